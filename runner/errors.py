@@ -1,0 +1,49 @@
+"""Every way in which a run can end badly, each with its exit code.
+
+0 done · 1 a gate failed · 2 wrong use · 3 environment (no data, no model, no database, no space).
+A message is one sentence that says what is wrong, where, and how to mend it.
+"""
+
+from __future__ import annotations
+
+
+class RunnerError(Exception):
+    """Base of all errors that a user can cause; the CLI prints the sentence and exits with `code`."""
+
+    code = 3
+
+
+class GateError(RunnerError):
+    """A gate failed; a BLOCKED.md was written where the run was to write its artefacts."""
+
+    code = 1
+
+
+class UsageError(RunnerError):
+    """The command or the call is wrong."""
+
+    code = 2
+
+
+class CorpusError(RunnerError):
+    """No corpus, or one that cannot be read or is another file than it should be."""
+
+    code = 3
+
+
+class EmbedderError(RunnerError):
+    """A model that cannot be loaded or reached, or that answers wrongly."""
+
+    code = 3
+
+
+class DatabaseError(RunnerError):
+    """No database, no right to make one, no pgvector, or another extension of the same name."""
+
+    code = 3
+
+
+class OutputError(RunnerError):
+    """A results folder that cannot be written, or a full disk."""
+
+    code = 3

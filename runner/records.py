@@ -1,0 +1,257 @@
+"""The vocabulary: immutable records that every stage reads and writes, and nothing else.
+
+Times are timezone-aware UTC. Ids are strings. Nothing here imports another module of the project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One text that is stored as one lesson: a dialog session, or a turn at turn granularity.
+
+    `id` is the corpus's own id (unique within `project`); it stands in artefacts and is never indexed.
+    """
+
+    project: str
+    id: str
+    text: str
+    occurred_at: datetime | None = None
+    role: str | None = None
+    topic: str | None = None
+    importance: int = 3
+
+    @property
+    def external_id(self) -> str:
+        """The key in the database and the tie-breaker: 16 hex digits that say nothing of the id.
+
+        LongMemEval's gold ids begin with `answer_`, so a tie broken by the id itself would leak the label.
+        """
+        return opaque(self.id)
+
+
+def opaque(identifier: str) -> str:
+    """First 16 hex digits of the SHA-256 of an id, as UTF-8."""
+    return sha256(identifier.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A typed, weighted, directed link between two segments of one project (`weight` in (0, 1])."""
+
+    project: str
+    source: str
+    target: str
+    kind: str
+    weight: float = 1.0
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One evidence id as the corpus cites it, and the segment it resolves to (None: to none)."""
+
+    cited: str
+    segment: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question. `key` is unique in the corpus; `project` is the haystack or conversation it belongs to."""
+
+    key: str
+    project: str
+    text: str
+    type: str
+    evidence: tuple[Evidence, ...] = ()
+    as_of: datetime | None = None
+
+    @property
+    def gold(self) -> tuple[str, ...]:
+        """Ids of the segments that answer the question, sorted, each once."""
+        return tuple(sorted({e.segment for e in self.evidence if e.segment is not None}))
+
+    @property
+    def scored(self) -> bool:
+        """Whether the corpus cites any evidence at all: only such a question has a recall."""
+        return bool(self.evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchScope:
+    """Where a question is searched: its own project (`pooled` False) or the whole corpus (`pooled` True)."""
+
+    name: str
+    pooled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A loaded corpus. `sha256` is of the unpacked bytes of `path`; `shape` holds counts that a gate checks."""
+
+    suite: str
+    path: str
+    sha256: str
+    granularity: str
+    segments: tuple[Segment, ...]
+    questions: tuple[Question, ...]
+    scopes: tuple[SearchScope, ...]
+    edges: tuple[Edge, ...] = ()
+    clustered: bool = False  # questions of one project are one cluster in every interval
+    shape: Mapping[str, int] = field(default_factory=dict)
+
+    def size(self, question: Question, scope: SearchScope) -> int:
+        """Number of segments that `question` can be answered with in `scope`."""
+        return len(self.segments) if scope.pooled else self.project_sizes()[question.project]
+
+    def project_sizes(self) -> dict[str, int]:
+        """Number of segments in each project, in corpus order."""
+        sizes: dict[str, int] = {}
+        for segment in self.segments:
+            sizes[segment.project] = sizes.get(segment.project, 0) + 1
+        return sizes
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderIdentity:
+    """What a vector depends on besides its text; the cache key and the artefacts hold all of it."""
+
+    name: str
+    model: str
+    revision: str  # hub commit or weight sha256
+    dimensions: int
+    max_tokens: int
+    batch_size: int
+    query_prefix: str = ""
+    document_prefix: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Unit-length rows at native width, aligned with `Corpus.segments` and `Corpus.questions`."""
+
+    identity: EmbedderIdentity
+    segments: Matrix
+    questions: Matrix
+    cached: int  # texts found in the cache
+    embedded: int  # texts embedded now
+
+
+COMPONENTS = ("cosine", "bm25", "recency", "importance", "graph")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One ranked segment. `components` in the order of COMPONENTS, or empty."""
+
+    id: str
+    score: float | None = None
+    components: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """The answer of one arm to one question in one scope, best first. `seconds` never reaches the raw file."""
+
+    question: str
+    type: str
+    arm: str
+    scope: str
+    project: str
+    size: int
+    gold: tuple[str, ...]
+    ranking: tuple[Hit, ...]
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One row of `metrics.json["results"]`."""
+
+    arm: str
+    scope: str
+    view: str
+    type: str
+    metric: str
+    value: float
+    ci95_low: float
+    ci95_high: float
+    n: int
+    trivial: int = 0  # questions whose scope holds no more than k segments
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One row of `metrics.json["differences"]`: arm minus baseline, paired by question."""
+
+    arm: str
+    baseline: str
+    scope: str
+    view: str
+    metric: str
+    value: float
+    ci95_low: float
+    ci95_high: float
+    n: int
+
+
+class Status(StrEnum):
+    """What one gate found."""
+
+    PASSED = "passed"
+    DEVIATION = "deviation"  # intact, but a labelled departure from the protocol
+    UNVERIFIED = "unverified"  # let through only by an explicit flag
+    FAILED = "failed"  # blocks the run
+    NOT_YET = "not yet"  # can only be checked after the run
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """What a gate expected, what it found and where, and how to mend it."""
+
+    gate: str
+    status: Status
+    expected: str
+    found: str
+    where: str = ""
+    resolve: str = ""
+
+
+class Verdict(StrEnum):
+    """The word that a result carries."""
+
+    VERIFIED = "verified"
+    DEVIATION = "deviation"
+    UNVERIFIED = "unverified"
+    BLOCKED = "blocked"
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseFacts:
+    """What the connected server and extension say of themselves."""
+
+    origin: str  # "--dsn", "PGMNEMO_DSN", "compose", "embedded"
+    database: str
+    postgresql: str
+    pgvector: str
+    pgmnemo: str
+    fingerprint: str
+    role: str
+
+
+Json = dict[str, Any]
