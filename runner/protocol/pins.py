@@ -1,0 +1,52 @@
+"""What the protocol pins, as immutable records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SuitePins:
+    """One registered corpus: its file, the counts that its shape must show, and its canonical embedder.
+
+    `sha256` and `bytes` are of the unpacked file; `data_variable` names the environment variable that
+    points at it. All but the sample suite have every field.
+    """
+
+    file: str
+    what: str
+    embedder: str
+    granularity: str
+    shape: Mapping[str, int]
+    sha256: str | None = None
+    data_variable: str | None = None
+    url: str | None = None
+    bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """Every figure that the runner takes from the protocol; `sha256` is of the bytes of PROTOCOL.md.
+
+    `known_files` maps the sha256 of a corpus file to what the file is; `variance` maps a suite and a
+    metric to the acceptable difference between two runs (§6).
+    """
+
+    version: str
+    sha256: str
+    seed: int
+    depth: int
+    default_k: int
+    timed_k: int
+    cutoffs: tuple[int, ...]
+    mrr_depth: int
+    ndcg_depth: int
+    headline: tuple[str, ...]
+    width: int
+    max_tokens: int
+    batch_size: int
+    settings: Mapping[str, str | float]
+    suites: Mapping[str, SuitePins]
+    known_files: Mapping[str, str]
+    variance: Mapping[str, Mapping[str, float]]

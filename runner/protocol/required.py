@@ -1,0 +1,33 @@
+"""The names of all pins: a protocol that lacks one of them is refused."""
+
+from __future__ import annotations
+
+_SUITE = ("file", "what", "embedder", "granularity")
+_REGISTERED = (*_SUITE, "sha256", "bytes", "data_variable", "url")
+
+_SHAPES = {
+    "locomo": (
+        "projects", "segments", "turns", "questions", "scored",
+        "multi-hop", "temporal", "open-domain", "single-hop", "adversarial",
+    ),
+    "longmemeval": (
+        "projects", "questions", "scored", "abstention",
+        "single-session-user", "multi-session", "single-session-preference",
+        "temporal-reasoning", "knowledge-update", "single-session-assistant",
+    ),
+}  # fmt: skip
+
+# Each pin as its path of keys in protocol.toml.
+REQUIRED: tuple[tuple[str, ...], ...] = (
+    ("version",),
+    ("seed",),
+    *(("retrieval", key) for key in ("depth", "default_k", "timed_k")),
+    *(("metrics", key) for key in ("cutoffs", "mrr_depth", "ndcg_depth", "headline")),
+    *(("embedding", key) for key in ("width", "max_tokens", "batch_size")),
+    *(("settings", key) for key in ("gate_strict", "recency_weight")),
+    *(("suites", suite, key) for suite in _SHAPES for key in _REGISTERED),
+    *(("suites", suite, "shape", count) for suite, shape in _SHAPES.items() for count in shape),
+    *(("suites", "sample", key) for key in _SUITE),
+    *(("other_files", file, key) for file in ("longmemeval_oracle", "longmemeval_dev") for key in ("sha256", "what")),
+    *(("variance", suite, metric) for suite in _SHAPES for metric in ("recall_any@10", "MRR@50")),
+)
