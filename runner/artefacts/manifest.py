@@ -1,0 +1,42 @@
+"""manifest.json: the schema, size and SHA-256 of every other file of a results folder; written last."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from runner.artefacts.canonical import pretty
+from runner.artefacts.raw import RAW
+from runner.artefacts.storage import write_file
+from runner.artefacts.timings import TIMINGS
+from runner.records import Json
+
+MANIFEST = "manifest.json"
+SCHEMA = "pgmnemo/manifest/1"
+SCHEMAS = {
+    RAW: "pgmnemo/raw/1",
+    TIMINGS: "pgmnemo/timings/1",
+    "run.json": "pgmnemo/run/1",
+    "metrics.json": "pgmnemo/metrics/1",
+    "report.md": "pgmnemo/report/1",
+    "BLOCKED.md": "pgmnemo/blocked/1",
+}
+COMPLETE = (RAW, TIMINGS, "run.json", "metrics.json", "report.md")
+
+
+def missing(folder: Path) -> list[str]:
+    """Artefacts that a citable run must have besides its manifest and that `folder` lacks."""
+    return [name for name in COMPLETE if not (folder / name).is_file()]
+
+
+def write_manifest(folder: Path) -> None:
+    """List every file of `folder` but the manifest itself, in order of name."""
+    files = sorted(p for p in folder.iterdir() if p.is_file() and p.name != MANIFEST and p.suffix != ".draft")
+    write_file(folder / MANIFEST, pretty({"schema": SCHEMA, "files": [_entry(path) for path in files]}))
+
+
+def _entry(path: Path) -> Json:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    size = path.stat().st_size
+    return {"name": path.name, "schema": SCHEMAS.get(path.name), "bytes": size, "sha256": digest}
