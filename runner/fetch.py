@@ -1,0 +1,163 @@
+"""`python -m runner fetch SUITE`: download a registered corpus, resuming; kept only if its hash is right."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+from runner.errors import CorpusError, OutputError, UsageError
+from runner.progress import QUIET, Progress
+from runner.protocol import SuitePins, load_protocol
+from runner.suites.locate import data_folder
+from runner.suites.reading import Source
+
+Opener = Callable[..., Any]
+"""`urllib.request.urlopen`, which honours the proxy variables, or one that behaves as it does."""
+
+PIECE = 1 << 20  # bytes; the bar counts MiB
+TIMEOUT = 60.0  # seconds without a byte
+RANGE_NOT_SATISFIABLE = 416
+
+
+def fetch(
+    suite: str, destination: Path | None = None, progress: Progress = QUIET, opener: Opener = urlopen
+) -> Path:
+    """The registered file of `suite` in the folder `destination` (default: where `locate` looks last).
+
+    A right file that is there already is left alone, and so is a wrong one, with an error. A partial
+    download stays beside it as `.part` and is continued by the next call; what comes down with a wrong
+    hash is removed. Raises UsageError (no such corpus to fetch), CorpusError (source or hash),
+    OutputError (folder or space).
+    """
+    pins = _pins(suite)
+    folder = destination or data_folder(suite)
+    target, part = folder / pins.file, folder / f"{pins.file}.part"
+    if target.exists():
+        return _present(target, pins, progress)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _download(str(pins.url), part, pins, progress, opener)
+        return _accepted(part, target, pins, progress)
+    except OSError as error:
+        raise OutputError(f"{pins.file} cannot be written to {folder}: {error.strerror or error}") from None
+
+
+def _pins(suite: str) -> SuitePins:
+    suites = load_protocol().suites
+    if suite not in suites or not suites[suite].url:
+        known = ", ".join(name for name, pins in suites.items() if pins.url)
+        raise UsageError(f"there is nothing to fetch for {suite!r}; choose one of: {known}")
+    return suites[suite]
+
+
+def _present(target: Path, pins: SuitePins, progress: Progress) -> Path:
+    found = Source(target).sha256()
+    if found != pins.sha256:
+        raise CorpusError(
+            f"{target} is there already, but is not the registered file (sha256 {found}, not {pins.sha256}); "
+            "move it away or name another folder"
+        )
+    progress.say(f"{target} is there already, and its hash is right")
+    return target
+
+
+def _accepted(part: Path, target: Path, pins: SuitePins, progress: Progress) -> Path:
+    """Move a complete download to its place, or remove it when its hash is wrong."""
+    try:
+        found = Source(part).sha256()
+    except CorpusError as error:
+        found = f"none: {error}"
+    if found != pins.sha256:
+        part.unlink()
+        raise CorpusError(
+            f"what {pins.url} sent has another hash than the registered one (sha256 {found}, not "
+            f"{pins.sha256}), so nothing was kept; run the command again, or get {pins.file} elsewhere"
+        )
+    os.replace(part, target)
+    progress.say(f"{target} is complete, and its hash is right")
+    return target
+
+
+def _download(url: str, part: Path, pins: SuitePins, progress: Progress, opener: Opener) -> None:
+    """Bring `part` to its full length; CorpusError when the source ends early, and the part stays."""
+    offset = part.stat().st_size if part.exists() else 0
+    if pins.bytes and offset == pins.bytes:
+        return
+    if pins.bytes and offset > pins.bytes:
+        part.unlink()
+        offset = 0
+    if offset:
+        progress.say(f"continuing {part} at {offset:,} bytes")
+    with closing(_response(url, offset, opener)) as response:
+        start = _start(response, offset)
+        length = response.headers.get("Content-Length")
+        total = start + int(length) if length else pins.bytes
+        _demand_space(part, (total or 0) - start)
+        end = start + _write(response, part, start, total, progress)
+    if total and end < total:
+        raise CorpusError(
+            f"{url} broke off after {end:,} of {total:,} bytes; run the command again to continue from there"
+        )
+
+
+def _response(url: str, offset: int, opener: Opener) -> Any:
+    """The open response, from `offset` on if the server can; CorpusError says what it answered."""
+    request = Request(url, headers={"Range": f"bytes={offset}-"} if offset else {})
+    try:
+        return opener(request, timeout=TIMEOUT)
+    except HTTPError as error:
+        error.close()
+        if offset and error.code == RANGE_NOT_SATISFIABLE:
+            return _response(url, 0, opener)  # the part is longer than the file: start again
+        raise CorpusError(
+            f"{url} answered {error.code} ({error.reason}); try later, or get the file elsewhere"
+        ) from None
+    except (URLError, HTTPException, OSError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise CorpusError(f"{url} cannot be reached ({reason}); check the network or the proxy") from None
+
+
+def _start(response: Any, offset: int) -> int:
+    """The byte at which the body begins: `offset` if the server heeded the range, else 0."""
+    given = re.match(r"bytes (\d+)-", response.headers.get("Content-Range") or "")
+    return offset if response.status == 206 and given and int(given[1]) == offset else 0
+
+
+def _demand_space(part: Path, needed: int) -> None:
+    free = shutil.disk_usage(part.parent).free
+    if needed > free:
+        raise OutputError(f"{part.parent} has {free:,} bytes free, but the download needs {needed:,} more")
+
+
+def _write(response: Any, part: Path, start: int, total: int | None, progress: Progress) -> int:
+    """Append the body to the first `start` bytes of `part`; returns the bytes written."""
+    written = 0
+    pieces = -(-(total - start) // PIECE) if total else None
+    with part.open("r+b" if start else "wb") as file:
+        file.seek(start)
+        for piece in progress.track(_pieces(response), f"{part.stem} (MiB)", pieces):
+            written += file.write(piece)
+        file.truncate()
+        file.flush()
+        os.fsync(file.fileno())
+    return written
+
+
+def _pieces(response: Any) -> Iterator[bytes]:
+    """The body in pieces; a broken connection ends it, and the length shows what is missing."""
+    while True:
+        try:
+            piece = response.read(PIECE)
+        except (HTTPException, ConnectionError, TimeoutError):
+            return
+        if not piece:
+            return
+        yield piece

@@ -1,0 +1,63 @@
+"""The corpora's dates as aware UTC times. No corpus names a time zone: each date is read as UTC.
+
+Month names are matched here and not by `strptime`, which follows the machine's locale.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from runner.errors import CorpusError
+
+MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+SPOKEN = re.compile(r"(\d{1,2}):(\d\d) ([ap])m on (\d{1,2}) (\w+), (\d{4})", re.IGNORECASE)
+SLASHED = re.compile(r"(\d{4})/(\d\d)/(\d\d)(?: \(\w+\))? (\d\d):(\d\d)")
+PLAIN = re.compile(r"(\d{1,2}) (\w+) (\d{4}), (\d\d):(\d\d)")
+
+
+def spoken(text: str, where: str) -> datetime:
+    """LoCoMo: `1:56 pm on 8 May, 2023`."""
+    hour, minute, half, day, month, year = _groups(SPOKEN, text, where)
+    if not 1 <= int(hour) <= 12:
+        raise _unreadable(text, where)
+    hours = int(hour) % 12 + (12 if half.lower() == "p" else 0)
+    return _time(text, where, year, _month(month), day, hours, minute)
+
+
+def slashed(text: str, where: str) -> datetime:
+    """LongMemEval: `2023/05/30 (Tue) 23:40`; the weekday is not checked."""
+    year, month, day, hour, minute = _groups(SLASHED, text, where)
+    return _time(text, where, year, month, day, hour, minute)
+
+
+def plain(text: str, where: str) -> datetime:
+    """The sample: `14 March 2024, 18:30`."""
+    day, month, year, hour, minute = _groups(PLAIN, text, where)
+    return _time(text, where, year, _month(month), day, hour, minute)
+
+
+def _groups(pattern: re.Pattern[str], text: str, where: str) -> tuple[str, ...]:
+    match = pattern.fullmatch(text.strip())
+    if match is None:
+        raise _unreadable(text, where)
+    return match.groups()
+
+
+def _month(name: str) -> int:
+    return MONTHS.index(name.lower()) + 1 if name.lower() in MONTHS else 0
+
+
+def _time(text: str, where: str, *parts: str | int) -> datetime:
+    year, month, day, hour, minute = map(int, parts)
+    try:
+        return datetime(year, month, day, hour, minute, tzinfo=UTC)
+    except ValueError:
+        raise _unreadable(text, where) from None
+
+
+def _unreadable(text: str, where: str) -> CorpusError:
+    return CorpusError(f"the date of {where} cannot be read: {text!r}")

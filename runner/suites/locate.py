@@ -1,0 +1,68 @@
+"""Where a corpus is looked for: --data, then the suite's variable, then the folder that `fetch` fills."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import platformdirs
+
+from runner.errors import CorpusError
+from runner.protocol import load_protocol
+
+PACKINGS = ("", ".xz", ".gz")
+
+
+def data_folder(suite: str) -> Path:
+    """The user's own data folder of `suite`, which `fetch` fills."""
+    return Path(platformdirs.user_data_dir("pgmnemo", appauthor=False)) / suite
+
+
+def locate(
+    suite: str,
+    data: Path | None,
+    environ: Mapping[str, str],
+    other_files: tuple[str, ...] = (),
+    committed: Path | None = None,
+) -> Path:
+    """The file of `suite`. The first way that is used must lead to it; CorpusError says what was missing.
+
+    `data` and the variable name a file or a folder; in a folder the registered file name is tried
+    first, then `other_files`, each plain, as .xz and as .gz.
+    """
+    pins = load_protocol().suites[suite]
+    names = (pins.file, *other_files)
+    if data is not None:
+        return _inside(data.expanduser(), names, "--data")
+    variable = pins.data_variable
+    if variable and environ.get(variable):
+        return _inside(Path(environ[variable]).expanduser(), names, variable)
+    if committed is not None:
+        return _inside(committed, names, "the repository")
+    return _fetched(suite, names, variable)
+
+
+def _inside(place: Path, names: tuple[str, ...], origin: str) -> Path:
+    if place.is_file():
+        return place
+    if not place.is_dir():
+        raise CorpusError(f"{origin} names {place}, which does not exist; name {names[0]} or its folder")
+    found = _first(place, names)
+    if found is None:
+        raise CorpusError(f"the folder {place} ({origin}) holds no {names[0]}, nor one as .xz or .gz")
+    return found
+
+
+def _fetched(suite: str, names: tuple[str, ...], variable: str | None) -> Path:
+    found = _first(data_folder(suite), names)
+    if found is None:
+        raise CorpusError(
+            f"no {names[0]} was found: name it with --data, set {variable} to its folder, or run "
+            f"'python -m runner fetch {suite}', which puts it into {data_folder(suite)}"
+        )
+    return found
+
+
+def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
+    candidates = (folder / f"{name}{packing}" for name in names for packing in PACKINGS)
+    return next((path for path in candidates if path.is_file()), None)

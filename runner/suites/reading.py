@@ -1,0 +1,156 @@
+"""Reading a corpus file once: plain, xz or gzip → unpacked bytes → SHA-256 and the items of its JSON list.
+
+The items come one by one, so that a file of 277 MB never stands in memory as a whole.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import json
+import lzma
+import zlib
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, cast
+
+from runner.errors import CorpusError
+from runner.records import Json
+
+CHUNK = 8 << 20  # bytes read at a time: many items each, so that few are parsed in vain at a chunk's end
+XZ, GZIP = b"\xfd7zXZ\x00", b"\x1f\x8b"
+DAMAGED = (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error)
+
+
+class Source:
+    """One pass over the file at `path`: `items()` once, then `sha256()`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.bytes = 0  # unpacked bytes read so far
+        self._digest = sha256()
+        self._stream = self._chunks()
+
+    def items(self) -> Iterator[Json]:
+        """The objects of the file's top-level JSON list; CorpusError with the byte where it is broken."""
+        window = _Window(self)
+        window.expect("[", "a JSON list of items")
+        if window.peek() == "]":
+            raise CorpusError(f"{self.path} is an empty JSON list; fetch the corpus again")
+        while True:
+            yield window.item()
+            if window.expect(",]", "a comma or the end of the list") == "]":
+                break
+        if window.peek():
+            raise window.broken("more text after the end of the list")
+
+    def sha256(self) -> str:
+        """Hex digest of all unpacked bytes, reading what is left of them."""
+        while self.read():
+            pass
+        return self._digest.hexdigest()
+
+    def read(self) -> bytes:
+        """The next unpacked bytes; empty at the end."""
+        return next(self._stream, b"")
+
+    def _chunks(self) -> Iterator[bytes]:
+        try:
+            with _opened(self.path) as file:
+                while chunk := file.read(CHUNK):
+                    self.bytes += len(chunk)
+                    self._digest.update(chunk)
+                    yield chunk
+        except DAMAGED as error:
+            raise CorpusError(f"{self.path} cannot be unpacked: it is cut off or damaged ({error})") from None
+        except OSError as error:
+            raise CorpusError(f"{self.path} cannot be read: {error.strerror or error}") from None
+        if not self.bytes:
+            raise CorpusError(f"{self.path} is empty; fetch the corpus again")
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """The file, unpacked by what its first bytes say, whatever its name says."""
+    with path.open("rb") as file:
+        magic = file.read(len(XZ))
+    if magic == XZ:
+        return cast(IO[bytes], lzma.open(path))
+    return cast(IO[bytes], gzip.open(path)) if magic.startswith(GZIP) else path.open("rb")
+
+
+class _Window:
+    """The decoded text around the reading position of a Source."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._utf8 = codecs.getincrementaldecoder("utf-8-sig")()
+        self._json = json.JSONDecoder()
+        self._text = ""
+        self._at = 0
+        self._count = 0
+
+    def peek(self) -> str:
+        """The next character that is no white space; empty at the end."""
+        while True:
+            rest = len(self._text)
+            while self._at < rest and self._text[self._at] in " \t\r\n":
+                self._at += 1
+            if self._at < rest:
+                return self._text[self._at]
+            if not self._more():
+                return ""
+
+    def expect(self, characters: str, what: str) -> str:
+        """Step over one of `characters`."""
+        found = self.peek()
+        if not found or found not in characters:
+            raise self.broken(f"expected {what}")
+        self._at += 1
+        return found
+
+    def item(self) -> Json:
+        """The next object of the list."""
+        if self.peek() != "{":
+            raise self.broken("expected an item that is a JSON object")
+        while True:
+            try:
+                value, self._at = self._json.raw_decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                if not self._more(len(self._text) - self._at):
+                    raise self.broken(error.msg, error.pos) from None
+            except RecursionError:
+                raise self.broken("too deeply nested") from None
+            else:
+                self._count += 1
+                return cast(Json, value)
+
+    def broken(self, problem: str, at: int | None = None) -> CorpusError:
+        """The error for `problem` at the character `at` of the text (default: where reading stands)."""
+        ahead = len(self._text[self._at if at is None else at :].encode(errors="surrogatepass"))
+        byte = self._source.bytes - ahead
+        where = f"at byte {byte:,}, after {self._count:,} whole items"
+        return CorpusError(
+            f"{self._source.path} is cut off or is no JSON corpus ({problem} {where}); "
+            "fetch it again or name another file"
+        )
+
+    def _more(self, least: int = 0) -> bool:
+        """Read on, at least as much again as `least`, so that an item of any size costs linear time."""
+        pieces = [self._text[self._at :]]
+        self._at = 0
+        grown = 0
+        while chunk := self._source.read():
+            pieces.append(self._decoded(chunk))
+            grown += len(chunk)
+            if grown >= least:
+                break
+        self._text = "".join(pieces)
+        return grown > 0
+
+    def _decoded(self, chunk: bytes) -> str:
+        try:
+            return self._utf8.decode(chunk)
+        except UnicodeDecodeError as error:
+            byte = self._source.bytes - len(error.object) + error.start
+            raise CorpusError(f"{self._source.path} is not UTF-8 text (at byte {byte:,})") from None

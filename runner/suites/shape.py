@@ -1,0 +1,23 @@
+"""The counts of a corpus, which the shape gate compares with the protocol's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from runner.records import Question, Segment
+
+
+def counted(
+    segments: Sequence[Segment], questions: Sequence[Question], types: Sequence[str], **more: int
+) -> dict[str, int]:
+    """projects, segments, questions, scored, `more`, and the number of questions of each type."""
+    by_type = Counter(question.type for question in questions)
+    return {
+        "projects": len({segment.project for segment in segments}),
+        "segments": len(segments),
+        "questions": len(questions),
+        "scored": sum(question.scored for question in questions),
+        **more,
+        **{name: by_type[name] for name in types},
+    }
