@@ -1,0 +1,92 @@
+"""BAAI/bge-m3 through FlagEmbedding: the canonical embedder of LongMemEval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from runner.embedders.hub import HubModel, fetch, folder_revision, folder_width
+from runner.embedders.options import EmbedderOptions
+from runner.embedders.torch_runtime import device, library, silence
+from runner.progress import QUIET, Progress
+from runner.records import EmbedderIdentity
+
+if TYPE_CHECKING:
+    from runner.records import Matrix
+
+BGE_M3 = HubModel(
+    repository="BAAI/bge-m3",
+    revision="5617a9f61b028005a4858fdac845db406aefb181",
+    weights="pytorch_model.bin",
+    files=(
+        "config.json",
+        "pytorch_model.bin",
+        "colbert_linear.pt",
+        "sparse_linear.pt",
+        "sentencepiece.bpe.model",
+        "special_tokens_map.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    ),
+    sha256={
+        "pytorch_model.bin": "b5e0ce3470abf5ef3831aa1bd5553b486803e83251590ab7ff35a117cf6aad38",
+        "tokenizer.json": "21106b6d7dab2952c1d496fb21d5dc9db75c28ed361a05f5020bbba27810dd08",
+    },
+)
+
+
+class BgeM3:
+    """The dense vector of bge-m3: CLS pooling, normalised, 1,024 dimensions (arXiv:2402.03216).
+
+    float32 on every device, where the library would take half precision by default: the device is not
+    part of the identity, so it must not decide the number format.
+    """
+
+    def __init__(self, options: EmbedderOptions) -> None:
+        self._folder = options.folder
+        self._model: Any = None
+        folder = self._folder
+        self.identity = EmbedderIdentity(
+            name="bge-m3",
+            model=BGE_M3.repository,
+            revision=folder_revision(folder, BGE_M3) if folder else BGE_M3.revision,
+            dimensions=folder_width(folder, options.tokens) if folder else 1024,
+            max_tokens=options.tokens,
+            batch_size=options.batch,
+            query_prefix=options.query_prefix,
+            document_prefix=options.document_prefix,
+            note="dense vector, CLS pooling, normalised, float32",
+        )
+
+    def load(self, progress: Progress = QUIET) -> None:
+        """Load the model; EmbedderError if a library is missing or the model cannot be had."""
+        if self._model is not None:
+            return
+        with silence():
+            library("transformers", "bge-m3")
+            flag_embedding = library("FlagEmbedding", "bge-m3")
+            folder = self._folder or fetch(BGE_M3, "bge-m3", progress)
+            self._model = flag_embedding.BGEM3FlagModel(
+                str(folder), use_fp16=False, normalize_embeddings=True, devices=[device("bge-m3")]
+            )
+
+    def embed_documents(self, texts: Sequence[str]) -> Matrix:
+        return self._embed(self.identity.document_prefix, texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> Matrix:
+        return self._embed(self.identity.query_prefix, texts)
+
+    def _embed(self, prefix: str, texts: Sequence[str]) -> Matrix:
+        self.load()
+        with silence():
+            rows = self._model.encode(
+                [prefix + text for text in texts],
+                batch_size=len(texts) + 1,  # all in one pass; the library draws bars unless it is larger
+                max_length=self.identity.max_tokens,
+                return_dense=True,
+                return_sparse=False,
+                return_colbert_vecs=False,
+            )["dense_vecs"]
+        return np.asarray(rows, dtype=np.float32)

@@ -1,0 +1,164 @@
+"""A corpus to vectors: each distinct text once, in fixed batches, through the store on disk."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from runner.embedders.embedder import Embedder
+from runner.embedders.store import VectorStore, text_key
+from runner.embedders.torch_runtime import first_line
+from runner.errors import EmbedderError, RunnerError
+from runner.progress import QUIET, Progress
+from runner.records import Corpus, EmbedderIdentity, Vectors
+
+if TYPE_CHECKING:
+    from runner.records import Matrix
+
+LONG = 10.0  # seconds from which an estimate is worth a line
+CHARACTERS_A_TOKEN = 4.5  # for estimates only
+UNIT_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One distinct text: its key in the store, and where in the corpus it first stands (from 1)."""
+
+    key: bytes
+    text: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Texts that go through the model together, and the call that takes them."""
+
+    texts: tuple[Text, ...]
+    embed: Callable[[Sequence[str]], Matrix]
+
+
+def embed_corpus(
+    corpus: Corpus, embedder: Embedder, cache_dir: Path | None, progress: Progress = QUIET
+) -> Vectors:
+    """Vectors of all segments and questions, float32 unit rows at native width.
+
+    Each distinct text is embedded once and kept under `cache_dir` (None: nowhere), batch by batch, so
+    that an interruption loses one batch at most. A batch's make-up moves the last bits of a vector; so
+    batches are cut from the whole corpus, longest text first, whatever the store already holds: a run
+    that was interrupted ends with the very bytes of one that was not, and a rerun reads them all. The
+    model is loaded only if a vector is missing. EmbedderError for an answer that is no unit vector.
+    """
+    identity = embedder.identity
+    segments = _distinct("document", "segment", [segment.text for segment in corpus.segments])
+    questions = _distinct("query", "question", [question.text for question in corpus.questions])
+    batches = [
+        *_batches(segments, identity.batch_size, embedder.embed_documents),
+        *_batches(questions, identity.batch_size, embedder.embed_queries),
+    ]
+    with VectorStore(cache_dir, identity, progress) as store:
+        vectors = store.read([text.key for batch in batches for text in batch.texts])
+        cached = len(vectors)
+        missing = [lacking for batch in batches if (lacking := _lacking(batch, vectors)).texts]
+        if missing:
+            count = sum(len(batch.texts) for batch in missing)
+            progress.say(f"embedding {count:,} texts with {identity.name}")
+            embedder.load(progress)
+        for batch, rows in _embedded(missing, identity, progress):
+            keys = [text.key for text in batch.texts]
+            store.write(keys, rows)
+            vectors.update(zip(keys, rows, strict=True))
+    return Vectors(
+        identity=identity,
+        segments=_rows("document", [segment.text for segment in corpus.segments], vectors, identity),
+        questions=_rows("query", [question.text for question in corpus.questions], vectors, identity),
+        cached=cached,
+        embedded=len(vectors) - cached,
+    )
+
+
+def _distinct(kind: str, noun: str, texts: Sequence[str]) -> list[Text]:
+    first: dict[bytes, Text] = {}
+    for ordinal, text in enumerate(texts, start=1):
+        key = text_key(kind, text)
+        first.setdefault(key, Text(key, text, f"{noun} {ordinal}"))
+    return list(first.values())
+
+
+def _batches(texts: list[Text], size: int, embed: Callable[[Sequence[str]], Matrix]) -> Iterator[Batch]:
+    """Texts of like length together, so that little is spent on padding."""
+    ordered = sorted(texts, key=lambda text: (-len(text.text), text.key))
+    for start in range(0, len(ordered), size):
+        yield Batch(tuple(ordered[start : start + size]), embed)
+
+
+def _lacking(batch: Batch, vectors: dict[bytes, Matrix]) -> Batch:
+    return Batch(tuple(text for text in batch.texts if text.key not in vectors), batch.embed)
+
+
+def _embedded(
+    batches: list[Batch], identity: EmbedderIdentity, progress: Progress
+) -> Iterator[tuple[Batch, Matrix]]:
+    """Each batch with its checked rows; after the first, the time that the rest will take."""
+    loads = [_load(batch, identity) for batch in batches]
+    for number, batch in enumerate(progress.track(batches, f"{identity.name} batches", len(batches))):
+        started = time.perf_counter()
+        rows = _checked(_call(batch, identity), batch, identity)
+        if number == 0:
+            _estimate((time.perf_counter() - started) / loads[0] * sum(loads[1:]), progress)
+        yield batch, rows
+
+
+def _load(batch: Batch, identity: EmbedderIdentity) -> float:
+    """How much work a batch is: characters that the model will see, plus a little for each text."""
+    most = identity.max_tokens * CHARACTERS_A_TOKEN if identity.max_tokens else float("inf")
+    return sum(min(len(text.text), most) + 10 for text in batch.texts)
+
+
+def _estimate(seconds: float, progress: Progress) -> None:
+    if seconds >= LONG:
+        time_left = f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
+        progress.say(f"the embedding will take about {time_left}")
+
+
+def _call(batch: Batch, identity: EmbedderIdentity) -> Matrix:
+    try:
+        return batch.embed([text.text for text in batch.texts])
+    except RunnerError:
+        raise
+    except Exception as error:  # whatever a model library throws: out of memory, a text it cannot read
+        raise EmbedderError(
+            f"{identity.name} failed on the batch that begins with {batch.texts[0].where} "
+            f"({type(error).__name__}: {first_line(error)}); try a smaller batch size or another device"
+        ) from error
+
+
+def _checked(rows: Matrix, batch: Batch, identity: EmbedderIdentity) -> Matrix:
+    """`rows` as they are; EmbedderError that names the first text whose row is no unit vector."""
+    shape = (len(batch.texts), identity.dimensions)
+    if rows.shape != shape:
+        raise EmbedderError(
+            f"{identity.name} answered a matrix of {rows.shape} for {batch.texts[0].where}, "
+            f"expected {shape}; check the model's dimensions"
+        )
+    lengths = np.linalg.norm(rows.astype(np.float64), axis=1)
+    for text, length in zip(batch.texts, lengths, strict=True):
+        if not abs(length - 1.0) <= UNIT_TOLERANCE:  # so written, NaN fails too
+            raise EmbedderError(
+                f"{identity.name} answered no usable vector for {text.where} of the corpus (its length is "
+                f"{length:g}, not 1); look at that text, or take another model"
+            )
+    return rows
+
+
+def _rows(
+    kind: str, texts: Sequence[str], vectors: dict[bytes, Matrix], identity: EmbedderIdentity
+) -> Matrix:
+    matrix = np.empty((len(texts), identity.dimensions), dtype=np.float32)
+    for place, text in enumerate(texts):
+        matrix[place] = vectors[text_key(kind, text)]
+    return matrix

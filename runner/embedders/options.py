@@ -1,0 +1,56 @@
+"""What a user may set about an embedder; everything unset comes from the protocol or from the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.errors import UsageError
+from runner.protocol import load_protocol
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderOptions:
+    """Settings of one embedder.
+
+    `model`: a local folder with the model (for `endpoint`, the model's name). `endpoint_url`: the base
+    URL, with or without `/embeddings`. `dimensions`: asked of an endpoint, or the width of `hash`.
+    `max_tokens` and `batch_size`: texts are cut to that many tokens and embedded that many at a time.
+    UsageError for a number that is not positive.
+    """
+
+    model: str | None = None
+    endpoint_url: str | None = None
+    dimensions: int | None = None
+    query_prefix: str = ""
+    document_prefix: str = ""
+    batch_size: int | None = None
+    max_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("dimensions", "batch_size", "max_tokens"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UsageError(f"the embedder's {name} must be a positive number, not {value}")
+
+    @property
+    def tokens(self) -> int:
+        """Tokens kept of each text: as set, else the protocol's 512."""
+        return self.max_tokens or load_protocol().max_tokens
+
+    @property
+    def batch(self) -> int:
+        """Texts in one batch: as set, else the protocol's 8."""
+        return self.batch_size or load_protocol().batch_size
+
+    @property
+    def folder(self) -> Path | None:
+        """The local model folder; UsageError if it is not one."""
+        if self.model is None:
+            return None
+        folder = Path(self.model).expanduser()
+        if not folder.is_dir():
+            raise UsageError(
+                f"{self.model} is not a folder; give the local folder that holds the model's files"
+            )
+        return folder

@@ -1,0 +1,71 @@
+"""The device, the threads and the silence in which the model libraries run."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+
+from runner.errors import EmbedderError
+
+# Read by the libraries when they are first imported. An unreachable hub must fail in seconds.
+ENVIRONMENT = {
+    "TOKENIZERS_PARALLELISM": "false",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_VERBOSITY": "error",
+    "HF_HUB_ETAG_TIMEOUT": "5",
+    "TRANSFORMERS_VERBOSITY": "error",
+    "TRANSFORMERS_NO_ADVISORY_WARNINGS": "1",
+    "TRITON_PRINT_AUTOTUNING": "0",
+}
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Keep the libraries' warnings and progress bars from the user's terminal while they load or run."""
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def library(name: str, embedder: str) -> ModuleType:
+    """The imported module `name`; EmbedderError if the `embed` extra is not installed."""
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        raise EmbedderError(
+            f"the embedder {embedder} needs {name}, which cannot be imported ({first_line(error)}); "
+            "install the embed extra: pip install -e .[embed]"
+        ) from None
+    if name == "transformers":
+        module.utils.logging.set_verbosity_error()
+        module.utils.logging.disable_progress_bar()
+    return module
+
+
+def device(embedder: str) -> str:
+    """`cuda`, `mps` or `cpu`, whichever is the first present. Not part of any identity."""
+    torch = library("torch", embedder)
+    if torch.cuda.is_available():
+        return "cuda"
+    if torch.backends.mps.is_available():
+        return "mps"
+    _limit_threads(torch)
+    return "cpu"
+
+
+def _limit_threads(torch: ModuleType) -> None:
+    """No more threads than this process may use: more of them than cores slow each other down."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    torch.set_num_threads(max(1, min(torch.get_num_threads(), allowed or 1)))
+
+
+def first_line(error: BaseException) -> str:
+    """What an exception says, on one line; its type if it says nothing."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
