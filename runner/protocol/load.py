@@ -10,7 +10,7 @@ from typing import Any
 
 import runner
 from runner.errors import RunnerError, UsageError
-from runner.protocol.pins import Protocol, SuitePins
+from runner.protocol.pins import EmbedderPins, Protocol, SuitePins
 from runner.protocol.required import REQUIRED
 
 PINS = Path(__file__).with_name("protocol.toml")
@@ -65,6 +65,8 @@ def _protocol(tables: dict[str, Any], digest: str) -> Protocol:
         headline=tuple(metrics.pop("headline")),
         **metrics,
         **tables["embedding"],
+        embedders={name: EmbedderPins(**table) for name, table in tables["embedders"].items()},
+        artefacts=tuple(tables["artefacts"]["required"]),
         settings=tables["settings"],
         suites=suites,
         known_files={**registered, **others},

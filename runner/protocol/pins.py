@@ -26,6 +26,22 @@ class SuitePins:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbedderPins:
+    """A canonical embedder as the protocol sets it up; it takes no prefixes.
+
+    `revision` is a commit of the hub (two for a pair of encoders), or `sha256:` and the hash of the weights.
+    """
+
+    model: str
+    revision: str
+    dimensions: int
+    max_tokens: int
+    batch_size: int
+    query_prefix: str = ""
+    document_prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Protocol:
     """Every figure that the runner takes from the protocol; `sha256` is of the bytes of PROTOCOL.md.
 
@@ -46,6 +62,8 @@ class Protocol:
     width: int
     max_tokens: int
     batch_size: int
+    embedders: Mapping[str, EmbedderPins]
+    artefacts: tuple[str, ...]
     settings: Mapping[str, str | float]
     suites: Mapping[str, SuitePins]
     known_files: Mapping[str, str]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 _SUITE = ("file", "what", "embedder", "granularity")
 _REGISTERED = (*_SUITE, "sha256", "bytes", "data_variable", "url")
+_EMBEDDERS = ("bge-m3", "dragon-plus", "minilm")
+_EMBEDDER = ("model", "revision", "dimensions", "max_tokens", "batch_size")
 
 _SHAPES = {
     "locomo": (
@@ -24,10 +26,16 @@ REQUIRED: tuple[tuple[str, ...], ...] = (
     *(("retrieval", key) for key in ("depth", "default_k", "timed_k")),
     *(("metrics", key) for key in ("cutoffs", "mrr_depth", "ndcg_depth", "headline")),
     *(("embedding", key) for key in ("width", "max_tokens", "batch_size")),
+    *(("embedders", name, key) for name in _EMBEDDERS for key in _EMBEDDER),
+    ("artefacts", "required"),
     *(("settings", key) for key in ("gate_strict", "recency_weight")),
     *(("suites", suite, key) for suite in _SHAPES for key in _REGISTERED),
     *(("suites", suite, "shape", count) for suite, shape in _SHAPES.items() for count in shape),
     *(("suites", "sample", key) for key in _SUITE),
-    *(("other_files", file, key) for file in ("longmemeval_oracle", "longmemeval_dev") for key in ("sha256", "what")),
+    *(
+        ("other_files", file, key)
+        for file in ("longmemeval_oracle", "longmemeval_dev")
+        for key in ("sha256", "what")
+    ),
     *(("variance", suite, metric) for suite in _SHAPES for metric in ("recall_any@10", "MRR@50")),
 )

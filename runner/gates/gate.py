@@ -1,0 +1,40 @@
+"""What a gate is: a name, and a pure function from the facts of a run to a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from runner.gates.facts import RunFacts
+from runner.records import GateResult, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A gate's answer without the gate's name; the texts are sentences or values for a reader."""
+
+    status: Status
+    expected: str
+    found: str
+    where: str = ""
+    resolve: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A named check. It reads nothing but the facts; facts not known yet make it say NOT_YET."""
+
+    name: str
+    check: Callable[[RunFacts], Finding]
+
+    def __call__(self, facts: RunFacts) -> GateResult:
+        """Check `facts`."""
+        answer = self.check(facts)
+        return GateResult(
+            self.name, answer.status, answer.expected, answer.found, answer.where, answer.resolve
+        )
+
+
+def not_yet(expected: str) -> Finding:
+    """The finding of a gate whose facts are not known yet."""
+    return Finding(Status.NOT_YET, expected, "not known before the run")

@@ -1,0 +1,50 @@
+"""Is the installed extension the release that was asked for, and not another of the same name? (§5)"""
+
+from __future__ import annotations
+
+from runner.gates.facts import RunFacts
+from runner.gates.gate import Finding, not_yet
+from runner.records import DatabaseFacts, Status
+
+
+def version(facts: RunFacts) -> Finding:
+    """PASSED when asked = installed and the installed functions have that release's fingerprint."""
+    wanted = facts.requested_version.removeprefix("v")
+    expected = f"pgmnemo {wanted} of this repository, fingerprint {facts.fingerprint or 'unknown'}"
+    database = facts.database
+    if database is None:
+        return not_yet(expected)
+    found = f"pgmnemo {database.pgmnemo}, fingerprint {database.fingerprint}"
+    if facts.fingerprint is not None and (database.pgmnemo, database.fingerprint) == (
+        wanted,
+        facts.fingerprint,
+    ):
+        return Finding(Status.PASSED, expected, found, _where(database))
+    fault, resolve = _fault(facts, database, wanted)
+    return Finding(Status.FAILED, expected, f"{found}: {fault}", _where(database), resolve)
+
+
+def _where(database: DatabaseFacts) -> str:
+    return f"database {database.database} ({database.origin})"
+
+
+def _fault(facts: RunFacts, database: DatabaseFacts, wanted: str) -> tuple[str, str]:
+    """What is wrong, and how to mend it."""
+    if facts.fingerprint is None:
+        return f"{wanted} is no release of this repository", "name a version that sql/releases.toml lists"
+    if facts.ours is False:
+        return (
+            "the public upstream extension of that name, or another that borrows it",
+            "install sql/ from this repository on a server without it (make -C sql install), or use no --dsn",
+        )
+    if database.pgmnemo != wanted:
+        return "another version", f"ask for v{database.pgmnemo}, or name a server without that database"
+    if facts.ours:
+        return (
+            "a patched copy: its functions are not those of the release",
+            f"drop the database {database.database} if it may go; the runner installs the release anew",
+        )
+    return (
+        "functions of no release: a patched copy, or the upstream extension of that name",
+        "install sql/ from this repository (make -C sql install), or use no --dsn",
+    )
