@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _SUITE = ("file", "what", "embedder", "granularity")
+_PUBLIC = ("locomo", "longmemeval")
 _REGISTERED = (*_SUITE, "sha256", "bytes", "data_variable", "url")
 _EMBEDDERS = ("bge-m3", "dragon-plus", "minilm")
 _EMBEDDER = ("model", "revision", "dimensions", "max_tokens", "batch_size")
@@ -17,6 +18,11 @@ _SHAPES = {
         "single-session-user", "multi-session", "single-session-preference",
         "temporal-reasoning", "knowledge-update", "single-session-assistant",
     ),
+    "sample": (
+        "projects", "segments", "edges", "questions", "scored",
+        "single-hop", "multi-hop", "temporal", "knowledge-update", "preference",
+        "adversarial", "graph", "importance", "recency",
+    ),
 }  # fmt: skip
 
 # Each pin as its path of keys in protocol.toml.
@@ -29,13 +35,13 @@ REQUIRED: tuple[tuple[str, ...], ...] = (
     *(("embedders", name, key) for name in _EMBEDDERS for key in _EMBEDDER),
     ("artefacts", "required"),
     *(("settings", key) for key in ("gate_strict", "recency_weight")),
-    *(("suites", suite, key) for suite in _SHAPES for key in _REGISTERED),
+    *(("suites", suite, key) for suite in _PUBLIC for key in _REGISTERED),
     *(("suites", suite, "shape", count) for suite, shape in _SHAPES.items() for count in shape),
-    *(("suites", "sample", key) for key in _SUITE),
+    *(("suites", "sample", key) for key in (*_SUITE, "sha256")),
     *(
         ("other_files", file, key)
         for file in ("longmemeval_oracle", "longmemeval_dev")
         for key in ("sha256", "what")
     ),
-    *(("variance", suite, metric) for suite in _SHAPES for metric in ("recall_any@10", "MRR@50")),
+    *(("variance", suite, metric) for suite in _PUBLIC for metric in ("recall_any@10", "MRR@50")),
 )
