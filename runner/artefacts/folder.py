@@ -50,6 +50,7 @@ class RunFolder:
 
     def __init__(self, path: Path, name: str) -> None:
         self.path, self.name = path, name
+        self._finished = False  # from then on another run may own `path`
         self._lock = _lock(path)
 
     @classmethod
@@ -93,16 +94,17 @@ class RunFolder:
             raise OutputError(f"{self.target} appeared meanwhile: move it away, then --resume {self.path}")
         with reported(self.target):
             os.replace(self.path, self.target)
+            self._finished = True
             sync_folder(self.target.parent)
         return self.target
 
     def close(self) -> None:
         """Give the lock back; an empty partial folder goes."""
         if self._lock is not None:
+            if not self._finished and self.path.is_dir() and not any(self.path.iterdir()):
+                self.path.rmdir()
             os.close(self._lock)
             self._lock = None
-            if self.path.is_dir() and not any(self.path.iterdir()):
-                self.path.rmdir()
 
     def __enter__(self) -> RunFolder:
         return self

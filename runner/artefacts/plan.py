@@ -44,6 +44,6 @@ def _compare(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     for name in [*earlier, *(name for name in now if name not in earlier)]:
         if earlier.get(name) != now.get(name):
             raise UsageError(
-                f"--resume: the interrupted run had {name} = {earlier.get(name)}, this one has {now.get(name)}"
+                f"--resume: the interrupted run had {name} = {earlier.get(name)}, this one {now.get(name)}"
                 "; give the same command as then"
             )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -125,12 +126,14 @@ def _hit(entry: Any, where: str) -> Hit:
     if isinstance(entry, str):
         return Hit(entry)
     match entry:
-        case [str(identifier), float(score)]:
+        case [str(identifier), float(score)] if isfinite(score):
             return Hit(identifier, score)
-        case [str(identifier), float(score), list(components)] if _components(components):
+        case [str(identifier), float(score), list(components)] if isfinite(score) and _components(components):
             return Hit(identifier, score, tuple(components))
     raise OutputError(f"{where}: a rank is an id, [id, score] or [id, score, [components]], not {entry!r}")
 
 
 def _components(values: list[Any]) -> bool:
-    return len(values) == len(COMPONENTS) and all(v is None or isinstance(v, float) for v in values)
+    return len(values) == len(COMPONENTS) and all(
+        v is None or (isinstance(v, float) and isfinite(v)) for v in values
+    )

@@ -1,0 +1,132 @@
+"""The tables of the report, each from the figures of metrics.json or the facts of run.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runner.report.figures import ALL, Figures, trivial
+from runner.report.formats import (
+    change,
+    change_interval,
+    count,
+    figure,
+    interval,
+    is_recall,
+    seconds,
+    shorten,
+)
+from runner.report.markdown import table
+
+Facts = Mapping[str, Any]
+STAGES = ("load", "embed", "ingest", "recall", "score", "wall")
+
+
+def headline(figures: Figures, run: Facts) -> str:
+    """The headline metrics of the system in the first scope, trivial ones left out; empty when all are."""
+    rows = []
+    for metric in run["headline"]:
+        row = figures.row(system(run), run["scopes"][0]["name"], metric)
+        if row is not None and not trivial(row):
+            unit = " %" if is_recall(metric) else ""
+            rows.append((metric, figure(metric, row["value"]) + unit, interval(row), count(row["n"])))
+    return table(("metric", "value", "95 % interval", "n"), rows, "lrrr") if rows else ""
+
+
+def trivial_headlines(figures: Figures, run: Facts) -> list[str]:
+    """One sentence for each headline metric that the size of the scope makes trivial."""
+    rows = (figures.row(system(run), run["scopes"][0]["name"], metric) for metric in run["headline"])
+    return [
+        f"`{row['metric']}` is no headline here: for {count(row['trivial'])} of {count(row['n'])} questions "
+        "the whole scope fits into its k ranks."
+        for row in rows
+        if row is not None and trivial(row)
+    ]
+
+
+def system(run: Facts) -> str:
+    """Name of the arm under test: the first."""
+    return str(run["arms"][0]["name"])
+
+
+def arms(figures: Figures, run: Facts, scope: str) -> str:
+    """Every arm and the ceiling against the headline metrics."""
+    names = run["headline"]
+    rows = [(arm, *(figures.with_interval(arm, scope, m) for m in names)) for arm in figures.arms]
+    return table(("arm", *names), rows, "l" + "r" * len(names))
+
+
+def everything(figures: Figures, run: Facts, scope: str) -> str:
+    """Every metric against every arm, with the interval of the system."""
+    first, *others = figures.arms
+    rows = [
+        (
+            name,
+            figures.with_interval(first, scope, name),
+            *(figures.value(arm, scope, name) for arm in others),
+        )
+        for name in figures.names
+    ]
+    return table(("metric", first, *others), rows, "l" + "r" * len(figures.arms))
+
+
+def types(figures: Figures, run: Facts, scope: str) -> str:
+    """The system's headline metrics for each question type."""
+    return _split(figures, run, scope, "type", [(kind, ALL, kind) for kind in figures.types])
+
+
+def views(figures: Figures, run: Facts, scope: str) -> str:
+    """The system's headline metrics for each subset of the questions."""
+    return _split(figures, run, scope, "view", [(view, view, ALL) for view in figures.views])
+
+
+def _split(figures: Figures, run: Facts, scope: str, what: str, parts: Sequence[tuple[str, str, str]]) -> str:
+    names, arm = run["headline"], system(run)
+    rows = [
+        (label, *(figures.with_interval(arm, scope, m, view, kind) for m in names),
+         count(figures.n(arm, scope, view, kind)))
+        for label, view, kind in parts
+    ]  # fmt: skip
+    return table((what, *names, "n"), rows, "l" + "r" * len(names) + "r")
+
+
+def differences(metrics: Facts, run: Facts, scope: str) -> str:
+    """Arm minus baseline in the headline metrics, paired by question; nothing when none was computed."""
+    rows = [
+        (f"{row['arm']} − {row['baseline']}", row["metric"], change(row["metric"], row["value"]),  # noqa: RUF001
+         change_interval(row), count(row["n"]))
+        for row in metrics["differences"]
+        if (row["scope"], row["view"]) == (scope, ALL) and row["metric"] in run["headline"]
+    ]  # fmt: skip
+    return table(("difference", "metric", "value", "95 % interval", "n"), rows, "llrrr") if rows else ""
+
+
+def latency(run: Facts) -> str:
+    """p50 and p95 of a recall, as the client saw it."""
+    rows = [
+        (row["arm"], row["scope"], str(row["k"]), f"{row['p50_ms']:.1f} ms", f"{row['p95_ms']:.1f} ms",
+         count(row["n"]))
+        for row in run["latency"]
+    ]  # fmt: skip
+    return table(("arm", "scope", "k", "p50", "p95", "n"), rows, "llrrrr")
+
+
+def resources(run: Facts) -> str:
+    """Seconds of each stage, embedded texts and memory."""
+    facts = run["resources"]
+    rows = [(stage, seconds(facts[f"{stage}_seconds"])) for stage in STAGES]
+    rows += [("texts embedded now", count(facts["vectors_embedded"]))]
+    rows += [("vectors from the cache", count(facts["vectors_cached"]))]
+    rows += [("peak memory of the runner", f"{facts['peak_memory_mb']:,.0f} MB")]
+    return table(("resource", "used"), rows, "lr")
+
+
+def mapping(names: tuple[str, str], facts: Mapping[str, Any]) -> str:
+    """A table of names and values."""
+    return table(names, [(name, str(value)) for name, value in facts.items()], "ll")
+
+
+def gates(run: Facts) -> str:
+    """What each gate expected and found, hashes cut."""
+    rows = [(g["gate"], g["status"], shorten(g["expected"]), shorten(g["found"])) for g in run["gates"]]
+    return table(("gate", "status", "expected", "found"), rows, "llll")

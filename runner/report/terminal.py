@@ -1,0 +1,55 @@
+"""What the command line shows: the gates of a dry run, and the figures at the end of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from runner.records import GateResult, Status
+from runner.report.figures import Figures
+from runner.report.formats import count, shorten
+
+COLOURS = {
+    Status.PASSED: "green",
+    Status.DEVIATION: "yellow",
+    Status.UNVERIFIED: "magenta",
+    Status.FAILED: "bold red",
+    Status.NOT_YET: "dim",
+}
+
+
+def summary_table(metrics: Mapping[str, Any], run: Mapping[str, Any]) -> Table:
+    """Every arm against the headline metrics, scope by scope, under the verdict; 80 columns wide."""
+    figures, names = Figures(metrics), run["headline"]
+    corpus = run["corpus"]
+    version = run["pgmnemo_version"].removeprefix("v")
+    title = f"{corpus['title']}, pgmnemo v{version}: {run['verdict']}"
+    table = Table(title=title, box=box.SIMPLE_HEAD, collapse_padding=True, show_edge=False, pad_edge=False)
+    table.add_column("arm")
+    for name in names:
+        table.add_column(name, justify="right")
+    table.add_column("n", justify="right")
+    for scope in run["scopes"]:
+        table.add_row(Text(scope["name"], style="bold"))
+        for arm in figures.arms:
+            cells = (figures.with_interval(arm, scope["name"], metric) for metric in names)
+            table.add_row(*map(Text, (f" {arm}", *cells, count(figures.n(arm, scope["name"])))))
+        table.add_section()
+    return table
+
+
+def gate_table(results: Iterable[GateResult]) -> Table:
+    """One row a gate; what to do where one did not pass."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("gate", "status", "expected", "found", "to do"):
+        table.add_column(name, overflow="fold")
+    for result in results:
+        status = Text(result.status.value, style=COLOURS[result.status])
+        todo = "" if result.status in (Status.PASSED, Status.NOT_YET) else result.resolve
+        texts = (Text(shorten(text)) for text in (result.expected, result.found))
+        table.add_row(Text(result.gate), status, *texts, Text(todo))
+    return table

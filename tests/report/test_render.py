@@ -1,0 +1,128 @@
+"""report.md: its bytes, and what each verdict lets it say."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jinja2 import UndefinedError
+
+from runner.errors import OutputError
+from runner.records import GateResult, Score, SearchScope, Status, Verdict
+from runner.report import render
+
+Documents = tuple[dict[str, Any], dict[str, Any]]
+GOLDEN = Path(__file__).with_name("golden.md")
+
+
+def test_the_report_is_the_golden_one_byte_by_byte(run_of: Callable[..., Documents]) -> None:
+    """Set PGMNEMO_WRITE_GOLDEN=1 to write it anew after a wanted change; then read it."""
+    text = render(*run_of())
+    if os.environ.get("PGMNEMO_WRITE_GOLDEN") == "1":
+        GOLDEN.write_text(text, encoding="utf-8")
+    assert text.encode() == GOLDEN.read_bytes()
+
+
+def test_documents_read_back_from_disk_render_to_the_same_bytes(run_of: Callable[..., Documents]) -> None:
+    metrics, run = run_of()
+    again = (json.loads(json.dumps(document)) for document in (metrics, run))
+    assert render(metrics, run) == render(*again)
+
+
+def test_a_verified_run_says_so_and_is_cited_without_a_label(run_of: Callable[..., Documents]) -> None:
+    text = render(*run_of(verdict=Verdict.VERIFIED, deviations=()))
+    assert "**Verified.**" in text
+    assert "> Recall measured per pgmnemo Recall Benchmark Protocol v1.1.0" in text
+    assert "eviation" not in text.split("## Gates")[0] + text.split("## Cite it")[1]
+
+
+def test_a_deviation_carries_its_labels_into_the_citation(run_of: Callable[..., Documents]) -> None:
+    citation = render(*run_of(deviations=("only 20 questions", "another embedder"))).split("## Cite it")[1]
+    assert "Deviation: only 20 questions; another embedder." in citation
+
+
+def test_an_unverified_run_is_not_to_be_cited(run_of: Callable[..., Documents]) -> None:
+    gate = GateResult("corpus hash", Status.UNVERIFIED, "cd" * 32, "ab" * 32)
+    text = render(*run_of(verdict=Verdict.UNVERIFIED, deviations=(), gates=(gate,)))
+    assert "**Unverified: not to be cited.**" in text
+    assert "- corpus hash: expected cdcdcdcdcdcd…, found abababababab…" in text
+    assert "Recall measured per" not in text
+
+
+def test_a_blocked_run_has_no_report(run_of: Callable[..., Documents]) -> None:
+    with pytest.raises(OutputError, match=r"blocked.*BLOCKED\.md"):
+        render(*run_of(verdict=Verdict.BLOCKED))
+
+
+def test_what_must_be_disclosed_is_cited(run_of: Callable[..., Documents]) -> None:
+    text = render(*run_of(disclosures=("DRAGON+ vectors are zero-padded to 1,024.",)))
+    assert "Disclosed: DRAGON+ vectors are zero-padded to 1,024." in text.split("## Cite it")[1]
+
+
+def _trivial(results: list[Score], metric: str) -> list[Score]:
+    return [replace(score, trivial=3) if score.metric == metric else score for score in results]
+
+
+def test_a_trivial_recall_is_no_headline_and_not_cited(run_of: Any) -> None:
+    text = render(*run_of(results=_trivial(run_of.scores(), "recall_any@10")))
+    first = text.split("## Arms")[0]
+    assert "| recall_any@10" not in first
+    assert "`recall_any@10` is no headline here: for 3 of 20 questions" in first
+    assert "89.0†" in text
+    assert "no recall@10 to cite" in text
+
+
+def test_a_small_scope_does_not_make_a_rank_trivial(run_of: Any) -> None:
+    text = render(*run_of(results=_trivial(run_of.scores(), "MRR@50")))
+    assert "| MRR@50        |  0.910 |" in text.split("## Arms")[0]
+
+
+def test_a_run_whose_headlines_are_all_trivial_says_so(run_of: Any) -> None:
+    results = [replace(score, trivial=1) for score in run_of.scores()]
+    first = render(*run_of(results=results, headline=("recall_any@5",))).split("## Arms")[0]
+    assert "| metric" not in first
+    assert "is no headline here" in first
+
+
+def test_a_keyword_only_run_on_a_part_of_the_questions(run_of: Callable[..., Documents]) -> None:
+    metrics, run = run_of(embedder=None, database=None, resources=None, latency=())
+    run["options"] |= {"k": [1, 5], "limit": 20, "types": ["multi hop"], "allow_unregistered_corpus": True}
+    text = render(metrics, run)
+    assert "embedder none" in text.splitlines()[0]
+    assert "| embedder     | none (keyword only) |" in text
+    options = "--k 1,5 --limit 20 --types 'multi hop' --allow-unregistered-corpus"
+    assert f"--embedder none --granularity session {options}\n" in text
+
+
+def test_a_figure_that_was_not_computed_is_a_dash(run_of: Callable[..., Documents]) -> None:
+    text = render(*run_of(scopes=(SearchScope("conversation"), SearchScope("elsewhere"))))
+    table = text.split("### Arms within the question's elsewhere")[1]
+    assert table.split("| pgmnemo")[1].split("\n")[0].count("–") == 3  # noqa: RUF001
+
+
+def test_documents_of_two_runs_are_not_mixed(run_of: Callable[..., Documents]) -> None:
+    metrics, _ = run_of()
+    _, other = run_of(seed=7)
+    with pytest.raises(OutputError, match="disagree on seed"):
+        render(metrics, other)
+
+
+def test_a_document_that_lacks_a_fact_is_not_rendered_around(run_of: Callable[..., Documents]) -> None:
+    metrics, run = run_of()
+    del run["machine"]["cpu"]
+    with pytest.raises(UndefinedError, match="cpu"):
+        render(metrics, run)
+
+
+def test_every_table_stands_in_columns(run_of: Callable[..., Documents]) -> None:
+    blocks = render(*run_of()).split("## What it was made with")[0].split("\n\n")
+    tables = [block.splitlines() for block in blocks if block.startswith("|")]
+    assert len(tables) > 10
+    for lines in tables:
+        assert len({len(line) for line in lines}) == 1
+        assert len(lines[0]) <= 110
