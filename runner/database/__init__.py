@@ -1,0 +1,11 @@
+"""A PostgreSQL with the extension at one version, whichever way it is reached.
+
+`open_database` is the stage's only entrance; `fingerprint` tells one build of the extension from another.
+"""
+
+from runner.database.fingerprint import fingerprint
+from runner.database.handle import Database
+from runner.database.opening import open_database
+from runner.database.sentences import database_errors
+
+__all__ = ["Database", "database_errors", "fingerprint", "open_database"]

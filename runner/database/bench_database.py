@@ -1,0 +1,161 @@
+"""One database per version of the extension: found and checked, or made; never altered, never dropped."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from psycopg import errors, sql
+
+from runner.database.discovery import Server
+from runner.database.extension import (
+    LOCK,
+    Installed,
+    check_installed,
+    install,
+    installed,
+    is_empty,
+    not_allowed,
+    rehearse,
+)
+from runner.database.handle import ROLE, Database
+from runner.database.runner_role import check_role, ensure_role
+from runner.database.sentences import connect
+from runner.database.server_checks import (
+    Session,
+    check_attribute,
+    check_available,
+    check_server,
+    server_version,
+    value,
+)
+from runner.errors import DatabaseError
+from runner.records import DatabaseFacts
+
+# Which characters are letters decides how text is cut into words; collation decides nothing here. The
+# first that the server knows is taken: GNU C libraries know C.UTF-8, macOS en_US.UTF-8.
+CTYPES = ("C.UTF-8", "en_US.UTF-8", "C")
+
+
+def database_name(version: str) -> str:
+    """Such as `pgmnemo_bench_0_2_1`."""
+    return "pgmnemo_bench_" + "".join(character if character.isalnum() else "_" for character in version)
+
+
+def prepared(server: Server, version: str, release: str | None, files: Path) -> Database:
+    """The database for `version` on `server`, made if it is missing.
+
+    `release` is the fingerprint that an extension which is found there, or comes from a given server's own
+    files, must have (None: not released yet, take it as it is). Raises DatabaseError.
+    """
+    name, where = database_name(version), str(server)
+    with connect(server.conninfo) as login:
+        check_server(login, where)
+        exists = _exists(login, name)
+        if not exists:
+            check_attribute(login, where, "CREATEDB", f"create the database {name}")
+            check_available(login, where, version, files)
+        login.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
+        ensure_role(login, where)
+        if not exists:
+            exists = not _create(login, name, where)
+        try:
+            found = _open(server, name, version, release, where)
+        except BaseException:
+            if not exists:  # ours, and made just now
+                login.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+            raise
+        return _database(server, name, login, found)
+
+
+def checked(server: Server, version: str, release: str | None, files: Path) -> Database:
+    """As `prepared`, but leaves no trace: nothing is made, and the handle's connections are read-only."""
+    name, where = database_name(version), str(server)
+    with connect(server.conninfo) as login:
+        check_server(login, where)
+        check_role(login, where)
+        if _exists(login, name):
+            with connect({**server.conninfo, "dbname": name}) as session:
+                found: Installed | None = installed(session)
+                if found is not None and found.pgmnemo is None and is_empty(session):
+                    check_available(login, where, version, files)
+                    found = rehearse(session, version)
+            exists = True
+        else:
+            check_attribute(login, where, "CREATEDB", f"create the database {name}")
+            check_available(login, where, version, files)
+            found, exists = rehearse(login, version), False
+        if found is None:
+            raise DatabaseError(_cannot_tell(login, name, where))
+        check_installed(found, version, release, name, where)
+        return _database(server, name, login, found, exists=exists, read_only=True)
+
+
+def _cannot_tell(login: Session, name: str, where: str) -> str:
+    user = value(login, "SELECT current_user")
+    return (
+        f"whether role {user} at {where} may create the extensions in {name} cannot be told without making "
+        f"it; have an administrator run CREATE DATABASE {name} OWNER {user} and, in it, "
+        "CREATE EXTENSION vector"
+    )
+
+
+def _exists(login: Session, name: str) -> bool:
+    return bool(value(login, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = %s)", name))
+
+
+def _create(login: Session, name: str, where: str) -> bool:
+    """Create the database; False if another run was quicker."""
+    statement = sql.SQL(
+        "CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER libc "
+        "LC_COLLATE 'C' LC_CTYPE {}"
+    )
+    for ctype in CTYPES:
+        try:
+            # Wrong object type is what the server says of a locale that its machine does not know.
+            with suppress(errors.WrongObjectType):
+                login.execute(statement.format(sql.Identifier(name), sql.Literal(ctype)))
+                return True
+        except (errors.DuplicateDatabase, errors.UniqueViolation):
+            return False
+    raise DatabaseError(f"{where} can make no database in UTF-8; give the address of another server")
+
+
+def _open(server: Server, name: str, version: str, release: str | None, where: str) -> Installed:
+    """Check the extension in the database, or install it in an empty one."""
+    with connect({**server.conninfo, "dbname": name}) as session:
+        found = installed(session)
+        if found.pgmnemo is None:
+            if not is_empty(session):
+                raise DatabaseError(
+                    f"the database {name} at {where} holds something else than pgmnemo; "
+                    "nothing there was changed; rename it and run again"
+                )
+            try:
+                found = install(session, version)
+            except errors.InsufficientPrivilege as error:
+                raise not_allowed(error, name, where, value(session, "SELECT current_user")) from None
+        if server.origin != "embedded":  # the embedded one is made from the checkout, which a gate judges
+            check_installed(found, version, release, name, where)
+        return found
+
+
+def _database(
+    server: Server,
+    name: str,
+    login: Session,
+    found: Installed,
+    *,
+    exists: bool = True,
+    read_only: bool = False,
+) -> Database:
+    facts = DatabaseFacts(
+        origin=server.origin,
+        database=name,
+        postgresql=server_version(login),
+        pgvector=found.vector or "",
+        pgmnemo=found.pgmnemo or "",
+        fingerprint=found.fingerprint,
+        role=ROLE,
+    )
+    return Database(facts, {**server.conninfo, "dbname": name}, exists, read_only)

@@ -1,0 +1,45 @@
+"""The stage's entrance: from a version to an open database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from runner.database.bench_database import checked, prepared
+from runner.database.discovery import Server, find_server
+from runner.database.embedded import embedded_server
+from runner.database.handle import Database
+from runner.database.releases import SQL_FOLDER, release_fingerprint
+from runner.database.sentences import database_errors
+from runner.progress import QUIET, Progress
+
+
+@contextmanager
+def open_database(
+    version: str,
+    *,
+    dsn: str | None = None,
+    environ: Mapping[str, str],
+    progress: Progress = QUIET,
+    postgres: int = 18,
+    check_only: bool = False,
+    sql: Path = SQL_FOLDER,
+) -> Iterator[Database]:
+    """A database with pgvector and pgmnemo `version` (such as "0.2.1"), for the length of the block.
+
+    Looks at --dsn, PGMNEMO_DSN and the compose service, in this order, and starts an embedded PostgreSQL
+    `postgres` (16 or 18) from the files in `sql` if there is none. With `check_only` a given server keeps no
+    trace. Raises DatabaseError (exit code 3) with one sentence, UsageError for a DSN that cannot be read.
+    """
+    release = release_fingerprint(sql, version)
+    given = find_server(dsn, environ, progress)
+    if given:
+        with database_errors(str(given)):
+            database = (checked if check_only else prepared)(given, version, release, sql)
+        yield database
+        return
+    with embedded_server(sql, version, postgres=postgres) as conninfo:
+        with database_errors("the embedded PostgreSQL"):
+            database = prepared(Server("embedded", conninfo), version, release, sql)
+        yield database

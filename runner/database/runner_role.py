@@ -1,0 +1,47 @@
+"""The ordinary role that every figure is measured as: no superuser, no way around a policy."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from psycopg import errors, sql
+
+from runner.database.handle import ROLE
+from runner.database.server_checks import Session, check_attribute, value
+from runner.errors import DatabaseError
+
+ROLE_NAME = sql.Identifier(ROLE)
+
+
+def check_role(connection: Session, where: str) -> bool:
+    """Whether the role is there and usable as it is; raises if it is not and cannot be made so."""
+    row = connection.execute(
+        "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = %s", (ROLE,)
+    ).fetchone()
+    if row is None:
+        check_attribute(connection, where, "CREATEROLE", f"create the role {ROLE}")
+        return False
+    if row[0]:
+        raise DatabaseError(
+            f"the role {ROLE} at {where} passes row-level security, under which every "
+            f"figure is measured; have an administrator run ALTER ROLE {ROLE} NOSUPERUSER NOBYPASSRLS"
+        )
+    if value(connection, "SELECT pg_has_role(current_user, %s, 'SET')", ROLE):
+        return True
+    if not value(connection, "SELECT pg_has_role(current_user, %s, 'MEMBER WITH ADMIN OPTION')", ROLE):
+        login = value(connection, "SELECT current_user")
+        raise DatabaseError(
+            f"role {login} at {where} is no member of {ROLE}; have an administrator run "
+            f"GRANT {ROLE} TO {login}"
+        )
+    return False
+
+
+def ensure_role(connection: Session, where: str) -> None:
+    """Make the role if it is missing, and the login role a member of it."""
+    if check_role(connection, where):
+        return
+    with suppress(errors.DuplicateObject, errors.UniqueViolation):  # there, or made by another run just now
+        connection.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(ROLE_NAME))
+    if not value(connection, "SELECT pg_has_role(current_user, %s, 'SET')", ROLE):
+        connection.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(ROLE_NAME))

