@@ -156,7 +156,7 @@ def _pieces(response: Any) -> Iterator[bytes]:
     while True:
         try:
             piece = response.read(PIECE)
-        except (HTTPException, ConnectionError, TimeoutError):
+        except (HTTPException, OSError):  # OSError: TLS and time-outs too
             return
         if not piece:
             return

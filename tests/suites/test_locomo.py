@@ -1,0 +1,132 @@
+"""LoCoMo becomes sessions (or turns) and questions, with the counts that the protocol pins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner.errors import CorpusError
+from runner.protocol import load_protocol
+from runner.records import Corpus
+from runner.suites import SUITES
+
+LOCOMO = SUITES["locomo"]
+Conversation = dict[str, Any]
+Write = Callable[[Any], Path]
+
+
+@pytest.fixture(scope="module")
+def real(locomo_path: Path) -> Corpus:
+    return LOCOMO.load(locomo_path, "session")
+
+
+@pytest.fixture(scope="module")
+def real_turns(locomo_path: Path) -> Corpus:
+    return LOCOMO.load(locomo_path, "turn")
+
+
+def test_session_is_its_date_and_its_turns_with_captions(write: Write, conversation: Conversation) -> None:
+    corpus = LOCOMO.load(write([conversation]))
+    assert [(one.id, one.text) for one in corpus.segments] == [
+        ("conv-1/D1", "[12:05 am on 8 May, 2023]\nAna: Look! [a red kite]\nBo: Nice."),
+        ("conv-1/D2", "[1:56 pm on 9 May, 2023]\nBo: I sold the kite."),
+    ]
+    assert corpus.segments[0].occurred_at == datetime(2023, 5, 8, 0, 5, tzinfo=UTC)
+    assert {one.project for one in corpus.segments} == {"conv-1"}
+
+
+def test_turn_carries_the_date_of_its_session(write: Write, conversation: Conversation) -> None:
+    corpus = LOCOMO.load(write([conversation]), "turn")
+    assert corpus.segments[1].id == "conv-1/D1:2"
+    assert corpus.segments[1].text == "[12:05 am on 8 May, 2023]\nBo: Nice."
+    assert corpus.shape["turns"] == corpus.shape["segments"] == 3
+
+
+def test_question_is_keyed_by_position_and_asked_after_the_last_session(
+    write: Write, conversation: Conversation
+) -> None:
+    first, second, third = LOCOMO.load(write([conversation])).questions
+    assert (first.key, first.type, first.gold) == ("conv-1/q0", "multi-hop", ("conv-1/D1", "conv-1/D2"))
+    assert (second.type, second.gold) == ("temporal", ("conv-1/D2",))
+    assert (third.type, third.scored) == ("open-domain", False)
+    assert first.as_of == datetime(2023, 5, 9, 13, 56, tzinfo=UTC)
+
+
+def _delete(*path: str | int) -> Callable[[Conversation], None]:
+    def change(value: Any) -> None:
+        for step in path[:-1]:
+            value = value[step]
+        del value[path[-1]]
+
+    return change
+
+
+def _put(new: Any, *path: str | int) -> Callable[[Conversation], None]:
+    def change(value: Any) -> None:
+        for step in path[:-1]:
+            value = value[step]
+        value[path[-1]] = new
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (_delete("sample_id"), "item 0 of .* has no 'sample_id'; its keys are: conversation"),
+        (_delete("conversation"), "conv-1 has no 'conversation'"),
+        (_delete("qa"), "conv-1 has no 'qa'"),
+        (_delete("conversation", "session_2_date_time"), "conv-1 has no 'session_2_date_time'"),
+        (_put("x", "conversation", "session_1"), "'session_1' of conv-1 must be a list, but is 'x'"),
+        (_put("May", "conversation", "session_1_date_time"), "date of session 1 of conv-1 cannot be read"),
+        (_delete("conversation", "session_1", 1, "text"), "turn 2 of session 1 of conv-1 has no 'text'"),
+        (_put("D2:7", "conversation", "session_1", 0, "dia_id"), "'dia_id' of turn 1 .* is 'D2:7', not D1"),
+        (_put(5, "conversation", "session_1", 0, "blip_caption"), "the caption of turn 1 .* must be a str"),
+        (_put(6, "qa", 1, "category"), "'category' of question 1 of conv-1 is 6, which is none of: 1, 2"),
+        (_put(True, "qa", 1, "category"), "must be a whole number, but is True"),
+        (_put("D1:1", "qa", 0, "evidence"), "'evidence' of question 0 of conv-1 must be a list"),
+        (_put([3], "qa", 0, "evidence"), r"'evidence'\[0\] of question 0 of conv-1 must be a string"),
+    ],
+)
+def test_wrong_item_and_key_are_named(
+    write: Write, conversation: Conversation, change: Callable[[Conversation], None], sentence: str
+) -> None:
+    change(conversation)
+    with pytest.raises(CorpusError, match=sentence):
+        LOCOMO.load(write([conversation]))
+
+
+def test_conversation_that_stands_twice_is_refused(write: Write, conversation: Conversation) -> None:
+    with pytest.raises(CorpusError, match="the segment 'conv-1/D1' occurs twice"):
+        LOCOMO.load(write([conversation, conversation]))
+
+
+def test_real_corpus_has_the_shape_and_hash_that_the_protocol_pins(real: Corpus) -> None:
+    pins = load_protocol().suites["locomo"]
+    assert real.sha256 == pins.sha256
+    assert {name: real.shape[name] for name in pins.shape} == dict(pins.shape)
+    assert len(set(real.project_sizes().values())) > 1
+    assert len({one.text for one in real.segments}) == 272
+
+
+def test_all_evidence_of_the_real_corpus_resolves_at_session_level(real: Corpus) -> None:
+    assert sum(question.scored for question in real.questions) == 1982
+    assert all(one.segment for question in real.questions for one in question.evidence)
+    assert sum(len(question.gold) > 1 for question in real.questions) == 333
+
+
+def test_two_turn_ids_of_the_real_corpus_name_nothing(real_turns: Corpus) -> None:
+    lost = {(q.key, one.cited) for q in real_turns.questions for one in q.evidence if one.segment is None}
+    assert lost == {("conv-42/q58", "D10:19"), ("conv-47/q38", "D4:36")}
+    assert all(question.gold for question in real_turns.questions if question.scored)
+    assert real_turns.shape["segments"] == 5882
+
+
+def test_view_of_categories_1_to_4_leaves_out_adversarial_questions(real: Corpus) -> None:
+    assert list(LOCOMO.views) == ["all", "categories 1-4"]
+    view = LOCOMO.views["categories 1-4"]
+    assert sum(view(question.key, question.type) for question in real.questions) == 1986 - 446

@@ -1,0 +1,99 @@
+"""A corpus file is read once, in any packing, and each way to be broken is one clear sentence."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from runner.errors import CorpusError
+from runner.suites import reading
+from runner.suites.reading import Source
+
+ITEMS = [{"a": "käse 🧀", "n": [1, {"deep": "]}"}]}, {"b": "x" * 500}, {}]
+BYTES = json.dumps(ITEMS, ensure_ascii=False, indent=1).encode()
+
+PACKINGS: dict[str, Callable[[bytes], bytes]] = {
+    ".json": bytes,
+    ".json.xz": lzma.compress,
+    ".json.gz": gzip.compress,
+}
+
+
+def source(folder: Path, data: bytes, suffix: str = ".json") -> Source:
+    path = folder / f"corpus{suffix}"
+    path.write_bytes(data)
+    return Source(path)
+
+
+@pytest.mark.parametrize("suffix", PACKINGS)
+@pytest.mark.parametrize("chunk", [1, 7, 64, 8 << 20])
+def test_items_and_hash_are_those_of_the_unpacked_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, chunk: int
+) -> None:
+    monkeypatch.setattr(reading, "CHUNK", chunk)
+    file = source(tmp_path, PACKINGS[suffix](BYTES), suffix)
+    assert list(file.items()) == ITEMS
+    assert file.sha256() == sha256(BYTES).hexdigest()
+    assert file.bytes == len(BYTES)
+
+
+def test_packing_is_known_by_content_not_by_name(tmp_path: Path) -> None:
+    assert list(source(tmp_path, lzma.compress(BYTES), ".json").items()) == ITEMS
+
+
+def test_hash_covers_what_was_not_parsed(tmp_path: Path) -> None:
+    file = source(tmp_path, b"no json at all")
+    with pytest.raises(CorpusError):
+        list(file.items())
+    assert file.sha256() == sha256(b"no json at all").hexdigest()
+
+
+def test_byte_order_mark_is_skipped(tmp_path: Path) -> None:
+    assert list(source(tmp_path, b"\xef\xbb\xbf" + BYTES).items()) == ITEMS
+
+
+@pytest.mark.parametrize("length", range(1, len(BYTES) - 1, 13))
+def test_cut_json_is_named_with_its_byte(tmp_path: Path, length: int) -> None:
+    file = source(tmp_path, BYTES[:length])
+    with pytest.raises(CorpusError, match=r"is cut off or is no JSON corpus \(.* at byte [\d,]+, after"):
+        list(file.items())
+
+
+def test_byte_of_a_fault_counts_bytes_not_characters(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="at byte 19, after 1 whole items"):
+        list(source(tmp_path, '[{"ä": "🧀"},\n\n x]'.encode()).items())
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "is empty"),
+        (b" \n", "expected a JSON list of items"),
+        (b"[]", "is an empty JSON list"),
+        (b'{"a": 1}', "expected a JSON list of items at byte 0"),
+        (b"[1]", "expected an item that is a JSON object at byte 1"),
+        (b"[{}", "expected a comma or the end of the list"),
+        (b"[{}]\n[", "more text after the end of the list at byte 5"),
+        (b'[{"a": "\xff"}]', "is not UTF-8 text"),
+        (b'[{"a": ' + b"[" * 200_000, "too deeply nested"),
+        (lzma.compress(BYTES)[:-20], "cannot be unpacked: it is cut off or damaged"),
+        (gzip.compress(BYTES)[:-20], "cannot be unpacked: it is cut off or damaged"),
+        (gzip.compress(BYTES)[:-8] + b"\0" * 8, "cannot be unpacked"),
+        (lzma.compress(b""), "is empty"),
+    ],
+)
+def test_broken_file_is_one_sentence(tmp_path: Path, data: bytes, sentence: str) -> None:
+    with pytest.raises(CorpusError, match=sentence.replace("[", r"\[")):
+        list(source(tmp_path, data).items())
+
+
+def test_folder_and_missing_file_are_one_sentence(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "none.json"):
+        with pytest.raises(CorpusError, match="cannot be read"):
+            list(Source(path).items())

@@ -1,0 +1,221 @@
+"""`fetch` resumes, restarts, verifies and refuses, against a server on this machine."""
+
+from __future__ import annotations
+
+import lzma
+import shutil
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
+
+import pytest
+
+from runner import fetch as module
+from runner.errors import CorpusError, OutputError, UsageError
+from runner.fetch import fetch
+from runner.progress import Progress
+from runner.protocol import load_protocol
+
+BODY = bytes(range(256)) * 9000  # 2.3 MB: more than one piece
+NAME = "locomo10.json"
+
+
+@dataclass
+class Site:
+    """A server of one file: how it behaves, and the ranges that it was asked for."""
+
+    url: str = ""
+    body: bytes = BODY
+    ranges: bool = True
+    status: int = 200
+    cut: int | None = None  # bytes after which the connection breaks
+    asked: list[str | None] = field(default_factory=list)
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    state = Site()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            wanted = self.headers.get("Range")
+            state.asked.append(wanted)
+            start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and state.ranges else 0
+            if state.status != 200 or start >= len(state.body):
+                self.send_error(state.status if state.status != 200 else 416)
+                return
+            body = state.body[start:]
+            self.send_response(206 if start else 200)
+            self.send_header("Content-Length", str(len(body)))
+            if start:
+                last = len(state.body) - 1
+                self.send_header("Content-Range", f"bytes {start}-{last}/{last + 1}")
+            self.end_headers()
+            self.wfile.write(body[: state.cut])
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        state.url = f"http://127.0.0.1:{server.server_address[1]}/{NAME}"
+        pin(monkeypatch, state.url)
+        yield state
+        server.shutdown()
+        thread.join()
+
+
+def pin(monkeypatch: pytest.MonkeyPatch, url: str, size: int | None = len(BODY)) -> None:
+    """Let the protocol pin `url` and the hash of BODY, and let no proxy stand between."""
+    protocol = load_protocol()
+    pins = replace(protocol.suites["locomo"], url=url, sha256=sha256(BODY).hexdigest(), bytes=size)
+    changed = replace(protocol, suites={**protocol.suites, "locomo": pins})
+    monkeypatch.setattr(module, "load_protocol", lambda: changed)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_file_comes_down_whole_and_alone(site: Site, tmp_path: Path) -> None:
+    path = fetch("locomo", tmp_path / "new" / "folder")
+    assert path == tmp_path / "new" / "folder" / NAME
+    assert path.read_bytes() == BODY
+    assert names(path.parent) == [NAME]
+
+
+def test_default_folder_is_where_locate_looks_last(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platformdirs.user_data_dir", lambda *args, **kwargs: str(tmp_path))
+    assert fetch("locomo") == tmp_path / "locomo" / NAME
+
+
+def test_partial_download_is_continued(site: Site, tmp_path: Path) -> None:
+    (tmp_path / f"{NAME}.part").write_bytes(BODY[:1000])
+    assert fetch("locomo", tmp_path).read_bytes() == BODY
+    assert site.asked == ["bytes=1000-"]
+
+
+def test_server_that_ignores_the_range_means_a_fresh_start(site: Site, tmp_path: Path) -> None:
+    site.ranges = False
+    (tmp_path / f"{NAME}.part").write_bytes(b"x" * 1000)
+    assert fetch("locomo", tmp_path).read_bytes() == BODY
+
+
+@pytest.mark.parametrize("size", [None, len(BODY)])
+def test_part_longer_than_the_file_means_a_fresh_start(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int | None
+) -> None:
+    pin(monkeypatch, site.url, size)
+    (tmp_path / f"{NAME}.part").write_bytes(BODY + b"more")
+    assert fetch("locomo", tmp_path).read_bytes() == BODY
+    assert names(tmp_path) == [NAME]
+
+
+def test_complete_part_is_verified_without_the_network(site: Site, tmp_path: Path) -> None:
+    (tmp_path / f"{NAME}.part").write_bytes(BODY)
+    assert fetch("locomo", tmp_path).read_bytes() == BODY
+    assert site.asked == []
+
+
+def test_broken_connection_keeps_the_part_and_the_next_call_continues(site: Site, tmp_path: Path) -> None:
+    site.cut = 1_500_000
+    with pytest.raises(CorpusError, match=r"broke off after 1,500,000 of 2,304,000 bytes; run .* again"):
+        fetch("locomo", tmp_path)
+    assert names(tmp_path) == [f"{NAME}.part"]
+    site.cut = None
+    assert fetch("locomo", tmp_path).read_bytes() == BODY
+    assert site.asked == [None, "bytes=1500000-"]
+
+
+@pytest.mark.parametrize("size", [None, len(BODY)])
+def test_wrong_hash_keeps_nothing(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int | None
+) -> None:
+    pin(monkeypatch, site.url, size)
+    site.body = BODY[:-1] + b"!"
+    with pytest.raises(CorpusError, match=r"has another hash than the registered one .* nothing was kept"):
+        fetch("locomo", tmp_path)
+    assert names(tmp_path) == []
+
+
+def test_hash_is_of_the_unpacked_bytes(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.body = lzma.compress(BODY)
+    pin(monkeypatch, site.url, None)
+    assert lzma.decompress(fetch("locomo", tmp_path).read_bytes()) == BODY
+
+
+def test_good_file_is_left_alone(site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / NAME).write_bytes(BODY)
+    assert fetch("locomo", tmp_path, Progress()) == tmp_path / NAME
+    assert "is there already, and its hash is right" in capsys.readouterr().err
+    assert site.asked == []
+
+
+def test_wrong_file_in_its_place_is_not_overwritten(site: Site, tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(b"mine")
+    with pytest.raises(CorpusError, match="is there already, but is not the registered file"):
+        fetch("locomo", tmp_path)
+    assert (tmp_path / NAME).read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("status", [403, 404, 500, 503])
+def test_refusal_by_the_server_is_one_sentence(site: Site, tmp_path: Path, status: int) -> None:
+    site.status = status
+    with pytest.raises(CorpusError, match=rf"{NAME} answered {status} \("):
+        fetch("locomo", tmp_path)
+    assert names(tmp_path) == []
+
+
+def test_no_network_is_one_sentence_and_keeps_the_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    pin(monkeypatch, f"http://127.0.0.1:{port}/{NAME}")
+    (tmp_path / f"{NAME}.part").write_bytes(BODY[:10])
+    with pytest.raises(CorpusError, match=r"cannot be reached .*; check the network or the proxy"):
+        fetch("locomo", tmp_path)
+    assert (tmp_path / f"{NAME}.part").read_bytes() == BODY[:10]
+
+
+def test_too_little_space_is_said_before_anything_is_written(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=1_000_000))
+    with pytest.raises(OutputError, match="has 1,000,000 bytes free, but the download needs 2,304,000 more"):
+        fetch("locomo", tmp_path)
+    assert names(tmp_path) == []
+
+
+def test_folder_that_cannot_be_made_is_one_sentence(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(OutputError, match=f"{NAME} cannot be written to"):
+        fetch("locomo", tmp_path / "file" / "folder")
+
+
+def test_progress_counts_pieces(site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fetch("locomo", tmp_path, Progress())
+    assert f"{NAME} (MiB): 3 done" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["sample", "nonsense"])
+def test_suite_without_a_source_lists_those_with_one(name: str) -> None:
+    with pytest.raises(UsageError, match=f"'{name}'; choose one of: locomo, longmemeval"):
+        fetch(name)
+
+
+def test_pinned_sources_name_a_revision_and_not_a_branch() -> None:
+    for name in ("locomo", "longmemeval"):
+        url = load_protocol().suites[name].url or ""
+        assert url.startswith("https://")
+        assert any(len(part) == 40 and set(part) <= set("0123456789abcdef") for part in url.split("/"))
