@@ -117,8 +117,9 @@ class _Window:
             try:
                 value, self._at = self._json.raw_decode(self._text, self._at)
             except json.JSONDecodeError as error:
+                ahead = error.pos - self._at
                 if not self._more(len(self._text) - self._at):
-                    raise self.broken(error.msg, error.pos) from None
+                    raise self.broken(error.msg, self._at + ahead) from None
             except RecursionError:
                 raise self.broken("too deeply nested") from None
             else:
@@ -129,9 +130,9 @@ class _Window:
         """The error for `problem` at the character `at` of the text (default: where reading stands)."""
         ahead = len(self._text[self._at if at is None else at :].encode(errors="surrogatepass"))
         byte = self._source.bytes - ahead
-        where = f"at byte {byte:,}, after {self._count:,} whole items"
+        where = f"byte {byte:,}, after {self._count:,} whole items"
         return CorpusError(
-            f"{self._source.path} is cut off or is no JSON corpus ({problem} {where}); "
+            f"{self._source.path} is cut off or is no JSON corpus ({problem}: {where}); "
             "fetch it again or name another file"
         )
 

@@ -61,12 +61,12 @@ def test_byte_order_mark_is_skipped(tmp_path: Path) -> None:
 @pytest.mark.parametrize("length", range(1, len(BYTES) - 1, 13))
 def test_cut_json_is_named_with_its_byte(tmp_path: Path, length: int) -> None:
     file = source(tmp_path, BYTES[:length])
-    with pytest.raises(CorpusError, match=r"is cut off or is no JSON corpus \(.* at byte [\d,]+, after"):
+    with pytest.raises(CorpusError, match=r"is cut off or is no JSON corpus \(.*: byte [\d,]+, after"):
         list(file.items())
 
 
 def test_byte_of_a_fault_counts_bytes_not_characters(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="at byte 19, after 1 whole items"):
+    with pytest.raises(CorpusError, match="object: byte 19, after 1 whole items"):
         list(source(tmp_path, '[{"ä": "🧀"},\n\n x]'.encode()).items())
 
 
@@ -76,10 +76,12 @@ def test_byte_of_a_fault_counts_bytes_not_characters(tmp_path: Path) -> None:
         (b"", "is empty"),
         (b" \n", "expected a JSON list of items"),
         (b"[]", "is an empty JSON list"),
-        (b'{"a": 1}', "expected a JSON list of items at byte 0"),
-        (b"[1]", "expected an item that is a JSON object at byte 1"),
+        (b'{"a": 1}', "expected a JSON list of items: byte 0"),
+        (b"[1]", "expected an item that is a JSON object: byte 1"),
+        (b' [{"k": 1}, {"a": "xyz', "starting at: byte 18, after 1 whole items"),
+        (b'[{"a": 1, "b": ?}]', "Expecting value: byte 15, after 0 whole items"),
         (b"[{}", "expected a comma or the end of the list"),
-        (b"[{}]\n[", "more text after the end of the list at byte 5"),
+        (b"[{}]\n[", "more text after the end of the list: byte 5"),
         (b'[{"a": "\xff"}]', "is not UTF-8 text"),
         (b'[{"a": ' + b"[" * 200_000, "too deeply nested"),
         (lzma.compress(BYTES)[:-20], "cannot be unpacked: it is cut off or damaged"),
