@@ -40,7 +40,7 @@ def fetch(
     pins = _pins(suite)
     folder = destination or data_folder(suite)
     target, part = folder / pins.file, folder / f"{pins.file}.part"
-    if target.exists():
+    if os.path.exists(target):
         return _present(target, pins, progress)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os.path import isdir, isfile  # unlike Path's, false where a folder above may not be entered
 from pathlib import Path
 
 import platformdirs
@@ -43,10 +44,12 @@ def locate(
 
 
 def _inside(place: Path, names: tuple[str, ...], origin: str) -> Path:
-    if place.is_file():
+    if isfile(place):
         return place
-    if not place.is_dir():
-        raise CorpusError(f"{origin} names {place}, which does not exist; name {names[0]} or its folder")
+    if not isdir(place):
+        raise CorpusError(
+            f"{origin} names {place}, which does not exist or may not be read; name {names[0]} or its folder"
+        )
     found = _first(place, names)
     if found is None:
         raise CorpusError(f"the folder {place} ({origin}) holds no {names[0]}, nor one as .xz or .gz")
@@ -65,4 +68,4 @@ def _fetched(suite: str, names: tuple[str, ...], variable: str | None) -> Path:
 
 def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
     candidates = (folder / f"{name}{packing}" for name in names for packing in PACKINGS)
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if isfile(path)), None)
