@@ -32,7 +32,12 @@ ENTRY = re.compile(r"^## ", re.MULTILINE)
 
 
 def entry_text(
-    day: date, suite: str, results: str, verdict: Verdict, manifest_sha256: str, deviations: Iterable[str] = ()
+    day: date,
+    suite: str,
+    results: str,
+    verdict: Verdict,
+    manifest_sha256: str,
+    deviations: Iterable[str] = (),
 ) -> str:
     """One entry. `results` is the folder as readers find it: relative to the repository, with slashes.
 
@@ -50,7 +55,7 @@ def entry_text(
 
 
 def append_entry(path: Path, entry: str) -> None:
-    """Append `entry` to `path` in one write, after a blank line; make the file with a header if there is none.
+    """Append `entry` to `path` in one write, after a blank line; a new file begins with a header.
 
     Two runs that end at once do not mix their entries. Raises OutputError when nothing could be written.
     """
