@@ -65,13 +65,7 @@ def embed_corpus(
         cached = len(vectors)
         missing = [lacking for batch in batches if (lacking := _lacking(batch, vectors)).texts]
         if missing:
-            count = sum(len(batch.texts) for batch in missing)
-            progress.say(f"embedding {count:,} texts with {identity.name}")
-            embedder.load(progress)
-        for batch, rows in _embedded(missing, identity, progress):
-            keys = [text.key for text in batch.texts]
-            store.write(keys, rows)
-            vectors.update(zip(keys, rows, strict=True))
+            vectors.update(_embed(missing, embedder, store, progress))
     return Vectors(
         identity=identity,
         segments=_rows("document", [segment.text for segment in corpus.segments], vectors, identity),
@@ -98,6 +92,21 @@ def _batches(texts: list[Text], size: int, embed: Callable[[Sequence[str]], Matr
 
 def _lacking(batch: Batch, vectors: dict[bytes, Matrix]) -> Batch:
     return Batch(tuple(text for text in batch.texts if text.key not in vectors), batch.embed)
+
+
+def _embed(
+    batches: list[Batch], embedder: Embedder, store: VectorStore, progress: Progress
+) -> dict[bytes, Matrix]:
+    """Load the model, embed the batches, and keep each as soon as it is there."""
+    name = embedder.identity.name
+    vectors: dict[bytes, Matrix] = {}
+    progress.say(f"embedding {sum(len(batch.texts) for batch in batches):,} texts with {name}")
+    embedder.load(progress)
+    for batch, rows in _embedded(batches, embedder.identity, progress):
+        keys = [text.key for text in batch.texts]
+        store.write(keys, rows)
+        vectors.update(zip(keys, rows, strict=True))
+    return vectors
 
 
 def _embedded(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from errno import ENOSPC
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 
 from runner.embedders.torch_runtime import first_line, library
-from runner.errors import EmbedderError
+from runner.errors import EmbedderError, OutputError
 from runner.progress import QUIET, Progress
 
 CHUNK = 1 << 22
@@ -70,9 +71,13 @@ def _download(model: HubModel, hub: ModuleType, progress: Progress) -> list[str]
         get = hub.hf_hub_download
         return [str(get(model.repository, name, revision=model.revision)) for name in model.files]
     except Exception as error:  # the hub client's own tree, its HTTP library's, and OSError
+        if isinstance(error, OSError) and error.errno == ENOSPC:
+            raise OutputError(
+                f"no space left for {model.repository}; free some, or set HF_HOME to another disk"
+            ) from None
         raise EmbedderError(
             f"the model {model.repository} is not on this machine and the Hugging Face hub could not be "
-            f"reached ({first_line(error)}); connect once, or give a local folder that holds the model (--model)"
+            f"reached ({first_line(error)}); connect once, or give a local folder that holds it (--model)"
         ) from None
 
 
@@ -99,7 +104,7 @@ def folder_revision(folder: Path, model: HubModel) -> str:
         )
     settings = {path.name for pattern in SETTINGS for path in folder.glob(pattern)}
     found = {name: file_sha256(folder / name) for name in sorted(weights | settings)}
-    # a second weight file beside the pinned one might be loaded in its stead: transformers prefers safetensors
+    # a second weight file might be loaded in the pinned one's stead: transformers prefers safetensors
     if weights == {model.weights} and all(found.get(name) == digest for name, digest in model.sha256.items()):
         return model.revision
     listing = "".join(f"{name} {digest}\n" for name, digest in found.items())

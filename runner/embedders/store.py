@@ -151,7 +151,7 @@ class VectorStore:
     def _whole(self, size: int) -> int:
         """The largest size up to `size` at which a record ends."""
         rest = size - len(self._header)
-        return len(self._header) + rest // self._type.itemsize * self._type.itemsize if rest > 0 else 0
+        return len(self._header) + rest // self._type.itemsize * self._type.itemsize if rest >= 0 else 0
 
     def _records(self, path: Path, file: int) -> Any:
         with _locked(file, fcntl.LOCK_SH):

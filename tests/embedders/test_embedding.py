@@ -1,0 +1,190 @@
+"""A corpus to vectors: once for each text, in order, checked, and the same after an interruption."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runner.embedders import EMBEDDERS, EmbedderOptions, embed_corpus, unit_rows
+from runner.errors import EmbedderError, UsageError
+from runner.progress import QUIET, Progress
+from runner.records import Corpus, EmbedderIdentity
+
+
+class Recorder:
+    """Rows that depend on the whole batch, as a model's last bits do; counts its calls."""
+
+    identity = EmbedderIdentity("recorder", "fake", "1", dimensions=6, max_tokens=0, batch_size=8)
+
+    def __init__(self, fail_at: int | None = None) -> None:
+        self.batches: list[list[str]] = []
+        self.loads = 0
+        self.fail_at = fail_at
+
+    def load(self, progress: Progress = QUIET) -> None:
+        self.loads += 1
+
+    def embed_documents(self, texts: Sequence[str]) -> Any:
+        if len(self.batches) == self.fail_at:
+            raise KeyboardInterrupt
+        self.batches.append(list(texts))
+        seed = sum(len(text) for text in texts)
+        return unit_rows(np.array([[seed, len(t), *t.encode()[-4:]] for t in texts], dtype=np.float32))
+
+    embed_queries = embed_documents
+
+
+class Broken(Recorder):
+    """Answers well but for one text."""
+
+    def __init__(self, text: str, value: float) -> None:
+        super().__init__()
+        self.text, self.value = text, value
+
+    def embed_documents(self, texts: Sequence[str]) -> Any:
+        rows = super().embed_documents(texts)
+        if self.text in texts:
+            rows[texts.index(self.text)] = self.value
+        return rows
+
+    embed_queries = embed_documents
+
+
+def test_each_distinct_text_is_embedded_once_and_rows_follow_the_corpus(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    embedder = Recorder()
+    vectors = embed_corpus(corpus, embedder, tmp_path)
+    texts = [text for batch in embedder.batches for text in batch]
+    assert len(texts) == len(set(texts)) == 39 + 9
+    assert (vectors.cached, vectors.embedded) == (0, 48)
+    assert vectors.segments.shape == (40, 6)
+    assert vectors.questions.shape == (9, 6)
+    np.testing.assert_array_equal(vectors.segments[0], vectors.segments[39])
+    tails = [list(segment.text.encode()[-4:]) for segment in corpus.segments]
+    ratios = vectors.segments[:, 2:] / vectors.segments[:, 1:2]
+    lengths = np.array([len(segment.text) for segment in corpus.segments])
+    np.testing.assert_allclose(ratios * lengths[:, None], tails, rtol=1e-4)
+
+
+def test_a_second_run_reads_everything_and_loads_nothing(corpus: Corpus, tmp_path: Path) -> None:
+    first = embed_corpus(corpus, Recorder(), tmp_path)
+    embedder = Recorder()
+    second = embed_corpus(corpus, embedder, tmp_path)
+    assert (embedder.loads, embedder.batches) == (0, [])
+    assert (second.cached, second.embedded) == (48, 0)
+    assert second.segments.tobytes() == first.segments.tobytes()
+
+
+def test_an_interrupted_run_loses_no_whole_batch_and_ends_with_the_same_bytes(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    whole = embed_corpus(corpus, Recorder(), None)
+    with pytest.raises(KeyboardInterrupt):
+        embed_corpus(corpus, Recorder(fail_at=3), tmp_path)
+    resumed = embed_corpus(corpus, Recorder(), tmp_path)
+    assert resumed.cached == 24
+    assert resumed.segments.tobytes() == whole.segments.tobytes()
+    assert resumed.questions.tobytes() == whole.questions.tobytes()
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+import test_embedding as t
+from runner.embedders import embed_corpus
+from runner.records import Corpus, Question, SearchScope, Segment
+class Slow(t.Recorder):
+    def embed_documents(self, texts):
+        print("batch", flush=True)
+        time.sleep(0.05)
+        return super().embed_documents(texts)
+    embed_queries = embed_documents
+segments = tuple(Segment("p", str(n), f"text number {n}") for n in range(2000))
+corpus = Corpus("tiny", "", "", "session", segments,
+    (Question("q", "p", "what?", "t"),), (SearchScope("pool", True),))
+embed_corpus(corpus, Slow(), Path(sys.argv[1]))
+"""
+
+
+def test_kill_9_loses_at_most_one_batch(tmp_path: Path, make_corpus: Callable[..., Corpus]) -> None:
+    command = [sys.executable, "-c", KILLED, str(tmp_path), str(Path(__file__).parent)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        for _ in range(6):
+            assert run.stdout.readline() == "batch\n"
+        time.sleep(0.02)
+        os.kill(run.pid, signal.SIGKILL)
+        begun = 6 + run.stdout.read().count("batch")
+    again = make_corpus([f"text number {n}" for n in range(2000)], ["what?"])
+    vectors = embed_corpus(again, Recorder(), tmp_path)
+    assert vectors.cached >= 8 * (begun - 1)
+    assert vectors.cached + vectors.embedded == 2001
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 0.0, 3.0])
+@pytest.mark.parametrize(
+    ("text", "where"), [("segment 5 word word word word word ", "segment 6"), ("question 2?", "question 3")]
+)
+def test_an_unusable_vector_names_its_text(corpus: Corpus, text: str, where: str, value: float) -> None:
+    with pytest.raises(EmbedderError, match=f"{where} of the corpus"):
+        embed_corpus(corpus, Broken(text, value), None)
+
+
+def test_an_answer_of_another_width_is_refused(corpus: Corpus) -> None:
+    class Narrow(Recorder):
+        def embed_documents(self, texts: Sequence[str]) -> Any:
+            return np.ones((len(texts), 1), dtype=np.float32)
+
+    with pytest.raises(EmbedderError, match=r"expected \(8, 6\)"):
+        embed_corpus(corpus, Narrow(), None)
+
+
+def test_what_a_model_library_throws_becomes_a_sentence(corpus: Corpus) -> None:
+    class Exhausted(Recorder):
+        def embed_documents(self, texts: Sequence[str]) -> Any:
+            raise RuntimeError("CUDA out of memory\nlong trace")
+
+    with pytest.raises(EmbedderError, match=r"begins with segment .* CUDA out of memory"):
+        embed_corpus(corpus, Exhausted(), None)
+
+
+def test_a_long_embedding_is_announced_with_its_time(
+    corpus: Corpus, lines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter(range(0, 10_000, 60))
+    monkeypatch.setattr("runner.embedders.embedding.time.perf_counter", lambda: next(clock))
+    embed_corpus(corpus, Recorder(), None, lines)
+    assert lines.said[0] == "embedding 48 texts with recorder"
+    assert "will take about 3 min" in lines.said[1]
+
+
+def test_a_short_one_is_not(corpus: Corpus, lines: Any) -> None:
+    embed_corpus(corpus, Recorder(), None, lines)
+    assert not any("about" in line for line in lines.said)
+
+
+def test_an_empty_corpus_gives_empty_matrices(make_corpus: Callable[..., Corpus]) -> None:
+    vectors = embed_corpus(make_corpus([], []), Recorder(), None)
+    assert (vectors.segments.shape, vectors.questions.shape) == ((0, 6), (0, 6))
+
+
+def test_a_text_with_a_lone_surrogate_has_a_key(make_corpus: Callable[..., Corpus], tmp_path: Path) -> None:
+    embedder = EMBEDDERS["hash"](EmbedderOptions())
+    assert embed_corpus(make_corpus(["\ud83d"], ["why?"]), embedder, tmp_path).embedded == 2
+
+
+def test_the_registry_lists_its_embedders() -> None:
+    assert list(EMBEDDERS) == ["bge-m3", "dragon-plus", "minilm", "endpoint", "hash"]
+    with pytest.raises(UsageError, match="bge-m3, dragon-plus, minilm, endpoint, hash"):
+        EMBEDDERS["stella"]
