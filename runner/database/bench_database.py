@@ -54,13 +54,13 @@ def prepared(server: Server, version: str, release: str | None, files: Path) -> 
         exists = _exists(login, name)
         if not exists:
             check_attribute(login, where, "CREATEDB", f"create the database {name}")
-            check_available(login, where, version, files)
+            check_available(login, where, version, files)  # before anything is made
         login.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
         ensure_role(login, where)
         if not exists:
             exists = not _create(login, name, where)
         try:
-            found = _open(server, name, version, release, where)
+            found = _open(server, name, version, release, files, where)
         except BaseException:
             if not exists:  # ours, and made just now
                 login.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
@@ -74,27 +74,26 @@ def checked(server: Server, version: str, release: str | None, files: Path) -> D
     with connect(server.conninfo) as login:
         check_server(login, where)
         check_role(login, where)
-        if _exists(login, name):
-            with connect({**server.conninfo, "dbname": name}) as session:
-                found: Installed | None = installed(session)
-                if found is not None and found.pgmnemo is None and is_empty(session):
-                    check_available(login, where, version, files)
-                    found = rehearse(session, version)
-            exists = True
-        else:
+        there = _exists(login, name)
+        if not there:
             check_attribute(login, where, "CREATEDB", f"create the database {name}")
-            check_available(login, where, version, files)
-            found, exists = rehearse(login, version), False
+        with connect({**server.conninfo, "dbname": name} if there else server.conninfo) as session:
+            ready = there and not is_empty(session)
+            if ready:
+                found: Installed | None = installed(session)
+            else:
+                check_available(session, where, version, files)
+                found = rehearse(session, version)
         if found is None:
             raise DatabaseError(_cannot_tell(login, name, where))
         check_installed(found, version, release, name, where)
-        return _database(server, name, login, found, exists=exists, read_only=True)
+        return _database(server, name, login, found, exists=ready, read_only=True)
 
 
 def _cannot_tell(login: Session, name: str, where: str) -> str:
     user = value(login, "SELECT current_user")
     return (
-        f"whether role {user} at {where} may create the extensions in {name} cannot be told without making "
+        f"whether role {user} on {where} may create the extensions in {name} cannot be told without making "
         f"it; have an administrator run CREATE DATABASE {name} OWNER {user} and, in it, "
         "CREATE EXTENSION vector"
     )
@@ -121,16 +120,14 @@ def _create(login: Session, name: str, where: str) -> bool:
     raise DatabaseError(f"{where} can make no database in UTF-8; give the address of another server")
 
 
-def _open(server: Server, name: str, version: str, release: str | None, where: str) -> Installed:
+def _open(server: Server, name: str, version: str, release: str | None, files: Path, where: str) -> Installed:
     """Check the extension in the database, or install it in an empty one."""
     with connect({**server.conninfo, "dbname": name}) as session:
         found = installed(session)
         if found.pgmnemo is None:
             if not is_empty(session):
-                raise DatabaseError(
-                    f"the database {name} at {where} holds something else than pgmnemo; "
-                    "nothing there was changed; rename it and run again"
-                )
+                check_installed(found, version, release, name, where)
+            check_available(session, where, version, files)
             try:
                 found = install(session, version)
             except errors.InsufficientPrivilege as error:

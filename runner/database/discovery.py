@@ -35,7 +35,7 @@ class Server:
     conninfo: Mapping[str, Any]
 
     def __str__(self) -> str:
-        return f"the database at {place(self.conninfo)}"
+        return f"the server at {place(self.conninfo)}"
 
 
 def find_server(

@@ -75,13 +75,16 @@ def check_installed(found: Installed, version: str, release: str | None, databas
     """Raise unless `found` is pgmnemo `version`, and the release of it where its fingerprint is known."""
     remedy = f"nothing there was changed; rename or drop the database {database} and run again"
     if found.pgmnemo != version:
-        raise DatabaseError(
-            f"the database {database} at {where} holds pgmnemo {found.pgmnemo} instead of {version}; {remedy}"
+        what = (
+            f"pgmnemo {found.pgmnemo} instead of {version}"
+            if found.pgmnemo
+            else "something else than pgmnemo"
         )
-    check_pgvector(found.vector or "0", f"the database {database} at {where}")
+        raise DatabaseError(f"the database {database} on {where} holds {what}; {remedy}")
+    check_pgvector(found.vector or "0", f"the database {database} on {where}")
     if release is not None and found.fingerprint != release:
         raise DatabaseError(
-            f"the database {database} at {where} holds another extension named pgmnemo, or a "
+            f"the database {database} on {where} holds another extension named pgmnemo, or a "
             f"patched copy of {version}: the fingerprint of its functions is "
             f"{found.fingerprint[:12] or 'empty'}, the release's {release[:12]}; {remedy}"
         )
@@ -96,6 +99,6 @@ def not_allowed(error: errors.InsufficientPrivilege, database: str, where: str, 
     """The sentence for a login that may make a database but not the extensions in it."""
     what = error.diag.message_primary or "a right is missing"
     return DatabaseError(
-        f"role {login} at {where} may not create the extensions ({what}); have an "
+        f"role {login} on {where} may not create the extensions ({what}); have an "
         f"administrator run CREATE DATABASE {database} OWNER {login} and, in it, CREATE EXTENSION vector"
     )

@@ -24,8 +24,8 @@ READ_ONLY = "default_transaction_read_only=on"
 class Database:
     """One database with the extension. Connections autocommit and know pgvector's types.
 
-    `exists` is False only in a dry run on a server where the database is yet to be made; there is nothing to
-    connect to then. In a dry run on a given server all connections are read-only.
+    `exists` is False only in a dry run on a server where the database, or the extension in it, is yet to be
+    made; there is nothing to connect to then. In a dry run on a given server all connections are read-only.
     """
 
     facts: DatabaseFacts

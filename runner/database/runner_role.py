@@ -23,7 +23,7 @@ def check_role(connection: Session, where: str) -> bool:
         return False
     if row[0]:
         raise DatabaseError(
-            f"the role {ROLE} at {where} passes row-level security, under which every "
+            f"the role {ROLE} on {where} passes row-level security, under which every "
             f"figure is measured; have an administrator run ALTER ROLE {ROLE} NOSUPERUSER NOBYPASSRLS"
         )
     if value(connection, "SELECT pg_has_role(current_user, %s, 'SET')", ROLE):
@@ -31,7 +31,7 @@ def check_role(connection: Session, where: str) -> bool:
     if not value(connection, "SELECT pg_has_role(current_user, %s, 'MEMBER WITH ADMIN OPTION')", ROLE):
         login = value(connection, "SELECT current_user")
         raise DatabaseError(
-            f"role {login} at {where} is no member of {ROLE}; have an administrator run "
+            f"role {login} on {where} is no member of {ROLE}; have an administrator run "
             f"GRANT {ROLE} TO {login}"
         )
     return False

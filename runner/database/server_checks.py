@@ -74,7 +74,7 @@ def check_attribute(connection: Session, where: str, attribute: str, purpose: st
     if not allowed:
         login = value(connection, "SELECT current_user")
         raise DatabaseError(
-            f"role {login} at {where} may not {purpose}; have an administrator run "
+            f"role {login} on {where} may not {purpose}; have an administrator run "
             f"ALTER ROLE {login} {attribute}, or give another role by --dsn"
         )
 
