@@ -1,0 +1,100 @@
+"""The image: its steps carried out without an engine, and the whole of it wherever there is one."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from runner.database import discovery
+from runner.database.server_checks import MIN_PGVECTOR
+from runner.database.server_files import installation
+from runner.database.server_process import SETTINGS, ServerProcess, give_to_server
+
+SHARE = "/usr/share/postgresql/18"
+
+
+@pytest.fixture(scope="module")
+def steps(sql: Path) -> list[tuple[str, str]]:
+    """The Dockerfile's instructions: keyword and arguments."""
+    text = re.sub(r"\\\n", " ", (sql / "Dockerfile").read_text())
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [(line.split(maxsplit=1)[0], line.split(maxsplit=1)[1]) for line in lines]
+
+
+def build(steps: list[tuple[str, str]], context: Path, root: Path) -> None:
+    """Carry out COPY and RUN with `root` for /, which has what the base image has."""
+    for folder in (f"{SHARE}/extension", "/docker-entrypoint-initdb.d"):
+        (root / folder.lstrip("/")).mkdir(parents=True)
+    for keyword, arguments in steps:
+        if keyword == "COPY":
+            *patterns, target = shlex.split(arguments)
+            sources = [path for pattern in patterns for path in context.glob(pattern)]
+            assert sources, patterns
+            for path in sources:
+                shutil.copy(path, root / target.lstrip("/"))
+        elif keyword == "RUN":
+            command = re.sub(r"(?<=\s)/(?=usr|docker)", f"{root}/", arguments)
+            subprocess.run(["sh", "-euc", command], check=True)
+
+
+@pytest.fixture
+def server(steps: list[tuple[str, str]], sql: Path, prefix: Path) -> Iterator[str]:
+    """A server that finds extensions where the image's steps have put them."""
+    build(steps, sql, prefix / "image")
+    for folder in (prefix / "image").rglob("*"):
+        if folder.is_dir():
+            folder.chmod(0o755)
+    data = prefix / "data"
+    data.mkdir(mode=0o700)
+    if os.geteuid() == 0:
+        give_to_server(data)
+    path = f"$system:{prefix}/image{SHARE}"
+    process = ServerProcess(installation(18), prefix, data, {**SETTINGS, "extension_control_path": path})
+    process.initialise()
+    with process.running():
+        yield f"host={data} user=postgres dbname=postgres"
+
+
+def test_the_steps_install_what_create_extension_needs(server: str, prefix: Path) -> None:
+    scripts = sorted((prefix / "image" / "docker-entrypoint-initdb.d").iterdir())
+    with psycopg.connect(server, autocommit=True) as connection:
+        for script in scripts:
+            connection.execute(script.read_bytes())
+        assert connection.execute("SELECT pgmnemo.version()").fetchone() == ("0.2.1",)
+
+
+def test_the_steps_make_a_private_checkout_readable(
+    steps: list[tuple[str, str]], sql: Path, prefix: Path, tmp_path: Path
+) -> None:
+    for path in (sql / "pgmnemo.control", *sql.glob("pgmnemo--*.sql")):
+        shutil.copy(path, tmp_path)
+        (tmp_path / path.name).chmod(0o600)
+    build(steps, tmp_path, prefix / "image")
+    installed = list((prefix / f"image{SHARE}/extension").iterdir())
+    assert installed
+    assert all(path.stat().st_mode & 0o777 == 0o644 for path in installed)
+
+
+def test_the_base_image_is_pinned_and_new_enough(steps: list[tuple[str, str]]) -> None:
+    match = re.fullmatch(r"pgvector/pgvector:(\d+)\.(\d+)\.(\d+)-pg18-\w+", dict(steps)["FROM"])
+    assert match
+    assert tuple(map(int, match.groups())) >= MIN_PGVECTOR
+    assert all("/postgresql/18/" in arguments for keyword, arguments in steps if keyword == "COPY")
+
+
+def test_the_image_bears_the_marker_that_the_runner_looks_for(steps: list[tuple[str, str]]) -> None:
+    assert f"cluster_name={discovery.COMPOSE_MARKER}" in dict(steps)["CMD"]
+
+
+def test_the_context_holds_what_is_copied(steps: list[tuple[str, str]], sql: Path) -> None:
+    allowed = {line[1:] for line in (sql / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    copied = {word for keyword, words in steps if keyword == "COPY" for word in words.split()[:-1]}
+    assert copied == allowed

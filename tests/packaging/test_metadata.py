@@ -1,0 +1,91 @@
+"""Control file, PGXN metadata and releases say the same, and what each of their readers demands."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from runner.database.embedded import embedded_server
+
+SEMANTIC_VERSION = re.compile(r"\d+\.\d+\.\d+")
+# Every key that the PGXN Meta Spec 1.0.0 requires, and the licences of it that are a bare word.
+REQUIRED = ("name", "version", "abstract", "maintainer", "license", "provides", "meta-spec")
+OPTIONAL = ("description", "generated_by", "tags", "no_index", "prereqs", "release_status", "resources")
+LICENCES = ("agpl_3", "apache_2_0", "bsd", "freebsd", "gpl_2", "gpl_3", "lgpl_2_1", "mit", "postgresql")
+
+
+def control(sql: Path) -> dict[str, str]:
+    lines = (sql / "pgmnemo.control").read_text().splitlines()
+    pairs = (line.partition("=") for line in lines if line.strip() and not line.startswith("#"))
+    return {key.strip(): value.strip().strip("'") for key, _, value in pairs}
+
+
+@pytest.fixture(scope="module")
+def meta(sql: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((sql / "META.json").read_text())
+    return loaded
+
+
+def test_the_control_file_asks_for_no_superuser(sql: Path) -> None:
+    values = control(sql)
+    assert values["superuser"] == "false"
+    assert values["relocatable"] == "false"
+    assert values["schema"] == "pgmnemo"
+    assert values["requires"] == "vector"
+
+
+def test_pgxn_metadata_keeps_to_its_specification(meta: dict[str, Any], sql: Path) -> None:
+    assert set(REQUIRED) <= set(meta) <= {*REQUIRED, *OPTIONAL}
+    assert meta["meta-spec"] == {"version": "1.0.0", "url": "https://pgxn.org/meta/spec.txt"}
+    assert len(meta["name"]) >= 2
+    assert not set(meta["name"]) & set("/\\ ")
+    assert SEMANTIC_VERSION.fullmatch(meta["version"])
+    assert meta["license"] in LICENCES
+    assert meta["release_status"] in ("stable", "testing", "unstable")
+    for extension in meta["provides"].values():
+        assert SEMANTIC_VERSION.fullmatch(extension["version"])
+        assert (sql / extension["file"]).is_file()
+    for phase in meta["prereqs"].values():
+        for needs in phase.values():
+            assert all(SEMANTIC_VERSION.fullmatch(version) for version in needs.values())
+    assert len(set(meta["tags"])) == len(meta["tags"])
+
+
+def test_control_metadata_and_script_name_one_version(meta: dict[str, Any], sql: Path) -> None:
+    version = control(sql)["default_version"]
+    assert meta["version"] == meta["provides"]["pgmnemo"]["version"] == version
+    assert (sql / f"pgmnemo--{version}.sql").is_file()
+
+
+def test_every_release_has_its_frozen_script(sql: Path) -> None:
+    path = sql / "releases.toml"
+    if not path.exists():
+        pytest.skip("nothing is released yet")
+    for version, release in tomllib.loads(path.read_text()).items():
+        script = (sql / f"pgmnemo--{version}.sql").read_bytes()
+        assert sha256(script).hexdigest() == release["install_sha256"], version
+
+
+def test_a_role_without_rights_but_over_its_own_database_can_create_it(sql: Path) -> None:
+    version = control(sql)["default_version"]
+    with embedded_server(sql, version) as conninfo:
+        address = f"host={conninfo['host']}"
+        with psycopg.connect(f"{address} user=postgres dbname=postgres", autocommit=True) as boss:
+            boss.execute("CREATE ROLE owner LOGIN")
+            boss.execute("CREATE DATABASE mine OWNER owner TEMPLATE template0 ENCODING 'UTF8'")
+        with psycopg.connect(f"{address} user=postgres dbname=mine", autocommit=True) as boss:
+            boss.execute("CREATE EXTENSION vector")
+        with psycopg.connect(f"{address} user=owner dbname=mine", autocommit=True) as owner:
+            owner.execute("CREATE EXTENSION pgmnemo")
+            foreign = owner.execute(
+                "SELECT proname FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace "
+                "AND proowner <> 'owner'::regrole"
+            ).fetchall()
+            assert foreign == []
