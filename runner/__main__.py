@@ -1,0 +1,22 @@
+"""`python -m runner`: sees to PYTHONHASHSEED=42, which must be set before Python starts, then runs the CLI."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+SEED = "42"
+
+
+def start() -> int:
+    """Re-execute with the seed if need be; the exit code of the command."""
+    if os.environ.get("PYTHONHASHSEED") != SEED:
+        os.environ["PYTHONHASHSEED"] = SEED
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+    from runner.cli import main
+
+    return main()
+
+
+if __name__ == "__main__":
+    sys.exit(start())

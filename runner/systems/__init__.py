@@ -1,0 +1,60 @@
+"""Systems that rank: the extension, and the control arms that every report shows beside it.
+
+The first system of a run is the one under test. A new system is one file and one line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from runner.errors import UsageError
+from runner.registry import Registry
+from runner.systems.controls import ExactCosine, RandomOrder
+from runner.systems.recall import LEG_ALONE, Recall
+from runner.systems.system import Answer, Asked, Inputs, System
+from runner.systems.tenant import Tenant, open_tenant
+
+MODES = ("hybrid", "vector", "keyword")
+
+
+def _pgmnemo(tenant: Tenant, mode: str) -> System:
+    return Recall(tenant, mode, "pgmnemo", f"pgmnemo.recall_lessons, mode {mode}", detailed=True)
+
+
+def _bm25(tenant: Tenant, mode: str) -> System:
+    words = "the BM25 leg of the same extension alone"
+    return Recall(tenant, "keyword", "bm25", words, overrides=LEG_ALONE)
+
+
+SYSTEMS: Registry[Callable[[Tenant, str], System]] = Registry(
+    "system",
+    {
+        "pgmnemo": _pgmnemo,
+        "bm25": _bm25,
+        "cosine": lambda tenant, mode: ExactCosine(tenant.inputs),
+        "random": lambda tenant, mode: RandomOrder(tenant.inputs),
+    },
+)
+NEED_VECTORS = ("cosine",)
+
+
+def build_systems(tenant: Tenant, mode: str) -> list[System]:
+    """The system under test in `mode`, then every control that the run's inputs allow."""
+    if mode not in MODES:
+        raise UsageError(f"there is no mode {mode!r}; choose one of: {', '.join(MODES)}")
+    names = [name for name in SYSTEMS if tenant.inputs.vectors is not None or name not in NEED_VECTORS]
+    return [SYSTEMS[name](tenant, mode) for name in names]
+
+
+__all__ = [
+    "MODES",
+    "SYSTEMS",
+    "Answer",
+    "Asked",
+    "Inputs",
+    "Recall",
+    "System",
+    "Tenant",
+    "build_systems",
+    "open_tenant",
+]
