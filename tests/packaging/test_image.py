@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,18 +18,26 @@ from runner.progress import QUIET
 
 
 @pytest.fixture(scope="module")
-def engine() -> Any:
+def engine() -> None:
+    """Skips where no engine answers."""
     docker = pytest.importorskip("docker")
-    try:
-        client = docker.from_env(timeout=5)
-        client.ping()
-    except docker.errors.DockerException as error:
-        pytest.skip(f"no container engine answers: {str(error)[:120]}")
-    return client
+    problem = None
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", ResourceWarning
+        )  # a failing client drops its socket
+        try:
+            with closing(docker.from_env(timeout=5)) as client:
+                client.ping()
+        except docker.errors.DockerException as error:
+            problem = str(error)[:120]
+        gc.collect()
+    if problem:
+        pytest.skip(f"no container engine answers: {problem}")
 
 
 @pytest.fixture(scope="module")
-def service(engine: Any, root: Path) -> Iterator[int]:
+def service(engine: None, root: Path) -> Iterator[int]:
     """The port of a container of the image, run as docker-compose.yml runs it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what testcontainers' own imports have to say
