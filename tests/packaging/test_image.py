@@ -23,9 +23,7 @@ def engine() -> None:
     docker = pytest.importorskip("docker")
     problem = None
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", ResourceWarning
-        )  # a failing client drops its socket
+        warnings.simplefilter("ignore", ResourceWarning)  # a failing client drops its socket
         try:
             with closing(docker.from_env(timeout=5)) as client:
                 client.ping()
