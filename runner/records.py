@@ -73,7 +73,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question. `key` is unique in the corpus; `project` is the haystack or conversation it belongs to."""
+    """One question. `key` is unique in the corpus; `project` is its haystack or conversation."""
 
     key: str
     project: str
@@ -103,7 +103,7 @@ class SearchScope:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """A loaded corpus. `sha256` is of the unpacked bytes of `path`; `shape` holds counts that a gate checks."""
+    """A loaded corpus. `sha256` is of the unpacked bytes of `path`; a gate checks the counts in `shape`."""
 
     suite: str
     path: str
@@ -168,7 +168,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """The answer of one arm to one question in one scope, best first. `seconds` never reaches the raw file."""
+    """The answer of one arm to one question in one scope, best first. `seconds` stays out of the raw file."""
 
     question: str
     type: str
