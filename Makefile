@@ -1,0 +1,41 @@
+# make bench               set up and run the sample; SUITE=locomo, VERSION=, EMBEDDER=, ARGS= change the run
+# make test                set up and run every test; ARGS= goes to pytest
+# make lint                ruff and mypy
+# make clean               remove the virtual environment and caches; results stay
+
+PYTHON   ?= python3
+VENV     ?= .venv
+SUITE    ?= sample
+VERSION  ?= v0.2.1
+EMBEDDER ?= minilm
+ARGS     ?=
+BIN      := $(VENV)/bin
+
+bench: $(VENV)/.bench-ready
+	$(BIN)/python -m runner $(SUITE) --version $(VERSION) --embedder $(EMBEDDER) $(ARGS)
+
+test: $(VENV)/.test-ready
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+
+lint: $(VENV)/.test-ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or later is needed, and $(PYTHON) is older: make PYTHON=python3.11" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.bench-ready: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[embed]'
+	@touch $@
+
+$(VENV)/.test-ready: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[embed,test]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
+
+.PHONY: bench test lint clean
