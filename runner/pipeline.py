@@ -32,7 +32,7 @@ from runner.artefacts import (
     write_metrics,
     write_run,
 )
-from runner.database import Database, open_database
+from runner.database import Database, database_errors, open_database
 from runner.database.releases import SQL_FOLDER, release_fingerprint
 from runner.embedders import default_cache_dir, embed_corpus
 from runner.errors import EmbedderError, GateError, UsageError
@@ -222,7 +222,10 @@ def _recall(so_far: Progressed, database: Database, folder: RunFolder, progress:
     inputs = Inputs(corpus, so_far.vectors, protocol.depth, protocol.seed)
     settings = {name: str(value) for name, value in protocol.settings.items()}
     asked = [Asked(position, question) for position, question in request.selected(corpus)]
-    with open_tenant(database, inputs, settings, protocol.width) as tenant:
+    with (
+        database_errors(f"the database {database.facts.database}"),
+        open_tenant(database, inputs, settings, protocol.width) as tenant,
+    ):
         with so_far.watch.stage("ingest"):
             tenant.ingest(progress)
         so_far.settings, so_far.defaults = tenant.state(), tenant.defaults()

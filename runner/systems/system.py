@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from runner.records import Corpus, Hit, Question, SearchScope, Vectors
+from psycopg import Connection
+
+from runner.records import Corpus, DatabaseFacts, Hit, Question, SearchScope, Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,21 @@ class Answer:
 
     ranking: tuple[Hit, ...]
     seconds: float
+
+
+class Database(Protocol):
+    """What a system needs of the database stage: who it is, and connections as either of two roles."""
+
+    @property
+    def facts(self) -> DatabaseFacts: ...
+
+    def connect(self) -> Connection[Any]:
+        """As the ordinary role that the policies bind."""
+        ...
+
+    def admin(self) -> Connection[Any]:
+        """As the role that owns the extension."""
+        ...
 
 
 class System(Protocol):

@@ -16,11 +16,10 @@ from uuid import UUID, uuid5
 import numpy as np
 import psycopg
 
-from runner.database import Database, database_errors
 from runner.errors import DatabaseError
 from runner.progress import QUIET, Progress
 from runner.records import Edge, Matrix, Segment, opaque
-from runner.systems.system import Inputs
+from runner.systems.system import Database, Inputs
 
 NAMESPACE = UUID("6f0f4f39-2f0b-5c0e-9d53-0b1f6f6a1c42")
 COLUMNS = (
@@ -128,7 +127,7 @@ def open_tenant(
     Raises DatabaseError when another run works on the same tenant of the same database.
     """
     tenant = Tenant(database, inputs, settings, width)
-    with database_errors(f"the database {database.facts.database}"), database.admin() as owner:
+    with database.admin() as owner:
         _claim(owner, tenant, database)
         owner.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant.id, database.facts.role))
         try:
