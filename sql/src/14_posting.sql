@@ -1,0 +1,24 @@
+-- The keyword index: for each lexeme of a project, blocks of at most 128 active lessons that hold it.
+-- Statistics are sums over these rows, so they are as true as any other row is under MVCC: a writer appends
+-- blocks and waits for nobody. The empty lexeme stands for "every active lesson": its blocks give the
+-- number of lessons and their total length.
+CREATE TABLE pgmnemo.posting (
+    tenant_id     uuid       NOT NULL,
+    project_id    uuid       NOT NULL,
+    lexeme        text       COLLATE "C" NOT NULL,
+    lesson_ids    bigint[]   STORAGE PLAIN NOT NULL,
+    frequencies   smallint[] STORAGE PLAIN NOT NULL,
+    token_counts  integer[]  STORAGE PLAIN NOT NULL,
+    lesson_count  integer    NOT NULL,
+    token_total   bigint     NOT NULL
+);
+
+COMMENT ON TABLE pgmnemo.posting IS 'the keyword index, kept by triggers on pgmnemo.lesson: read it, but never write it';
+COMMENT ON COLUMN pgmnemo.posting.tenant_id IS 'the tenant of every lesson in the block';
+COMMENT ON COLUMN pgmnemo.posting.project_id IS 'the project of every lesson in the block';
+COMMENT ON COLUMN pgmnemo.posting.lexeme IS 'the term; empty in the blocks that list every active lesson';
+COMMENT ON COLUMN pgmnemo.posting.lesson_ids IS 'lesson.id of 1 to 128 active lessons that hold the term';
+COMMENT ON COLUMN pgmnemo.posting.frequencies IS 'for each of them how often it holds the term (0 in blocks of the empty lexeme)';
+COMMENT ON COLUMN pgmnemo.posting.token_counts IS 'for each of them lesson.token_count';
+COMMENT ON COLUMN pgmnemo.posting.lesson_count IS 'how many they are';
+COMMENT ON COLUMN pgmnemo.posting.token_total IS 'sum of token_counts';

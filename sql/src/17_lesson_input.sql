@@ -1,0 +1,17 @@
+CREATE TYPE pgmnemo.lesson_input AS (
+    project_id    uuid,
+    external_id   text,
+    content       text,
+    embedding     vector(1024),
+    role          text,
+    topic         text,
+    importance    smallint,
+    metadata      jsonb,
+    occurred_at   timestamptz,
+    expires_at    timestamptz,
+    commit_sha    text,
+    artifact_hash text,
+    verified_at   timestamptz
+);
+
+COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson; the first three are required, importance NULL is 3, metadata NULL is {}';

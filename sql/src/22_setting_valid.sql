@@ -1,0 +1,13 @@
+CREATE FUNCTION pgmnemo._setting_valid(value text, kind text, low float8, high float8, choices text[])
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT CASE
+        WHEN choices IS NOT NULL THEN value = ANY (choices)
+        WHEN kind = 'uuid' THEN value IS NULL OR pg_input_is_valid(value, 'uuid')
+        WHEN low IS NULL THEN pg_input_is_valid(value, 'regconfig')
+        WHEN NOT pg_input_is_valid(value, 'float8') THEN false
+        WHEN kind = 'whole number' AND value::float8 <> trunc(value::float8) THEN false
+        ELSE value::float8 BETWEEN low AND high
+    END
+$$;

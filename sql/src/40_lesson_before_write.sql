@@ -1,0 +1,24 @@
+-- Derives what a lesson is found by. A restored dump brings its text_config along, so that its lexemes come out
+-- as they were.
+CREATE FUNCTION pgmnemo._lesson_before_write()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF TG_OP = 'UPDATE' OR NEW.text_config IS NULL THEN
+        NEW.text_config := pgmnemo._text_config();
+    END IF;
+    NEW.lexemes := to_tsvector(NEW.text_config::regconfig, concat_ws(E'\n', NEW.topic, NEW.content));
+    NEW.token_count := (SELECT coalesce(sum(cardinality(u.positions)), 0) FROM unnest(NEW.lexemes) u);
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER lesson_before_insert BEFORE INSERT ON pgmnemo.lesson
+    FOR EACH ROW EXECUTE FUNCTION pgmnemo._lesson_before_write();
+CREATE TRIGGER lesson_before_update BEFORE UPDATE OF topic, content, text_config, lexemes, token_count ON pgmnemo.lesson
+    FOR EACH ROW
+    WHEN ((OLD.topic, OLD.content, OLD.text_config, OLD.lexemes, OLD.token_count)
+          IS DISTINCT FROM (NEW.topic, NEW.content, NEW.text_config, NEW.lexemes, NEW.token_count))
+    EXECUTE FUNCTION pgmnemo._lesson_before_write();

@@ -1,0 +1,9 @@
+-- Cuts one posting list into blocks of at most 128 lessons: a block stays in line in its row.
+CREATE FUNCTION pgmnemo._posting_blocks(lesson_ids bigint[], frequencies smallint[], token_counts integer[])
+RETURNS TABLE (lesson_ids bigint[], frequencies smallint[], token_counts integer[], lesson_count integer, token_total bigint)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT $1[s:s + 127], $2[s:s + 127], $3[s:s + 127], cardinality($1[s:s + 127]),
+           (SELECT sum(n) FROM unnest($3[s:s + 127]) n)
+      FROM generate_series(1, cardinality($1), 128) s
+$$;

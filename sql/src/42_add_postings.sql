@@ -1,0 +1,20 @@
+-- Appends the posting blocks of these active lessons of one tenant.
+CREATE FUNCTION pgmnemo._add_postings(tenant uuid, ids bigint[])
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH lists AS (
+        SELECT l.project_id, u.lexeme, array_agg(l.id) AS ids, array_agg(u.frequency) AS frequencies,
+               array_agg(l.token_count) AS token_counts
+          FROM pgmnemo.lesson l
+         CROSS JOIN LATERAL (SELECT v.lexeme, cardinality(v.positions)::smallint FROM unnest(l.lexemes) v
+                             UNION ALL SELECT '', 0::smallint) AS u (lexeme, frequency)
+         WHERE l.tenant_id = tenant AND l.id = ANY (ids) AND l.active
+         GROUP BY l.project_id, u.lexeme
+    )
+    INSERT INTO pgmnemo.posting
+    SELECT tenant, l.project_id, l.lexeme, b.*
+      FROM lists l, LATERAL pgmnemo._posting_blocks(l.ids, l.frequencies, l.token_counts) b
+     ORDER BY l.project_id, l.lexeme COLLATE "C"
+$$;

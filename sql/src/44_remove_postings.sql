@@ -1,0 +1,31 @@
+-- Takes these lessons out of every block of a project that holds one of these lexemes.
+CREATE FUNCTION pgmnemo._remove_postings(tenant uuid, project uuid, gone bigint[], lexemes text[])
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._lock_postings(tenant);
+    IF NOT EXISTS (SELECT FROM pgmnemo.posting p
+                    WHERE p.tenant_id = tenant AND p.project_id = project AND p.lexeme = '') THEN
+        RETURN;  -- pgmnemo.forget_project or forget_tenant took them all out at once
+    END IF;
+    WITH touched AS MATERIALIZED (
+        SELECT p.ctid AS block, p.lesson_count AS lessons_before, kept.*
+          FROM pgmnemo.posting p
+         CROSS JOIN LATERAL (
+                SELECT array_agg(x.id) AS ids, array_agg(x.frequency) AS frequencies,
+                       array_agg(x.tokens) AS token_counts, count(*) AS lessons, sum(x.tokens) AS total
+                  FROM unnest(p.lesson_ids, p.frequencies, p.token_counts) AS x (id, frequency, tokens)
+                 WHERE x.id NOT IN (SELECT g FROM unnest(gone) AS g)) AS kept
+         WHERE p.tenant_id = tenant AND p.project_id = project AND p.lexeme = ANY (lexemes || ''::text)
+    ), emptied AS (
+        DELETE FROM pgmnemo.posting p USING touched t WHERE p.ctid = t.block AND t.lessons = 0
+    )
+    UPDATE pgmnemo.posting p
+       SET lesson_ids = t.ids, frequencies = t.frequencies, token_counts = t.token_counts,
+           lesson_count = t.lessons, token_total = t.total
+      FROM touched t
+     WHERE p.ctid = t.block AND t.lessons > 0 AND t.lessons < t.lessons_before;
+END
+$$;

@@ -1,0 +1,17 @@
+CREATE FUNCTION pgmnemo._lesson_after_delete()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._remove_postings(g.tenant_id, g.project_id, array_agg(DISTINCT g.id), array_agg(DISTINCT x))
+       FROM gone g LEFT JOIN LATERAL unnest(tsvector_to_array(g.lexemes)) x ON true
+      WHERE g.active
+      GROUP BY g.tenant_id, g.project_id;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER lesson_after_delete AFTER DELETE ON pgmnemo.lesson
+    REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION pgmnemo._lesson_after_delete();

@@ -1,0 +1,25 @@
+-- A row that stays as its postings know it is left alone; a changed one is taken out as it was and put in as it is.
+CREATE FUNCTION pgmnemo._lesson_after_update()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._remove_postings(g.tenant_id, g.project_id, array_agg(DISTINCT g.id), array_agg(DISTINCT x))
+       FROM gone g
+       LEFT JOIN written w USING (tenant_id, id)
+       LEFT JOIN LATERAL unnest(tsvector_to_array(g.lexemes)) x ON true
+      WHERE g.active AND (g.active, g.project_id, g.lexemes) IS DISTINCT FROM (w.active, w.project_id, w.lexemes)
+      GROUP BY g.tenant_id, g.project_id;
+    PERFORM pgmnemo._add_postings(w.tenant_id, array_agg(w.id))
+       FROM written w
+       LEFT JOIN gone g USING (tenant_id, id)
+      WHERE w.active AND (g.active, g.project_id, g.lexemes) IS DISTINCT FROM (w.active, w.project_id, w.lexemes)
+      GROUP BY w.tenant_id;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER lesson_after_update AFTER UPDATE ON pgmnemo.lesson
+    REFERENCING OLD TABLE AS gone NEW TABLE AS written
+    FOR EACH STATEMENT EXECUTE FUNCTION pgmnemo._lesson_after_update();

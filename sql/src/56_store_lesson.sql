@@ -1,0 +1,26 @@
+CREATE FUNCTION pgmnemo.store_lesson(
+    project_id    uuid,
+    external_id   text,
+    content       text,
+    embedding     real[]      DEFAULT NULL,
+    role          text        DEFAULT NULL,
+    topic         text        DEFAULT NULL,
+    importance    integer     DEFAULT 3,
+    metadata      jsonb       DEFAULT '{}',
+    occurred_at   timestamptz DEFAULT NULL,
+    expires_at    timestamptz DEFAULT NULL,
+    commit_sha    text        DEFAULT NULL,
+    artifact_hash text        DEFAULT NULL,
+    verified_at   timestamptz DEFAULT NULL
+)
+RETURNS text
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, @extschema:vector@, pg_temp
+AS $$
+    SELECT s.outcome FROM pgmnemo.store_lessons(ARRAY[ROW(
+        project_id, external_id, content, pgmnemo._embedding(embedding), role, topic,
+        CASE WHEN importance BETWEEN 1 AND 5 THEN importance WHEN importance IS NOT NULL THEN 0 END, metadata,
+        occurred_at, expires_at, commit_sha, artifact_hash, verified_at)::pgmnemo.lesson_input]) s
+$$;
+
+COMMENT ON FUNCTION pgmnemo.store_lesson IS 'stores one lesson as store_lessons stores a set; returns inserted, unchanged, updated or restored. embedding is real[] or vector of 1,024 dimensions';

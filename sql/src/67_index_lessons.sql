@@ -1,0 +1,24 @@
+CREATE FUNCTION pgmnemo.index_lessons()
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    tenant uuid := pgmnemo._tenant();
+    size_limit bigint := (pgmnemo._settings() ->> 'exact_scan_limit')::float8;
+    entered bigint;
+BEGIN
+    WITH held AS (
+        SELECT p.project_id, sum(p.lesson_count) AS n
+          FROM pgmnemo.posting p WHERE p.tenant_id = tenant AND p.lexeme = '' GROUP BY 1
+    )
+    UPDATE pgmnemo.lesson l SET indexed = true
+     WHERE l.tenant_id = tenant AND l.embedding IS NOT NULL AND NOT l.indexed
+       AND ((SELECT sum(h.n) FROM held h) > size_limit
+            OR l.project_id IN (SELECT h.project_id FROM held h WHERE h.n > size_limit));
+    GET DIAGNOSTICS entered = ROW_COUNT;
+    RETURN entered;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.index_lessons() IS 'brings lessons that were written before their project, or the whole tenant, grew beyond pgmnemo.exact_scan_limit into the HNSW index; returns how many. Worth it where the whole tenant is recalled from, or a project grew slowly';
