@@ -1,0 +1,37 @@
+"""The recall benchmark of pgmnemo, from Python: `runner.run(runner.Request("sample", embedder="minilm"))`.
+
+The names are those of the command line. Importing this package is cheap: each name loads its module when
+it is first used. Python must have been started with PYTHONHASHSEED=42.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from runner.conclusion import Outcome
+    from runner.embedders import EmbedderOptions
+    from runner.errors import RunnerError
+    from runner.pipeline import dry_run, run
+    from runner.progress import Progress
+    from runner.request import Request
+
+HOMES = {
+    "EmbedderOptions": "runner.embedders",
+    "Outcome": "runner.conclusion",
+    "Progress": "runner.progress",
+    "Request": "runner.request",
+    "RunnerError": "runner.errors",
+    "dry_run": "runner.pipeline",
+    "run": "runner.pipeline",
+}
+
+__all__ = ["EmbedderOptions", "Outcome", "Progress", "Request", "RunnerError", "dry_run", "run"]
+
+
+def __getattr__(name: str) -> Any:
+    """The public name, from its module."""
+    if name not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(HOMES[name]), name)

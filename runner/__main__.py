@@ -1,4 +1,4 @@
-"""`python -m runner`: sees to PYTHONHASHSEED=42, which must be set before Python starts, then runs the CLI."""
+"""`python -m runner`: sees to PYTHONHASHSEED=42, which must be set before Python starts, then the CLI."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ def start() -> int:
     if os.environ.get("PYTHONHASHSEED") != SEED:
         os.environ["PYTHONHASHSEED"] = SEED
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
-    from runner.cli import main
+    try:
+        from runner.cli import main
 
-    return main()
+        return main()
+    except KeyboardInterrupt:  # while the modules are still being loaded
+        return 130
 
 
 if __name__ == "__main__":

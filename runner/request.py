@@ -106,7 +106,7 @@ class Request:
         return EMBEDDERS[self.embedder_name](self.embedder_options)
 
     def selected(self, corpus: Corpus) -> list[tuple[int, Question]]:
-        """The questions to ask, each with its position in the corpus: scored ones, of the types, to the limit."""
+        """The questions to ask, with their positions: the scored ones, of the types, up to the limit."""
         chosen = [
             (position, question)
             for position, question in enumerate(corpus.questions)

@@ -1,4 +1,5 @@
-"""The recall stage: every arm answers every question in every scope, straight into the raw file."""
+"""The recall stage: every arm answers every question in every scope, straight into the raw file; then
+the system under test is timed."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from pathlib import Path
 from runner.artefacts import RAW, TIMINGS, RawWriter, TimingsWriter, resume
 from runner.progress import QUIET, Progress
 from runner.records import Corpus, Question, Retrieval, SearchScope
-from runner.systems import Answer, Asked, Recall, System
+from runner.systems import Answer, Asked, System, TimedSystem
 
 TIMED = 300  # questions a scope whose recall is timed, with one client
 
@@ -39,19 +40,25 @@ def retrieve(
                     writer.write(_retrieval(one.question, system, scope, size, answer))
 
 
-def measure(folder: Path, corpus: Corpus, asked: Sequence[Asked], system: System, k: int) -> None:
-    """Time the system under test with one client at `k`, over at most TIMED questions a scope."""
-    if not isinstance(system, Recall):
+def time_recall(
+    folder: Path,
+    corpus: Corpus,
+    asked: Sequence[Asked],
+    system: System,
+    k: int,
+    progress: Progress = QUIET,
+) -> None:
+    """Time a system that can be timed, at `k`, with questions spread evenly: TIMED a scope at most."""
+    if not isinstance(system, TimedSystem):
         return
     (folder / TIMINGS).unlink(missing_ok=True)
-    step = max(1, len(asked) // TIMED)
-    sample = asked[::step][:TIMED]
+    sample = asked[:: max(1, len(asked) // TIMED)][:TIMED]
     with TimingsWriter(folder / TIMINGS) as writer:
         for scope in corpus.scopes:
-            for one, answer in zip(sample, system.timed(sample, scope, k), strict=True):
-                writer.write(
-                    replace(_retrieval(one.question, system, scope, 0, answer), seconds=answer.seconds)
-                )
+            answers = progress.track(system.timed(sample, scope, k), f"timing, {scope.name}", len(sample))
+            for one, answer in zip(sample, answers, strict=True):
+                line = _retrieval(one.question, system, scope, 0, answer)
+                writer.write(replace(line, seconds=answer.seconds))
 
 
 def _retrieval(

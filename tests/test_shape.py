@@ -45,6 +45,6 @@ def test_the_ground_imports_no_stage(part: str) -> None:
     assert not imported(PACKAGE / f"{part}.py") & set(STAGES)
 
 
-def test_the_pipeline_alone_joins_the_stages() -> None:
-    joined = imported(PACKAGE / "pipeline.py")
+def test_the_pipeline_and_its_conclusion_join_the_stages() -> None:
+    joined = imported(PACKAGE / "pipeline.py") | imported(PACKAGE / "conclusion.py")
     assert {"artefacts", "database", "embedders", "gates", "metrics", "report", "systems"} <= joined

@@ -2,7 +2,7 @@
 
 from runner.artefacts.blocked import write_blocked
 from runner.artefacts.environment import Code, Machine, code, machine, packages, peak_memory_mb
-from runner.artefacts.folder import RunFolder, folder_name, results_base
+from runner.artefacts.folder import RunFolder, folder_name, partial_folder, results_base
 from runner.artefacts.header import (
     Arm,
     CorpusPins,
@@ -14,12 +14,13 @@ from runner.artefacts.header import (
 )
 from runner.artefacts.manifest import missing
 from runner.artefacts.metrics import metrics_document, write_metrics
-from runner.artefacts.plan import pin_plan
+from runner.artefacts.plan import PLAN, pin_plan
 from runner.artefacts.raw import RAW, RawWriter, key, read_raw, resume
 from runner.artefacts.storage import write_file
 from runner.artefacts.timings import TIMINGS, Latency, TimingsWriter, latencies, read_timings, resume_timings
 
 __all__ = [
+    "PLAN",
     "RAW",
     "TIMINGS",
     "Arm",
@@ -42,6 +43,7 @@ __all__ = [
     "metrics_document",
     "missing",
     "packages",
+    "partial_folder",
     "peak_memory_mb",
     "pin_plan",
     "read_raw",

@@ -73,7 +73,7 @@ class RunFolder:
 
         Raises UsageError when there is none, several, or the run is finished or still working.
         """
-        partial = _find_partial(place.expanduser().absolute())
+        partial = partial_folder(place)
         return cls(partial, partial.name.removeprefix(".").removesuffix(PARTIAL))
 
     @property
@@ -127,7 +127,9 @@ def _reserve(base: Path, name: str) -> Path | None:
     return partial
 
 
-def _find_partial(place: Path) -> Path:
+def partial_folder(place: Path) -> Path:
+    """The folder of the interrupted run that `place` is, or holds alone; UsageError if there is none."""
+    place = place.expanduser().absolute()
     if not place.is_dir():
         raise UsageError(f"--resume: there is no folder {place}; name the .partial folder of the run")
     if place.name.endswith(PARTIAL):

@@ -39,6 +39,7 @@ class CorpusPins:
     questions: int
     clustered: bool
     shape: Mapping[str, int]
+    citable: bool = True  # False for a corpus that proves an installation and no recall
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,17 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """Seconds of each stage, texts embedded, and the runner's largest resident size in MB (10^6 bytes)."""
+    """Seconds of each stage, texts embedded, and the runner's largest resident size in MB (10^6 bytes).
+
+    `check` is the gates before the run, `time` the second, timed recall of the system under test.
+    """
 
     load_seconds: float
+    check_seconds: float
     embed_seconds: float
     ingest_seconds: float
     recall_seconds: float
+    time_seconds: float
     score_seconds: float
     wall_seconds: float
     peak_memory_mb: float

@@ -26,16 +26,18 @@ def embedder_name(run: Mapping[str, Any]) -> str:
 def citation(figures: Figures, run: Mapping[str, Any]) -> str | None:
     """The release-note paragraph; None when nothing of the run may be cited.
 
-    A deviation carries its labels; an unverified or blocked run, or a trivial recall@10, is not citable.
+    A deviation carries its labels; an unverified or blocked run, a trivial recall@10 and a corpus that is
+    no evidence (the sample) are not citable.
     """
+    if not run["corpus"]["citable"]:
+        return None
     scope = run["scopes"][0]
     row = figures.row(system(run), scope["name"], CITED)
     if run["verdict"] not in ("verified", "deviation") or row is None or trivial(row):
         return None
     place = scope_words(scope, run["corpus"]["segments"])
     sentences = [
-        f"Recall measured per pgmnemo Recall Benchmark Protocol v{run['protocol']['version']} "
-        "(benchmarks/PROTOCOL.md).",
+        f"Recall measured per pgmnemo Recall Benchmark Protocol v{run['protocol']['version']} (PROTOCOL.md).",
         f"Corpus: {run['corpus']['title']}.",
         f"Embedder: {embedder_name(run)}.",
         f"Result: recall@10 {figure(CITED, row['value'])} % ({CITED} {place}, 95 % interval {interval(row)}, "
@@ -57,6 +59,8 @@ def command(run: Mapping[str, Any]) -> str:
     version = "v" + run["pgmnemo_version"].removeprefix("v")
     words = ["python", "-m", "runner", corpus["suite"], "--version", version]
     words += ["--embedder", embedder_name(run), "--granularity", corpus["granularity"]]
+    if options["mode"] == "vector" or (options["mode"] == "keyword" and run["embedder"]):
+        words += ["--mode", options["mode"]]
     if options["k"]:
         words += ["--k", ",".join(map(str, options["k"]))]
     if options["limit"] is not None:

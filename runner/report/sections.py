@@ -19,7 +19,7 @@ from runner.report.formats import (
 from runner.report.markdown import table
 
 Facts = Mapping[str, Any]
-STAGES = ("load", "embed", "ingest", "recall", "score", "wall")
+STAGES = ("load", "check", "embed", "ingest", "recall", "time", "score", "wall")
 
 
 def headline(figures: Figures, run: Facts) -> str:
@@ -68,6 +68,19 @@ def everything(figures: Figures, run: Facts, scope: str) -> str:
         for name in figures.names
     ]
     return table(("metric", first, *others), rows, "l" + "r" * len(figures.arms))
+
+
+def trivial_counts(figures: Figures, run: Facts, scope: str) -> list[str]:
+    """How many questions are trivial at each k: `trivial at k = 20: 1,234`."""
+    rows = (figures.row(system(run), scope, name) for name in figures.names)
+    counts = {row["metric"].partition("@")[2]: int(row["trivial"]) for row in rows if row and trivial(row)}
+    return [f"trivial at k = {k}: {count(number)}" for k, number in counts.items()]
+
+
+def reading(embedder: Facts) -> str:
+    """How much of a text an embedder reads."""
+    limit = embedder["max_tokens"]
+    return f"the first {count(limit)} tokens of a text" if limit else "the whole text"
 
 
 def types(figures: Figures, run: Facts, scope: str) -> str:

@@ -43,13 +43,20 @@ def summary_table(metrics: Mapping[str, Any], run: Mapping[str, Any]) -> Table:
 
 
 def gate_table(results: Iterable[GateResult]) -> Table:
-    """One row a gate; what to do where one did not pass."""
-    table = Table(box=box.SIMPLE_HEAD)
-    for name in ("gate", "status", "expected", "found", "to do"):
+    """One row a gate; its name and its status are never broken."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in ("gate", "status"):
+        table.add_column(name, no_wrap=True)
+    for name in ("expected", "found"):
         table.add_column(name, overflow="fold")
     for result in results:
         status = Text(result.status.value, style=COLOURS[result.status])
-        todo = "" if result.status in (Status.PASSED, Status.NOT_YET) else result.resolve
         texts = (Text(shorten(text)) for text in (result.expected, result.found))
-        table.add_row(Text(result.gate), status, *texts, Text(todo))
+        table.add_row(Text(result.gate), status, *texts)
     return table
+
+
+def to_do(results: Iterable[GateResult]) -> list[str]:
+    """One line for each gate that did not pass: how to mend it."""
+    settled = (Status.PASSED, Status.NOT_YET)
+    return [f"{r.gate}: {r.resolve}" for r in results if r.status not in settled and r.resolve]

@@ -135,4 +135,5 @@ SAMPLE = Suite(
     views={"all": everything},
     read=read,
     committed=Path(runner.__file__).parents[1] / "benchmarks" / "sample" / "sample.json",
+    citable=False,
 )

@@ -27,6 +27,7 @@ class Suite:
 
     `read` makes the Corpus from an open Source. `other_files` are names that `locate` accepts in a
     folder besides the registered one; `committed` is the path of a corpus that lies in the repository.
+    A figure of a corpus that is not `citable` proves an installation, and no recall (PROTOCOL.md §2.3).
     """
 
     name: str
@@ -37,6 +38,7 @@ class Suite:
     read: Callable[[Source, str], Corpus]
     other_files: tuple[str, ...] = ()
     committed: Path | None = None
+    citable: bool = True
 
     def locate(self, data: Path | None, environ: Mapping[str, str]) -> Path:
         """The corpus file: `data`, else the suite's variable, else where `fetch` puts it (see locate.py)."""

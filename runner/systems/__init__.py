@@ -11,7 +11,7 @@ from runner.errors import UsageError
 from runner.registry import Registry
 from runner.systems.controls import ExactCosine, RandomOrder
 from runner.systems.recall import LEG_ALONE, Recall
-from runner.systems.system import Answer, Asked, Inputs, System
+from runner.systems.system import Answer, Asked, Inputs, System, TimedSystem
 from runner.systems.tenant import Tenant, open_tenant
 
 MODES = ("hybrid", "vector", "keyword")
@@ -55,6 +55,7 @@ __all__ = [
     "Recall",
     "System",
     "Tenant",
+    "TimedSystem",
     "build_systems",
     "open_tenant",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from psycopg import Connection
 
@@ -61,4 +61,13 @@ class System(Protocol):
 
     def answers(self, asked: Sequence[Asked], scope: SearchScope) -> Iterator[Answer]:
         """One answer a question, in the order asked, each of at most `Inputs.depth` hits."""
+        ...
+
+
+@runtime_checkable
+class TimedSystem(System, Protocol):
+    """A system whose recall can be timed."""
+
+    def timed(self, asked: Sequence[Asked], scope: SearchScope, k: int) -> Iterator[Answer]:
+        """One client, one question after the other, `k` hits each; `Answer.seconds` is what is wanted."""
         ...

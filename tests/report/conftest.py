@@ -116,7 +116,7 @@ def header() -> RunHeader:
         code=Code("12ab" * 10, True),
         machine=Machine("a processor", 2, 16.0, "Linux x86_64"),
         gates=gates(),
-        resources=Resources(0.41, 17.2, 3.0, 9.96, 1.5, 185.4, 812.3, 20, 2238),
+        resources=Resources(0.41, 0.2, 17.2, 3.0, 9.96, 2.5, 1.5, 185.4, 812.3, 20, 2238),
         latency=(Latency("pgmnemo", "conversation", 10, 20, 2.345, 5.0),),
         started=datetime(2026, 5, 9, 8, 0, tzinfo=UTC),
         finished=datetime(2026, 5, 9, 8, 3, tzinfo=UTC),
