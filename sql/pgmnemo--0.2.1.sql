@@ -133,6 +133,8 @@ CREATE TYPE pgmnemo.lesson_input AS (
 );
 
 COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson; the first three are required, importance NULL is 3, metadata NULL is {}';
+-- Beside the HNSW index: what is not in it is scanned exactly, and must be found without reading the rest.
+CREATE INDEX lesson_unindexed ON pgmnemo.lesson (tenant_id, project_id) WHERE NOT indexed AND embedding IS NOT NULL;
 CREATE FUNCTION pgmnemo._setting_catalogue()
 RETURNS TABLE (name text, initial text, kind text, low float8, high float8, choices text[], meaning text)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -1320,7 +1322,8 @@ BEGIN
     END IF;
 END
 $$;
--- Serial and uncompiled: a call takes milliseconds, and starting workers or a compiler takes longer.
+-- Serial and uncompiled: a call takes milliseconds, and starting workers or a compiler takes longer. Every
+-- statement has its index: a plan made while the tables were small must not read them whole once they are not.
 CREATE FUNCTION pgmnemo.recall_lessons(
     embedding  real[]      DEFAULT NULL,
     k          integer     DEFAULT 10,
@@ -1349,6 +1352,7 @@ RETURNS TABLE (
 )
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
 SET search_path = pg_catalog, @extschema:vector@, pg_temp
+SET enable_seqscan = off
 SET jit = off
 SET max_parallel_workers_per_gather = 0
 AS $$

@@ -1,4 +1,5 @@
--- Serial and uncompiled: a call takes milliseconds, and starting workers or a compiler takes longer.
+-- Serial and uncompiled: a call takes milliseconds, and starting workers or a compiler takes longer. Every
+-- statement has its index: a plan made while the tables were small must not read them whole once they are not.
 CREATE FUNCTION pgmnemo.recall_lessons(
     embedding  real[]      DEFAULT NULL,
     k          integer     DEFAULT 10,
@@ -27,6 +28,7 @@ RETURNS TABLE (
 )
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
 SET search_path = pg_catalog, @extschema:vector@, pg_temp
+SET enable_seqscan = off
 SET jit = off
 SET max_parallel_workers_per_gather = 0
 AS $$
