@@ -38,6 +38,7 @@ def render(metrics: Mapping[str, Any], run: Mapping[str, Any]) -> str:
         sections=sections,
         formats=formats,
         cited=citation.citation(figures, run),
+        refusal=citation.refusal(figures, run),
         command=citation.command(run),
         embedder=citation.embedder_name(run),
         template=TEMPLATE,

@@ -37,13 +37,14 @@ def test_documents_read_back_from_disk_render_to_the_same_bytes(run_of: Callable
 def test_a_verified_run_says_so_and_is_cited_without_a_label(run_of: Callable[..., Documents]) -> None:
     text = render(*run_of(verdict=Verdict.VERIFIED, deviations=()))
     assert "**Verified.**" in text
-    assert "> Recall measured per pgmnemo Recall Benchmark Protocol v1.1.0" in text
+    assert "\nRecall measured under pgmnemo Recall Benchmark Protocol v1.1.0 (PROTOCOL.md).\n" in text
+    assert "\nVerdict: verified. Artefacts: benchmarks/locomo/results/v0.2.1_20260509_minilm/\n" in text
     assert "eviation" not in text.split("## Gates")[0] + text.split("## Cite it")[1]
 
 
 def test_a_deviation_carries_its_labels_into_the_citation(run_of: Callable[..., Documents]) -> None:
     citation = render(*run_of(deviations=("only 20 questions", "another embedder"))).split("## Cite it")[1]
-    assert "Deviation: only 20 questions; another embedder." in citation
+    assert "\nVerdict: deviation: only 20 questions; another embedder. Artefacts: benchmarks/" in citation
 
 
 def test_an_unverified_run_is_not_to_be_cited(run_of: Callable[..., Documents]) -> None:
@@ -51,7 +52,7 @@ def test_an_unverified_run_is_not_to_be_cited(run_of: Callable[..., Documents]) 
     text = render(*run_of(verdict=Verdict.UNVERIFIED, deviations=(), gates=(gate,)))
     assert "**Unverified: not to be cited.**" in text
     assert "- corpus hash: expected cdcdcdcdcdcd…, found abababababab…" in text
-    assert "Recall measured per" not in text
+    assert "Recall measured under" not in text
 
 
 def test_a_blocked_run_has_no_report(run_of: Callable[..., Documents]) -> None:
