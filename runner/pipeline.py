@@ -25,6 +25,7 @@ from runner.artefacts import (
 from runner.conclusion import Outcome, log, publish, refuse
 from runner.database import Database, database_errors, open_database
 from runner.database.releases import SQL_FOLDER, release_fingerprint
+from runner.database.server_files import check_release
 from runner.embedders import default_cache_dir, embed_corpus
 from runner.errors import UsageError
 from runner.gates import check_after, check_before
@@ -52,7 +53,7 @@ def run(
     Raises GateError when a gate fails, after BLOCKED.md is written; UsageError, CorpusError, DatabaseError,
     EmbedderError or OutputError when the run cannot be made at all.
     """
-    state = _begin(request, environ)
+    state = _begin(request, environ, sql)
     with open_database(
         request.number, dsn=request.dsn, environ=environ, progress=progress, sql=sql
     ) as database:
@@ -78,7 +79,7 @@ def dry_run(
     sql: Path = SQL_FOLDER,
 ) -> tuple[GateResult, ...]:
     """Every gate that can be checked before the run, against the real data and database; leaves no trace."""
-    state = _begin(request, environ)
+    state = _begin(request, environ, sql)
     with open_database(
         request.number, dsn=request.dsn, environ=environ, progress=progress, sql=sql, check_only=True
     ) as database:
@@ -86,10 +87,11 @@ def dry_run(
     return state.gates
 
 
-def _begin(request: Request, environ: Mapping[str, str]) -> RunState:
+def _begin(request: Request, environ: Mapping[str, str], sql: Path) -> RunState:
     """What can be known without a database: the corpus, the embedder's identity, the code's commit."""
     watch, started = Stopwatch(), datetime.now(UTC)
     hash_seed = _hash_seed(request, environ)
+    check_release(sql, request.number)
     base = results_base(request.suite, request.output, ROOT)
     if request.resume:
         partial_folder(request.resume)  # nonsense is told at once, not after minutes of loading
@@ -141,7 +143,7 @@ def _folder(state: RunState) -> Iterator[RunFolder]:
         except BaseException as error:
             if resume or (folder.path / RAW).exists() or not isinstance(error, Exception):
                 if folder.path.exists():
-                    error.add_note(f"go on with the same command and --resume {folder.path}")
+                    error.add_note(f"--resume {folder.path} goes on where it stopped")
             else:
                 (folder.path / PLAN).unlink(missing_ok=True)
             raise

@@ -42,10 +42,14 @@ class Request:
     cache: Path | None = None
 
     def __post_init__(self) -> None:
+        for name in ("data", "output", "resume", "cache"):  # paths may be given as text
+            if isinstance(place := getattr(self, name), str):
+                object.__setattr__(self, name, Path(place))
         suite, protocol = self.suite_parts, self.protocol
         wrong = [k for k in self.k if not 1 <= k <= protocol.depth]
         if wrong or len(set(self.k)) < len(self.k):
-            raise UsageError(f"--k takes different whole numbers from 1 to {protocol.depth}, not {self.k}")
+            given = ",".join(map(str, self.k))
+            raise UsageError(f"--k takes different whole numbers from 1 to {protocol.depth}, not {given}")
         if self.limit is not None and self.limit < 1:
             raise UsageError(f"--limit takes a positive number of questions, not {self.limit}")
         unknown = [name for name in self.types if name not in suite.types]

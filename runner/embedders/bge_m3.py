@@ -9,7 +9,7 @@ import numpy as np
 
 from runner.embedders.hub import HubModel, fetch, folder_revision, folder_width
 from runner.embedders.options import EmbedderOptions
-from runner.embedders.torch_runtime import device, library, silence
+from runner.embedders.torch_runtime import demand, device, library, silence
 from runner.progress import QUIET, Progress
 from runner.records import EmbedderIdentity
 
@@ -65,9 +65,10 @@ class BgeM3:
         if self._model is not None:
             return
         with silence():
+            demand("FlagEmbedding", "bge-m3")
+            folder = self._folder or fetch(BGE_M3, "bge-m3", progress)
             library("transformers", "bge-m3")
             flag_embedding = library("FlagEmbedding", "bge-m3")
-            folder = self._folder or fetch(BGE_M3, "bge-m3", progress)
             self._model = flag_embedding.BGEM3FlagModel(
                 str(folder), use_fp16=False, normalize_embeddings=True, devices=[device("bge-m3")]
             )

@@ -11,7 +11,7 @@ import numpy as np
 
 from runner.embedders.hub import HubModel, fetch, folder_revision, folder_width
 from runner.embedders.options import EmbedderOptions
-from runner.embedders.torch_runtime import device, library, silence
+from runner.embedders.torch_runtime import demand, device, library, silence
 from runner.errors import EmbedderError
 from runner.progress import QUIET, Progress
 from runner.records import EmbedderIdentity
@@ -80,11 +80,12 @@ class DragonPlus:
         if self._encoders:
             return
         with silence():
-            transformers = library("transformers", "dragon-plus")
-            place = device("dragon-plus")
+            demand("transformers", "dragon-plus")
             folders = {
                 half: folder or fetch(half, "dragon-plus", progress) for half, folder in self._folders.items()
             }
+            transformers = library("transformers", "dragon-plus")
+            place = device("dragon-plus")
             self._encoders = {
                 half.repository: _encoder(transformers, folder, place) for half, folder in folders.items()
             }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,14 +42,27 @@ def library(name: str, embedder: str) -> ModuleType:
     try:
         module = importlib.import_module(name)
     except ImportError as error:
-        raise EmbedderError(
-            f"the embedder {embedder} needs {name}, which cannot be imported ({first_line(error)}); "
-            "install the embed extra: pip install -e .[embed]"
-        ) from None
+        raise _lacking(name, embedder, f"cannot be imported ({first_line(error)})") from None
     if name == "transformers":
         module.utils.logging.set_verbosity_error()
         module.utils.logging.disable_progress_bar()
     return module
+
+
+def demand(name: str, embedder: str) -> None:
+    """EmbedderError if the module `name` is not installed; imports nothing, which would take seconds."""
+    try:
+        found = importlib.util.find_spec(name) is not None
+    except ValueError:  # something without a spec stands in its place
+        found = sys.modules.get(name) is not None
+    if not found:
+        raise _lacking(name, embedder, "is not installed")
+
+
+def _lacking(name: str, embedder: str, how: str) -> EmbedderError:
+    return EmbedderError(
+        f"the embedder {embedder} needs {name}, which {how}; install the embed extra: pip install -e .[embed]"
+    )
 
 
 def device(embedder: str) -> str:

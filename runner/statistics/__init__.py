@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from runner.statistics.bootstrap import bootstrap_difference
+from runner.statistics.holm import holm
 from runner.statistics.interval import Interval
+from runner.statistics.mcnemar import mcnemar
 from runner.statistics.paired import difference_interval
 from runner.statistics.single import mean_interval
 
@@ -18,4 +21,13 @@ def interval_methods(clustered: bool) -> dict[str, str]:
     return {"value": f"{_VALUE}, {how}", "difference": f"{_DIFFERENCE}, {how}"}
 
 
-__all__ = ["STATISTICS_VERSION", "Interval", "difference_interval", "interval_methods", "mean_interval"]
+__all__ = [
+    "STATISTICS_VERSION",
+    "Interval",
+    "bootstrap_difference",
+    "difference_interval",
+    "holm",
+    "interval_methods",
+    "mcnemar",
+    "mean_interval",
+]

@@ -1,9 +1,9 @@
-"""Student's t quantile without SciPy."""
+"""Student's t, its quantile and its probability, without SciPy."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import atan, cos, isfinite, pi, sin, sqrt
+from math import atan, cos, erf, isfinite, log1p, pi, sin, sqrt
 from statistics import NormalDist
 
 SERIES_FROM = 100  # above it the expansion's error is below 1e-9
@@ -22,6 +22,19 @@ def t_quantile(probability: float, freedom: int) -> float:
     if probability < 0.5:
         return -t_quantile(1 - probability, freedom)
     return _expand(probability, freedom) if freedom > SERIES_FROM else _bisect(probability, freedom)
+
+
+def t_central(t: float, freedom: int) -> float:
+    """P(|T| < t) for t ≥ 0. Raises ValueError outside t ≥ 0 and freedom ≥ 1.
+
+    Above 100 degrees by the normal distribution at Wallace's (1959) deviate, off by less than 2e-5.
+    """
+    if not t >= 0 or freedom < 1:
+        raise ValueError(f"no probability for t = {t} and {freedom} degrees of freedom")
+    if freedom <= SERIES_FROM:
+        return _central(t, freedom)
+    deviate = (8 * freedom + 1) / (8 * freedom + 3) * sqrt(freedom * log1p(t * t / freedom))
+    return erf(deviate / sqrt(2))
 
 
 def _bisect(probability: float, freedom: int) -> float:

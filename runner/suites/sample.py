@@ -123,7 +123,7 @@ def _evidence(cited: list[str], key: str, ids: Collection[str]) -> Iterator[Evid
 
 def _known(identifier: str, ids: Collection[str]) -> str:
     if identifier not in ids:
-        raise CorpusError(f"{identifier!r} is named, but is no session of its project")
+        raise CorpusError(f"the sample names {identifier!r}, no session of its project; restore the file")
     return identifier
 
 
