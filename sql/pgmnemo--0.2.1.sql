@@ -853,7 +853,7 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.forget_tenant() IS 'every lesson of the session''s tenant, gone for good; returns how many there were, softly forgotten ones included';
-CREATE FUNCTION pgmnemo._check_link(source_id bigint, target_id bigint, kind text, weight real,
+CREATE FUNCTION pgmnemo._check_link(source_id bigint, target_id bigint, kind text, weight float8,
                                     valid_from timestamptz, valid_to timestamptz)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -865,8 +865,8 @@ BEGIN
     ELSIF coalesce(octet_length(kind), 0) NOT BETWEEN 1 AND 1000 THEN
         RAISE EXCEPTION 'kind has % bytes, but must have 1 to 1000', coalesce(octet_length(kind), 0)
         USING ERRCODE = 'invalid_parameter_value';
-    ELSIF weight IS NULL OR NOT (weight > 0 AND weight <= 1) THEN
-        RAISE EXCEPTION 'weight is %, but must be above 0 and at most 1', coalesce(weight::text, 'NULL')
+    ELSIF weight IS NULL OR NOT (weight >= 1e-30 AND weight <= 1) THEN
+        RAISE EXCEPTION 'weight is %, but must be from 1e-30 to 1', coalesce(weight::text, 'NULL')
         USING ERRCODE = 'invalid_parameter_value';
     ELSIF valid_to <= valid_from THEN
         RAISE EXCEPTION 'valid_to is %, but must be after valid_from, %', valid_to, valid_from
@@ -879,7 +879,7 @@ CREATE FUNCTION pgmnemo.link_lessons(
     source         text,
     target         text,
     kind           text,
-    weight         real        DEFAULT 1,
+    weight         float8      DEFAULT 1,
     valid_from     timestamptz DEFAULT NULL,
     valid_to       timestamptz DEFAULT NULL,
     target_project uuid        DEFAULT NULL
@@ -906,7 +906,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.link_lessons IS 'an edge from source to target, both by external id and of one project unless target_project says otherwise; weight above 0, at most 1; the same kind between the same two again is unchanged or updated. Returns inserted, unchanged or updated';
+COMMENT ON FUNCTION pgmnemo.link_lessons IS 'an edge from source to target, both by external id and of one project unless target_project says otherwise; weight from 1e-30 to 1; the same kind between the same two again is unchanged or updated. Returns inserted, unchanged or updated';
 CREATE FUNCTION pgmnemo.unlink_lessons(project_id uuid, source text, target text, kind text, target_project uuid DEFAULT NULL)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

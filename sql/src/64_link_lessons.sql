@@ -3,7 +3,7 @@ CREATE FUNCTION pgmnemo.link_lessons(
     source         text,
     target         text,
     kind           text,
-    weight         real        DEFAULT 1,
+    weight         float8      DEFAULT 1,
     valid_from     timestamptz DEFAULT NULL,
     valid_to       timestamptz DEFAULT NULL,
     target_project uuid        DEFAULT NULL
@@ -30,4 +30,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.link_lessons IS 'an edge from source to target, both by external id and of one project unless target_project says otherwise; weight above 0, at most 1; the same kind between the same two again is unchanged or updated. Returns inserted, unchanged or updated';
+COMMENT ON FUNCTION pgmnemo.link_lessons IS 'an edge from source to target, both by external id and of one project unless target_project says otherwise; weight from 1e-30 to 1; the same kind between the same two again is unchanged or updated. Returns inserted, unchanged or updated';

@@ -1,0 +1,160 @@
+"""The extension in PostgreSQL 18 and 16, and a tenant of its own for each test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+import numpy as np
+import psycopg
+import pytest
+from numpy.typing import NDArray
+
+from runner.database import Database, open_database
+
+WIDTH = 1024
+Connection = psycopg.Connection[Any]
+
+
+@dataclass
+class Tenant:
+    """One tenant, a project in it, and a connection of an ordinary role that works for it."""
+
+    database: Database
+    open: ExitStack
+    id: UUID = field(default_factory=uuid4)
+    project: UUID = field(default_factory=uuid4)
+    client: Connection = field(init=False)
+
+    def __post_init__(self) -> None:
+        with self.database.admin() as owner:
+            owner.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (self.id, self.database.facts.role))
+        self.client = self.connect()
+
+    def connect(self) -> Connection:
+        connection = self.open.enter_context(self.database.connect())
+        connection.execute("SELECT set_config('pgmnemo.tenant_id', %s, false)", (str(self.id),))
+        connection.execute("SET pgmnemo.gate_strict = off")
+        return connection
+
+    def set(self, **settings: object) -> None:
+        for name, value in settings.items():
+            self.client.execute("SELECT set_config(%s, %s, false)", (f"pgmnemo.{name}", str(value)))
+
+    def rows(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+        return self.client.execute(query, parameters).fetchall()
+
+    def value(self, query: str, *parameters: object) -> Any:
+        return self.rows(query, *parameters)[0][0]
+
+    def store(self, external_id: str, content: str, **attributes: object) -> Any:
+        project = attributes.pop("project_id", self.project)
+        names = "".join(f", {name} => %s{'::real[]' * (name == 'embedding')}" for name in attributes)
+        query = f"SELECT pgmnemo.store_lesson(%s, %s, %s{names})"
+        return self.value(query, project, external_id, content, *attributes.values())
+
+    def store_many(self, contents: Mapping[str, str], vectors: NDArray[np.float32] | None = None) -> Any:
+        """Through staging, in one transaction; `vectors` in the order of `contents`."""
+        with self.client.transaction(), self.client.cursor() as cursor:
+            cursor.execute("SELECT pgmnemo.open_staging()")
+            columns = "project_id, external_id, content, embedding"
+            with cursor.copy(f"COPY lesson_staging ({columns}) FROM STDIN (FORMAT binary)") as copy:
+                copy.set_types(("uuid", "text", "text", "vector"))
+                for place, (name, text) in enumerate(contents.items()):
+                    copy.write_row((self.project, name, text, None if vectors is None else vectors[place]))
+            return dict(cursor.execute("SELECT * FROM pgmnemo.store_staged()").fetchall())
+
+    def link(self, source: str, target: str, kind: str = "follows", **attributes: object) -> Any:
+        names = "".join(f", {name} => %s" for name in attributes)
+        query = f"SELECT pgmnemo.link_lessons(%s, %s, %s, %s{names})"
+        return self.value(query, self.project, source, target, kind, *attributes.values())
+
+    def recall(self, text: str | None = None, vector: Any = None, **options: object) -> list[dict[str, Any]]:
+        """Rows as dictionaries, best first; the test's own project unless `project_id` is given."""
+        options = {"project_id": self.project, "query_text": text, **options}
+        names = "".join(f", {name} => %s" for name in options)
+        with self.client.cursor(row_factory=psycopg.rows.dict_row) as cursor:
+            query = f"SELECT * FROM pgmnemo.recall_lessons(embedding => %s::real[]{names})"
+            embedding = None if vector is None else [float(number) for number in vector]
+            return cursor.execute(query, (embedding, *options.values())).fetchall()
+
+    def ids(self, text: str | None = None, vector: Any = None, **options: object) -> list[str]:
+        return [row["external_id"] for row in self.recall(text, vector, **options)]
+
+
+@pytest.fixture(scope="session", params=[18, 16], ids=["pg18", "pg16"])
+def database(request: pytest.FixtureRequest) -> Iterator[Database]:
+    with open_database("0.2.1", environ={}, postgres=request.param) as opened:
+        yield opened
+
+
+@pytest.fixture
+def make_tenant(database: Database) -> Iterator[Callable[[], Tenant]]:
+    with ExitStack() as stack:
+        yield lambda: Tenant(database, stack)
+
+
+@pytest.fixture
+def tenant(make_tenant: Callable[[], Tenant]) -> Tenant:
+    return make_tenant()
+
+
+@pytest.fixture
+def owner(database: Database) -> Iterator[Connection]:
+    with database.admin() as connection:
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def unit() -> Callable[..., NDArray[np.float32]]:
+    """A unit vector with these first coordinates: unit(3, 4) has cosine 0.6 with unit(1)."""
+
+    def make(*coordinates: float) -> NDArray[np.float32]:
+        row = np.zeros(WIDTH, dtype=np.float32)
+        row[: len(coordinates)] = coordinates
+        return np.asarray(row / np.linalg.norm(row), dtype=np.float32)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def reference_bm25() -> Callable[..., dict[str, float]]:
+    """BM25 written anew, in Python, from the texts of the active lessons of a tenant.
+
+    Returns the score of every lesson of the tenant's project that holds a term of the question; statistics over
+    the tenant, or over the project alone.
+    """
+
+    def score(
+        tenant: Tenant, question: str, k1: float = 0.9, b: float = 0.4, of_project: bool = False
+    ) -> dict[str, float]:
+        terms = {row[0] for row in tenant.rows("SELECT lexeme FROM unnest(to_tsvector('english', %s))", question)}
+        lessons: dict[tuple[UUID, str], dict[str, int]] = {}
+        rows = tenant.rows(
+            "SELECT project_id, external_id, t.lexeme, cardinality(t.positions) FROM pgmnemo.lesson "
+            "LEFT JOIN unnest(to_tsvector('english', concat_ws(E'\\n', topic, content))) t ON true "
+            "WHERE active AND (NOT %s OR project_id = %s)", of_project, tenant.project)  # fmt: skip
+        for project, name, lexeme, count in rows:
+            held = lessons.setdefault((project, name), {})
+            if lexeme is not None:
+                held[lexeme] = count
+        if not lessons:
+            return {}
+        mean = max(sum(sum(held.values()) for held in lessons.values()) / len(lessons), 1)
+        scores: dict[str, float] = {}
+        for (project, name), held in lessons.items():
+            if project != tenant.project or not terms & held.keys():
+                continue
+            norm = k1 * (1 - b + b * sum(held.values()) / mean)
+            scores[name] = 0.0
+            for term in terms & held.keys():
+                holding = sum(term in other for other in lessons.values())
+                idf = math.log(1 + (len(lessons) - holding + 0.5) / (holding + 0.5))
+                scores[name] += idf * held[term] * (k1 + 1) / (held[term] + norm)
+        return scores
+
+    return score

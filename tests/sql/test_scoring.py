@@ -1,0 +1,130 @@
+"""Every component acts, and the score can be worked out by hand from the documented formula."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+NOW = datetime(2025, 6, 30, tzinfo=UTC)
+WEIGHTS = {"cosine": 1.5, "bm25": 1.0, "recency": 0.10, "importance": 0.10, "graph": 1.0}
+
+
+@pytest.fixture
+def filled(tenant: Any, unit: Any) -> Any:
+    """Lessons that differ in every component; "far" is linked to "near"."""
+    days = {"near": 0, "month": 30, "far": 90, "later": -10}
+    for place, (name, age) in enumerate(days.items()):
+        tenant.store(name, f"river {name}", embedding=unit(1, place), importance=place + 1,
+                     occurred_at=NOW - timedelta(days=age))  # fmt: skip
+    tenant.store("words", "river river bank", occurred_at=NOW)
+    tenant.link("far", "near", weight=0.5)
+    return tenant
+
+
+def test_the_score_is_the_weighted_sum_of_its_components(filled: Any, unit: Any) -> None:
+    rows = filled.recall("river", unit(1), as_of=NOW)
+    assert len(rows) == 5
+    for row in rows:
+        parts = {name: row[name] or 0.0 for name in WEIGHTS}
+        parts["cosine"] = max(parts["cosine"], 0)
+        assert row["score"] == pytest.approx(sum(WEIGHTS[name] * value for name, value in parts.items()), abs=1e-12)
+
+
+def test_each_component_is_what_its_formula_says(filled: Any, unit: Any) -> None:
+    rows = {row["external_id"]: row for row in filled.recall("river", unit(1), as_of=NOW)}
+    assert rows["month"]["cosine"] == pytest.approx(0.5**0.5, abs=1e-6)
+    assert rows["words"]["cosine"] is None
+    assert [rows[name]["recency"] for name in ("near", "month", "later")] == pytest.approx([1, 0.5, 1])
+    assert [rows[name]["importance"] for name in ("near", "far", "later")] == [-1, 0, 0.5]
+    relevance = 1.5 * rows["near"]["cosine"] + rows["near"]["bm25"]
+    assert rows["far"]["graph"] == pytest.approx(relevance * 0.5 / 2, abs=1e-12)
+    assert rows["month"]["graph"] == 0
+
+
+@pytest.mark.parametrize("component", WEIGHTS)
+def test_a_weight_of_nought_switches_a_component_off(filled: Any, unit: Any, component: str) -> None:
+    before = filled.recall("river", unit(1), as_of=NOW)
+    filled.set(**{f"{component}_weight": 0})
+    after = filled.recall("river", unit(1), as_of=NOW)
+    assert [row["score"] for row in before] != [row["score"] for row in after]
+
+
+@pytest.mark.parametrize("component", ["recency", "importance", "graph"])
+def test_each_other_component_moves_a_rank(tenant: Any, component: str) -> None:
+    old = NOW - timedelta(days=60)
+    tenant.store("a", "violin", occurred_at=old)
+    tenant.store("b", "violin", occurred_at=NOW if component == "recency" else old,
+                 importance=5 if component == "importance" else 3)  # fmt: skip
+    tenant.store("c", "violin violin garden", occurred_at=old)
+    if component == "graph":
+        tenant.link("c", "b")
+    ranks = tenant.ids("violin", as_of=NOW)
+    assert ranks.index("b") < ranks.index("a")
+    tenant.set(**{f"{component}_weight": 0})
+    ranks = tenant.ids("violin", as_of=NOW)
+    assert ranks.index("a") < ranks.index("b")
+
+
+def test_as_of_filters_nothing_and_what_lies_after_it_has_age_nought(filled: Any) -> None:
+    rows = filled.recall("river", as_of=NOW - timedelta(days=3650))
+    assert len(rows) == 5
+    assert {row["recency"] for row in rows} == {1.0}
+
+
+def test_antiquity_is_no_error(tenant: Any) -> None:
+    tenant.store("ides", "beware", occurred_at="0044-03-15 BC")
+    query = "SELECT recency FROM pgmnemo.recall_lessons(query_text => 'beware', as_of => %s)"
+    assert 0 < tenant.value(query, NOW) < 1e-300
+
+
+def test_ties_are_broken_by_external_id_in_c_order(tenant: Any) -> None:
+    for name in ("b", "é", "a", "B", "Z", "10", "9"):
+        tenant.store(name, "same words", occurred_at=NOW)
+    assert tenant.ids("words", as_of=NOW) == ["10", "9", "B", "Z", "a", "b", "é"]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])
+def test_the_first_ten_of_fifty_are_those_of_ten(tenant: Any, unit: Any, mode: str) -> None:
+    words = ["river", "bank", "boat", "mill", "stone"]
+    contents = {f"l{n}": " ".join(words[n % m] for m in (1, 2, 3, 5)) for n in range(80)}
+    vectors = [unit(1, n % 7, n % 11) for n in range(80)]
+    tenant.store_many(contents, vectors)
+    tenant.link("l3", "l4")
+    tenant.set(pool_depth=60)
+    whole = tenant.recall("boat stone", unit(1, 3, 2), k=50, mode=mode, as_of=NOW)
+    assert len(whole) == 50
+    assert tenant.recall("boat stone", unit(1, 3, 2), k=10, mode=mode, as_of=NOW) == whole[:10]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])
+def test_a_scope_that_holds_k_lessons_returns_k(tenant: Any, unit: Any, mode: str) -> None:
+    tenant.store_many({f"l{n}": "nothing in common" for n in range(12)})
+    tenant.store("v", "a vector", embedding=unit(1))
+    assert len(tenant.recall("absent", unit(0, 1), k=10, mode=mode)) == 10
+    assert len(tenant.recall("absent", unit(0, 1), k=50, mode=mode)) == 13
+
+
+def test_a_mode_leaves_the_other_leg_out(filled: Any, unit: Any) -> None:
+    assert {row["cosine"] for row in filled.recall("river", unit(1), mode="keyword")} == {None}
+    assert {row["bm25"] for row in filled.recall("river", unit(1), mode="vector")} == {None}
+
+
+def test_role_and_valid_at_filter_every_leg(tenant: Any, unit: Any) -> None:
+    day = timedelta(days=1)
+    tenant.store("past", "river", embedding=unit(1), occurred_at=NOW - 9 * day, expires_at=NOW - day)
+    tenant.store("present", "river", embedding=unit(1), occurred_at=NOW - day, expires_at=NOW + day, role="pilot")
+    tenant.store("future", "river", embedding=unit(1), occurred_at=NOW + day)
+    for mode in ("hybrid", "vector", "keyword"):
+        assert tenant.ids("river", unit(1), mode=mode, valid_at=NOW) == ["present"]
+        assert tenant.ids("river", unit(1), mode=mode, valid_at=NOW - 2 * day) == ["past"]
+        assert tenant.ids("river", unit(1), mode=mode, valid_at=NOW - day) == ["present"]
+        assert tenant.ids("river", unit(1), mode=mode, role="pilot") == ["present"]
+        assert len(tenant.ids("river", unit(1), mode=mode)) == 3
+
+
+def test_a_soft_forgotten_lesson_is_found_by_no_leg(filled: Any, unit: Any) -> None:
+    filled.value("SELECT pgmnemo.forget_lesson(%s, 'far')", filled.project)
+    for mode in ("hybrid", "vector", "keyword"):
+        assert "far" not in filled.ids("river", unit(1), mode=mode)
