@@ -39,7 +39,9 @@ def main(arguments: Sequence[str] | None = None, *, sql: Path = SQL_FOLDER) -> i
     before = signal.signal(signal.SIGTERM, _terminated)
     try:
         options = parser().parse_args(arguments)
-        return bench(options, sql) if options.command == "bench" else fetch_corpus(options)
+        if options.command == "bench":
+            return bench(options, sql)
+        return fetch_corpus(options) if options.command == "fetch" else int(options.handler(options))
     except RunnerError as error:
         _tell(f"{KINDS[error.code]}: {error}", error)
         return error.code

@@ -56,6 +56,8 @@ def heading(state: RunState, name: str, latency: Iterable[Latency] = ()) -> RunH
         disclosures=tuple(text for name, text in DISCLOSURES.items() if name == request.embedder_name),
         resources=_resources(state),
         latency=tuple(latency),
+        views=tuple(request.suite_parts.views.values()),
+        guc_defaults=state.defaults,
         started=state.started,
         finished=datetime.now(UTC),
     )

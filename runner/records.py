@@ -102,6 +102,19 @@ class SearchScope:
 
 
 @dataclass(frozen=True, slots=True)
+class View:
+    """A subset of the questions, as data, so that artefacts can say what it was: all but those named here."""
+
+    name: str
+    without_types: tuple[str, ...] = ()
+    without_key: str = ""  # part of a question's key; empty: no key is left out
+
+    def __call__(self, key: str, type: str) -> bool:
+        """Whether the question of that key and type belongs to the view."""
+        return type not in self.without_types and not (self.without_key and self.without_key in key)
+
+
+@dataclass(frozen=True, slots=True)
 class Corpus:
     """A loaded corpus. `sha256` is of the unpacked bytes of `path`; a gate checks the counts in `shape`."""
 

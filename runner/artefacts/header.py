@@ -12,7 +12,7 @@ from runner.artefacts.environment import Code, Machine
 from runner.artefacts.privacy import published
 from runner.artefacts.storage import write_file
 from runner.artefacts.timings import Latency
-from runner.records import DatabaseFacts, EmbedderIdentity, GateResult, Json, SearchScope, Verdict
+from runner.records import DatabaseFacts, EmbedderIdentity, GateResult, Json, SearchScope, Verdict, View
 
 RUN = "run.json"
 SCHEMA = "pgmnemo/run/1"
@@ -109,6 +109,8 @@ class RunHeader:
     disclosures: tuple[str, ...] = ()  # what the protocol asks every claim to disclose, such as padding
     resources: Resources | None = None
     latency: tuple[Latency, ...] = ()
+    views: tuple[View, ...] = ()  # the subsets of questions that figures are given for
+    guc_defaults: Mapping[str, str] = field(default_factory=dict)  # what guc_state says without a change
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     finished: datetime | None = None
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from runner.errors import CorpusError
-from runner.records import Corpus, Json, Question, SearchScope, Segment
+from runner.records import Corpus, Json, Question, SearchScope, Segment, View
 from runner.suites.citations import resolve, segment_id
 from runner.suites.dates import spoken
 from runner.suites.reading import Source
@@ -121,15 +121,11 @@ def _questions(
         )
 
 
-def _categories_1_to_4(key: str, type: str) -> bool:
-    return type != "adversarial"
-
-
 LOCOMO = Suite(
     name="locomo",
     title="LoCoMo",
     granularities=("session", "turn"),
     types=tuple(CATEGORIES.values()),
-    views={"all": everything, "categories 1-4": _categories_1_to_4},
+    views={"all": everything, "categories 1-4": View("categories 1-4", without_types=("adversarial",))},
     read=read,
 )

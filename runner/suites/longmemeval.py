@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runner.errors import CorpusError
-from runner.records import Corpus, Evidence, Json, Question, SearchScope, Segment
+from runner.records import Corpus, Evidence, Json, Question, SearchScope, Segment, View
 from runner.suites.dates import slashed
 from runner.suites.reading import Source
 from runner.suites.schema import distinct, each, one_of, take, typed
@@ -21,6 +21,7 @@ TYPES = (
     "single-session-user", "multi-session", "single-session-preference",
     "temporal-reasoning", "knowledge-update", "single-session-assistant",
 )  # fmt: skip
+ABSTENTION = "_abs"  # in the key of a question that its haystack cannot answer
 
 
 def read(source: Source, granularity: str) -> Corpus:
@@ -49,7 +50,7 @@ def read(source: Source, granularity: str) -> Corpus:
 
 def is_abstention(key: str) -> bool:
     """Whether a question asks for what the haystack does not say (30 of 500)."""
-    return "_abs" in key
+    return ABSTENTION in key
 
 
 def _haystack(item: Json, key: str, texts: dict[str, str]) -> Iterator[Segment]:
@@ -117,16 +118,12 @@ def _refuse_oracle(source: Source, segments: list[Segment], questions: list[Ques
         )
 
 
-def _without_abstention(key: str, type: str) -> bool:
-    return not is_abstention(key)
-
-
 LONGMEMEVAL = Suite(
     name="longmemeval",
     title="LongMemEval-S",
     granularities=("session",),
     types=TYPES,
-    views={"all": everything, "without abstention": _without_abstention},
+    views={"all": everything, "without abstention": View("without abstention", without_key=ABSTENTION)},
     read=read,
     other_files=("longmemeval_s_dev246.json",),
 )

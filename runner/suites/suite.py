@@ -8,17 +8,11 @@ from pathlib import Path
 
 from runner.errors import CorpusError, UsageError
 from runner.protocol import load_protocol
-from runner.records import Corpus
+from runner.records import Corpus, View
 from runner.suites.locate import locate
 from runner.suites.reading import Source
 
-View = Callable[[str, str], bool]
-"""Whether a question (its key, its type) belongs to a view."""
-
-
-def everything(key: str, type: str) -> bool:
-    """The view "all"."""
-    return True
+everything = View("all")
 
 
 @dataclass(frozen=True, slots=True)
