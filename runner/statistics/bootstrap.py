@@ -31,7 +31,7 @@ BATCH = 1_000  # resamples at once: bounds the memory
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Paired:
     """Means, their 95 % intervals and two-sided p values of "no difference", each (metrics,)."""
 
     interval: Interval
@@ -44,7 +44,7 @@ def bootstrap_difference(
     *,
     resamples: int = RESAMPLES,
     seed: int = SEED,
-) -> Test:
+) -> Paired:
     """Mean, 95 % interval and p value of each column of `differences` (questions, metrics), all in [-1, 1].
 
     `clusters` names the cluster of each question; None: each is its own. With one cluster the interval is
@@ -53,20 +53,20 @@ def bootstrap_difference(
     groups = by_cluster(differences, clusters)
     mean = groups.mean
     if groups.freedom < 1:
-        return Test(Interval(mean, np.full_like(mean, -1.0), np.ones_like(mean)), np.ones_like(mean))
+        return Paired(Interval(mean, np.full_like(mean, -1.0), np.ones_like(mean)), np.ones_like(mean))
     error = _error(groups.jackknife(), len(differences))
     drawn = np.concatenate(list(_studentised(groups, resamples, seed)))
     table = t_quantile((1 + CONFIDENCE) / 2, groups.freedom)
     reach = np.maximum(np.quantile(drawn, CONFIDENCE, axis=0), table) * error
     interval = Interval(mean, np.maximum(mean - reach, -1.0), np.minimum(mean + reach, 1.0))
-    return Test(interval, _p(np.abs(mean) / error, drawn, groups.freedom))
+    return Paired(interval, _p(np.abs(mean) / error, drawn, groups.freedom))
 
 
 def _p(seen: Floats, drawn: Floats, freedom: int) -> Floats:
     """The larger of the bootstrap's and of Student's p value, as the interval is the wider of the two."""
     by_draws = (1 + (drawn >= seen).sum(axis=0)) / (len(drawn) + 1)
     by_table = np.array([1 - t_central(float(t), freedom) for t in seen])
-    return np.maximum(by_draws, by_table)
+    return np.asarray(np.maximum(by_draws, by_table))
 
 
 def _studentised(groups: Clustered, resamples: int, seed: int) -> Iterator[Floats]:

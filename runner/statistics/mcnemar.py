@@ -18,4 +18,4 @@ def mcnemar(won: int, lost: int) -> float:
         raise UsageError(f"questions won and lost are counts, not {won} and {lost}")
     number = won + lost
     tail = sum(comb(number, i) for i in range(min(won, lost) + 1))
-    return min(1.0, 2 * tail / 2**number)
+    return min(1.0, tail / (1 << number) * 2)

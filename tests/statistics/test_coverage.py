@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from runner.statistics import difference_interval, mean_interval
+from runner.statistics import bootstrap_difference, difference_interval, mean_interval
 from runner.statistics.clusters import Floats, by_cluster
 from runner.statistics.interval import Interval
 from runner.statistics.quantile import t_quantile
@@ -145,24 +145,70 @@ def discordant(rng: np.random.Generator, won: float, lost: float, rho: float) ->
     return np.where(draws < first, 1.0, np.where(draws < first + second, -1.0, 0.0))
 
 
+def t_interval(differences: Floats, clusters: list[int] | None = None) -> Interval:
+    return difference_interval(differences, clusters)
+
+
+def studentised(differences: Floats, clusters: list[int] | None = None) -> Interval:
+    """The interval of `compare`, with fewer resamples than in use."""
+    return bootstrap_difference(differences, clusters, resamples=2000).interval
+
+
+Paired = Callable[..., Interval]
+EFFECTS = ((0.002, 0.001), (0.01, 0.01), (0.02, 0.005), (0.1, 0.05))  # shares of questions won and lost
+
+
+def paired_row(method: Paired, rho: float) -> list[tuple[float, float, float]]:
+    """(coverage, width, spread of the estimate) for each effect."""
+    rng, found = np.random.default_rng(11), []
+    for won, lost in EFFECTS:
+        interval = method(discordant(rng, won, lost, rho), CLUSTERS)
+        found.append((*coverage(interval, won - lost), float(interval.value.std())))
+    cells = "".join(f"   {c:.3f} / {w:.4f}" for c, w, _ in found)
+    print(f"\npaired, {method.__name__}, rho={rho}: {cells}  (coverage / width)", end="")
+    return found
+
+
 @pytest.mark.parametrize(("rho", "floor"), [(0.0, 0.93), (0.01, 0.93), (0.03, 0.90), (0.1, 0.82)])
 def test_paired_differences_over_clusters_are_covered(rho: float, floor: float) -> None:
     """The limit is rho = 0.1, where most of what differs stands in one or two of the ten clusters."""
-    rng = np.random.default_rng(11)
-    for won, lost in ((0.002, 0.001), (0.01, 0.01), (0.02, 0.005), (0.1, 0.05)):
-        interval = difference_interval(discordant(rng, won, lost, rho), CLUSTERS)
-        held, width = coverage(interval, won - lost)
-        print(f"\npaired, rho={rho}, won {won}, lost {lost}: {held:.3f} / {width:.4f}")
+    for held, width, spread in paired_row(t_interval, rho):
         assert held >= floor
-        assert width < 1.6 * 2 * t_quantile(0.975, len(SIZES) - 1) * interval.value.std()
+        assert width < 1.6 * 2 * t_quantile(0.975, len(SIZES) - 1) * spread
 
 
-@pytest.mark.parametrize("n", [30, 246])
-def test_paired_differences_without_clusters_are_covered(n: int) -> None:
+@pytest.mark.parametrize(("rho", "floor"), [(0.0, 0.94), (0.01, 0.94), (0.03, 0.93), (0.1, 0.87)])
+def test_the_studentised_bootstrap_covers_where_the_t_interval_falls_short(rho: float, floor: float) -> None:
+    assert min(held for held, _, _ in paired_row(studentised, rho)) >= floor
+
+
+@pytest.mark.parametrize(("rho", "ceiling"), [(0.0, 0.93), (0.01, 0.92), (0.03, 0.92), (0.1, 0.93)])
+def test_the_percentile_bootstrap_of_differences_covers_too_little(rho: float, ceiling: float) -> None:
+    def percentile(differences: Floats, clusters: list[int]) -> Interval:
+        return bootstrap(differences)
+
+    found = [held for held, _, _ in paired_row(percentile, rho)]
+    assert max(found) <= ceiling
+    assert min(found) < 0.91
+
+
+@pytest.mark.parametrize("method", [t_interval, studentised])
+@pytest.mark.parametrize("n", [36, 246])
+def test_paired_differences_without_clusters_are_covered(method: Paired, n: int) -> None:
     rng = np.random.default_rng(13)
     for won, lost in ((0.01, 0.0), (0.03, 0.01), (0.1, 0.05)):
-        draws = rng.random((n, 4000))
+        draws = rng.random((n, 1500))
         differences = np.where(draws < won, 1.0, np.where(draws < won + lost, -1.0, 0.0))
-        held, width = coverage(difference_interval(differences), won - lost)
-        print(f"\npaired, unclustered, n={n}, won {won}, lost {lost}: {held:.3f} / {width:.4f}")
+        held, width = coverage(method(differences), won - lost)
+        print(f"\npaired, {method.__name__}, n={n}, won {won}, lost {lost}: {held:.3f} / {width:.4f}")
         assert held >= 0.93
+
+
+def test_differences_of_reciprocal_ranks_are_covered_too() -> None:
+    rng = np.random.default_rng(17)
+    shift = rng.normal(0.01, 0.02, (len(SIZES), RUNS))[CLUSTERS]
+    moved = rng.random((len(CLUSTERS), RUNS)) < 0.2
+    steps = rng.choice(np.array([-0.5, -0.25, 0.25, 0.5]), (len(CLUSTERS), RUNS))
+    held, width = coverage(studentised(np.where(moved, steps, 0.0) + shift, CLUSTERS), 0.01)
+    print(f"\npaired, studentised, reciprocal ranks: {held:.3f} / {width:.4f}")
+    assert held >= 0.93
