@@ -32,7 +32,7 @@ def refusal(figures: Figures, run: Mapping[str, Any]) -> str | None:
     """
     if run["verdict"] not in CITABLE:
         return f"Not to be cited: the run is {run['verdict']} (protocol §5)."
-    if not run["corpus"].get("citable", True):
+    if not run["corpus"].get("citable", run["corpus"]["suite"] != "sample"):
         return (
             "Not to be cited: this corpus proves that an installation works; it is no evidence of recall "
             "(protocol §2.3)."

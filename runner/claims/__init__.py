@@ -1,0 +1,1 @@
+"""Claims that check themselves: verify, rescore, compare, cite, lint."""

@@ -1,0 +1,156 @@
+"""A citation says what protocol §8 asks, from the artefacts, or says why it says nothing."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from runner.claims.cite import cite
+from runner.claims.cite.command import add_parser, handle
+from runner.errors import GateError, UsageError
+
+Make = Callable[..., Path]
+OTHER = {"name": "bge-m3", "model": "BAAI/bge-m3"}
+
+
+def test_the_paragraph_is_the_protocols_word_for_word(results: Make) -> None:
+    assert cite(results()).text.splitlines() == [
+        "Recall measured under pgmnemo Recall Benchmark Protocol v1.1.0 (PROTOCOL.md).",
+        "Corpus: LoCoMo, scope conversation, n = 1,982. Embedder: minilm.",
+        "recall_any@10 = 0.975 [0.956, 0.986] (v0.2.1).",
+        "Verdict: deviation: embedder: minilm. Artefacts: benchmarks/locomo/results/v0.2.1_20261121_minilm/",
+    ]
+
+
+def test_a_comparable_previous_run_stands_beside_with_its_own_label(results: Make) -> None:
+    before = results()
+    after = results((0.981, 0.97, 0.99), name="v0.3.0_20261122_minilm", pgmnemo_version="0.3.0")
+    lines = cite(after, previous=before).text.splitlines()
+    assert lines[2] == "recall_any@10 = 0.981 [0.970, 0.990] (v0.2.1: 0.975 → v0.3.0: 0.981)."
+    assert lines[4] == (
+        "Previous: v0.2.1, deviation: embedder: minilm. "
+        "Artefacts: benchmarks/locomo/results/v0.2.1_20261121_minilm/"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"embedder": OTHER}, "embedder minilm against bge-m3"),
+        ({"embedder": None}, "embedder minilm against none"),
+        ({"protocol": {"version": "1.2.0"}}, "protocol version 1.1.0 against 1.2.0"),
+        ({"scopes": [{"name": "pool", "pooled": True}]}, "scope conversation against pool"),
+        ({"options": {"mode": "vector", "limit": None, "types": []}}, "mode hybrid against vector"),
+        ({"options": {"mode": "hybrid", "limit": 20, "types": []}}, "limit None against 20"),
+    ],
+)
+def test_a_run_that_differs_in_more_than_the_version_is_no_previous_one(
+    results: Make, change: dict[str, Any], word: str
+) -> None:
+    after = results(name="v0.3.0_20261122", **change)
+    with pytest.raises(UsageError, match=word):
+        cite(after, previous=results())
+
+
+@pytest.mark.parametrize("verdict", ["unverified", "blocked"])
+def test_an_unverified_or_blocked_run_is_refused(results: Make, verdict: str) -> None:
+    with pytest.raises(GateError, match=f"the run is {verdict}"):
+        cite(results(verdict=verdict))
+
+
+def test_a_folder_with_a_blocked_mark_is_refused_whatever_run_json_says(results: Make) -> None:
+    folder = results()
+    (folder / "BLOCKED.md").write_text("blocked")
+    with pytest.raises(GateError, match="must not be cited"):
+        cite(folder)
+
+
+def test_a_run_that_may_not_be_cited_is_no_previous_value_either(results: Make) -> None:
+    after = results(name="v0.3.0_20261122")
+    with pytest.raises(GateError, match="unverified"):
+        cite(after, previous=results(verdict="unverified"))
+
+
+def test_the_sample_is_refused(results: Make) -> None:
+    corpus = {"suite": "sample", "title": "the sample", "segments": 39, "citable": False}
+    with pytest.raises(GateError, match="no evidence of recall"):
+        cite(results(corpus=corpus))
+
+
+def test_a_file_that_is_not_the_manifests_is_refused(results: Make) -> None:
+    folder = results()
+    metrics = folder / "metrics.json"
+    metrics.write_text(metrics.read_text().replace("0.975", "0.985"))
+    with pytest.raises(GateError, match=r"metrics\.json is not the file"):
+        cite(folder)
+
+
+@pytest.mark.parametrize("name", ["run.json", "metrics.json", "manifest.json"])
+def test_a_folder_that_lacks_a_file_is_no_results_folder(results: Make, name: str) -> None:
+    folder = results()
+    (folder / name).unlink()
+    with pytest.raises(UsageError, match=name):
+        cite(folder)
+
+
+def test_disclosures_go_along(results: Make) -> None:
+    text = cite(results(disclosures=["DRAGON+ is ranked by cosine."])).text
+    assert text.endswith("\nDisclosed: DRAGON+ is ranked by cosine.")
+
+
+def test_the_badge_is_a_drawing_that_needs_nothing_from_elsewhere(results: Make) -> None:
+    badge = cite(results()).badge
+    picture = ElementTree.fromstring(badge)
+    assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+    texts = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts == ["LoCoMo recall_any@10, protocol 1.1.0", "0.975 deviation"]
+    assert badge.count("http") == 1  # the namespace, which nothing fetches
+    assert not {"script", "style", "image", "use", "a"} & {e.tag.rpartition("}")[2] for e in picture.iter()}
+
+
+def test_a_name_with_markup_does_not_break_the_badge(results: Make) -> None:
+    corpus = {"suite": "locomo", "title": 'A<b>&"c"', "segments": 1, "citable": True}
+    badge = cite(results(corpus=corpus)).badge
+    assert ElementTree.fromstring(badge)[0].text is not None
+    assert "<b>" not in badge
+
+
+def test_the_bibtex_entry_carries_the_whole_citation(results: Make) -> None:
+    entry = cite(results()).bibtex
+    assert entry.startswith("@misc{pgmnemo-locomo-v0-2-1-20261121-minilm,")
+    assert entry.count("{") == entry.count("}")
+    assert r"recall\_any@10 = 0.975 [0.956, 0.986] (v0.2.1). Verdict: deviation" in entry
+    assert r"\url{benchmarks/locomo/results/v0.2.1_20261121_minilm/}" in entry
+
+
+def test_a_folder_elsewhere_is_noted(results: Make, tmp_path: Path) -> None:
+    folder = results()
+    assert cite(folder).notes == ()
+    elsewhere = folder.rename(tmp_path / "elsewhere")
+    assert "commit it there" in cite(elsewhere).notes[0]
+
+
+def _options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_parser(parser.add_subparsers())
+    return parser.parse_args(["cite", *arguments])
+
+
+def test_the_command_prints_the_paragraph_and_writes_the_badge(
+    results: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, badge = results(), tmp_path / "badge.svg"
+    assert handle(_options([str(folder), "--badge", str(badge)])) == 0
+    assert capsys.readouterr().out == cite(folder).text + "\n"
+    assert badge.read_text(encoding="utf-8") == cite(folder).badge
+
+
+def test_the_command_prints_bibtex_when_asked(results: Make, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = results()
+    handle(_options([str(folder), "--bibtex"]))
+    assert capsys.readouterr().out == cite(folder).bibtex + "\n"
