@@ -154,10 +154,13 @@ def start(sql: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Start the command line as a process of its own, which stops and waits where `pause` says."""
     started: list[subprocess.Popen[str]] = []
 
-    def run(*arguments: object, pause: str = "", temporary: Path | None = None) -> subprocess.Popen[str]:
+    def run(
+        *arguments: object, pause: str = "", wait: int = 300, temporary: Path | None = None
+    ) -> subprocess.Popen[str]:
         environ = {
             **os.environ,
             "PAUSE": pause,
+            "WAIT": str(wait),
             "PYTHONPATH": str(ROOT),
             **({"TMPDIR": str(temporary)} if temporary else {}),
         }

@@ -1,6 +1,6 @@
 """The command line as a process of its own: driver.py SQL_FOLDER ARGUMENTS…
 
-With PAUSE="label" it says "paused" after the second item of the loop of that label, and waits to be killed.
+With PAUSE="label" it says "paused" after the second item of the loop of that label, and waits WAIT seconds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Pausing(Progress):
             yield item
             if label == os.environ["PAUSE"] and number == 2:
                 print("paused", flush=True)
-                time.sleep(300)
+                time.sleep(int(os.environ["WAIT"]))
 
 
 if os.environ.get("PAUSE"):
