@@ -436,7 +436,7 @@ AS $$
      ORDER BY l.project_id, l.lexeme COLLATE "C"
 $$;
 -- Whoever takes out or merges postings holds the tenant's lock to the end of its transaction; whoever appends
--- needs none. Verbs that may change lessons take it before any row lock, so that they cannot deadlock.
+-- needs none. Verbs that change lessons take it before any row of theirs, so that they cannot deadlock.
 CREATE FUNCTION pgmnemo._lock_postings(tenant uuid)
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
@@ -646,8 +646,8 @@ AS $$
      WHERE c.n + coalesce(h.n, 0) > exact_scan_limit
         OR (SELECT sum(n) FROM held) > 10 * exact_scan_limit
 $$;
--- The one write path. Keys are written in order, so that two writers of the same keys wait for one another
--- instead of deadlocking; outcomes are told by a second statement, which sees what a rival wrote meanwhile.
+-- The one write path. New keys are inserted first and in order, then the lock is taken, then rows are changed:
+-- writers who all keep to this sequence wait for one another but never in a circle.
 CREATE FUNCTION pgmnemo.store_lessons(lessons pgmnemo.lesson_input[])
 RETURNS TABLE (project_id uuid, external_id text, lesson_id bigint, outcome text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -658,22 +658,16 @@ DECLARE
     tenant uuid := pgmnemo._tenant();
     s jsonb := pgmnemo._settings();
     large uuid[];
-    hidden bigint[];
-    written bigint[];
+    inserted bigint[];
+    changed bigint[];
     outcomes text[];
 BEGIN
     PERFORM pgmnemo._check_input(lessons);
     PERFORM pgmnemo._check_provenance(lessons, s ->> 'gate_strict');
     large := pgmnemo._indexed_projects(tenant, lessons, (s ->> 'exact_scan_limit')::float8::bigint);
-    IF EXISTS (SELECT FROM pgmnemo.lesson l JOIN unnest(lessons) i USING (project_id, external_id)
-                WHERE l.tenant_id = tenant) THEN
-        PERFORM pgmnemo._lock_postings(tenant);
-        hidden := ARRAY(SELECT l.id FROM pgmnemo.lesson l JOIN unnest(lessons) i USING (project_id, external_id)
-                         WHERE l.tenant_id = tenant AND NOT l.active);
-    END IF;
 
-    WITH stored AS (
-        INSERT INTO pgmnemo.lesson AS l (
+    WITH fresh AS (
+        INSERT INTO pgmnemo.lesson (
                tenant_id, project_id, external_id, role, topic, content, importance, metadata, occurred_at, expires_at,
                embedding, commit_sha, artifact_hash, verified_at, indexed)
         SELECT tenant, i.project_id, i.external_id, i.role, i.topic, i.content, coalesce(i.importance, 3::smallint),
@@ -681,30 +675,42 @@ BEGIN
                i.verified_at, i.embedding IS NOT NULL AND i.project_id = ANY (large)
           FROM unnest(lessons) i
          ORDER BY i.project_id, i.external_id COLLATE "C"
-            ON CONFLICT (tenant_id, project_id, external_id) DO UPDATE
-           SET role = excluded.role, topic = excluded.topic, content = excluded.content,
-               importance = excluded.importance, metadata = excluded.metadata,
-               occurred_at = excluded.occurred_at, expires_at = excluded.expires_at,
-               embedding = excluded.embedding, commit_sha = excluded.commit_sha,
-               artifact_hash = excluded.artifact_hash, verified_at = excluded.verified_at, active = true,
-               indexed = l.indexed AND excluded.embedding IS NOT NULL OR excluded.indexed
-         WHERE (l.role, l.topic, l.content, l.importance, l.metadata, l.occurred_at, l.expires_at, l.embedding,
+            ON CONFLICT DO NOTHING
+        RETURNING id
+    )
+    SELECT coalesce(array_agg(f.id), '{}') INTO inserted FROM fresh f;
+
+    IF cardinality(inserted) < cardinality(lessons) THEN
+        SELECT array_agg(l.id), array_agg(CASE WHEN l.active THEN 'updated' ELSE 'restored' END) INTO changed, outcomes
+          FROM pgmnemo.lesson l
+          JOIN unnest(lessons) i USING (project_id, external_id)
+         WHERE l.tenant_id = tenant
+           AND (l.role, l.topic, l.content, l.importance, l.metadata, l.occurred_at, l.expires_at, l.embedding,
                 l.commit_sha, l.artifact_hash, l.verified_at, l.active)
                IS DISTINCT FROM
-               (excluded.role, excluded.topic, excluded.content, excluded.importance, excluded.metadata,
-                excluded.occurred_at, excluded.expires_at, excluded.embedding, excluded.commit_sha,
-                excluded.artifact_hash, excluded.verified_at, true)
-        RETURNING l.id, CASE WHEN xmax = 0 THEN 'inserted' WHEN l.id = ANY (hidden) THEN 'restored' ELSE 'updated' END
-                  AS outcome
-    )
-    SELECT array_agg(t.id), array_agg(t.outcome) INTO written, outcomes FROM stored t;
+               (i.role, i.topic, i.content, coalesce(i.importance, 3::smallint), coalesce(i.metadata, '{}'), i.occurred_at,
+                i.expires_at, i.embedding, i.commit_sha, i.artifact_hash, i.verified_at, true);
+    END IF;
+    IF changed IS NOT NULL THEN
+        PERFORM pgmnemo._lock_postings(tenant);
+        UPDATE pgmnemo.lesson l
+           SET role = i.role, topic = i.topic, content = i.content, importance = coalesce(i.importance, 3::smallint),
+               metadata = coalesce(i.metadata, '{}'), occurred_at = i.occurred_at, expires_at = i.expires_at,
+               embedding = i.embedding, commit_sha = i.commit_sha, artifact_hash = i.artifact_hash,
+               verified_at = i.verified_at, active = true,
+               indexed = i.embedding IS NOT NULL AND (l.indexed OR i.project_id = ANY (large))
+          FROM unnest(lessons) i
+         WHERE l.tenant_id = tenant AND l.id = ANY (changed)
+           AND l.project_id = i.project_id AND l.external_id = i.external_id;
+    END IF;
 
     RETURN QUERY
     SELECT i.project_id, i.external_id, l.id, coalesce(w.outcome, 'unchanged')
       FROM unnest(lessons) WITH ORDINALITY
            AS i (project_id, external_id, c, e, r, t, m, d, o, x, s, a, v, ordinal)
-      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
-      LEFT JOIN unnest(written, outcomes) AS w (id, outcome) ON w.id = l.id
+      LEFT JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
+      LEFT JOIN (SELECT n, 'inserted' FROM unnest(inserted) n
+                 UNION ALL SELECT * FROM unnest(changed, outcomes)) AS w (id, outcome) ON w.id = l.id
      ORDER BY i.ordinal;
 END
 $$;
@@ -752,8 +758,7 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.open_staging() IS 'makes or empties the session''s temporary table lesson_staging, whose columns are those of pgmnemo.lesson_input: COPY a large set into it and call pgmnemo.store_staged()';
--- One batch at a time is in memory. Rows that may be changed are locked for before the first batch writes,
--- because a lock taken between two batches could deadlock.
+-- In key order, like any set, and with one batch at a time in memory.
 CREATE FUNCTION pgmnemo.store_staged(batch_size integer DEFAULT 500)
 RETURNS TABLE (outcome text, lessons bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -775,9 +780,6 @@ BEGIN
         USING ERRCODE = 'invalid_parameter_value';
     END IF;
     rest := (SELECT count(*) FROM pg_temp.lesson_staging);
-    PERFORM pgmnemo._lock_postings(tenant)
-      WHERE EXISTS (SELECT FROM pg_temp.lesson_staging i
-                      JOIN pgmnemo.lesson l USING (project_id, external_id) WHERE l.tenant_id = tenant);
     FOR one IN SELECT i.* FROM pg_temp.lesson_staging i ORDER BY i.project_id, i.external_id COLLATE "C" LOOP
         batch := batch || one;
         rest := rest - 1;

@@ -1,5 +1,5 @@
 -- Whoever takes out or merges postings holds the tenant's lock to the end of its transaction; whoever appends
--- needs none. Verbs that may change lessons take it before any row lock, so that they cannot deadlock.
+-- needs none. Verbs that change lessons take it before any row of theirs, so that they cannot deadlock.
 CREATE FUNCTION pgmnemo._lock_postings(tenant uuid)
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE

@@ -1,5 +1,4 @@
--- One batch at a time is in memory. Rows that may be changed are locked for before the first batch writes,
--- because a lock taken between two batches could deadlock.
+-- In key order, like any set, and with one batch at a time in memory.
 CREATE FUNCTION pgmnemo.store_staged(batch_size integer DEFAULT 500)
 RETURNS TABLE (outcome text, lessons bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -21,9 +20,6 @@ BEGIN
         USING ERRCODE = 'invalid_parameter_value';
     END IF;
     rest := (SELECT count(*) FROM pg_temp.lesson_staging);
-    PERFORM pgmnemo._lock_postings(tenant)
-      WHERE EXISTS (SELECT FROM pg_temp.lesson_staging i
-                      JOIN pgmnemo.lesson l USING (project_id, external_id) WHERE l.tenant_id = tenant);
     FOR one IN SELECT i.* FROM pg_temp.lesson_staging i ORDER BY i.project_id, i.external_id COLLATE "C" LOOP
         batch := batch || one;
         rest := rest - 1;

@@ -92,6 +92,11 @@ def database(request: pytest.FixtureRequest) -> Iterator[Database]:
         yield opened
 
 
+@pytest.fixture(scope="session")
+def tenant_class() -> type[Tenant]:
+    return Tenant
+
+
 @pytest.fixture
 def make_tenant(database: Database) -> Iterator[Callable[[], Tenant]]:
     with ExitStack() as stack:

@@ -1,0 +1,71 @@
+"""Settings are checked where they are used, and listed with value, default, range and meaning."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from psycopg import errors
+
+README = Path(__file__).resolve().parents[2] / "sql" / "README.md"
+
+
+@pytest.mark.parametrize(("name", "value", "range_"), [
+    ("gate_strict", "on", "one of enforce, warn, off"),
+    ("statistics_scope", "world", "one of tenant, project"),
+    ("text_config", "klingon", "a text search configuration"),
+    ("recency_weight", "1.01", "a number from 0 to 1"),
+    ("recency_weight", "much", "a number from 0 to 1"),
+    ("bm25_k1", "NaN", "a number from 0 to 10"),
+    ("bm25_b", "-0.1", "a number from 0 to 1"),
+    ("cosine_weight", "Infinity", "a number from 0 to 100"),
+    ("recency_half_life", "0", "a number from 0.001 to 36500"),
+    ("graph_depth", "5", "a whole number from 0 to 4"),
+    ("graph_seeds", "0", "a whole number from 1 to 100"),
+    ("pool_depth", "10.5", "a whole number from 1 to 10000"),
+    ("exact_scan_limit", "-1", "a whole number from 0 to 10000000"),
+    ("ef_search", "1001", "a whole number from 1 to 1000"),
+])  # fmt: skip
+def test_a_value_out_of_range_is_an_error_that_names_the_range(tenant: Any, name: str, value: str, range_: str) -> None:
+    tenant.set(**{name: value})
+    sentence = re.escape(f"pgmnemo.{name} is '{value}', but must be {range_}")
+    with pytest.raises(errors.InvalidParameterValue, match=sentence):
+        tenant.recall("river")
+    with pytest.raises(errors.InvalidParameterValue, match=sentence):
+        tenant.store("a", "b")
+    listed = dict(tenant.rows("SELECT name, warning FROM pgmnemo.list_settings()"))
+    assert listed[f"pgmnemo.{name}"] == "value out of range: every use of it is an error"
+
+
+def test_values_at_the_ends_of_their_range_are_taken(tenant: Any) -> None:
+    tenant.store("a", "river")
+    for name, range_ in tenant.rows("SELECT name, range FROM pgmnemo.list_settings()"):
+        bounds = re.search(r"from (\S+) to (\S+)", range_)
+        for value in bounds.groups() if bounds else ():
+            with tenant.client.transaction():
+                tenant.client.execute("SELECT set_config(%s, %s, true)", (name, value))
+                assert tenant.ids("river", k=1) == ["a"]
+
+
+def test_an_empty_value_is_the_default(tenant: Any) -> None:
+    tenant.set(recency_weight="")
+    listed = tenant.rows("SELECT value, initial FROM pgmnemo.list_settings() WHERE name = 'pgmnemo.recency_weight'")
+    assert listed == [("0.10", "0.10")]
+
+
+def test_unknown_names_that_are_kept_for_role_or_database_are_warnings(tenant: Any, owner: Any) -> None:
+    database = owner.execute("SELECT current_database()").fetchone()[0]
+    owner.execute(f"ALTER DATABASE {database} SET pgmnemo.recencyweight = 'a=b'")
+    try:
+        listed = tenant.rows("SELECT name, value, warning FROM pgmnemo.list_settings() WHERE meaning IS NULL")
+        assert listed == [("pgmnemo.recencyweight", "a=b", "unknown setting: it does nothing")]
+    finally:
+        owner.execute(f"ALTER DATABASE {database} RESET pgmnemo.recencyweight")
+
+
+def test_the_readme_lists_the_same_settings(tenant: Any) -> None:
+    rows = re.findall(r"^\| `(pgmnemo\.\w+)` \| (.*?) \| (.*?) \| (.*?) \|$", README.read_text(encoding="utf-8"), re.MULTILINE)
+    listed = tenant.rows("SELECT name, coalesce(initial, '–'), range, meaning FROM pgmnemo.list_settings()")
+    assert rows == listed

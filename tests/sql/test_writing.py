@@ -1,0 +1,139 @@
+"""Writing says what became of each lesson, in the order given, and refuses with one sentence."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import errors
+
+ALL = {"role": "pilot", "topic": "harbour", "importance": 4, "occurred_at": "2025-01-01", "expires_at": "2026-01-01",
+       "commit_sha": "c0ffee", "artifact_hash": "beef", "verified_at": "2025-02-01"}  # fmt: skip
+
+
+def test_a_retry_changes_nothing_and_other_content_is_an_update(tenant: Any, unit: Any) -> None:
+    assert tenant.store("a", "river", embedding=unit(1), **ALL) == "inserted"
+    before = tenant.rows("SELECT ctid, xmin FROM pgmnemo.lesson")
+    assert tenant.store("a", "river", embedding=unit(1), **ALL) == "unchanged"
+    assert tenant.rows("SELECT ctid, xmin FROM pgmnemo.lesson") == before
+    for name, value in {"topic": "quay", "importance": 5, "occurred_at": "2025-01-02", "commit_sha": None}.items():
+        assert tenant.store("a", "river", embedding=unit(1), **{**ALL, name: value}) == "updated"
+        assert tenant.store("a", "river", embedding=unit(1), **{**ALL, name: value}) == "unchanged"
+    assert tenant.store("a", "river", embedding=unit(2, 1), **ALL) == "updated"
+    assert tenant.store("a", "rivers", embedding=unit(2, 1), **ALL) == "updated"
+
+
+def test_a_set_tells_outcomes_in_the_order_given(tenant: Any) -> None:
+    tenant.store("b", "same")
+    tenant.store("c", "old")
+    tenant.store("d", "gone")
+    tenant.value("SELECT pgmnemo.forget_lesson(%s, 'd')", tenant.project)
+    lessons = "ARRAY[" + ", ".join(
+        f"ROW('{tenant.project}', '{name}', '{text}'{', NULL' * 10})::pgmnemo.lesson_input"
+        for name, text in (("d", "gone"), ("c", "new"), ("a", "new"), ("b", "same"))
+    ) + "]"  # fmt: skip
+    rows = tenant.rows(f"SELECT external_id, outcome, lesson_id IS NOT NULL FROM pgmnemo.store_lessons({lessons})")
+    assert rows == [("d", "restored", True), ("c", "updated", True), ("a", "inserted", True), ("b", "unchanged", True)]
+
+
+def test_outcomes_hold_within_one_transaction(tenant: Any) -> None:
+    with tenant.client.transaction():
+        assert [tenant.store("a", text) for text in ("x", "x", "y", "y", "x")] == [
+            "inserted", "unchanged", "updated", "unchanged", "updated"]  # fmt: skip
+
+
+def test_staging_takes_the_same_path(tenant: Any) -> None:
+    lessons = {f"l{n}": f"text {n}" for n in range(1201)}
+    assert tenant.store_many(lessons) == {"inserted": 1201}
+    lessons["l7"] = "other"
+    assert tenant.store_many({**lessons, "new": "x"}) == {"inserted": 1, "unchanged": 1200, "updated": 1}
+    assert tenant.value("SELECT count(*) FROM lesson_staging") == 0
+    assert tenant.rows("SELECT * FROM pgmnemo.store_staged()") == []
+
+
+@pytest.mark.parametrize(("gate", "bare", "recalled"), [("enforce", None, []), ("warn", "inserted", ["a"]),
+                                                        ("off", "inserted", ["a"])])  # fmt: skip
+def test_the_gate_decides_on_lessons_without_provenance(tenant: Any, gate: str, bare: Any, recalled: list[str]) -> None:
+    notices: list[str] = []
+    tenant.client.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
+    tenant.set(gate_strict=gate)
+    assert tenant.store("proven", "river", commit_sha="c0ffee") == "inserted"
+    assert tenant.store("proven too", "river", artifact_hash="beef") == "inserted"
+    if bare is None:
+        with pytest.raises(errors.CheckViolation, match="1 of 1 lessons have no provenance, 'a' among them"):
+            tenant.store("a", "river")
+        tenant.set(gate_strict="off")
+        tenant.store("a", "river")
+        tenant.set(gate_strict=gate)
+    else:
+        assert tenant.store("a", "river") == bare
+    assert sorted(tenant.ids("river")) == [*recalled, "proven", "proven too"]
+    assert notices == (["1 of 1 lessons have no provenance, 'a' among them"] if gate == "warn" else [])
+
+
+@pytest.mark.parametrize(("call", "sentence"), [
+    ("store_lesson(NULL, 'a', 'b')", "lesson 1 of the set, 'a', lacks project_id, external_id or content"),
+    ("store_lesson(gen_random_uuid(), '', 'b')", "lesson 1 of the set, '', lacks project_id, external_id or content"),
+    ("store_lesson(gen_random_uuid(), 'a', NULL)", "lesson 1 of the set, 'a', lacks project_id, external_id or content"),
+    ("store_lesson(gen_random_uuid(), repeat('é', 501), 'b')", "has an external_id of 1002 bytes, but may have 1 to 1000"),
+    ("store_lesson(gen_random_uuid(), 'a', 'b', importance => 6)", "'a', must have an importance from 1 to 5"),
+    ("store_lesson(gen_random_uuid(), 'a', 'b', importance => -70000)", "'a', must have an importance from 1 to 5"),
+    ("store_lesson(gen_random_uuid(), 'a', 'b', occurred_at => 'infinity')", "'a', must have a finite occurred_at"),
+    ("store_staged()", "there is no staging table in this session"),
+    ("store_staged(0)", "there is no staging table in this session"),
+    ("recall_lessons(query_text => 'a', k => 0)", "k is 0, but must be from 1 to 200 (pgmnemo.pool_depth)"),
+    ("recall_lessons(query_text => 'a', k => 201)", "k is 201, but must be from 1 to 200 (pgmnemo.pool_depth)"),
+    ("recall_lessons(query_text => 'a', k => NULL)", "k is NULL, but must be from 1 to 200 (pgmnemo.pool_depth)"),
+    ("recall_lessons()", "recall needs an embedding, a query_text or both"),
+    ("recall_lessons(query_text => 'a', mode => 'fast')", "mode is 'fast', but must be one of hybrid, vector, keyword"),
+    ("recall_lessons(query_text => 'a', mode => 'vector')", "mode vector needs an embedding"),
+    ("recall_lessons(array_fill(1::real, '{1024}'), mode => 'keyword')", "mode keyword needs a query_text"),
+    ("recall_lessons(query_text => 'a', as_of => 'infinity')", "as_of is infinity, but must be finite"),
+    ("link_lessons('{project}', 'x', 'x', 'k')", "a lesson cannot be linked to itself"),
+    ("link_lessons('{project}', 'x', 'y', 'k', 1.5)", "weight is 1.5, but must be from 1e-30 to 1"),
+    ("link_lessons('{project}', 'x', 'y', 'k', 'NaN')", "weight is NaN, but must be from 1e-30 to 1"),
+    ("link_lessons('{project}', 'x', 'y', '')", "kind has 0 bytes, but must have 1 to 1000"),
+    ("link_lessons('{project}', 'x', 'z', 'k')", "project {project} has no lesson 'z'"),
+    ("link_lessons('{project}', 'x', 'y', 'k', 1, '2025-01-02', '2025-01-01')", "but must be after valid_from"),
+    ("unlink_lessons('{project}', 'z', 'y', 'k')", "project {project} has no lesson 'z'"),
+])  # fmt: skip
+def test_a_wrong_call_ends_in_one_sentence(tenant: Any, call: str, sentence: str) -> None:
+    tenant.store_many({"x": "one", "y": "two"})
+    tenant.client.execute("DROP TABLE lesson_staging")
+    with pytest.raises(psycopg.Error) as caught:
+        tenant.rows(f"SELECT * FROM pgmnemo.{call.replace('{project}', str(tenant.project))}")
+    assert sentence.replace("{project}", str(tenant.project)) in (caught.value.diag.message_primary or "")
+    assert tenant.value("SELECT count(*) FROM pgmnemo.lesson") == 2
+
+
+def test_a_key_twice_in_one_set_is_refused_whole(tenant: Any) -> None:
+    tenant.client.execute("SELECT pgmnemo.open_staging()")
+    tenant.client.execute("INSERT INTO lesson_staging (project_id, external_id, content) "
+                          "VALUES (%(p)s, 'a', 'x'), (%(p)s, 'b', 'x'), (%(p)s, 'a', 'y')", {"p": tenant.project})  # fmt: skip
+    with pytest.raises(errors.UniqueViolation, match="external_id 'a' stands more than once in the set"):
+        tenant.rows("SELECT * FROM pgmnemo.store_staged()")
+    assert tenant.value("SELECT count(*) FROM pgmnemo.lesson") == 0
+
+
+def test_writers_of_the_same_keys_neither_fail_nor_deadlock(tenant: Any) -> None:
+    def write(number: int) -> list[tuple[Any, ...]]:
+        connection = tenant.connect()
+        names = [f"l{n}" for n in range(60)]
+        random.Random(number).shuffle(names)
+        told = []
+        for version in range(3):
+            array = "ARRAY(SELECT ROW(%s::uuid, n, %s" + ", NULL" * 10 + ")::pgmnemo.lesson_input FROM unnest(%s::text[]) n)"
+            told += connection.execute(f"SELECT external_id, outcome, lesson_id FROM pgmnemo.store_lessons({array})",
+                                       (tenant.project, f"version {version}", names)).fetchall()  # fmt: skip
+        return told
+
+    with ThreadPoolExecutor(6) as pool:
+        told = [row for rows in pool.map(write, range(6)) for row in rows]
+    inserted = [name for name, outcome, _ in told if outcome == "inserted"]
+    assert sorted(inserted) == sorted({name for name, _, _ in told})
+    assert {outcome for _, outcome, _ in told} <= {"inserted", "updated", "unchanged"}
+    assert None not in {lesson_id for _, _, lesson_id in told}
+    assert tenant.value("SELECT sum(lesson_count) FROM pgmnemo.posting WHERE lexeme = 'version'") == 60
