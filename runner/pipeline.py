@@ -120,7 +120,7 @@ def _check(state: RunState, database: Database, sql: Path) -> None:
         state.database = database.facts
         state.fingerprint = release_fingerprint(sql, state.request.number)
         if database.exists:
-            with database.admin() as connection:
+            with database_errors(f"the database {database.facts.database}"), database.admin() as connection:
                 row = connection.execute(
                     "SELECT to_regproc('pgmnemo._setting_catalogue') IS NOT NULL"
                 ).fetchone()

@@ -29,6 +29,7 @@ def summary_table(metrics: Mapping[str, Any], run: Mapping[str, Any]) -> Table:
     version = run["pgmnemo_version"].removeprefix("v")
     title = f"{corpus['title']}, pgmnemo v{version}: {run['verdict']}"
     table = Table(title=title, box=box.SIMPLE_HEAD, collapse_padding=True, show_edge=False, pad_edge=False)
+    table.caption = "recalls in percent, MRR from 0 to 1, each with its 95 % interval; n questions"
     table.add_column("arm")
     for name in names:
         table.add_column(name, justify="right")
