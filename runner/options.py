@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any, NoReturn
 
+from runner.claims.verify import command as verify
 from runner.embedders import EMBEDDERS
 from runner.errors import UsageError
 from runner.request import NO_EMBEDDER
@@ -31,6 +32,7 @@ def parser() -> argparse.ArgumentParser:
             command.add_argument(option, **settings)
         command.set_defaults(command="bench")
     _add_fetch(commands)
+    verify.add_parser(commands)
     return top
 
 

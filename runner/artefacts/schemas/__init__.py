@@ -1,0 +1,48 @@
+"""The published JSON Schemas, one for each kind of artefact and version: `pgmnemo/run/1` is run-1.json.
+
+A published file never changes; a change of an artefact's form is a new version beside it. report.md and
+BLOCKED.md are for people: their versions name a template, not a schema.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import fastjsonschema
+
+from runner.registry import Registry
+
+FOLDER = Path(__file__).parent
+PREFIX = "pgmnemo/"
+
+SCHEMAS: Registry[Path] = Registry(
+    "schema", {f"{PREFIX}{path.stem.replace('-', '/')}": path for path in sorted(FOLDER.glob("*-*.json"))}
+)
+
+
+def fault(name: str, document: Any) -> str | None:
+    """What about `document` is not of the schema `name`, as half a sentence; None when all is.
+
+    Raises UsageError for a schema that is not published here.
+    """
+    try:
+        _compiled(name)(document)
+    except fastjsonschema.JsonSchemaValueException as error:
+        return str(error.message)
+    return None
+
+
+def known(kind: str) -> list[str]:
+    """Every published version of one kind: `run`, `metrics`, `raw`, `timings` or `manifest`."""
+    return [name for name in SCHEMAS if name.startswith(f"{PREFIX}{kind}/")]
+
+
+@cache
+def _compiled(name: str) -> Callable[[Any], Any]:
+    schema = json.loads(SCHEMAS[name].read_text(encoding="utf-8"))
+    compiled: Callable[[Any], Any] = fastjsonschema.compile(schema)
+    return compiled

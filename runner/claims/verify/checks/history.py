@@ -1,0 +1,79 @@
+"""Does HISTORY.md hold the run's entry, with verdict, deviations and the manifest's hash? (§1)"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from runner.artefacts.manifest import MANIFEST
+from runner.claims.verify.check import Wrong
+from runner.claims.verify.evidence import Evidence
+
+HISTORY = "HISTORY.md"
+HEADING = re.compile(r"^## (\S+) · (\S+) · (.+)$", re.MULTILINE)
+FIELD = re.compile(r"^- ([a-z0-9 ]+?): (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One run's entry."""
+
+    day: str
+    suite: str
+    name: str
+    fields: tuple[tuple[str, str], ...]
+
+    def values(self, field: str) -> list[str]:
+        """Every value of one field."""
+        return [value for name, value in self.fields if name == field]
+
+
+def history(evidence: Evidence) -> str:
+    """The entry is looked up by suite and name; there is one, and it says what the artefacts say."""
+    run, path = evidence.run, _path(evidence)
+    found = [one for one in entries(path) if (one.suite, one.name) == (run["corpus"]["suite"], run["name"])]
+    if len(found) != 1:
+        count = f"{len(found)} entries" if found else "no entry"
+        raise Wrong(f"{path.name} has {count} of the run {run['name']} of {run['corpus']['suite']}")
+    digest = sha256(evidence.content(MANIFEST)).hexdigest()
+    said = {
+        "day": ([found[0].day], [run["started"][:10]]),
+        "manifest sha256": (found[0].values("manifest sha256"), [digest]),
+        "verdict": (found[0].values("verdict"), [run["verdict"]]),
+        "deviations": (found[0].values("deviation"), [" ".join(text.split()) for text in run["deviations"]]),
+    }
+    for what, (logged, wanted) in said.items():
+        if logged != wanted:
+            raise Wrong(f"{what}: {path.name} says {_short(logged)}, the artefacts {_short(wanted)}")
+    return f"{path.name} has the entry, with this manifest's sha256 {digest[:12]}…"
+
+
+def entries(path: Path) -> list[Entry]:
+    """Every entry of a run in a HISTORY.md; Wrong when it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Wrong(f"{path} cannot be read ({error})") from None
+    starts = list(HEADING.finditer(text))
+    ends = [start.start() for start in starts[1:]] + [len(text)]
+    return [
+        Entry(start[1], start[2], start[3].strip(), tuple(FIELD.findall(text[start.end() : end])))
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def _path(evidence: Evidence) -> Path:
+    """The one that was named, else the nearest above the folder: the repository's, or one beside results."""
+    if evidence.history_path is not None:
+        return evidence.history_path
+    for place in evidence.folder.parents:
+        if (place / HISTORY).is_file():
+            return place / HISTORY
+    raise Wrong(f"there is no {HISTORY} beside or above the folder: name it with --history")
+
+
+def _short(values: list[str]) -> str:
+    text = "; ".join(values) or "nothing"
+    return text if len(text) <= 80 else f"{text[:79]}…"
