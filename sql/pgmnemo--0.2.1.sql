@@ -95,7 +95,7 @@ COMMENT ON TABLE pgmnemo.posting IS 'the keyword index, kept by triggers on pgmn
 COMMENT ON COLUMN pgmnemo.posting.tenant_id IS 'the tenant of every lesson in the block';
 COMMENT ON COLUMN pgmnemo.posting.project_id IS 'the project of every lesson in the block';
 COMMENT ON COLUMN pgmnemo.posting.lexeme IS 'the term; empty in the blocks that list every active lesson';
-COMMENT ON COLUMN pgmnemo.posting.lesson_ids IS 'lesson.id of 1 to 128 active lessons that hold the term';
+COMMENT ON COLUMN pgmnemo.posting.lesson_ids IS 'lesson.id of 1 to 128 active lessons that hold the term, ascending';
 COMMENT ON COLUMN pgmnemo.posting.frequencies IS 'for each of them how often it holds the term (0 in blocks of the empty lexeme)';
 COMMENT ON COLUMN pgmnemo.posting.token_counts IS 'for each of them lesson.token_count';
 COMMENT ON COLUMN pgmnemo.posting.lesson_count IS 'how many they are';
@@ -415,15 +415,16 @@ AS $$
            (SELECT sum(n) FROM unnest($3[s:s + 127]) n)
       FROM generate_series(1, cardinality($1), 128) s
 $$;
--- Appends the posting blocks of these active lessons of one tenant.
+-- Appends the posting blocks of these active lessons of one tenant, ids ascending within each.
 CREATE FUNCTION pgmnemo._add_postings(tenant uuid, ids bigint[])
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     WITH lists AS (
-        SELECT l.project_id, u.lexeme, array_agg(l.id) AS ids, array_agg(u.frequency) AS frequencies,
-               array_agg(l.token_count) AS token_counts
+        SELECT l.project_id, u.lexeme, array_agg(l.id ORDER BY l.id) AS ids,
+               array_agg(u.frequency ORDER BY l.id) AS frequencies,
+               array_agg(l.token_count ORDER BY l.id) AS token_counts
           FROM pgmnemo.lesson l
          CROSS JOIN LATERAL (SELECT v.lexeme, cardinality(v.positions)::smallint FROM unnest(l.lexemes) v
                              UNION ALL SELECT '', 0::smallint) AS u (lexeme, frequency)
@@ -444,7 +445,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT pg_advisory_xact_lock(hashtextextended('pgmnemo.posting ' || tenant, 0))
 $$;
--- Takes these lessons out of every block of a project that holds one of these lexemes.
+-- Takes these lessons out of every block of a project that holds one of these lexemes. Ids ascend within a block,
+-- so its ends tell most blocks apart that hold none of them.
 CREATE FUNCTION pgmnemo._remove_postings(tenant uuid, project uuid, gone bigint[], lexemes text[])
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -465,6 +467,8 @@ BEGIN
                   FROM unnest(p.lesson_ids, p.frequencies, p.token_counts) AS x (id, frequency, tokens)
                  WHERE x.id NOT IN (SELECT g FROM unnest(gone) AS g)) AS kept
          WHERE p.tenant_id = tenant AND p.project_id = project AND p.lexeme = ANY (lexemes || ''::text)
+           AND p.lesson_ids[1] <= (SELECT max(g) FROM unnest(gone) AS g)
+           AND p.lesson_ids[p.lesson_count] >= (SELECT min(g) FROM unnest(gone) AS g)
     ), emptied AS (
         DELETE FROM pgmnemo.posting p USING touched t WHERE p.ctid = t.block AND t.lessons = 0
     )
@@ -1080,11 +1084,13 @@ AS $$
 $$;
 -- The lessons in scope that say most of the query's terms, at most `depth`, and the BM25 of those in `also`.
 -- The best are looked up one by one from the top, because most of the lessons that hold a term are never shown.
+-- Without enable_sort the planner sums up by hashing: it takes a few hundred postings for three, and would sort.
 CREATE FUNCTION pgmnemo._keyword_leg(tenant uuid, first_project uuid, last_project uuid, query_text text, depth integer,
                                      also bigint[], s jsonb, asked_role text, valid_time timestamptz)
 RETURNS TABLE (lesson_id bigint, bm25 float8)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
+SET enable_sort = off
 AS $$
 #variable_conflict use_column
 DECLARE

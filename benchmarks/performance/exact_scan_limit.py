@@ -5,8 +5,8 @@
 Fills one project with lessons in growing steps, every vector in the HNSW index, and at each size asks the
 same questions with the limit above the size (exact scan) and at 0 (index). Prints the median and the 95th
 percentile of the whole call in milliseconds (k = 10, vectors alone, one client, an ordinary role, policies
-active) and the share of the exact ten that the index finds. Vectors are synthetic: 1,024 dimensions, one cluster
-for every hundred lessons.
+active) and the share of the exact ten that the index finds. Vectors are synthetic: 1,024 dimensions, one
+cluster for every hundred lessons.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ COMMENT ON TABLE pgmnemo.posting IS 'the keyword index, kept by triggers on pgmn
 COMMENT ON COLUMN pgmnemo.posting.tenant_id IS 'the tenant of every lesson in the block';
 COMMENT ON COLUMN pgmnemo.posting.project_id IS 'the project of every lesson in the block';
 COMMENT ON COLUMN pgmnemo.posting.lexeme IS 'the term; empty in the blocks that list every active lesson';
-COMMENT ON COLUMN pgmnemo.posting.lesson_ids IS 'lesson.id of 1 to 128 active lessons that hold the term';
+COMMENT ON COLUMN pgmnemo.posting.lesson_ids IS 'lesson.id of 1 to 128 active lessons that hold the term, ascending';
 COMMENT ON COLUMN pgmnemo.posting.frequencies IS 'for each of them how often it holds the term (0 in blocks of the empty lexeme)';
 COMMENT ON COLUMN pgmnemo.posting.token_counts IS 'for each of them lesson.token_count';
 COMMENT ON COLUMN pgmnemo.posting.lesson_count IS 'how many they are';

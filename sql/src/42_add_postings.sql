@@ -1,12 +1,13 @@
--- Appends the posting blocks of these active lessons of one tenant.
+-- Appends the posting blocks of these active lessons of one tenant, ids ascending within each.
 CREATE FUNCTION pgmnemo._add_postings(tenant uuid, ids bigint[])
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     WITH lists AS (
-        SELECT l.project_id, u.lexeme, array_agg(l.id) AS ids, array_agg(u.frequency) AS frequencies,
-               array_agg(l.token_count) AS token_counts
+        SELECT l.project_id, u.lexeme, array_agg(l.id ORDER BY l.id) AS ids,
+               array_agg(u.frequency ORDER BY l.id) AS frequencies,
+               array_agg(l.token_count ORDER BY l.id) AS token_counts
           FROM pgmnemo.lesson l
          CROSS JOIN LATERAL (SELECT v.lexeme, cardinality(v.positions)::smallint FROM unnest(l.lexemes) v
                              UNION ALL SELECT '', 0::smallint) AS u (lexeme, frequency)

@@ -1,4 +1,5 @@
--- Takes these lessons out of every block of a project that holds one of these lexemes.
+-- Takes these lessons out of every block of a project that holds one of these lexemes. Ids ascend within a block,
+-- so its ends tell most blocks apart that hold none of them.
 CREATE FUNCTION pgmnemo._remove_postings(tenant uuid, project uuid, gone bigint[], lexemes text[])
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -19,6 +20,8 @@ BEGIN
                   FROM unnest(p.lesson_ids, p.frequencies, p.token_counts) AS x (id, frequency, tokens)
                  WHERE x.id NOT IN (SELECT g FROM unnest(gone) AS g)) AS kept
          WHERE p.tenant_id = tenant AND p.project_id = project AND p.lexeme = ANY (lexemes || ''::text)
+           AND p.lesson_ids[1] <= (SELECT max(g) FROM unnest(gone) AS g)
+           AND p.lesson_ids[p.lesson_count] >= (SELECT min(g) FROM unnest(gone) AS g)
     ), emptied AS (
         DELETE FROM pgmnemo.posting p USING touched t WHERE p.ctid = t.block AND t.lessons = 0
     )

@@ -1,10 +1,12 @@
 -- The lessons in scope that say most of the query's terms, at most `depth`, and the BM25 of those in `also`.
 -- The best are looked up one by one from the top, because most of the lessons that hold a term are never shown.
+-- Without enable_sort the planner sums up by hashing: it takes a few hundred postings for three, and would sort.
 CREATE FUNCTION pgmnemo._keyword_leg(tenant uuid, first_project uuid, last_project uuid, query_text text, depth integer,
                                      also bigint[], s jsonb, asked_role text, valid_time timestamptz)
 RETURNS TABLE (lesson_id bigint, bm25 float8)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
+SET enable_sort = off
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -130,14 +130,16 @@ def unit() -> Callable[..., NDArray[np.float32]]:
 def reference_bm25() -> Callable[..., dict[str, float]]:
     """BM25 written anew, in Python, from the texts of the active lessons of a tenant.
 
-    Returns the score of every lesson of the tenant's project that holds a term of the question; statistics over
-    the tenant, or over the project alone.
+    Returns the score of every lesson of the tenant's project that holds a term of the question; statistics
+    over the tenant, or over the project alone.
     """
 
     def score(
         tenant: Tenant, question: str, k1: float = 0.9, b: float = 0.4, of_project: bool = False
     ) -> dict[str, float]:
-        terms = {row[0] for row in tenant.rows("SELECT lexeme FROM unnest(to_tsvector('english', %s))", question)}
+        terms = {
+            row[0] for row in tenant.rows("SELECT lexeme FROM unnest(to_tsvector('english', %s))", question)
+        }
         lessons: dict[tuple[UUID, str], dict[str, int]] = {}
         rows = tenant.rows(
             "SELECT project_id, external_id, t.lexeme, cardinality(t.positions) FROM pgmnemo.lesson "

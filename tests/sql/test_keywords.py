@@ -9,10 +9,17 @@ from typing import Any
 import psycopg
 import pytest
 
-WORDS = ["river", "harbour", "lantern", "teacher", "garden", "violin", "winter", "market", "letter", "mountain",
-         "kitchen", "engine", "painter", "bridge", "forest", "captain", "the", "running", "quietly"]  # fmt: skip
-QUESTIONS = ["Where is the river harbour?", "running engines and a violin in winter", "lantern lantern lantern",
-             "letter", "quietly the captain painted bridges in the forest market"]  # fmt: skip
+WORDS = [
+    "river", "harbour", "lantern", "teacher", "garden", "violin", "winter", "market", "letter", "mountain",
+    "kitchen", "engine", "painter", "bridge", "forest", "captain", "the", "running", "quietly",
+]  # fmt: skip
+QUESTIONS = [
+    "Where is the river harbour?",
+    "running engines and a violin in winter",
+    "lantern lantern lantern",
+    "letter",
+    "quietly the captain painted bridges in the forest market",
+]
 
 
 def text(chance: random.Random) -> str:
@@ -25,7 +32,9 @@ def same(reference_bm25: Any) -> Any:
 
     def check(tenant: Any, **options: Any) -> None:
         for question in QUESTIONS:
-            found = {row["external_id"]: row["bm25"] for row in tenant.recall(question, k=200, mode="keyword")}
+            found = {
+                row["external_id"]: row["bm25"] for row in tenant.recall(question, k=200, mode="keyword")
+            }
             wanted = reference_bm25(tenant, question, **options)
             assert {name for name, value in found.items() if value > 0} == set(wanted)
             assert all(found[name] == pytest.approx(value, rel=0, abs=1e-9) for name, value in wanted.items())
@@ -63,7 +72,9 @@ def test_after_single_writes_updates_and_forgetting(tenant: Any, same: Any) -> N
 def test_after_direct_statements(tenant: Any, same: Any) -> None:
     chance = random.Random(3)
     tenant.store_many({f"l{n}": text(chance) for n in range(40)})
-    tenant.client.execute("UPDATE pgmnemo.lesson SET content = content || ' river', topic = 'engine' WHERE id % 3 = 0")
+    tenant.client.execute(
+        "UPDATE pgmnemo.lesson SET content = content || ' river', topic = 'engine' WHERE id % 3 = 0"
+    )
     same(tenant)
     tenant.client.execute("UPDATE pgmnemo.lesson SET id = DEFAULT, active = id % 2 = 0 WHERE id % 5 < 2")
     same(tenant)
@@ -123,7 +134,10 @@ def test_after_eight_writers_at_once(tenant: Any, same: Any) -> None:
         for _ in range(15):
             name = f"l{chance.randint(0, 25)}"
             if chance.random() < 0.25:
-                statement, parameters = "forget_lesson(%s, %s, %s)", (tenant.project, name, chance.random() < 0.5)
+                statement, parameters = (
+                    "forget_lesson(%s, %s, %s)",
+                    (tenant.project, name, chance.random() < 0.5),
+                )
             elif chance.random() < 0.1:
                 statement, parameters = "compact_postings()", ()
             else:
@@ -141,8 +155,10 @@ def test_other_words_do_not_match_and_any_word_does(tenant: Any) -> None:
     assert {row["external_id"]: row["bm25"] > 0 for row in rows} == {"a": True, "b": True, "c": False}
 
 
-@pytest.mark.parametrize("question", ["", "the of and", "!!! ''' \" & | ! <-> :* ( )", "\u2603 \U0001f600", "' OR 1=1 --",
-                                      "word " * 10_000, " ".join(f"w{n}" for n in range(10_000))])  # fmt: skip
+@pytest.mark.parametrize("question", [
+    "", "the of and", "!!! ''' \" & | ! <-> :* ( )", "\u2603 \U0001f600", "' OR 1=1 --",
+    "word " * 10_000, " ".join(f"w{n}" for n in range(10_000)),
+])  # fmt: skip
 def test_every_question_has_an_answer(tenant: Any, question: str) -> None:
     tenant.store_many({"a": "one", "b": "two"})
     assert tenant.ids(question) == ["a", "b"]

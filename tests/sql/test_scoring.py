@@ -29,7 +29,9 @@ def test_the_score_is_the_weighted_sum_of_its_components(filled: Any, unit: Any)
     for row in rows:
         parts = {name: row[name] or 0.0 for name in WEIGHTS}
         parts["cosine"] = max(parts["cosine"], 0)
-        assert row["score"] == pytest.approx(sum(WEIGHTS[name] * value for name, value in parts.items()), abs=1e-12)
+        assert row["score"] == pytest.approx(
+            sum(WEIGHTS[name] * value for name, value in parts.items()), abs=1e-12
+        )
 
 
 def test_each_component_is_what_its_formula_says(filled: Any, unit: Any) -> None:
@@ -114,7 +116,9 @@ def test_a_mode_leaves_the_other_leg_out(filled: Any, unit: Any) -> None:
 def test_role_and_valid_at_filter_every_leg(tenant: Any, unit: Any) -> None:
     day = timedelta(days=1)
     tenant.store("past", "river", embedding=unit(1), occurred_at=NOW - 9 * day, expires_at=NOW - day)
-    tenant.store("present", "river", embedding=unit(1), occurred_at=NOW - day, expires_at=NOW + day, role="pilot")
+    tenant.store(
+        "present", "river", embedding=unit(1), occurred_at=NOW - day, expires_at=NOW + day, role="pilot"
+    )
     tenant.store("future", "river", embedding=unit(1), occurred_at=NOW + day)
     for mode in ("hybrid", "vector", "keyword"):
         assert tenant.ids("river", unit(1), mode=mode, valid_at=NOW) == ["present"]

@@ -46,7 +46,9 @@ def test_each_sees_and_counts_its_own_rows(pair: tuple[Any, Any]) -> None:
 
 
 @pytest.mark.parametrize("setting", ["", "no uuid", "00000000-0000-0000-0000-000000000000", str(uuid4())])
-def test_a_setting_that_is_empty_malformed_or_wrong_shows_nothing(pair: tuple[Any, Any], setting: str) -> None:
+def test_a_setting_that_is_empty_malformed_or_wrong_shows_nothing(
+    pair: tuple[Any, Any], setting: str
+) -> None:
     pair[0].set(tenant_id=setting)
     assert counts(pair[0]) == [0, 0, 0]
     for verb in ("recall_lessons(query_text => 'river')", "store_lessons('{}')", "forget_tenant()",
@@ -70,11 +72,16 @@ def test_another_tenants_id_gives_a_stranger_nothing(pair: tuple[Any, Any], stra
 
 
 def test_a_role_cannot_grant_itself_a_tenant(stranger: Any) -> None:
-    for statement in (f"SELECT pgmnemo.grant_tenant('{uuid4()}', 'stranger')",
-                      f"SELECT pgmnemo.revoke_tenant('{uuid4()}', 'stranger')",
-                      f"INSERT INTO pgmnemo.tenant_grant VALUES ('{uuid4()}', 'stranger')",
-                      "DELETE FROM pgmnemo.tenant_grant", "TRUNCATE pgmnemo.lesson", "TRUNCATE pgmnemo.posting",
-                      "ALTER TABLE pgmnemo.lesson NO FORCE ROW LEVEL SECURITY", "SET session_replication_role = replica"):
+    for statement in (
+        f"SELECT pgmnemo.grant_tenant('{uuid4()}', 'stranger')",
+        f"SELECT pgmnemo.revoke_tenant('{uuid4()}', 'stranger')",
+        f"INSERT INTO pgmnemo.tenant_grant VALUES ('{uuid4()}', 'stranger')",
+        "DELETE FROM pgmnemo.tenant_grant",
+        "TRUNCATE pgmnemo.lesson",
+        "TRUNCATE pgmnemo.posting",
+        "ALTER TABLE pgmnemo.lesson NO FORCE ROW LEVEL SECURITY",
+        "SET session_replication_role = replica",
+    ):
         with pytest.raises(errors.InsufficientPrivilege):
             stranger.execute(statement)
 
@@ -82,16 +89,21 @@ def test_a_role_cannot_grant_itself_a_tenant(stranger: Any) -> None:
 def test_a_role_granted_both_writes_only_the_one_that_is_set(pair: tuple[Any, Any]) -> None:
     first, second = pair
     for table in TABLES:
-        moved = first.client.execute(f"UPDATE pgmnemo.{table} SET tenant_id = tenant_id WHERE tenant_id = %s", (second.id,))
+        moved = first.client.execute(
+            f"UPDATE pgmnemo.{table} SET tenant_id = tenant_id WHERE tenant_id = %s", (second.id,)
+        )
         assert moved.rowcount == 0
-        assert first.client.execute(f"DELETE FROM pgmnemo.{table} WHERE tenant_id = %s", (second.id,)).rowcount == 0
+        assert (
+            first.client.execute(f"DELETE FROM pgmnemo.{table} WHERE tenant_id = %s", (second.id,)).rowcount
+            == 0
+        )
     before = counts(second)
     for table in ("lesson", "posting"):
         with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
             first.client.execute(f"UPDATE pgmnemo.{table} SET tenant_id = %s", (second.id,))
+    forged = "INSERT INTO pgmnemo.posting VALUES (%s, %s, 'river', '{1}', '{1}', '{1}', 1, 1)"
     with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
-        first.client.execute("INSERT INTO pgmnemo.posting VALUES (%s, %s, 'river', '{1}', '{1}', '{1}', 1, 1)",
-                             (second.id, second.project))  # fmt: skip
+        first.client.execute(forged, (second.id, second.project))  # fmt: skip
     assert counts(second) == before
 
 
@@ -100,7 +112,9 @@ def test_an_edge_cannot_reach_into_another_tenant(pair: tuple[Any, Any]) -> None
     theirs = second.value("SELECT id FROM pgmnemo.lesson WHERE external_id = 'a'")
     mine = first.value("SELECT id FROM pgmnemo.lesson WHERE external_id = 'a'")
     with pytest.raises(errors.ForeignKeyViolation):
-        first.client.execute("INSERT INTO pgmnemo.lesson_edge VALUES (%s, %s, %s, 'x')", (first.id, mine, theirs))
+        first.client.execute(
+            "INSERT INTO pgmnemo.lesson_edge VALUES (%s, %s, %s, 'x')", (first.id, mine, theirs)
+        )
 
 
 def test_another_tenants_writing_changes_no_score(pair: tuple[Any, Any], unit: Any) -> None:
@@ -130,7 +144,9 @@ def test_a_grant_ends_at_once_when_it_is_revoked(pair: tuple[Any, Any], owner: A
     assert owner.execute(query, (pair[0].id, database.facts.role)).fetchone() == (False,)
 
 
-def test_members_inherit_a_grant_and_the_owner_is_bound_as_well(pair: tuple[Any, Any], owner: Any, stranger: Any) -> None:
+def test_members_inherit_a_grant_and_the_owner_is_bound_as_well(
+    pair: tuple[Any, Any], owner: Any, stranger: Any
+) -> None:
     owner.execute("CREATE ROLE crew")
     try:
         owner.execute("GRANT crew TO stranger")
@@ -140,14 +156,19 @@ def test_members_inherit_a_grant_and_the_owner_is_bound_as_well(pair: tuple[Any,
         owner.execute("SELECT pgmnemo.revoke_tenant(%s, 'crew')", (pair[0].id,))
     finally:
         owner.execute("DROP ROLE crew")
-    forced = "SELECT bool_and(relforcerowsecurity) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'pgmnemo'::regnamespace"
+    forced = (
+        "SELECT bool_and(relforcerowsecurity) FROM pg_class "
+        "WHERE relkind = 'r' AND relnamespace = 'pgmnemo'::regnamespace"
+    )
     assert owner.execute(forced).fetchone() == (True,)
 
 
 def test_a_superuser_works_for_one_tenant_through_the_verbs(pair: tuple[Any, Any], owner: Any) -> None:
     owner.execute("SELECT set_config('pgmnemo.tenant_id', %s, false)", (str(pair[0].id),))
     owner.execute("SET pgmnemo.gate_strict = off")
-    rows = owner.execute("SELECT lesson_id FROM pgmnemo.recall_lessons(query_text => 'river', k => 50)").fetchall()
+    rows = owner.execute(
+        "SELECT lesson_id FROM pgmnemo.recall_lessons(query_text => 'river', k => 50)"
+    ).fetchall()
     assert sorted(rows) == sorted(pair[0].rows("SELECT id FROM pgmnemo.lesson"))
     owner.execute("SELECT pgmnemo.forget_tenant()")
     assert counts(pair[1]) == [2, 1, 6]

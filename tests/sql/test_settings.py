@@ -28,7 +28,9 @@ README = Path(__file__).resolve().parents[2] / "sql" / "README.md"
     ("exact_scan_limit", "-1", "a whole number from 0 to 10000000"),
     ("ef_search", "1001", "a whole number from 1 to 1000"),
 ])  # fmt: skip
-def test_a_value_out_of_range_is_an_error_that_names_the_range(tenant: Any, name: str, value: str, range_: str) -> None:
+def test_a_value_out_of_range_is_an_error_that_names_the_range(
+    tenant: Any, name: str, value: str, range_: str
+) -> None:
     tenant.set(**{name: value})
     sentence = re.escape(f"pgmnemo.{name} is '{value}', but must be {range_}")
     with pytest.raises(errors.InvalidParameterValue, match=sentence):
@@ -51,7 +53,9 @@ def test_values_at_the_ends_of_their_range_are_taken(tenant: Any) -> None:
 
 def test_an_empty_value_is_the_default(tenant: Any) -> None:
     tenant.set(recency_weight="")
-    listed = tenant.rows("SELECT value, initial FROM pgmnemo.list_settings() WHERE name = 'pgmnemo.recency_weight'")
+    listed = tenant.rows(
+        "SELECT value, initial FROM pgmnemo.list_settings() WHERE name = 'pgmnemo.recency_weight'"
+    )
     assert listed == [("0.10", "0.10")]
 
 
@@ -66,6 +70,12 @@ def test_unknown_names_that_are_kept_for_role_or_database_are_warnings(tenant: A
 
 
 def test_the_readme_lists_the_same_settings(tenant: Any) -> None:
-    rows = re.findall(r"^\| `(pgmnemo\.\w+)` \| (.*?) \| (.*?) \| (.*?) \|$", README.read_text(encoding="utf-8"), re.MULTILINE)
-    listed = tenant.rows("SELECT name, coalesce(initial, '–'), range, meaning FROM pgmnemo.list_settings()")
+    rows = re.findall(
+        r"^\| `(pgmnemo\.\w+)` \| (.*?) \| (.*?) \| (.*?) \|$",
+        README.read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    listed = tenant.rows(
+        "SELECT name, coalesce(initial, U&'\\2013'), range, meaning FROM pgmnemo.list_settings()"
+    )
     assert rows == listed

@@ -16,7 +16,7 @@ LARGE, SMALL, QUESTIONS = 2000, 20, 20
 
 @pytest.fixture(scope="module")
 def crowd(database: Any, tenant_class: Any) -> Iterator[Any]:
-    """2,000 lessons of one tenant and 20 of another, all in the index; and questions from the same clusters."""
+    """2,000 lessons of one tenant and 20 of another, all in the index, and questions of their kind."""
     chance = np.random.default_rng(7)
     centres = chance.standard_normal((30, 1024))
     count = LARGE + SMALL + QUESTIONS
@@ -41,9 +41,12 @@ def plan(tenant: Any, question: Any) -> str:
     with tenant.client.transaction():
         tenant.client.execute("SET LOCAL enable_seqscan = off")
         tenant.client.execute("SET LOCAL hnsw.ef_search = 40")
-        tenant.client.execute("PREPARE leg (uuid, uuid, uuid, vector, int, text, timestamptz, text) AS " + found[1])
+        tenant.client.execute(
+            "PREPARE leg (uuid, uuid, uuid, vector, int, text, timestamptz, text) AS " + found[1]
+        )
         literal = "[" + ",".join(map(str, question)) + "]"
-        query = f"EXPLAIN EXECUTE leg ('{tenant.id}', '{tenant.project}', '{tenant.project}', '{literal}', 20, NULL, NULL, 'off')"
+        scope = f"'{tenant.id}', '{tenant.project}', '{tenant.project}'"
+        query = f"EXPLAIN EXECUTE leg ({scope}, '{literal}', 20, NULL, NULL, 'off')"
         lines = [row[0] for row in tenant.rows(query)]
         tenant.client.execute("DEALLOCATE leg")
         return "\n".join(lines)
@@ -145,9 +148,12 @@ def test_an_embedding_that_is_none_is_refused(tenant: Any, numbers: Any, sentenc
     for call in ("recall_lessons(%s::real[])", "store_lesson(gen_random_uuid(), 'a', 'b', %s::real[])"):
         with pytest.raises(psycopg.Error, match=re.escape(sentence)):
             tenant.rows(f"SELECT * FROM pgmnemo.{call}", numbers)
+    direct = (
+        "INSERT INTO pgmnemo.lesson (tenant_id, project_id, external_id, content, embedding) "
+        "VALUES (%s, %s, 'a', 'b', array_fill(0, '{1024}'))"
+    )
     with pytest.raises(psycopg.Error, match="embedding_check"):
-        tenant.client.execute("INSERT INTO pgmnemo.lesson (tenant_id, project_id, external_id, content, embedding) "
-                              "VALUES (%s, %s, 'a', 'b', array_fill(0, '{1024}'))", (tenant.id, tenant.id))  # fmt: skip
+        tenant.client.execute(direct, (tenant.id, tenant.id))
 
 
 def test_a_cancel_works_at_once(crowd: Any) -> None:
@@ -155,6 +161,5 @@ def test_a_cancel_works_at_once(crowd: Any) -> None:
     with large.client.transaction(force_rollback=True):
         large.client.execute("SET LOCAL statement_timeout = 1")
         with pytest.raises(psycopg.errors.QueryCanceled):
-            for question in questions:
-                large.ids("lesson", question)
+            large.rows("SELECT pgmnemo.recall_lessons(query_text => 'lesson') FROM generate_series(1, 1000)")
     assert len(large.ids("lesson", questions[0])) == 10

@@ -10,7 +10,8 @@ import psycopg
 import pytest
 from psycopg import errors
 
-ALL = {"role": "pilot", "topic": "harbour", "importance": 4, "occurred_at": "2025-01-01", "expires_at": "2026-01-01",
+ALL = {"role": "pilot", "topic": "harbour", "importance": 4,
+       "occurred_at": "2025-01-01", "expires_at": "2026-01-01",
        "commit_sha": "c0ffee", "artifact_hash": "beef", "verified_at": "2025-02-01"}  # fmt: skip
 
 
@@ -19,7 +20,12 @@ def test_a_retry_changes_nothing_and_other_content_is_an_update(tenant: Any, uni
     before = tenant.rows("SELECT ctid, xmin FROM pgmnemo.lesson")
     assert tenant.store("a", "river", embedding=unit(1), **ALL) == "unchanged"
     assert tenant.rows("SELECT ctid, xmin FROM pgmnemo.lesson") == before
-    for name, value in {"topic": "quay", "importance": 5, "occurred_at": "2025-01-02", "commit_sha": None}.items():
+    for name, value in {
+        "topic": "quay",
+        "importance": 5,
+        "occurred_at": "2025-01-02",
+        "commit_sha": None,
+    }.items():
         assert tenant.store("a", "river", embedding=unit(1), **{**ALL, name: value}) == "updated"
         assert tenant.store("a", "river", embedding=unit(1), **{**ALL, name: value}) == "unchanged"
     assert tenant.store("a", "river", embedding=unit(2, 1), **ALL) == "updated"
@@ -35,8 +41,15 @@ def test_a_set_tells_outcomes_in_the_order_given(tenant: Any) -> None:
         f"ROW('{tenant.project}', '{name}', '{text}'{', NULL' * 10})::pgmnemo.lesson_input"
         for name, text in (("d", "gone"), ("c", "new"), ("a", "new"), ("b", "same"))
     ) + "]"  # fmt: skip
-    rows = tenant.rows(f"SELECT external_id, outcome, lesson_id IS NOT NULL FROM pgmnemo.store_lessons({lessons})")
-    assert rows == [("d", "restored", True), ("c", "updated", True), ("a", "inserted", True), ("b", "unchanged", True)]
+    rows = tenant.rows(
+        f"SELECT external_id, outcome, lesson_id IS NOT NULL FROM pgmnemo.store_lessons({lessons})"
+    )
+    assert rows == [
+        ("d", "restored", True),
+        ("c", "updated", True),
+        ("a", "inserted", True),
+        ("b", "unchanged", True),
+    ]
 
 
 def test_outcomes_hold_within_one_transaction(tenant: Any) -> None:
@@ -56,7 +69,9 @@ def test_staging_takes_the_same_path(tenant: Any) -> None:
 
 @pytest.mark.parametrize(("gate", "bare", "recalled"), [("enforce", None, []), ("warn", "inserted", ["a"]),
                                                         ("off", "inserted", ["a"])])  # fmt: skip
-def test_the_gate_decides_on_lessons_without_provenance(tenant: Any, gate: str, bare: Any, recalled: list[str]) -> None:
+def test_the_gate_decides_on_lessons_without_provenance(
+    tenant: Any, gate: str, bare: Any, recalled: list[str]
+) -> None:
     notices: list[str] = []
     tenant.client.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
     tenant.set(gate_strict=gate)
@@ -75,20 +90,21 @@ def test_the_gate_decides_on_lessons_without_provenance(tenant: Any, gate: str, 
 
 
 @pytest.mark.parametrize(("call", "sentence"), [
-    ("store_lesson(NULL, 'a', 'b')", "lesson 1 of the set, 'a', lacks project_id, external_id or content"),
-    ("store_lesson(gen_random_uuid(), '', 'b')", "lesson 1 of the set, '', lacks project_id, external_id or content"),
-    ("store_lesson(gen_random_uuid(), 'a', NULL)", "lesson 1 of the set, 'a', lacks project_id, external_id or content"),
-    ("store_lesson(gen_random_uuid(), repeat('é', 501), 'b')", "has an external_id of 1002 bytes, but may have 1 to 1000"),
-    ("store_lesson(gen_random_uuid(), 'a', 'b', importance => 6)", "'a', must have an importance from 1 to 5"),
-    ("store_lesson(gen_random_uuid(), 'a', 'b', importance => -70000)", "'a', must have an importance from 1 to 5"),
-    ("store_lesson(gen_random_uuid(), 'a', 'b', occurred_at => 'infinity')", "'a', must have a finite occurred_at"),
+    ("store_lesson(NULL, 'a', 'b')", "'a', lacks project_id, external_id or content"),
+    ("store_lesson('{project}', '', 'b')", "'', lacks project_id, external_id or content"),
+    ("store_lesson('{project}', 'a', NULL)", "'a', lacks project_id, external_id or content"),
+    ("store_lesson('{project}', repeat('é', 501), 'b')", "external_id of 1002 bytes, but may have 1 to 1000"),
+    ("store_lesson('{project}', 'a', 'b', importance => 6)", "'a', must have an importance from 1 to 5"),
+    ("store_lesson('{project}', 'a', 'b', importance => -70000)", "'a', must have an importance from 1 to 5"),
+    ("store_lesson('{project}', 'a', 'b', occurred_at => 'infinity')", "'a', must have a finite occurred_at"),
     ("store_staged()", "there is no staging table in this session"),
     ("store_staged(0)", "there is no staging table in this session"),
-    ("recall_lessons(query_text => 'a', k => 0)", "k is 0, but must be from 1 to 200 (pgmnemo.pool_depth)"),
-    ("recall_lessons(query_text => 'a', k => 201)", "k is 201, but must be from 1 to 200 (pgmnemo.pool_depth)"),
-    ("recall_lessons(query_text => 'a', k => NULL)", "k is NULL, but must be from 1 to 200 (pgmnemo.pool_depth)"),
+    ("recall_lessons(query_text => 'a', k => 0)", "k is 0, but must be from 1 to 200"),
+    ("recall_lessons(query_text => 'a', k => 201)", "k is 201, but must be from 1 to 200"),
+    ("recall_lessons(query_text => 'a', k => NULL)", "k is NULL, but must be from 1 to 200"),
     ("recall_lessons()", "recall needs an embedding, a query_text or both"),
-    ("recall_lessons(query_text => 'a', mode => 'fast')", "mode is 'fast', but must be one of hybrid, vector, keyword"),
+    ("recall_lessons(query_text => 'a', mode => 'fast')",
+     "mode is 'fast', but must be one of hybrid, vector, keyword"),
     ("recall_lessons(query_text => 'a', mode => 'vector')", "mode vector needs an embedding"),
     ("recall_lessons(array_fill(1::real, '{1024}'), mode => 'keyword')", "mode keyword needs a query_text"),
     ("recall_lessons(query_text => 'a', as_of => 'infinity')", "as_of is infinity, but must be finite"),
@@ -97,7 +113,8 @@ def test_the_gate_decides_on_lessons_without_provenance(tenant: Any, gate: str, 
     ("link_lessons('{project}', 'x', 'y', 'k', 'NaN')", "weight is NaN, but must be from 1e-30 to 1"),
     ("link_lessons('{project}', 'x', 'y', '')", "kind has 0 bytes, but must have 1 to 1000"),
     ("link_lessons('{project}', 'x', 'z', 'k')", "project {project} has no lesson 'z'"),
-    ("link_lessons('{project}', 'x', 'y', 'k', 1, '2025-01-02', '2025-01-01')", "but must be after valid_from"),
+    ("link_lessons('{project}', 'x', 'y', 'k', 1, '2025-01-02', '2025-01-01')",
+     "but must be after valid_from"),
     ("unlink_lessons('{project}', 'z', 'y', 'k')", "project {project} has no lesson 'z'"),
 ])  # fmt: skip
 def test_a_wrong_call_ends_in_one_sentence(tenant: Any, call: str, sentence: str) -> None:
@@ -111,8 +128,11 @@ def test_a_wrong_call_ends_in_one_sentence(tenant: Any, call: str, sentence: str
 
 def test_a_key_twice_in_one_set_is_refused_whole(tenant: Any) -> None:
     tenant.client.execute("SELECT pgmnemo.open_staging()")
-    tenant.client.execute("INSERT INTO lesson_staging (project_id, external_id, content) "
-                          "VALUES (%(p)s, 'a', 'x'), (%(p)s, 'b', 'x'), (%(p)s, 'a', 'y')", {"p": tenant.project})  # fmt: skip
+    tenant.client.execute(
+        "INSERT INTO lesson_staging (project_id, external_id, content) "
+        "SELECT %s, n, 'x' FROM unnest('{a,b,a}'::text[]) n",
+        (tenant.project,),
+    )
     with pytest.raises(errors.UniqueViolation, match="external_id 'a' stands more than once in the set"):
         tenant.rows("SELECT * FROM pgmnemo.store_staged()")
     assert tenant.value("SELECT count(*) FROM pgmnemo.lesson") == 0
@@ -124,10 +144,13 @@ def test_writers_of_the_same_keys_neither_fail_nor_deadlock(tenant: Any) -> None
         names = [f"l{n}" for n in range(60)]
         random.Random(number).shuffle(names)
         told = []
+        row = "ROW(%s::uuid, n, %s" + ", NULL" * 10 + ")::pgmnemo.lesson_input"
+        query = (
+            "SELECT external_id, outcome, lesson_id "
+            f"FROM pgmnemo.store_lessons(ARRAY(SELECT {row} FROM unnest(%s::text[]) n))"
+        )
         for version in range(3):
-            array = "ARRAY(SELECT ROW(%s::uuid, n, %s" + ", NULL" * 10 + ")::pgmnemo.lesson_input FROM unnest(%s::text[]) n)"
-            told += connection.execute(f"SELECT external_id, outcome, lesson_id FROM pgmnemo.store_lessons({array})",
-                                       (tenant.project, f"version {version}", names)).fetchall()  # fmt: skip
+            told += connection.execute(query, (tenant.project, f"version {version}", names)).fetchall()
         return told
 
     with ThreadPoolExecutor(6) as pool:

@@ -1,0 +1,76 @@
+"""A dump that is restored keeps lessons, edges, grants, and every answer."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from runner.database.server_files import installation
+
+
+@pytest.fixture
+def restored(owner: psycopg.Connection[Any], database: Any) -> Any:
+    """Call it to dump the database and get a connection to its restored copy."""
+    connections = []
+
+    def restore() -> psycopg.Connection[Any]:
+        bin_folder = installation(int(database.facts.postgresql.split(".")[0])) / "bin"
+        owner.execute("CREATE DATABASE restored")
+        dumped = call(bin_folder / "pg_dump", database.conninfo, database.facts.database)
+        call(bin_folder / "psql", database.conninfo, "restored", "-q", "-v", "ON_ERROR_STOP=1", input_=dumped)
+        connections.append(psycopg.connect(**{**database.conninfo, "dbname": "restored"}, autocommit=True))
+        return connections[0]
+
+    yield restore
+    for connection in connections:
+        connection.close()
+    owner.execute("DROP DATABASE IF EXISTS restored WITH (FORCE)")
+
+
+def call(program: Path, conninfo: Any, database: str, *options: str, input_: str | None = None) -> str:
+    place = [
+        "-h",
+        conninfo["host"],
+        "-p",
+        str(conninfo["port"]),
+        "-U",
+        conninfo["user"],
+        *options,
+        "-d",
+        database,
+    ]
+    done = subprocess.run([str(program), *place], input=input_, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any) -> None:
+    tenant.set(text_config="simple")
+    tenant.store("simple", "the rivers of the north", embedding=unit(1))
+    tenant.set(text_config="english", exact_scan_limit=0)
+    tenant.store(
+        "english", "rivers and lanterns", embedding=unit(1, 1), topic="north", occurred_at="2025-01-01"
+    )
+    tenant.store("gone", "rivers")
+    tenant.link("simple", "english", weight=0.5)
+    tenant.value("SELECT pgmnemo.forget_lesson(%s, 'gone')", tenant.project)
+    recall = (
+        "SELECT r.* FROM pgmnemo.recall_lessons(%s::real[], 10, 'the river north lanterns', "
+        "as_of => '2025-06-01') r"
+    )
+    before = tenant.rows(recall, unit(1).tolist())
+    held = "SELECT l::text FROM pgmnemo.lesson l ORDER BY id"
+    rows = tenant.rows(held)
+
+    copy = restored()
+    for name, value in (("tenant_id", str(tenant.id)), ("gate_strict", "off")):
+        copy.execute("SELECT set_config(%s, %s, false)", (f"pgmnemo.{name}", value))
+    copy.execute(f"SET ROLE {tenant.database.facts.role}")
+    assert copy.execute(held).fetchall() == rows
+    assert copy.execute(recall, (unit(1).tolist(),)).fetchall() == before
+    stored = copy.execute("SELECT pgmnemo.store_lesson(%s, 'new', 'rivers')", (tenant.project,)).fetchone()
+    assert stored == ("inserted",)
