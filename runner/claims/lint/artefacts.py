@@ -1,0 +1,92 @@
+"""The results folders that a document names, and what stands in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from runner.claims.cite.comparable import difference
+from runner.claims.cite.results import BLOCKED, Results, read_results
+from runner.errors import RunnerError
+
+PATH = re.compile(r"(?:[\w.-]+/)*results/(?P<name>v?\d[\w.+-]*[\w+-])")
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One path as it is written. `results` is None where nothing can be read; `trouble` says why."""
+
+    path: str
+    results: Results | None
+    trouble: str = ""
+    blocked: bool = False
+
+
+@dataclass(slots=True)
+class Shelf:
+    """Results folders under `root`, each read once."""
+
+    root: Path
+    _read: dict[Path, Source] = field(default_factory=dict)
+
+    def sources(self, text: str, file: Path) -> list[Source]:
+        """Every results folder that `text`, which stands in `file`, names."""
+        return list({m[0]: self._source(m[0], file) for m in PATH.finditer(text)}.values())
+
+    def _source(self, path: str, file: Path) -> Source:
+        places = (self.root / path, file.parent / path)
+        folder = next((place for place in places if place.is_dir()), places[0])
+        if folder not in self._read:
+            self._read[folder] = self._open(path, folder)
+        return self._read[folder]
+
+    def _open(self, path: str, folder: Path) -> Source:
+        if (folder / BLOCKED).exists():
+            return Source(path, None, f"{path} is blocked", blocked=True)
+        if not folder.is_dir():
+            return Source(path, None, f"there is no results folder {path}")
+        try:
+            return Source(path, read_results(folder))
+        except RunnerError as error:
+            return Source(path, None, str(error).replace(str(folder), path))
+
+    def earlier(self, version: str, after: Results) -> Iterator[Results]:
+        """Citable runs of another `version` beside `after` that its citation may name as previous."""
+        for folder in sorted(after.folder.parent.glob(f"v{version}_*")):
+            source = self._open(folder.name, folder)
+            if source.results is not None and difference(source.results.run, after.run) is None:
+                yield source.results
+
+
+def rows(results: Results, metric: str) -> list[Row]:
+    """Every row of metrics.json that is of `metric`."""
+    return [row for row in results.metrics["results"] if row["metric"] == metric]
+
+
+def chosen(results: Results, metric: str, text: str) -> list[Row]:
+    """The rows that `text` speaks of: its arm, scope, view and type, else what a headline is."""
+    found = rows(results, metric)
+    wanted = {
+        "arm": (str(results.run["arms"][0]["name"]), {"bm25": "bm25", "cosine": "cosine"}),
+        "scope": (str(results.run["scopes"][0]["name"]), {"pooled": "pool"}),
+        "view": ("all", {}),
+        "type": ("all", {}),
+    }
+    for column, (default, _) in wanted.items():
+        values = dict.fromkeys(str(row[column]) for row in found)
+        named = [value for value in values if value != default and _says(text, value)]
+        if column == "scope" and _says(text, default) and named:
+            named = [*named, default]
+        keep = named or [default]
+        found = [row for row in found if row[column] in keep]
+    return found
+
+
+def _says(text: str, value: str) -> bool:
+    if value == "all":
+        return False
+    return re.search(rf"(?<![\w-]){re.escape(value)}(?:ed)?(?![\w-])", text, re.IGNORECASE) is not None
