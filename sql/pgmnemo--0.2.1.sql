@@ -454,10 +454,6 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     PERFORM pgmnemo._lock_postings(tenant);
-    IF NOT EXISTS (SELECT FROM pgmnemo.posting p
-                    WHERE p.tenant_id = tenant AND p.project_id = project AND p.lexeme = '') THEN
-        RETURN;  -- pgmnemo.forget_project or forget_tenant took them all out at once
-    END IF;
     WITH touched AS MATERIALIZED (
         SELECT p.ctid AS block, p.lesson_count AS lessons_before, kept.*
           FROM pgmnemo.posting p
@@ -494,6 +490,7 @@ $$;
 CREATE TRIGGER lesson_after_insert AFTER INSERT ON pgmnemo.lesson
     REFERENCING NEW TABLE AS written
     FOR EACH STATEMENT EXECUTE FUNCTION pgmnemo._lesson_after_insert();
+-- Where pgmnemo.forget_project or forget_tenant took all postings out at once, there is nothing left to do.
 CREATE FUNCTION pgmnemo._lesson_after_delete()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -502,7 +499,8 @@ AS $$
 BEGIN
     PERFORM pgmnemo._remove_postings(g.tenant_id, g.project_id, array_agg(DISTINCT g.id), array_agg(DISTINCT x))
        FROM gone g LEFT JOIN LATERAL unnest(tsvector_to_array(g.lexemes)) x ON true
-      WHERE g.active
+      WHERE g.active AND EXISTS (SELECT FROM pgmnemo.posting p
+                                  WHERE p.tenant_id = g.tenant_id AND p.lexeme = '' AND p.project_id = g.project_id)
       GROUP BY g.tenant_id, g.project_id;
     RETURN NULL;
 END

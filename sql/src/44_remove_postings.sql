@@ -7,10 +7,6 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     PERFORM pgmnemo._lock_postings(tenant);
-    IF NOT EXISTS (SELECT FROM pgmnemo.posting p
-                    WHERE p.tenant_id = tenant AND p.project_id = project AND p.lexeme = '') THEN
-        RETURN;  -- pgmnemo.forget_project or forget_tenant took them all out at once
-    END IF;
     WITH touched AS MATERIALIZED (
         SELECT p.ctid AS block, p.lesson_count AS lessons_before, kept.*
           FROM pgmnemo.posting p

@@ -1,3 +1,4 @@
+-- Where pgmnemo.forget_project or forget_tenant took all postings out at once, there is nothing left to do.
 CREATE FUNCTION pgmnemo._lesson_after_delete()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -6,7 +7,8 @@ AS $$
 BEGIN
     PERFORM pgmnemo._remove_postings(g.tenant_id, g.project_id, array_agg(DISTINCT g.id), array_agg(DISTINCT x))
        FROM gone g LEFT JOIN LATERAL unnest(tsvector_to_array(g.lexemes)) x ON true
-      WHERE g.active
+      WHERE g.active AND EXISTS (SELECT FROM pgmnemo.posting p
+                                  WHERE p.tenant_id = g.tenant_id AND p.lexeme = '' AND p.project_id = g.project_id)
       GROUP BY g.tenant_id, g.project_id;
     RETURN NULL;
 END
