@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from runner.claims.compare import Comparison, compare
+    from runner.claims.gate import Gated, gate
     from runner.conclusion import Outcome
     from runner.embedders import EmbedderOptions
     from runner.errors import RunnerError
@@ -18,16 +20,32 @@ if TYPE_CHECKING:
     from runner.request import Request
 
 HOMES = {
+    "Comparison": "runner.claims.compare",
     "EmbedderOptions": "runner.embedders",
+    "Gated": "runner.claims.gate",
     "Outcome": "runner.conclusion",
     "Progress": "runner.progress",
     "Request": "runner.request",
     "RunnerError": "runner.errors",
+    "compare": "runner.claims.compare",
     "dry_run": "runner.pipeline",
+    "gate": "runner.claims.gate",
     "run": "runner.pipeline",
 }
 
-__all__ = ["EmbedderOptions", "Outcome", "Progress", "Request", "RunnerError", "dry_run", "run"]
+__all__ = [
+    "Comparison",
+    "EmbedderOptions",
+    "Gated",
+    "Outcome",
+    "Progress",
+    "Request",
+    "RunnerError",
+    "compare",
+    "dry_run",
+    "gate",
+    "run",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any, NoReturn
 
+from runner.claims.compare import command as compare
+from runner.claims.gate import command as gate
 from runner.claims.verify import command as verify
 from runner.embedders import EMBEDDERS
 from runner.errors import UsageError
@@ -33,6 +35,8 @@ def parser() -> argparse.ArgumentParser:
         command.set_defaults(command="bench")
     _add_fetch(commands)
     verify.add_parser(commands)
+    compare.add_parser(commands)
+    gate.add_parser(commands)
     return top
 
 
