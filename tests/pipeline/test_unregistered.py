@@ -1,4 +1,4 @@
-"""The development split of LongMemEval-S is blocked by its hash, and unverified with the flag."""
+"""A corpus that is not registered is blocked, as the development split of LongMemEval-S is, or unverified."""
 
 from __future__ import annotations
 
@@ -28,6 +28,15 @@ def test_the_development_split_is_blocked(
     report = next(tmp_path.glob("v*/BLOCKED.md")).read_text()
     assert "--allow-unregistered-corpus" in report
     assert not list(tmp_path.glob("v*/metrics.json"))
-    ended = cli(*words, "--dry-run", "--allow-unregistered-corpus")
+
+
+def test_an_unregistered_corpus_is_unverified_with_the_flag(
+    bench: Callable[..., Any], altered: Callable[..., Path], tmp_path: Path
+) -> None:
+    data = altered(lambda projects: projects[0]["sessions"][0]["turns"].append("Mira: That is all."))
+    ended = bench("--data", data, "--allow-unregistered-corpus")
     assert ended.code == 0
-    assert "the verdict would be unverified" in ended.out
+    assert "the sample, pgmnemo v0.2.1: unverified" in ended.out
+    [place] = (tmp_path / "results").glob("v*")
+    assert "**Unverified: not to be cited.**" in (place / "report.md").read_text()
+    assert "- verdict: unverified" in (tmp_path / "results" / "HISTORY.md").read_text()
