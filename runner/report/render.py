@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from runner.errors import OutputError
 from runner.report import citation, formats, sections
@@ -22,16 +23,8 @@ def render(metrics: Mapping[str, Any], run: Mapping[str, Any]) -> str:
     Raises OutputError for a blocked run, which has no report, and when the documents are of two runs.
     """
     _check(metrics, run)
-    environment = Environment(
-        loader=FileSystemLoader(FOLDER),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
     figures = Figures(metrics)
-    return environment.get_template("report.md.j2").render(
+    return _template().render(
         metrics=metrics,
         run=run,
         figures=figures,
@@ -43,6 +36,19 @@ def render(metrics: Mapping[str, Any], run: Mapping[str, Any]) -> str:
         embedder=citation.embedder_name(run),
         template=TEMPLATE,
     )
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    return environment.get_template("report.md.j2")
 
 
 def _check(metrics: Mapping[str, Any], run: Mapping[str, Any]) -> None:
