@@ -160,3 +160,15 @@ def test_writers_of_the_same_keys_neither_fail_nor_deadlock(tenant: Any) -> None
     assert {outcome for _, outcome, _ in told} <= {"inserted", "updated", "unchanged"}
     assert None not in {lesson_id for _, _, lesson_id in told}
     assert tenant.value("SELECT sum(lesson_count) FROM pgmnemo.posting WHERE lexeme = 'version'") == 60
+
+
+@pytest.mark.parametrize("key", ["known", "new"])
+def test_a_rival_under_repeatable_read_is_a_serialization_error(tenant: Any, key: str) -> None:
+    tenant.store("known", "one")
+    late = tenant.connect()
+    with late.transaction(force_rollback=True):
+        late.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        late.execute("SELECT count(*) FROM pgmnemo.lesson")
+        tenant.store(key, "two")
+        with pytest.raises(errors.SerializationFailure):
+            late.execute("SELECT pgmnemo.store_lesson(%s, %s, 'three')", (tenant.project, key))
