@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from runner.statistics import bootstrap_difference, difference_interval, mean_interval
+from runner.statistics import bootstrap_difference, difference_interval, mcnemar, mean_interval
 from runner.statistics.clusters import Floats, by_cluster
 from runner.statistics.interval import Interval
 from runner.statistics.quantile import t_quantile
@@ -212,3 +212,20 @@ def test_differences_of_reciprocal_ranks_are_covered_too() -> None:
     held, width = coverage(studentised(np.where(moved, steps, 0.0) + shift, CLUSTERS), 0.01)
     print(f"\npaired, studentised, reciprocal ranks: {held:.3f} / {width:.4f}")
     assert held >= 0.93
+
+
+def test_mcnemar_calls_a_difference_where_clusters_alone_make_one() -> None:
+    """Why no verdict rests on it: it takes the questions of a conversation for independent."""
+    rng = np.random.default_rng(19)
+    for rho in (0.0, 0.01, 0.03):
+        moves = discordant(rng, 0.03, 0.03, rho)
+        won, lost = (moves > 0).sum(axis=0), (moves < 0).sum(axis=0)
+        exact = np.array([mcnemar(int(w), int(x)) for w, x in zip(won, lost, strict=True)])
+        mine = bootstrap_difference(moves, CLUSTERS, resamples=2000).p
+        alarms = float((exact < 0.05).mean()), float((mine < 0.05).mean())
+        print(
+            f"\nfalse alarms, rho={rho}: McNemar {alarms[0]:.3f}, studentised bootstrap {alarms[1]:.3f}",
+            end="",
+        )
+        assert alarms[1] <= 0.06
+        assert alarms[0] <= 0.06 if rho == 0 else alarms[0] > 0.1
