@@ -57,10 +57,10 @@ def entries(path: Path) -> list[Entry]:
     except (OSError, UnicodeDecodeError) as error:
         raise Wrong(f"{path} cannot be read ({error})") from None
     starts = list(HEADING.finditer(text))
-    ends = [start.start() for start in starts[1:]] + [len(text)]
+    ends = [*(start.start() for start in starts[1:]), len(text)]
     return [
         Entry(start[1], start[2], start[3].strip(), tuple(FIELD.findall(text[start.end() : end])))
-        for start, end in zip(starts, ends, strict=True)
+        for start, end in zip(starts, ends, strict=False)  # without an entry there is an end alone
     ]
 
 

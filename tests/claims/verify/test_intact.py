@@ -1,0 +1,27 @@
+"""What `verify` says of a run that nobody touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from runner.claims.verify import CHECKS, Found
+
+CORPUS_CHECKS = {"corpus", "questions", "gold", "ranked", "chance"}
+
+
+def test_a_run_is_intact_as_its_runner_left_it(copy: Callable[[], Any]) -> None:
+    verification = copy().verify()
+    assert verification.faults == ()
+    assert verification.intact
+    assert verification.verdict == "deviation"
+    not_asked = {answer.check for answer in verification.answers if answer.found is Found.NOT_ASKED}
+    assert not_asked == CORPUS_CHECKS | {"commit"}
+    assert [answer.check for answer in verification.answers] == list(CHECKS)
+
+
+def test_a_run_agrees_with_its_corpus(copy: Callable[[], Any]) -> None:
+    verification = copy().verify(corpus=True)
+    assert verification.faults == ()
+    holding = {answer.check for answer in verification.answers if answer.found is Found.HOLDS}
+    assert holding >= CORPUS_CHECKS
