@@ -78,11 +78,10 @@ def _reasons(members: Sequence[Member], fallen: Sequence[Row], limits: Mapping[s
             f"{figure(row.metric, limits[row.metric])} that --max-drop allows"
         )
     for member in members:
-        row = member.row
-        yield (
-            f"{row.metric} in scope {row.scope}: {member.finding} "
-            f"({change(row.metric, row.difference)}, band ± {figure(row.metric, member.band)})"
-        )
+        row, allowed = member.row, figure(member.row.metric, member.band)
+        moved_by = f"{change(row.metric, row.difference)}, band ± {allowed}"
+        why = moved_by if row.won or row.lost else "no question's value moved"
+        yield f"{row.metric} in scope {row.scope}: {member.finding} ({why})"
     if not members:
         yield "no headline metric was scored without being trivial, so there is nothing to decide on"
 

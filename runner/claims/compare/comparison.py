@@ -9,6 +9,7 @@ from runner.claims.compare.conditions import Mismatch
 from runner.claims.compare.rows import Moved, Row
 from runner.claims.compare.side import Side
 from runner.claims.compare.verdict import LEVEL, Finding, Member
+from runner.metrics import METRIC_VERSION
 from runner.records import Json
 from runner.report.citation import embedder_name
 from runner.statistics.bootstrap import RESAMPLES, SEED
@@ -87,6 +88,7 @@ class Comparison:
             "candidate": _side(self.candidate),
             "changes": [asdict(change) for change in self.changes],
             "corpus": {name: corpus[name] for name in ("suite", "title", "granularity", "sha256")},
+            "metric_code": METRIC_VERSION,
             "intervals": self.interval_method,
             "mcnemar": self.mcnemar_method,
             "max_drop": dict(self.max_drop),

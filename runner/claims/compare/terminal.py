@@ -13,6 +13,7 @@ from runner.claims.compare.comparison import Comparison
 from runner.claims.compare.rows import Row
 from runner.claims.compare.side import Side
 from runner.claims.compare.verdict import LEVEL, Finding
+from runner.metrics import METRIC_VERSION
 from runner.report.citation import embedder_name
 from runner.report.figures import DAGGER
 from runner.report.formats import MISSING, change, change_interval, count, figure, shorten
@@ -108,6 +109,7 @@ def questions(comparison: Comparison) -> Iterator[str]:
 
 def notes(comparison: Comparison) -> Iterator[str]:
     """How the figures were made."""
+    yield f"Values: from both runs' raw rankings, under metric code {METRIC_VERSION}."
     yield f"95 % intervals: {comparison.interval_method}."
     yield f"McNemar's test: {comparison.mcnemar_method}."
     tested = [f"{member.row.metric} ({member.row.scope})" for member in comparison.family]

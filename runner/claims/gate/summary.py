@@ -13,6 +13,7 @@ from runner.claims.compare.verdict import Finding, Member
 from runner.claims.gate.gating import Checked, Gated
 from runner.claims.verify import Found
 from runner.errors import OutputError
+from runner.report.figures import DAGGER
 from runner.report.formats import change, change_interval, count, figure, shorten
 from runner.report.markdown import table
 
@@ -97,10 +98,16 @@ def _family(members: tuple[Member, ...]) -> str:
 def _line(row: Row) -> tuple[str, ...]:
     ends = {"metric": row.metric, "ci95_low": row.ci95_low, "ci95_high": row.ci95_high}
     return (
-        row.scope, row.metric, figure(row.metric, row.baseline), figure(row.metric, row.candidate),
-        change(row.metric, row.difference), change_interval(ends), count(row.won), count(row.lost),
+        row.scope,
+        row.metric + (DAGGER if row.trivial else ""),
+        figure(row.metric, row.baseline),
+        figure(row.metric, row.candidate),
+        change(row.metric, row.difference),
+        change_interval(ends),
+        count(row.won),
+        count(row.lost),
         "" if row.mcnemar_p is None else p_text(row.mcnemar_p),
-    )  # fmt: skip
+    )
 
 
 def _moved(moved: Moved) -> Iterator[str]:
