@@ -13,6 +13,7 @@ from runner.claims.cite.results import BLOCKED, Results, read_results
 from runner.errors import RunnerError
 
 PATH = re.compile(r"(?:[\w.-]+/)*results/(?P<name>v?\d[\w.+-]*[\w+-])")
+SYSTEM = re.compile(r"\b(?:hybrid|extension)\b", re.IGNORECASE)
 Row = dict[str, Any]
 
 
@@ -38,7 +39,8 @@ class Shelf:
         return list({m[0]: self._source(m[0], file) for m in PATH.finditer(text)}.values())
 
     def _source(self, path: str, file: Path) -> Source:
-        places = (self.root / path, file.parent / path)
+        _, repository, rest = path.rpartition("benchmarks/")
+        places = (self.root / f"{repository}{rest}", file.parent / path)
         folder = next((place for place in places if place.is_dir()), places[0])
         if folder not in self._read:
             self._read[folder] = self._open(path, folder)
@@ -68,21 +70,19 @@ def rows(results: Results, metric: str) -> list[Row]:
 
 
 def chosen(results: Results, metric: str, text: str) -> list[Row]:
-    """The rows that `text` speaks of: its arm, scope, view and type, else what a headline is."""
+    """The rows that `text` speaks of: its arm, scope, view and type, else what a headline is.
+
+    Where it names the headline's own beside another ("the hybrid … its bm25 leg"), both are meant.
+    """
     found = rows(results, metric)
-    wanted = {
-        "arm": (str(results.run["arms"][0]["name"]), {"bm25": "bm25", "cosine": "cosine"}),
-        "scope": (str(results.run["scopes"][0]["name"]), {"pooled": "pool"}),
-        "view": ("all", {}),
-        "type": ("all", {}),
-    }
-    for column, (default, _) in wanted.items():
+    arm, scope = str(results.run["arms"][0]["name"]), str(results.run["scopes"][0]["name"])
+    for column, default in (("arm", arm), ("scope", scope), ("view", "all"), ("type", "all")):
         values = dict.fromkeys(str(row[column]) for row in found)
         named = [value for value in values if value != default and _says(text, value)]
-        if column == "scope" and _says(text, default) and named:
-            named = [*named, default]
-        keep = named or [default]
-        found = [row for row in found if row[column] in keep]
+        both = column == "arm" and SYSTEM.search(text) is not None
+        if not named or both or _says(text, default):
+            named.append(default)
+        found = [row for row in found if row[column] in named]
     return found
 
 

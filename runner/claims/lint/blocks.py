@@ -31,7 +31,7 @@ READ = {
 class Block:
     """Lines that belong together; `first` is the number of the first.
 
-    `kind` is heading, text, table, code or skipped (a program, which states no figure).
+    `kind` is heading, text, item, table, code or skipped (a program, which states no figure).
     """
 
     kind: str
@@ -87,7 +87,8 @@ class _Parser:
         elif self._is_table():
             self._take("table", self._while(self.at + 2, lambda at: "|" in self.lines[at]))
         else:
-            self._take("text", self._while(self.at + 1, self._goes_on))
+            kind = "item" if ITEM.match(line) else "text"
+            self._take(kind, self._while(self.at + 1, self._goes_on))
 
     def _open(self, level: int) -> None:
         parent = next(s for s in self.section.chain() if s.level < level)

@@ -9,12 +9,14 @@ from runner.claims.lint.names import kinds_said
 PROTOCOL = re.compile(r"\bprotocol\W{0,3}\s*(?:version\s*)?v?(\d+\.\d+\.\d+)", re.IGNORECASE)
 OTHERS = re.compile(
     r"\b(?:baselines?|upstream|published|publishes|reported|reports|ablat\w+|sweeps?|swept|grid|fitted|"
-    r"in-sample|left out|leave-one\S*|without the|et al\.|according to|(?:the|their|its) (?:paper|authors|README)|"
-    r"third[- ]part\w+|vendors?|competitors?|leaderboards?|others|claims? by|random (?:order|baseline)|"
-    r"theirs?|random (?:ranking|search)|HNSW|ANN|exact (?:scan|search|answer)|harness(?:es)?|elsewhere|"
-    r"literature|their own)\b",
+    r"in-sample|left out|leave-one\S*|without the|et al\.|according to|(?:the|its) (?:paper|authors|README)|"
+    r"theirs|their (?:own|paper|authors|README|figures?|numbers?|results?|score|recall\w*|MRR|any@|R@)|"
+    r"third[- ]part\w+|vendors?|competitors?|leaderboards?|others|claims? by|harness(?:es)?|elsewhere|"
+    r"random (?:order|baseline|ranking|search)|HNSW|ANN|exact (?:scan|search|answer)|literature)\b",
     re.IGNORECASE,
 )
+IMAGE = re.compile(r"!\[[^\]\n]*\]\([^)\s]*\)")
+ELSEWHERE = re.compile(r"https?://(?!\S*results/)|\barxiv:?\s*\d|\bdoi:?\s*10\.", re.IGNORECASE)
 SOURCE = re.compile(
     r"https?://\S+|\barxiv:?\s*\d|\bdoi:?\s*10\.|\]\([^)\s]+\)|\bsource:\s*\S|"
     r"\b[A-Z]\w+ (?:et al\.|and [A-Z]\w+),? \(?(?:19|20)\d\d|\bet al\.,? \(?(?:[A-Z]+ )?(?:19|20)\d\d|"
@@ -54,6 +56,11 @@ def protocol_version(text: str) -> str | None:
     """The version of the protocol that `text` names, if any."""
     match = PROTOCOL.search(text)
     return match[1] if match else None
+
+
+def elsewhere(text: str) -> bool:
+    """Whether `text` leads to a source outside of this repository; a drawn badge is none."""
+    return ELSEWHERE.search(IMAGE.sub(" ", text)) is not None
 
 
 def defines(text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import pairwise
+from urllib.parse import unquote
 
 from runner.claims.lint.blocks import Block
 from runner.claims.lint.names import Name, find_names
@@ -25,9 +26,10 @@ DEPTH = re.compile(
     re.IGNORECASE,
 )
 REACHES = re.compile(
-    r"\b(?:it|that|this|which|hybrid|pgmnemo|ours|we|v\d[\w.]*|version|system)\b.*\b(?:reach\w*|gets?|got|scor\w*|"
-    r"comes?|came|is|was|rises?|rose|climb\w*|improv\w*|achiev\w*|drop\w*|fell|falls?|goes|went|stands?|lands?)\b",
-    re.IGNORECASE | re.DOTALL,
+    r"\b(?:(?:it|this|that)\s+(?:is|was|stands|comes|lies)|(?:it|this|that|hybrid|pgmnemo|ours|we|version|system|extension|"
+    r"v\d[\w.]*)\s+(?:now\s+|then\s+)?(?:reach\w*|gets?|got|scor\w*|comes? to|came to|rises?|rose|climb\w*|"
+    r"improv\w*|achiev\w*|drop\w*|fell|falls?))\b",
+    re.IGNORECASE,
 )
 
 
@@ -48,8 +50,15 @@ class Figure:
 
 def visible(text: str) -> str:
     """`text` with addresses, paths and emphasis blanked out, offsets kept."""
+    text = re.sub(r"!\[[^\]\n]*\]\([^)\s]+\)", _badge, text)
     text = HIDDEN.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
     return re.sub(r"[*`~\u00a0\u2009\u202f]", " ", text).replace("&nbsp;", "      ")
+
+
+def _badge(match: re.Match[str]) -> str:
+    """What a drawn badge says, which its address holds: `any%4010-97.5%25` is `any@10 97.5%`."""
+    said = unquote(match[0]).translate(str.maketrans("-/()[]!?&=", " " * 10))
+    return said.ljust(len(match[0]))
 
 
 def prose(block: Block) -> list[Figure]:
@@ -61,6 +70,7 @@ def prose(block: Block) -> list[Figure]:
         words = text[start:end]
         names, numbers = find_names(words), find_numbers(words)
         pairs = bind(words, names, numbers) if names else _without_name(words, numbers, carried)
+        pairs = [(name, number) for name, number in pairs if plausible(name, number)]
         figures += [_figure(block, raw, start, end, name, number) for name, number in pairs]
         carried = names if names and not numbers else [] if numbers else carried
     return figures
@@ -86,6 +96,14 @@ def bind(text: str, names: list[Name], numbers: list[Number]) -> list[tuple[Name
     if len(names) > 1 and numbers and len(numbers) % len(names) == 0 and _listed(text, names, numbers[0]):
         return [(names[place % len(names)], number) for place, number in enumerate(numbers)]
     return [(_nearest(text, names, number), number) for number in numbers]
+
+
+def plausible(name: Name, number: Number) -> bool:
+    """Whether a number can be a value: the bare word "recall" needs a percentage or a fraction close by."""
+    if name.k is not None or name.family != "recall" or name.kind is not None:
+        return True
+    ahead, behind = name.start - number.end, number.start - name.end
+    return not number.bare and (0 <= ahead <= 8 or 0 <= behind <= 40)
 
 
 def _listed(text: str, names: list[Name], first: Number) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from runner.claims.lint.artefacts import Shelf, Source
+from runner.claims.lint.artefacts import PATH, Shelf, Source
 from runner.claims.lint.context import Context, context
 from runner.claims.lint.evidence import (
     BESIDE,
@@ -16,6 +16,7 @@ from runner.claims.lint.evidence import (
     SOURCE,
     WITHDRAWN,
     defines,
+    elsewhere,
     names_departure,
     protocol_version,
 )
@@ -45,9 +46,14 @@ def _sources(around: Context, shelf: Shelf, file: Path) -> list[Source]:
     """The results folders that the figure is from: the nearest named; none for a figure of others."""
     if found := shelf.sources(around.local, file):
         return found
-    if OTHERS.search(around.local):
+    found = shelf.sources(around.block, file)
+    if found and around.tabular:
+        return [Source("", None, "a row without its results folder, in a table whose rows name theirs")]
+    if elsewhere(around.local) or (OTHERS.search(around.local) and not found):
         return []
-    if found := shelf.sources(around.block, file):
+    if OTHERS.search(around.local) and SOURCE.search(around.local):
+        return []
+    if found:
         return found
     if OTHERS.search(around.block) or OTHERS.search(around.headings):
         return []
@@ -55,6 +61,8 @@ def _sources(around: Context, shelf: Shelf, file: Path) -> list[Source]:
 
 
 def _of_others(around: Context) -> bool:
+    if elsewhere(around.local):
+        return True
     return any(OTHERS.search(text) for text in (around.local, around.block, around.headings, around.near))
 
 
@@ -100,7 +108,8 @@ def _label(around: Context, verdict: str, deviations: list[str]) -> Iterator[Com
     if text is None or CALLED_VERIFIED.search(around.local):
         yield "no-label", "its run is a deviation, which is not said"
         return
-    missing = [d for d in deviations if not names_departure(around.wide, d)]
+    said = PATH.sub(" ", around.wide)
+    missing = [d for d in deviations if not names_departure(said, d)]
     if missing:
         yield "no-label", f"its run departs in more than is said: {'; '.join(missing)}"
 

@@ -17,12 +17,12 @@ WORDS = {
 PATTERNS = (
     rf"(?<![\w.])(?:(?P<before>fractional|binary|any-hit)\s+)?recall(?:\\?[_ -]?(?P<kind>{KIND}))?{AT}{K}",
     rf"\b(?P<kind>any|frac|all|hits?|success|R)\s*@\s*{K}",
-    rf"\b(?P<kind>hit)[- ]?rate(?:{AT}{K})?",
     r"\btop[- ]?(?P<k>\d+|five|ten|twenty|fifty)[- ](?P<kind>hit[- ]?rate|recall|accuracy)",
+    rf"\b(?P<kind>hit)[- ]?rate(?:{AT}{K})?",
     rf"(?<![\w.])(?P<family>MRR|mean reciprocal rank)(?!\w)(?:{AT}{K})?",
     rf"(?<![\w.])(?P<family>nDCG)(?!\w)(?:{AT}{K})?",
     r"(?<![\w/.])(?P<bare>recall)(?:_(?P<kind>any|frac|all))?\b"
-    r"(?![\w.(/_-]|\s+(?:Benchmark|protocol|function|verb|lessons?|call|measured|improvement measured))",
+    r"(?![\w.(/_-]|\s+(?:Benchmark|protocol|function|verb|lessons?|call|that|measured|improvement measured))",
 )
 COMPILED = tuple(re.compile(pattern, re.IGNORECASE) for pattern in PATTERNS)
 

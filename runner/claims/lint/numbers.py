@@ -27,7 +27,7 @@ SETTING = re.compile(
     r"threshold|temperature|depth|batch(?: size)?|half[- ]life|ef|"
     r"section|chapter|table|issue|step|half-width|margin(?: of error)?|"
     r"error|tolerance|decay|dropout|first|top|rank|importance|recency|pgmnemo|default|"
-    r"dated?|size|page|line)\s*(?:is|of|=|:|to|at|≈|about|around|§)*\s*(?:about\s+)?"
+    r"dated?|size|page|line)\s*(?:is|of|=|:|,|to|at|≈|about|around|§)*\s*(?:about\s+)?"
     r"[`*\"'(]*$",
     re.IGNORECASE,
 )
@@ -40,6 +40,7 @@ INTERVAL = re.compile(
     rf"|(?:\bCI|\binterval)[^\d\[(]{{0,12}}(?P<low2>{NUM})\s*(?:–|—|-|to|,)\s*(?P<high2>{NUM})",  # noqa: RUF001
     re.IGNORECASE,
 )
+COUNTED = re.compile(r"(?<![\w.,])(\d[\d,]*)\s*(?:of|out of|/)\s*(?:the\s|all\s)?\s*(\d[\d,]*)\s+questions\b")
 RANGE = re.compile(r"\s*(?:–|—|-|to)\s*$")  # noqa: RUF001
 BOUND = re.compile(r"(?:(?P<low>>=?|≥|above|over|more than|at least|exceeds|beyond|beats)|"
                    r"(?P<high><=?|≤|below|under|less than|at most))\s*$", re.IGNORECASE)  # fmt: skip
@@ -59,6 +60,7 @@ class Number:
     bound: str = ""
     interval: tuple[float, float] | None = None
     until: float | None = None
+    bare: bool = False  # above 1 and without a unit
 
     def agrees(self, value: float) -> bool:
         """Whether `value`, a fraction, is this number after the rounding that the number shows."""
@@ -95,7 +97,18 @@ def find_numbers(text: str, *, cell: bool = False) -> list[Number]:
             found[-1] = replace(found[-1], until=number.shown, end=number.end, percent=number.percent)
         else:
             found.append(number)
+    found = sorted([*found, *_counted(text)], key=lambda number: number.start)
     return [_with_interval(number, intervals, text) for number in found]
+
+
+def _counted(text: str) -> list[Number]:
+    """Shares that are given as counts: `481 of 500 questions`."""
+    found = []
+    for match in COUNTED.finditer(text):
+        hits, all_of_them = (int(match[place].replace(",", "")) for place in (1, 2))
+        if 0 < hits <= all_of_them and not SETTING.search(text[: match.start()]):
+            found.append(Number(*match.span(), hits / all_of_them, False, 3))
+    return found
 
 
 def _is_other(text: str, match: re.Match[str]) -> bool:
@@ -124,7 +137,8 @@ def _number(text: str, match: re.Match[str], cell: bool) -> Number | None:
     percent = bool(unit) or shown > 1
     bound = BOUND.search(text[: match.start()])
     kind = "" if bound is None or change else ">" if bound["low"] else "<"
-    return Number(*match.span(), shown, percent, decimals, change or match["sign"] != "", kind)
+    change = change or match["sign"] != ""
+    return Number(*match.span(), shown, percent, decimals, change, kind, bare=percent and not unit)
 
 
 def _with_interval(number: Number, intervals: list[re.Match[str]], text: str) -> Number:
