@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from runner.claims.compare import Comparison, compare
     from runner.claims.gate import Gated, gate
+    from runner.claims.rescore import Rescored, rescore
+    from runner.claims.verify import Verification, verify
     from runner.conclusion import Outcome
     from runner.embedders import EmbedderOptions
     from runner.errors import RunnerError
@@ -26,11 +28,15 @@ HOMES = {
     "Outcome": "runner.conclusion",
     "Progress": "runner.progress",
     "Request": "runner.request",
+    "Rescored": "runner.claims.rescore",
     "RunnerError": "runner.errors",
+    "Verification": "runner.claims.verify",
     "compare": "runner.claims.compare",
     "dry_run": "runner.pipeline",
     "gate": "runner.claims.gate",
+    "rescore": "runner.claims.rescore",
     "run": "runner.pipeline",
+    "verify": "runner.claims.verify",
 }
 
 __all__ = [
@@ -40,11 +46,15 @@ __all__ = [
     "Outcome",
     "Progress",
     "Request",
+    "Rescored",
     "RunnerError",
+    "Verification",
     "compare",
     "dry_run",
     "gate",
+    "rescore",
     "run",
+    "verify",
 ]
 
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any, NoReturn
 
+from runner.claims import rescore
 from runner.claims.compare import command as compare
 from runner.claims.gate import command as gate
 from runner.claims.verify import command as verify
@@ -35,6 +36,7 @@ def parser() -> argparse.ArgumentParser:
         command.set_defaults(command="bench")
     _add_fetch(commands)
     verify.add_parser(commands)
+    rescore.add_parser(commands)
     compare.add_parser(commands)
     gate.add_parser(commands)
     return top
