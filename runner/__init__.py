@@ -10,8 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from runner.claims.cite import Citation, cite
     from runner.claims.compare import Comparison, compare
     from runner.claims.gate import Gated, gate
+    from runner.claims.history import log_deviation, log_run
+    from runner.claims.lint import Report, lint
     from runner.claims.rescore import Rescored, rescore
     from runner.claims.verify import Verification, verify
     from runner.conclusion import Outcome
@@ -22,36 +25,48 @@ if TYPE_CHECKING:
     from runner.request import Request
 
 HOMES = {
+    "Citation": "runner.claims.cite",
     "Comparison": "runner.claims.compare",
     "EmbedderOptions": "runner.embedders",
     "Gated": "runner.claims.gate",
     "Outcome": "runner.conclusion",
     "Progress": "runner.progress",
+    "Report": "runner.claims.lint",
     "Request": "runner.request",
     "Rescored": "runner.claims.rescore",
     "RunnerError": "runner.errors",
     "Verification": "runner.claims.verify",
+    "cite": "runner.claims.cite",
     "compare": "runner.claims.compare",
     "dry_run": "runner.pipeline",
     "gate": "runner.claims.gate",
+    "lint": "runner.claims.lint",
+    "log_deviation": "runner.claims.history",
+    "log_run": "runner.claims.history",
     "rescore": "runner.claims.rescore",
     "run": "runner.pipeline",
     "verify": "runner.claims.verify",
 }
 
 __all__ = [
+    "Citation",
     "Comparison",
     "EmbedderOptions",
     "Gated",
     "Outcome",
     "Progress",
+    "Report",
     "Request",
     "Rescored",
     "RunnerError",
     "Verification",
+    "cite",
     "compare",
     "dry_run",
     "gate",
+    "lint",
+    "log_deviation",
+    "log_run",
     "rescore",
     "run",
     "verify",

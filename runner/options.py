@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from runner.claims import rescore
+from runner.claims.cite import command as cite
 from runner.claims.compare import command as compare
 from runner.claims.gate import command as gate
+from runner.claims.history import command as history
+from runner.claims.lint import command as lint
 from runner.claims.verify import command as verify
 from runner.embedders import EMBEDDERS
 from runner.errors import UsageError
@@ -39,6 +42,9 @@ def parser() -> argparse.ArgumentParser:
     rescore.add_parser(commands)
     compare.add_parser(commands)
     gate.add_parser(commands)
+    cite.add_parser(commands)
+    lint.add_parser(commands)
+    history.add_parser(commands)
     return top
 
 

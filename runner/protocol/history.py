@@ -83,6 +83,19 @@ def has_entry(path: Path, results: str, manifest_sha256: str) -> bool:
     return any(wanted <= set(entry.splitlines()) for entry in ENTRY.split(text)[1:])
 
 
+def logged_manifests(path: Path, results: str) -> tuple[str, ...]:
+    """Hashes of the manifests under which `path` names the results folder, oldest first."""
+    wanted, field = f"- results: {_one_line(results).rstrip('/')}", "- manifest sha256: "
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ()
+    entries = (entry.splitlines() for entry in ENTRY.split(text)[1:])
+    named = (lines for lines in entries if wanted in [line.rstrip("/") for line in lines])
+    hashes = (line.removeprefix(field) for lines in named for line in lines if line.startswith(field))
+    return tuple(dict.fromkeys(hashes))
+
+
 def can_append(path: Path) -> bool:
     """Whether `append_entry` would find `path` writable; leaves no trace."""
     if path.exists():

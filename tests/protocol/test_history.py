@@ -12,7 +12,14 @@ import pytest
 
 from runner.errors import OutputError, UsageError
 from runner.protocol import DOCUMENT
-from runner.protocol.history import HEADER, append_entry, can_append, entry_text, has_entry
+from runner.protocol.history import (
+    HEADER,
+    append_entry,
+    can_append,
+    entry_text,
+    has_entry,
+    logged_manifests,
+)
 from runner.records import Verdict
 
 DAY = date(2026, 5, 9)
@@ -124,3 +131,12 @@ def test_the_repository_begins_with_why_the_protocol_was_amended() -> None:
     text = DOCUMENT.with_name("HISTORY.md").read_text(encoding="utf-8")
     assert text.startswith("# History\n")
     assert text.index("Protocol 1.1.0 exists because") < text.index("\n## ")
+
+
+def test_the_manifests_of_a_folder_are_those_of_its_entries(history: Path) -> None:
+    later = entry_text(DAY, "locomo", f"{FOLDER}/", Verdict.DEVIATION, "0" * 64, ["clock: late"])
+    for entry in (ENTRY, later, ENTRY):
+        append_entry(history, entry)
+    assert logged_manifests(history, FOLDER) == (MANIFEST, "0" * 64)
+    assert logged_manifests(history, FOLDER[:-1]) == ()
+    assert logged_manifests(history.with_name("none.md"), FOLDER) == ()

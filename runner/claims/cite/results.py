@@ -43,13 +43,9 @@ def read_results(folder: Path) -> Results:
     Raises UsageError when it is no results folder, GateError when the run is blocked or a file is not the one
     that the manifest lists.
     """
-    if not folder.is_dir():
-        raise UsageError(f"there is no results folder {folder}: name one that a run has left")
     if (folder / BLOCKED).exists():
         raise GateError(f"{folder} is blocked and must not be cited (protocol §5): read its {BLOCKED}")
-    manifest = _json(folder, MANIFEST)
-    listed = {entry["name"]: entry["sha256"] for entry in _entries(manifest, folder)}
-    run, metrics = (_listed(folder, name, listed) for name in READ)
+    run, metrics = (read_listed(folder, name) for name in READ)
     if run.get("verdict") != metrics.get("verdict") or "results" not in metrics:
         raise GateError(
             f"run.json and metrics.json of {folder} are not of one run: take the folder from its commit"
@@ -69,6 +65,19 @@ def citable(results: Results) -> Results:
     raise GateError(f"{results.folder}: {reason}")
 
 
+def read_listed(folder: Path, name: str) -> Json:
+    """The JSON file `name` of a results folder, as its manifest has it; raises like `read_results`."""
+    if not folder.is_dir():
+        raise UsageError(f"there is no results folder {folder}: name one that a run has left")
+    listed = {entry["name"]: entry["sha256"] for entry in _entries(_json(folder, MANIFEST), folder)}
+    document = _json(folder, name)
+    if listed.get(name) != sha256((folder / name).read_bytes()).hexdigest():
+        raise GateError(
+            f"{folder / name} is not the file that {MANIFEST} lists: take it from the commit of the run"
+        )
+    return document
+
+
 def _entries(manifest: Json, folder: Path) -> list[dict[str, Any]]:
     entries = manifest.get("files")
     if not isinstance(entries, list) or not all(
@@ -76,15 +85,6 @@ def _entries(manifest: Json, folder: Path) -> list[dict[str, Any]]:
     ):
         raise GateError(f"{folder / MANIFEST} lists no files: take it from the commit of the run")
     return entries
-
-
-def _listed(folder: Path, name: str, listed: dict[str, str]) -> Json:
-    document = _json(folder, name)
-    if listed.get(name) != sha256((folder / name).read_bytes()).hexdigest():
-        raise GateError(
-            f"{folder / name} is not the file that {MANIFEST} lists: take it from the commit of the run"
-        )
-    return document
 
 
 def _json(folder: Path, name: str) -> Json:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from runner.claims.lint.lint import lint
+from runner.claims.lint.linting import lint
 
 NAME = "lint"
 
