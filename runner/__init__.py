@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from runner.claims.gate import Gated, gate
     from runner.claims.history import log_deviation, log_run
     from runner.claims.lint import Report, lint
+    from runner.claims.repeat import Repeated, repeat
     from runner.claims.rescore import Rescored, rescore
     from runner.claims.verify import Verification, verify
     from runner.conclusion import Outcome
@@ -31,6 +32,7 @@ HOMES = {
     "Gated": "runner.claims.gate",
     "Outcome": "runner.conclusion",
     "Progress": "runner.progress",
+    "Repeated": "runner.claims.repeat",
     "Report": "runner.claims.lint",
     "Request": "runner.request",
     "Rescored": "runner.claims.rescore",
@@ -40,6 +42,7 @@ HOMES = {
     "compare": "runner.claims.compare",
     "dry_run": "runner.pipeline",
     "gate": "runner.claims.gate",
+    "repeat": "runner.claims.repeat",
     "lint": "runner.claims.lint",
     "log_deviation": "runner.claims.history",
     "log_run": "runner.claims.history",
@@ -55,6 +58,7 @@ __all__ = [
     "Gated",
     "Outcome",
     "Progress",
+    "Repeated",
     "Report",
     "Request",
     "Rescored",
@@ -67,6 +71,7 @@ __all__ = [
     "lint",
     "log_deviation",
     "log_run",
+    "repeat",
     "rescore",
     "run",
     "verify",

@@ -15,13 +15,14 @@ from typing import NoReturn
 
 from rich.console import Console
 
+from runner.claims.repeat import lines, repeat
 from runner.database.releases import SQL_FOLDER
 from runner.embedders import EmbedderOptions
 from runner.errors import RunnerError
 from runner.fetch import fetch
 from runner.gates import judge
 from runner.options import parser
-from runner.pipeline import dry_run, run
+from runner.pipeline import dry_run
 from runner.progress import Progress
 from runner.records import Verdict
 from runner.report import gate_table, summary_table, to_do
@@ -76,12 +77,15 @@ def bench(options: argparse.Namespace, sql: Path = SQL_FOLDER) -> int:
             print(step)
         print(f"dry run: the verdict would be {verdict}; nothing was run or written")
         return int(verdict is Verdict.BLOCKED)
-    outcome = run(request, progress=progress, sql=sql)
-    out.print(summary_table(outcome.metrics, outcome.run))
-    for deviation in outcome.run["deviations"]:
-        print(f"deviation: {deviation}")
-    print(f"artefacts: {outcome.folder}")
-    return 0
+    repeated = repeat(request, options.repeat, progress=progress, sql=sql)
+    for outcome in repeated.outcomes:
+        out.print(summary_table(outcome.metrics, outcome.run))
+        for deviation in outcome.run["deviations"]:
+            print(f"deviation: {deviation}")
+        print(f"artefacts: {outcome.folder}")
+    for line in lines(repeated) if options.repeat > 1 else ():
+        print(line)
+    return int(not repeated.within)
 
 
 def fetch_corpus(options: argparse.Namespace) -> int:

@@ -95,6 +95,10 @@ def _options(suite: str) -> dict[str, dict[str, Any]]:
         "--output": {
             **path, "metavar": folder, "help": "folder for results (default: benchmarks/<suite>/results)",
         },
+        "--repeat": {
+            "type": int, "default": 1, "metavar": "N",
+            "help": "make the run N times; exits with 1 if two differ by more than the protocol's bands",
+        },
         "--resume": {
             **path, "metavar": folder, "help": "complete the interrupted run in this .partial folder",
         },
