@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from runner.claims.verify import CHECKS, Found
@@ -25,3 +27,9 @@ def test_a_run_agrees_with_its_corpus(copy: Callable[[], Any]) -> None:
     assert verification.faults == ()
     holding = {answer.check for answer in verification.answers if answer.found is Found.HOLDS}
     assert holding >= CORPUS_CHECKS
+
+
+def test_the_documentation_names_every_check_in_order() -> None:
+    document = Path(__file__).parents[3] / "benchmarks" / "VERIFYING.md"
+    section = document.read_text(encoding="utf-8").split("## The checks")[1].split("\n## ")[0]
+    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == list(CHECKS)

@@ -1,0 +1,61 @@
+"""The published JSON Schemas."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from runner.artefacts.manifest import SCHEMAS as NAMED
+from runner.artefacts.schemas import SCHEMAS, fault, known
+from runner.errors import UsageError
+
+LINE = {
+    "question": "q", "type": "t", "arm": "a", "scope": "s", "project": "p", "size": 2, "gold": ["x"],
+    "ranking": [["x", 0.5, [0.1, 0.2, None, 0.0, 0.0]], ["y", 0.25]],
+}  # fmt: skip
+
+
+def test_every_machine_readable_artefact_has_its_schema() -> None:
+    for_people = {"pgmnemo/report/1", "pgmnemo/blocked/1"}
+    assert set(NAMED.values()) - for_people | {"pgmnemo/manifest/1"} <= set(SCHEMAS)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_schema_says_what_it_is(name: str) -> None:
+    schema = json.loads(Path(SCHEMAS[name]).read_text(encoding="utf-8"))
+    _, kind, version = name.split("/")
+    assert schema["$id"] == f"urn:pgmnemo:{kind}:{version}"
+    assert schema["title"]
+    assert schema["description"]
+    assert schema["additionalProperties"] is False
+    assert set(schema["required"]) == set(schema["properties"])
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"size": "2"}, "data.size must be integer"),
+        ({"size": True}, "data.size must be integer"),
+        ({"gold": []}, "data.gold must contain at least 1 items"),
+        ({"ranking": [["x"]]}, r"data.ranking\[0\] must contain at least 2 items"),
+        ({"ranking": [["x", 1.0, [0.0]]]}, r"must contain at least 5 items"),
+        ({"ranking": [7]}, r"must be string or array"),
+        ({"seconds": 1}, "must not contain"),
+    ],
+)
+def test_what_is_not_of_a_schema_is_told(change: dict[str, object], sentence: str) -> None:
+    assert fault("pgmnemo/raw/1", LINE) is None
+    told = fault("pgmnemo/raw/1", {**LINE, **change})
+    assert told is not None
+    assert re.search(sentence, told)
+
+
+def test_an_unknown_schema_lists_the_known_ones() -> None:
+    with pytest.raises(
+        UsageError, match="no schema named 'pgmnemo/raw/9'; choose one of: pgmnemo/manifest/1"
+    ):
+        fault("pgmnemo/raw/9", {})
+    assert known("raw") == ["pgmnemo/raw/1"]
