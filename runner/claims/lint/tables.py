@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from runner.claims.lint.blocks import Block
 from runner.claims.lint.figures import Figure, bind, visible
@@ -45,7 +45,18 @@ def tabular(block: Block, above: str) -> list[Figure]:
             if not names and not own and column:
                 names = _from_above(cell, title, named, any(headers))
             figures += _of_cell(block, number, line, cell, title, names)
-    return figures
+    return _in_one_unit(figures)
+
+
+def _in_one_unit(figures: list[Figure]) -> list[Figure]:
+    """0.6 is a percentage where the same metric is 72.3 elsewhere in the table."""
+    percent = {figure.name.words for figure in figures if figure.number.bare}
+    return [
+        replace(figure, number=replace(figure.number, percent=True))
+        if figure.name.words in percent
+        else figure
+        for figure in figures
+    ]
 
 
 def _of_cell(block: Block, line: int, text: str, cell: Cell, title: str, names: list[Name]) -> list[Figure]:

@@ -91,6 +91,39 @@ def test_a_value_is_compared_after_the_rounding_that_it_shows(root: Path, shown:
     assert check(root, f"{CITED}: recall_any@10 is {shown}.").passed is agrees
 
 
+FORMS = (
+    "recall_any@10 is {}.",
+    "{} recall_any@10",
+    "| any@10 |\n|---|\n| {} |",
+    "- R@10: **{}**",
+    "> any@10 = {} (ours)",
+)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("shown", ["0.962", "96.2 %", "0.9624", "96.24 %"])
+def test_any_digit_that_is_changed_is_found_in_any_form(root: Path, form: str, shown: str) -> None:
+    def passes(value: str) -> bool:
+        return check(root, f"{CITED}.\n\n{form.format(value)}\n").passed
+
+    changed = [
+        shown[:place] + digit + shown[place + 1 :]
+        for place, old in enumerate(shown)
+        if old.isdigit() and shown[:1] + old != "00"
+        for digit in "0123456789"
+        if digit != old and not (place == 0 and old == "0")
+    ]
+    assert len(changed) >= 27
+    assert passes(shown)
+    assert not [value for value in changed if passes(value)]
+
+
+def test_a_table_is_in_one_unit(root: Path) -> None:
+    table = "| arm | any@10 |\n|---|---|\n| pgmnemo | 96.2 |\n| bm25 | {} |\n"
+    assert check(root, f"{CITED}.\n\n{table.format('95.1')}").passed
+    assert not check(root, f"{CITED}.\n\n{table.format('0.951')}").passed
+
+
 def test_a_finding_says_file_line_and_column(root: Path) -> None:
     (finding,) = check(root, f"# Notes\n\n{CITED}:\nrecall_any@10 is 0.5.\n").findings
     assert (finding.line, finding.column, finding.rule) == (4, 18, "differs")
