@@ -69,6 +69,7 @@ class Sheet:
     scope: str
     questions: list[Judged]
     metrics: list[Metric]
+    sizes: NDArray[np.int64]
     clusters: NDArray[np.str_] | None
     values: dict[str, Floats]
 
@@ -82,7 +83,8 @@ class Sheet:
             missing = [q.key not in answers for q in questions]
             values[arm][missing] = [m.worst for m in metrics]
         clusters = np.array([q.project for q in questions]) if clustered else None
-        return cls(table.scope, questions, metrics, clusters, values)
+        sizes = np.array([q.size for q in questions])
+        return cls(table.scope, questions, metrics, sizes, clusters, values)
 
     def results(self, arm: str, views: Mapping[str, View]) -> Iterator[Score]:
         """One row for each view, type ("all" first) and metric."""
@@ -135,7 +137,7 @@ class Sheet:
         return None if self.clusters is None else list(self.clusters[chosen])
 
     def _trivial(self, metric: Metric, chosen: NDArray[np.intp]) -> int:
-        return sum(self.questions[i].size <= metric.k for i in chosen) if metric.scope_bound else 0
+        return int((self.sizes[chosen] <= metric.k).sum()) if metric.scope_bound else 0
 
 
 def _figures(interval: Interval, i: int) -> dict[str, float]:
