@@ -33,7 +33,7 @@ EVERYTHING_ELSE = {"importance_weight": "0", "graph_weight": "0"}  # LoCoMo give
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One question: its conversation, `components` (sessions, 5) in tie order, and which sessions are gold."""
+    """One question: its conversation, `components` (sessions, 5) in tie order, which sessions are gold."""
 
     conversation: str
     components: NDArray[np.float64]
@@ -41,8 +41,8 @@ class Ranked:
 
     def scores(self, weight: float, recency_weight: float) -> tuple[float, float, float]:
         """Hit at 5, hit at 10 and reciprocal rank with this cosine weight."""
-        cosine, bm25, recency = (self.components[:, COMPONENTS.index(c)] for c in ("cosine", "bm25", "recency"))
-        score = bm25 + weight * np.maximum(cosine, 0) + recency_weight * recency
+        parts = {name: self.components[:, place] for place, name in enumerate(COMPONENTS)}
+        score = parts["bm25"] + weight * np.maximum(parts["cosine"], 0) + recency_weight * parts["recency"]
         rank = int(np.argmax(self.gold[np.argsort(-score, kind="stable")])) + 1
         return float(rank <= 5), float(rank <= 10), 1 / rank
 
@@ -67,7 +67,8 @@ def recalled(data: Path | None, embedder: str) -> list[Ranked]:
     for one, answer in zip(asked, answers, strict=True):
         hits = sorted(answer.ranking, key=lambda hit: external[hit.id])
         components = np.array([hit.components for hit in hits], dtype=float)
-        rows.append(Ranked(one.question.project, components, np.isin([h.id for h in hits], one.question.gold)))
+        gold = np.isin([hit.id for hit in hits], one.question.gold)
+        rows.append(Ranked(one.question.project, components, gold))
     return rows
 
 

@@ -87,9 +87,7 @@ def test_haystacks_of_nothing_but_evidence_are_refused_as_the_oracle_file(write:
         ("answer_session_ids", "answer_1", "'answer_session_ids' of q1_abs must be a list"),
     ],
 )
-def test_wrong_item_and_key_are_named(
-    write: Write, item: Item, key: str, value: Any, sentence: str
-) -> None:
+def test_wrong_item_and_key_are_named(write: Write, item: Item, key: str, value: Any, sentence: str) -> None:
     item[key] = value
     with pytest.raises(CorpusError, match=sentence):
         LONGMEMEVAL.load(write([item]))
