@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from runner.claims.history import log_deviation
 from runner.claims.verify import CHECKS, Found
 
 CORPUS_CHECKS = {"corpus", "questions", "gold", "ranked", "chance"}
@@ -27,6 +28,14 @@ def test_a_run_agrees_with_its_corpus(copy: Callable[[], Any]) -> None:
     assert verification.faults == ()
     holding = {answer.check for answer in verification.answers if answer.found is Found.HOLDS}
     assert holding >= CORPUS_CHECKS
+
+
+def test_a_deviation_that_became_known_later_is_told(copy: Callable[[], Any]) -> None:
+    run = copy()
+    log_deviation(run.folder, "the clock was wrong")
+    answer = next(answer for answer in run.verify().answers if answer.check == "history")
+    assert answer.found is Found.HOLDS
+    assert answer.sentence.endswith("; later it adds: the clock was wrong")
 
 
 def test_the_documentation_names_every_check_in_order() -> None:

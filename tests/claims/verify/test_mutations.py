@@ -233,8 +233,11 @@ def test_an_entry_that_is_gone_or_stands_twice(copy: Callable[[], Any]) -> None:
     run = copy()
     path = run.path("HISTORY.md")
     head, entry = path.read_text(encoding="utf-8").split("\n## ")
-    path.write_text(head + f"\n## {entry}\n## {entry}")
-    assert "2 entries" in run.faults()["history"]
+    bare = entry.replace("- deviation: ", "- what: ")
+    path.write_text(head + f"\n## {entry}\n## {bare}")
+    assert "has the entry of the run twice" in run.faults()["history"]
+    path.write_text(head + f"\n## {entry}\n## {entry.replace('sha256: ', 'sha256: 0')}")
+    assert "manifest sha256, entry 2: HISTORY.md says 0" in run.faults()["history"]
     path.write_text(head)
     assert "no entry" in run.faults()["history"]
     path.unlink()

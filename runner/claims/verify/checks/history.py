@@ -31,23 +31,34 @@ class Entry:
 
 
 def history(evidence: Evidence) -> str:
-    """The entry is looked up by suite and name; there is one, and it says what the artefacts say."""
+    """Looked up by suite and name: the run's own entry, then any deviation that became known later."""
     run, path = evidence.run, _path(evidence)
     found = [one for one in entries(path) if (one.suite, one.name) == (run["corpus"]["suite"], run["name"])]
-    if len(found) != 1:
-        count = f"{len(found)} entries" if found else "no entry"
-        raise Wrong(f"{path.name} has {count} of the run {run['name']} of {run['corpus']['suite']}")
+    if not found:
+        raise Wrong(f"{path.name} has no entry of the run {run['name']} of {run['corpus']['suite']}")
+    own, *later = found
     digest = sha256(evidence.content(MANIFEST)).hexdigest()
     said = {
-        "day": ([found[0].day], [run["started"][:10]]),
-        "manifest sha256": (found[0].values("manifest sha256"), [digest]),
-        "verdict": (found[0].values("verdict"), [run["verdict"]]),
-        "deviations": (found[0].values("deviation"), [" ".join(text.split()) for text in run["deviations"]]),
+        "day": ([own.day], [run["started"][:10]]),
+        "verdict": (own.values("verdict"), [run["verdict"]]),
+        "deviations": (own.values("deviation"), [" ".join(text.split()) for text in run["deviations"]]),
+        **{
+            f"manifest sha256, entry {n}": (one.values("manifest sha256"), [digest])
+            for n, one in enumerate(found, 1)
+        },
     }
     for what, (logged, wanted) in said.items():
         if logged != wanted:
             raise Wrong(f"{what}: {path.name} says {_short(logged)}, the artefacts {_short(wanted)}")
-    return f"{path.name} has the entry, with this manifest's sha256 {digest[:12]}…"
+    return f"{path.name} has the entry, with this manifest's sha256 {digest[:12]}…{_later(later, path)}"
+
+
+def _later(entries: list[Entry], path: Path) -> str:
+    """What became known after the run; an entry that adds nothing is one too many."""
+    if not all(entry.values("deviation") for entry in entries):
+        raise Wrong(f"{path.name} has the entry of the run twice")
+    added = [deviation for entry in entries for deviation in entry.values("deviation")]
+    return f"; later it adds: {'; '.join(added)}" if added else ""
 
 
 def entries(path: Path) -> list[Entry]:
