@@ -29,7 +29,6 @@ from runner.report import gate_table, summary_table, to_do
 from runner.request import Request
 
 INTERRUPTED = 130
-KINDS = {1: "blocked", 2: "wrong use", 3: "error"}
 
 
 def main(arguments: Sequence[str] | None = None, *, sql: Path = SQL_FOLDER) -> int:
@@ -44,7 +43,7 @@ def main(arguments: Sequence[str] | None = None, *, sql: Path = SQL_FOLDER) -> i
             return bench(options, sql)
         return fetch_corpus(options) if options.command == "fetch" else int(options.handler(options))
     except RunnerError as error:
-        _tell(f"{KINDS[error.code]}: {error}", error)
+        _tell(f"{error.kind}: {error}", error)
         return error.code
     except KeyboardInterrupt as error:
         _tell("interrupted", error)

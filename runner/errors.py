@@ -8,21 +8,30 @@ from __future__ import annotations
 
 
 class RunnerError(Exception):
-    """Base of all errors that a user can cause; the CLI prints the sentence and exits with `code`."""
+    """Base of all errors that a user can cause; the CLI prints `kind` and sentence and exits with `code`."""
 
     code = 3
+    kind = "error"
 
 
 class GateError(RunnerError):
     """A gate failed; a BLOCKED.md was written where the run was to write its artefacts."""
 
     code = 1
+    kind = "blocked"
+
+
+class RefusedError(GateError):
+    """What is asked of a finished run may not be done with it: it is blocked, unverified or was changed."""
+
+    kind = "refused"
 
 
 class UsageError(RunnerError):
     """The command or the call is wrong."""
 
     code = 2
+    kind = "wrong use"
 
 
 class CorpusError(RunnerError):

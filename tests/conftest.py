@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from pathlib import Path
 
 import pytest
+
+
+def pytest_configure() -> None:
+    """A shell's background job ignores SIGINT, and so would all that a test starts and interrupts."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def corpus_file(variable: str, names: tuple[str, ...]) -> Path:

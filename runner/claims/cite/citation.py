@@ -30,8 +30,8 @@ class Citation:
 def cite(folder: str | PathLike[str], *, previous: str | PathLike[str] | None = None) -> Citation:
     """The citation of the run in `folder`, beside the value of the run in `previous` when given.
 
-    Raises GateError when either is blocked, unverified or otherwise not citable, UsageError when the two may
-    not stand beside each other.
+    Raises RefusedError when either is blocked, unverified or otherwise not citable, UsageError when the two
+    may not stand beside each other.
     """
     after = citable(read_results(Path(folder)))
     before = None if previous is None else _beside(citable(read_results(Path(previous))), after)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.artefacts.manifest import MANIFEST
-from runner.errors import GateError, OutputError, UsageError
+from runner.errors import OutputError, RefusedError, UsageError
 from runner.records import Json
 from runner.report.citation import CITABLE, refusal
 from runner.report.figures import Figures
@@ -40,21 +40,21 @@ class Results:
 def read_results(folder: Path) -> Results:
     """The run in `folder`, both files as its manifest has them.
 
-    Raises UsageError when it is no results folder, GateError when the run is blocked or a file is not the one
-    that the manifest lists.
+    Raises UsageError when it is no results folder, RefusedError when the run is blocked or a file is not the
+    one that the manifest lists.
     """
     if (folder / BLOCKED).exists():
-        raise GateError(f"{folder} is blocked and must not be cited (protocol §5): read its {BLOCKED}")
+        raise RefusedError(f"{folder} is blocked and must not be cited (protocol §5): read its {BLOCKED}")
     run, metrics = (read_listed(folder, name) for name in READ)
     if run.get("verdict") != metrics.get("verdict") or "results" not in metrics:
-        raise GateError(
+        raise RefusedError(
             f"run.json and metrics.json of {folder} are not of one run: take the folder from its commit"
         )
     return Results(folder, run, metrics)
 
 
 def citable(results: Results) -> Results:
-    """`results` themselves; GateError with the usual sentence when nothing of the run may be cited."""
+    """`results` themselves; RefusedError with the usual sentence when nothing of the run may be cited."""
     reason = refusal(results.figures, results.run)
     if reason is None:
         return results
@@ -62,7 +62,7 @@ def citable(results: Results) -> Results:
         reason += (
             " Its report.md says what the protocol does not know; a citable run has a registered corpus."
         )
-    raise GateError(f"{results.folder}: {reason}")
+    raise RefusedError(f"{results.folder}: {reason}")
 
 
 def read_listed(folder: Path, name: str) -> Json:
@@ -72,7 +72,7 @@ def read_listed(folder: Path, name: str) -> Json:
     listed = {entry["name"]: entry["sha256"] for entry in _entries(_json(folder, MANIFEST), folder)}
     document = _json(folder, name)
     if listed.get(name) != sha256((folder / name).read_bytes()).hexdigest():
-        raise GateError(
+        raise RefusedError(
             f"{folder / name} is not the file that {MANIFEST} lists: take it from the commit of the run"
         )
     return document
@@ -83,7 +83,7 @@ def _entries(manifest: Json, folder: Path) -> list[dict[str, Any]]:
     if not isinstance(entries, list) or not all(
         isinstance(e, dict) and {"name", "sha256"} <= set(e) for e in entries
     ):
-        raise GateError(f"{folder / MANIFEST} lists no files: take it from the commit of the run")
+        raise RefusedError(f"{folder / MANIFEST} lists no files: take it from the commit of the run")
     return entries
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.artefacts import RAW, read_raw
-from runner.errors import GateError, OutputError, UsageError
+from runner.errors import OutputError, RefusedError, UsageError
 from runner.metrics.table import ScopeTable, arrange
 from runner.records import Json, View
 
@@ -53,11 +53,11 @@ class Side:
 def read_side(folder: Path) -> Side:
     """The run in `folder`.
 
-    Raises UsageError when it is no results folder, GateError when the run was blocked, OutputError when a
+    Raises UsageError when it is no results folder, RefusedError when the run was blocked, OutputError when a
     file is damaged.
     """
     if (folder / "BLOCKED.md").exists():
-        raise GateError(f"{folder} is blocked and has no figure to compare: read its BLOCKED.md")
+        raise RefusedError(f"{folder} is blocked and has no figure to compare: read its BLOCKED.md")
     run, metrics = (_document(folder, name) for name in ("run.json", "metrics.json"))
     if not (folder / RAW).is_file():
         raise UsageError(f"{folder} lacks {RAW}, from which every question's value comes: name a whole run")

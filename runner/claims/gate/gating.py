@@ -10,7 +10,7 @@ from runner.claims.compare import Comparison, compare
 from runner.claims.compare.comparing import NO_LIMITS
 from runner.claims.gate.newest import newest
 from runner.claims.verify import Verification, verify
-from runner.errors import GateError
+from runner.errors import RefusedError
 from runner.statistics.bootstrap import RESAMPLES
 
 Verify = Callable[[Path], Verification]
@@ -55,12 +55,12 @@ def gate(
 ) -> Gated:
     """Verify both runs and compare them; each folder may also hold runs, of which the newest is taken.
 
-    Raises what `compare` raises, and GateError for a blocked run.
+    Raises what `compare` raises, and RefusedError for a blocked run.
     """
     folders = {"baseline": newest(Path(baseline)), "candidate": newest(Path(candidate))}
     for role, folder in folders.items():
         if (folder / "BLOCKED.md").exists():
-            raise GateError(f"the {role} {folder} is blocked and has no figure: read its BLOCKED.md")
+            raise RefusedError(f"the {role} {folder} is blocked and has no figure: read its BLOCKED.md")
     checked = tuple(Checked(role, check(folder)) for role, folder in folders.items())
     if not all(each.verification.intact for each in checked):
         return Gated(checked, None, strict)

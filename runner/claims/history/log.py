@@ -10,7 +10,7 @@ from pathlib import Path
 
 from runner.artefacts.manifest import MANIFEST
 from runner.claims.cite.results import read_listed
-from runner.errors import GateError, UsageError
+from runner.errors import RefusedError, UsageError
 from runner.protocol.history import append_entry, entry_text, logged_manifests
 from runner.records import Json, Verdict
 
@@ -30,7 +30,7 @@ class Run:
 def log_run(folder: str | PathLike[str], *, history: str | PathLike[str] | None = None) -> tuple[Path, bool]:
     """Append the entry of the run in `folder`: the file, and whether anything had to be appended.
 
-    Raises GateError when the folder is logged under another manifest: it was changed since.
+    Raises RefusedError when the folder is logged under another manifest: it was changed since.
     """
     run = _read(Path(folder), history)
     if _is_logged(run):
@@ -50,7 +50,7 @@ def log_deviation(
     """Append a deviation of the run in `folder` that became known after it; the file.
 
     The entry bears `day` (today, unless given); a verified run is a deviation from then on. Raises UsageError
-    when the run itself is not logged yet, GateError when it was changed since it was.
+    when the run itself is not logged yet, RefusedError when it was changed since it was.
     """
     run = _read(Path(folder), history)
     if not deviation.strip():
@@ -72,7 +72,7 @@ def _append(run: Run, day: date, deviations: list[str]) -> None:
 def _is_logged(run: Run) -> bool:
     known = logged_manifests(run.history, run.results)
     if known and run.manifest not in known:
-        raise GateError(
+        raise RefusedError(
             f"{run.results} stands in {run.history} with another manifest: the folder was changed since; "
             "take it from the commit of the run"
         )
