@@ -51,6 +51,10 @@ def main(arguments: Sequence[str] | None = None, *, sql: Path = SQL_FOLDER) -> i
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # a file or folder that no stage foresaw
+        place, why = error.filename or "this machine", error.strerror or str(error)
+        _tell(f"error: {place}: {why}; make it readable and writable, or name another", error)
+        return RunnerError.code
     finally:
         signal.signal(signal.SIGTERM, before)
 

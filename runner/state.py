@@ -102,7 +102,7 @@ class RunState:
             dirty=self.code.dirty,
             asked=self.asked,
             history=history.name,
-            history_ready=can_append(history) or not history.parent.exists(),
+            history_ready=can_append(history),
             retrievals=retrievals,
             artefacts=artefacts,
         )

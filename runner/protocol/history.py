@@ -97,10 +97,11 @@ def logged_manifests(path: Path, results: str) -> tuple[str, ...]:
 
 
 def can_append(path: Path) -> bool:
-    """Whether `append_entry` would find `path` writable; leaves no trace."""
-    if path.exists():
-        return path.is_file() and os.access(path, os.W_OK)
-    return path.parent.is_dir() and os.access(path.parent, os.W_OK | os.X_OK)
+    """Whether `append_entry` would find `path` writable, its folder made first; leaves no trace."""
+    if os.path.lexists(path):  # unlike Path.exists, no error where a folder above may not be entered
+        return os.path.isfile(path) and os.access(path, os.W_OK)
+    folder = next(parent for parent in path.absolute().parents if os.path.isdir(parent))
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def _one_line(text: str) -> str:

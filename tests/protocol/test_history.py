@@ -122,7 +122,7 @@ def test_a_disk_that_fills_up_leaves_the_file_as_it_was(
 
 def test_whether_an_entry_can_be_appended_is_told_without_a_trace(tmp_path: Path) -> None:
     assert can_append(tmp_path / "HISTORY.md")
-    assert not can_append(tmp_path / "no folder" / "HISTORY.md")
+    assert can_append(tmp_path / "a folder that the run makes" / "HISTORY.md")
     assert not can_append(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -140,3 +140,10 @@ def test_the_manifests_of_a_folder_are_those_of_its_entries(history: Path) -> No
     assert logged_manifests(history, FOLDER) == (MANIFEST, "0" * 64)
     assert logged_manifests(history, FOLDER[:-1]) == ()
     assert logged_manifests(history.with_name("none.md"), FOLDER) == ()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may enter any folder")
+def test_a_folder_that_may_not_be_entered_takes_no_entry(tmp_path: Path) -> None:
+    tmp_path.chmod(0o000)
+    assert not can_append(tmp_path / "results" / "HISTORY.md")
+    tmp_path.chmod(0o700)
