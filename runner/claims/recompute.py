@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from runner.artefacts import metrics_document
-from runner.metrics import METRIC_VERSION, metrics_for, score
+from runner.metrics import DIFFERENCES, metrics_for, score
 from runner.records import Json, Retrieval, View
 from runner.registry import Registry
 
 Recompute = Callable[[Mapping[str, Any], Sequence[Retrieval], Sequence[int]], Json]
 
 
-def _current(run: Mapping[str, Any], rows: Sequence[Retrieval], cutoffs: Sequence[int]) -> Json:
-    scores = score(rows, views=views(run), clustered=run["corpus"]["clustered"], cutoffs=cutoffs)
+def _scored(version: str, run: Mapping[str, Any], rows: Sequence[Retrieval], cutoffs: Sequence[int]) -> Json:
+    clustered = run["corpus"]["clustered"]
+    scores = score(rows, views=views(run), clustered=clustered, cutoffs=cutoffs, version=version)
     return metrics_document(
         run,
         scores.results,
         scores.differences,
-        metric_code=METRIC_VERSION,
+        metric_code=version,
         definitions={name: metric.definition for name, metric in metrics_for(cutoffs).items()},
         intervals=scores.methods,
     )
 
 
-METRIC_CODES: Registry[Recompute] = Registry("version of the metric code", {METRIC_VERSION: _current})
+METRIC_CODES: Registry[Recompute] = Registry(
+    "version of the metric code", {version: partial(_scored, version) for version in DIFFERENCES}
+)
 """By version: from (run.json, raw rows, cutoffs) to the document of metrics.json."""
 
 

@@ -9,9 +9,8 @@ from runner.metrics.ndcg import ndcg
 from runner.metrics.recall import recall_all, recall_any, recall_frac
 from runner.metrics.score import Scores, score
 from runner.metrics.table import CEILING
+from runner.metrics.version import DIFFERENCES, METRIC_VERSION, interval_methods
 from runner.registry import Registry
-
-METRIC_VERSION = "1.0.0"  # a new one whenever a definition here changes a number
 
 METRICS: Registry[Metric]  # at the protocol's cutoffs
 
@@ -25,10 +24,12 @@ def __getattr__(name: str) -> Registry[Metric]:
 
 __all__ = [
     "CEILING",
+    "DIFFERENCES",
     "METRICS",
     "METRIC_VERSION",
     "Metric",
     "Scores",
+    "interval_methods",
     "metrics_for",
     "mrr",
     "ndcg",

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from runner.metrics.family import metrics_for
 from runner.metrics.metric import Floats, Metric
 from runner.metrics.table import CEILING, Judged, ScopeTable, arrange
+from runner.metrics.version import DIFFERENCES, METRIC_VERSION, interval_methods
 from runner.records import Difference, Retrieval, Score
-from runner.statistics import Interval, difference_interval, interval_methods, mean_interval
+from runner.statistics import Interval, Method, mean_interval
 
 ALL = "all"
 DIGITS = 12  # rounds away the last bits, in which two machines' logarithms may differ
@@ -36,6 +37,7 @@ def score(
     views: Mapping[str, View],
     clustered: bool,
     cutoffs: Sequence[int] | None = None,
+    version: str = METRIC_VERSION,
 ) -> Scores:
     """Score every arm, and the ceiling, in every scope, view and type; subtract each arm from the first.
 
@@ -44,7 +46,7 @@ def score(
     A view maps (question key, type) to whether the question belongs to it; one that is empty gives no row.
     The denominator is every question that any arm answered in the scope; an arm that did not answer it
     gets the metric's worst value, and one with no answer in a scope at all was not run there and has no
-    row. Questions of one project are one cluster if `clustered`.
+    row. Questions of one project are one cluster if `clustered`. `version` is that of the metric code.
     Raises UsageError for rows that do not fit together (see `arrange`) and for a bad cutoff.
     """
     metrics = list(metrics_for(cutoffs).values())
@@ -58,8 +60,8 @@ def score(
             results += sheet.results(arm, views)
         for other in table.arms:
             if system in table.arms and other != system:
-                differences += sheet.differences(system, other, views)
-    return Scores(results, differences, interval_methods(clustered))
+                differences += sheet.differences(system, other, views, DIFFERENCES[version])
+    return Scores(results, differences, interval_methods(clustered, version))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +105,16 @@ class Sheet:
                         trivial=self._trivial(metric, chosen),
                     )
 
-    def differences(self, arm: str, baseline: str, views: Mapping[str, View]) -> Iterator[Difference]:
+    def differences(
+        self, arm: str, baseline: str, views: Mapping[str, View], method: Method
+    ) -> Iterator[Difference]:
         """One row for each view and metric, over all types."""
         for view, inside in views.items():
             chosen = self._inside(inside)
             if not len(chosen):
                 continue
             paired = self.values[arm][chosen] - self.values[baseline][chosen]
-            interval = difference_interval(paired, self._clusters(chosen))
+            interval = method.interval(paired, self._clusters(chosen))
             for i, metric in enumerate(self.metrics):
                 yield Difference(
                     arm=arm,

@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
 from runner.statistics.bootstrap import bootstrap_difference
+from runner.statistics.clusters import Floats
 from runner.statistics.holm import holm
 from runner.statistics.interval import Interval
 from runner.statistics.mcnemar import mcnemar
 from runner.statistics.paired import difference_interval
+from runner.statistics.paired_score import score_interval
 from runner.statistics.single import mean_interval
 
-STATISTICS_VERSION = "1.0.0"
 
-_VALUE = "Wilson t interval on the effective sample size"
-_DIFFERENCE = "paired t interval with two added questions"
+@dataclass(frozen=True, slots=True)
+class Method:
+    """An interval by its name, as metrics.json states it: `name`, then `clustered` where clusters count."""
+
+    name: str
+    clustered: str
+    interval: Callable[[Floats, Sequence[Hashable] | None], Interval]
+
+    def words(self, clustered: bool) -> str:
+        """The whole of its name."""
+        return f"{self.name}, {self.clustered if clustered else 'unclustered'}"
 
 
-def interval_methods(clustered: bool) -> dict[str, str]:
-    """The names of the intervals in `results` and `differences`, as metrics.json states them."""
-    how = "clustered by project (jackknife, clusters - 1 degrees of freedom)" if clustered else "unclustered"
-    return {"value": f"{_VALUE}, {how}", "difference": f"{_DIFFERENCE}, {how}"}
-
+_HOW = "clustered by project (jackknife, {most}clusters - 1 degrees of freedom)"
+MEAN = Method("Wilson t interval on the effective sample size", _HOW.format(most=""), mean_interval)
+PAIRED_T = Method("paired t interval with two added questions", _HOW.format(most=""), difference_interval)
+PAIRED_SCORE = Method(
+    "paired score interval on the effective sample size", _HOW.format(most="at most "), score_interval
+)
 
 __all__ = [
-    "STATISTICS_VERSION",
+    "MEAN",
+    "PAIRED_SCORE",
+    "PAIRED_T",
     "Interval",
+    "Method",
     "bootstrap_difference",
     "difference_interval",
     "holm",
-    "interval_methods",
     "mcnemar",
     "mean_interval",
+    "score_interval",
 ]

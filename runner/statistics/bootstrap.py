@@ -7,8 +7,9 @@ absolute value is the critical value, in place of a table's. Two guards keep it 
 
 - the standard errors hold the two added questions of `difference_interval`, so that arms which agree nearly
   everywhere keep a width and no resample divides by zero;
-- the critical value is never below Student's t, for where the differences stand in one or two clusters most
-  resamples hold none of them, and the bootstrap alone takes the silence for certainty.
+- the interval is never narrower than the score interval of `paired_score`, for where the differences stand
+  in one or two clusters most resamples hold none of them, and the bootstrap alone takes the silence for
+  certainty.
 
 `tests/statistics/test_bootstrap.py` measures its coverage beside the percentile bootstrap's.
 """
@@ -23,7 +24,7 @@ import numpy as np
 from runner.statistics.clusters import Clustered, Floats, by_cluster
 from runner.statistics.interval import CONFIDENCE, Interval
 from runner.statistics.paired import ADDED_QUESTIONS
-from runner.statistics.quantile import t_central, t_quantile
+from runner.statistics.paired_score import score_interval, score_p
 
 RESAMPLES = 10_000
 SEED = 42
@@ -56,17 +57,11 @@ def bootstrap_difference(
         return Paired(Interval(mean, np.full_like(mean, -1.0), np.ones_like(mean)), np.ones_like(mean))
     error = _error(groups.jackknife(), len(differences))
     drawn = np.concatenate(list(_studentised(groups, resamples, seed)))
-    table = t_quantile((1 + CONFIDENCE) / 2, groups.freedom)
-    reach = np.maximum(np.quantile(drawn, CONFIDENCE, axis=0), table) * error
-    interval = Interval(mean, np.maximum(mean - reach, -1.0), np.minimum(mean + reach, 1.0))
-    return Paired(interval, _p(np.abs(mean) / error, drawn, groups.freedom))
-
-
-def _p(seen: Floats, drawn: Floats, freedom: int) -> Floats:
-    """The larger of the bootstrap's and of Student's p value, as the interval is the wider of the two."""
-    by_draws = (1 + (drawn >= seen).sum(axis=0)) / (len(drawn) + 1)
-    by_table = np.array([1 - t_central(float(t), freedom) for t in seen])
-    return np.asarray(np.maximum(by_draws, by_table))
+    reach, least = np.quantile(drawn, CONFIDENCE, axis=0) * error, score_interval(differences, clusters)
+    low, high = np.minimum(mean - reach, least.low), np.maximum(mean + reach, least.high)
+    by_draws = (1 + (drawn >= np.abs(mean) / error).sum(axis=0)) / (len(drawn) + 1)
+    p = np.maximum(by_draws, score_p(differences, clusters))
+    return Paired(Interval(mean, np.maximum(low, -1.0), np.minimum(high, 1.0)), p)
 
 
 def _studentised(groups: Clustered, resamples: int, seed: int) -> Iterator[Floats]:

@@ -38,7 +38,7 @@ def mean_interval(values: Floats, clusters: Sequence[Hashable] | None = None) ->
     mean = groups.mean
     if groups.freedom < 1:
         return Interval(mean, np.zeros_like(mean), np.ones_like(mean))
-    effect = _dispersion(values, mean)
+    effect = dispersion(values, mean, mean * (1 - mean))
     if clusters is not None:
         effect = np.maximum(effect, _design_effect(groups, mean))
     low, high = wilson(mean, len(values) / effect, t_quantile((1 + CONFIDENCE) / 2, groups.freedom))
@@ -54,9 +54,9 @@ def wilson(mean: Floats, number: Floats, quantile: float) -> tuple[Floats, Float
     return np.where(mean > 0, low, 0.0), np.where(mean < 1, high, 1.0)
 
 
-def _dispersion(values: Floats, mean: Floats) -> Floats:
-    """Variance of the values over that of hits and misses with the same mean, shrunk to 1."""
-    ratio = _ratio(((values - mean) ** 2).sum(axis=0) / len(values), mean * (1 - mean))
+def dispersion(values: Floats, mean: Floats, whole: Floats) -> Floats:
+    """Variance of the values over `whole`, that of hits and misses alone, shrunk to 1 by one question."""
+    ratio = _ratio(((values - mean) ** 2).sum(axis=0) / len(values), whole)
     return np.asarray((len(values) * ratio + 1) / (len(values) + 1))
 
 

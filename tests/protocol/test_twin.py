@@ -14,7 +14,7 @@ from runner.gates import GATES
 from runner.metrics import METRICS
 from runner.protocol import DOCUMENT, load_protocol
 from runner.protocol.appendix import HEAD, appendix
-from runner.statistics import interval_methods
+from runner.metrics import interval_methods
 from runner.suites import SUITES
 
 TEXT = DOCUMENT.read_text(encoding="utf-8")

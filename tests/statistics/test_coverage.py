@@ -13,7 +13,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from runner.statistics import bootstrap_difference, difference_interval, mcnemar, mean_interval
+from runner.statistics import (
+    bootstrap_difference,
+    difference_interval,
+    mcnemar,
+    mean_interval,
+    score_interval,
+)
 from runner.statistics.clusters import Floats, by_cluster
 from runner.statistics.interval import Interval
 from runner.statistics.quantile import t_quantile
@@ -149,13 +155,23 @@ def t_interval(differences: Floats, clusters: list[int] | None = None) -> Interv
     return difference_interval(differences, clusters)
 
 
+def score(differences: Floats, clusters: list[int] | None = None) -> Interval:
+    return score_interval(differences, clusters)
+
+
 def studentised(differences: Floats, clusters: list[int] | None = None) -> Interval:
     """The interval of `compare`, with fewer resamples than in use."""
     return bootstrap_difference(differences, clusters, resamples=2000).interval
 
 
 Paired = Callable[..., Interval]
-EFFECTS = ((0.002, 0.001), (0.01, 0.01), (0.02, 0.005), (0.1, 0.05))  # shares of questions won and lost
+EFFECTS = (
+    (0.002, 0.001),
+    (0.01, 0.01),
+    (0.02, 0.005),
+    (0.03, 0.0),
+    (0.1, 0.05),
+)  # shares of questions won and lost
 
 
 def paired_row(method: Paired, rho: float) -> list[tuple[float, float, float]]:
@@ -169,17 +185,29 @@ def paired_row(method: Paired, rho: float) -> list[tuple[float, float, float]]:
     return found
 
 
-@pytest.mark.parametrize(("rho", "floor"), [(0.0, 0.93), (0.01, 0.93), (0.03, 0.90), (0.1, 0.82)])
-def test_paired_differences_over_clusters_are_covered(rho: float, floor: float) -> None:
-    """The limit is rho = 0.1, where most of what differs stands in one or two of the ten clusters."""
-    for held, width, spread in paired_row(t_interval, rho):
-        assert held >= floor
-        assert width < 1.6 * 2 * t_quantile(0.975, len(SIZES) - 1) * spread
+@pytest.mark.parametrize("rho", RHOS)
+@pytest.mark.parametrize("method", [score, studentised])
+def test_paired_differences_over_clusters_are_covered(method: Paired, rho: float) -> None:
+    """At rho = 0.1 too, where most of what differs stands in one or two of the ten clusters."""
+    assert min(held for held, _, _ in paired_row(method, rho)) >= 0.935  # 0.95 less the noise of 800 runs
 
 
-@pytest.mark.parametrize(("rho", "floor"), [(0.0, 0.94), (0.01, 0.94), (0.03, 0.93), (0.1, 0.87)])
-def test_the_studentised_bootstrap_covers_where_the_t_interval_falls_short(rho: float, floor: float) -> None:
-    assert min(held for held, _, _ in paired_row(studentised, rho)) >= floor
+def test_the_price_is_bearable_at_the_correlation_of_real_runs() -> None:
+    ratios = [
+        found[1] / known[1]
+        for found, known in zip(paired_row(score, 0.01), paired_row(t_interval, 0.01), strict=True)
+    ]
+    assert max(ratios[1:]) < 1.4  # the first has six questions that differ
+    assert ratios[-1] < 1.1
+
+
+@pytest.mark.parametrize(
+    ("rho", "floor", "ceiling"), [(0.0, 0.93, 0.97), (0.01, 0.92, 0.95), (0.1, 0.8, 0.9)]
+)
+def test_the_former_t_interval_covers_less_the_more_clusters_differ(
+    rho: float, floor: float, ceiling: float
+) -> None:
+    assert floor <= min(held for held, _, _ in paired_row(t_interval, rho)) <= ceiling
 
 
 @pytest.mark.parametrize(("rho", "ceiling"), [(0.0, 0.93), (0.01, 0.92), (0.03, 0.92), (0.1, 0.93)])
@@ -192,7 +220,7 @@ def test_the_percentile_bootstrap_of_differences_covers_too_little(rho: float, c
     assert min(found) < 0.91
 
 
-@pytest.mark.parametrize("method", [t_interval, studentised])
+@pytest.mark.parametrize("method", [t_interval, score, studentised])
 @pytest.mark.parametrize("n", [36, 246])
 def test_paired_differences_without_clusters_are_covered(method: Paired, n: int) -> None:
     rng = np.random.default_rng(13)
@@ -209,9 +237,11 @@ def test_differences_of_reciprocal_ranks_are_covered_too() -> None:
     shift = rng.normal(0.01, 0.02, (len(SIZES), RUNS))[CLUSTERS]
     moved = rng.random((len(CLUSTERS), RUNS)) < 0.2
     steps = rng.choice(np.array([-0.5, -0.25, 0.25, 0.5]), (len(CLUSTERS), RUNS))
-    held, width = coverage(studentised(np.where(moved, steps, 0.0) + shift, CLUSTERS), 0.01)
-    print(f"\npaired, studentised, reciprocal ranks: {held:.3f} / {width:.4f}")
-    assert held >= 0.93
+    differences = np.where(moved, steps, 0.0) + shift
+    for method in (score, studentised):
+        held, width = coverage(method(differences, CLUSTERS), 0.01)
+        print(f"\npaired, {method.__name__}, reciprocal ranks: {held:.3f} / {width:.4f}")
+        assert held >= 0.93
 
 
 def test_mcnemar_calls_a_difference_where_clusters_alone_make_one() -> None:

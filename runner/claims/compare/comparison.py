@@ -17,7 +17,7 @@ from runner.statistics.bootstrap import RESAMPLES, SEED
 SCHEMA = "pgmnemo/comparison/1"
 METHOD = (
     "symmetric studentised paired bootstrap with two added questions, {resamples} resamples, seed {seed}, "
-    "its critical value at least Student's t, {how}"
+    "never narrower than the paired score interval, {how}"
 )
 CLUSTERED = "clustered by project (clusters - 1 degrees of freedom)"
 MCNEMAR = "exact, two-sided; takes questions for independent"

@@ -61,15 +61,20 @@ def _scopes(before: Side, after: Side) -> str:
 
 
 def _metrics(before: Side, after: Side) -> str:
-    """The version of the metric code, and the definition of every metric by its sentence."""
+    """The major version of the metric code, and the definition of every metric by its sentence."""
     first, second = before.metrics, after.metrics
-    if first["metric_code"] != second["metric_code"]:
+    if _major(first) != _major(second):
         return f"metric code {first['metric_code']} against {second['metric_code']}"
     names = first["definitions"].keys() ^ second["definitions"].keys()
     if names:
         return f"only one has {', '.join(sorted(names))}"
     changed = [name for name, words in first["definitions"].items() if second["definitions"][name] != words]
     return f"another definition of {', '.join(changed)}" if changed else ""
+
+
+def _major(metrics: Mapping[str, object]) -> str:
+    """A minor version changes intervals alone, and a comparison computes its own."""
+    return str(metrics["metric_code"]).partition(".")[0]
 
 
 def _questions(before: Side, after: Side) -> str:
