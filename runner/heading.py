@@ -12,6 +12,7 @@ from runner.artefacts import (
     CorpusPins,
     Latency,
     Options,
+    PassageCounts,
     ProtocolPins,
     Resources,
     RunHeader,
@@ -58,6 +59,7 @@ def heading(state: RunState, name: str, latency: Iterable[Latency] = ()) -> RunH
         latency=tuple(latency),
         views=tuple(request.suite_parts.views.values()),
         guc_defaults=state.defaults,
+        passages=_passages(state),
         started=state.started,
         finished=datetime.now(UTC),
     )
@@ -107,14 +109,39 @@ def _resources(state: RunState) -> Resources:
     )
 
 
+def _passages(state: RunState) -> PassageCounts | None:
+    if not state.request.engine.passages:
+        return None
+    texts = [passage.embedded for segment in state.corpus.segments for passage in segment.passages]
+    return PassageCounts(len(texts), len(set(texts)))
+
+
 def _components(state: RunState) -> dict[str, str]:
     """Which parts of the score have something to act on in this corpus, in this mode."""
     segments, mode = state.corpus.segments, state.request.recall_mode
+    no_vector = "keyword mode" if mode == "keyword" else ""
+    no_words = "vector mode" if mode == "vector" else ""
+    no_passage = "" if any(s.passages for s in segments) else "the corpus has no passages"
+    no_times = "no times" if len({s.occurred_at for s in segments}) < 2 else ""
     idle = {
-        "cosine": "keyword mode" if mode == "keyword" else "",
-        "bm25": "vector mode" if mode == "vector" else "",
-        "recency": "no times" if len({s.occurred_at for s in segments}) < 2 else "",
+        "cosine": no_vector,
+        "bm25": no_words,
+        "passage_terms": no_words or no_passage,
+        "passage_cosine": no_vector or no_passage,
+        "pair_cosine": no_vector or no_passage,
+        "temporal": no_words or no_times,
+        "context": "" if _companions(state) else "no two lessons of a project have one time",
+        "recency": no_times,
         "importance": "every importance is the same" if len({s.importance for s in segments}) < 2 else "",
         "graph": "" if state.corpus.edges else "the corpus has no edges",
     }
-    return {name: f"inactive: {why}" if why else "active" for name, why in idle.items()}
+    return {
+        name: f"inactive: {idle[name]}" if idle[name] else "active"
+        for name in state.request.engine.components
+    }
+
+
+def _companions(state: RunState) -> bool:
+    """Whether any two segments of one project occurred at one time."""
+    times = [(s.project, s.occurred_at) for s in state.corpus.segments if s.occurred_at is not None]
+    return len(set(times)) < len(times)

@@ -154,7 +154,8 @@ def _embed(state: RunState, environ: Mapping[str, str], progress: Progress) -> N
         return
     with state.watch.stage("embed"):
         cache = state.request.cache or default_cache_dir(environ)
-        state.vectors = embed_corpus(state.corpus, state.embedder, cache, progress)
+        passages = state.request.engine.passages
+        state.vectors = embed_corpus(state.corpus, state.embedder, cache, progress, passages=passages)
 
 
 def _recall(state: RunState, database: Database, folder: RunFolder, progress: Progress) -> None:

@@ -22,10 +22,19 @@ else:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """A few consecutive turns of a segment: `text` is indexed by its words, `embedded` by its vector."""
+
+    text: str
+    embedded: str
+
+
+@dataclass(frozen=True, slots=True)
 class Segment:
     """One text that is stored as one lesson: a dialog session, or a turn at turn granularity.
 
     `id` is the corpus's own id (unique within `project`); it stands in artefacts and is never indexed.
+    `passages` are what an engine of passages is given besides (PROTOCOL.md §2.6).
     """
 
     project: str
@@ -35,6 +44,7 @@ class Segment:
     role: str | None = None
     topic: str | None = None
     importance: int = 3
+    passages: tuple[Passage, ...] = ()
 
     @property
     def external_id(self) -> str:
@@ -158,21 +168,23 @@ class EmbedderIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Unit-length rows at native width, aligned with `Corpus.segments` and `Corpus.questions`."""
+    """Unit-length rows at native width, aligned with `Corpus.segments` and `Corpus.questions`.
+
+    Of `passages` each distinct text has one row: `places` says which, by `Passage.embedded`.
+    """
 
     identity: EmbedderIdentity
     segments: Matrix
     questions: Matrix
     cached: int  # texts found in the cache
     embedded: int  # texts embedded now
-
-
-COMPONENTS = ("cosine", "bm25", "recency", "importance", "graph")
+    passages: Matrix | None = None  # None: not embedded, for the engine takes none
+    places: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One ranked segment. `components` in the order of COMPONENTS, or empty."""
+    """One ranked segment. `components` in the order in which run.json names them, or empty."""
 
     id: str
     score: float | None = None

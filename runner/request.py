@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runner.embedders import EMBEDDERS, Embedder, EmbedderOptions
 from runner.errors import UsageError
-from runner.protocol import Protocol, load_protocol
+from runner.protocol import EnginePins, Protocol, engine, load_protocol
 from runner.records import Corpus, Question
 from runner.suites import SUITES
 from runner.suites.suite import Suite
@@ -85,6 +85,11 @@ class Request:
     def number(self) -> str:
         """The version without its leading v, such as 0.2.1."""
         return self.version.removeprefix("v")
+
+    @property
+    def engine(self) -> EnginePins:
+        """What the version is given, and the components of its score."""
+        return engine(self.number)
 
     @property
     def embedder_name(self) -> str:

@@ -15,7 +15,7 @@ from runner.artefacts.timings import Latency
 from runner.records import DatabaseFacts, EmbedderIdentity, GateResult, Json, SearchScope, Verdict, View
 
 RUN = "run.json"
-SCHEMA = "pgmnemo/run/1"
+SCHEMA = "pgmnemo/run/2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,14 @@ class CorpusPins:
     clustered: bool
     shape: Mapping[str, int]
     citable: bool = True  # False for a corpus that proves an installation and no recall
+
+
+@dataclass(frozen=True, slots=True)
+class PassageCounts:
+    """Passages that the lessons were given, and how many distinct texts of them there are to embed."""
+
+    count: int
+    distinct: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +106,7 @@ class RunHeader:
     arms: tuple[Arm, ...]
     scopes: tuple[SearchScope, ...]
     options: Options
-    components: Mapping[str, str]  # name → "active" or "inactive: why"
+    components: Mapping[str, str]  # name → "active" or "inactive: why", in the order of the raw file
     headline: tuple[str, ...]
     database: DatabaseFacts | None
     python: str
@@ -111,6 +119,7 @@ class RunHeader:
     latency: tuple[Latency, ...] = ()
     views: tuple[View, ...] = ()  # the subsets of questions that figures are given for
     guc_defaults: Mapping[str, str] = field(default_factory=dict)  # what guc_state says without a change
+    passages: PassageCounts | None = None  # None: an engine without passages
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     finished: datetime | None = None
 

@@ -14,11 +14,11 @@ from runner.records import Json
 MANIFEST = "manifest.json"
 SCHEMA = "pgmnemo/manifest/1"
 SCHEMAS = {
-    RAW: "pgmnemo/raw/1",
+    RAW: "pgmnemo/raw/2",
     TIMINGS: "pgmnemo/timings/1",
-    "run.json": "pgmnemo/run/1",
+    "run.json": "pgmnemo/run/2",
     "metrics.json": "pgmnemo/metrics/1",
-    "report.md": "pgmnemo/report/1",
+    "report.md": "pgmnemo/report/2",
     "BLOCKED.md": "pgmnemo/blocked/1",
 }
 COMPLETE = (RAW, TIMINGS, "run.json", "metrics.json", "report.md")

@@ -1,8 +1,9 @@
 """raw_retrievals.jsonl: one line for each question, arm and scope; metrics are computed from it alone.
 
 A line holds, in this order, question, type, arm, scope, project, size, gold, ranking. A rank is
-`[id, score, [cosine, bm25, recency, importance, graph]]` for the first ten of a detailed arm, `[id, score]`
-after them, and the bare id in every other arm. No timing stands here: two exact runs give the same bytes.
+`[id, score, [component, …]]` for the first ten of a detailed arm, `[id, score]` after them, and the bare id
+in every other arm; run.json names the components, in the same order. No timing stands here: two exact runs
+give the same bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 from runner.artefacts.canonical import COMPONENT_DECIMALS, SCORE_DIGITS, compact, decimals, significant
 from runner.artefacts.storage import LineWriter, drop_torn_line
 from runner.errors import OutputError
-from runner.records import COMPONENTS, Hit, Retrieval
+from runner.records import Hit, Retrieval
 
 RAW = "raw_retrievals.jsonl"
 DETAILED_RANKS = 10
@@ -87,6 +88,7 @@ def read_raw(path: Path) -> Iterator[Retrieval]:
     Raises OutputError that names the line when one is malformed or stands twice.
     """
     seen: set[Key] = set()
+    widths: set[int] = set()
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
@@ -96,6 +98,11 @@ def read_raw(path: Path) -> Iterator[Retrieval]:
         if key(retrieval) in seen:
             raise OutputError(f"{path.name}, line {number}: {', '.join(key(retrieval))} stands there twice")
         seen.add(key(retrieval))
+        widths |= {len(hit.components) for hit in retrieval.ranking if hit.components}
+        if len(widths) > 1:
+            raise OutputError(
+                f"{path.name}, line {number}: a rank has not as many components as those before"
+            )
         yield retrieval
 
 
@@ -134,6 +141,4 @@ def _hit(entry: Any, where: str) -> Hit:
 
 
 def _components(values: list[Any]) -> bool:
-    return len(values) == len(COMPONENTS) and all(
-        v is None or (isinstance(v, float) and isfinite(v)) for v in values
-    )
+    return bool(values) and all(v is None or (isinstance(v, float) and isfinite(v)) for v in values)

@@ -43,9 +43,14 @@ class Batch:
 
 
 def embed_corpus(
-    corpus: Corpus, embedder: Embedder, cache_dir: Path | None, progress: Progress = QUIET
+    corpus: Corpus,
+    embedder: Embedder,
+    cache_dir: Path | None,
+    progress: Progress = QUIET,
+    *,
+    passages: bool = False,
 ) -> Vectors:
-    """Vectors of all segments and questions, float32 unit rows at native width.
+    """Vectors of all segments and questions, and with `passages` of those: float32 unit rows, native width.
 
     Each distinct text is embedded once and kept under `cache_dir` (None: nowhere), batch by batch, so
     that an interruption loses one batch at most. A batch's make-up moves the last bits of a vector; so
@@ -56,9 +61,13 @@ def embed_corpus(
     identity = embedder.identity
     segments = _distinct("document", "segment", [segment.text for segment in corpus.segments])
     questions = _distinct("query", "question", [question.text for question in corpus.questions])
+    pieces = _pieces(corpus) if passages else []
+    whole = {text.key for text in segments}
+    parts = [text for text in _distinct("document", "passage", pieces) if text.key not in whole]
     batches = [
         *_batches(segments, identity.batch_size, embedder.embed_documents),
         *_batches(questions, identity.batch_size, embedder.embed_queries),
+        *_batches(parts, identity.batch_size, embedder.embed_documents),
     ]
     with VectorStore(cache_dir, identity, progress) as store:
         vectors = store.read([text.key for batch in batches for text in batch.texts])
@@ -72,7 +81,14 @@ def embed_corpus(
         questions=_rows("query", [question.text for question in corpus.questions], vectors, identity),
         cached=cached,
         embedded=len(vectors) - cached,
+        passages=_rows("document", pieces, vectors, identity) if passages else None,
+        places={text: place for place, text in enumerate(pieces)},
     )
+
+
+def _pieces(corpus: Corpus) -> list[str]:
+    """What is embedded of the passages, each distinct text once: a session stands in many haystacks."""
+    return list(dict.fromkeys(one.embedded for segment in corpus.segments for one in segment.passages))
 
 
 def _distinct(kind: str, noun: str, texts: Sequence[str]) -> list[Text]:

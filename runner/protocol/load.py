@@ -10,8 +10,8 @@ from typing import Any
 
 import runner
 from runner.errors import RunnerError, UsageError
-from runner.protocol.pins import EmbedderPins, Protocol, SuitePins
-from runner.protocol.required import REQUIRED
+from runner.protocol.pins import EmbedderPins, EnginePins, PassagePins, Protocol, SuitePins
+from runner.protocol.required import required
 
 PINS = Path(__file__).with_name("protocol.toml")
 DOCUMENT = Path(runner.__file__).parents[1] / "PROTOCOL.md"
@@ -38,7 +38,7 @@ def _complete(path: Path) -> dict[str, Any]:
         tables = tomllib.loads(_bytes(path).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is not valid TOML ({error}); restore it from the repository") from None
-    for pin in REQUIRED:
+    for pin in required(str(tables.get("version"))):
         _demand(tables, pin, path)
     return tables
 
@@ -71,4 +71,16 @@ def _protocol(tables: dict[str, Any], digest: str) -> Protocol:
         suites=suites,
         known_files={**registered, **others},
         variance=tables["variance"],
+        **_since_1_2(tables),
     )
+
+
+def _since_1_2(tables: dict[str, Any]) -> dict[str, Any]:
+    """Passages and engines, where the protocol has them."""
+    if "engines" not in tables:
+        return {}
+    engines = {
+        name: EnginePins(**{**table, "components": tuple(table["components"])})
+        for name, table in tables["engines"].items()
+    }
+    return {"passages": PassagePins(**tables["passages"]), "engines": engines}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,37 @@ class EmbedderPins:
 
 
 @dataclass(frozen=True, slots=True)
+class PassagePins:
+    """How a segment is cut into passages: windows of at most `turns`, every `step` turns.
+
+    Of a message to an assistant the first `characters` are embedded.
+    """
+
+    turns: int
+    step: int
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class EnginePins:
+    """What the extension is given and answers from the version `since` on.
+
+    `passages`: whether a lesson comes with its passages. `components` of the score, in the order in which
+    recall_lessons returns them; `<component>_weight` is the setting of each.
+    """
+
+    since: str
+    passages: bool
+    components: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Protocol:
     """Every figure that the runner takes from the protocol; `sha256` is of the bytes of PROTOCOL.md.
 
     `known_files` maps the sha256 of a corpus file to what the file is; `variance` maps a suite and a
-    metric to the acceptable difference between two runs (§6).
+    metric to the acceptable difference between two runs (§6). A protocol before 1.2.0 knows no passages
+    and names no engine.
     """
 
     version: str
@@ -68,3 +94,5 @@ class Protocol:
     suites: Mapping[str, SuitePins]
     known_files: Mapping[str, str]
     variance: Mapping[str, Mapping[str, float]]
+    passages: PassagePins | None = None
+    engines: Mapping[str, EnginePins] = field(default_factory=dict)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _SUITE = ("file", "what", "embedder", "granularity")
 _PUBLIC = ("locomo", "longmemeval")
 _REGISTERED = (*_SUITE, "sha256", "bytes", "data_variable", "url")
@@ -26,7 +28,7 @@ _SHAPES = {
 }  # fmt: skip
 
 # Each pin as its path of keys in protocol.toml.
-REQUIRED: tuple[tuple[str, ...], ...] = (
+_OF_1_1: tuple[tuple[str, ...], ...] = (
     ("version",),
     ("seed",),
     *(("retrieval", key) for key in ("depth", "default_k", "timed_k")),
@@ -45,3 +47,22 @@ REQUIRED: tuple[tuple[str, ...], ...] = (
     ),
     *(("variance", suite, metric) for suite in _PUBLIC for metric in ("recall_any@10", "MRR@50")),
 )
+_OF_1_2: tuple[tuple[str, ...], ...] = (
+    *(("passages", key) for key in ("turns", "step", "characters")),
+    *(
+        ("engines", name, key)
+        for name in ("lessons", "passages")
+        for key in ("since", "passages", "components")
+    ),
+)
+REQUIRED = (*_OF_1_1, *_OF_1_2)  # of the protocol in force
+
+
+def required(version: str) -> tuple[tuple[str, ...], ...]:
+    """The pins that a protocol of `version` has."""
+    return REQUIRED if release(version) >= release("1.2.0") else _OF_1_1
+
+
+def release(version: str) -> tuple[int, ...]:
+    """A version's numbers, for comparison: `v0.3.0-rc1` and `0.3.0` are of one release."""
+    return tuple(int(number) for number in re.findall(r"\d+", version.partition("-")[0]))

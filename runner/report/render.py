@@ -13,12 +13,12 @@ from runner.errors import OutputError
 from runner.report import citation, formats, sections
 from runner.report.figures import Figures
 
-TEMPLATE = "pgmnemo/report/1"
+TEMPLATE = "pgmnemo/report/2"  # since 2 it says what passages the lessons had, where run.json does
 FOLDER = Path(__file__).with_name("templates")
 
 
-def render(metrics: Mapping[str, Any], run: Mapping[str, Any]) -> str:
-    """The text of report.md.
+def render(metrics: Mapping[str, Any], run: Mapping[str, Any], template: str = TEMPLATE) -> str:
+    """The text of report.md, by one of the `TEMPLATES`.
 
     Raises OutputError for a blocked run, which has no report, and when the documents are of two runs.
     """
@@ -34,7 +34,7 @@ def render(metrics: Mapping[str, Any], run: Mapping[str, Any]) -> str:
         refusal=citation.refusal(figures, run),
         command=citation.command(run),
         embedder=citation.embedder_name(run),
-        template=TEMPLATE,
+        template=template,
     )
 
 

@@ -3,6 +3,7 @@
 Text: a line "[date]" as the corpus gives it, then one line "Speaker: text" a turn, with " [caption]"
 where the turn shares a photo. `event_summary`, `observation`, `session_summary`, `query` and ids are
 never indexed: they leak. A question's key is its position, since twelve questions occur twice.
+A passage is some of these lines, without the date.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from runner.errors import CorpusError
+from runner.protocol.passages import Turn, cut
 from runner.records import Corpus, Json, Question, SearchScope, Segment, View
 from runner.suites.citations import resolve, segment_id
 from runner.suites.dates import spoken
@@ -101,6 +103,7 @@ def _segments(project: str, sessions: Sequence[Session], turns: bool) -> Iterato
                 id=segment_id(project, session.number, part[0][0], turns),
                 text="\n".join([f"[{session.date}]", *(line for _, line in part)]),
                 occurred_at=session.time,
+                passages=cut([Turn(line, line) for _, line in part]),
             )
 
 

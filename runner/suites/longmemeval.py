@@ -1,8 +1,9 @@
 """LongMemEval-S (Wu et al., ICLR 2025): each question has a haystack of about 48 sessions, its project.
 
 Text: a line "[date]" as the corpus gives it, then one line "role: content" a turn; empty turns are
-dropped, and neither ids nor `has_answer` are indexed. The same session stands in many haystacks, often
-under another date: a segment is a (haystack, id) pair, and `id` is the corpus's session id.
+dropped, and neither ids nor `has_answer` are indexed. A passage is a turn of the user, and its words without
+the role are what is embedded. The same session stands in many haystacks, often under another date: a segment
+is a (haystack, id) pair, and `id` is the corpus's session id.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runner.errors import CorpusError
-from runner.records import Corpus, Evidence, Json, Question, SearchScope, Segment, View
+from runner.protocol.passages import Turn, cut, message_characters
+from runner.records import Corpus, Evidence, Json, Passage, Question, SearchScope, Segment, View
 from runner.suites.dates import slashed
 from runner.suites.reading import Source
 from runner.suites.schema import distinct, each, one_of, take, typed
@@ -21,6 +23,7 @@ TYPES = (
     "single-session-user", "multi-session", "single-session-preference",
     "temporal-reasoning", "knowledge-update", "single-session-assistant",
 )  # fmt: skip
+ASSISTANT = "assistant"
 ABSTENTION = "_abs"  # in the key of a question that its haystack cannot answer
 
 
@@ -28,7 +31,7 @@ def read(source: Source, granularity: str) -> Corpus:
     """The corpus, read item by item; CorpusError names the item that is wrong, or the oracle file."""
     segments: list[Segment] = []
     questions: list[Question] = []
-    texts: dict[str, str] = {}  # equal texts become one object
+    texts = Texts()
     for at, item in enumerate(source.items()):
         key = take(item, "question_id", str, f"item {at} of {source.path}")
         haystack = list(_haystack(item, key, texts))
@@ -48,12 +51,30 @@ def read(source: Source, granularity: str) -> Corpus:
     )
 
 
+class Texts:
+    """Equal texts become one object: the sessions of one haystack stand in others too."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._passages: dict[str, tuple[Passage, ...]] = {}  # by the session without its date
+
+    def text(self, text: str) -> str:
+        return self._texts.setdefault(text, text)
+
+    def passages(self, body: str, turns: list[Turn]) -> tuple[Passage, ...]:
+        """The passages of a session, cut once."""
+        if body not in self._passages:
+            found = cut(turns, message_characters())
+            self._passages[body] = tuple(Passage(self.text(p.text), self.text(p.embedded)) for p in found)
+        return self._passages[body]
+
+
 def is_abstention(key: str) -> bool:
     """Whether a question asks for what the haystack does not say (30 of 500)."""
     return ABSTENTION in key
 
 
-def _haystack(item: Json, key: str, texts: dict[str, str]) -> Iterator[Segment]:
+def _haystack(item: Json, key: str, texts: Texts) -> Iterator[Segment]:
     """The sessions of one haystack, in its order.
 
     An id that stands there twice with the same turns is one session, under its first date (so in all
@@ -61,7 +82,8 @@ def _haystack(item: Json, key: str, texts: dict[str, str]) -> Iterator[Segment]:
     """
     bodies: dict[str, list[str]] = {}
     for identifier, date, turns in _sessions(item, key):
-        body = "\n".join(_lines(turns, f"session {identifier!r} of {key}"))
+        said = list(_turns(turns, f"session {identifier!r} of {key}"))
+        body = "\n".join(turn.line for turn in said)
         seen = bodies.setdefault(identifier, [])
         if body in seen:
             continue
@@ -70,8 +92,9 @@ def _haystack(item: Json, key: str, texts: dict[str, str]) -> Iterator[Segment]:
         yield Segment(
             project=key,
             id=identifier if len(seen) == 1 else f"{identifier}#{len(seen)}",
-            text=texts.setdefault(text, text),
+            text=texts.text(text),
             occurred_at=slashed(date, f"session {identifier!r} of {key}"),
+            passages=texts.passages(body, said),
         )
 
 
@@ -87,13 +110,14 @@ def _sessions(item: Json, key: str) -> Iterator[tuple[str, str, list[Json]]]:
     return zip(identifiers, dates, sessions, strict=True)
 
 
-def _lines(turns: list[Json], where: str) -> Iterator[str]:
+def _turns(turns: list[Json], where: str) -> Iterator[Turn]:
     for at, turn in enumerate(turns):
         place = f"turn {at} of {where}"
         turn = typed(turn, dict, place)
         role, content = take(turn, "role", str, place), take(turn, "content", str, place)
         if content.strip():
-            yield f"{role}: {content}".replace("\0", "")
+            words = content.replace("\0", "")
+            yield Turn(f"{role}: {words}".replace("\0", ""), words, person=role != ASSISTANT)
 
 
 def _question(item: Json, key: str, segments: set[str]) -> Question:

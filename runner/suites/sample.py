@@ -11,6 +11,7 @@ from pathlib import Path
 
 import runner
 from runner.errors import CorpusError
+from runner.protocol.passages import Turn, cut
 from runner.records import Corpus, Edge, Evidence, Json, Question, SearchScope, Segment
 from runner.suites.dates import plain
 from runner.suites.reading import Source
@@ -74,14 +75,15 @@ def _segment(entry: Json, project: str) -> Segment:
     identifier = _own(take(entry, "id", str, f"a session of {project}"), project)
     _keys(entry, SESSION, identifier)
     date = take(entry, "date", str, identifier)
-    turns = each(entry, "turns", str, identifier)
+    turns = [_turn(turn, identifier) for turn in each(entry, "turns", str, identifier)]
     importance = take(entry, "importance", int, identifier)
     return Segment(
         project=project,
         id=identifier,
-        text="\n".join([f"[{date}]", *(_turn(turn, identifier) for turn in turns)]),
+        text="\n".join([f"[{date}]", *turns]),
         occurred_at=plain(date, identifier),
         importance=one_of(importance, (1, 2, 3, 4, 5), f"'importance' of {identifier}"),
+        passages=cut([Turn(turn, turn) for turn in turns]),
     )
 
 

@@ -9,16 +9,24 @@ from contextlib import ExitStack
 from queue import SimpleQueue
 from typing import Any
 
+from psycopg import sql
+
+from runner.protocol import EnginePins
 from runner.records import Hit, SearchScope
 from runner.systems.system import Answer, Asked
 from runner.systems.tenant import WORKERS, Connection, Tenant, padded
 
 RECALL = """
-SELECT in_project, external_id, score, cosine, bm25, recency, importance, graph
+SELECT in_project, external_id, score, {}
 FROM pgmnemo.recall_lessons(
     embedding := %s::vector, k := %s, query_text := %s, project_id := %s, as_of := %s, mode := %s)
 """
-LEG_ALONE = {"recency_weight": "0", "importance_weight": "0", "graph_weight": "0"}
+KEYWORDS = ("bm25", "cosine", "passage_cosine", "pair_cosine")  # the last three are silent in keyword mode
+
+
+def bm25_alone(engine: EnginePins) -> dict[str, str]:
+    """The settings under which the keyword mode of `engine` ranks by BM25 and nothing else."""
+    return {f"{name}_weight": "0" for name in engine.components if name not in KEYWORDS}
 
 
 class Recall:
@@ -30,6 +38,8 @@ class Recall:
     ) -> None:  # fmt: skip
         self.name, self.words, self.detailed = name, words, detailed
         self._tenant, self._mode, self._overrides = tenant, mode, overrides
+        components = sql.SQL(", ").join(map(sql.Identifier, tenant.engine.components))
+        self._query = sql.SQL(RECALL).format(components)
         self._ids = {
             (tenant.project(segment.project), segment.external_id): segment.id
             for segment in tenant.inputs.corpus.segments
@@ -74,7 +84,7 @@ class Recall:
             self._mode,
         )
         began = time.perf_counter()
-        rows = connection.execute(RECALL, parameters, binary=True).fetchall()
+        rows = connection.execute(self._query, parameters, binary=True).fetchall()
         seconds = time.perf_counter() - began
         return Answer(tuple(self._hit(row) for row in rows), seconds)
 

@@ -15,28 +15,39 @@ from uuid import UUID, uuid5
 
 import numpy as np
 import psycopg
+from psycopg import sql
 
 from runner.errors import DatabaseError
 from runner.progress import QUIET, Progress
+from runner.protocol import engine
 from runner.records import Edge, Matrix, Segment, opaque
 from runner.systems.system import Database, Inputs
 
 NAMESPACE = UUID("6f0f4f39-2f0b-5c0e-9d53-0b1f6f6a1c42")
-COLUMNS = (
-    "project_id", "external_id", "content", "embedding", "role", "topic", "importance", "occurred_at"
-)  # fmt: skip
-TYPES = ("uuid", "text", "text", "vector", "text", "text", "int2", "timestamptz")
-COPY = f"COPY lesson_staging ({', '.join(COLUMNS)}) FROM STDIN (FORMAT binary)"
+COLUMNS = {
+    "project_id": "uuid", "external_id": "text", "content": "text", "embedding": "vector", "role": "text",
+    "topic": "text", "importance": "int2", "occurred_at": "timestamptz",
+}  # fmt: skip
+PASSAGES = {"passages": "text[]", "passage_embeddings": "vector[]"}
+TABLES = """
+SELECT oid::regclass::text FROM pg_class
+WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind = 'r' ORDER BY oid
+"""
 WORKERS = max(1, min(4, os.cpu_count() or 1))
 
 Connection = psycopg.Connection[Any]
 
 
 class Tenant:
-    """The rows of one corpus with one embedder. `settings` are the pgmnemo settings of every connection."""
+    """The rows of one corpus with one embedder. `settings` are the pgmnemo settings of every connection.
+
+    `engine` is what the installed version takes and answers: lessons alone, or lessons with passages.
+    """
 
     def __init__(self, database: Database, inputs: Inputs, settings: Mapping[str, str], width: int) -> None:
         self.database, self.inputs, self.width = database, inputs, width
+        self.engine = engine(database.facts.pgmnemo)
+        self.columns = {**COLUMNS, **(PASSAGES if self.engine.passages else {})}
         corpus, vectors = inputs.corpus, inputs.vectors
         basis = (corpus.sha256, corpus.granularity, repr(vectors.identity) if vectors else "none")
         self.id = uuid5(NAMESPACE, " ".join(basis))
@@ -79,14 +90,17 @@ class Tenant:
             for edge in self.inputs.corpus.edges:
                 self._link(connection, edge)
         with self.database.admin() as owner:
-            owner.execute("VACUUM (ANALYZE) pgmnemo.lesson, pgmnemo.posting, pgmnemo.lesson_edge")
+            tables = ", ".join(name for (name,) in owner.execute(TABLES))
+            owner.execute(sql.SQL("VACUUM (ANALYZE) {}").format(sql.SQL(tables)))
 
     def _store(self, places: Sequence[int]) -> None:
         """Copy the segments at these places into the session's staging table and store them."""
         with self.connect() as connection, connection.transaction():
             connection.execute("SELECT pgmnemo.open_staging()")
-            with connection.cursor() as cursor, cursor.copy(COPY) as copy:
-                copy.set_types(TYPES)
+            names = sql.SQL(", ").join(map(sql.Identifier, self.columns))
+            query = sql.SQL("COPY lesson_staging ({}) FROM STDIN (FORMAT binary)").format(names)
+            with connection.cursor() as cursor, cursor.copy(query) as copy:
+                copy.set_types(list(self.columns.values()))
                 for place in places:
                     copy.write_row(self._row(place))
             connection.execute("SELECT * FROM pgmnemo.store_staged()")
@@ -96,7 +110,16 @@ class Tenant:
         return (
             self.project(segment.project), segment.external_id, segment.text, self._vector(place),
             segment.role, segment.topic, segment.importance, segment.occurred_at,
+            *(self._passages(segment) if self.engine.passages else ()),
         )  # fmt: skip
+
+    def _passages(self, segment: Segment) -> tuple[list[str] | None, list[Matrix] | None]:
+        """The texts of a segment's passages, if it has any, and where there are vectors those too."""
+        texts, vectors = [passage.text for passage in segment.passages] or None, self.inputs.vectors
+        if texts is None or vectors is None or vectors.passages is None:
+            return texts, None
+        rows = (vectors.passages[vectors.places[passage.embedded]] for passage in segment.passages)
+        return texts, [padded(row, self.width) for row in rows]
 
     def _vector(self, place: int) -> Any:
         vectors = self.inputs.vectors

@@ -50,7 +50,7 @@ def test_the_header_is_read_back_as_written(tmp_path: Path, header: RunHeader) -
     assert json.loads(text) == document
     assert text.endswith("}\n")
     assert list(document)[:3] == ["schema", "name", "verdict"]
-    assert (document["schema"], document["started"]) == ("pgmnemo/run/1", "2026-05-09T08:00:00Z")
+    assert (document["schema"], document["started"]) == ("pgmnemo/run/2", "2026-05-09T08:00:00Z")
 
 
 def test_the_header_holds_no_private_path(header: RunHeader) -> None:
@@ -113,7 +113,7 @@ def test_the_manifest_lists_every_other_file(tmp_path: Path, header: RunHeader) 
         done = folder.finish()
     manifest = json.loads((done / "manifest.json").read_text(encoding="utf-8"))
     assert [entry["name"] for entry in manifest["files"]] == ["raw_retrievals.jsonl", "run.json"]
-    assert [entry["schema"] for entry in manifest["files"]] == ["pgmnemo/raw/1", "pgmnemo/run/1"]
+    assert [entry["schema"] for entry in manifest["files"]] == ["pgmnemo/raw/2", "pgmnemo/run/2"]
     for entry in manifest["files"]:
         content = (done / entry["name"]).read_bytes()
         assert (entry["bytes"], entry["sha256"]) == (len(content), hashlib.sha256(content).hexdigest())

@@ -110,6 +110,7 @@ def test_nothing_is_done_before_the_first_line(tmp_path: Path) -> None:
 
 
 GOOD = encode(ASKED, detailed=True)
+OTHER = encode(replace(ASKED, question="c1/q1"), detailed=True)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,8 @@ GOOD = encode(ASKED, detailed=True)
         (GOOD.replace('"size":12', '"size":"12"'), "a whole number"),
         (GOOD.replace('["c1/D2"],"ranking"', '"c1/D2","ranking"'), "list of ids"),
         (GOOD.replace("0.123457", '"0.123457"'), "a rank is an id"),
-        (GOOD.replace("0.1235,1.5,0.0", "0.1235,1.5"), "a rank is an id"),
+        (OTHER.replace("0.1235,1.5,0.0", "0.1235,1.5"), "a rank has not as many components as those before"),
+        (OTHER.replace("[0.1235,1.5,0.0,0.6,null]", "[]"), "a rank is an id"),
         (GOOD.replace('"c1/D1",0.1', '"c1/D2",0.1'), "ranked twice"),
         (GOOD.replace("0.123457", "NaN"), "a rank is an id"),
         (GOOD.replace("0.1235", "1e999"), "a rank is an id"),

@@ -19,7 +19,7 @@ LINE = {
 
 
 def test_every_machine_readable_artefact_has_its_schema() -> None:
-    for_people = {"pgmnemo/report/1", "pgmnemo/blocked/1"}
+    for_people = {"pgmnemo/report/2", "pgmnemo/blocked/1"}
     assert set(NAMED.values()) - for_people | {"pgmnemo/manifest/1"} <= set(SCHEMAS)
 
 
@@ -58,4 +58,11 @@ def test_an_unknown_schema_lists_the_known_ones() -> None:
         UsageError, match="no schema named 'pgmnemo/raw/9'; choose one of: pgmnemo/manifest/1"
     ):
         fault("pgmnemo/raw/9", {})
-    assert known("raw") == ["pgmnemo/raw/1"]
+    assert known("raw") == ["pgmnemo/raw/1", "pgmnemo/raw/2"]
+
+
+def test_since_version_2_an_engine_may_have_any_number_of_components() -> None:
+    ten = {**LINE, "ranking": [["x", 0.5, [0.1] * 10]]}
+    assert fault("pgmnemo/raw/1", ten) is not None
+    assert fault("pgmnemo/raw/2", ten) is None
+    assert fault("pgmnemo/raw/2", {**LINE, "ranking": [["x", 0.5, []]]}) is not None

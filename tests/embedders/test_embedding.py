@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import pytest
 from runner.embedders import EMBEDDERS, EmbedderOptions, embed_corpus, unit_rows
 from runner.errors import EmbedderError, UsageError
 from runner.progress import QUIET, Progress
-from runner.records import Corpus, EmbedderIdentity
+from runner.records import Corpus, EmbedderIdentity, Passage
 
 
 class Recorder:
@@ -74,6 +75,37 @@ def test_each_distinct_text_is_embedded_once_and_rows_follow_the_corpus(
     ratios = vectors.segments[:, 2:] / vectors.segments[:, 1:2]
     lengths = np.array([len(segment.text) for segment in corpus.segments])
     np.testing.assert_allclose(ratios * lengths[:, None], tails, rtol=1e-4)
+
+
+def with_passages(corpus: Corpus, texts: Sequence[str]) -> Corpus:
+    """Every segment gets these passages, whose words are embedded with an exclamation mark."""
+    passages = tuple(Passage(text, f"{text}!") for text in texts)
+    return replace(corpus, segments=tuple(replace(one, passages=passages) for one in corpus.segments))
+
+
+def test_each_distinct_passage_has_one_row_and_only_where_it_is_wanted(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    whole = corpus.segments[0].text
+    given = with_passages(corpus, ["one", "two", whole[:-1], "one"])
+    given = replace(given, segments=(replace(given.segments[0], text="one!"), *given.segments[1:]))
+    plain = embed_corpus(given, Recorder(), tmp_path)
+    assert (plain.passages, plain.places) == (None, {})
+    embedder = Recorder()
+    vectors = embed_corpus(given, embedder, tmp_path, passages=True)
+    assert list(vectors.places) == ["one!", "two!", f"{whole[:-1]}!"]
+    assert vectors.passages is not None
+    assert vectors.passages.shape == (3, 6)
+    assert vectors.segments.tobytes() == plain.segments.tobytes()
+    np.testing.assert_array_equal(vectors.passages[vectors.places["one!"]], vectors.segments[0])
+    assert (vectors.cached, vectors.embedded) == (plain.embedded, 2)
+    assert sorted(text for batch in embedder.batches for text in batch) == sorted(["two!", f"{whole[:-1]}!"])
+
+
+def test_a_corpus_without_passages_has_no_row_of_them(corpus: Corpus) -> None:
+    vectors = embed_corpus(corpus, Recorder(), None, passages=True)
+    assert vectors.passages is not None
+    assert vectors.passages.shape == (0, 6)
 
 
 def test_a_second_run_reads_everything_and_loads_nothing(corpus: Corpus, tmp_path: Path) -> None:

@@ -12,10 +12,11 @@ import runner.embedders.minilm as minilm
 from runner.artefacts.manifest import COMPLETE, MANIFEST
 from runner.gates import GATES
 from runner.metrics import METRICS
-from runner.protocol import DOCUMENT, load_protocol
+from runner.protocol import DOCUMENT, engine, load_protocol
 from runner.protocol.appendix import HEAD, appendix
-from runner.metrics import interval_methods
+from runner.statistics import interval_methods
 from runner.suites import SUITES
+from runner.systems import SYSTEMS
 
 TEXT = DOCUMENT.read_text(encoding="utf-8")
 BODY, _, APPENDIX = TEXT.partition(HEAD)
@@ -111,6 +112,33 @@ def test_depth_default_k_and_settings_are_those_pinned() -> None:
     assert len(PROTOCOL.settings) == 2
 
 
+def test_passages_are_cut_as_pinned() -> None:
+    pins, text = PROTOCOL.passages, section("2.6")
+    assert pins is not None
+    assert f"up to {pins.turns} consecutive turns of people, a new one every {pins.step} turns" in text
+    assert f"the first {pins.characters} characters" in text
+
+
+def test_the_components_are_those_of_the_newest_engine() -> None:
+    rows = re.findall(r"^\| `(\w+)`", section("4.2"), re.MULTILINE)
+    assert tuple(rows) == engine("99").components
+    assert f"From {engine('99').since} on ten act" in section("4.2")
+    assert engine("0.2.1").components == ("cosine", "bm25", "recency", "importance", "graph")
+
+
+@pytest.mark.parametrize(
+    ("version", "passages"),
+    [("0.2.1", False), ("0.2.9", False), ("0.3.0", True), ("0.3.0-rc1", True), ("0.10.0", True), ("", False)],
+)
+def test_an_engine_is_the_newest_that_is_not_newer_than_a_version(version: str, passages: bool) -> None:
+    assert engine(version).passages is passages
+
+
+def test_the_arms_are_those_described() -> None:
+    named = re.findall(r"^- (.*?):", section("4.6"), re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", " ".join(named))) == {*SYSTEMS, "ceiling"}
+
+
 def test_the_variance_bands_are_those_pinned() -> None:
     rows = section("6")
     for metric in ("recall_any@10", "MRR@50"):
@@ -154,5 +182,5 @@ def test_every_section_of_1_0_0_keeps_its_number(number: str) -> None:
 
 
 def test_it_says_that_no_canonical_result_exists() -> None:
-    assert "No canonical result under 1.1.0 exists yet" in BODY
+    assert f"No canonical result under {PROTOCOL.version} exists yet" in BODY
     assert "owed" in section("9")

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from jinja2 import UndefinedError
 
+from runner.artefacts import PassageCounts
 from runner.errors import OutputError
 from runner.records import GateResult, Score, SearchScope, Status, Verdict
 from runner.report import render
@@ -118,6 +119,17 @@ def test_a_document_that_lacks_a_fact_is_not_rendered_around(run_of: Callable[..
     del run["machine"]["cpu"]
     with pytest.raises(UndefinedError, match="cpu"):
         render(metrics, run)
+
+
+def test_an_engine_of_passages_has_them_counted(run_of: Callable[..., Documents]) -> None:
+    text = render(*run_of(passages=PassageCounts(2739, 2738)))
+    assert "\nPassages: 2,739, of them 2,738 distinct.\n" in text
+    assert "Passages:" not in render(*run_of())
+
+
+def test_a_former_template_makes_the_same_of_a_run_without_passages(run_of: Callable[..., Documents]) -> None:
+    former = render(*run_of(), template="pgmnemo/report/1")
+    assert former.replace("pgmnemo/report/1", "pgmnemo/report/2") == render(*run_of())
 
 
 def test_every_table_stands_in_columns(run_of: Callable[..., Documents]) -> None:

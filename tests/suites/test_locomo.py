@@ -11,7 +11,7 @@ import pytest
 
 from runner.errors import CorpusError
 from runner.protocol import load_protocol
-from runner.records import Corpus
+from runner.records import Corpus, Passage
 from runner.suites import SUITES
 
 LOCOMO = SUITES["locomo"]
@@ -44,6 +44,22 @@ def test_turn_carries_the_date_of_its_session(write: Write, conversation: Conver
     assert corpus.segments[1].id == "conv-1/D1:2"
     assert corpus.segments[1].text == "[12:05 am on 8 May, 2023]\nBo: Nice."
     assert corpus.shape["turns"] == corpus.shape["segments"] == 3
+
+
+def test_a_passage_is_lines_of_turns_without_the_date(write: Write, conversation: Conversation) -> None:
+    session, other = LOCOMO.load(write([conversation])).segments
+    text = "Ana: Look! [a red kite]\nBo: Nice."
+    assert session.passages == (Passage(text, text),)
+    assert [one.text for one in other.passages] == ["Bo: I sold the kite."]
+    turns = LOCOMO.load(write([conversation]), "turn").segments
+    assert [one.passages for one in turns][1] == (Passage("Bo: Nice.", "Bo: Nice."),)
+
+
+def test_real_sessions_have_the_passages_that_the_protocol_counts(real: Corpus, real_turns: Corpus) -> None:
+    assert sum(len(one.passages) for one in real.segments) == 2739
+    assert all(passage.text in one.text for one in real.segments for passage in one.passages)
+    assert all(one.text.endswith(f"\n{one.passages[0].text}") for one in real_turns.segments)
+    assert {len(one.passages) for one in real_turns.segments} == {1}
 
 
 def test_question_is_keyed_by_position_and_asked_after_the_last_session(

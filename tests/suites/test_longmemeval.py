@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from runner.errors import CorpusError
-from runner.records import Corpus
+from runner.records import Corpus, Passage
 from runner.suites import SUITES
 
 LONGMEMEVAL = SUITES["longmemeval"]
@@ -32,6 +32,31 @@ def test_session_is_its_date_and_its_turns_without_empty_ones(write: Write, item
         ("other", "[2023/05/21 (Sun) 08:00]\nuser: Rain?"),
     ]
     assert corpus.segments[0].occurred_at == datetime(2023, 5, 20, 10, 44, tzinfo=UTC)
+
+
+def test_a_passage_is_a_turn_of_the_user_and_its_words_are_embedded(write: Write, item: Item) -> None:
+    item["haystack_sessions"][0] = [
+        {"role": "assistant", "content": "Hello?"},
+        {"role": "user", "content": " Tea\0, " + 700 * "m"},
+        {"role": "assistant", "content": "Noted."},
+        {"role": "user", "content": "And milk."},
+    ]
+    first = LONGMEMEVAL.load(write([item])).segments[0]
+    assert first.passages == (
+        Passage(f"user:  Tea, {700 * 'm'}", f" Tea, {694 * 'm'}"),
+        Passage("user: And milk.", "And milk."),
+    )
+
+
+def test_a_session_of_the_assistant_alone_has_its_first_turn(write: Write, item: Item) -> None:
+    item["haystack_sessions"][0] = [{"role": "assistant", "content": one} for one in ("Hello?", "Anybody?")]
+    first = LONGMEMEVAL.load(write([item])).segments[0]
+    assert first.passages == (Passage("assistant: Hello?", "Hello?"),)
+
+
+def test_a_session_in_two_haystacks_has_its_passages_once(write: Write, item: Item) -> None:
+    first, *_, again = LONGMEMEVAL.load(write([item, {**item, "question_id": "q2"}])).segments[::2]
+    assert first.passages is again.passages
 
 
 def test_id_twice_with_the_same_turns_is_one_session_under_its_first_date(write: Write, item: Item) -> None:
@@ -115,6 +140,13 @@ def test_development_split_loads_whole(real: Corpus) -> None:
     }
     assert not any("#" in segment.id for segment in real.segments)
     assert all(one.segment for question in real.questions for one in question.evidence)
+
+
+def test_passages_of_the_development_split_are_as_many(real: Corpus) -> None:
+    texts = [passage.embedded for segment in real.segments for passage in segment.passages]
+    assert (len(texts), len(set(texts)), max(map(len, texts))) == (60_264, 52_528, 700)
+    assert all(segment.passages for segment in real.segments)
+    assert all(passage.text in segment.text for segment in real.segments for passage in segment.passages)
 
 
 def test_equal_texts_are_one_object(real: Corpus) -> None:

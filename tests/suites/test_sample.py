@@ -110,6 +110,15 @@ def test_answers_and_ids_stay_out_of_the_texts(corpus: Corpus) -> None:
         assert re.match(r"\[\d{1,2} [A-Z][a-z]+ 2024, \d\d:\d\d\]\n", segment.text)
 
 
+def test_a_session_of_five_turns_has_two_passages_without_its_date() -> None:
+    corpus = SAMPLE.load(SAMPLE.locate(None, {}))
+    counts = {one.text.count("\n"): len(one.passages) for one in corpus.segments}
+    assert counts == {4: 1, 5: 2}
+    assert all(passage.text == passage.embedded for one in corpus.segments for passage in one.passages)
+    assert all(passage.text in one.text for one in corpus.segments for passage in one.passages)
+    assert not any(passage.text.startswith("[") for one in corpus.segments for passage in one.passages)
+
+
 def _session(**change: Any) -> Callable[[Projects], None]:
     return lambda projects: projects[0]["sessions"][0].update(change)
 

@@ -7,14 +7,18 @@ Schemas stand in runner/artefacts/schemas, protocols in runner/protocol/versions
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from runner.claims.recompute import METRIC_CODES
 from runner.registry import Registry
 from runner.report import TEMPLATE, render
 
+FIRST = "pgmnemo/report/1"
 Renderer = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
 
-TEMPLATES: Registry[Renderer] = Registry("report template", {TEMPLATE: render})
+TEMPLATES: Registry[Renderer] = Registry(
+    "report template", {FIRST: partial(render, template=FIRST), TEMPLATE: render}
+)
 
 __all__ = ["METRIC_CODES", "TEMPLATES"]

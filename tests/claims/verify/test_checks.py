@@ -36,7 +36,7 @@ def put(document: Any, path: str, value: Any) -> None:
         ("metrics:metric_code", "9.0.0", "metrics", "names metric code 9.0.0; known here: 1.0.0"),
         ("metrics:schema", "pgmnemo/metrics/9", "schema", "names the schema pgmnemo/metrics/9; known here"),
         ("metrics:results/0/value", "high", "schema", "results[0].value must be number"),
-        ("run:schema", "pgmnemo/run/2", "schema", "names the schema pgmnemo/run/2; known here"),
+        ("run:schema", "pgmnemo/run/9", "schema", "names the schema pgmnemo/run/9; known here"),
         ("run:verdict", "verified", "verdict", "the verdict is verified, but by its gates deviation"),
         ("run:deviations", [], "verdict", "the deviations are not those of the gates"),
         ("run:gates/8/status", "passed", "gates", "embedder is recorded as passed; by the facts it is dev"),
@@ -58,6 +58,7 @@ def put(document: Any, path: str, value: Any) -> None:
         ("run:resources/load_seconds", 99.0, "header", "the stages took 99"),
         ("run:resources/wall_seconds", 99.0, "header", "the run took 99.00 s, but ended"),
         ("run:components", {"cosine": "active"}, "header", "the components of the score are cosine, bm25"),
+        ("run:passages", {"count": 9, "distinct": 8}, "header", "version 0.2.1 is given no passages"),
         ("run:headline", ["MRR@50"], "header", "the headline is MRR@50, not recall_any@5"),
         ("run:arms/0/name", "cosine", "raw", "the arms and scopes are not cosine, bm25, random in"),
         ("run:latency/0/p50_ms", 0.1, "timings", "are not the percentiles of timings.jsonl"),
@@ -67,6 +68,7 @@ def put(document: Any, path: str, value: Any) -> None:
         ("raw:0/ranking/1/0", "elsewhere", "manifest", ""),
         ("raw:0/ranking/0/1", 0.0, "raw", "the scores do not fall with the ranks"),
         ("raw:0/ranking/0/1", "high", "schema", "raw_retrievals.jsonl, line 1, is not of its schema"),
+        ("raw:0/ranking/0/2", [0.5], "raw", "a rank has not the components cosine, bm25, recency"),
         ("timings:0/seconds", 5.0, "timings", "are not the percentiles"),
         ("timings:0/question", "nobody", "timings", "which the raw rankings do not hold"),
     ],
@@ -87,8 +89,8 @@ def test_a_fault_has_its_sentence(
 
 def test_an_unknown_template_is_named(copy: Callable[[], Any]) -> None:
     run = copy()
-    run.edit("manifest.json", "pgmnemo/report/1", "pgmnemo/report/7")
-    sentence = "report.md names the template pgmnemo/report/7; known here: pgmnemo/report/1"
+    run.edit("manifest.json", "pgmnemo/report/2", "pgmnemo/report/7")
+    sentence = "report.md names the template pgmnemo/report/7; known here: pgmnemo/report/1, pgmnemo/report/2"
     assert run.faults()["report"] == run.faults()["schema"] == sentence
 
 

@@ -9,7 +9,6 @@ from datetime import datetime
 from runner.artefacts import folder_name
 from runner.claims.verify.check import Wrong
 from runner.claims.verify.evidence import Evidence
-from runner.records import COMPONENTS
 
 STAGES = ("load", "check", "embed", "ingest", "recall", "time", "score")
 ROUNDING = 0.005  # seconds, of each figure in resources
@@ -38,8 +37,11 @@ def _faults(evidence: Evidence) -> Iterator[str]:
             yield f"the corpus has {corpus[what]:,} {what}, but by its shape {corpus['shape'][what]:,}"
     if (corpus["title"], corpus["citable"]) != (suite.title, suite.citable):
         yield f"title or citable is not that of the suite {suite.name}"
-    if set(run["components"]) != set(COMPONENTS):
-        yield f"the components of the score are {', '.join(COMPONENTS)}"
+    engine = request.engine
+    if tuple(run["components"]) != engine.components:
+        yield f"the components of the score are {', '.join(engine.components)}"
+    if (run.get("passages") is not None) != engine.passages:
+        yield f"an engine of version {request.number} is given {'' if engine.passages else 'no '}passages"
     if tuple(run["headline"]) != evidence.protocol.headline:
         yield f"the headline is {', '.join(run['headline'])}, not {', '.join(evidence.protocol.headline)}"
 

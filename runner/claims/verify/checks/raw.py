@@ -37,6 +37,7 @@ def _faults(evidence: Evidence) -> Iterator[str]:
     for (arm, scope), block in blocks.items():
         yield from _block(block, blocks[arms[0], scope], arm, scope)
         yield from _rankings(block, evidence.protocol.depth, full=arm == arms[0], where=f"{arm}, {scope}")
+        yield from _parts(block, tuple(run["components"]), where=f"{arm}, {scope}")
     for scope, pooled in scopes.items():
         yield from _sizes(blocks[arms[0], scope], run["corpus"], scope, pooled)
     yield from _counts(blocks[wanted[0]], evidence)
@@ -67,6 +68,16 @@ def _rankings(block: list[Json], depth: int, full: bool, where: str) -> Iterator
         scores = [rank[1] for rank in line["ranking"] if isinstance(rank, list)]
         if any(one < other for one, other in pairwise(scores)):
             yield f"{where}, {line['question']}: the scores do not fall with the ranks"
+
+
+def _parts(block: list[Json], components: tuple[str, ...], where: str) -> Iterator[str]:
+    """Where a rank has components, it has those that run.json names."""
+    for line in block:
+        if any(
+            len(rank[2]) != len(components) for rank in line["ranking"] if isinstance(rank, list) and rank[2:]
+        ):
+            yield f"{where}, {line['question']}: a rank has not the components {', '.join(components)}"
+            return
 
 
 def _sizes(block: list[Json], corpus: Json, scope: str, pooled: bool) -> Iterator[str]:
