@@ -5,7 +5,7 @@ from __future__ import annotations
 from runner.registry import Registry
 from runner.statistics import MEAN, PAIRED_SCORE, PAIRED_T, Method
 
-METRIC_VERSION = "1.0.0"  # in force: what a new run is scored by
+METRIC_VERSION = "1.1.0"  # in force: what a new run is scored by
 
 DIFFERENCES: Registry[Method] = Registry(
     "version of the metric code", {"1.0.0": PAIRED_T, "1.1.0": PAIRED_SCORE}

@@ -17,6 +17,7 @@ from runner.claims import recompute
 from runner.claims.rescore import lines
 from runner.cli import main
 from runner.errors import OutputError, UsageError
+from runner.metrics import METRIC_VERSION
 from runner.registry import Registry
 
 
@@ -27,7 +28,7 @@ def finished(finish: Callable[..., Any]) -> Any:
 
 def stricter(run: Mapping[str, Any], rows: Any, cutoffs: Any) -> dict[str, Any]:
     """A metric code of the future: one definition is another, and every value of it."""
-    metrics = recompute.METRIC_CODES["1.0.0"](run, rows, cutoffs)
+    metrics = recompute.METRIC_CODES[METRIC_VERSION](run, rows, cutoffs)
     metrics["metric_code"] = "2.0.0"
     metrics["definitions"]["MRR@50"] = "Half of what it was."
     for row in metrics["results"]:
@@ -46,7 +47,9 @@ def test_nothing_moves_under_the_same_code(finished: Any) -> None:
     done = runner.rescore(finished.folder)
     assert (done.moves, done.why) == ((), ())
     assert done.report == (finished.folder / "report.md").read_text(encoding="utf-8")
-    assert list(lines(done))[-1].endswith("0 figures in 224 rows moved, metric code 1.0.0 → 1.0.0")
+    assert list(lines(done))[-1].endswith(
+        f"0 figures in 224 rows moved, metric code {METRIC_VERSION} → {METRIC_VERSION}"
+    )
 
 
 @pytest.mark.usefixtures("future")
@@ -54,7 +57,7 @@ def test_another_code_says_what_moved_and_why(finished: Any) -> None:
     done = runner.rescore(finished.folder, metric_code="2.0.0")
     assert {move.row.rsplit(", ", 1)[1] for move in done.moves} == {"MRR@50"}
     assert {move.figure for move in done.moves} == {"value"}
-    assert done.why[0] == "metric code 2.0.0 instead of 1.0.0"
+    assert done.why[0] == f"metric code 2.0.0 instead of {METRIC_VERSION}"
     assert done.why[1].startswith("definitions, MRR@50: Half of what it was. (before: 1 / rank")
     assert "metric code 2.0.0" in done.report
     assert any(line.startswith("pgmnemo, conversation, all, all, MRR@50: value ") for line in lines(done))

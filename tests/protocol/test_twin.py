@@ -11,10 +11,9 @@ import runner.embedders.dragon_plus as dragon_plus
 import runner.embedders.minilm as minilm
 from runner.artefacts.manifest import COMPLETE, MANIFEST
 from runner.gates import GATES
-from runner.metrics import METRICS
+from runner.metrics import METRICS, interval_methods
 from runner.protocol import DOCUMENT, engine, load_protocol
 from runner.protocol.appendix import HEAD, appendix
-from runner.statistics import interval_methods
 from runner.suites import SUITES
 from runner.systems import SYSTEMS
 

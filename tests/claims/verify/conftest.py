@@ -17,6 +17,7 @@ from runner.artefacts.canonical import compact, pretty, tabular
 from runner.artefacts.manifest import write_manifest
 from runner.claims.recompute import METRIC_CODES
 from runner.claims.verify import Found, Verification, verify
+from runner.metrics import METRIC_VERSION
 from runner.protocol import load_protocol
 from runner.records import Hit, Retrieval
 from runner.report import render
@@ -72,7 +73,7 @@ class Copy:
             for line in self.read("raw_retrievals.jsonl")
         ]
         cutoffs = run["options"]["k"] or load_protocol().cutoffs
-        metrics = METRIC_CODES["1.0.0"](run, rows, cutoffs)
+        metrics = METRIC_CODES[METRIC_VERSION](run, rows, cutoffs)
         self.write("metrics.json", metrics)
         self.render()
 
