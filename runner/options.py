@@ -11,10 +11,12 @@ from runner.claims.cite import command as cite
 from runner.claims.compare import command as compare
 from runner.claims.gate import command as gate
 from runner.claims.history import command as history
+from runner.claims.leaderboard import command as leaderboard
 from runner.claims.lint import command as lint
 from runner.claims.verify import command as verify
 from runner.embedders import EMBEDDERS
 from runner.errors import UsageError
+from runner.perf import command as perf
 from runner.request import NO_EMBEDDER
 from runner.suites import SUITES
 from runner.systems import MODES
@@ -43,8 +45,10 @@ def parser() -> argparse.ArgumentParser:
     compare.add_parser(commands)
     gate.add_parser(commands)
     cite.add_parser(commands)
+    leaderboard.add_parser(commands)
     lint.add_parser(commands)
     history.add_parser(commands)
+    perf.add_parser(commands)
     return top
 
 

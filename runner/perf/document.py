@@ -1,0 +1,116 @@
+"""The JSON of a performance run, held against its published schema whenever it is written or read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import fastjsonschema
+
+import runner
+from runner.artefacts.canonical import pretty
+from runner.artefacts.environment import code, machine, packages
+from runner.errors import OutputError, UsageError
+from runner.perf.estimate import Estimate
+from runner.perf.generating import NOISE, RARE_WORDS
+from runner.perf.request import PerfRequest
+from runner.perf.results import Result
+from runner.perf.server import settings
+from runner.perf.source import WINDOW
+from runner.perf.systems import KINDS
+from runner.perf.workload import PASSAGES, Workload, sizes
+from runner.perf.writing import RATE
+from runner.records import Json
+
+NAME = "performance.json"
+SCHEMA = "pgmnemo/performance/1"
+SCHEMA_FILE = Path(__file__).with_name("performance-1.json")
+ROOT = Path(runner.__file__).parents[1]
+
+
+def document(
+    request: PerfRequest, workload: Workload, results: Sequence[Result], missing: Mapping[str, str],
+    needed: Estimate, began: datetime, seconds: float,
+) -> Json:  # fmt: skip
+    """Everything that is known of the run; every figure of tables and plots is computed from it alone."""
+    source = workload.source
+    return {
+        "schema": SCHEMA,
+        "began": began.astimezone(UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds, 1),
+        "estimated_seconds": round(needed.seconds, 1),
+        "request": {
+            "memories": request.memories, "tenants": request.tenants, "version": request.number,
+            "dimensions": request.dimensions, "k": request.k, "clients": request.clients,
+            "questions": request.questions, "seconds_a_cell": request.seconds, "seed": request.seed,
+            "writes_a_second": RATE,
+        },
+        "corpus": {
+            "suite": source.suite, "suite_sha256": source.sha256, "embedder": source.embedder,
+            "passages": len(source.passages), "questions": len(workload.questions),
+            "lines_a_passage": WINDOW, "passages_a_lesson": PASSAGES, "rare_words_a_passage": RARE_WORDS,
+            "noise": NOISE, "digest": workload.digest,
+            "tenants": {t.name.lower(): n for t, n in sizes(request.memories, request.tenants).items()},
+        },
+        "environment": {
+            "machine": asdict(machine()), "code": asdict(code(ROOT)), "packages": _packages(),
+            "postgresql": settings(),
+        },
+        "systems": [result.document() for result in results],
+        "missing": dict(missing),
+    }  # fmt: skip
+
+
+def _packages() -> dict[str, str]:
+    versions = packages()
+    for package in sorted({package for kind in KINDS.values() for package in kind.packages}):
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def write(folder: Path, made: Json) -> None:
+    """The document as `performance.json` in `folder`; OutputError for one that is not of the schema."""
+    fault = _fault(made)
+    if fault:
+        raise OutputError(
+            f"the results are not of the form {SCHEMA}: {fault}; report it as the runner's fault"
+        )
+    (folder / NAME).write_text(pretty(made), encoding="utf-8")
+
+
+def load(folder: Path) -> Json:
+    """The document in `folder`; UsageError where there is none or it is another."""
+    path = folder / NAME
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"{folder} holds no {NAME}; name folders that the command perf wrote") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}; name another folder") from None
+    fault = _fault(read)
+    if fault:
+        raise UsageError(f"{path} is not of the form {SCHEMA}: {fault}; measure anew")
+    made: Json = read
+    return made
+
+
+def _fault(made: Any) -> str | None:
+    try:
+        _compiled()(made)
+    except fastjsonschema.JsonSchemaValueException as error:
+        return str(error.message)
+    return None
+
+
+@cache
+def _compiled() -> Any:
+    return fastjsonschema.compile(json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))

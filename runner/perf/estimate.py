@@ -1,0 +1,122 @@
+"""What a run will take, said before it starts, and whether this machine has it.
+
+RATES are measured (benchmarks/performance/README.md): seconds and bytes a lesson at 100,000 lessons of 384
+dimensions on two cores. Work on an HNSW graph grows with the logarithm of its size, all else in proportion;
+vectors grow with their width.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import disk_usage
+
+import psutil
+
+from runner.database.folders import candidates
+from runner.errors import OutputError
+from runner.perf.request import NATIVE, PerfRequest
+from runner.perf.systems import KINDS
+from runner.perf.workload import PASSAGES, SPARE, sizes
+
+BASIS = 100_000
+RESERVE = 1 << 30  # bytes of disk and of memory that stay free
+TEXT_BYTES = 450  # a lesson's text, of LoCoMo
+GENERATING = 6e-5  # seconds a lesson
+CELLS = 22  # reads of one system, each for `--seconds` at most
+WRITE_AHEAD = 4 << 30  # bytes of log that the server may keep beside its data
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A lesson's seconds to load, bytes on disk that do not and do grow with the width, bytes of memory."""
+
+    seconds: float
+    text_bytes: int
+    vector_bytes: int
+    memory_bytes: int
+    graph: bool = True
+
+
+RATES = {
+    "pgmnemo": Rate(1.2e-3, 4_000, 3_000, 2_500),
+    "pgmnemo-passages": Rate(3.0e-3, 6_000, 9_000, 5_000),
+    "sqlite": Rate(1.5e-4, 1_200, 1_700, 1_500, graph=False),
+    "chroma": Rate(7.5e-4, 400, 1_900, 2_200),
+    "by-hand": Rate(9.0e-4, 1_300, 3_800, 2_500),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Seconds of the whole run, and the most bytes of disk and memory that it needs at one time."""
+
+    seconds: float
+    corpus_bytes: int
+    system_bytes: int
+    memory_bytes: int
+
+    def sentence(self) -> str:
+        """What a user is told."""
+        gigabytes = (self.corpus_bytes + self.system_bytes) / 1e9
+        minutes = self.seconds / 60
+        time = f"{self.seconds:,.0f} s" if minutes < 2 else f"{minutes:,.0f} min"
+        return (
+            f"this will take about {time}, {gigabytes:,.1f} GB of disk and {self.memory_bytes / 1e9:,.1f} GB "
+            "of memory at the most (two cores; one system at a time)"
+        )
+
+
+def estimate(request: PerfRequest, names: Sequence[str]) -> Estimate:
+    """What measuring the systems `names` will take."""
+    lessons = sum(sizes(request.memories, request.tenants).values())
+    wide = request.dimensions / NATIVE
+    vectors = 4 * request.dimensions * (1 + PASSAGES)
+    disk, memory, seconds = 0, 0, GENERATING * wide * lessons
+    for name in names:
+        rate = RATES[name]
+        deeper = max(0.5, math.log(lessons) / math.log(BASIS)) if rate.graph else 1.0
+        seconds += rate.seconds * lessons * deeper * (1 + wide) / 2 + _measuring(request)
+        own = int(lessons * (rate.text_bytes + rate.vector_bytes * wide))
+        disk = max(disk, own + (WRITE_AHEAD if KINDS[name].postgres else 0))
+        memory = max(memory, int(lessons * rate.memory_bytes * (1 + wide) / 2))
+    return Estimate(seconds, (lessons + SPARE) * (TEXT_BYTES + vectors), disk, memory + RESERVE // 2)
+
+
+def _measuring(request: PerfRequest) -> float:
+    """Small corpora answer all questions long before the time of a cell is over."""
+    return CELLS * request.seconds * min(1.0, 0.1 + request.memories / 1e6)
+
+
+def scratch_folder(request: PerfRequest) -> Path:
+    """Where the corpus and the file-based systems go."""
+    return request.scratch or Path(tempfile.gettempdir())
+
+
+def check(request: PerfRequest, needed: Estimate) -> None:
+    """OutputError unless disk and memory suffice, each with what there is and what it takes."""
+    scratch = scratch_folder(request)
+    if not scratch.is_dir():
+        raise OutputError(f"the scratch folder {scratch} does not exist; name another with --scratch")
+    _check_disk(scratch, needed.corpus_bytes + needed.system_bytes, "name another folder with --scratch")
+    for base in candidates()[:1]:
+        _check_disk(base, needed.system_bytes, "set TMPDIR to another folder")
+    free = psutil.virtual_memory().available
+    if free < needed.memory_bytes:
+        raise OutputError(
+            f"{request.memories:,} memories of {request.dimensions} dimensions need about "
+            f"{needed.memory_bytes / 1e9:,.1f} GB of memory and {free / 1e9:,.1f} GB are free; measure fewer "
+            "memories or fewer --systems"
+        )
+
+
+def _check_disk(folder: Path, needed: int, remedy: str) -> None:
+    free = disk_usage(folder).free
+    if free < needed + RESERVE:
+        raise OutputError(
+            f"the run needs about {(needed + RESERVE) / 1e9:,.1f} GB of disk in {folder} and "
+            f"{free / 1e9:,.1f} GB are free; free some space or {remedy}"
+        )

@@ -1,0 +1,59 @@
+"""Looking figures up in a performance document: one cell, its ratio to the reference, a row of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from runner.records import Json
+
+REFERENCE = "sqlite"  # what every ratio is to: SQLite's hybrid in the same run
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """One kind of reads; `writes` says whether somebody stored meanwhile."""
+
+    tenant: str
+    clients: int = 1
+    writes: bool = False
+    leg: str = "all"
+
+
+def cell(system: Json, which: Which) -> Json | None:
+    """The reads of that kind at the system's default setting, if they were measured."""
+    for found in system["reads"]:
+        kind = Which(found["tenant"], found["clients"], found["writes"] > 0, found["leg"])
+        if kind == which and found["ef_search"] is None:
+            made: Json = found
+            return made
+    return None
+
+
+def sweep(system: Json) -> list[Json]:
+    """Reads of the vector leg at each setting that was tried, by latency."""
+    cells = [found for found in system["reads"] if found["ef_search"] is not None]
+    return sorted(cells, key=lambda found: found["p50_ms"])
+
+
+def ratio(document: Json, system: Json, which: Which) -> float | None:
+    """How many times faster (p50) than the reference; None where either was not measured."""
+    reference = next((one for one in document["systems"] if one["name"] == REFERENCE), None)
+    own, other = cell(system, which), cell(reference, which) if reference else None
+    return other["p50_ms"] / own["p50_ms"] if own and other else None
+
+
+def kinds(document: Json) -> Iterator[tuple[str, Which]]:
+    """The kinds of reads that a run measures, each with its words, in the order of the tables."""
+    several = document["request"]["clients"]
+    held = document["corpus"]["tenants"]
+    for tenant in ("whole", "share", "fixed"):
+        words = f"tenant with {held[tenant]:,}" + (" (everything)" if tenant == "whole" else "")
+        yield f"{words}, 1 client", Which(tenant)
+        if tenant == "fixed":
+            continue
+        if several > 1:
+            yield f"{words}, {several} clients", Which(tenant, several)
+        yield f"{words}, 1 client, under writes", Which(tenant, 1, True)
+        if several > 1:
+            yield f"{words}, {several} clients, under writes", Which(tenant, several, True)

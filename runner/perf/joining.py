@@ -1,0 +1,78 @@
+"""`python -m runner perf plot`: several runs in one set of growth plots, with a table of the same figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from runner.errors import OutputError, UsageError
+from runner.perf.document import load
+from runner.perf.figures import Which, cell, ratio
+from runner.perf.plots import growth
+from runner.records import Json
+
+NAME = "growth.md"
+NONE = "\N{EN DASH}"
+CONDITIONS = (
+    ("request", "version"), ("request", "dimensions"), ("request", "k"), ("request", "tenants"),
+    ("request", "seed"), ("corpus", "suite_sha256"), ("corpus", "noise"),
+)  # fmt: skip
+HEADS = ("memories", "system", "everything", "share", "1,000", "load s", "MB", "bytes a lesson", "add one ms")
+
+
+def join(folders: Sequence[Path], output: Path) -> Path:
+    """Draw the growth plots of the runs in `folders` into `output` and write growth.md, which is returned.
+
+    UsageError for a folder without a run, and for runs that differ in what is measured but in the number of
+    memories and the systems.
+    """
+    documents = [load(folder) for folder in folders]
+    _check(folders, documents)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        names = growth(documents, output)
+        (output / NAME).write_text(_text(documents, names), encoding="utf-8")
+    except OSError as error:
+        raise OutputError(
+            f"{output} cannot be written: {error.strerror}; name another folder with --output"
+        ) from None
+    return output / NAME
+
+
+def _check(folders: Sequence[Path], documents: Sequence[Json]) -> None:
+    """Runs are joined only where nothing but size and systems differs."""
+    for part, key in CONDITIONS:
+        found = {document[part][key] for document in documents}
+        if len(found) > 1:
+            raise UsageError(
+                f"the runs in {', '.join(map(str, folders))} differ in {key} "
+                f"({', '.join(map(str, sorted(found)))}); join runs of one kind"
+            )
+
+
+def _text(documents: Sequence[Json], plots: Sequence[str]) -> str:
+    ordered = sorted(documents, key=lambda document: document["request"]["memories"])
+    lines = [
+        "# Growth",
+        "",
+        "Whole search, one client, p50 ms (times faster than SQLite's hybrid of the run).",
+        "",
+    ]
+    lines += [f"| {' | '.join(HEADS)} |", "|---:|---" + "|---:" * (len(HEADS) - 2) + "|"]
+    for document in ordered:
+        for system in document["systems"]:
+            reads = [_read(document, system, tenant) for tenant in ("whole", "share", "fixed")]
+            rest = (
+                f"{system['load_seconds_total']:,.1f}", f"{system['bytes_total'] / 1e6:,.0f}",
+                f"{system['bytes_per_lesson']:,.0f}", f"{system['add_one']['p50_ms']:.2f}",
+            )  # fmt: skip
+            memories = f"{document['request']['memories']:,}"
+            lines.append(f"| {' | '.join([memories, system['title'], *reads, *rest])} |")
+    return "\n".join([*lines, "", *(f"![{name.removesuffix('.svg')}]({name})" for name in plots)]) + "\n"
+
+
+def _read(document: Json, system: Json, tenant: str) -> str:
+    found, faster = cell(system, Which(tenant)), ratio(document, system, Which(tenant))
+    if found is None:
+        return NONE
+    return f"{found['p50_ms']:,.2f}" + ("" if faster is None else f" ({faster:,.1f}\N{MULTIPLICATION SIGN})")

@@ -1,0 +1,135 @@
+"""The straight line of a performance run: choose, estimate, read, generate, measure each system, write."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from runner.database.releases import SQL_FOLDER
+from runner.database.server_files import check_release
+from runner.errors import OutputError, UsageError
+from runner.perf.document import ROOT, document, load, write
+from runner.perf.estimate import check, estimate, scratch_folder
+from runner.perf.exact import nearest
+from runner.perf.generating import generate
+from runner.perf.markdown import NAME as MARKDOWN
+from runner.perf.markdown import markdown
+from runner.perf.measurement import JUDGED, measure_system
+from runner.perf.plots import REMEDY, recall_over_latency
+from runner.perf.request import PerfRequest
+from runner.perf.results import Result
+from runner.perf.source import read_source
+from runner.perf.systems import KINDS, Place, missing
+from runner.perf.workload import Tenant, Workload
+from runner.progress import QUIET, Progress
+from runner.records import Json
+
+RESULTS = ROOT / "benchmarks" / "performance"
+
+
+def measure(
+    request: PerfRequest, *, environ: Mapping[str, str] = os.environ, progress: Progress = QUIET,
+    sql: Path = SQL_FOLDER,
+) -> Path:  # fmt: skip
+    """Measure what is asked and write the results' folder, which is returned.
+
+    Before anything is made it raises UsageError for what cannot be asked and OutputError where disk or memory
+    lack.
+    """
+    names, absent = _chosen(request)
+    check_release(sql, request.number)
+    folder = _results_folder(request)
+    needed = estimate(request, names)
+    progress.say(needed.sentence())
+    check(request, needed)
+    began, clock = datetime.now(UTC), time.perf_counter()
+    source = read_source(
+        request.corpus, request.data, request.embedder, seed=request.seed, questions=request.questions,
+        cache=request.cache, environ=environ, progress=progress,
+    )  # fmt: skip
+    with _scratch(request) as scratch:
+        workload = generate(
+            source, scratch, memories=request.memories, tenants=request.tenants,
+            dimensions=request.dimensions, seed=request.seed, progress=progress,
+        )  # fmt: skip
+        results = list(_measured(names, request, workload, scratch, sql, progress))
+    made = document(request, workload, results, absent, needed, began, time.perf_counter() - clock)
+    return publish(folder, made, progress)
+
+
+def _chosen(request: PerfRequest) -> tuple[list[str], dict[str, str]]:
+    """Systems to measure, and titles with what is missing of those that cannot be."""
+    names = list(dict.fromkeys(name for name in request.systems or KINDS if KINDS[name]))
+    lacking = {name: sentence for name in names if (sentence := missing(KINDS[name], request.number))}
+    absent = {KINDS[name].title: sentence for name, sentence in lacking.items()}
+    here = [name for name in names if name not in lacking]
+    if not here:
+        raise UsageError(f"none of the systems can be measured: {'; '.join(absent.values())}")
+    return here, absent
+
+
+def _results_folder(request: PerfRequest) -> Path:
+    """Where the results go: a folder that is not there yet, so that no result is overwritten."""
+    base = request.output or RESULTS
+    day = datetime.now(UTC).strftime("%Y%m%d")
+    name = request.name or f"v{request.number}_{day}_{request.memories}_{request.dimensions}d"
+    if (base / name).exists():
+        raise UsageError(f"{base / name} is already there; give another --name, or move it away")
+    return base / name
+
+
+@contextmanager
+def _scratch(request: PerfRequest) -> Iterator[Path]:
+    """A folder of our own, gone at the end."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="pgmnemo-perf-", dir=scratch_folder(request)))
+    except OSError as error:
+        raise OutputError(
+            f"no folder can be made in {scratch_folder(request)}: {error.strerror}; "
+            "name another with --scratch"
+        ) from None
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _measured(
+    names: Sequence[str], request: PerfRequest, workload: Workload, scratch: Path, sql: Path,
+    progress: Progress,
+) -> Iterator[Result]:  # fmt: skip
+    """One system after the other, each alone on the machine and gone before the next."""
+    judged = min(JUDGED, request.questions, len(workload.questions))
+    truths = cache(lambda tenant: nearest(workload, judged, tenant, request.k))
+    for tenant in (None, *Tenant):
+        truths(tenant)
+    for name in names:
+        own = scratch / name
+        own.mkdir()
+        with KINDS[name].open(Place(own, request.number, sql)) as system:
+            yield measure_system(name, KINDS[name], system, workload, truths, request, progress)
+        shutil.rmtree(own, ignore_errors=True)
+
+
+def publish(folder: Path, made: Json, progress: Progress) -> Path:
+    """Write JSON, plots and Markdown into `folder`, which is new."""
+    try:
+        folder.mkdir(parents=True)
+        write(folder, made)
+        plots = [recall_over_latency(made, folder)] if find_spec("matplotlib") else []
+        if not plots:
+            progress.say(REMEDY)
+        (folder / MARKDOWN).write_text(markdown(load(folder), plots), encoding="utf-8")
+    except OSError as error:
+        raise OutputError(
+            f"{folder} cannot be written: {error.strerror}; name another folder with --output"
+        ) from None
+    return folder

@@ -1,0 +1,110 @@
+"""Timing reads: one client or several, with or without somebody writing meanwhile."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from itertools import count
+
+from runner.perf.results import Cell, name_of, percentiles
+from runner.perf.systems import Client, System
+from runner.perf.workload import Asked, Tenant, Workload
+
+LEAST = 20  # questions, however long they take
+WARM_UP_SECONDS = 3.0
+
+Ask = Callable[[Client, Asked], list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Which reads: of whom, by how many clients, for at most how long, and at most how many questions."""
+
+    tenant: Tenant
+    k: int
+    clients: int = 1
+    seconds: float = 8.0
+    most: int = 400
+    leg: str = "all"
+    ef_search: int | None = None
+
+
+@dataclass(slots=True)
+class Taken:
+    """What the clients saw: seconds and rows of each question, and the first answer to each by its place."""
+
+    seconds: list[float] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    answers: dict[int, list[int]] = field(default_factory=dict)
+    wall: float = 0.0
+
+
+def read(system: System, workload: Workload, reads: Reads) -> tuple[Cell, Taken]:
+    """Ask until `seconds` have gone or `most` questions are answered, but no fewer than LEAST."""
+    with ExitStack() as stack:
+        clients = [stack.enter_context(closing(system.client(reads.ef_search))) for _ in range(reads.clients)]
+        questions = workload.questions
+        _warm_up(clients, questions, reads)
+        taken = _asked(clients, questions, reads)
+    p50, p95, p99 = percentiles(taken.seconds)
+    wanted = min(reads.k, workload.size(reads.tenant))
+    cell = Cell(
+        leg=reads.leg, tenant=name_of(reads.tenant), clients=reads.clients, ef_search=reads.ef_search,
+        questions=len(taken.seconds), p50_ms=p50, p95_ms=p95, p99_ms=p99,
+        per_second=len(taken.seconds) / taken.wall, rows=sum(taken.rows) / len(taken.rows),
+        complete=sum(rows >= wanted for rows in taken.rows) / len(taken.rows),
+    )  # fmt: skip
+    return cell, taken
+
+
+def _ask(client: Client, asked: Asked, reads: Reads) -> list[int]:
+    leg = client.query if reads.leg == "all" else client.nearest
+    return leg(asked, reads.tenant, reads.k)
+
+
+def _warm_up(clients: Sequence[Client], questions: Sequence[Asked], reads: Reads) -> None:
+    """Every connection plans its statements and has seen some of the data; the first asks the most."""
+    for number, client in enumerate(clients):
+        began = time.perf_counter()
+        for asked in questions[: 50 if number == 0 else 8]:
+            _ask(client, asked, reads)
+            if time.perf_counter() - began > WARM_UP_SECONDS / len(clients):
+                break
+
+
+def _asked(clients: Sequence[Client], questions: Sequence[Asked], reads: Reads) -> Taken:
+    """Clients take the questions in turn, each as soon as it is free."""
+    taken, turns, lock = Taken(), count(), threading.Lock()
+    began = time.perf_counter()
+
+    def work(client: Client) -> None:
+        for turn in _turns(turns, lock, began, reads):
+            place = turn % len(questions)
+            started = time.perf_counter()
+            found = _ask(client, questions[place], reads)
+            seconds = time.perf_counter() - started
+            with lock:
+                taken.seconds.append(seconds)
+                taken.rows.append(len(found))
+                taken.answers.setdefault(place, found)
+
+    if len(clients) == 1:
+        work(clients[0])
+    else:
+        with ThreadPoolExecutor(len(clients)) as pool:
+            list(pool.map(work, clients))
+    taken.wall = time.perf_counter() - began
+    return taken
+
+
+def _turns(turns: Iterator[int], lock: threading.Lock, began: float, reads: Reads) -> Iterator[int]:
+    while True:
+        with lock:
+            turn = next(turns)
+        if turn >= reads.most or (turn >= LEAST and time.perf_counter() - began > reads.seconds):
+            return
+        yield turn
