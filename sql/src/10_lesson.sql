@@ -1,5 +1,4 @@
--- One row a memory. A 4 kB vector leaves one row a page, so short texts may stay in line (toast_tuple_target)
--- at no cost.
+-- One row a memory. Its vectors stand in pgmnemo.passage, so that rows are narrow and many share a page.
 CREATE TABLE pgmnemo.lesson (
     id            bigint      GENERATED ALWAYS AS IDENTITY,
     tenant_id     uuid        NOT NULL,
@@ -13,18 +12,16 @@ CREATE TABLE pgmnemo.lesson (
     occurred_at   timestamptz CHECK (isfinite(occurred_at)),
     stored_at     timestamptz NOT NULL DEFAULT now() CHECK (isfinite(stored_at)),
     expires_at    timestamptz,
-    embedding     vector(1024) STORAGE PLAIN CHECK (vector_norm(embedding) BETWEEN 1e-15 AND 1e15),
     commit_sha    text,
     artifact_hash text,
     verified_at   timestamptz,
     active        boolean     NOT NULL DEFAULT true,
-    indexed       boolean     NOT NULL DEFAULT false,
     text_config   text        NOT NULL,
     lexemes       tsvector    NOT NULL DEFAULT '',
     token_count   integer     NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, id),
     UNIQUE (tenant_id, project_id, external_id)
-) WITH (toast_tuple_target = 8160);
+);
 
 COMMENT ON TABLE pgmnemo.lesson IS 'memories, one a row; a role sees and writes those of the tenant that pgmnemo.tenant_id names and a grant reaches';
 COMMENT ON COLUMN pgmnemo.lesson.id IS 'number within the database; gaps say that others write too';
@@ -39,12 +36,10 @@ COMMENT ON COLUMN pgmnemo.lesson.metadata IS 'anything; handed back by recall, n
 COMMENT ON COLUMN pgmnemo.lesson.occurred_at IS 'when it happened: the age of recency counts from here, else from stored_at';
 COMMENT ON COLUMN pgmnemo.lesson.stored_at IS 'when it was first stored';
 COMMENT ON COLUMN pgmnemo.lesson.expires_at IS 'from when on a recall with valid_at leaves it out; NULL: never';
-COMMENT ON COLUMN pgmnemo.lesson.embedding IS '1,024 dimensions, norm 1e-15 to 1e15 (only the direction counts); NULL: found by its words alone';
 COMMENT ON COLUMN pgmnemo.lesson.commit_sha IS 'provenance: the commit that it comes from';
 COMMENT ON COLUMN pgmnemo.lesson.artifact_hash IS 'provenance: hash of the artefact that it comes from';
 COMMENT ON COLUMN pgmnemo.lesson.verified_at IS 'when somebody last checked it';
 COMMENT ON COLUMN pgmnemo.lesson.active IS 'false once softly forgotten: out of recall and out of the statistics';
-COMMENT ON COLUMN pgmnemo.lesson.indexed IS 'whether the row is in the HNSW index; set by the verbs (pgmnemo.exact_scan_limit)';
 COMMENT ON COLUMN pgmnemo.lesson.text_config IS 'text search configuration that lexemes was made with; derived from pgmnemo.text_config when the text is written';
-COMMENT ON COLUMN pgmnemo.lesson.lexemes IS 'tsvector of topic and content; derived, whatever is written to it';
+COMMENT ON COLUMN pgmnemo.lesson.lexemes IS 'pgmnemo._lexemes of topic and content; derived, whatever is written to it';
 COMMENT ON COLUMN pgmnemo.lesson.token_count IS 'length for BM25: positions in lexemes; derived';

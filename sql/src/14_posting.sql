@@ -1,7 +1,7 @@
 -- The keyword index: for each lexeme of a project, blocks of at most 128 active lessons that hold it.
 -- Statistics are sums over these rows, so they are as true as any other row is under MVCC: a writer appends
 -- blocks and waits for nobody. The empty lexeme stands for "every active lesson": its blocks give the
--- number of lessons and their total length.
+-- number of lessons and their total length. The extremes bound what a block can add to any score.
 CREATE TABLE pgmnemo.posting (
     tenant_id     uuid       NOT NULL,
     project_id    uuid       NOT NULL,
@@ -10,7 +10,9 @@ CREATE TABLE pgmnemo.posting (
     frequencies   smallint[] STORAGE PLAIN NOT NULL,
     token_counts  integer[]  STORAGE PLAIN NOT NULL,
     lesson_count  integer    NOT NULL,
-    token_total   bigint     NOT NULL
+    token_total   bigint     NOT NULL,
+    max_frequency smallint   NOT NULL,
+    min_tokens    integer    NOT NULL
 );
 
 COMMENT ON TABLE pgmnemo.posting IS 'the keyword index, kept by triggers on pgmnemo.lesson: read it, but never write it';
@@ -22,3 +24,5 @@ COMMENT ON COLUMN pgmnemo.posting.frequencies IS 'for each of them how often it 
 COMMENT ON COLUMN pgmnemo.posting.token_counts IS 'for each of them lesson.token_count';
 COMMENT ON COLUMN pgmnemo.posting.lesson_count IS 'how many they are';
 COMMENT ON COLUMN pgmnemo.posting.token_total IS 'sum of token_counts';
+COMMENT ON COLUMN pgmnemo.posting.max_frequency IS 'greatest of frequencies';
+COMMENT ON COLUMN pgmnemo.posting.min_tokens IS 'least of token_counts';

@@ -12,8 +12,7 @@ BEGIN
     END IF;
     RETURN (SELECT g.tenant_id
               FROM pgmnemo.tenant_grant g
-              JOIN pg_roles r ON r.rolname = g.grantee
-             WHERE g.tenant_id = asked::uuid AND pg_has_role(r.oid, 'USAGE')
+             WHERE g.tenant_id = asked::uuid AND pg_has_role(to_regrole(quote_ident(g.grantee)), 'USAGE')
              LIMIT 1);
 END
 $$;

@@ -9,7 +9,7 @@ BEGIN
     IF TG_OP = 'UPDATE' OR NEW.text_config IS NULL THEN
         NEW.text_config := pgmnemo._text_config();
     END IF;
-    NEW.lexemes := to_tsvector(NEW.text_config::regconfig, concat_ws(E'\n', NEW.topic, NEW.content));
+    NEW.lexemes := pgmnemo._lexemes(NEW.text_config::regconfig, concat_ws(E'\n', NEW.topic, NEW.content));
     NEW.token_count := (SELECT coalesce(sum(cardinality(u.positions)), 0) FROM unnest(NEW.lexemes) u);
     RETURN NEW;
 END

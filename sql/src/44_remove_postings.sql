@@ -12,7 +12,8 @@ BEGIN
           FROM pgmnemo.posting p
          CROSS JOIN LATERAL (
                 SELECT array_agg(x.id) AS ids, array_agg(x.frequency) AS frequencies,
-                       array_agg(x.tokens) AS token_counts, count(*) AS lessons, sum(x.tokens) AS total
+                       array_agg(x.tokens) AS token_counts, count(*) AS lessons, sum(x.tokens) AS total,
+                       max(x.frequency) AS highest, min(x.tokens) AS least
                   FROM unnest(p.lesson_ids, p.frequencies, p.token_counts) AS x (id, frequency, tokens)
                  WHERE x.id NOT IN (SELECT g FROM unnest(gone) AS g)) AS kept
          WHERE p.tenant_id = tenant AND p.project_id = project AND p.lexeme = ANY (lexemes || ''::text)
@@ -23,7 +24,7 @@ BEGIN
     )
     UPDATE pgmnemo.posting p
        SET lesson_ids = t.ids, frequencies = t.frequencies, token_counts = t.token_counts,
-           lesson_count = t.lessons, token_total = t.total
+           lesson_count = t.lessons, token_total = t.total, max_frequency = t.highest, min_tokens = t.least
       FROM touched t
      WHERE p.ctid = t.block AND t.lessons > 0 AND t.lessons < t.lessons_before;
 END

@@ -1,4 +1,5 @@
 -- A row that stays as its postings know it is left alone; a changed one is taken out as it was and put in as it is.
+-- Passages follow their lesson into another project, and go when its text becomes another.
 CREATE FUNCTION pgmnemo._lesson_after_update()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -16,6 +17,13 @@ BEGIN
        LEFT JOIN gone g USING (tenant_id, id)
       WHERE w.active AND (g.active, g.project_id, g.lexemes) IS DISTINCT FROM (w.active, w.project_id, w.lexemes)
       GROUP BY w.tenant_id;
+    DELETE FROM pgmnemo.passage p
+     USING written w JOIN gone g USING (tenant_id, id)
+     WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id AND p.number > 0
+       AND (g.topic, g.content) IS DISTINCT FROM (w.topic, w.content);
+    UPDATE pgmnemo.passage p SET project_id = w.project_id
+      FROM written w
+     WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id AND p.project_id <> w.project_id;
     RETURN NULL;
 END
 $$;

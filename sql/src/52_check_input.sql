@@ -9,7 +9,8 @@ DECLARE
 BEGIN
     SELECT i.ordinal, coalesce(i.external_id, '') AS name, p.problem INTO wrong
       FROM unnest(lessons) WITH ORDINALITY
-           AS i (project_id, external_id, content, embedding, r, t, importance, m, occurred_at, x, c, a, v, ordinal)
+           AS i (project_id, external_id, content, embedding, r, t, importance, m, occurred_at, x, c, a, v,
+                 passages, vectors, ordinal)
      CROSS JOIN LATERAL (SELECT CASE
                 WHEN i.project_id IS NULL OR coalesce(i.external_id, '') = '' OR i.content IS NULL
                 THEN 'lacks project_id, external_id or content'
@@ -18,7 +19,8 @@ BEGIN
                 WHEN i.importance NOT BETWEEN 1 AND 5 THEN 'must have an importance from 1 to 5'
                 WHEN NOT isfinite(i.occurred_at) THEN 'must have a finite occurred_at'
                 WHEN vector_norm(i.embedding) NOT BETWEEN 1e-15 AND 1e15
-                THEN 'must have an embedding with a norm from 1e-15 to 1e15' END) AS p (problem)
+                THEN 'must have an embedding with a norm from 1e-15 to 1e15'
+                ELSE pgmnemo._passages_problem(i.passages, i.vectors) END) AS p (problem)
      WHERE p.problem IS NOT NULL
      ORDER BY i.ordinal LIMIT 1;
     IF FOUND THEN

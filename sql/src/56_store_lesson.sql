@@ -11,7 +11,9 @@ CREATE FUNCTION pgmnemo.store_lesson(
     expires_at    timestamptz DEFAULT NULL,
     commit_sha    text        DEFAULT NULL,
     artifact_hash text        DEFAULT NULL,
-    verified_at   timestamptz DEFAULT NULL
+    verified_at   timestamptz DEFAULT NULL,
+    passages      text[]      DEFAULT NULL,
+    passage_embeddings vector[] DEFAULT NULL
 )
 RETURNS text
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
@@ -20,7 +22,7 @@ AS $$
     SELECT s.outcome FROM pgmnemo.store_lessons(ARRAY[ROW(
         project_id, external_id, content, pgmnemo._embedding(embedding), role, topic,
         CASE WHEN importance BETWEEN 1 AND 5 THEN importance WHEN importance IS NOT NULL THEN 0 END, metadata,
-        occurred_at, expires_at, commit_sha, artifact_hash, verified_at)::pgmnemo.lesson_input]) s
+        occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings)::pgmnemo.lesson_input]) s
 $$;
 
-COMMENT ON FUNCTION pgmnemo.store_lesson IS 'stores one lesson as store_lessons stores a set; returns inserted, unchanged, updated or restored. embedding is real[] or vector of 1,024 dimensions';
+COMMENT ON FUNCTION pgmnemo.store_lesson IS 'stores one lesson as store_lessons stores a set; returns inserted, unchanged, updated or restored. embedding is real[] or vector of 1,024 dimensions, passage_embeddings a vector of 1,024 for each of passages';

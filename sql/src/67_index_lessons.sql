@@ -12,13 +12,16 @@ BEGIN
         SELECT p.project_id, sum(p.lesson_count) AS n
           FROM pgmnemo.posting p WHERE p.tenant_id = tenant AND p.lexeme = '' GROUP BY 1
     )
-    UPDATE pgmnemo.lesson l SET indexed = true
-     WHERE l.tenant_id = tenant AND l.embedding IS NOT NULL AND NOT l.indexed
+    UPDATE pgmnemo.passage p SET indexed = true
+     WHERE p.tenant_id = tenant AND p.embedding IS NOT NULL AND NOT p.indexed
        AND ((SELECT sum(h.n) FROM held h) > size_limit
-            OR l.project_id IN (SELECT h.project_id FROM held h WHERE h.n > size_limit));
+            OR p.project_id IN (SELECT h.project_id FROM held h WHERE h.n > size_limit))
+       AND (p.number > 0 OR NOT EXISTS (
+            SELECT FROM pgmnemo.passage q
+             WHERE q.tenant_id = tenant AND q.lesson_id = p.lesson_id AND q.number > 0 AND q.embedding IS NOT NULL));
     GET DIAGNOSTICS entered = ROW_COUNT;
     RETURN entered;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.index_lessons() IS 'brings lessons that were written before their project, or the whole tenant, grew beyond pgmnemo.exact_scan_limit into the HNSW index; returns how many. Worth it where the whole tenant is recalled from, or a project grew slowly';
+COMMENT ON FUNCTION pgmnemo.index_lessons() IS 'brings vectors that were written before their project, or the whole tenant, grew beyond pgmnemo.exact_scan_limit into the HNSW index; returns how many. Worth it where the whole tenant is recalled from, or a project grew slowly';

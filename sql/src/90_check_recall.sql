@@ -1,13 +1,13 @@
-CREATE FUNCTION pgmnemo._check_recall(k integer, pool_depth integer, mode text, has_embedding boolean, has_text boolean,
+CREATE FUNCTION pgmnemo._check_recall(k integer, mode text, has_embedding boolean, has_text boolean,
                                       as_of timestamptz)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    IF k IS NULL OR k < 1 OR k > pool_depth THEN
-        RAISE EXCEPTION 'k is %, but must be from 1 to % (pgmnemo.pool_depth)', coalesce(k::text, 'NULL'), pool_depth
-        USING ERRCODE = 'invalid_parameter_value', HINT = 'Ask for fewer lessons, or SET pgmnemo.pool_depth higher.';
+    IF k IS NULL OR k NOT BETWEEN 1 AND 10000 THEN
+        RAISE EXCEPTION 'k is %, but must be from 1 to 10000', coalesce(k::text, 'NULL')
+        USING ERRCODE = 'invalid_parameter_value';
     ELSIF mode IS NULL OR mode <> ALL ('{hybrid,vector,keyword}') THEN
         RAISE EXCEPTION 'mode is %, but must be one of hybrid, vector, keyword', quote_nullable(mode)
         USING ERRCODE = 'invalid_parameter_value';

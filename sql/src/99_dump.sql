@@ -2,4 +2,5 @@
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant_grant', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.passage', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_edge', '');

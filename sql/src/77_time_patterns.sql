@@ -1,0 +1,36 @@
+-- How a question in English names a time: tried in this order, what matched is taken out of the question.
+-- `names` says what the groups of the pattern hold; MONTH stands for the group of the months' names. What looks
+-- ahead (tonight, next week) and what has two readings (5/8/2023, the winter of 2022) is left out.
+CREATE FUNCTION pgmnemo._time_patterns()
+RETURNS TABLE (kind text, pattern text, names text[])
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT p.kind,
+           '\m(' || replace(p.pattern, 'MONTH', '(january|february|march|april|may|june|july|august|september|october|'
+                            'november|december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)') || ')',
+           p.names::text[]
+      FROM (VALUES
+        ('date',    '(\d{4})-(0[1-9]|1[0-2])-(\d\d)\M',                            '{year,month,day}'),
+        ('date',    '(\d{1,2})(?:st|nd|rd|th)?(?: of)? MONTH\M\.?,? ?(\d{4})?',      '{day,month,year}'),
+        ('date',    'MONTH\.? (\d{1,2})(?:st|nd|rd|th)?\M(?:,? (\d{4})\M)?',         '{month,day,year}'),
+        ('date',    'MONTH\.?,? (?:of )?(\d{4})\M',                                 '{month,year}'),
+        ('date',    '(?:in|of|during|since|by|before|after|until|late|early|mid|last|this|on|week of) MONTH\M(?! i\M)',
+                                                                                   '{month}'),
+        ('feast',   '(valentine|christmas eve|christmas|halloween|new year''?s eve|new year''?s day)\M(?:''?s? day\M)?'
+                    '(?:,? (?:of |in )?(\d{4})\M)?',                               '{feast,year}'),
+        ('quarter', 'q([1-4])(?: of)? (\d{4})\M',                                   '{quarter,year}'),
+        ('quarter', '(first|second|third|fourth) quarter of (\d{4})\M',             '{quarter,year}'),
+        ('season',  '(spring|summer|autumn|fall) (?:of |in )?(\d{4})\M',            '{season,year}'),
+        ('season',  'last (spring|summer|autumn|fall|winter)\M',                   '{season}'),
+        ('ago',     '(\w+)(?: of)? (day|week|month|year)s? (?:ago|back|earlier)\M', '{count,unit}'),
+        ('near',    '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)\M(?! before| after)', '{day}'),
+        ('past',    '(?:last|past|previous)(?: (\w+))? (day|week|month)s?\M(?! of)', '{count,unit}'),
+        ('past',    '(?:in|over|during|within) the (?:last|past)(?: (\w+))? (year)s?\M', '{count,unit}'),
+        ('span',    '(last|this) (year)\M',                                        '{which,unit}'),
+        ('span',    '(this) (week|month)\M',                                       '{which,unit}'),
+        ('weekday', 'last (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M', '{weekday}'),
+        ('date',    '(?:(?:in|of|since|by|before|after|during|until|year) )(19\d\d)\M', '{year}'),
+        ('date',    '(20\d\d)\M',                                                  '{year}')
+      ) AS p (kind, pattern, names)
+$$;

@@ -1,0 +1,57 @@
+-- The interval of one expression, its words by name, counted from `now` in UTC; NULL for a date that does not exist.
+-- A date without a year is the latest that is not after `now`; what is told only roughly is as wide as it is vague.
+CREATE FUNCTION pgmnemo._time_span(kind text, said jsonb, now timestamp)
+RETURNS tsrange
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    today timestamp := date_trunc('day', now);
+    unit text := said ->> 'unit';
+    unit_days float8 := CASE unit WHEN 'day' THEN 1 WHEN 'week' THEN 7 WHEN 'month' THEN 30.4 WHEN 'year' THEN 365 END;
+    many float8 := pgmnemo._small_number(said ->> 'count');
+    since timestamp;
+    slack interval;
+BEGIN
+    IF kind = 'date' THEN
+        RETURN pgmnemo._calendar_span((said ->> 'year')::integer, pgmnemo._month(said ->> 'month'),
+                                      (said ->> 'day')::integer, NULL, now);
+    ELSIF kind = 'feast' THEN
+        RETURN pgmnemo._calendar_span((said ->> 'year')::integer, f.month, f.day, NULL, now)
+          FROM (VALUES ('valentine', 2, 14), ('halloween', 10, 31), ('christmas eve', 12, 24), ('christmas', 12, 25),
+                       ('new years eve', 12, 31), ('new years day', 1, 1)) AS f (name, month, day)
+         WHERE f.name = replace(said ->> 'feast', '''', '');
+    ELSIF kind = 'season' THEN
+        RETURN pgmnemo._calendar_span((said ->> 'year')::integer, s.month, NULL, 3, now - interval '3 months')  -- ended
+          FROM (VALUES ('spring', 3), ('summer', 6), ('autumn', 9), ('fall', 9), ('winter', 12)) AS s (name, month)
+         WHERE s.name = said ->> 'season';
+    ELSIF kind = 'quarter' THEN
+        RETURN pgmnemo._calendar_span((said ->> 'year')::integer, 3 * q.place::integer - 2, NULL, 3, now)
+          FROM unnest('{first,second,third,fourth}'::text[]) WITH ORDINALITY AS q (name, place)
+         WHERE said ->> 'quarter' IN (q.name, q.place::text);
+    ELSIF kind = 'ago' THEN
+        since := now - many * unit_days * interval '24 hours';
+        slack := greatest(0.5, 0.12 * many * unit_days + CASE WHEN unit = 'day' THEN 0 ELSE 2 END) * interval '24 hours';
+        RETURN CASE WHEN many IS NOT NULL THEN tsrange(since - slack, since + slack) END;
+    ELSIF kind = 'past' THEN
+        unit_days := CASE unit WHEN 'month' THEN 31 ELSE unit_days END;
+        since := now - (coalesce(many, 1) * unit_days + CASE WHEN unit = 'day' THEN 0 ELSE 3 END) * interval '24 hours';
+        RETURN tsrange(since, now + interval '24 hours');
+    ELSIF kind = 'span' AND said ->> 'which' = 'last' THEN
+        RETURN tsrange(date_trunc(unit, now) - ('1 ' || unit)::interval, date_trunc(unit, now));
+    ELSIF kind = 'span' THEN
+        RETURN tsrange(date_trunc(unit, now), today + interval '1 day');
+    ELSIF kind = 'weekday' THEN
+        since := today - (1 + (extract(isodow FROM today)::integer + 6
+                               - array_position('{mon,tue,wed,thu,fri,sat,sun}', left(said ->> 'weekday', 3))) % 7)
+                         * interval '1 day';
+        RETURN tsrange(since, since + interval '1 day');
+    END IF;
+    RETURN CASE said ->> 'day'
+        WHEN 'day before yesterday' THEN tsrange(now - interval '60 hours', now - interval '36 hours')
+        WHEN 'yesterday' THEN tsrange(now - interval '36 hours', now - interval '12 hours')
+        WHEN 'last night' THEN tsrange(today - interval '12 hours', today + interval '12 hours')
+        WHEN 'last weekend' THEN tsrange(date_trunc('week', now) - interval '2 days', date_trunc('week', now))
+        ELSE tsrange(today, today + interval '1 day') END;
+END
+$$;

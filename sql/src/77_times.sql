@@ -1,0 +1,34 @@
+-- The first test lets nearly every question that names no time go without a second look. Far from today the
+-- calendar of PostgreSQL would end within the intervals; such a moment has none.
+CREATE FUNCTION pgmnemo._times(question text, as_of timestamptz, OUT since timestamptz[], OUT until timestamptz[])
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    remaining text := lower(question);
+    now timestamp := as_of AT TIME ZONE 'UTC';
+    way record;
+    found text[];
+    span tsrange;
+BEGIN
+    since := '{}';
+    until := '{}';
+    IF remaining !~ ('(19|20)\d\d|\d{4}-\d\d-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|valentine|new year|'
+                     'ago|back|earlier|yesterday|today|last|past|previous|this (week|month|year|morning|afternoon)')
+       OR as_of NOT BETWEEN '1000-01-01 UTC' AND '9999-12-31 UTC' THEN
+        RETURN;
+    END IF;
+    FOR way IN SELECT * FROM pgmnemo._time_patterns() LOOP
+        FOR found IN SELECT regexp_matches(remaining, way.pattern, 'g') LOOP
+            span := pgmnemo._time_span(way.kind, jsonb_object(way.names, found[2:]), now);
+            IF NOT isempty(span) AND span IS NOT NULL THEN
+                since := since || lower(span) AT TIME ZONE 'UTC';
+                until := until || upper(span) AT TIME ZONE 'UTC';
+                remaining := replace(remaining, found[1], ' ');
+            END IF;
+        END LOOP;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years (pgmnemo._time_patterns); both arrays empty if it names none';

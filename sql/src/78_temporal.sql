@@ -1,0 +1,23 @@
+-- What is told comes after what happened, so a memory fits longer after an interval than ahead of it. Powers are held
+-- at a thousand halvings: PostgreSQL calls a smaller one an error.
+CREATE FUNCTION pgmnemo._temporal(happened timestamptz, since timestamptz[], until timestamptz[])
+RETURNS float8
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    moment float8 := date_part('epoch', happened);
+    halvings float8 := 'Infinity';
+BEGIN
+    IF happened IS NULL OR since IS NULL OR until IS NULL THEN
+        RETURN 0;
+    END IF;
+    FOR place IN 1 .. cardinality(since) LOOP
+        halvings := least(halvings, greatest((moment - date_part('epoch', until[place])) / (7 * 86400),
+                                             (date_part('epoch', since[place]) - moment) / (2 * 86400), 0));
+    END LOOP;
+    RETURN CASE WHEN halvings = 'Infinity' THEN 0 ELSE power(0.5::float8, least(halvings, 1000)) END;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._temporal(timestamptz, timestamptz[], timestamptz[]) IS 'how well a time fits the nearest of these intervals, 0 to 1: 1 within; 0.5 ^ (days / 7) after its end, 0.5 ^ (days / 2) ahead of its start; 0 without an interval or a time';

@@ -1,0 +1,83 @@
+-- The `depth` lessons in scope with the highest BM25 (in units of 2^-40), exactly, ties by external id. MaxScore: the
+-- lists of the rarest terms are read whole; once the terms that are left cannot lift a lesson that holds none of
+-- them to the depth-th score found so far, they matter for those few lessons alone that they could still lift.
+-- Without enable_sort the planner sums up by hashing: it takes a few hundred postings for three, and would sort.
+CREATE FUNCTION pgmnemo._keyword_leg(tenant uuid, first_project uuid, last_project uuid, asked pgmnemo.question, depth integer,
+                                     gate text, asked_role text, valid_time timestamptz)
+RETURNS TABLE (lesson_id bigint, total float8)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_sort = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    at_once constant bigint := 3000;
+    read integer := 0;
+    lists bigint := 0;
+    ids bigint[];
+    totals float8[];
+    rest float8;
+    least_of_best float8;
+BEGIN
+    IF cardinality(asked.terms) = 0 THEN
+        RETURN;
+    END IF;
+    IF (SELECT sum(n) FROM unnest(asked.postings) n) <= at_once THEN
+        read := cardinality(asked.terms);
+    ELSE
+        LOOP
+            read := read + 1;
+            lists := lists + asked.postings[read];
+            EXIT WHEN lists >= 4 * depth OR read = cardinality(asked.terms);
+        END LOOP;
+    END IF;
+    SELECT coalesce(array_agg(x.lesson_id), '{}'), coalesce(array_agg(x.total), '{}') INTO ids, totals
+      FROM pgmnemo._list_sums(tenant, first_project, last_project, asked.terms[:read], asked.scales[:read],
+                              asked.flat, asked.per_token) x;
+    WHILE read < cardinality(asked.terms) LOOP
+        rest := (SELECT sum(p) FROM unnest(asked.peaks[read + 1:]) p);
+        least_of_best := (SELECT CASE WHEN count(*) = depth THEN min(x.total) ELSE -1 END
+                            FROM pgmnemo._best_sums(tenant, ids, totals, depth, asked, gate, asked_role, valid_time) x);
+        IF least_of_best <= rest THEN
+            SELECT array_agg(x.lesson_id), array_agg(x.total) INTO ids, totals
+              FROM (SELECT u.lesson_id, sum(u.total) AS total
+                      FROM (SELECT * FROM unnest(ids, totals) AS h (lesson_id, total)
+                             UNION ALL
+                            SELECT * FROM pgmnemo._list_sums(
+                                tenant, first_project, last_project, asked.terms[read + 1:read + 1],
+                                asked.scales[read + 1:read + 1], asked.flat, asked.per_token)) u
+                     GROUP BY u.lesson_id) x;
+        ELSE
+            SELECT array_agg(h.lesson_id), array_agg(h.total) INTO ids, totals
+              FROM unnest(ids, totals) AS h (lesson_id, total) WHERE h.total + rest >= least_of_best;
+            -- reading a lesson costs about as much as fifteen postings
+            EXIT WHEN 15 * cardinality(ids) <= asked.postings[read + 1];
+            SELECT array_agg(h.lesson_id),
+                   array_agg(h.total + coalesce(pgmnemo._impact(asked.scales[read + 1], x.frequency, asked.flat, asked.per_token, x.tokens), 0))
+              INTO ids, totals
+              FROM unnest(ids, totals) AS h (lesson_id, total)
+              LEFT JOIN (SELECT unnest(p.lesson_ids) AS id, unnest(p.frequencies) AS frequency, unnest(p.token_counts) AS tokens
+                           FROM pgmnemo.posting p
+                          WHERE p.tenant_id = tenant AND p.lexeme = asked.terms[read + 1]
+                            AND p.project_id BETWEEN first_project AND last_project) x ON x.id = h.lesson_id;
+        END IF;
+        read := read + 1;
+    END LOOP;
+    IF read = cardinality(asked.terms) THEN
+        RETURN QUERY
+        SELECT w.lesson_id, w.total
+          FROM (SELECT * FROM unnest(ids, totals) AS h (lesson_id, total) ORDER BY h.total DESC OFFSET 0) w
+         CROSS JOIN LATERAL (
+                SELECT l.external_id, l.project_id FROM pgmnemo.lesson l
+                 WHERE l.tenant_id = tenant AND l.id = w.lesson_id
+                   AND pgmnemo._recallable(l, asked_role, valid_time, gate) OFFSET 0) l
+         ORDER BY w.total DESC, l.external_id, l.project_id
+         LIMIT depth;
+    ELSE
+        RETURN QUERY
+        SELECT x.lesson_id, x.total
+          FROM pgmnemo._best_sums(tenant, ids, totals, NULL, asked, gate, asked_role, valid_time) x
+         LIMIT depth;
+    END IF;
+END
+$$;
