@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from runner.claims.compare import Comparison, compare
     from runner.claims.gate import Gated, gate
     from runner.claims.history import log_deviation, log_run
+    from runner.claims.leaderboard import Leaderboard, leaderboard
     from runner.claims.lint import Report, lint
     from runner.claims.repeat import Repeated, repeat
     from runner.claims.rescore import Rescored, rescore
@@ -30,6 +31,7 @@ HOMES = {
     "Comparison": "runner.claims.compare",
     "EmbedderOptions": "runner.embedders",
     "Gated": "runner.claims.gate",
+    "Leaderboard": "runner.claims.leaderboard",
     "Outcome": "runner.conclusion",
     "Progress": "runner.progress",
     "Repeated": "runner.claims.repeat",
@@ -42,6 +44,7 @@ HOMES = {
     "compare": "runner.claims.compare",
     "dry_run": "runner.pipeline",
     "gate": "runner.claims.gate",
+    "leaderboard": "runner.claims.leaderboard",
     "repeat": "runner.claims.repeat",
     "lint": "runner.claims.lint",
     "log_deviation": "runner.claims.history",
@@ -56,6 +59,7 @@ __all__ = [
     "Comparison",
     "EmbedderOptions",
     "Gated",
+    "Leaderboard",
     "Outcome",
     "Progress",
     "Repeated",
@@ -68,6 +72,7 @@ __all__ = [
     "compare",
     "dry_run",
     "gate",
+    "leaderboard",
     "lint",
     "log_deviation",
     "log_run",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -129,3 +130,38 @@ def no_git_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hook that runs the tests must not lend them its repository."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def broken() -> Callable[..., list[Any]]:
+    """Copies of a document, each with one key taken away or added, or one value of another type."""
+
+    def make(document: Any, *open_maps: str) -> list[Any]:
+        whole = json.dumps(document)
+        places = list(_places(document, open_maps))
+
+        def changed(change: Callable[[Any, Any], None], place: tuple[Any, ...]) -> Any:
+            copy = json.loads(whole)
+            parent = copy
+            for step in place[:-1]:
+                parent = parent[step]
+            change(parent, place[-1])
+            return copy
+
+        return [changed(change, place) for place, change in places]
+
+    return make
+
+
+def _places(
+    value: Any, open_maps: tuple[str, ...], place: tuple[Any, ...] = ()
+) -> Iterator[tuple[tuple[Any, ...], Callable[[Any, Any], None]]]:
+    """Where a document can be broken, and how."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    if isinstance(value, dict):
+        yield (*place, "another"), lambda parent, key: parent.update({key: None})
+    for key, part in inside:
+        yield (*place, key), lambda parent, key: parent.__setitem__(key, [[None]])
+        if isinstance(value, dict) and not (place and place[-1] in open_maps):
+            yield (*place, key), lambda parent, key: parent.pop(key)
+        yield from _places(part, open_maps, (*place, key))

@@ -1,5 +1,7 @@
 """The published JSON Schemas, one for each kind of artefact and version: `pgmnemo/run/1` is run-1.json.
 
+What `compare --json` and `leaderboard --json` print has its schema here too.
+
 A published file never changes; a change of an artefact's form is a new version beside it. report.md and
 BLOCKED.md are for people: their versions name a template, not a schema.
 """

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from runner.artefacts.schemas import fault
 from runner.claims.compare import versions
+from runner.claims.compare.comparison import SCHEMA
 from runner.cli import main
 from runner.request import Request
 
@@ -55,6 +57,21 @@ def test_text_ends_in_the_verdict_and_says_what_it_rests_on(
         "without hard",
     ):
         assert sentence in words
+
+
+def test_json_is_of_the_published_schema(
+    cli: Callable[..., Ended], folder: Folder, ranks: Ranks, broken: Callable[..., list[Any]]
+) -> None:
+    words = (folder("a", ranks), folder("b", ranks | {"p0/q0": 0}, options={"mode": "vector"}))
+    ended = cli(*words, "--json", "--max-drop", "MRR@50=0.5", "--despite", "mode")
+    document = json.loads(ended.out)
+    assert document["schema"] == SCHEMA
+    assert document["despite"]
+    assert fault(SCHEMA, document) is None
+    document["rows"] = document["rows"][:3]
+    changed = broken(document, "max_drop")
+    assert len(changed) > 200
+    assert all(fault(SCHEMA, one) for one in changed)
 
 
 def test_json_holds_everything(cli: Callable[..., Ended], folder: Folder, ranks: Ranks) -> None:

@@ -14,6 +14,7 @@ from runner.claims.verify.evidence import Evidence
 HISTORY = "HISTORY.md"
 HEADING = re.compile(r"^## (\S+) · (\S+) · (.+)$", re.MULTILINE)
 FIELD = re.compile(r"^- ([a-z0-9 ]+?): (.*)$", re.MULTILINE)
+LATER = "; later it adds: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def _later(entries: list[Entry], path: Path) -> str:
     if not all(entry.values("deviation") for entry in entries):
         raise Wrong(f"{path.name} has the entry of the run twice")
     added = [deviation for entry in entries for deviation in entry.values("deviation")]
-    return f"; later it adds: {'; '.join(added)}" if added else ""
+    return LATER + "; ".join(added) if added else ""
 
 
 def entries(path: Path) -> list[Entry]:

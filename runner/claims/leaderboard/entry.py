@@ -1,0 +1,78 @@
+"""One results folder on its way to a board: verified and read, or told why it stands apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.claims.cite.results import read_results
+from runner.claims.compare.side import Side, read_side
+from runner.claims.leaderboard.board import Aside
+from runner.claims.verify import Verification
+from runner.claims.verify.checks.history import LATER
+from runner.errors import RunnerError
+from runner.records import Json
+from runner.report.citation import CITABLE
+from runner.report.figures import Figures
+
+Verify = Callable[[Path], Verification]
+BLOCKED = "BLOCKED.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A verified run. `later` are deviations that HISTORY.md adds to those of run.json."""
+
+    folder: Path
+    side: Side
+    later: tuple[str, ...]
+
+    @property
+    def run(self) -> Json:
+        """The document run.json."""
+        return self.side.run
+
+    @property
+    def figures(self) -> Figures:
+        """The rows of metrics.json, looked up by what they are about."""
+        return Figures(self.side.metrics)
+
+    @property
+    def deviations(self) -> tuple[str, ...]:
+        """Every departure from the protocol, with those that became known later."""
+        return (*map(str, self.run["deviations"]), *self.later)
+
+    @property
+    def verdict(self) -> str:
+        """The run's own, or `deviation` where one became known later."""
+        return "deviation" if self.later else str(self.run["verdict"])
+
+
+def read_entry(folder: Path, check: Verify) -> Entry | Aside:
+    """Verify the run in `folder`, then read it; an Aside for one that may stand on no board."""
+    if (folder / BLOCKED).exists():
+        return _aside(folder, "blocked", f"a gate failed before there was a figure: read its {BLOCKED}")
+    verification = check(folder)
+    if verification.faults:
+        first, *more = verification.faults
+        others = f", and {len(more)} more" if more else ""
+        return _aside(folder, "not intact", f"verify: {first.check}: {first.sentence}{others}")
+    if verification.verdict not in CITABLE:
+        why = "its verdict is {}: what it measured is not what the protocol registers (protocol §5)"
+        return _aside(folder, "unverified", why.format(verification.verdict))
+    try:
+        read_results(folder)
+        return Entry(folder, read_side(folder), _later(verification))
+    except RunnerError as error:
+        return _aside(folder, "unreadable", str(error))
+
+
+def _aside(folder: Path, kind: str, reason: str) -> Aside:
+    return Aside(folder.resolve().name, folder.as_posix(), kind, reason)
+
+
+def _later(verification: Verification) -> tuple[str, ...]:
+    """What verify found that HISTORY.md adds to the run."""
+    found = (answer.sentence.partition(LATER)[2] for answer in verification.answers)
+    return tuple(text for sentence in found if sentence for text in sentence.split("; "))
