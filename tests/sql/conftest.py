@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +18,15 @@ from runner.database import Database, open_database
 
 WIDTH = 1024
 Connection = psycopg.Connection[Any]
+
+
+def literals(vectors: Sequence[Any] | None) -> list[str | None] | None:
+    """Each vector as pgvector reads it from text."""
+    if vectors is None:
+        return None
+    return [
+        None if row is None else "[" + ",".join(str(float(number)) for number in row) + "]" for row in vectors
+    ]
 
 
 @dataclass
@@ -51,21 +60,33 @@ class Tenant:
     def value(self, query: str, *parameters: object) -> Any:
         return self.rows(query, *parameters)[0][0]
 
-    def store(self, external_id: str, content: str, **attributes: object) -> Any:
+    def store(self, external_id: str, content: str, **attributes: Any) -> Any:
+        """`passage_embeddings` is a list of vectors, None for a passage without one."""
         project = attributes.pop("project_id", self.project)
-        names = "".join(f", {name} => %s{'::real[]' * (name == 'embedding')}" for name in attributes)
+        casts = {"embedding": "::real[]", "passage_embeddings": "::vector[]"}
+        names = "".join(f", {name} => %s{casts.get(name, '')}" for name in attributes)
         query = f"SELECT pgmnemo.store_lesson(%s, %s, %s{names})"
-        return self.value(query, project, external_id, content, *attributes.values())
+        values = [
+            literals(value) if name == "passage_embeddings" else value for name, value in attributes.items()
+        ]
+        return self.value(query, project, external_id, content, *values)
 
-    def store_many(self, contents: Mapping[str, str], vectors: NDArray[np.float32] | None = None) -> Any:
-        """Through staging, in one transaction; `vectors` in the order of `contents`."""
+    def store_many(
+        self,
+        contents: Mapping[str, str],
+        vectors: NDArray[np.float32] | None = None,
+        passages: Sequence[Sequence[str]] | None = None,
+    ) -> Any:
+        """Through staging, in one transaction; `vectors` and `passages` in the order of `contents`."""
         with self.client.transaction(), self.client.cursor() as cursor:
             cursor.execute("SELECT pgmnemo.open_staging()")
-            columns = "project_id, external_id, content, embedding"
+            columns = "project_id, external_id, content, embedding, passages"
             with cursor.copy(f"COPY lesson_staging ({columns}) FROM STDIN (FORMAT binary)") as copy:
-                copy.set_types(("uuid", "text", "text", "vector"))
+                copy.set_types(("uuid", "text", "text", "vector", "text[]"))
                 for place, (name, text) in enumerate(contents.items()):
-                    copy.write_row((self.project, name, text, None if vectors is None else vectors[place]))
+                    vector = None if vectors is None else vectors[place]
+                    parts = None if passages is None else list(passages[place])
+                    copy.write_row((self.project, name, text, vector, parts))
             return dict(cursor.execute("SELECT * FROM pgmnemo.store_staged()").fetchall())
 
     def link(self, source: str, target: str, kind: str = "follows", **attributes: object) -> Any:
@@ -88,7 +109,7 @@ class Tenant:
 
 @pytest.fixture(scope="session", params=[18, 16], ids=["pg18", "pg16"])
 def database(request: pytest.FixtureRequest) -> Iterator[Database]:
-    with open_database("0.2.1", environ={}, postgres=request.param) as opened:
+    with open_database("0.3.0", environ={}, postgres=request.param) as opened:
         yield opened
 
 
@@ -131,7 +152,8 @@ def reference_bm25() -> Callable[..., dict[str, float]]:
     """BM25 written anew, in Python, from the texts of the active lessons of a tenant.
 
     Returns the score of every lesson of the tenant's project that holds a term of the question; statistics
-    over the tenant, or over the project alone.
+    over the tenant, or over the project alone. Words are cut by to_tsvector, so texts and questions must be
+    free of the irregular forms that pgmnemo._lexemes merges.
     """
 
     def score(

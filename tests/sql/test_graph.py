@@ -14,7 +14,8 @@ NOW = datetime(2025, 6, 30, tzinfo=UTC)
 def graph(tenant: Any, **options: Any) -> dict[str, float]:
     """The graph component of each lesson in units of the relevance of the only seed, "s"."""
     rows = {row["external_id"]: row for row in tenant.recall("seed", as_of=NOW, **options)}
-    return {name: row["graph"] / rows["s"]["bm25"] for name, row in rows.items() if row["graph"]}
+    relevance = rows["s"]["bm25"] + 0.75 * rows["s"]["passage_terms"]
+    return {name: row["graph"] / relevance for name, row in rows.items() if row["graph"]}
 
 
 @pytest.fixture

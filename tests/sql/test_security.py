@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-TABLES = ("lesson", "lesson_edge", "posting")
+TABLES = ("lesson", "lesson_edge", "posting", "passage")
 UNUSED = "c0a8f2ee-5f0b-4f0e-9a63-3d7f3a1b9e55"  # a tenant that nobody was granted
 
 
@@ -18,7 +18,7 @@ def pair(make_tenant: Any, unit: Any) -> tuple[Any, Any]:
     tenants = make_tenant(), make_tenant()
     for tenant in tenants:
         tenant.project = tenants[0].project
-        tenant.store("a", "the river harbour", embedding=unit(1))
+        tenant.store("a", "the river harbour", embedding=unit(1), passages=["the river", "harbour"])
         tenant.store("b", "a lantern by the river", embedding=unit(0, 1))
         tenant.link("a", "b")
     return tenants
@@ -40,7 +40,7 @@ def stranger(owner: psycopg.Connection[Any], database: Any) -> Any:
 
 
 def test_each_sees_and_counts_its_own_rows(pair: tuple[Any, Any]) -> None:
-    assert counts(pair[0]) == counts(pair[1]) == [2, 1, 6]
+    assert counts(pair[0]) == counts(pair[1]) == [2, 1, 6, 4]
     own = {row[0] for row in pair[0].rows("SELECT id FROM pgmnemo.lesson")}
     assert not own & {row[0] for row in pair[1].rows("SELECT id FROM pgmnemo.lesson")}
 
@@ -50,9 +50,10 @@ def test_a_setting_that_is_empty_malformed_or_wrong_shows_nothing(
     pair: tuple[Any, Any], setting: str
 ) -> None:
     pair[0].set(tenant_id=setting)
-    assert counts(pair[0]) == [0, 0, 0]
+    assert counts(pair[0]) == [0, 0, 0, 0]
     for verb in ("recall_lessons(query_text => 'river')", "store_lessons('{}')", "forget_tenant()",
-                 "store_staged()", "compact_postings()", "index_lessons()"):  # fmt: skip
+                 "store_staged()", "compact_postings()", "index_lessons()",
+                 "add_passages(1, '{a}')"):  # fmt: skip
         with pytest.raises((errors.InvalidParameterValue, errors.InsufficientPrivilege)) as caught:
             pair[0].rows(f"SELECT * FROM pgmnemo.{verb}")
         assert "tenant" in str(caught.value)
@@ -98,10 +99,10 @@ def test_a_role_granted_both_writes_only_the_one_that_is_set(pair: tuple[Any, An
             == 0
         )
     before = counts(second)
-    for table in ("lesson", "posting"):
+    for table in ("lesson", "posting", "passage"):
         with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
             first.client.execute(f"UPDATE pgmnemo.{table} SET tenant_id = %s", (second.id,))
-    forged = "INSERT INTO pgmnemo.posting VALUES (%s, %s, 'river', '{1}', '{1}', '{1}', 1, 1)"
+    forged = "INSERT INTO pgmnemo.posting VALUES (%s, %s, 'river', '{1}', '{1}', '{1}', 1, 1, 1, 1)"
     with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
         first.client.execute(forged, (second.id, second.project))  # fmt: skip
     assert counts(second) == before
@@ -122,8 +123,8 @@ def test_another_tenants_writing_changes_no_score(pair: tuple[Any, Any], unit: A
     first.set(recency_weight=0)
     before = first.recall("river lantern", unit(1, 1))
     second.store_many({f"n{n}": "river lantern river" for n in range(200)}, [unit(1, 1)] * 200)
-    second.client.execute("INSERT INTO pgmnemo.posting VALUES (%s, %s, 'river', %s, '{1}', '{1}', 999, 999)",
-                          (second.id, second.project, [before[0]["lesson_id"]]))  # fmt: skip
+    forged = "INSERT INTO pgmnemo.posting VALUES (%s, %s, 'river', %s, '{1}', '{1}', 999, 999, 999, 1)"
+    second.client.execute(forged, (second.id, second.project, [before[0]["lesson_id"]]))  # fmt: skip
     after = first.recall("river lantern", unit(1, 1))
     drop = {"recency"}
     assert [{k: v for k, v in row.items() if k not in drop} for row in before] == [
@@ -134,13 +135,13 @@ def test_another_tenants_writing_changes_no_score(pair: tuple[Any, Any], unit: A
 def test_forgetting_a_tenant_leaves_the_other(pair: tuple[Any, Any]) -> None:
     before = counts(pair[1])
     assert pair[0].value("SELECT pgmnemo.forget_tenant()") == 2
-    assert (counts(pair[0]), counts(pair[1])) == ([0, 0, 0], before)
+    assert (counts(pair[0]), counts(pair[1])) == ([0, 0, 0, 0], before)
 
 
 def test_a_grant_ends_at_once_when_it_is_revoked(pair: tuple[Any, Any], owner: Any, database: Any) -> None:
     query = "SELECT pgmnemo.revoke_tenant(%s, %s)"
     assert owner.execute(query, (pair[0].id, database.facts.role)).fetchone() == (True,)
-    assert counts(pair[0]) == [0, 0, 0]
+    assert counts(pair[0]) == [0, 0, 0, 0]
     assert owner.execute(query, (pair[0].id, database.facts.role)).fetchone() == (False,)
 
 
@@ -171,7 +172,7 @@ def test_a_superuser_works_for_one_tenant_through_the_verbs(pair: tuple[Any, Any
     ).fetchall()
     assert sorted(rows) == sorted(pair[0].rows("SELECT id FROM pgmnemo.lesson"))
     owner.execute("SELECT pgmnemo.forget_tenant()")
-    assert counts(pair[1]) == [2, 1, 6]
+    assert counts(pair[1]) == [2, 1, 6, 4]
 
 
 def test_a_role_that_does_not_exist_gets_no_grant(owner: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
+from psycopg import errors
 
 LARGE, SMALL, QUESTIONS = 2000, 20, 20
 
@@ -27,29 +28,34 @@ def crowd(database: Any, tenant_class: Any) -> Iterator[Any]:
         for tenant, part in ((large, vectors[:LARGE]), (small, vectors[LARGE : LARGE + SMALL])):
             tenant.set(exact_scan_limit=0, pool_depth=20, ef_search=40)
             tenant.store_many({f"l{n:04}": f"lesson {n}" for n in range(len(part))}, part)
-        owner.execute("VACUUM (ANALYZE) pgmnemo.lesson, pgmnemo.posting")
+        owner.execute("VACUUM (ANALYZE) pgmnemo.lesson, pgmnemo.passage, pgmnemo.posting")
         yield large, small, vectors[LARGE + SMALL :]
         for tenant in (large, small):
             tenant.value("SELECT pgmnemo.forget_tenant()")
 
 
-def plan(tenant: Any, question: Any) -> str:
-    """EXPLAIN of the statement that pgmnemo._nearest_indexed executes, taken from its source."""
-    source = tenant.value("SELECT prosrc FROM pg_proc WHERE oid = 'pgmnemo._nearest_indexed'::regproc")
-    found = re.search(r"EXECUTE\s+'(.+?)'\s+USING", source, re.DOTALL)
-    assert found
-    with tenant.client.transaction():
-        tenant.client.execute("SET LOCAL enable_seqscan = off")
-        tenant.client.execute("SET LOCAL hnsw.ef_search = 40")
-        tenant.client.execute(
-            "PREPARE leg (uuid, uuid, uuid, vector, int, text, timestamptz, text) AS " + found[1]
-        )
-        literal = "[" + ",".join(map(str, question)) + "]"
-        scope = f"'{tenant.id}', '{tenant.project}', '{tenant.project}'"
-        query = f"EXPLAIN EXECUTE leg ({scope}, '{literal}', 20, NULL, NULL, 'off')"
-        lines = [row[0] for row in tenant.rows(query)]
-        tenant.client.execute("DEALLOCATE leg")
-        return "\n".join(lines)
+def plans(tenant: Any, function: str, settings: str) -> list[str]:
+    """The generic plan of each statement of a function of the vector leg, taken from its source."""
+    source = tenant.value("SELECT prosrc FROM pg_proc WHERE oid = %s::regproc", f"pgmnemo.{function}")
+    statements = re.findall(r"RETURN QUERY\s+(SELECT.+?LIMIT most);", source, re.DOTALL)
+    places = {"tenant": 1, "first_project": 2, "last_project": 3, "narrow": 4, "middle": 4, "direction": 4,
+              "most": 5, "flags": 6}  # fmt: skip
+    shown = []
+    with tenant.client.transaction(force_rollback=True):
+        for setting in ("plan_cache_mode = force_generic_plan", "enable_seqscan = off", *settings.split(";")):
+            tenant.client.execute(f"SET LOCAL {setting}")
+        for statement in statements:
+            text = re.sub(rf"(?<![.\w])({'|'.join(places)})\b", lambda name: f"${places[name[0]]}", statement)
+            tenant.client.execute(f"PREPARE leg (uuid, uuid, uuid, halfvec, int, boolean[]) AS {text}")
+            rows = tenant.rows("EXPLAIN EXECUTE leg (NULL, NULL, NULL, NULL, NULL, NULL)")
+            tenant.client.execute("DEALLOCATE leg")
+            shown.append("\n".join(row[0] for row in rows))
+    return shown
+
+
+def half(vector: Any) -> Any:
+    """The direction of a vector as half precision keeps it, in double precision."""
+    return (vector / np.linalg.norm(vector)).astype(np.float16).astype(np.float64)
 
 
 def asked(tenant: Any, questions: Any, limit: int, **options: Any) -> list[list[str]]:
@@ -59,11 +65,7 @@ def asked(tenant: Any, questions: Any, limit: int, **options: Any) -> list[list[
 
 def test_the_index_serves_a_large_scope_and_finds_what_the_exact_scan_finds(crowd: Any) -> None:
     large, _, questions = crowd
-    shown = plan(large, questions[0])
-    assert "lesson_embedding_hnsw" in shown
-    assert "lesson_unindexed" in shown
-    assert "Seq Scan" not in shown
-    used = "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'lesson_embedding_hnsw'"
+    used = "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'passage_hnsw_1024'"
 
     def scans() -> int:
         large.client.execute("SELECT pg_stat_force_next_flush()")
@@ -78,12 +80,24 @@ def test_the_index_serves_a_large_scope_and_finds_what_the_exact_scan_finds(crow
     assert share >= 0.9
 
 
+def test_every_width_has_its_index_and_the_exact_scan_reads_no_table(crowd: Any) -> None:
+    large = crowd[0]
+    through = plans(large, "_graph_rows", "enable_sort = off; enable_bitmapscan = off")
+    for width, shown in zip((384, 768, 1024), through, strict=True):
+        assert f"Index Scan using passage_hnsw_{width}" in shown
+    (exact,) = plans(large, "_vector_rows", "jit = off")
+    assert "Index Only Scan using passage_scope" in exact
+
+
 def test_the_exact_answer_is_that_of_numpy(crowd: Any) -> None:
     large, _, questions = crowd
-    rows = large.rows("SELECT external_id, embedding FROM pgmnemo.lesson ORDER BY external_id")
-    matrix = np.array([row[1].to_numpy() for row in rows], dtype=np.float32)
+    rows = large.rows(
+        "SELECT l.external_id, p.embedding::vector FROM pgmnemo.lesson l "
+        "JOIN pgmnemo.passage p ON p.lesson_id = l.id AND p.number = 0 ORDER BY l.external_id")  # fmt: skip
+    matrix = np.array([row[1].to_numpy() for row in rows], dtype=np.float64)
+    assert len(rows) == LARGE
     for question, found in zip(questions, asked(large, questions, 10_000), strict=True):
-        best = np.argsort(-(matrix @ question), kind="stable")[:10]
+        best = np.argsort(-(matrix @ half(question)), kind="stable")[:10]
         assert found == [rows[place][0] for place in best]
 
 
@@ -109,11 +123,12 @@ def test_the_callers_own_index_settings_come_back(crowd: Any) -> None:
 
 
 def test_lessons_enter_the_index_when_their_scope_grows_large(tenant: Any, unit: Any) -> None:
-    indexed = "SELECT count(*) FROM pgmnemo.lesson WHERE indexed"
+    indexed = "SELECT count(*) FROM pgmnemo.passage WHERE indexed"
     tenant.set(exact_scan_limit=10)
     tenant.store_many({f"a{n}": "x" for n in range(10)}, [unit(1, n) for n in range(10)])
     assert tenant.value(indexed) == 0
-    tenant.store_many({f"b{n}": "x" for n in range(5)}, [unit(2, n) for n in range(5)])
+    for n in range(5):
+        tenant.store(f"b{n}", "x", embedding=unit(2, n))
     assert tenant.value(indexed) == 5
     whole = tenant.recall(None, unit(1), mode="vector", k=15)
     tenant.set(exact_scan_limit=100)
@@ -122,6 +137,20 @@ def test_lessons_enter_the_index_when_their_scope_grows_large(tenant: Any, unit:
     tenant.set(exact_scan_limit=10)
     assert tenant.value("SELECT pgmnemo.index_lessons()") == 10
     assert tenant.value(indexed) == 15
+    tenant.store_many({f"c{n}": "x" for n in range(10)}, [unit(3, n) for n in range(10)])
+    assert tenant.value(indexed) == 25
+
+
+def test_a_passage_with_a_vector_stands_in_the_index_for_its_lesson(tenant: Any, unit: Any) -> None:
+    tenant.set(exact_scan_limit=0)
+    tenant.store("whole", "x", embedding=unit(1), passages=["x"])
+    tenant.store("parts", "x", embedding=unit(1), passages=["x", "y"], passage_embeddings=[unit(0, 1), None])
+    indexed = (
+        "SELECT external_id, number FROM pgmnemo.passage p JOIN pgmnemo.lesson l ON l.id = p.lesson_id "
+        "WHERE p.indexed ORDER BY 1, 2")  # fmt: skip
+    assert tenant.rows(indexed) == [("parts", 1), ("whole", 0)]
+    assert tenant.ids(None, unit(0, 1), mode="vector", k=1) == ["parts"]
+    assert tenant.value("SELECT pgmnemo.index_lessons()") == 0
 
 
 def test_the_protocols_call_works_word_for_word_with_either_type(tenant: Any, unit: Any) -> None:
@@ -148,12 +177,25 @@ def test_an_embedding_that_is_none_is_refused(tenant: Any, numbers: Any, sentenc
     for call in ("recall_lessons(%s::real[])", "store_lesson(gen_random_uuid(), 'a', 'b', %s::real[])"):
         with pytest.raises(psycopg.Error, match=re.escape(sentence)):
             tenant.rows(f"SELECT * FROM pgmnemo.{call}", numbers)
+
+
+@pytest.mark.parametrize(("row", "constraint"), [
+    ("1024, array_fill(0, '{1024}')", "norm"),
+    ("1024, array_fill(1, '{1024}')", "norm"),
+    ("384, array_fill(0.03125, '{1024}')", "check"),
+    ("1, '{1}'", "width_check"),
+    ("NULL::smallint, array_fill(0.03125, '{1024}')", "check"),
+])  # fmt: skip
+def test_a_vector_that_is_no_direction_of_its_width_cannot_be_written_past_the_verbs(
+    tenant: Any, row: str, constraint: str
+) -> None:
+    tenant.store("a", "river")
     direct = (
-        "INSERT INTO pgmnemo.lesson (tenant_id, project_id, external_id, content, embedding) "
-        "VALUES (%s, %s, 'a', 'b', array_fill(0, '{1024}'))"
-    )
-    with pytest.raises(psycopg.Error, match="embedding_check"):
-        tenant.client.execute(direct, (tenant.id, tenant.id))
+        "INSERT INTO pgmnemo.passage (tenant_id, project_id, lesson_id, number, width, embedding) "
+        f"SELECT tenant_id, project_id, id, 0, w, e::real[]::halfvec "
+        f"FROM pgmnemo.lesson, (SELECT {row}) AS v (w, e)")  # fmt: skip
+    with pytest.raises(errors.CheckViolation, match=constraint):
+        tenant.client.execute(direct)
 
 
 def test_a_cancel_works_at_once(crowd: Any) -> None:

@@ -38,7 +38,7 @@ def test_a_set_tells_outcomes_in_the_order_given(tenant: Any) -> None:
     tenant.store("d", "gone")
     tenant.value("SELECT pgmnemo.forget_lesson(%s, 'd')", tenant.project)
     lessons = "ARRAY[" + ", ".join(
-        f"ROW('{tenant.project}', '{name}', '{text}'{', NULL' * 10})::pgmnemo.lesson_input"
+        f"ROW('{tenant.project}', '{name}', '{text}'{', NULL' * 12})::pgmnemo.lesson_input"
         for name, text in (("d", "gone"), ("c", "new"), ("a", "new"), ("b", "same"))
     ) + "]"  # fmt: skip
     rows = tenant.rows(
@@ -99,9 +99,9 @@ def test_the_gate_decides_on_lessons_without_provenance(
     ("store_lesson('{project}', 'a', 'b', occurred_at => 'infinity')", "'a', must have a finite occurred_at"),
     ("store_staged()", "there is no staging table in this session"),
     ("store_staged(0)", "there is no staging table in this session"),
-    ("recall_lessons(query_text => 'a', k => 0)", "k is 0, but must be from 1 to 200"),
-    ("recall_lessons(query_text => 'a', k => 201)", "k is 201, but must be from 1 to 200"),
-    ("recall_lessons(query_text => 'a', k => NULL)", "k is NULL, but must be from 1 to 200"),
+    ("recall_lessons(query_text => 'a', k => 0)", "k is 0, but must be from 1 to 10000"),
+    ("recall_lessons(query_text => 'a', k => 10001)", "k is 10001, but must be from 1 to 10000"),
+    ("recall_lessons(query_text => 'a', k => NULL)", "k is NULL, but must be from 1 to 10000"),
     ("recall_lessons()", "recall needs an embedding, a query_text or both"),
     ("recall_lessons(query_text => 'a', mode => 'fast')",
      "mode is 'fast', but must be one of hybrid, vector, keyword"),
@@ -144,7 +144,7 @@ def test_writers_of_the_same_keys_neither_fail_nor_deadlock(tenant: Any) -> None
         names = [f"l{n}" for n in range(60)]
         random.Random(number).shuffle(names)
         told = []
-        row = "ROW(%s::uuid, n, %s" + ", NULL" * 10 + ")::pgmnemo.lesson_input"
+        row = "ROW(%s::uuid, n, %s" + ", NULL" * 12 + ")::pgmnemo.lesson_input"
         query = (
             "SELECT external_id, outcome, lesson_id "
             f"FROM pgmnemo.store_lessons(ARRAY(SELECT {row} FROM unnest(%s::text[]) n))"

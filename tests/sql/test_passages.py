@@ -1,0 +1,182 @@
+"""Passages: what a lesson is found by part by part, and what becomes of them when it changes."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import psycopg
+import pytest
+from psycopg import errors
+
+KEPT = "SELECT number, content, width, vector_dims(embedding) FROM pgmnemo.passage ORDER BY number"
+
+
+def texts(tenant: Any) -> list[str]:
+    return [
+        row[0] for row in tenant.rows("SELECT content FROM pgmnemo.passage WHERE number > 0 ORDER BY number")
+    ]
+
+
+def best(tenant: Any, *asked: Any, **options: Any) -> dict[str, str | None]:
+    return {row["external_id"]: row["passage"] for row in tenant.recall(*asked, **options)}
+
+
+def test_a_vector_is_kept_as_a_direction_at_the_narrowest_width(tenant: Any, unit: Any) -> None:
+    wide = [np.eye(1, 1024, place)[0] * 7 + unit(1, 2) for place in (383, 384, 767, 768, 1023)]
+    tenant.store("a", "x", embedding=[float(n) for n in unit(3, 4) * 1e-9], passages=list("abcdef"),
+                 passage_embeddings=[*wide, None])  # fmt: skip
+    widths = [384, 384, 768, 768, 1024, 1024, None]
+    assert tenant.rows(KEPT) == [
+        (number, text, width, width)
+        for number, (text, width) in enumerate(zip((None, *"abcdef"), widths, strict=True))
+    ]
+    kept = tenant.rows("SELECT embedding::vector FROM pgmnemo.passage WHERE number < 6 ORDER BY number")
+    for row, given in zip(kept, (unit(3, 4), *wide), strict=True):
+        direction = (given / np.linalg.norm(given)).astype(np.float16).astype(np.float32)
+        assert row[0].to_numpy().tolist() == direction[: row[0].dimensions()].tolist()
+
+
+def test_recall_shows_the_best_passage_by_words_by_vector_and_by_both(tenant: Any, unit: Any) -> None:
+    tenant.store("a", "violin garden harbour", embedding=unit(1),
+                 passages=["violin", "violin garden", "harbour"],
+                 passage_embeddings=[unit(1), unit(1, 1), unit(0, 1)])  # fmt: skip
+    tenant.store("b", "violin garden")
+    assert best(tenant, "garden of a violin") == {"a": "violin garden", "b": None}
+    assert best(tenant, None, unit(1), mode="vector") == {"a": "violin", "b": None}
+    assert best(tenant, None, unit(0, 1), mode="vector") == {"a": "harbour", "b": None}
+    assert best(tenant, "violin", unit(0, 1)) == {"a": "harbour", "b": None}
+    assert best(tenant, "nothing of it") == {"a": "violin", "b": None}
+
+
+def test_a_passage_finds_a_lesson_whose_own_vector_does_not(tenant: Any, unit: Any) -> None:
+    tenant.set(pool_depth=1)
+    for n in range(5):
+        tenant.store(f"near{n}", "x", embedding=unit(2, 1))
+    tenant.store("part", "x", embedding=unit(0, 0, 1), passages=["p", "q"],
+                 passage_embeddings=[unit(0, 1), unit(1)])  # fmt: skip
+    assert tenant.ids(None, unit(1), k=1, mode="vector") == ["part"]
+
+
+def test_passages_of_an_unchanged_text_are_kept_and_those_of_another_taken_away(
+    tenant: Any, unit: Any
+) -> None:
+    given = {"passages": ["violin", "garden"], "passage_embeddings": [unit(1), unit(2, 1)]}
+    assert tenant.store("a", "violin garden", topic="t", embedding=unit(1), **given) == "inserted"
+    assert tenant.store("a", "violin garden", topic="t", embedding=unit(1), **given) == "unchanged"
+    assert tenant.store("a", "violin garden", topic="t", embedding=unit(1)) == "unchanged"
+    assert tenant.store("a", "violin garden", topic="t", embedding=unit(1), importance=5) == "updated"
+    assert tenant.store("a", "violin garden", topic="t", embedding=unit(1, 1), importance=5) == "updated"
+    assert texts(tenant) == ["violin", "garden"]
+    assert tenant.store("a", "violin garden", topic="u", embedding=unit(1, 1), importance=5) == "updated"
+    assert texts(tenant) == []
+    assert tenant.rows(KEPT) == [(0, None, 384, 384)]
+
+
+@pytest.mark.parametrize("other", [
+    {"passages": ["violin"]}, {"passages": ["violin", "river"]}, {"passages": []},
+    {"passages": ["violin", "garden"], "passage_embeddings": [(1,), (0, 1)]},
+    {"passages": ["violin", "garden"], "passage_embeddings": [(1,), None]},
+])  # fmt: skip
+def test_other_passages_are_an_update(tenant: Any, unit: Any, other: dict[str, Any]) -> None:
+    first: dict[str, Any] = {"passages": ["violin", "garden"], "passage_embeddings": [(1,), (1, 1)]}
+
+    def store(given: dict[str, Any]) -> Any:
+        vectors = given.get("passage_embeddings")
+        made = {} if vectors is None else {"passage_embeddings": [row and unit(*row) for row in vectors]}
+        return tenant.store("a", "violin garden", **{**given, **made})
+
+    assert [store(first), store(other), store(other)] == ["inserted", "updated", "unchanged"]
+    assert texts(tenant) == other["passages"]
+    assert [store(first), store(first)] == ["updated", "unchanged"]
+
+
+def test_a_direct_change_of_text_takes_them_away_and_a_move_takes_them_along(tenant: Any, unit: Any) -> None:
+    tenant.store("a", "violin", embedding=unit(1), passages=["violin"])
+    tenant.store("b", "garden", embedding=unit(1), passages=["garden"])
+    other = uuid4()
+    tenant.client.execute("UPDATE pgmnemo.lesson SET project_id = %s WHERE external_id = 'a'", (other,))
+    assert best(tenant, "violin", unit(1), project_id=other) == {"a": "violin"}
+    assert tenant.ids(None, unit(1), mode="vector", project_id=other) == ["a"]
+    tenant.client.execute("UPDATE pgmnemo.lesson SET content = 'harbour' WHERE external_id = 'a'")
+    assert texts(tenant) == ["garden"]
+    tenant.client.execute("UPDATE pgmnemo.lesson SET importance = 5, content = 'garden'")
+    assert texts(tenant) == ["garden"]
+
+
+def test_passages_survive_soft_forgetting_and_go_with_the_lesson(tenant: Any, unit: Any) -> None:
+    given = {"embedding": unit(1), "passages": ["violin", "garden"]}
+    tenant.store("a", "violin garden", **given)
+    forget = "SELECT pgmnemo.forget_lesson(%s, 'a', %s)"
+    assert tenant.value(forget, tenant.project, False)
+    assert tenant.recall("garden", unit(1)) == []
+    assert tenant.store("a", "violin garden", embedding=unit(1)) == "restored"
+    assert best(tenant, "garden") == {"a": "garden"}
+    assert tenant.value(forget, tenant.project, True)
+    assert tenant.rows(KEPT) == []
+    tenant.store("a", "violin garden", **given)
+    tenant.value("SELECT pgmnemo.forget_tenant()")
+    assert tenant.rows(KEPT) == []
+
+
+def test_add_passages_gives_them_once_and_makes_the_lesson_as_if_stored_with_them(
+    tenant: Any, unit: Any
+) -> None:
+    vectors = [unit(0, 1), unit(1, 1)]
+    tenant.store("a", "violin garden", embedding=unit(1), passages=["violin", "garden"],
+                 passage_embeddings=vectors)  # fmt: skip
+    tenant.store("b", "violin garden", embedding=unit(1))
+    lesson = "SELECT id FROM pgmnemo.lesson WHERE external_id = 'b'"
+    add = f"SELECT pgmnemo.add_passages(({lesson}), %s, %s::vector[])"
+    literals = ["[" + ",".join(map(str, row)) + "]" for row in vectors]
+    assert tenant.value(add, ["violin", "garden"], literals) is True
+    assert tenant.value(add, ["other"], None) is False
+    first, second = tenant.recall("garden", unit(0, 1))
+    same = {"lesson_id", "external_id"}
+    assert {k: v for k, v in first.items() if k not in same | {"recency", "score"}} == {
+        k: v for k, v in second.items() if k not in same | {"recency", "score"}}  # fmt: skip
+    assert first["passage"] == "violin"
+
+
+@pytest.mark.parametrize(("call", "sentence"), [
+    ("store_lesson('{p}', 'a', 'b', passage_embeddings => '{}')", "has 0 passages, but 0 passage_embeddings"),
+    ("store_lesson('{p}', 'a', 'b', passages => '{x,y}', passage_embeddings => ARRAY[{v}::vector])",
+     "has 2 passages, but 1 passage_embeddings"),
+    ("store_lesson('{p}', 'a', 'b', passages => '{x,NULL}')", "has no text in passage 2"),
+    ("store_lesson('{p}', 'a', 'b', passages => array_fill('x'::text, '{10001}'))", "has 10001 passages"),
+    ("store_lesson('{p}', 'a', 'b', passages => '{x}', passage_embeddings => ARRAY['[1,2]'::vector])",
+     "expected 1024 dimensions, not 2"),
+    ("store_lesson('{p}', 'a', 'b', passages => '{x}', passage_embeddings => ARRAY[{0}::vector])",
+     "must have passage_embeddings with a norm from 1e-15 to 1e15"),
+    ("add_passages(-1, '{x}')", "there is no lesson -1"),
+    ("add_passages(-1, '{}')", "lesson -1 is given no passages"),
+    ("add_passages(-1, NULL)", "lesson -1 is given no passages"),
+    ("add_passages(-1, '{x}', ARRAY['[1,2]'::vector])", "must have passage_embeddings of 1024 dimensions"),
+    ("add_passages(-1, '{NULL}')", "lesson -1 has no text in passage 1"),
+])  # fmt: skip
+def test_passages_that_are_none_are_refused_in_one_sentence(tenant: Any, call: str, sentence: str) -> None:
+    filled = call.replace("{p}", str(tenant.project)).replace("{v}", "array_fill(1, '{1024}')")
+    filled = filled.replace("{0}", "array_fill(0, '{1024}')")
+    with pytest.raises(psycopg.Error) as caught:
+        tenant.rows(f"SELECT pgmnemo.{filled}")
+    assert sentence in (caught.value.diag.message_primary or "")
+    assert tenant.value("SELECT count(*) FROM pgmnemo.lesson") == 0
+
+
+def test_another_tenants_lesson_is_given_no_passages(make_tenant: Any) -> None:
+    mine, theirs = make_tenant(), make_tenant()
+    theirs.store("a", "violin")
+    lesson = theirs.value("SELECT id FROM pgmnemo.lesson")
+    with pytest.raises(errors.NoDataFound):
+        mine.value("SELECT pgmnemo.add_passages(%s, '{x}')", lesson)
+    assert texts(theirs) == []
+
+
+def test_staging_takes_passages_along(tenant: Any) -> None:
+    contents = {f"l{n:03}": f"text {n} violin" for n in range(600)}
+    passages = [[f"text {n}", "violin"] if n % 2 else [] for n in range(600)]
+    assert tenant.store_many(contents, passages=passages) == {"inserted": 600}
+    assert tenant.store_many(contents, passages=passages) == {"unchanged": 600}
+    assert len(texts(tenant)) == 600
+    assert best(tenant, "violin", k=2) == {"l000": None, "l001": "violin"}
