@@ -30,8 +30,8 @@ def _head(document: Json) -> Iterator[str]:
     yield (
         f"One tenant holds {held['whole']:,} lessons, one {held['share']:,} (1/{request['tenants']} of as "
         f"many), one {held['fixed']:,} at every size; their rows arrive interleaved. k = {request['k']}; "
-        "warm; times are what a client waits. Systems that filter by a column are asked for everything without a "
-        "filter."
+        "warm; times are what a client waits. Systems that filter by a column are asked for everything "
+        "without a filter."
     )
     yield ""
     model, words = corpus["embedder"].split(" ")[0], corpus["rare_words_a_passage"]

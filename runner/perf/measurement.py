@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 
 from runner.perf.exact import Truth
@@ -17,9 +18,11 @@ from runner.progress import Progress
 ADDS = 200
 SWEEP = (10, 20, 40, 80, 200, 400)  # ef_search, for recall over latency
 JUDGED = 200  # questions that recall is counted over
+OWN_JUDGED = 40  # where the truth is an exact scan by the system itself, which is slow
 MEASURED = (Tenant.WHOLE, Tenant.SHARE)  # by one client and by several, with and without writes
 
 Truths = Callable[[Tenant | None], Truth]
+Judge = Callable[[int, Sequence[int]], float | None]  # place of the question and answer to a share
 
 
 def measure_system(
@@ -47,16 +50,33 @@ def _recalls(kind: Kind, system: System, workload: Workload, truths: Truths, rea
     """The vector leg against the truth: at the default setting for every tenant, swept for the whole."""
     vector = replace(reads, leg="vector", most=min(reads.most, JUDGED, len(workload.questions)))
     for tenant in Tenant:
-        yield _judged(system, workload, truths, replace(vector, tenant=tenant))
-    for ef_search in SWEEP if kind.approximate else ():
-        yield _judged(system, workload, truths, replace(vector, ef_search=ef_search))
+        shares = _judge(system, workload, truths, tenant, reads.k)
+        yield _judged(system, workload, shares, replace(vector, tenant=tenant))
+        if tenant is Tenant.WHOLE and kind.approximate:
+            swept = (replace(vector, ef_search=ef_search) for ef_search in SWEEP)
+            yield from (_judged(system, workload, shares, reads) for reads in swept)
 
 
-def _judged(system: System, workload: Workload, truths: Truths, reads: Reads) -> Cell:
+def _judged(system: System, workload: Workload, judge: Judge, reads: Reads) -> Cell:
     cell, taken = read(system, workload, reads)
-    truth = truths(system.searched(reads.tenant))
-    shares = [truth.recall(place, found, workload) for place, found in taken.answers.items()]
+    shares = [share for place, found in taken.answers.items() if (share := judge(place, found)) is not None]
     return replace(cell, recall=sum(shares) / len(shares))
+
+
+def _judge(system: System, workload: Workload, truths: Truths, tenant: Tenant, k: int) -> Judge:
+    """How an answer is judged: by the nearest cosines, or by the system's own exact scan where it has one."""
+    exact = system.exact()
+    if exact is None:
+        truth = truths(system.searched(tenant))
+        return lambda place, found: truth.recall(place, found, workload)
+    with closing(exact):
+        asked = workload.questions[:OWN_JUDGED]
+        answers = [frozenset(exact.nearest(question, tenant, k)) for question in asked]
+
+    def shared(place: int, found: Sequence[int]) -> float | None:
+        return len(answers[place].intersection(found)) / len(answers[place]) if place < len(answers) else None
+
+    return shared
 
 
 def _alone(system: System, workload: Workload, reads: Reads, clients: int) -> Iterator[Cell]:

@@ -135,6 +135,9 @@ class ByHand:
         connection.execute("SET hnsw.iterative_scan = relaxed_order")
         return ByHandClient(connection)
 
+    def exact(self) -> None:
+        """It orders by the cosine alone."""
+
     def searched(self, tenant: Tenant) -> Tenant | None:
         return None if tenant is Tenant.WHOLE else tenant
 

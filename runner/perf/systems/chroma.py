@@ -75,6 +75,9 @@ class Chroma:
         self._collection.modify(configuration={"hnsw": {"ef_search": ef_search or EF_SEARCH}})
         return ChromaClient(self._collection)
 
+    def exact(self) -> None:
+        """It orders by the cosine alone."""
+
     def searched(self, tenant: Tenant) -> Tenant | None:
         return None if tenant is Tenant.WHOLE else tenant
 

@@ -24,6 +24,7 @@ NAMESPACE = UUID("4f0c9a52-67b5-5d0f-8a4e-2f5a7c1d9b10")
 WIDTH = 1024  # of what the verbs take; zeros behind a shorter vector leave its cosines as they are
 STRIPE = 5_000  # rows of the order of arrival that one connection stores at a time, tenant by tenant
 WRITERS = 2
+EVERYTHING = "10000000"  # the largest exact_scan_limit
 QUERY = """
 SELECT external_id
 FROM pgmnemo.recall_lessons(embedding := %s::vector, k := %s, query_text := %s, mode := %s)
@@ -185,6 +186,14 @@ class Pgmnemo:
         if ef_search is not None:
             connection.execute("SELECT set_config('pgmnemo.ef_search', %s, false)", (str(ef_search),))
         return PgmnemoClient(connection, self._passages)
+
+    def exact(self) -> PgmnemoClient | None:
+        """With passages its vector leg weighs three cosines: then the truth is its own exact scan."""
+        if not self._passages:
+            return None
+        client = self.client()
+        client._connection.execute("SELECT set_config('pgmnemo.exact_scan_limit', %s, false)", (EVERYTHING,))
+        return client
 
     def searched(self, tenant: Tenant) -> Tenant | None:
         return tenant

@@ -135,6 +135,9 @@ class Sqlite:
     def client(self, ef_search: int | None = None) -> SqliteClient:
         return SqliteClient(self._path)
 
+    def exact(self) -> None:
+        """It orders by the cosine alone."""
+
     def searched(self, tenant: Tenant) -> Tenant | None:
         return None if tenant is Tenant.WHOLE else tenant
 

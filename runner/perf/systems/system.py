@@ -46,6 +46,10 @@ class System(Protocol):
         """A new connection, with `ef_search` where its index has one (None: EF_SEARCH or its default)."""
         ...
 
+    def exact(self) -> Client | None:
+        """A client whose `nearest` is exact, for a system that orders by more than one cosine; else None."""
+        ...
+
     def searched(self, tenant: Tenant) -> Tenant | None:
         """Whose rows a question for `tenant` is answered from; None: everybody's."""
         ...

@@ -1,0 +1,81 @@
+"""The corpus is decided by the seed, interleaves its tenants, and keeps the geometry of real embeddings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from runner.perf.generating import RARE_WORDS, projection
+from runner.perf.source import Source
+from runner.perf.vocabulary import WORDS, Vocabulary
+from runner.perf.workload import FIXED_SIZE, SPARE, Tenant, Workload, interleaved
+
+
+def test_the_seed_decides_every_text_and_vector(make: Callable[..., Workload], workload: Workload) -> None:
+    again, other = make(), make(seed=43)
+    assert again.digest == workload.digest != other.digest
+    assert np.array_equal(again.vectors, workload.vectors)
+    assert [one.text for one in again.lessons(0, 50)] == [one.text for one in workload.lessons(0, 50)]
+
+
+def test_tenants_have_their_sizes_and_the_spare_rows_are_nobody_s_load(workload: Workload) -> None:
+    assert {tenant: workload.size(tenant) for tenant in Tenant} == {
+        Tenant.WHOLE: 400, Tenant.SHARE: 20, Tenant.FIXED: FIXED_SIZE,
+    }  # fmt: skip
+    assert len(list(workload.spare())) == SPARE
+    assert {lesson.tenant for lesson in workload.lessons(workload.count, workload.count + 10)} == {
+        Tenant.WHOLE, Tenant.SHARE,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("counts", [(1000, 10, 100), (7, 3, 1), (5, 0, 5)])
+def test_rows_of_each_tenant_arrive_evenly_spread(counts: tuple[int, ...]) -> None:
+    owners = interleaved(counts)
+    assert Counter(owners.tolist()) == {number: count for number, count in enumerate(counts) if count}
+    for tenant, count in enumerate(counts):
+        gaps = np.diff(np.flatnonzero(owners == tenant))
+        assert not len(gaps) or gaps.max() <= 2 * len(owners) / count
+
+
+def test_a_lesson_is_two_passages_of_the_suite_with_rare_words(workload: Workload, source: Source) -> None:
+    known = {tuple(passage.split()) for passage in source.passages}
+    rare = set(Vocabulary(42).words)
+    for lesson in workload.lessons(0, 30):
+        assert "".join(lesson.passages) == lesson.text
+        for passage in lesson.passages:
+            words = passage.split()
+            assert len([word for word in words if word in rare]) == RARE_WORDS
+            assert tuple(word for word in words if word not in rare) in known
+
+
+@pytest.mark.parametrize("width", [384, 1024])
+def test_vectors_are_unit_rows_and_a_lesson_is_the_mean_of_its_passages(
+    make: Callable[..., Workload], width: int
+) -> None:
+    made = make(dimensions=width)
+    rows, parts = np.asarray(made.vectors), np.asarray(made.passage_vectors)
+    assert rows.shape[1] == parts.shape[1] == made.questions[0].vector.shape[0] == width
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
+    mean = parts.reshape(len(rows), 2, width).mean(axis=1)
+    assert np.allclose(rows, mean / np.linalg.norm(mean, axis=1, keepdims=True), atol=1e-5)
+    ends = [np.abs(rows[:, part]).mean() for part in (slice(100), slice(-100, None))]
+    assert ends[1] == pytest.approx(ends[0], rel=0.5)  # dense: no zeros at the end
+
+
+def test_the_projection_keeps_every_cosine(source: Source) -> None:
+    turned = source.passage_vectors @ projection(384, 1024, 42)
+    assert np.allclose(turned @ turned.T, source.passage_vectors @ source.passage_vectors.T, atol=1e-5)
+
+
+def test_rare_words_follow_their_law(source: Source) -> None:
+    vocabulary = Vocabulary(42)
+    assert len(set(vocabulary.words)) == WORDS
+    drawn = vocabulary.draw(np.random.default_rng(1), (200_000, 1)).ravel()
+    often = np.bincount(drawn, minlength=WORDS)
+    assert often[0] / often[90:110].mean() == pytest.approx(110 / 10, rel=0.25)  # (100 + 10) / (0 + 10)
+    assert np.count_nonzero(often) > 40_000
+    text = " ".join(source.passages).lower().split()
+    assert not set(text) & set(vocabulary.words)

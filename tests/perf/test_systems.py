@@ -1,0 +1,91 @@
+"""Every installed system loads the corpus, keeps tenants apart, finds the nearest, takes new lessons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from runner.database.releases import SQL_FOLDER
+from runner.perf.exact import nearest
+from runner.perf.measurement import _judge
+from runner.perf.systems import KINDS, Client, Kind, Place, System, missing
+from runner.perf.workload import Asked, Tenant, Workload
+from runner.progress import QUIET
+
+K = 10
+pytestmark = pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")
+VERSIONS = {"pgmnemo": ("0.2.1",), "pgmnemo-passages": ("0.3.0",)}
+CASES = [(name, version) for name in KINDS for version in VERSIONS.get(name, ("0.2.1",))]
+
+
+@pytest.fixture(scope="module", params=CASES, ids=lambda case: f"{case[0]}-{case[1]}")
+def loaded(
+    request: pytest.FixtureRequest, workload: Workload, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Kind, System]]:
+    name, version = request.param
+    if sentence := missing(KINDS[name], version):
+        pytest.skip(sentence)
+    if not (SQL_FOLDER / f"pgmnemo--{version}.sql").exists():
+        pytest.skip(f"there is no release {version} yet")
+    with KINDS[name].open(Place(tmp_path_factory.mktemp(name), version, SQL_FOLDER)) as system:
+        seconds = system.load(workload, QUIET)
+        assert all(value >= 0 for value in seconds.values())
+        yield KINDS[name], system
+
+
+@pytest.fixture
+def client(loaded: tuple[Kind, System]) -> Iterator[Client]:
+    with closing(loaded[1].client()) as client:
+        yield client
+
+
+@pytest.mark.parametrize("tenant", list(Tenant), ids=lambda tenant: tenant.name)
+def test_answers_have_k_different_rows_that_the_tenant_may_see(
+    loaded: tuple[Kind, System], client: Client, workload: Workload, tenant: Tenant
+) -> None:
+    seen = set(workload.rows(loaded[1].searched(tenant)).tolist())
+    for asked in workload.questions[:5]:
+        for found in (client.query(asked, tenant, K), client.nearest(asked, tenant, K)):
+            assert len(found) == len(set(found)) == K
+            assert set(found) <= seen
+
+
+@pytest.mark.parametrize("tenant", list(Tenant), ids=lambda tenant: tenant.name)
+def test_the_vector_leg_finds_the_nearest(
+    loaded: tuple[Kind, System], client: Client, workload: Workload, tenant: Tenant
+) -> None:
+    truth = nearest(workload, 10, loaded[1].searched(tenant), K)
+    judge = _judge(loaded[1], workload, lambda _: truth, tenant, K)
+    asked = enumerate(workload.questions[:10])
+    shares = [judge(place, client.nearest(one, tenant, K)) or 0.0 for place, one in asked]
+    least = 0.9 if loaded[0].approximate else 1.0
+    assert sum(shares) / len(shares) >= least
+
+
+def test_a_hybrid_finds_by_words_what_vectors_do_not(
+    loaded: tuple[Kind, System], client: Client, workload: Workload
+) -> None:
+    if not loaded[0].hybrid:
+        pytest.skip("it has no keywords")
+    lesson = workload.lesson(int(workload.rows(Tenant.WHOLE)[5]))
+    far = Asked(lesson.text[: lesson.cut], -lesson.vector)
+    assert lesson.number in client.query(far, Tenant.WHOLE, K)
+
+
+def test_an_added_lesson_is_found_at_once_by_another_client_and_only_by_its_tenant(
+    loaded: tuple[Kind, System], client: Client, workload: Workload
+) -> None:
+    lesson = next(one for one in workload.spare() if one.tenant is Tenant.SHARE)
+    client.add(lesson)
+    asked = Asked(lesson.text, lesson.vector)
+    with closing(loaded[1].client()) as other:
+        assert other.query(asked, Tenant.SHARE, K)[0] == lesson.number
+        assert lesson.number not in other.query(asked, Tenant.FIXED, K)
+
+
+def test_sizes_and_facts_are_told(loaded: tuple[Kind, System], workload: Workload) -> None:
+    sizes = loaded[1].sizes()
+    assert sum(sizes.values()) > workload.count * 384 * 2
+    assert all(loaded[1].facts().values())

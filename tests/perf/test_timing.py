@@ -1,0 +1,115 @@
+"""What the clock says of a system whose behaviour is known."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+
+import pytest
+
+from runner.perf.reading import LEAST, Reads, read
+from runner.perf.results import percentiles
+from runner.perf.workload import Asked, Lesson, Tenant, Workload
+from runner.perf.writing import add_some, writing
+from runner.progress import Progress
+
+
+class Slow:
+    """Answers after `pause` seconds with `rows` rows, and notes who asked."""
+
+    def __init__(self, pause: float = 0.0, rows: int = 10, fails: bool = False) -> None:
+        self.pause, self.rows, self.fails = pause, rows, fails
+        self.threads: set[int] = set()
+        self.clients, self.added = 0, 0
+
+    def load(self, workload: Workload, progress: Progress) -> Mapping[str, float]:
+        return {}
+
+    def client(self, ef_search: int | None = None) -> Slow:
+        self.clients += 1
+        return self
+
+    def query(self, asked: Asked, tenant: Tenant, k: int) -> list[int]:
+        self.threads.add(threading.get_ident())
+        time.sleep(self.pause)
+        return list(range(self.rows))
+
+    nearest = query
+
+    def add(self, lesson: Lesson) -> None:
+        if self.fails:
+            raise ValueError("no space")
+        self.added += 1
+
+    def close(self) -> None:
+        self.clients -= 1
+
+    def exact(self) -> None:
+        """Nothing to compare."""
+
+    def searched(self, tenant: Tenant) -> Tenant | None:
+        return tenant
+
+    def sizes(self) -> Mapping[str, int]:
+        return {}
+
+    def facts(self) -> Mapping[str, str]:
+        return {}
+
+
+def test_percentiles_are_in_milliseconds() -> None:
+    assert percentiles([0.001 * value for value in range(1, 101)]) == pytest.approx((50.5, 95.05, 99.01))
+
+
+def test_one_client_waits_as_long_as_the_system_takes(workload: Workload) -> None:
+    cell, taken = read(Slow(0.002), workload, Reads(Tenant.WHOLE, 10, most=40))
+    assert cell.questions == 40 == len(taken.seconds)
+    assert 2.0 <= cell.p50_ms <= cell.p95_ms <= cell.p99_ms
+    assert len(taken.answers) == min(40, len(workload.questions))
+
+
+def test_time_ends_the_reads_but_not_before_the_least(workload: Workload) -> None:
+    cell, _ = read(Slow(0.004), workload, Reads(Tenant.WHOLE, 10, seconds=0.001, most=400))
+    assert LEAST <= cell.questions < 2 * LEAST
+
+
+def test_several_clients_ask_at_once_and_give_their_connections_back(workload: Workload) -> None:
+    system = Slow(0.005)
+    cell, _ = read(system, workload, Reads(Tenant.WHOLE, 10, clients=8, most=160))
+    assert len(system.threads) >= 8
+    assert system.clients == 0
+    assert cell.per_second > 2 / 0.005
+
+
+@pytest.mark.parametrize(("rows", "complete"), [(10, 1.0), (9, 0.0)])
+def test_an_answer_that_lacks_rows_shows(workload: Workload, rows: int, complete: float) -> None:
+    cell, _ = read(Slow(rows=rows), workload, Reads(Tenant.WHOLE, 10, most=30))
+    assert (cell.rows, cell.complete) == (rows, complete)
+
+
+def test_a_tenant_with_fewer_rows_than_k_is_complete_with_all_of_them(workload: Workload) -> None:
+    cell, _ = read(Slow(rows=20), workload, Reads(Tenant.SHARE, 50, most=30))
+    assert cell.complete == 1.0
+
+
+def test_a_writer_keeps_its_rate_and_ends_with_the_block(workload: Workload) -> None:
+    system = Slow()
+    with writing(system, workload.spare()) as writer:
+        time.sleep(0.3)
+    assert 30 <= writer.rate <= 60
+    after = system.added
+    time.sleep(0.05)
+    assert system.added == after == writer.stored
+    assert system.clients == 0
+
+
+def test_what_a_writer_fails_of_is_raised(workload: Workload) -> None:
+    with pytest.raises(ValueError, match="no space"), writing(Slow(fails=True), workload.spare()):
+        time.sleep(0.05)
+
+
+def test_single_writes_are_counted_after_a_warm_up(workload: Workload) -> None:
+    system = Slow()
+    assert add_some(system, workload.spare(), 25, 5.0).count == 25
+    assert system.added == 35
