@@ -1,3 +1,4 @@
+-- From its name, or the number that an ISO date gives.
 CREATE FUNCTION pgmnemo._month(name text)
 RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

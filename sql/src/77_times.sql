@@ -1,4 +1,4 @@
--- The first test lets nearly every question that names no time go without a second look. Far from today the
+-- Two tests, a quick one and a close one, let a question go that names no time. Far from today the
 -- calendar of PostgreSQL would end within the intervals; such a moment has none.
 CREATE FUNCTION pgmnemo._times(question text, as_of timestamptz, OUT since timestamptz[], OUT until timestamptz[])
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -13,8 +13,10 @@ DECLARE
 BEGIN
     since := '{}';
     until := '{}';
-    IF remaining !~ ('(19|20)\d\d|\d{4}-\d\d-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|valentine|new year|'
-                     'ago|back|earlier|yesterday|today|last|past|previous|this (week|month|year|morning|afternoon)')
+    IF remaining !~ '(19|20)\d\d|\d-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|valentine|new year|ago|back|earlier|yesterday|today|last|past|previous|this '
+       OR remaining !~ ('\d{4}|\m(january|february|march|april|may|june|july|august|september|october|november|december|'
+                        'jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|yesterday|'
+                        'today|(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))')
        OR as_of NOT BETWEEN '1000-01-01 UTC' AND '9999-12-31 UTC' THEN
         RETURN;
     END IF;

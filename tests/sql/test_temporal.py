@@ -1,0 +1,198 @@
+"""Which interval a question names, and how well a moment fits it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SRC = Path(__file__).resolve().parents[2] / "sql" / "src"
+NOW = "2024-05-15 10:00"  # a Wednesday
+
+# question, and for each interval its beginning and its end, in UTC
+NAMED = [
+    ("What did we decide on 8 May 2023?", "2023-05-08/2023-05-09"),
+    ("Where was she on the 3rd of March?", "2024-03-03/2024-03-04"),
+    ("Who called on June 2nd?", "2023-06-02/2023-06-03"),
+    ("Who called on Sept. 9, 2022?", "2022-09-09/2022-09-10"),
+    ("notes of 2023-05-08", "2023-05-08/2023-05-09"),
+    ("What broke in February 2024?", "2024-02-01/2024-03-01"),
+    ("What broke in December of 2023?", "2023-12-01/2024-01-01"),
+    ("What broke in June?", "2023-06-01/2023-07-01"),
+    ("What broke in May?", "2024-05-01/2024-06-01"),
+    ("between 2 April and 5 April 2024", "2024-04-02/2024-04-03 2024-04-05/2024-04-06"),
+    ("Who came at Christmas?", "2023-12-25/2023-12-26"),
+    ("Who came on Christmas Eve 2021?", "2021-12-24/2021-12-25"),
+    ("a card for Valentine's Day", "2024-02-14/2024-02-15"),
+    ("the Halloween costume", "2023-10-31/2023-11-01"),
+    ("New Year's Eve of 2020", "2020-12-31/2021-01-01"),
+    ("turnover in Q2 2023", "2023-04-01/2023-07-01"),
+    ("turnover in the fourth quarter of 2023", "2023-10-01/2024-01-01"),
+    ("our hike in the summer of 2022", "2022-06-01/2022-09-01"),
+    ("our hike last autumn", "2023-09-01/2023-12-01"),
+    ("our hike last spring", "2023-03-01/2023-06-01"),
+    ("our hike last winter", "2023-12-01/2024-03-01"),
+    ("What did I buy three days ago?", "2024-05-11T22:00/2024-05-12T22:00"),
+    ("What did I buy 10 days ago?", "2024-05-04T05:12/2024-05-06T14:48"),
+    ("What did I buy a couple of weeks ago?", "2024-04-27T17:40:48/2024-05-05T02:19:12"),
+    ("What did I buy yesterday?", "2024-05-13T22:00/2024-05-14T22:00"),
+    ("What did I buy the day before yesterday?", "2024-05-12T22:00/2024-05-13T22:00"),
+    ("What did I buy this morning?", "2024-05-15/2024-05-16"),
+    ("Who rang last night?", "2024-05-14T12:00/2024-05-15T12:00"),
+    ("Where were we last weekend?", "2024-05-11/2024-05-13"),
+    ("What happened last week?", "2024-05-05T10:00/2024-05-16T10:00"),
+    ("What happened in the past two weeks?", "2024-04-28T10:00/2024-05-16T10:00"),
+    ("What happened over the past year?", "2023-05-13T10:00/2024-05-16T10:00"),
+    ("Who came last Tuesday?", "2024-05-14/2024-05-15"),
+    ("Who came last Wednesday?", "2024-05-08/2024-05-09"),
+    ("Who came last Thursday?", "2024-05-09/2024-05-10"),
+    ("How many trips last year?", "2023-01-01/2024-01-01"),
+    ("How many trips this year?", "2024-01-01/2024-05-16"),
+    ("How many trips this month?", "2024-05-01/2024-05-16"),
+    ("How many trips this week?", "2024-05-13/2024-05-16"),
+    ("What changed in 2021?", "2021-01-01/2022-01-01"),
+    ("Where did he live in 1998?", "1998-01-01/1999-01-01"),
+    ("What broke on 31 February 2022?", "2022-02-01/2022-03-01"),
+]
+UNNAMED = [
+    "", "Where does she live?", "May I ask her?", "They march on", "the last of the past glories",
+    "a long time ago", "on 5/8/2023x", "the day 99999", "year 0001", "29 February", "in room 1950",
+    "last day of the month", "next week", "tonight", "1823-13-45", "the 0 may",
+]  # fmt: skip
+
+
+@pytest.fixture
+def server(owner: Any) -> Iterator[Any]:
+    """A connection on which the functions are those of src/, whatever version is installed."""
+    with owner.transaction(force_rollback=True):
+        owner.execute("SET LOCAL timezone = 'America/New_York'")
+        for path in sorted([*SRC.glob("77_*.sql"), *SRC.glob("78_*.sql")]):
+            owner.execute(path.read_text(encoding="utf-8").replace("CREATE FUNC", "CREATE OR REPLACE FUNC"))
+        yield owner
+
+
+def times(server: Any, question: str, as_of: str = NOW) -> list[tuple[datetime, datetime]]:
+    since, until = server.execute(
+        "SELECT t.since, t.until FROM pgmnemo._times(%s, %s::timestamptz) t", (question, f"{as_of} UTC")
+    ).fetchone()
+    return list(zip(since, until, strict=True))
+
+
+def fit(server: Any, happened: datetime | str | None, *intervals: tuple[datetime, datetime]) -> float:
+    since, until = ([pair[side] for pair in intervals] for side in (0, 1))
+    query = "SELECT pgmnemo._temporal(%s::timestamptz, %s::timestamptz[], %s::timestamptz[])"
+    value: float = server.execute(query, (happened, since, until)).fetchone()[0]
+    return value
+
+
+@pytest.mark.parametrize(("question", "intervals"), NAMED)
+def test_a_question_names_these_times(server: Any, question: str, intervals: str) -> None:
+    wanted = [
+        tuple(datetime.fromisoformat(end).replace(tzinfo=UTC) for end in interval.split("/"))
+        for interval in intervals.split()
+    ]
+    assert sorted(times(server, question)) == wanted
+    assert sorted(times(server, question.upper())) == wanted
+
+
+@pytest.mark.parametrize("question", UNNAMED)
+def test_a_question_names_no_time(server: Any, question: str) -> None:
+    assert times(server, question, "2023-05-15") == []
+
+
+@pytest.mark.parametrize(
+    "as_of", ["0001-01-01", "9999-12-31 23:59", "294276-12-31", "4713-01-01 BC", "1000-01-01"]
+)
+def test_no_moment_is_too_far_for_any_expression(server: Any, as_of: str) -> None:
+    for question, _ in [
+        *NAMED,
+        ("999 years ago", ""),
+        ("the last 999 months", ""),
+        ("9999-12-31, 31 Dec 9999", ""),
+    ]:
+        query = "SELECT t.since, t.until FROM pgmnemo._times(%s, %s::timestamp AT TIME ZONE 'UTC') t"
+        since = server.execute(
+            f"SELECT cardinality(since) - cardinality(until) FROM ({query}) t", (question, as_of)
+        )
+        assert since.fetchone()[0] == 0
+
+
+def test_no_text_raises(server: Any) -> None:
+    chance = random.Random(2024)
+    pieces = " ".join(question for question, _ in NAMED).split()
+    pieces += [
+        "0",
+        "00",
+        "0000",
+        "0001",
+        "31",
+        "99",
+        "99999",
+        "2023",
+        "-",
+        "--",
+        "2024-02-30",
+        "of",
+        "'",
+        "\\",
+        "(",
+        "é",
+        "\n",
+    ]
+    pieces += [
+        "january",
+        "feb",
+        "ago",
+        "years",
+        "days",
+        "last",
+        "this",
+        "q0",
+        "q4",
+        "999",
+        "1000",
+        "quarter",
+        "%",
+    ]
+    questions = [
+        chance.choice(["", " ", " ", " "]).join(chance.choices(pieces, k=chance.randint(1, 12)))
+        for _ in range(3000)
+    ]
+    query = """SELECT count(*), min(lower(p.period)) FROM unnest(%s::text[]) q,
+               LATERAL pgmnemo._times(q, %s) t, LATERAL unnest(t.since, t.until) AS i (since, until),
+               LATERAL (SELECT tstzrange(i.since, i.until)) AS p (period)
+               WHERE pgmnemo._temporal(i.since, t.since, t.until) = 1"""
+    found, _ = server.execute(query, (questions, datetime(2024, 5, 15, tzinfo=UTC))).fetchone()
+    assert found > 1000
+
+
+@pytest.mark.parametrize(
+    ("days", "value"),
+    [(-2, 0.5), (-4, 0.25), (0, 1), (0.5, 1), (1, 1), (8, 0.5), (15, 0.25), (-1e5, 0), (3e5, 0)],
+)
+def test_a_moment_fits_an_interval_of_a_day(server: Any, days: float, value: float) -> None:
+    start = datetime(2024, 5, 1, tzinfo=UTC)
+    found = fit(server, start + timedelta(days=days), (start, start + timedelta(days=1)))
+    assert found == pytest.approx(value, abs=1e-9)
+
+
+def test_the_nearest_interval_counts(server: Any) -> None:
+    start = datetime(2024, 5, 1, tzinfo=UTC)
+    day = timedelta(days=1)
+    assert fit(server, start + 9 * day, (start, start + day), (start + 11 * day, start + 12 * day)) == 0.5
+
+
+@pytest.mark.parametrize("happened", [None, "infinity", "-infinity", "4713-01-01 BC", "294276-12-31"])
+def test_a_moment_far_away_or_unknown_fits_nothing(server: Any, happened: str | None) -> None:
+    start = datetime(2024, 5, 1, tzinfo=UTC)
+    assert fit(server, happened, (start, start + timedelta(days=1))) == pytest.approx(0, abs=1e-300)
+    assert fit(server, happened) == 0
+
+
+def test_without_times_nothing_fits(server: Any) -> None:
+    assert server.execute("SELECT pgmnemo._temporal(now(), NULL, NULL)").fetchone()[0] == 0
+    assert server.execute("SELECT t.since FROM pgmnemo._times(NULL, now()) t").fetchone()[0] == []
