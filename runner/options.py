@@ -16,6 +16,7 @@ from runner.claims.lint import command as lint
 from runner.claims.verify import command as verify
 from runner.embedders import EMBEDDERS
 from runner.errors import UsageError
+from runner.passages import command as passages
 from runner.perf import command as perf
 from runner.request import NO_EMBEDDER
 from runner.suites import SUITES
@@ -48,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
     leaderboard.add_parser(commands)
     lint.add_parser(commands)
     history.add_parser(commands)
+    passages.add_parser(commands)
     perf.add_parser(commands)
     return top
 

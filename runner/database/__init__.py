@@ -5,7 +5,8 @@
 
 from runner.database.fingerprint import fingerprint
 from runner.database.handle import Database
+from runner.database.lessons import open_lessons
 from runner.database.opening import open_database
 from runner.database.sentences import database_errors
 
-__all__ = ["Database", "database_errors", "fingerprint", "open_database"]
+__all__ = ["Database", "database_errors", "fingerprint", "open_database", "open_lessons"]

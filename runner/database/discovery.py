@@ -45,16 +45,22 @@ def find_server(
 
     Raises UsageError for a DSN that cannot be read. Whether a given server answers is not tried here.
     """
-    for origin, value in (("--dsn", dsn), ("PGMNEMO_DSN", environ.get("PGMNEMO_DSN"))):
-        if value:
-            server = Server(origin, _parsed(value, origin))
-            progress.say(f"database: {place(server.conninfo)}, given by {origin}")
-            return server
+    if given := given_server(dsn, environ):
+        progress.say(f"database: {place(given.conninfo)}, given by {given.origin}")
+        return given
     compose, why = _compose(environ, env_file)
     if compose:
         progress.say(f"database: the compose service at {place(compose.conninfo)}")
         return compose
     progress.say(f"database: an embedded PostgreSQL for this run alone ({why})")
+    return None
+
+
+def given_server(dsn: str | None, environ: Mapping[str, str]) -> Server | None:
+    """The server that --dsn names, or else PGMNEMO_DSN; UsageError for a DSN that cannot be read."""
+    for origin, value in (("--dsn", dsn), ("PGMNEMO_DSN", environ.get("PGMNEMO_DSN"))):
+        if value:
+            return Server(origin, _parsed(value, origin))
     return None
 
 

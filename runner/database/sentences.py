@@ -32,13 +32,16 @@ def place(conninfo: Mapping[str, Any]) -> str:
     return f"{host}:{conninfo.get('port') or 5432}/{conninfo.get('dbname') or conninfo.get('user') or ''}"
 
 
-def refusal(error: psycopg.Error, conninfo: Mapping[str, Any]) -> DatabaseError:
-    """The sentence for a connection that could not be made."""
+MEND = "start it, correct the DSN, or leave --dsn and PGMNEMO_DSN out to use the embedded one"
+
+
+def refusal(error: psycopg.Error, conninfo: Mapping[str, Any], mend: str = MEND) -> DatabaseError:
+    """The sentence for a connection that could not be made; `mend`: what to do where nobody answers."""
     text = str(error)
     names = {"user": conninfo.get("user") or "(the login name)", "dbname": conninfo.get("dbname") or ""}
-    for words, mend in REFUSALS:
+    for words, remedy in REFUSALS:
         if words in text:
-            return DatabaseError(f"the database at {place(conninfo)} refused: {mend.format(**names)}")
+            return DatabaseError(f"the database at {place(conninfo)} refused: {remedy.format(**names)}")
     if "does not exist" in text and "database" in text:
         return DatabaseError(
             f"there is no database {names['dbname']!r} at {place(conninfo)}; "
@@ -47,13 +50,10 @@ def refusal(error: psycopg.Error, conninfo: Mapping[str, Any]) -> DatabaseError:
     if "does not exist" in text and "role" in text:
         return DatabaseError(f"there is no role {names['user']!r} at {place(conninfo)}; name one in the DSN")
     reason = (text.strip().splitlines() or ["no answer"])[-1].strip()
-    return DatabaseError(
-        f"the database at {place(conninfo)} cannot be reached ({reason}); start it, "
-        "correct the DSN, or leave --dsn and PGMNEMO_DSN out to use the embedded one"
-    )
+    return DatabaseError(f"the database at {place(conninfo)} cannot be reached ({reason}); {mend}")
 
 
-def connect(conninfo: Mapping[str, Any], *settings: str) -> psycopg.Connection[Any]:
+def connect(conninfo: Mapping[str, Any], *settings: str, mend: str = MEND) -> psycopg.Connection[Any]:
     """An autocommit connection; `settings` such as "role=x" apply from its start. Raises DatabaseError."""
     options = " ".join(
         [str(conninfo.get("options") or ""), *(f"-c {setting}" for setting in settings)]
@@ -61,7 +61,7 @@ def connect(conninfo: Mapping[str, Any], *settings: str) -> psycopg.Connection[A
     try:
         return psycopg.connect(**{**conninfo, "options": options}, autocommit=True)
     except psycopg.OperationalError as error:
-        raise refusal(error, conninfo) from None
+        raise refusal(error, conninfo, mend) from None
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from runner.embedders.bge_m3 import BgeM3
 from runner.embedders.dragon_plus import DragonPlus
 from runner.embedders.embedder import Embedder, pad, unit_rows
-from runner.embedders.embedding import embed_corpus
+from runner.embedders.embedding import embed_corpus, embed_texts
 from runner.embedders.endpoint import Endpoint
 from runner.embedders.hashing import FeatureHashing
 from runner.embedders.minilm import MiniLM
@@ -30,6 +30,7 @@ __all__ = [
     "EmbedderOptions",
     "default_cache_dir",
     "embed_corpus",
+    "embed_texts",
     "pad",
     "unit_rows",
 ]

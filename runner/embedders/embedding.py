@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ UNIT_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One distinct text: its key in the store, and where in the corpus it first stands (from 1)."""
+    """One distinct text: its key in the store, and where it stands, such as `segment 3 of the corpus`."""
 
     key: bytes
     text: str
@@ -86,6 +86,19 @@ def embed_corpus(
     )
 
 
+def embed_texts(texts: Mapping[str, str], embedder: Embedder) -> dict[str, Matrix]:
+    """The float32 unit row of each text, kept nowhere; `texts` says where each stands, for what goes wrong.
+
+    EmbedderError for an answer that is no unit vector.
+    """
+    distinct = [Text(text_key("document", text), text, where) for text, where in texts.items()]
+    rows: dict[str, Matrix] = {}
+    for batch in _batches(distinct, embedder.identity.batch_size, embedder.embed_documents):
+        matrix = _checked(_call(batch, embedder.identity), batch, embedder.identity)
+        rows.update(zip((text.text for text in batch.texts), matrix, strict=True))
+    return rows
+
+
 def _pieces(corpus: Corpus) -> list[str]:
     """What is embedded of the passages, each distinct text once: a session stands in many haystacks."""
     return list(dict.fromkeys(one.embedded for segment in corpus.segments for one in segment.passages))
@@ -95,7 +108,7 @@ def _distinct(kind: str, noun: str, texts: Sequence[str]) -> list[Text]:
     first: dict[bytes, Text] = {}
     for ordinal, text in enumerate(texts, start=1):
         key = text_key(kind, text)
-        first.setdefault(key, Text(key, text, f"{noun} {ordinal}"))
+        first.setdefault(key, Text(key, text, f"{noun} {ordinal} of the corpus"))
     return list(first.values())
 
 
@@ -174,7 +187,7 @@ def _checked(rows: Matrix, batch: Batch, identity: EmbedderIdentity) -> Matrix:
     for text, length in zip(batch.texts, lengths, strict=True):
         if not abs(length - 1.0) <= UNIT_TOLERANCE:  # so written, NaN fails too
             raise EmbedderError(
-                f"{identity.name} answered no usable vector for {text.where} of the corpus (its length is "
+                f"{identity.name} answered no usable vector for {text.where} (its length is "
                 f"{length:g}, not 1); look at that text, or take another model"
             )
     return rows

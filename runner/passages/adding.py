@@ -1,0 +1,158 @@
+"""From lessons without passages to lessons with them: batch by batch, each in a transaction of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import psycopg
+
+from runner.embedders import Embedder, embed_texts, pad
+from runner.errors import UsageError
+from runner.passages.cutting import passages_of
+from runner.progress import QUIET, Progress
+from runner.records import Matrix, Passage
+
+BATCH = 100  # lessons
+MOST = 10_000  # passages that the extension takes of one lesson
+LONG = 10.0  # seconds from which an estimate is worth a line
+WIDTHS = (384, 768, 1024)  # at which vectors are stored
+
+LACKING = """
+FROM pgmnemo.lesson l
+WHERE l.tenant_id = %(tenant)s AND l.active AND l.id > %(after)s AND NOT EXISTS (
+    SELECT FROM pgmnemo.passage p
+    WHERE p.tenant_id = l.tenant_id AND p.lesson_id = l.id AND p.number > 0)
+"""
+COUNT = f"SELECT count(*) {LACKING}"
+NEXT = f"SELECT l.id, l.content {LACKING} ORDER BY l.id LIMIT %(batch)s"
+STILL = """
+SELECT l.id FROM unnest(%(ids)s::bigint[], %(contents)s::text[]) AS g (id, content)
+JOIN pgmnemo.lesson l ON l.tenant_id = %(tenant)s AND l.id = g.id AND l.content = g.content AND l.active
+ORDER BY l.id FOR NO KEY UPDATE OF l
+"""
+ADD = "SELECT pgmnemo.add_passages(%s, %s::text[], %b::vector[])"
+STORED = (
+    "SELECT DISTINCT width FROM pgmnemo.passage WHERE tenant_id = %s AND number = 0 AND width IS NOT NULL"
+)
+
+Connection = psycopg.Connection[Any]
+Lessons = dict[int, tuple[Passage, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of the lessons that had no passages."""
+
+    lessons: int = 0  # that have some now
+    passages: int = 0  # that these have
+    changed: int = 0  # lessons that somebody else wrote meanwhile: the next run looks at them
+    wordless: int = 0  # lessons without a word to cut
+    long: int = 0  # lessons of more than 10,000 passages
+
+
+def add_passages(
+    connection: Connection, tenant: UUID, embedder: Embedder | None = None, progress: Progress = QUIET
+) -> Added:
+    """Cut, embed and write the passages of every active lesson of `tenant` that has none.
+
+    Without an embedder passages are found by their words alone. What is written stays when the work is cut
+    off, and the next call goes on from there. UsageError for an embedder that is not that of the lessons.
+    """
+    if embedder is not None:
+        _check_width(connection, tenant, embedder)
+    row = connection.execute(COUNT, {"tenant": tenant, "after": 0}).fetchone()
+    total = int(row[0]) if row else 0
+    if embedder is not None and total:
+        embedder.load(progress)
+    done, began = Added(), time.perf_counter()
+    batches = progress.track(_batches(connection, tenant), "batches of lessons", -(-total // BATCH))
+    for number, batch in enumerate(batches):
+        done = _add(connection, tenant, batch, embedder, done)
+        if number == 0:
+            _estimate((time.perf_counter() - began) * (total / BATCH - 1), total, progress)
+    return done
+
+
+def _check_width(connection: Connection, tenant: UUID, embedder: Embedder) -> None:
+    """Vectors of two models cannot be compared; where even their widths differ, that can be told."""
+    name, own = embedder.identity.name, embedder.identity.dimensions
+    stored = sorted(int(row[0]) for row in connection.execute(STORED, (tenant,)))
+    if stored and min((width for width in WIDTHS if width >= own), default=own) not in stored:
+        raise UsageError(
+            f"the lessons of the tenant {tenant} have vectors of {' and '.join(map(str, stored))} "
+            f"dimensions, and {name} gives {own}; name the embedder that made them, or none"
+        )
+
+
+def _batches(connection: Connection, tenant: UUID) -> Iterator[dict[int, str]]:
+    """Texts of lessons without passages by their ids, in order of id."""
+    after = 0
+    while True:
+        rows = connection.execute(NEXT, {"tenant": tenant, "after": after, "batch": BATCH}).fetchall()
+        if not rows:
+            return
+        yield dict(rows)
+        after = rows[-1][0]
+
+
+def _add(
+    connection: Connection, tenant: UUID, batch: Mapping[int, str], embedder: Embedder | None, done: Added
+) -> Added:
+    cut: Lessons = {lesson: passages_of(content) for lesson, content in batch.items()}
+    wanted = {lesson: found for lesson, found in cut.items() if 0 < len(found) <= MOST}
+    vectors = _vectors(wanted, embedder)
+    given = _write(connection, tenant, {lesson: batch[lesson] for lesson in wanted}, wanted, vectors)
+    return replace(
+        done,
+        lessons=done.lessons + len(given),
+        passages=done.passages + sum(len(wanted[lesson]) for lesson in given),
+        changed=done.changed + len(wanted) - len(given),
+        wordless=done.wordless + sum(not found for found in cut.values()),
+        long=done.long + sum(len(found) > MOST for found in cut.values()),
+    )
+
+
+def _vectors(lessons: Lessons, embedder: Embedder | None) -> dict[str, Matrix] | None:
+    """The stored row of each distinct text; None without an embedder."""
+    if embedder is None:
+        return None
+    places: dict[str, str] = {}
+    for lesson, passages in lessons.items():
+        for number, passage in enumerate(passages, start=1):
+            places.setdefault(passage.embedded, f"passage {number} of lesson {lesson}")
+    rows = embed_texts(places, embedder)
+    return dict(zip(rows, pad(np.stack(list(rows.values()))), strict=True)) if rows else {}
+
+
+def _write(
+    connection: Connection,
+    tenant: UUID,
+    contents: Mapping[int, str],
+    lessons: Lessons,
+    vectors: Mapping[str, Matrix] | None,
+) -> list[int]:
+    """Write those whose text is still the one that was cut; the ids of the lessons that got passages."""
+    held = {"ids": list(contents), "contents": list(contents.values()), "tenant": tenant}
+    with connection.transaction():
+        still = [int(row[0]) for row in connection.execute(STILL, held)]
+        return [lesson for lesson in still if _give(connection, lesson, lessons[lesson], vectors)]
+
+
+def _give(
+    connection: Connection, lesson: int, passages: tuple[Passage, ...], vectors: Mapping[str, Matrix] | None
+) -> bool:
+    texts = [passage.text for passage in passages]
+    rows = None if vectors is None else [vectors[passage.embedded] for passage in passages]
+    row = connection.execute(ADD, (lesson, texts, rows)).fetchone()
+    return bool(row and row[0])
+
+
+def _estimate(seconds: float, lessons: int, progress: Progress) -> None:
+    if seconds >= LONG:
+        time_left = f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
+        progress.say(f"the {lessons:,} lessons without passages will take about {time_left}")
