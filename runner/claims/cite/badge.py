@@ -9,17 +9,21 @@ from runner.report.citation import CITED, citation, share, version
 
 COLOURS = {"verified": "#1a7f37", "deviation": "#9a6700"}  # white text on either: contrast above 4.5
 GREY = "#444c56"
-HEIGHT, PADDING, CHARACTER = 20, 8, 6.6  # px; the width of a character is forced with textLength
+HEIGHT, PADDING, SIZE = 20, 8, 11  # px
+WIDTHS = {" ',.ijlI": 0.31, "frt-()[]/:;|!": 0.37, "mwMW@%": 0.93}  # of Verdana and DejaVu Sans, in em
+CAPITAL, USUAL = 0.69, 0.61
 TEXT = """<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height}" \
 viewBox="0 0 {width:g} {height}" role="img" aria-labelledby="title">
   <title id="title">{title}</title>
   <desc>{desc}</desc>
-  <rect width="{left:g}" height="{height}" fill="{grey}"/>
-  <rect x="{left:g}" width="{right:g}" height="{height}" fill="{colour}"/>
-  <g fill="#ffffff" font-family="sans-serif" font-size="11">
-    <text x="{left_text}" y="14" textLength="{left_length:g}" lengthAdjust="spacingAndGlyphs">{label}</text>
-    <text x="{right_text:g}" y="14" textLength="{right_length:g}" \
-lengthAdjust="spacingAndGlyphs">{message}</text>
+  <clipPath id="corners"><rect width="{width:g}" height="{height}" rx="3"/></clipPath>
+  <g clip-path="url(#corners)">
+    <rect width="{left:g}" height="{height}" fill="{grey}"/>
+    <rect x="{left:g}" width="{right:g}" height="{height}" fill="{colour}"/>
+  </g>
+  <g fill="#ffffff" font-family="Verdana,'DejaVu Sans',sans-serif" font-size="{size}">
+    <text x="{left_text}" y="14" textLength="{left_length:g}">{label}</text>
+    <text x="{right_text:g}" y="14" textLength="{right_length:g}">{message}</text>
   </g>
 </svg>
 """
@@ -39,6 +43,7 @@ def badge(results: Results) -> str:
     return TEXT.format(
         width=left + right,
         height=HEIGHT,
+        size=SIZE,
         title=escape(f"pgmnemo {version(run)}: {label}: {message}"),
         desc=escape(citation(figures, run) or ""),
         left=left,
@@ -55,4 +60,10 @@ def badge(results: Results) -> str:
 
 
 def _width(text: str) -> float:
-    return round(len(text) * CHARACTER + 2 * PADDING, 1)
+    """Of a part of the badge, in px. The text is spaced to fit it, so that another font changes nothing."""
+    return round(SIZE * sum(map(_em, text)) + 2 * PADDING, 1)
+
+
+def _em(character: str) -> float:
+    usual = CAPITAL if character.isupper() else USUAL
+    return next((width for members, width in WIDTHS.items() if character in members), usual)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runner.claims.leaderboard.board import NOTES, Aside, Board, Group, Leaderboard, Row
+from runner.claims.leaderboard.board import NOTES, Aside, Behind, Board, Group, Leaderboard, Row
 from runner.report.figures import DAGGER, trivial
 from runner.report.formats import change, change_interval, count, figure, interval, shorten
 from runner.report.markdown import table
@@ -68,10 +68,13 @@ def behind(row: Row) -> str:
     """The difference to the best with its interval, and whether it is one."""
     if row.behind is None:
         return BEST
-    one = row.behind
+    return moved(row.behind) if row.behind.told_apart else f"{moved(row.behind)}, not told apart"
+
+
+def moved(one: Behind) -> str:
+    """A difference with its interval."""
     ends = {"metric": one.metric, "ci95_low": one.ci95_low, "ci95_high": one.ci95_high}
-    words = f"{change(one.metric, one.difference)} {change_interval(ends)}"
-    return words if one.told_apart else f"{words}, not told apart"
+    return f"{change(one.metric, one.difference)} {change_interval(ends)}"
 
 
 def verdict(row: Row) -> str:
