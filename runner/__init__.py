@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from runner.claims.leaderboard import Leaderboard, leaderboard
     from runner.claims.lint import Report, lint
     from runner.claims.repeat import Repeated, repeat
+    from runner.claims.report import render_report
     from runner.claims.rescore import Rescored, rescore
     from runner.claims.verify import Verification, verify
     from runner.conclusion import Outcome
@@ -49,6 +50,7 @@ HOMES = {
     "lint": "runner.claims.lint",
     "log_deviation": "runner.claims.history",
     "log_run": "runner.claims.history",
+    "render_report": "runner.claims.report",
     "rescore": "runner.claims.rescore",
     "run": "runner.pipeline",
     "verify": "runner.claims.verify",
@@ -76,6 +78,7 @@ __all__ = [
     "lint",
     "log_deviation",
     "log_run",
+    "render_report",
     "repeat",
     "rescore",
     "run",

@@ -7,10 +7,12 @@ from hashlib import sha256
 from pathlib import Path
 
 from runner.artefacts import (
+    RAW,
     TIMINGS,
     RunFolder,
     latencies,
     metrics_document,
+    read_raw,
     read_timings,
     write_blocked,
     write_file,
@@ -23,6 +25,7 @@ from runner.metrics import METRIC_VERSION, Scores, metrics_for
 from runner.protocol.history import append_entry, entry_text
 from runner.records import Json, Status
 from runner.report import render
+from runner.report.html import PAGE, render_page
 from runner.state import ROOT, RunState
 
 
@@ -62,7 +65,14 @@ def publish(state: RunState, folder: RunFolder, scores: Scores) -> Outcome:
     )
     write_metrics(folder.path, metrics)
     write_file(folder.path / "report.md", render(metrics, header))
+    write_file(folder.path / PAGE, _page(folder, metrics, header))
     return Outcome(folder.finish(), metrics, header)
+
+
+def _page(folder: RunFolder, metrics: Json, header: Json) -> str:
+    """The text of report.html, from what now stands in the folder."""
+    timings = ((one.arm, one.scope, one.seconds) for one in read_timings(folder.path / TIMINGS))
+    return render_page(metrics, header, read_raw(folder.path / RAW), timings)
 
 
 def log(state: RunState, outcome: Outcome) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any, NoReturn
 
-from runner.claims import rescore
+from runner.claims import report, rescore
 from runner.claims.cite import command as cite
 from runner.claims.compare import command as compare
 from runner.claims.gate import command as gate
@@ -43,6 +43,7 @@ def parser() -> argparse.ArgumentParser:
     _add_fetch(commands)
     verify.add_parser(commands)
     rescore.add_parser(commands)
+    report.add_parser(commands)
     compare.add_parser(commands)
     gate.add_parser(commands)
     cite.add_parser(commands)

@@ -21,6 +21,7 @@ SCHEMAS = {
     "report.md": "pgmnemo/report/2",
     "BLOCKED.md": "pgmnemo/blocked/1",
 }
+DERIVED = ("report.html",)  # rendered from the others at any time, in a newer form too; never pinned
 COMPLETE = (RAW, TIMINGS, "run.json", "metrics.json", "report.md")
 
 
@@ -30,8 +31,10 @@ def missing(folder: Path) -> list[str]:
 
 
 def write_manifest(folder: Path) -> None:
-    """List every file of `folder` but the manifest itself, in order of name."""
-    files = sorted(p for p in folder.iterdir() if p.is_file() and p.name != MANIFEST and p.suffix != ".draft")
+    """List every file of `folder` but the manifest itself and what is derived, in order of name."""
+    unlisted = {MANIFEST, *DERIVED}
+    present = (path for path in folder.iterdir() if path.is_file() and path.name not in unlisted)
+    files = sorted(path for path in present if path.suffix != ".draft")
     write_file(folder / MANIFEST, pretty({"schema": SCHEMA, "files": [_entry(path) for path in files]}))
 
 

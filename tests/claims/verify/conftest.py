@@ -17,10 +17,13 @@ from runner.artefacts.canonical import compact, pretty, tabular
 from runner.artefacts.manifest import write_manifest
 from runner.claims.recompute import METRIC_CODES
 from runner.claims.verify import Found, Verification, verify
+from runner.claims.verify.evidence import Evidence
+from runner.claims.verify.rendering import page
 from runner.metrics import METRIC_VERSION
 from runner.protocol import load_protocol
 from runner.records import Hit, Retrieval
 from runner.report import render
+from runner.report.html import PAGE
 
 TABLES = ("results", "differences")
 
@@ -80,6 +83,7 @@ class Copy:
     def render(self) -> None:
         text = render(self.read("metrics.json"), self.read("run.json"))
         self.path("report.md").write_text(text, encoding="utf-8")
+        self.path(PAGE).write_text(page(Evidence(self.folder)), encoding="utf-8")
 
     def seal(self) -> None:
         """The manifest anew."""

@@ -155,7 +155,7 @@ def test_lines_of_the_report(copy: Callable[[], Any]) -> None:
         assert {"history", "report"} <= set(run.faults()), line
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", [*FILES, "report.html"])
 def test_single_bytes(copy: Callable[[], Any], name: str) -> None:
     run, chance = copy(), random.Random(42)
     content = run.path(name).read_bytes()

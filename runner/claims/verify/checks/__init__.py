@@ -13,6 +13,7 @@ from runner.claims.verify.checks.header import header
 from runner.claims.verify.checks.history import history
 from runner.claims.verify.checks.manifest import manifest
 from runner.claims.verify.checks.metrics import metrics
+from runner.claims.verify.checks.page import page
 from runner.claims.verify.checks.protocol import protocol
 from runner.claims.verify.checks.questions import questions
 from runner.claims.verify.checks.ranked import ranked
@@ -34,6 +35,7 @@ _ORDER = (
     Check("raw", raw),
     Check("metrics", metrics),
     Check("report", report),
+    Check("page", page),
     Check("gates", gates),
     Check("verdict", verdict),
     Check("timings", timings),

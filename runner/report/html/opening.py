@@ -1,0 +1,179 @@
+"""The first screen: verdict, headline with its interval, the definition in words, what deviates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from runner.report.citation import CITED
+from runner.report.figures import Figures, Row, trivial
+from runner.report.formats import (
+    change,
+    change_interval,
+    count,
+    figure,
+    interval,
+    is_recall,
+    scope_words,
+    shorten,
+)
+from runner.report.html import svg
+from runner.report.html.palette import CEILING, RANDOM, arm_class
+from runner.report.sections import system
+
+Facts = Mapping[str, Any]
+UNIT = "\u00a0%"
+VERDICTS = {
+    "verified": "Every gate of protocol {protocol} passed; nothing deviates.",
+    "deviation": "Intact, and departs from protocol {protocol} in what is listed here.",
+    "unverified": "Not to be cited: protocol {protocol} does not know what was measured.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One headline metric."""
+
+    metric: str
+    value: str
+    interval: str
+    n: str
+    definition: str
+    plot: Markup
+    others: tuple[tuple[str, str, str], ...]  # of every other arm: name, class, value
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """What a run departs in: its label, what was expected and how it is mended."""
+
+    label: str
+    expected: str
+    resolve: str
+
+
+def verdict_sentence(run: Facts) -> str:
+    """What the verdict means."""
+    return VERDICTS[run["verdict"]].format(protocol=run["protocol"]["version"])
+
+
+def departures(run: Facts) -> list[Departure]:
+    """Every labelled departure and every gate that was let through, each once."""
+    gates = {gate["gate"]: gate for gate in run["gates"]}
+    listed = [_departure(label, gates.pop(label.partition(":")[0], None)) for label in run["deviations"]]
+    return listed + [
+        _departure(f"{gate['gate']}: {gate['found']}", gate)
+        for gate in gates.values()
+        if gate["status"] in ("deviation", "unverified")
+    ]
+
+
+def _departure(label: str, gate: Facts | None) -> Departure:
+    if gate is None:
+        return Departure(label, "", "")
+    return Departure(shorten(label), shorten(gate["expected"]), gate["resolve"])
+
+
+def tiles(metrics: Facts, figures: Figures, run: Facts) -> list[Tile]:
+    """The headline metrics of the system in the first scope; one that the scope makes trivial is left out."""
+    listed = []
+    for row in _headline(figures, run):
+        name = row["metric"]
+        value = figure(name, row["value"]) + (UNIT if is_recall(name) else "")
+        words = metrics["definitions"][name]
+        listed.append(
+            Tile(
+                name,
+                value,
+                interval(row),
+                count(row["n"]),
+                words,
+                _scale(figures, row),
+                _others(figures, row),
+            )
+        )
+    return listed
+
+
+def _headline(figures: Figures, run: Facts) -> list[Row]:
+    rows = (figures.row(system(run), run["scopes"][0]["name"], metric) for metric in run["headline"])
+    return [row for row in rows if row is not None and not trivial(row)]
+
+
+def _scale(figures: Figures, row: Row) -> Markup:
+    """The value between 0 and 1 with its interval, and where the other arms stand."""
+    parts = [svg.line(0, 12, 1, 12, "grid")]
+    for arm in figures.arms[1:]:
+        other = figures.row(arm, row["scope"], row["metric"])
+        if other is not None:
+            title = f"{arm}: {figure(row['metric'], other['value'])}"
+            parts.append(svg.stroke(other["value"], 12, 7, f"mark {arm_class(arm, figures.arms)}", title))
+    parts.append(svg.line(row["ci95_low"], 12, row["ci95_high"], 12, "whisker arm-0"))
+    parts.append(svg.dot(row["value"], 12, 5, "point arm-0", f"{row['arm']}: {_value(row)}"))
+    label = f"{row['metric']} {_value(row)} on a scale from 0 to {figure(row['metric'], 1)}"
+    return svg.plot(24, *parts, label=label, class_="scale")
+
+
+def _others(figures: Figures, row: Row) -> tuple[tuple[str, str, str], ...]:
+    return tuple(
+        (arm, arm_class(arm, figures.arms), figures.value(arm, row["scope"], row["metric"]))
+        for arm in figures.arms[1:]
+    )
+
+
+def _value(row: Row) -> str:
+    return f"{figure(row['metric'], row['value'])} {interval(row)}"
+
+
+def title(figures: Figures, run: Facts) -> str:
+    """What was found, in one sentence."""
+    rows = {row["metric"]: row for row in _headline(figures, run) if is_recall(row["metric"])}
+    if not rows:
+        return "The search scope is so small that no recall is a headline"
+    row = rows.get(CITED) or next(iter(rows.values()))
+    k = row["metric"].partition("@")[2]
+    what, first = run["corpus"]["granularity"], "ranks first" if k == "1" else f"is among the first {k}"
+    return f"A {what} that answers {first} for {figure(row['metric'], row['value'])}{UNIT} of the questions"
+
+
+def standfirst(metrics: Facts, figures: Figures, run: Facts) -> Iterator[str]:
+    """How the sentence is meant: where it was searched, how sure it is, what the best single leg reaches."""
+    place, corpus = run["scopes"][0], run["corpus"]
+    embedder = run["embedder"]["name"] if run["embedder"] else "no embedder"
+    yield (
+        f"{corpus['title']}, {count(figures.n(system(run), place['name']))} questions, each searched "
+        f"{scope_words(place, corpus['segments'])}, by pgmnemo v{run['pgmnemo_version'].removeprefix('v')} "
+        f"with {embedder}."
+    )
+    row = next((r for r in _headline(figures, run) if r["metric"] == CITED), None)
+    if row is not None:
+        yield from _against_best(metrics, figures, row)
+
+
+def _against_best(metrics: Facts, figures: Figures, row: Row) -> Iterator[str]:
+    """The best other arm in the cited metric, and whether the difference is more than noise."""
+    others = [
+        other
+        for arm in figures.arms[1:]
+        if arm not in (CEILING, RANDOM) and (other := figures.row(arm, row["scope"], row["metric"]))
+    ]
+    if not others:
+        return
+    best = max(others, key=lambda other: other["value"])
+    moved = next(
+        (d for d in metrics["differences"]
+         if (d["scope"], d["view"], d["baseline"], d["metric"])
+         == (row["scope"], "all", best["arm"], row["metric"])),
+        None,
+    )  # fmt: skip
+    if moved is None:
+        return
+    noise = moved["ci95_low"] <= 0 <= moved["ci95_high"]
+    yield (
+        f"The best single leg, {best['arm']} alone, reaches {figure(row['metric'], best['value'])}{UNIT}: "
+        f"a difference of {change(row['metric'], moved['value'])} points {change_interval(moved)}, "
+        f"{'which is within the noise' if noise else 'more than noise'}."
+    )

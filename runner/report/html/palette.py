@@ -1,0 +1,21 @@
+"""Which colour an arm has: one for each of the first arms, grey for chance, ink for the ceiling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+CEILING, RANDOM = "ceiling", "random"
+COLOURS = 6  # of arms in assets/plots.css
+COMPONENT_COLOURS = 10
+
+
+def arm_class(arm: str, arms: Sequence[str]) -> str:
+    """The CSS class of an arm; `arms` are all of a run, in their order."""
+    if arm in (CEILING, RANDOM):
+        return f"arm-{arm}"
+    return f"arm-{list(arms).index(arm) % COLOURS}"
+
+
+def component_class(place: int) -> str:
+    """The CSS class of the component at a place in the run's own order."""
+    return f"part-{place % COMPONENT_COLOURS}"

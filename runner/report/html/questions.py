@@ -1,0 +1,120 @@
+"""The data behind the list of questions: a header for JSON, and packed columns for all that is many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runner.records import Hit, Json, Retrieval
+from runner.report.html.pack import Pack
+from runner.report.html.standings import Scope
+
+OTHERS = 10  # ranks that are kept of every arm but the system
+SCORE_PLACES, COMPONENT_PLACES = 3, 3  # decimals; the raw file has more
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """An arm, or another run's system: its answers by scope and question."""
+
+    name: str
+    label: str
+    class_: str
+    answers: Mapping[str, Mapping[str, Retrieval]]
+    ranks: Mapping[str, Sequence[Sequence[int]]]  # by scope: of the gold of each question
+
+
+class Numbering:
+    """Numbers for names, in the order in which they come."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def __call__(self, name: str) -> int:
+        return self.numbers.setdefault(name, len(self.numbers))
+
+
+def questions(
+    scopes: Mapping[str, Scope], contestants: Sequence[Contestant], parts: Sequence[str]
+) -> tuple[Json, str]:
+    """The header and the packed columns. The first contestant is the system; `parts` name its components."""
+    pack, segment = Pack(), Numbering()
+    kind, project = Numbering(), Numbering()
+    asked = list(next(iter(scopes.values())).questions.values())
+    pack.add("type", [kind(one.type) for one in asked])
+    pack.add("project", [project(one.project) for one in asked])
+    pack.add("golds", [len(one.gold) for one in asked])
+    pack.add("gold", [segment(one) for question in asked for one in question.gold])
+    for at, scope in enumerate(scopes.values()):
+        pack.add(f"size.{at}", [scope.sizes.get(one.key, 0) for one in asked])
+        for number, contestant in enumerate(contestants):
+            answers = [contestant.answers.get(scope.name, {}).get(one.key) for one in asked]
+            found = contestant.ranks.get(scope.name) or [[0] * len(one.gold) for one in asked]
+            pack.add(f"ranks.{number}.{at}", [rank for ranks in found for rank in ranks])
+            _ranking(pack, f"{number}.{at}", answers, segment, None if number == 0 else OTHERS)
+            if number == 0:
+                _components(pack, str(at), answers, parts)
+    header = {
+        "questions": [one.key for one in asked],
+        "types": list(kind.numbers),
+        "projects": list(project.numbers),
+        "segments": list(segment.numbers),
+        "contestants": [{"name": c.name, "label": c.label, "class": c.class_} for c in contestants],
+        "columns": pack.header,
+    }
+    return header, pack.base64()
+
+
+def _ranking(
+    pack: Pack, name: str, answers: Iterable[Retrieval | None], segment: Numbering, most: int | None
+) -> None:
+    """How many ids each answer keeps, and the ids."""
+    kept = [[hit.id for hit in answer.ranking[:most]] if answer else [] for answer in answers]
+    pack.add(f"length.{name}", [len(ids) for ids in kept])
+    pack.add(f"ids.{name}", [segment(one) for ids in kept for one in ids])
+
+
+def _components(pack: Pack, name: str, answers: Iterable[Retrieval | None], parts: Sequence[str]) -> None:
+    """Scores and components of the first ranks of each answer, as far as the raw file has them."""
+    detailed = [_detailed(answer) for answer in answers]
+    hits = [hit for listed in detailed for hit in listed]
+    pack.add(f"detailed.{name}", [len(listed) for listed in detailed])
+    pack.add_decimals(f"score.{name}", [hit.score for hit in hits], SCORE_PLACES)
+    for place, part in enumerate(parts):
+        pack.add_decimals(f"part.{part}.{name}", [hit.components[place] for hit in hits], COMPONENT_PLACES)
+
+
+def _detailed(answer: Retrieval | None) -> list[Hit]:
+    return [hit for hit in answer.ranking if hit.components] if answer else []
+
+
+def texts_of(
+    scopes: Mapping[str, Scope],
+    system: str,
+    questions: Mapping[str, str],
+    segments: Mapping[tuple[str, str], str],
+    budget: int = 8_000_000,
+) -> dict[str, Any]:
+    """The text of every question, of its gold and of the system's first ranks, by project and id.
+
+    `segments` maps (project, id) to a text. Where all of them together are longer than `budget` characters,
+    each is cut to the same length, which `cut` tells; 0: nothing was cut.
+    """  # fmt: skip
+    wanted: dict[tuple[str, str], str] = {}
+    owner = {segment: project for project, segment in segments}
+    for scope in scopes.values():
+        for key, asked in scope.questions.items():
+            answer = scope.answers[system].get(key)
+            for one in (*asked.gold, *(hit.id for hit in (answer.ranking[:OTHERS] if answer else ()))):
+                place = (
+                    (asked.project, one) if (asked.project, one) in segments else (owner.get(one, ""), one)
+                )
+                if place in segments:
+                    wanted[place] = segments[place]
+    cut = budget // max(1, len(wanted)) if sum(map(len, wanted.values())) > budget else 0
+    kept = [questions.get(key, "") for key in next(iter(scopes.values())).questions]
+    listed: dict[str, dict[str, str]] = {}
+    for (project, one), words in wanted.items():
+        listed.setdefault(project, {})[one] = words[:cut] if cut else words
+    return {"questions": kept, "segments": listed, "cut": cut}

@@ -1,0 +1,90 @@
+"""Elements of SVG as text. Across the plot positions are in percent, so that a plot fits any width and its
+words keep their size; down the plot they are in pixels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from markupsafe import Markup, escape
+
+
+def element(name: str, *inside: str, **attributes: object) -> Markup:
+    """`<name …>inside</name>`; texts are escaped, `class_` is class and `stroke_width` is stroke-width."""
+    listed = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(_text(value))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return Markup(f"<{name}{listed}>{''.join(str(escape(part)) for part in inside)}</{name}>")
+
+
+def joined(parts: Iterable[str]) -> Markup:
+    """Elements one after another."""
+    return Markup("").join(parts)
+
+
+def plot(height: float, *inside: str, label: str, class_: str = "") -> Markup:
+    """A drawing as wide as its place. `label` says in words what it shows."""
+    return element(
+        "svg", *inside, class_=f"plot {class_}".strip(), width="100%", height=height, role="img",
+        aria_label=label,
+    )  # fmt: skip
+
+
+def percent(share: float) -> str:
+    """A position across the plot: 0 is its left edge, 1 its right."""
+    return f"{_short(100 * share)}%"
+
+
+def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
+    """A line; x as shares of the width."""
+    return element("line", x1=percent(x1), y1=y1, x2=percent(x2), y2=y2, class_=class_)
+
+
+def text(x: float, y: float, words: str, class_: str, dx: float | None = None) -> Markup:
+    """Words at a place, moved by `dx` pixels."""
+    return element("text", words, x=percent(x), y=y, dx=dx, class_=class_)
+
+
+def dot(x: float, y: float, radius: float, class_: str, title: str = "") -> Markup:
+    """A point; `title` shows when it is pointed at."""
+    return element("circle", *_title(title), cx=percent(x), cy=y, r=radius, class_=class_)
+
+
+def stroke(x: float, y: float, half: float, class_: str, title: str = "") -> Markup:
+    """A short upright line, `half` pixels up and down from its place."""
+    return element(
+        "line", *_title(title), x1=percent(x), y1=y - half, x2=percent(x), y2=y + half, class_=class_
+    )  # fmt: skip
+
+
+def bar(x: float, y: float, width: float, height: float, class_: str, title: str = "") -> Markup:
+    """A rectangle; x and width as shares of the width of the plot."""
+    return element(
+        "rect", *_title(title), x=percent(x), y=y, width=percent(width), height=height, class_=class_
+    )  # fmt: skip
+
+
+def path(points: Iterable[tuple[float, float]], height: float, class_: str) -> Markup:
+    """A line through points (x as a share, y in pixels), stretched to the width of the plot."""
+    drawn = " ".join(f"{_short(1000 * x)},{_short(y)}" for x, y in points)
+    stroke = element("polyline", points=drawn, class_=class_, vector_effect="non-scaling-stroke")
+    return element(
+        "svg", stroke, viewBox=f"0 0 1000 {_short(height)}", width="100%", height=height,
+        preserveAspectRatio="none", class_="stretch",
+    )  # fmt: skip
+
+
+def _title(words: str) -> tuple[Markup, ...]:
+    return (element("title", words),) if words else ()
+
+
+def _text(value: object) -> str:
+    return _short(value) if isinstance(value, float) else str(value)
+
+
+def _short(value: float) -> str:
+    """At most two decimals, and none that say nothing; never `-0`."""
+    written = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if written == "-0" else written

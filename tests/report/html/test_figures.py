@@ -1,0 +1,90 @@
+"""What the plots are drawn from agrees with metrics.json, and by hand with small cases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from runner.records import Hit, Retrieval
+from runner.report.html.components import component_bars
+from runner.report.html.curves import FAMILIES, arm_curves, ceiling_curves, first_ranks
+from runner.report.html.palette import CEILING
+from runner.report.html.plots.shares import buckets, names
+from runner.report.html.plots.ticks import plain, ticks
+from runner.report.html.standings import standings
+
+
+@pytest.mark.parametrize("which", ["locomo", "sample", "large"])
+def test_every_curve_goes_through_the_figures_of_metrics_json(
+    which: str, request: pytest.FixtureRequest
+) -> None:
+    run = request.getfixturevalue(which)
+    scopes = standings(run.rows)
+    whole = [row for row in run.metrics["results"] if (row["view"], row["type"]) == ("all", "all")]
+    seen = 0
+    for name, scope in scopes.items():
+        curves = {arm: arm_curves(scope, arm, 50) for arm in scope.answers} | {
+            CEILING: ceiling_curves(scope, 50)
+        }
+        for row in whole:
+            family, _, k = row["metric"].partition("@")
+            if row["scope"] == name and family in FAMILIES:
+                assert curves[row["arm"]][family][int(k) - 1] == pytest.approx(row["value"], abs=1e-9)
+                seen += 1
+    assert seen == len(scopes) * (len(scope.answers) + 1) * 15
+
+
+def retrieval(gold: list[str], ranking: list[Hit], key: str = "q0") -> Retrieval:
+    return Retrieval(key, "a", "pgmnemo", "pool", "p", 3, tuple(gold), tuple(ranking))
+
+
+def bars(rows: list[Retrieval], components: dict[str, str]) -> list[Any]:
+    scope = standings(rows)["pool"]
+    found, _ = component_bars(
+        {"components": components, "guc_state": {"pgmnemo.a_weight": "2"}}, scope, "pgmnemo"
+    )
+    return found
+
+
+def test_a_component_alone_orders_the_candidates_anew() -> None:
+    row = retrieval(["x"], [Hit("y", 3.0, (1.0, 0.2)), Hit("x", 2.0, (0.5, 0.9)), Hit("z", 1.0, (0.7, 0.1))])
+    score, a, b = bars([row], {"a": "active", "b": "active"})
+    assert "2–3: 100.0 %" in score.plot  # noqa: RUF001
+    assert "2–3: 100.0 %" in a.plot  # noqa: RUF001
+    assert "1: 100.0 %" in b.plot
+    assert (a.words, b.words) == ("× 2", "")  # noqa: RUF001
+
+
+def test_an_inactive_component_says_why_and_is_not_drawn() -> None:
+    row = retrieval(["x"], [Hit("y", 3.0, (1.0, 0.0)), Hit("x", 2.0, (0.5, 0.0))])
+    *_, b = bars([row], {"a": "active", "b": "inactive: no edges"})
+    assert (b.words, b.plot) == ("inactive: no edges", "")
+
+
+def test_questions_without_gold_or_without_anything_else_among_the_candidates_do_not_count() -> None:
+    rows = [
+        retrieval(["x"], [Hit("y", 3.0, (1.0,))], "q0"),
+        retrieval(["x"], [Hit("x", 3.0, (1.0,))], "q1"),
+        retrieval(["x"], [Hit("x", 3.0, (1.0,)), Hit("y", 1.0, (0.5,))], "q2"),
+    ]
+    scope = standings(rows)["pool"]
+    assert component_bars({"components": {"a": "active"}, "guc_state": {}}, scope, "pgmnemo")[1] == 1
+
+
+def test_the_first_rank_is_that_of_the_best_gold() -> None:
+    assert first_ranks([[3, 1], [0, 7], [0, 0]]) == [1, 7, 0]
+
+
+def test_ranks_fall_into_the_bucket_that_ends_at_or_after_them() -> None:
+    assert buckets([1, 2, 5, 6, 50, 51, 0, 0], [1, 5, 50]) == [1 / 8, 2 / 8, 2 / 8, 3 / 8]
+    assert names([1, 5, 50], "no") == ["1", "2–5", "6–50", "no"]  # noqa: RUF001
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "wanted"),
+    [(0, 1, ["0", "0.2", "0.4", "0.6", "0.8", "1"]), (-0.3, 0.8, ["−0.2", "0", "0.2", "0.4", "0.6", "0.8"]),  # noqa: RUF001
+     (0, 7, ["0", "2", "4", "6"])],
+)  # fmt: skip
+def test_ticks_are_round_and_within_the_axis(low: float, high: float, wanted: list[str]) -> None:
+    assert [plain(tick) for tick in ticks(low, high, 6 if low < 0 else 5)] == wanted
