@@ -25,6 +25,7 @@ from runner.records import Matrix
 BLOCK = 10_000  # lessons made at once: the seed and the block's number decide every value in it
 NOISE = 0.5
 RARE_WORDS = 3  # in each passage
+SELDOM = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,10 @@ def unit(rows: Matrix) -> Matrix:
 
 
 def _spare_owners() -> NDArray[np.int8]:
-    """What is written later goes to the two measured tenants in turn."""
-    return np.tile(np.array([Tenant.WHOLE, Tenant.SHARE], dtype=np.int8), SPARE // 2)
+    """What is written later goes to the two measured tenants, seldom to the small one: it stays small."""
+    owners = np.full(SPARE, Tenant.WHOLE, dtype=np.int8)
+    owners[::SELDOM] = Tenant.SHARE
+    return owners
 
 
 def _map(path: Path, shape: tuple[int, int]) -> Matrix:

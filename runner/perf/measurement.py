@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from runner.perf.exact import Truth
-from runner.perf.reading import Reads, read
+from runner.perf.reading import LEAST, Reads, read
 from runner.perf.request import PerfRequest
 from runner.perf.results import Cell, Result
 from runner.perf.systems import Kind, System
@@ -36,13 +36,14 @@ def measure_system(
     reads = Reads(Tenant.WHOLE, request.k, seconds=request.seconds, most=request.questions)
     cells = list(_recalls(kind, system, workload, truths, reads))
     cells += _alone(system, workload, reads, request.clients)
+    memory = _held(system, workload, reads)
     spare = workload.spare()
     adding = add_some(system, spare, ADDS, request.seconds)
     cells += _under_writes(system, workload, spare, reads, request.clients)
     progress.say(f"{kind.title}: measured")
     return Result(
-        name, kind.title, kind.words, kind.hybrid, system.facts(), workload.count, loaded, sizes, cells,
-        adding,
+        name, kind.title, kind.words, kind.hybrid, system.facts(), workload.count, loaded, sizes, memory,
+        cells, adding,
     )  # fmt: skip
 
 
@@ -95,6 +96,15 @@ def _under_writes(
             with writing(system, spare) as writer:
                 cell, _ = read(system, workload, wanted)
             yield replace(cell, writes=writer.rate)
+
+
+def _held(system: System, workload: Workload, reads: Reads) -> int | None:
+    """Bytes of memory while one client is connected and has asked."""
+    with closing(system.client()) as client:
+        for asked in workload.questions[:LEAST]:
+            for tenant in MEASURED:
+                client.query(asked, tenant, reads.k)
+        return system.memory()
 
 
 def _by_several(reads: Reads, tenant: Tenant, clients: int) -> Reads:

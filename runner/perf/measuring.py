@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
@@ -32,6 +32,7 @@ from runner.perf.workload import Tenant, Workload
 from runner.progress import QUIET, Progress
 from runner.records import Json
 
+CUT_SHORT = "not measured: the run ended before it was done; measure it with --systems"
 RESULTS = ROOT / "benchmarks" / "performance"
 
 
@@ -60,9 +61,31 @@ def measure(
             source, scratch, memories=request.memories, tenants=request.tenants,
             dimensions=request.dimensions, seed=request.seed, progress=progress,
         )  # fmt: skip
-        results = list(_measured(names, request, workload, scratch, sql, progress))
-    made = document(request, workload, results, absent, needed, began, time.perf_counter() - clock)
-    return publish(folder, made, progress)
+
+        def save(results: Sequence[Result]) -> Path:
+            taken = time.perf_counter() - clock
+            return publish(
+                folder, document(request, workload, results, absent, needed, began, taken), progress
+            )
+
+        return _saved(names, _measured(names, request, workload, scratch, sql, progress), absent, save)
+
+
+def _saved(
+    names: Sequence[str], measured: Iterator[Result], absent: dict[str, str],
+    save: Callable[[Sequence[Result]], Path],
+) -> Path:  # fmt: skip
+    """The folder with all results; where the run ends early, what was measured so far is saved, too."""
+    results: list[Result] = []
+    try:
+        for result in measured:
+            results.append(result)
+    except BaseException as error:
+        if results:
+            absent.update({KINDS[name].title: CUT_SHORT for name in names[len(results) :]})
+            error.add_note(f"what was measured stands in {save(results)}")
+        raise
+    return save(results)
 
 
 def _chosen(request: PerfRequest) -> tuple[list[str], dict[str, str]]:

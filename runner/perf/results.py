@@ -55,6 +55,7 @@ class Result:
     lessons: int
     load_seconds: Mapping[str, float]
     bytes: Mapping[str, int]
+    memory: int | None
     cells: Sequence[Cell]
     adding: Writes
 
@@ -77,6 +78,8 @@ class Result:
             "bytes": dict(self.bytes),
             "bytes_total": self.size,
             "bytes_per_lesson": round(self.size / self.lessons, 1),
+            "memory_bytes": self.memory,
+            "memory_bytes_per_lesson": None if self.memory is None else round(self.memory / self.lessons, 1),
             "add_one": _rounded(asdict(self.adding)),
             "reads": [_rounded(asdict(cell)) for cell in self.cells],
         }

@@ -37,15 +37,25 @@ def _loading(document: Json) -> Table:
             ", ".join(f"{name} {value:,.1f}" for name, value in system["load_seconds"].items()),
             f"{system['bytes_total'] / 1e6:,.0f}",
             f"{system['bytes_per_lesson']:,.0f}",
+            NONE if system["memory_bytes"] is None else f"{system['memory_bytes'] / 1e6:,.0f}",
             f"{system['add_one']['p50_ms']:.2f}",
             f"{system['add_one']['p95_ms']:.2f}",
         )
         for system in document["systems"]
     ]
-    rows += [(title, sentence, *[""] * 5) for title, sentence in document["missing"].items()]
-    heads = ("system", "load s", "of which", "MB", "bytes a lesson", "add one, p50 ms", "p95 ms")
+    rows += [(title, sentence, *[""] * 6) for title, sentence in document["missing"].items()]
+    heads = (
+        "system",
+        "load s",
+        "of which",
+        "MB on disk",
+        "bytes a lesson",
+        "MB of memory",
+        "add one, p50 ms",
+        "p95 ms",
+    )
     lessons = sum(document["corpus"]["tenants"].values())
-    return Table(f"Load {lessons:,} lessons, size on disk, one durable write", heads, rows)
+    return Table(f"Load {lessons:,} lessons, size, one durable write", heads, rows)
 
 
 def _reads(document: Json, words: str, which: Which) -> Table:

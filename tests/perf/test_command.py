@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,11 @@ import pytest
 
 from runner.cli import main
 from runner.options import parser
-from runner.perf import document, estimate, systems
+from runner.perf import document, estimate, measuring, systems
 from runner.perf.measuring import measure
 from runner.perf.plots import recall_over_latency
 from runner.perf.request import PerfRequest
+from runner.perf.results import Cell, Result, Writes
 from runner.perf.systems import KINDS, missing
 
 README = (Path(__file__).parents[2] / "benchmarks" / "performance" / "README.md").read_text()
@@ -23,6 +24,8 @@ TINY = (
     "--quiet",
 )  # fmt: skip
 SQLITE = ("--systems", "sqlite")
+CELL = Cell("vector", "whole", 1, None, 20, 1.0, 2.0, 3.0, 900.0, 10.0, 1.0, recall=1.0)
+WRITES = Writes(20, 1.0, 2.0)
 
 
 def ended(arguments: Sequence[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
@@ -153,6 +156,22 @@ def test_a_peer_that_is_not_installed_is_named_with_its_remedy(
     sentence = "chromadb not installed; install the perf extra: pip install -c constraints.txt -e .[perf]"
     assert made["missing"] == {"ChromaDB (vectors only)": sentence}
     assert sentence in (folder / "performance.md").read_text()
+
+
+def test_a_run_that_ends_early_keeps_what_it_measured(
+    results: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, needs_sqlite: None
+) -> None:
+    def measured(*_: Any) -> Iterator[Result]:
+        yield Result("sqlite", "S", "", True, {}, 1420, {"store": 1.0}, {"file": 1}, None, [CELL], WRITES)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(measuring, "_measured", measured)
+    wanted = [*TINY, "--systems", "sqlite,by-hand", "--output", str(results), "--name", "cut"]
+    code, _, err = ended(wanted, capsys)
+    assert (code, err) == (130, f"interrupted; what was measured stands in {results / 'cut'}\n")
+    made = document.load(results / "cut")
+    assert [system["name"] for system in made["systems"]] == ["sqlite"]
+    assert made["missing"] == {"GIN + ts_rank_cd + HNSW": measuring.CUT_SHORT}
 
 
 @pytest.fixture(scope="module")

@@ -54,6 +54,9 @@ class Slow:
     def sizes(self) -> Mapping[str, int]:
         return {}
 
+    def memory(self) -> None:
+        """Not told."""
+
     def facts(self) -> Mapping[str, str]:
         return {}
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import psycopg
 
+from runner.perf.memory import of_server
 from runner.perf.server import Plain, plain_database
 from runner.perf.systems.system import EF_SEARCH, POOL, Place
 from runner.perf.workload import Asked, Lesson, Tenant, Workload
@@ -144,6 +145,10 @@ class ByHand:
     def sizes(self) -> Mapping[str, int]:
         with self._database.admin() as owner:
             return {str(name): int(size) for name, size in owner.execute(PARTS)}
+
+    def memory(self) -> int | None:
+        with self._database.admin() as owner:
+            return of_server(owner.info.backend_pid)
 
     def facts(self) -> Mapping[str, str]:
         with self._database.admin() as owner:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from runner.perf.memory import Library
 from runner.perf.systems.system import EF_SEARCH, Place
 from runner.perf.workload import Asked, Lesson, Tenant, Workload
 from runner.progress import Progress
@@ -51,7 +52,7 @@ class Chroma:
 
     def __init__(self, folder: Path) -> None:
         chromadb = import_module("chromadb")
-        self._folder = folder
+        self._folder, self._memory = folder, Library(folder)
         settings = chromadb.Settings(anonymized_telemetry=False)
         self._client = chromadb.PersistentClient(path=str(folder), settings=settings)
         self._collection: Any = None
@@ -88,6 +89,9 @@ class Chroma:
                 part = "chroma.sqlite3" if path.parent == self._folder else "hnsw"
                 parts[part] = parts.get(part, 0) + path.stat().st_size
         return dict(sorted(parts.items()))
+
+    def memory(self) -> int | None:
+        return self._memory.bytes()
 
     def facts(self) -> Mapping[str, str]:
         hnsw = {f"hnsw {name}": str(value) for name, value in HNSW.items()}

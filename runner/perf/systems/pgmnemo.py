@@ -14,6 +14,7 @@ import numpy as np
 import psycopg
 
 from runner.database import Database
+from runner.perf.memory import of_server
 from runner.perf.server import pgmnemo_database
 from runner.perf.systems.system import Place
 from runner.perf.workload import Asked, Lesson, Tenant, Workload
@@ -201,6 +202,10 @@ class Pgmnemo:
     def sizes(self) -> Mapping[str, int]:
         with self._database.admin() as owner:
             return {str(name): int(size) for name, size in owner.execute(PARTS) if size}
+
+    def memory(self) -> int | None:
+        with self._database.admin() as owner:
+            return of_server(owner.info.backend_pid)
 
     def facts(self) -> Mapping[str, str]:
         facts = self._database.facts

@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from runner.perf.memory import Library
 from runner.perf.systems.system import POOL, Place
 from runner.perf.workload import Asked, Lesson, Tenant, Workload
 from runner.progress import Progress
@@ -116,6 +117,7 @@ class Sqlite:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
+        self._memory = Library(folder)
 
     def load(self, workload: Workload, progress: Progress) -> Mapping[str, float]:
         client = SqliteClient(self._path)
@@ -143,6 +145,9 @@ class Sqlite:
 
     def sizes(self) -> Mapping[str, int]:
         return {path.name: path.stat().st_size for path in sorted(self._path.parent.glob(f"{FILE}*"))}
+
+    def memory(self) -> int | None:
+        return self._memory.bytes()
 
     def facts(self) -> Mapping[str, str]:
         apsw, sqlite_vec = import_module("apsw"), import_module("sqlite_vec")

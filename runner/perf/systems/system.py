@@ -58,6 +58,10 @@ class System(Protocol):
         """Bytes on disk of each part; their sum is the size."""
         ...
 
+    def memory(self) -> int | None:
+        """Bytes of memory that it holds now (runner/perf/memory.py); None where that cannot be told."""
+        ...
+
     def facts(self) -> Mapping[str, str]:
         """Versions and settings that decide its figures."""
         ...
