@@ -1429,6 +1429,7 @@ AS $$
      ORDER BY b.since DESC
      LIMIT 1
 $$;
+-- From its name, or the number that an ISO date gives.
 CREATE FUNCTION pgmnemo._month(name text)
 RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -1542,7 +1543,7 @@ BEGIN
         ELSE tsrange(today, today + interval '1 day') END;
 END
 $$;
--- The first test lets nearly every question that names no time go without a second look. Far from today the
+-- Two tests, a quick one and a close one, let a question go that names no time. Far from today the
 -- calendar of PostgreSQL would end within the intervals; such a moment has none.
 CREATE FUNCTION pgmnemo._times(question text, as_of timestamptz, OUT since timestamptz[], OUT until timestamptz[])
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -1557,8 +1558,10 @@ DECLARE
 BEGIN
     since := '{}';
     until := '{}';
-    IF remaining !~ ('(19|20)\d\d|\d{4}-\d\d-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|valentine|new year|'
-                     'ago|back|earlier|yesterday|today|last|past|previous|this (week|month|year|morning|afternoon)')
+    IF remaining !~ '(19|20)\d\d|\d-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|valentine|new year|ago|back|earlier|yesterday|today|last|past|previous|this '
+       OR remaining !~ ('\d{4}|\m(january|february|march|april|may|june|july|august|september|october|november|december|'
+                        'jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|yesterday|'
+                        'today|(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))')
        OR as_of NOT BETWEEN '1000-01-01 UTC' AND '9999-12-31 UTC' THEN
         RETURN;
     END IF;
@@ -2195,6 +2198,208 @@ importance: (importance - 3) / 2, -1 to 1;
 graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
 passage: the text of the best passage, NULL where there are none. embedding: real[] or vector of 1,024; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; valid_at: only what had happened and had not expired then; role: only lessons of that role; mode: hybrid, vector or keyword.
 Candidates are the pool_depth (at least k) best of each leg and what the graph adds, filled up so that a scope that holds k lessons returns k.';
+-- Each block of postings against itself: the pruning of recall trusts its order, its sums and its extremes.
+CREATE FUNCTION pgmnemo._block_problems(tenant uuid)
+RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT w.problem, p.project_id, p.lesson_ids[1], p.lexeme, w.found, w.wanted
+      FROM pgmnemo.posting p
+     CROSS JOIN LATERAL (
+            SELECT count(*) AS n, coalesce(sum(x.tokens), 0) AS total, coalesce(max(x.frequency), 0) AS highest,
+                   coalesce(min(x.tokens), 0) AS least, bool_and(coalesce(x.id > x.previous, x.place = 1)) AS ascending,
+                   (cardinality(p.frequencies), cardinality(p.token_counts)) = (cardinality(p.lesson_ids), cardinality(p.lesson_ids))
+                   AS alike
+              FROM (SELECT u.*, lag(u.id) OVER (ORDER BY u.place) AS previous
+                      FROM unnest(p.lesson_ids, p.frequencies, p.token_counts) WITH ORDINALITY
+                           AS u (id, frequency, tokens, place)) x) b
+     CROSS JOIN LATERAL (VALUES
+            ('block with lists of different lengths',
+             concat_ws(', ', cardinality(p.lesson_ids), cardinality(p.frequencies), cardinality(p.token_counts)), NULL,
+             NOT b.alike),
+            ('block of no or more than 128 lessons', b.n::text, '1 to 128', b.n NOT BETWEEN 1 AND 128),
+            ('block not in ascending order', p.lesson_ids::text, NULL, b.alike AND NOT b.ascending),
+            ('block with wrong lesson_count', p.lesson_count::text, b.n::text, b.alike AND p.lesson_count <> b.n),
+            ('block with wrong token_total', p.token_total::text, b.total::text, b.alike AND p.token_total <> b.total),
+            ('block with wrong max_frequency', p.max_frequency::text, b.highest::text, b.alike AND p.max_frequency <> b.highest),
+            ('block with wrong min_tokens', p.min_tokens::text, b.least::text, b.alike AND p.min_tokens <> b.least)
+           ) AS w (problem, found, wanted, so)
+     WHERE p.tenant_id = tenant AND w.so
+$$;
+-- What the keyword index holds against what the tenant's active lessons hold, entry by entry.
+CREATE FUNCTION pgmnemo._posting_problems(tenant uuid)
+RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH due AS (
+        SELECT l.project_id, l.id, u.lexeme COLLATE "C" AS lexeme, u.frequency, l.token_count AS tokens
+          FROM pgmnemo.lesson l
+         CROSS JOIN LATERAL (SELECT v.lexeme, cardinality(v.positions) FROM unnest(l.lexemes) v
+                             UNION ALL SELECT '', 0) AS u (lexeme, frequency)
+         WHERE l.tenant_id = tenant AND l.active
+    ), held AS (
+        SELECT p.project_id, x.id, p.lexeme, max(x.frequency) AS frequency, max(x.tokens) AS tokens, count(*) AS times
+          FROM pgmnemo.posting p, unnest(p.lesson_ids, p.frequencies, p.token_counts) AS x (id, frequency, tokens)
+         WHERE p.tenant_id = tenant
+         GROUP BY p.project_id, p.lexeme, x.id
+    )
+    SELECT w.problem, project_id, id, lexeme, w.found, w.wanted
+      FROM due d FULL JOIN held h USING (project_id, id, lexeme)
+     CROSS JOIN LATERAL (VALUES
+            ('posting missing', NULL, d.frequency::text, h.times IS NULL),
+            ('posting surplus', h.frequency::text, NULL, d.lexeme IS NULL),
+            ('posting more than once', h.times::text, '1', h.times > 1),
+            ('posting with wrong frequency', h.frequency::text, d.frequency::text,
+             d.lexeme IS NOT NULL AND h.times IS NOT NULL AND h.frequency IS DISTINCT FROM d.frequency),
+            ('posting with wrong token count', h.tokens::text, d.tokens::text,
+             d.lexeme IS NOT NULL AND h.times IS NOT NULL AND h.tokens IS DISTINCT FROM d.tokens)
+           ) AS w (problem, found, wanted, so)
+     WHERE w.so
+$$;
+-- Lessons whose lexemes, or their number, are not what their text gives under their own configuration; `config` is
+-- NULL where that no longer exists.
+CREATE FUNCTION pgmnemo._stale_lessons(tenant uuid)
+RETURNS TABLE (project_id uuid, lesson_id bigint, config regconfig, text_config text, lexemes tsvector, fresh tsvector,
+               token_count integer, tokens integer)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT l.project_id, l.id, c.config, l.text_config, l.lexemes, f.fresh, l.token_count, n.tokens
+      FROM pgmnemo.lesson l
+     CROSS JOIN LATERAL (
+            SELECT CASE WHEN pg_input_is_valid(l.text_config, 'regconfig') THEN l.text_config::regconfig END) AS c (config)
+     CROSS JOIN LATERAL (
+            SELECT pgmnemo._lexemes(c.config, concat_ws(E'\n', l.topic, l.content)) OFFSET 0) AS f (fresh)
+     CROSS JOIN LATERAL (SELECT coalesce(sum(cardinality(u.positions)), 0)::integer FROM unnest(f.fresh) u) AS n (tokens)
+     WHERE l.tenant_id = tenant AND (c.config IS NULL OR (l.lexemes, l.token_count) IS DISTINCT FROM (f.fresh, n.tokens))
+$$;
+-- Passages that are not as the verbs write them, beside what they should be. Half precision leaves a unit vector
+-- at most 0.0005 too long or too short.
+CREATE FUNCTION pgmnemo._unsound_passages(tenant uuid)
+RETURNS TABLE (project_id uuid, lesson_id bigint, number smallint, in_project uuid, fresh tsvector, norm float8,
+               embedding halfvec, indexed boolean, lexemes_differ boolean, vector_differs boolean, flag_differs boolean)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, @extschema:vector@, pg_temp
+AS $$
+    SELECT p.project_id, p.lesson_id, p.number, l.project_id, f.fresh, v.norm, r.embedding, i.indexed,
+           p.lexemes IS DISTINCT FROM f.fresh, p.embedding IS DISTINCT FROM r.embedding, p.indexed <> i.indexed
+      FROM pgmnemo.passage p
+      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = p.lesson_id
+     CROSS JOIN LATERAL (
+            SELECT CASE WHEN pg_input_is_valid(l.text_config, 'regconfig')
+                        THEN pgmnemo._lexemes(l.text_config::regconfig, p.content) ELSE p.lexemes END OFFSET 0) AS f (fresh)
+     CROSS JOIN LATERAL (
+            SELECT l2_norm(p.embedding),
+                   CASE WHEN p.width = 384 THEN 384
+                        WHEN l2_norm(subvector(p.embedding, 385, p.width - 384)) = 0 THEN 384
+                        WHEN p.width = 768 THEN 768
+                        WHEN l2_norm(subvector(p.embedding, 769, 256)) = 0 THEN 768
+                        ELSE 1024 END) AS v (norm, width)
+     CROSS JOIN LATERAL (
+            SELECT CASE WHEN v.norm NOT BETWEEN 0.999 AND 1.001 THEN l2_normalize(subvector(p.embedding, 1, v.width))
+                        ELSE subvector(p.embedding, 1, v.width) END) AS r (embedding)
+     CROSS JOIN LATERAL (
+            SELECT p.indexed AND p.embedding IS NOT NULL
+                   AND (p.number > 0 OR NOT EXISTS (
+                        SELECT FROM pgmnemo.passage q
+                         WHERE q.tenant_id = tenant AND q.lesson_id = p.lesson_id AND q.number > 0 AND q.indexed
+                           AND q.embedding IS NOT NULL))) AS i (indexed)
+     WHERE p.tenant_id = tenant
+       AND (p.project_id, p.lexemes, p.embedding, p.indexed)
+           IS DISTINCT FROM (l.project_id, f.fresh, r.embedding, i.indexed)
+$$;
+CREATE FUNCTION pgmnemo.check_index()
+RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, @extschema:vector@, pg_temp
+AS $$
+DECLARE
+    tenant uuid := pgmnemo._tenant();
+BEGIN
+    RETURN QUERY
+    SELECT w.problem, s.project_id, s.lesson_id, NULL, w.found, w.wanted
+      FROM pgmnemo._stale_lessons(tenant) s
+     CROSS JOIN LATERAL (VALUES
+            ('lesson with unknown text_config', s.text_config, NULL, s.config IS NULL),
+            ('lesson with stale lexemes', s.lexemes::text, s.fresh::text, s.config IS NOT NULL AND s.lexemes <> s.fresh),
+            ('lesson with wrong token_count', s.token_count::text, s.tokens::text,
+             s.config IS NOT NULL AND s.token_count <> s.tokens)) AS w (problem, found, wanted, so)
+     WHERE w.so;
+    RETURN QUERY
+    SELECT w.problem, p.project_id, p.lesson_id, p.number::text, w.found, w.wanted
+      FROM pgmnemo._unsound_passages(tenant) p
+     CROSS JOIN LATERAL (VALUES
+            ('passage in another project', p.project_id::text, p.in_project::text, p.project_id <> p.in_project),
+            ('passage with stale lexemes', NULL, p.fresh::text, p.lexemes_differ),
+            ('passage with a vector not of unit length', p.norm::text, '1', p.norm NOT BETWEEN 0.999 AND 1.001),
+            ('passage with a vector wider than needed', NULL, vector_dims(p.embedding)::text,
+             p.vector_differs AND p.norm BETWEEN 0.999 AND 1.001),
+            ('passage indexed without need', 't', 'f', p.flag_differs)) AS w (problem, found, wanted, so)
+     WHERE w.so;
+    RETURN QUERY SELECT * FROM pgmnemo._block_problems(tenant);
+    RETURN QUERY SELECT * FROM pgmnemo._posting_problems(tenant);
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.check_index() IS 'what is wrong in what the tenant''s lessons are found by, one row a problem, none when all is well. lesson: lexemes or token_count are not what the text gives under the lesson''s text_config; passage (item: its number): in another project than its lesson, lexemes not those of its text, a vector not of unit length or wider than needed, or indexed without need (the lesson as a whole beside its passages, or no vector); block (item: its lexeme, lesson_id: its first): order, sums or extremes wrong; posting (item: the lexeme, empty for the list of all lessons): missing, surplus, more than once, or with wrong numbers. Reads everything of the tenant; pgmnemo.repair_index() mends it';
+-- One statement takes the postings away and lists the lessons to build them from: a lesson that another session
+-- stores between two would otherwise keep its own postings and get them again. Changes of those listed wait.
+CREATE FUNCTION pgmnemo.repair_index()
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    tenant uuid := pgmnemo._tenant();
+    ids bigint[];
+BEGIN
+    PERFORM pgmnemo._lock_postings(tenant);
+    IF EXISTS (SELECT FROM pgmnemo._stale_lessons(tenant)) THEN
+        DELETE FROM pgmnemo.posting p WHERE p.tenant_id = tenant;
+        PERFORM pgmnemo._repair_lessons(tenant);
+    END IF;
+    PERFORM pgmnemo._repair_passages(tenant);
+    WITH gone AS (
+        DELETE FROM pgmnemo.posting p WHERE p.tenant_id = tenant
+    )
+    SELECT array_agg(l.id) INTO ids FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.active;
+    PERFORM pgmnemo._add_postings(tenant, ids);
+    RETURN coalesce(cardinality(ids), 0);
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.repair_index() IS 'mends what pgmnemo.check_index finds: derives stale lexemes and unsound passages anew from their texts and vectors, and rebuilds all postings of the tenant from its lessons, in one transaction, sorted and in full blocks. Holds the tenant''s writers up, readers never. Returns how many active lessons there are; VACUUM pgmnemo.posting afterwards';
+-- The trigger derives lexemes anew under the setting, which is therefore each lesson's own configuration here. The
+-- tenant's postings must be away: the siblings of that trigger would stumble over damaged ones.
+CREATE FUNCTION pgmnemo._repair_lessons(tenant uuid)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    own_config text := coalesce(current_setting('pgmnemo.text_config', true), '');
+    stale record;
+BEGIN
+    FOR stale IN SELECT s.config, array_agg(s.lesson_id) AS ids FROM pgmnemo._stale_lessons(tenant) s GROUP BY s.config LOOP
+        PERFORM set_config('pgmnemo.text_config', coalesce(stale.config::text, own_config), true);
+        UPDATE pgmnemo.lesson l SET lexemes = '', token_count = -1 WHERE l.tenant_id = tenant AND l.id = ANY (stale.ids);
+    END LOOP;
+    PERFORM set_config('pgmnemo.text_config', own_config, true);
+END
+$$;
+CREATE FUNCTION pgmnemo._repair_passages(tenant uuid)
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, @extschema:vector@, pg_temp
+AS $$
+    UPDATE pgmnemo.passage p
+       SET project_id = u.in_project, lexemes = u.fresh, embedding = u.embedding, width = vector_dims(u.embedding),
+           indexed = u.indexed
+      FROM pgmnemo._unsound_passages(tenant) u
+     WHERE p.tenant_id = tenant AND p.lesson_id = u.lesson_id AND p.number = u.number
+$$;
 -- What pg_dump takes along. Postings are not dumped: the triggers build them anew from the lessons.
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant_grant', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson', '');
