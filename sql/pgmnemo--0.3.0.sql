@@ -2400,6 +2400,273 @@ AS $$
       FROM pgmnemo._unsound_passages(tenant) u
      WHERE p.tenant_id = tenant AND p.lesson_id = u.lesson_id AND p.number = u.number
 $$;
+-- The passage that recall shows and those that decide passage_terms, passage_cosine and pair_cosine, by number.
+CREATE FUNCTION pgmnemo._explain_passages(l pgmnemo.lesson, asked pgmnemo.question, w pgmnemo.weights)
+RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, @extschema:vector@, pg_temp
+AS $$
+    WITH each AS (
+        SELECT p.number, p.content, c.cosine, t.terms, t.lexemes,
+               row_number() OVER (ORDER BY pgmnemo._passage_worth(p, asked, w), p.number) AS shown,
+               row_number() OVER (ORDER BY c.cosine DESC NULLS LAST, p.number) AS by_cosine,
+               row_number() OVER (ORDER BY t.terms DESC, p.number) AS by_terms
+          FROM pgmnemo.passage p
+         CROSS JOIN LATERAL (
+                SELECT pgmnemo._bounded(-(p.embedding <#> subvector((asked).direction, 1, p.width)))) AS c (cosine)
+         CROSS JOIN LATERAL (
+                SELECT coalesce(sum(i.idf + (w).passage_term_bonus), 0), string_agg(i.lexeme, ', ')
+                  FROM unnest((asked).terms, (asked).idfs, (asked).queries) AS i (lexeme, idf, query)
+                 WHERE p.lexemes @@ i.query) AS t (terms, lexemes)
+         WHERE p.tenant_id = l.tenant_id AND p.lesson_id = l.id AND p.number > 0
+    )
+    SELECT 'passage ' || e.number, r.item, r.value, NULL::float8, NULL::float8, r.note
+      FROM each e
+     CROSS JOIN LATERAL (VALUES
+            (1, 'text', CASE WHEN e.shown = 1 THEN 'shown' END, e.content),
+            (2, 'terms', e.terms::text, concat_ws(': ', CASE WHEN e.by_terms = 1 THEN 'most' END, e.lexemes)),
+            (3, 'cosine', e.cosine::text, CASE e.by_cosine WHEN 1 THEN 'best' WHEN 2 THEN 'second' END)
+           ) AS r (place, item, value, note)
+     WHERE 1 IN (e.shown, e.by_cosine, e.by_terms) OR e.by_cosine = 2
+     ORDER BY e.number, r.place
+$$;
+CREATE FUNCTION pgmnemo.explain_recall(
+    project_id  uuid,
+    external_id text,
+    embedding   real[]      DEFAULT NULL,
+    query_text  text        DEFAULT NULL,
+    as_of       timestamptz DEFAULT NULL,
+    valid_at    timestamptz DEFAULT NULL,
+    role        text        DEFAULT NULL,
+    mode        text        DEFAULT 'hybrid',
+    k           integer     DEFAULT 10,
+    in_project  uuid        DEFAULT NULL
+)
+RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, @extschema:vector@, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET jit = off
+SET max_parallel_workers_per_gather = 0
+AS $$
+#variable_conflict use_column
+DECLARE
+    tenant uuid := pgmnemo._tenant();
+    s jsonb := pgmnemo._settings();
+    w pgmnemo.weights := jsonb_populate_record(NULL::pgmnemo.weights, s);
+    scope uuid := explain_recall.project_id;
+    first_project uuid := coalesce(scope, '00000000-0000-0000-0000-000000000000');
+    last_project uuid := coalesce(scope, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+    moment timestamptz := coalesce(explain_recall.as_of, now());
+    meaning vector := pgmnemo._embedding(explain_recall.embedding);
+    words text := explain_recall.query_text;
+    asked pgmnemo.question;
+    wanted bigint;
+    l pgmnemo.lesson;
+    pool record;
+    own pgmnemo.candidate;
+    place record;
+    ways text;
+BEGIN
+    PERFORM pgmnemo._check_recall(explain_recall.k, explain_recall.mode, meaning IS NOT NULL, words IS NOT NULL, moment);
+    IF coalesce(explain_recall.in_project, scope) IS NULL THEN
+        RAISE EXCEPTION 'in_project is NULL, but must name the lesson''s project where project_id is NULL'
+        USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    wanted := pgmnemo._lesson_id(tenant, coalesce(explain_recall.in_project, scope), explain_recall.external_id);
+    SELECT o.* INTO l FROM pgmnemo.lesson o WHERE o.tenant_id = tenant AND o.id = wanted;
+    IF explain_recall.mode = 'keyword' THEN
+        meaning := NULL;
+    ELSIF explain_recall.mode = 'vector' THEN
+        words := NULL;
+    END IF;
+    asked := pgmnemo._ask(tenant, first_project, last_project, words, meaning, moment, s);
+    pool := pgmnemo._pool(tenant, first_project, last_project, asked, s, w, explain_recall.k, words IS NOT NULL, moment,
+                          explain_recall.role, explain_recall.valid_at, l.id);
+    SELECT c.* INTO own FROM unnest(pool.candidates) c WHERE c.lesson_id = l.id;
+    SELECT p.*, count(*) OVER () AS all_of_them INTO place
+      FROM pgmnemo._pool_scores(pool.candidates, pool.linked, pool.graphs, w) p ORDER BY p.lesson_id <> l.id LIMIT 1;
+    ways := nullif(concat_ws('; ',
+        'keyword leg, place ' || array_position(pool.by_keyword, l.id), 'vector leg, place ' || array_position(pool.by_vector, l.id),
+        CASE WHEN l.id = ANY (pool.filled) THEN 'filled up to k' END,
+        CASE WHEN l.id = ANY (pool.linked) AND (scope IS NULL OR l.project_id = scope)
+                  AND pgmnemo._recallable(l, explain_recall.role, explain_recall.valid_at, s ->> 'gate_strict')
+             THEN 'graph' END), '');
+
+    RETURN QUERY VALUES
+        ('answer', 'rank', CASE WHEN ways IS NOT NULL THEN place.rank::text END, NULL::float8, NULL::float8,
+         CASE WHEN ways IS NULL THEN format('none: it would be %s of %s candidates', place.rank, place.all_of_them)
+              WHEN place.rank > explain_recall.k THEN format('of %s candidates; beyond k = %s', place.all_of_them, explain_recall.k)
+              ELSE format('of %s candidates', place.all_of_them) END),
+        ('answer', 'score', place.score::text, NULL, NULL, left(l.content, 100)),
+        ('answer', 'candidate', CASE WHEN ways IS NULL THEN 'no' ELSE 'yes' END, NULL, NULL,
+         coalesce(ways, 'in no leg''s best ' || greatest((s ->> 'pool_depth')::float8, explain_recall.k)));
+    RETURN QUERY SELECT * FROM pgmnemo._explain_recallable(
+        l, scope, explain_recall.role, explain_recall.valid_at, s ->> 'gate_strict');
+    RETURN QUERY SELECT * FROM pgmnemo._explain_score(
+        l, own, place.context, place.context_from, place.graph,
+        CASE WHEN place.graph > 0 THEN pgmnemo._graph_seed(
+            tenant, pool.candidates, pool.seeds, l.id, s, explain_recall.valid_at) END, w, moment);
+    RETURN QUERY SELECT * FROM pgmnemo._explain_terms(l, words, asked, w);
+    RETURN QUERY SELECT * FROM pgmnemo._explain_passages(l, asked, w);
+    RETURN QUERY SELECT 'time', 'interval ' || t.number, pgmnemo._temporal(l.occurred_at, ARRAY[t.since], ARRAY[t.until])::text,
+                        NULL::float8, NULL::float8, format('%s to %s', t.since, t.until)
+                   FROM unnest(asked.since, asked.until) WITH ORDINALITY AS t (since, until, number);
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.explain_recall IS 'why one lesson ranks where it does for one question; arguments as of pgmnemo.recall_lessons, in_project: the lesson''s project where that is not project_id. Sections of the table, value and numbers as that call has them:
+answer: rank (NULL: not among the candidates), score (what it would be otherwise) and by which ways it became a candidate;
+recallable: each condition that a lesson must meet, yes or no;
+score: each component with its weight and contribution; added up in this order the contributions are the score;
+term: each lexeme of the question: value is how often the lesson holds it, weight its inverse document frequency, contribution its part of the weighted BM25;
+passage n: those that decide, with text, terms (sum of idf + passage_term_bonus) and cosine;
+time: each interval that the question names, and how occurred_at fits it.';
+-- The tests of pgmnemo._recallable and of the scope, one by one.
+CREATE FUNCTION pgmnemo._explain_recallable(l pgmnemo.lesson, project uuid, asked_role text, valid_time timestamptz, gate text)
+RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'recallable', t.item, CASE WHEN t.passed THEN 'yes' ELSE 'no' END, NULL::float8, NULL::float8, t.note
+      FROM (VALUES
+            ('scope', project IS NULL OR l.project_id = project,
+             format('lesson in project %s, recall in %s', l.project_id, coalesce(project::text, 'the whole tenant'))),
+            ('active', l.active, CASE WHEN NOT l.active THEN 'softly forgotten' END),
+            ('role', asked_role IS NULL OR coalesce(l.role = asked_role, false),
+             format('lesson %s, recall %s', coalesce(quote_literal(l.role), 'without role'),
+                    coalesce(quote_literal(asked_role), 'of any role'))),
+            ('happened', coalesce(coalesce(l.occurred_at, l.stored_at) <= valid_time, true),
+             format('%s, recall valid at %s', coalesce(l.occurred_at, l.stored_at), coalesce(valid_time::text, 'any time'))),
+            ('not expired', coalesce(valid_time < l.expires_at, true),
+             format('expires %s, recall valid at %s', coalesce(l.expires_at::text, 'never'), coalesce(valid_time::text, 'any time'))),
+            ('gate', gate <> 'enforce' OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL,
+             format('gate_strict %s, lesson with%s provenance', gate,
+                    CASE WHEN coalesce(l.commit_sha, l.artifact_hash) IS NULL THEN 'out' ELSE '' END))
+           ) AS t (item, passed, note)
+$$;
+-- The terms of the formula in its order: added up one after another they are the score to the last bit.
+CREATE FUNCTION pgmnemo._explain_score(l pgmnemo.lesson, c pgmnemo.candidate, context float8, context_from text, graph float8,
+                                       graph_seed text, w pgmnemo.weights, moment timestamptz)
+RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'score', t.item, t.value::text, t.weight, t.weight * t.counted, t.note
+      FROM (VALUES
+            ('bm25', (c).bm25, (w).bm25_weight, coalesce((c).bm25, 0), format('%s words', l.token_count)),
+            ('passage_terms', (c).passage_terms, (w).passage_terms_weight, coalesce((c).passage_terms, 0), NULL),
+            ('passage_cosine', (c).passage_cosine, (w).passage_cosine_weight, greatest((c).passage_cosine, 0), NULL),
+            ('pair_cosine', (c).pair_cosine, (w).pair_cosine_weight, greatest((c).pair_cosine, 0), NULL),
+            ('cosine', (c).cosine, (w).cosine_weight, greatest((c).cosine, 0), NULL),
+            ('temporal', (c).temporal, (w).temporal_weight, (c).temporal,
+             coalesce('occurred at ' || l.occurred_at, 'without occurred_at')),
+            ('context', context, (w).context_weight, context,
+             CASE WHEN context_from = l.external_id THEN 'its own relevance' ELSE 'relevance of ' || quote_literal(context_from) END),
+            ('recency', (c).recency, (w).recency_weight, (c).recency,
+             format('age %s days, half-life %s days',
+                    round(greatest(extract(epoch FROM moment - coalesce(l.occurred_at, l.stored_at)), 0) / 86400, 2), (w).recency_half_life)),
+            ('importance', (c).importance, (w).importance_weight, (c).importance, format('importance %s of 1 to 5', l.importance)),
+            ('graph', graph, (w).graph_weight, graph, 'flows in from ' || quote_literal(graph_seed))
+           ) AS t (item, value, weight, counted, note)
+$$;
+-- The question's lexemes, rarest first; those that no lesson in scope holds come last.
+CREATE FUNCTION pgmnemo._explain_terms(l pgmnemo.lesson, words text, asked pgmnemo.question, w pgmnemo.weights)
+RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'term', q.lexeme, coalesce(cardinality(h.positions), 0)::text, a.idf,
+           CASE WHEN h.lexeme IS NOT NULL
+                THEN (w).bm25_weight * pgmnemo._impact(a.scale, cardinality(h.positions), (asked).flat, (asked).per_token, l.token_count)
+                     / 1099511627776
+                ELSE 0 END,
+           format('in %s of %s lessons', coalesce(a.lessons, 0), (asked).held) || coalesce('; in passage ' || p.numbers, '')
+      FROM unnest(tsvector_to_array(pgmnemo._lexemes(pgmnemo._text_config(), words))) AS q (lexeme)
+      LEFT JOIN unnest((asked).terms, (asked).idfs, (asked).scales, (asked).postings) AS a (lexeme, idf, scale, lessons)
+             ON a.lexeme = q.lexeme
+      LEFT JOIN unnest(l.lexemes) h ON h.lexeme = q.lexeme
+     CROSS JOIN LATERAL (
+            SELECT string_agg(p.number::text, ', ' ORDER BY p.number) FROM pgmnemo.passage p
+             WHERE p.tenant_id = l.tenant_id AND p.lesson_id = l.id AND p.lexemes @@ pgmnemo._term(q.lexeme)) AS p (numbers)
+     ORDER BY a.idf DESC NULLS LAST, q.lexeme COLLATE "C"
+$$;
+-- From which seed the relevance comes that reaches a lesson along edges; NULL: from none.
+CREATE FUNCTION pgmnemo._graph_seed(tenant uuid, candidates pgmnemo.candidate[], seeds bigint[], lesson bigint, s jsonb,
+                                    valid_time timestamptz)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT c.external_id
+      FROM unnest(candidates) c
+     CROSS JOIN LATERAL pgmnemo._graph_proximity(
+            tenant, ARRAY[c.lesson_id], ARRAY[c.relevance], (s ->> 'graph_depth')::float8::integer,
+            greatest((s ->> 'pool_depth')::float8::integer, 200), valid_time, s ->> 'gate_strict') g
+     WHERE c.lesson_id = ANY (seeds) AND g.lesson_id = lesson
+     ORDER BY g.graph DESC, c.external_id, c.project_id
+     LIMIT 1
+$$;
+-- The candidates of one recall as pgmnemo.recall_lessons takes them, and by which way each came; `lesson` joins them
+-- last, where none did, to see what it would be worth.
+CREATE FUNCTION pgmnemo._pool(
+    tenant uuid, first_project uuid, last_project uuid, asked pgmnemo.question, s jsonb, w pgmnemo.weights, k integer,
+    by_words boolean, moment timestamptz, asked_role text, valid_time timestamptz, lesson bigint,
+    OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT linked bigint[], OUT graphs float8[],
+    OUT seeds bigint[], OUT candidates pgmnemo.candidate[])
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, @extschema:vector@, pg_temp
+AS $$
+DECLARE
+    gate text := s ->> 'gate_strict';
+    depth integer := greatest((s ->> 'pool_depth')::float8, k);
+    ids bigint[];
+    totals float8[];
+    more bigint[];
+BEGIN
+    SELECT coalesce(array_agg(t.lesson_id), '{}'), coalesce(array_agg(t.total), '{}') INTO by_keyword, totals
+      FROM pgmnemo._keyword_leg(tenant, first_project, last_project, asked, depth, gate, asked_role, valid_time) t;
+    by_vector := pgmnemo._vector_leg(tenant, first_project, last_project, asked, depth, s, asked_role, valid_time);
+    ids := by_keyword || ARRAY(SELECT v.id FROM unnest(by_vector) AS v (id) WHERE v.id <> ALL (by_keyword));
+    filled := ARRAY(SELECT pgmnemo._fill(
+        tenant, first_project, last_project, ids, greatest(k - cardinality(ids), 0), asked_role, valid_time, gate));
+    ids := ids || filled;
+    candidates := pgmnemo._candidates(tenant, ids, totals, asked, w, by_words, moment);
+    seeds := ARRAY(SELECT c.lesson_id FROM unnest(candidates) c WHERE c.relevance > 0
+                    ORDER BY c.relevance DESC, c.external_id, c.project_id LIMIT (s ->> 'graph_seeds')::float8);
+    SELECT coalesce(array_agg(g.lesson_id), '{}'), coalesce(array_agg(g.graph), '{}') INTO linked, graphs
+      FROM pgmnemo._graph_leg(tenant, candidates, s, valid_time) g;
+    more := ARRAY(SELECT l.id FROM pgmnemo.lesson l
+                   WHERE l.tenant_id = tenant AND l.id = ANY (linked) AND l.id <> ALL (ids)
+                     AND l.project_id BETWEEN first_project AND last_project
+                     AND pgmnemo._recallable(l, asked_role, valid_time, gate));
+    IF lesson <> ALL (ids || more) THEN
+        more := more || lesson;
+    END IF;
+    candidates := candidates || pgmnemo._candidates(tenant, more, '{}', asked, w, by_words, moment);
+END
+$$;
+-- Every candidate with its score and rank, and whose relevance its context is.
+CREATE FUNCTION pgmnemo._pool_scores(candidates pgmnemo.candidate[], linked bigint[], graphs float8[], w pgmnemo.weights)
+RETURNS TABLE (lesson_id bigint, rank bigint, score float8, context float8, context_from text, graph float8)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT x.lesson_id, row_number() OVER (ORDER BY x.score DESC, x.external_id, x.project_id), x.score, x.context,
+           x.context_from, x.graph
+      FROM (SELECT c.*, coalesce(g.graph, 0) AS graph,
+                   c.relevance + (w).context_weight * c.context + (w).recency_weight * c.recency
+                   + (w).importance_weight * c.importance + (w).graph_weight * coalesce(g.graph, 0) AS score
+              FROM (SELECT c.*, CASE WHEN c.occurred_at IS NULL THEN c.relevance ELSE max(c.relevance) OVER moment END AS context,
+                           CASE WHEN c.occurred_at IS NULL THEN c.external_id
+                                ELSE first_value(c.external_id) OVER moment END AS context_from
+                      FROM unnest(candidates) c
+                    WINDOW moment AS (PARTITION BY c.project_id, c.occurred_at
+                                      ORDER BY c.relevance DESC, c.external_id
+                                      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) c
+              LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id) x
+$$;
 -- What pg_dump takes along. Postings are not dumped: the triggers build them anew from the lessons.
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.tenant_grant', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson', '');

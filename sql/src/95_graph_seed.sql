@@ -1,0 +1,16 @@
+-- From which seed the relevance comes that reaches a lesson along edges; NULL: from none.
+CREATE FUNCTION pgmnemo._graph_seed(tenant uuid, candidates pgmnemo.candidate[], seeds bigint[], lesson bigint, s jsonb,
+                                    valid_time timestamptz)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT c.external_id
+      FROM unnest(candidates) c
+     CROSS JOIN LATERAL pgmnemo._graph_proximity(
+            tenant, ARRAY[c.lesson_id], ARRAY[c.relevance], (s ->> 'graph_depth')::float8::integer,
+            greatest((s ->> 'pool_depth')::float8::integer, 200), valid_time, s ->> 'gate_strict') g
+     WHERE c.lesson_id = ANY (seeds) AND g.lesson_id = lesson
+     ORDER BY g.graph DESC, c.external_id, c.project_id
+     LIMIT 1
+$$;
