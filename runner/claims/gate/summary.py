@@ -47,7 +47,7 @@ def append_summary(text: str, environ: Mapping[str, str] = os.environ) -> None:
             file.write(text + "\n")
     except OSError as error:
         raise OutputError(
-            f"{STEP_SUMMARY} names {place}, which cannot be written ({error.strerror})"
+            f"{STEP_SUMMARY} names {place}, which cannot be written ({error.strerror}); name another file"
         ) from None
 
 
