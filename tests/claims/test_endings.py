@@ -1,4 +1,4 @@
-"""Every ending of a command on finished runs that runner/README.md lists is provoked and says what it says."""
+"""Every ending of a command on finished runs in runner/README.md is provoked, and says what it says there."""
 
 from __future__ import annotations
 

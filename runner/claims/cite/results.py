@@ -92,7 +92,8 @@ def _json(folder: Path, name: str) -> Json:
         document = json.loads((folder / name).read_bytes())
     except OSError as error:
         raise UsageError(
-            f"{folder} is no results folder: its {name} cannot be read ({error.strerror}); name one that a run has left"
+            f"{folder} is no results folder: its {name} cannot be read ({error.strerror}); "
+            "name one that a run has left"
         ) from None
     except ValueError as error:
         raise OutputError(
