@@ -98,7 +98,8 @@ def _spare_owners() -> NDArray[np.int8]:
 
 
 def _map(path: Path, shape: tuple[int, int]) -> Matrix:
-    return np.memmap(path, dtype=np.float32, mode="w+", shape=shape)
+    """A matrix in a file, as a plain array: rows of a `memmap` are slow to take."""
+    return np.asarray(np.memmap(path, dtype=np.float32, mode="w+", shape=shape))
 
 
 def _blocks(count: int, texts: Sequence[str], vectors: Matrix, seed: int) -> Iterator[Block]:

@@ -125,4 +125,4 @@ class Workload:
 
     @cached_property
     def _text(self) -> Any:
-        return np.memmap(self.folder / "texts", dtype=np.uint8, mode="r")
+        return np.asarray(np.memmap(self.folder / "texts", dtype=np.uint8, mode="r"))
