@@ -1,8 +1,8 @@
 """What a run will take, said before it starts, and whether this machine has it.
 
-RATES are seconds and bytes a lesson at 100,000 lessons of 384 dimensions on two cores, from the processor time
-and the sizes of loads of 20,000 lessons of LoCoMo. Work on an HNSW graph grows with the logarithm of its size,
-all else in proportion; vectors grow with their width.
+RATES are seconds and bytes a lesson at 100,000 lessons of 384 dimensions on two cores, from the processor
+time and the sizes of loads of 20,000 lessons of LoCoMo. Work on an HNSW graph grows with the logarithm of its
+size, all else in proportion; vectors grow with their width.
 """
 
 from __future__ import annotations
