@@ -89,3 +89,17 @@ def test_sizes_and_facts_are_told(loaded: tuple[Kind, System], workload: Workloa
     sizes = loaded[1].sizes()
     assert sum(sizes.values()) > workload.count * 384 * 2
     assert all(loaded[1].facts().values())
+
+
+def test_a_sweep_of_ef_search_reaches_the_index_of_chroma(
+    loaded: tuple[Kind, System], workload: Workload
+) -> None:
+    if loaded[0].packages != ("chromadb",):
+        pytest.skip("the other systems set it on the connection")
+    truth = nearest(workload, 20, None, K)
+    shares = []
+    for ef_search in (K, 400):
+        with closing(loaded[1].client(ef_search)) as client:
+            found = (client.nearest(asked, Tenant.WHOLE, K) for asked in workload.questions[:20])
+            shares.append(sum(truth.recall(place, one, workload) for place, one in enumerate(found)))
+    assert shares[0] < shares[1]

@@ -51,11 +51,10 @@ class Chroma:
     """A persistent client in `folder`."""
 
     def __init__(self, folder: Path) -> None:
-        chromadb = import_module("chromadb")
         self._folder, self._memory = folder, Library(folder)
-        settings = chromadb.Settings(anonymized_telemetry=False)
-        self._client = chromadb.PersistentClient(path=str(folder), settings=settings)
+        self._client = _persistent(folder)
         self._collection: Any = None
+        self._ef_search = EF_SEARCH
 
     def load(self, workload: Workload, progress: Progress) -> Mapping[str, float]:
         began = time.perf_counter()
@@ -73,8 +72,18 @@ class Chroma:
         return {"store": time.perf_counter() - began}
 
     def client(self, ef_search: int | None = None) -> ChromaClient:
-        self._collection.modify(configuration={"hnsw": {"ef_search": ef_search or EF_SEARCH}})
+        wanted = ef_search or EF_SEARCH
+        if wanted != self._ef_search:
+            self._reopen(wanted)
         return ChromaClient(self._collection)
+
+    def _reopen(self, ef_search: int) -> None:
+        """An index in memory keeps the setting that it was read with: set it, and read the index anew."""
+        self._collection.modify(configuration={"hnsw": {"ef_search": ef_search}})
+        self.close()
+        self._client = _persistent(self._folder)
+        self._collection = self._client.get_collection(COLLECTION, embedding_function=None)
+        self._ef_search = ef_search
 
     def exact(self) -> None:
         """It orders by the cosine alone."""
@@ -100,6 +109,11 @@ class Chroma:
     def close(self) -> None:
         self._collection = None
         self._client.clear_system_cache()
+
+
+def _persistent(folder: Path) -> Any:
+    chromadb = import_module("chromadb")
+    return chromadb.PersistentClient(path=str(folder), settings=chromadb.Settings(anonymized_telemetry=False))
 
 
 @contextmanager
