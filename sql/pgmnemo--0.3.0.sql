@@ -200,7 +200,7 @@ VALUES
     ('recency_half_life', '30', 'number', 0.001, 36500, NULL, 'age in days at which recency is one half'),
     ('graph_depth', '2', 'whole number', 0, 4, NULL, 'edges that graph proximity follows at most'),
     ('graph_seeds', '10', 'whole number', 1, 100, NULL, 'most relevant candidates from which graph proximity starts'),
-    ('pool_depth', '50', 'whole number', 1, 10000, NULL, 'candidates taken from each leg; at least k are'),
+    ('pool_depth', '30', 'whole number', 1, 10000, NULL, 'candidates taken from each leg; at least k are'),
     ('exact_scan_limit', '10000', 'whole number', 0, 10000000, NULL,
      'lessons in a scope up to which vectors are scanned exactly; beyond it new lessons enter the HNSW index'),
     ('ef_search', '100', 'whole number', 1, 1000, NULL, 'hnsw.ef_search while the HNSW index is scanned')
@@ -658,7 +658,8 @@ CREATE TRIGGER lesson_after_delete AFTER DELETE ON pgmnemo.lesson
     REFERENCING OLD TABLE AS gone
     FOR EACH STATEMENT EXECUTE FUNCTION pgmnemo._lesson_after_delete();
 -- A row that stays as its postings know it is left alone; a changed one is taken out as it was and put in as it is.
--- Passages follow their lesson into another project, and go when its text becomes another.
+-- Passages follow their lesson into another project, and go when its text becomes another. The two states are
+-- compared as sets: a join would be planned once, for the first statement's row, and take the square of the next's.
 CREATE FUNCTION pgmnemo._lesson_after_update()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -666,20 +667,19 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     PERFORM pgmnemo._remove_postings(g.tenant_id, g.project_id, array_agg(DISTINCT g.id), array_agg(DISTINCT x))
-       FROM gone g
-       LEFT JOIN written w USING (tenant_id, id)
+       FROM (SELECT tenant_id, id, active, project_id, lexemes FROM gone
+             EXCEPT SELECT tenant_id, id, active, project_id, lexemes FROM written) g
        LEFT JOIN LATERAL unnest(tsvector_to_array(g.lexemes)) x ON true
-      WHERE g.active AND (g.active, g.project_id, g.lexemes) IS DISTINCT FROM (w.active, w.project_id, w.lexemes)
+      WHERE g.active
       GROUP BY g.tenant_id, g.project_id;
     PERFORM pgmnemo._add_postings(w.tenant_id, array_agg(w.id))
-       FROM written w
-       LEFT JOIN gone g USING (tenant_id, id)
-      WHERE w.active AND (g.active, g.project_id, g.lexemes) IS DISTINCT FROM (w.active, w.project_id, w.lexemes)
+       FROM (SELECT tenant_id, id, active, project_id, lexemes FROM written
+             EXCEPT SELECT tenant_id, id, active, project_id, lexemes FROM gone) w
+      WHERE w.active
       GROUP BY w.tenant_id;
     DELETE FROM pgmnemo.passage p
-     USING written w JOIN gone g USING (tenant_id, id)
-     WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id AND p.number > 0
-       AND (g.topic, g.content) IS DISTINCT FROM (w.topic, w.content);
+     USING (SELECT tenant_id, id, topic, content FROM written EXCEPT SELECT tenant_id, id, topic, content FROM gone) w
+     WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id AND p.number > 0;
     UPDATE pgmnemo.passage p SET project_id = w.project_id
       FROM written w
      WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id AND p.project_id <> w.project_id;
@@ -1679,38 +1679,35 @@ AS $$
       FROM unnest(queries, scales) AS t (query, scale)
      WHERE lexemes @@ t.query
 $$;
--- For every lesson in scope that holds one of these terms of the question, their part of its BM25, read from the
--- terms' lists; in units of 2^-40.
-CREATE FUNCTION pgmnemo._list_sums(tenant uuid, first_project uuid, last_project uuid, terms text[], scales float8[],
-                                   flat float8, per_token float8)
-RETURNS TABLE (lesson_id bigint, total float8)
+-- For every lesson in scope that holds one of these terms of the question, and each such term, its part of the
+-- lesson's BM25, read from the term's list; in units of 2^-40.
+CREATE FUNCTION pgmnemo._list_parts(tenant uuid, first_project uuid, last_project uuid, terms text[], scales float8[],
+                                    flat float8, per_token float8)
+RETURNS TABLE (lesson_id bigint, part float8)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT x.id, sum(pgmnemo._impact(x.scale, x.frequency, flat, per_token, x.tokens))
+    SELECT x.id, pgmnemo._impact(x.scale, x.frequency, flat, per_token, x.tokens)
       FROM (SELECT t.scale, unnest(p.lesson_ids) AS id, unnest(p.frequencies) AS frequency, unnest(p.token_counts) AS tokens
               FROM unnest(terms, scales) AS t (term, scale)
               JOIN pgmnemo.posting p ON p.tenant_id = tenant AND p.lexeme = t.term
                                     AND p.project_id BETWEEN first_project AND last_project) x
-     GROUP BY x.id
 $$;
 -- The whole BM25 (in units of 2^-40) of the most promising of these lessons that may be recalled, best first: of those
--- `most` that have the highest totals so far, or of all.
-CREATE FUNCTION pgmnemo._best_sums(tenant uuid, ids bigint[], totals float8[], most integer, asked pgmnemo.question,
-                                   gate text, asked_role text, valid_time timestamptz)
+-- `most` that have the highest totals so far, or of all. With weights of 1 the cover density of one term is the
+-- number of times that it stands in the lesson.
+CREATE FUNCTION pgmnemo._best_sums(tenant uuid, ids bigint[], totals float8[], most integer, queries tsquery[], scales float8[],
+                                   flat float8, per_token float8, gate text, asked_role text, valid_time timestamptz)
 RETURNS TABLE (lesson_id bigint, total float8)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT l.id, l.total
-      FROM (SELECT h.id FROM unnest(ids, totals) AS h (id, total)
+    SELECT l.id, sum(pgmnemo._impact(t.scale, ts_rank_cd('{1,1,1,1}', l.lexemes, t.query), flat, per_token, l.token_count)) AS total
+      FROM (SELECT h.id FROM (SELECT unnest(ids) AS id, unnest(totals) AS total) h
              ORDER BY CASE WHEN most IS NOT NULL THEN h.total END DESC LIMIT most) h
-     CROSS JOIN LATERAL (
-            SELECT l.id, l.external_id, l.project_id, b.total
-              FROM pgmnemo.lesson l
-             CROSS JOIN LATERAL pgmnemo._lesson_sum(
-                    l.lexemes, l.token_count, (asked).queries, (asked).scales, (asked).flat, (asked).per_token) b
-             WHERE l.tenant_id = tenant AND l.id = h.id
-               AND pgmnemo._recallable(l, asked_role, valid_time, gate) OFFSET 0) AS l (id, external_id, project_id, total)
-     ORDER BY l.total DESC, l.external_id, l.project_id
+      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = h.id
+      JOIN unnest(queries, scales) AS t (query, scale) ON l.lexemes @@ t.query
+     WHERE pgmnemo._recallable(l, asked_role, valid_time, gate)
+     GROUP BY l.tenant_id, l.id
+     ORDER BY total DESC, l.external_id, l.project_id
 $$;
 -- Sum of the weights of those terms that stand in a text.
 CREATE FUNCTION pgmnemo._terms_within(lexemes tsvector, queries tsquery[], weights float8[])
@@ -1734,7 +1731,9 @@ AS $$
 DECLARE
     at_once constant bigint := 3000;
     read integer := 0;
+    wanted integer;
     lists bigint := 0;
+    more bigint;
     ids bigint[];
     totals float8[];
     rest float8;
@@ -1753,36 +1752,51 @@ BEGIN
         END LOOP;
     END IF;
     SELECT coalesce(array_agg(x.lesson_id), '{}'), coalesce(array_agg(x.total), '{}') INTO ids, totals
-      FROM pgmnemo._list_sums(tenant, first_project, last_project, asked.terms[:read], asked.scales[:read],
-                              asked.flat, asked.per_token) x;
+      FROM (SELECT u.lesson_id, sum(u.part) AS total
+              FROM pgmnemo._list_parts(tenant, first_project, last_project, asked.terms[:read], asked.scales[:read],
+                                       asked.flat, asked.per_token) u
+             GROUP BY u.lesson_id) x;
     WHILE read < cardinality(asked.terms) LOOP
         rest := (SELECT sum(p) FROM unnest(asked.peaks[read + 1:]) p);
         least_of_best := (SELECT CASE WHEN count(*) = depth THEN min(x.total) ELSE -1 END
-                            FROM pgmnemo._best_sums(tenant, ids, totals, depth, asked, gate, asked_role, valid_time) x);
+                            FROM pgmnemo._best_sums(tenant, ids, totals, depth, asked.queries, asked.scales, asked.flat,
+                                                   asked.per_token, gate, asked_role, valid_time) x);
         IF least_of_best <= rest THEN
+            -- a lesson without any term read so far could be among the best: read on until none can, or the floor may
+            -- have risen
+            wanted := read;
+            more := 0;
+            WHILE rest >= least_of_best AND wanted < cardinality(asked.terms) LOOP
+                wanted := wanted + 1;
+                rest := (SELECT coalesce(sum(p), 0) FROM unnest(asked.peaks[wanted + 1:]) p);
+                more := more + asked.postings[wanted];
+                EXIT WHEN more >= greatest(lists, 1000);
+            END LOOP;
             SELECT array_agg(x.lesson_id), array_agg(x.total) INTO ids, totals
               FROM (SELECT u.lesson_id, sum(u.total) AS total
-                      FROM (SELECT * FROM unnest(ids, totals) AS h (lesson_id, total)
+                      FROM (SELECT unnest(ids) AS lesson_id, unnest(totals) AS total
                              UNION ALL
-                            SELECT * FROM pgmnemo._list_sums(
-                                tenant, first_project, last_project, asked.terms[read + 1:read + 1],
-                                asked.scales[read + 1:read + 1], asked.flat, asked.per_token)) u
+                            SELECT * FROM pgmnemo._list_parts(
+                                tenant, first_project, last_project, asked.terms[read + 1:wanted],
+                                asked.scales[read + 1:wanted], asked.flat, asked.per_token)) u
                      GROUP BY u.lesson_id) x;
+            read := wanted;
+            lists := lists + more;
         ELSE
             SELECT array_agg(h.lesson_id), array_agg(h.total) INTO ids, totals
-              FROM unnest(ids, totals) AS h (lesson_id, total) WHERE h.total + rest >= least_of_best;
+              FROM (SELECT unnest(ids) AS lesson_id, unnest(totals) AS total) h WHERE h.total + rest >= least_of_best;
             -- reading a lesson costs about as much as fifteen postings
             EXIT WHEN 15 * cardinality(ids) <= asked.postings[read + 1];
             SELECT array_agg(h.lesson_id),
                    array_agg(h.total + coalesce(pgmnemo._impact(asked.scales[read + 1], x.frequency, asked.flat, asked.per_token, x.tokens), 0))
               INTO ids, totals
-              FROM unnest(ids, totals) AS h (lesson_id, total)
+              FROM (SELECT unnest(ids) AS lesson_id, unnest(totals) AS total) h
               LEFT JOIN (SELECT unnest(p.lesson_ids) AS id, unnest(p.frequencies) AS frequency, unnest(p.token_counts) AS tokens
                            FROM pgmnemo.posting p
                           WHERE p.tenant_id = tenant AND p.lexeme = asked.terms[read + 1]
                             AND p.project_id BETWEEN first_project AND last_project) x ON x.id = h.lesson_id;
+            read := read + 1;
         END IF;
-        read := read + 1;
     END LOOP;
     IF read = cardinality(asked.terms) THEN
         RETURN QUERY
@@ -1797,7 +1811,8 @@ BEGIN
     ELSE
         RETURN QUERY
         SELECT x.lesson_id, x.total
-          FROM pgmnemo._best_sums(tenant, ids, totals, NULL, asked, gate, asked_role, valid_time) x
+          FROM pgmnemo._best_sums(tenant, ids, totals, NULL, asked.queries, asked.scales, asked.flat, asked.per_token,
+                                  gate, asked_role, valid_time) x
          LIMIT depth;
     END IF;
 END

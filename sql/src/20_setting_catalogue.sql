@@ -29,7 +29,7 @@ VALUES
     ('recency_half_life', '30', 'number', 0.001, 36500, NULL, 'age in days at which recency is one half'),
     ('graph_depth', '2', 'whole number', 0, 4, NULL, 'edges that graph proximity follows at most'),
     ('graph_seeds', '10', 'whole number', 1, 100, NULL, 'most relevant candidates from which graph proximity starts'),
-    ('pool_depth', '50', 'whole number', 1, 10000, NULL, 'candidates taken from each leg; at least k are'),
+    ('pool_depth', '30', 'whole number', 1, 10000, NULL, 'candidates taken from each leg; at least k are'),
     ('exact_scan_limit', '10000', 'whole number', 0, 10000000, NULL,
      'lessons in a scope up to which vectors are scanned exactly; beyond it new lessons enter the HNSW index'),
     ('ef_search', '100', 'whole number', 1, 1000, NULL, 'hnsw.ef_search while the HNSW index is scanned')

@@ -1,5 +1,6 @@
 -- A row that stays as its postings know it is left alone; a changed one is taken out as it was and put in as it is.
--- Passages follow their lesson into another project, and go when its text becomes another.
+-- Passages follow their lesson into another project, and go when its text becomes another. The two states are
+-- compared as sets: a join would be planned once, for the first statement's row, and take the square of the next's.
 CREATE FUNCTION pgmnemo._lesson_after_update()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -7,20 +8,19 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     PERFORM pgmnemo._remove_postings(g.tenant_id, g.project_id, array_agg(DISTINCT g.id), array_agg(DISTINCT x))
-       FROM gone g
-       LEFT JOIN written w USING (tenant_id, id)
+       FROM (SELECT tenant_id, id, active, project_id, lexemes FROM gone
+             EXCEPT SELECT tenant_id, id, active, project_id, lexemes FROM written) g
        LEFT JOIN LATERAL unnest(tsvector_to_array(g.lexemes)) x ON true
-      WHERE g.active AND (g.active, g.project_id, g.lexemes) IS DISTINCT FROM (w.active, w.project_id, w.lexemes)
+      WHERE g.active
       GROUP BY g.tenant_id, g.project_id;
     PERFORM pgmnemo._add_postings(w.tenant_id, array_agg(w.id))
-       FROM written w
-       LEFT JOIN gone g USING (tenant_id, id)
-      WHERE w.active AND (g.active, g.project_id, g.lexemes) IS DISTINCT FROM (w.active, w.project_id, w.lexemes)
+       FROM (SELECT tenant_id, id, active, project_id, lexemes FROM written
+             EXCEPT SELECT tenant_id, id, active, project_id, lexemes FROM gone) w
+      WHERE w.active
       GROUP BY w.tenant_id;
     DELETE FROM pgmnemo.passage p
-     USING written w JOIN gone g USING (tenant_id, id)
-     WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id AND p.number > 0
-       AND (g.topic, g.content) IS DISTINCT FROM (w.topic, w.content);
+     USING (SELECT tenant_id, id, topic, content FROM written EXCEPT SELECT tenant_id, id, topic, content FROM gone) w
+     WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id AND p.number > 0;
     UPDATE pgmnemo.passage p SET project_id = w.project_id
       FROM written w
      WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id AND p.project_id <> w.project_id;

@@ -13,7 +13,9 @@ AS $$
 DECLARE
     at_once constant bigint := 3000;
     read integer := 0;
+    wanted integer;
     lists bigint := 0;
+    more bigint;
     ids bigint[];
     totals float8[];
     rest float8;
@@ -32,36 +34,51 @@ BEGIN
         END LOOP;
     END IF;
     SELECT coalesce(array_agg(x.lesson_id), '{}'), coalesce(array_agg(x.total), '{}') INTO ids, totals
-      FROM pgmnemo._list_sums(tenant, first_project, last_project, asked.terms[:read], asked.scales[:read],
-                              asked.flat, asked.per_token) x;
+      FROM (SELECT u.lesson_id, sum(u.part) AS total
+              FROM pgmnemo._list_parts(tenant, first_project, last_project, asked.terms[:read], asked.scales[:read],
+                                       asked.flat, asked.per_token) u
+             GROUP BY u.lesson_id) x;
     WHILE read < cardinality(asked.terms) LOOP
         rest := (SELECT sum(p) FROM unnest(asked.peaks[read + 1:]) p);
         least_of_best := (SELECT CASE WHEN count(*) = depth THEN min(x.total) ELSE -1 END
-                            FROM pgmnemo._best_sums(tenant, ids, totals, depth, asked, gate, asked_role, valid_time) x);
+                            FROM pgmnemo._best_sums(tenant, ids, totals, depth, asked.queries, asked.scales, asked.flat,
+                                                   asked.per_token, gate, asked_role, valid_time) x);
         IF least_of_best <= rest THEN
+            -- a lesson without any term read so far could be among the best: read on until none can, or the floor may
+            -- have risen
+            wanted := read;
+            more := 0;
+            WHILE rest >= least_of_best AND wanted < cardinality(asked.terms) LOOP
+                wanted := wanted + 1;
+                rest := (SELECT coalesce(sum(p), 0) FROM unnest(asked.peaks[wanted + 1:]) p);
+                more := more + asked.postings[wanted];
+                EXIT WHEN more >= greatest(lists, 1000);
+            END LOOP;
             SELECT array_agg(x.lesson_id), array_agg(x.total) INTO ids, totals
               FROM (SELECT u.lesson_id, sum(u.total) AS total
-                      FROM (SELECT * FROM unnest(ids, totals) AS h (lesson_id, total)
+                      FROM (SELECT unnest(ids) AS lesson_id, unnest(totals) AS total
                              UNION ALL
-                            SELECT * FROM pgmnemo._list_sums(
-                                tenant, first_project, last_project, asked.terms[read + 1:read + 1],
-                                asked.scales[read + 1:read + 1], asked.flat, asked.per_token)) u
+                            SELECT * FROM pgmnemo._list_parts(
+                                tenant, first_project, last_project, asked.terms[read + 1:wanted],
+                                asked.scales[read + 1:wanted], asked.flat, asked.per_token)) u
                      GROUP BY u.lesson_id) x;
+            read := wanted;
+            lists := lists + more;
         ELSE
             SELECT array_agg(h.lesson_id), array_agg(h.total) INTO ids, totals
-              FROM unnest(ids, totals) AS h (lesson_id, total) WHERE h.total + rest >= least_of_best;
+              FROM (SELECT unnest(ids) AS lesson_id, unnest(totals) AS total) h WHERE h.total + rest >= least_of_best;
             -- reading a lesson costs about as much as fifteen postings
             EXIT WHEN 15 * cardinality(ids) <= asked.postings[read + 1];
             SELECT array_agg(h.lesson_id),
                    array_agg(h.total + coalesce(pgmnemo._impact(asked.scales[read + 1], x.frequency, asked.flat, asked.per_token, x.tokens), 0))
               INTO ids, totals
-              FROM unnest(ids, totals) AS h (lesson_id, total)
+              FROM (SELECT unnest(ids) AS lesson_id, unnest(totals) AS total) h
               LEFT JOIN (SELECT unnest(p.lesson_ids) AS id, unnest(p.frequencies) AS frequency, unnest(p.token_counts) AS tokens
                            FROM pgmnemo.posting p
                           WHERE p.tenant_id = tenant AND p.lexeme = asked.terms[read + 1]
                             AND p.project_id BETWEEN first_project AND last_project) x ON x.id = h.lesson_id;
+            read := read + 1;
         END IF;
-        read := read + 1;
     END LOOP;
     IF read = cardinality(asked.terms) THEN
         RETURN QUERY
@@ -76,7 +93,8 @@ BEGIN
     ELSE
         RETURN QUERY
         SELECT x.lesson_id, x.total
-          FROM pgmnemo._best_sums(tenant, ids, totals, NULL, asked, gate, asked_role, valid_time) x
+          FROM pgmnemo._best_sums(tenant, ids, totals, NULL, asked.queries, asked.scales, asked.flat, asked.per_token,
+                                  gate, asked_role, valid_time) x
          LIMIT depth;
     END IF;
 END
