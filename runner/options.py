@@ -21,6 +21,7 @@ from runner.perf import command as perf
 from runner.request import NO_EMBEDDER
 from runner.suites import SUITES
 from runner.systems import MODES
+from runner.tune import command as tune
 
 FETCHED = ("locomo", "longmemeval")
 QUIET = {"action": "store_true", "help": "say nothing but the result"}
@@ -52,6 +53,7 @@ def parser() -> argparse.ArgumentParser:
     history.add_parser(commands)
     passages.add_parser(commands)
     perf.add_parser(commands)
+    tune.add_parser(commands)
     return top
 
 

@@ -11,7 +11,7 @@ import runner
 
 PACKAGE = Path(runner.__file__).parent
 GROUND = {"records", "errors", "registry", "progress", "protocol"}
-JOINTS = {"claims", "passages", "perf"}  # like pipeline.py: joins stages, and no stage knows it
+JOINTS = {"claims", "passages", "perf", "tune"}  # like pipeline.py: joins stages, and no stage knows it
 STAGES = sorted(
     path.name
     for path in PACKAGE.iterdir()

@@ -1,0 +1,75 @@
+"""Collected components on disk, by all that they depend on. Numbers alone: no text, no id."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import astuple
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from runner.protocol import Protocol
+from runner.records import EmbedderIdentity
+from runner.tune.collecting import Collected
+from runner.tune.tasks import Task
+from runner.tune.weights import BONUSES
+
+FORMAT = 1
+WEIGHTS = "weights"
+
+
+def component_file(
+    folder: Path, task: Task, identity: EmbedderIdentity, fingerprint: str, protocol: Protocol
+) -> Path:
+    """The file of these components: another text, vector, engine or bonus has another name."""
+    corpus = task.corpus
+    digest = sha256(
+        repr(
+            (
+                FORMAT,
+                fingerprint,
+                astuple(identity)[:-1],
+                sorted(protocol.settings.items()),
+                BONUSES,
+                protocol.depth,
+            )
+        ).encode()
+    )
+    for one in (*corpus.segments, *corpus.edges, *(question for _, question in task.questions)):
+        digest.update(repr(one).encode("utf-8", "surrogatepass"))
+    return folder / f"{task.name.replace(' ', '_')}_{digest.hexdigest()[:16]}.npz"
+
+
+def load_components(path: Path) -> Collected | None:
+    """What was kept; None where there is nothing that can be read."""
+    try:
+        with path.open("rb") as file, np.load(file) as held:
+            weights: Mapping[str, float] = json.loads(str(held[WEIGHTS]))
+            return Collected({name: held[name] for name in held.files if name != WEIGHTS}, dict(weights))
+    except (OSError, EOFError, ValueError, KeyError, BadZipFile):
+        return None
+
+
+def save_components(path: Path, collected: Collected) -> bool:
+    """Write the file whole or not at all; False where it cannot be written, which costs time and no more."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as file:
+            np.savez(file, allow_pickle=False, **_arrays(collected))
+        part.replace(path)
+    except OSError:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        return False
+    return True
+
+
+def _arrays(collected: Collected) -> dict[str, Any]:
+    return {WEIGHTS: np.array(json.dumps(collected.weights)), **collected.values}

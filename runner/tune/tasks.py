@@ -1,0 +1,76 @@
+"""What weights are judged on: a suite at one granularity, and the figures that count there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.errors import UsageError
+from runner.protocol import load_protocol
+from runner.records import Corpus, Question
+from runner.suites import SUITES
+
+FIGURES = ("recall_any@5", "recall_any@10", "MRR@50", "recall_frac@10", "recall_all@5")
+HEADLINE = FIGURES[:3]
+AIMS = {  # figures whose sum the ascent makes as large as it can: those that the task has a target for
+    ("locomo", "session"): (*HEADLINE, "recall_frac@10"),
+    ("longmemeval", "session"): (*HEADLINE, "recall_all@5"),
+}
+HELD_OUT = ("longmemeval",)  # suites whose registered file holds items that no weight may be fitted to
+DEVELOPMENT = {"longmemeval": "longmemeval_s_dev246.json"}
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One corpus at one granularity; `questions` are the scored ones, with their positions in it."""
+
+    corpus: Corpus
+    questions: tuple[tuple[int, Question], ...]
+
+    @property
+    def name(self) -> str:
+        """Such as `locomo session`."""
+        return f"{self.corpus.suite} {self.corpus.granularity}"
+
+    @property
+    def aims(self) -> tuple[int, ...]:
+        """Places in FIGURES of those that the ascent looks at."""
+        aims = AIMS.get((self.corpus.suite, self.corpus.granularity), HEADLINE)
+        return tuple(FIGURES.index(aim) for aim in aims)
+
+    @property
+    def clusters(self) -> list[str] | None:
+        """The cluster of each question, where the corpus has clusters."""
+        return [question.project for _, question in self.questions] if self.corpus.clustered else None
+
+
+def load_tasks(suite: str, data: Path | None, environ: Mapping[str, str]) -> Iterator[Task]:
+    """One task a granularity of `suite`; CorpusError as a run's, UsageError for items kept for acceptance."""
+    parts = SUITES[suite]
+    path = _development(suite, parts.locate(data, environ))
+    for level in parts.granularities:
+        corpus = parts.load(path, level)
+        _refuse_held_out(corpus)
+        questions = tuple((at, one) for at, one in enumerate(corpus.questions) if one.scored and one.gold)
+        if not questions:
+            raise UsageError(f"no question of {corpus.path} has evidence, so nothing can be tuned by it")
+        yield Task(corpus, questions)
+
+
+def _development(suite: str, path: Path) -> Path:
+    """Beside a registered file that holds kept items, the development file is meant."""
+    name = DEVELOPMENT.get(suite)
+    if name is None or path.name.startswith(name):
+        return path
+    beside = (path.with_name(f"{name}{packing}") for packing in ("", ".xz", ".gz"))
+    return next((one for one in beside if one.is_file()), path)
+
+
+def _refuse_held_out(corpus: Corpus) -> None:
+    if corpus.suite in HELD_OUT and corpus.sha256 == load_protocol().suites[corpus.suite].sha256:
+        raise UsageError(
+            f"{corpus.path} holds the items of {corpus.suite} that are kept for acceptance, and weights "
+            f"fitted to them would prove nothing; name its development items with --data "
+            f"{corpus.suite}=PATH"
+        )

@@ -1,0 +1,135 @@
+"""The straight line: load, open, embed, collect, check, climb, hold out, write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from runner.artefacts.canonical import pretty
+from runner.artefacts.environment import code
+from runner.database import Database, database_errors, open_database
+from runner.database.releases import SQL_FOLDER
+from runner.database.server_files import check_release
+from runner.embedders import default_cache_dir, embed_corpus
+from runner.errors import OutputError
+from runner.metrics import METRIC_VERSION
+from runner.progress import QUIET, Progress
+from runner.protocol import load_protocol
+from runner.records import Json
+from runner.state import ROOT
+from runner.tune import document
+from runner.tune.agreement import Agreement, check_agreement
+from runner.tune.ascent import climb
+from runner.tune.collecting import collect
+from runner.tune.folds import Outcome, everything, held_out, protocols
+from runner.tune.layout import Layout
+from runner.tune.markdown import JSON, MARKDOWN, markdown
+from runner.tune.request import TuneRequest
+from runner.tune.scoring import Judge, prepare
+from runner.tune.store import component_file, load_components, save_components
+from runner.tune.tasks import Task, load_tasks
+from runner.tune.weights import GRID, neutral_weights
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What was found and where it stands."""
+
+    document: Json
+    json: Path
+    markdown: Path
+
+
+def tune(
+    request: TuneRequest, *, environ: Mapping[str, str] = os.environ, progress: Progress = QUIET,
+    sql: Path = SQL_FOLDER,
+) -> Tuned:  # fmt: skip
+    """Tune by the development items and write both files.
+
+    Raises GateError where the scores computed here are not the extension's, UsageError, CorpusError,
+    DatabaseError, EmbedderError and OutputError as a run does.
+    """
+    check_release(sql, request.number)
+    tasks = [task for suite in request.suites for task in load_tasks(suite, request.place(suite), environ)]
+    with open_database(
+        request.number, dsn=request.dsn, environ=environ, progress=progress, sql=sql
+    ) as database:
+        facts = database.facts
+        with database_errors(f"the database {facts.database}"):
+            found = [_judge(request, database, task, environ, progress) for task in tasks]
+    judges, default = [judge for judge, _ in found], found[0][1]
+    agreements = [check_agreement(judge, default) for judge in judges]
+    made = {
+        "schema": document.SCHEMA,
+        "version": request.number,
+        "fingerprint": facts.fingerprint,
+        "commit": code(ROOT).commit,
+        "protocol": load_protocol().version,
+        "metric_code": METRIC_VERSION,
+        "embedder": request.make_embedder().identity.model,
+        "default": default,
+        "grid": {name: list(values) for name, values in GRID.items()},
+        **_found(judges, default, agreements, progress),
+    }
+    return _write(request.output, made)
+
+
+def _judge(
+    request: TuneRequest, database: Database, task: Task, environ: Mapping[str, str], progress: Progress
+) -> tuple[Judge, dict[str, float]]:
+    """The task with its components, from the file that holds them or from the extension."""
+    embedder, protocol, layout = request.make_embedder(), load_protocol(), Layout.of(task)
+    cache = request.cache or default_cache_dir(environ)
+    file = component_file(
+        cache.parent / "components", task, embedder.identity, database.facts.fingerprint, protocol
+    )
+    collected = load_components(file)
+    if collected is None:
+        vectors = embed_corpus(task.corpus, embedder, cache, progress, passages=True)
+        collected = collect(database, task, layout, vectors, protocol, progress)
+        if not save_components(file, collected):
+            progress.say(f"the components could not be kept in {file}; the next tuning asks for them again")
+    return Judge(task, layout, prepare(collected.values)), collected.weights
+
+
+def _found(
+    judges: list[Judge], default: dict[str, float], agreements: list[Agreement], progress: Progress
+) -> Json:
+    neutral = neutral_weights(default)
+    starts = {"default": default, "neutral": neutral}
+    rows = {judge.task.name: everything(judge) for judge in judges}
+    optima = {name: climb(judges, rows, start) for name, start in starts.items()}
+    outcomes = list(_outcomes(judges, starts, progress))
+    return {
+        "neutral": document.tuned(neutral),
+        "tasks": document.tasks(judges),
+        "agreement": [
+            {"task": judge.task.name, **asdict(one)} for judge, one in zip(judges, agreements, strict=True)
+        ],
+        "figures": list(document.figures(judges, default, optima, outcomes)),
+        "types": list(document.types(judges, default)),
+        "chosen": list(document.chosen(optima, outcomes)),
+        "slopes": list(document.slopes(judges, default)),
+        "ablation": list(document.ablation(judges, default)),
+        "looked_at": len({key for judge in judges for key in judge.known}),
+    }
+
+
+def _outcomes(
+    judges: list[Judge], starts: Mapping[str, Mapping[str, float]], progress: Progress
+) -> Iterator[Outcome]:
+    listed = [(name, folds, start) for name, folds in protocols(judges) for start in starts]
+    for name, folds, start in progress.track(listed, "held out", len(listed)):
+        yield held_out(judges, name, folds, start, starts[start])
+
+
+def _write(folder: Path, made: Json) -> Tuned:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / JSON).write_text(pretty(made), encoding="utf-8")
+        (folder / MARKDOWN).write_text(markdown(made), encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be written ({error.strerror}); name another --output") from None
+    return Tuned(made, folder / JSON, folder / MARKDOWN)

@@ -1,0 +1,88 @@
+"""A corpus small enough to rank by hand, and the judge of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from runner.records import Corpus, Evidence, Question, SearchScope, Segment
+from runner.tune.layout import Floats, Layout
+from runner.tune.scoring import Judge, prepare
+from runner.tune.tasks import Task
+from runner.tune.weights import BESIDES, BONUSES, NAMES, RELEVANCE, short
+
+MONDAY, TUESDAY = datetime(2024, 5, 6, tzinfo=UTC), datetime(2024, 5, 7, tzinfo=UTC)
+
+
+def weights(**changed: float) -> dict[str, float]:
+    """Every weight 0 but those named."""
+    return {**dict.fromkeys(NAMES, 0.0), "passage_term_bonus": 2.0, **changed}
+
+
+def task(
+    projects: Mapping[str, Sequence[tuple[str, datetime | None]]],
+    questions: Sequence[tuple[str, tuple[str, ...]]],
+    *,
+    clustered: bool = False,
+) -> Task:
+    """`projects`: (id, time) of each lesson; `questions`: project and gold of each."""
+    segments = tuple(
+        Segment(project, one, f"text of {one}", at) for project, held in projects.items() for one, at in held
+    )
+    asked = tuple(
+        Question(f"q{n}", project, "?", "any", tuple(Evidence(one, one) for one in gold))
+        for n, (project, gold) in enumerate(questions)
+    )
+    corpus = Corpus(
+        "sample", "here", "0" * 64, "session", segments, asked, (SearchScope("conversation"),),
+        clustered=clustered,
+    )  # fmt: skip
+    return Task(corpus, tuple(enumerate(asked)))
+
+
+def judge(made: Task, **components: Sequence[Mapping[str, float]]) -> Judge:
+    """Components by question and lesson; what is not named is 0, and NaN where there is no lesson."""
+    layout = Layout.of(made)
+    names = [*RELEVANCE, *BESIDES, *(f"passage_terms+{short(bonus)}" for bonus in BONUSES)]
+    values = {name: np.where(layout.valid, 0.0, np.nan) for name in names}
+    for name, rows in components.items():
+        for row, given in enumerate(rows):
+            for lesson, value in given.items():
+                column = layout.columns[made.questions[row][1].project][lesson]
+                for key in [name, *(k for k in values if k.startswith(f"{name}+"))]:
+                    values[key][row, column] = value
+    return Judge(made, layout, prepare(values))
+
+
+def by_lesson(judged: Judge, matrix: Floats, row: int = 0) -> dict[str, float]:
+    """One row of a matrix, by the id of the lesson."""
+    columns = judged.layout.columns[judged.task.questions[row][1].project]
+    return {lesson: float(matrix[row, column]) for lesson, column in columns.items()}
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What the tests build with."""
+
+    weights: Callable[..., dict[str, float]]
+    task: Callable[..., Task]
+    judge: Callable[..., Judge]
+    by_lesson: Callable[..., dict[str, float]]
+
+
+@pytest.fixture
+def tools() -> Tools:
+    return Tools(weights, task, judge, by_lesson)
+
+
+@pytest.fixture
+def two_days() -> Task:
+    """Two lessons of one moment, one of another, one without a time; and a project of one lesson."""
+    return task(
+        {"p": [("a", MONDAY), ("b", MONDAY), ("c", TUESDAY), ("d", None)], "r": [("z", MONDAY)]},
+        [("p", ("b",)), ("p", ("c", "d")), ("r", ("z",))],
+    )

@@ -1,0 +1,186 @@
+"""The command on the sample: what it asks of the extension, what it leaves, what it refuses."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import runner
+from runner.cli import main
+from runner.database import open_database
+from runner.embedders import EMBEDDERS, EmbedderOptions, embed_corpus
+from runner.options import parser
+from runner.protocol import load_protocol
+from runner.records import SearchScope
+from runner.systems import Asked, Inputs, Recall, open_tenant
+from runner.tune import tasks, tuning
+from runner.tune.agreement import check_agreement
+from runner.tune.collecting import collect
+from runner.tune.layout import Layout
+from runner.tune.scoring import Judge, prepare
+from runner.tune.store import load_components, save_components
+from runner.tune.weights import NAMES, short
+
+ROOT = Path(runner.__file__).parents[1]
+SAMPLE = ("--suite", "sample", "--embedder", "hash", "--quiet")
+
+
+@pytest.fixture(scope="module")
+def asked() -> Iterator[SimpleNamespace]:
+    """The sample in an open database, and its components."""
+    with open_database("0.3.0", environ={}) as database:
+        [task] = tasks.load_tasks("sample", None, {})
+        protocol, embedder = load_protocol(), EMBEDDERS["hash"](EmbedderOptions())
+        vectors = embed_corpus(task.corpus, embedder, None, passages=True)
+        layout = Layout.of(task)
+        collected = collect(database, task, layout, vectors, protocol)
+        judge = Judge(task, layout, prepare(collected.values))
+        yield SimpleNamespace(
+            database=database, task=task, protocol=protocol, vectors=vectors, collected=collected, judge=judge
+        )
+
+
+def test_the_scores_here_are_those_of_the_extension(asked: SimpleNamespace) -> None:
+    found = check_agreement(asked.judge, asked.collected.weights)
+    assert found.scores == 36 * 13
+    assert found.displaced == 0
+
+
+def test_they_are_so_under_other_weights_too(asked: SimpleNamespace) -> None:
+    """What is moved offline is what the extension would do with those settings."""
+    other = {
+        **asked.collected.weights, "passage_term_bonus": 1, "bm25_weight": 0.5, "passage_terms_weight": 2,
+        "pair_cosine_weight": 0, "temporal_weight": 4, "context_weight": 0.7, "graph_weight": 0,
+    }  # fmt: skip
+    assert set(other) == set(NAMES)
+    judge, task = asked.judge, asked.task
+    settings = {name: str(value) for name, value in asked.protocol.settings.items()}
+    inputs = Inputs(task.corpus, asked.vectors, 13, asked.protocol.seed)
+    overrides = {name: short(value) for name, value in other.items()}
+    here = judge.scores(other)
+    with open_tenant(asked.database, inputs, settings, asked.protocol.width) as tenant:
+        tenant.ingest()
+        questions = [Asked(position, question) for position, question in task.questions]
+        recall = Recall(tenant, "hybrid", "other", "", overrides=overrides)
+        for row, answer in enumerate(recall.answers(questions, SearchScope("conversation"))):
+            columns = judge.layout.columns[task.questions[row][1].project]
+            for hit in answer.ranking:
+                assert here[row, columns[hit.id]] == pytest.approx(hit.score, abs=1e-9)
+
+
+def test_forms_are_merged_in_one_ingest_and_not_in_the_other(asked: SimpleNamespace) -> None:
+    values = asked.collected.values
+    assert (values["plain bm25"] != values["bm25"]).any()
+    assert (values["passage_terms+1"] <= values["passage_terms+2"]).all()
+    assert (values["passage_terms+1"] != values["passage_terms+2"]).any()
+    with asked.database.admin() as owner:
+        left = owner.execute("SELECT count(*) FROM pg_ts_config WHERE cfgname LIKE 'pgmnemo%'").fetchone()
+    assert left == (0,)
+
+
+def test_components_are_read_as_they_were_kept(asked: SimpleNamespace, tmp_path: Path) -> None:
+    assert save_components(tmp_path / "a" / "b.npz", asked.collected)
+    read = load_components(tmp_path / "a" / "b.npz")
+    assert read is not None
+    assert read.weights == asked.collected.weights
+    for name, matrix in asked.collected.values.items():
+        np.testing.assert_array_equal(read.values[name], matrix)
+
+
+@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 cut", None])
+def test_components_that_cannot_be_read_are_asked_for_again(tmp_path: Path, damage: bytes | None) -> None:
+    if damage is not None:
+        (tmp_path / "c.npz").write_bytes(damage)
+    assert load_components(tmp_path / "c.npz") is None
+
+
+def run(folder: Path, capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, str, str]:
+    arguments = [
+        "tune",
+        *SAMPLE,
+        "--cache",
+        str(folder / "cache" / "e"),
+        "--output",
+        str(folder / "out"),
+        *more,
+    ]
+    code = main(arguments)
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def test_a_second_tuning_asks_nothing_and_writes_the_same_bytes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tuning, "os", SimpleNamespace(environ={}))
+    assert run(tmp_path, capsys)[0] == 0
+    first = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    monkeypatch.setattr(tuning, "collect", None)
+    code, out, err = run(tmp_path, capsys)
+    assert (code, err) == (0, "")
+    assert first == {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    assert set(first) == {"tuning.json", "TUNING.md"}
+    made = json.loads(first["tuning.json"])
+    assert made["agreement"][0]["displaced"] == 0
+    [default] = [
+        row for row in made["figures"] if row["weights"] == "default" and row["depth"] == "whole scope"
+    ]
+    assert f"{100 * default['MRR@50'][0]:.2f}" in out
+    assert f"| no bm25 | {100 * made['ablation'][0]['recall_any@5'][0]:+.2f} [" in first["TUNING.md"].decode()
+
+
+REFUSED = {
+    "suite": (("--suite", "nothing"), "there is no suite named 'nothing'; choose one of: .*"),
+    "twice": (("--suite", "sample", "--suite", "sample"), "--suite names one twice: sample, sample"),
+    "engine": (
+        ("--suite", "sample", "--version", "v0.2.1"),
+        r"pgmnemo 0\.2\.1 has no weights of passages to tune; name --version v0\.3\.0 or later",
+    ),
+    "release": (
+        ("--suite", "sample", "--version", "9.9"), r"there is no release '9\.9' of pgmnemo in .*"
+    ),
+    "embedder": (
+        ("--suite", "sample", "--embedder", "none"), "there is no embedder named 'none'; choose one of: .*"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_wrong_use_is_one_sentence(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments, words = REFUSED[case]
+    assert main(["tune", *arguments]) == 2
+    assert re.fullmatch(f"wrong use: {words}\n", capsys.readouterr().err)
+
+
+def test_items_kept_for_acceptance_are_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pins = load_protocol().suites["sample"].sha256
+    assert pins
+    monkeypatch.setattr(tasks, "HELD_OUT", ("sample",))
+    assert main(["tune", *SAMPLE]) == 2
+    assert "that are kept for acceptance" in capsys.readouterr().err
+
+
+def test_the_development_items_are_meant_where_they_lie_beside_the_others(tmp_path: Path) -> None:
+    whole = tmp_path / "longmemeval_s_cleaned.json"
+    assert tasks._development("longmemeval", whole) == whole
+    beside = tmp_path / "longmemeval_s_dev246.json.xz"
+    beside.touch()
+    assert tasks._development("longmemeval", whole) == beside
+    assert tasks._development("locomo", whole) == whole
+
+
+def test_every_option_is_documented() -> None:
+    [choices] = (action.choices for action in parser()._actions if action.dest == "suite")
+    command: argparse.ArgumentParser = dict(choices or {})["tune"]  # type: ignore[call-overload]
+    options = {action.option_strings[-1] for action in command._actions if action.option_strings}
+    text = (ROOT / "runner" / "README.md").read_text().partition("### Tuning")[2].partition("\n## ")[0]
+    assert set(re.findall(r"`(--\w+)", text)) == options - {"--help"}
