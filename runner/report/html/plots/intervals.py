@@ -11,6 +11,7 @@ from runner.report.html import svg
 
 ROW, WORDS, TRACK = 44, 14, 26  # pixels: of a row, from its top to the words' foot, to its drawing
 AXIS, DRAWN = 22, 18
+LONGEST = 32  # characters of a label
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +91,15 @@ def _anchor(place: float) -> str:
     return "start" if place < 0.04 else "end" if place > 0.96 else "middle"
 
 
+def _cut(label: str) -> str:
+    """A label that leaves room for the figures on a phone; the whole of it shows when it is pointed at."""
+    return label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"
+
+
 def _row(row: Row, axis: Axis, top: float) -> Markup:
     middle = top + TRACK + 4
     parts = [
-        svg.text(0, top + WORDS, row.label, "label"),
+        svg.text(0, top + WORDS, _cut(row.label), "label"),
         svg.text(1, top + WORDS, row.words, "value end"),
     ]
     parts += [svg.stroke(axis.place(m.value), middle, 7, f"mark {m.class_}", m.title) for m in row.marks]

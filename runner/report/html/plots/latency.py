@@ -10,7 +10,8 @@ from markupsafe import Markup
 from runner.report.html import svg
 from runner.report.html.plots.ticks import plain, step, ticks
 
-BINS, HEIGHT, FOOT, HEAD = 60, 74, 22, 16
+BINS, HEIGHT, FOOT, HEAD = 60, 74, 22, 32
+LINE = 15  # pixels from one mark's words to the next's
 
 
 def span(groups: Sequence[Sequence[float]]) -> float:
@@ -33,12 +34,18 @@ def latency(
             tall = HEIGHT * count / most
             title = f"{left:.2f} to {left + end / BINS:.2f} ms: {count:,}"
             parts.append(svg.bar(left / end, foot - tall, 0.94 / BINS, tall, "bin", title))
-    for at, (name, value) in enumerate(marks):
+    for row, (name, value) in enumerate(marks):
         place = min(1.0, value / end)
-        parts.append(svg.line(place, HEAD - 4, place, foot, "percentile"))
-        side = "end" if at == 0 or place > 0.8 else "start"
+        parts.append(svg.line(place, LINE * row + 2, place, foot, "percentile"))
+        side = "end" if place > 0.7 else "start"
         parts.append(
-            svg.text(place, 10, f"{name} {value:.1f} ms", f"value {side}", dx=-4 if side == "end" else 4)
+            svg.text(
+                place,
+                LINE * row + 11,
+                f"{name} {value:.1f} ms",
+                f"value {side}",
+                dx=-4 if side == "end" else 4,
+            )
         )
     parts += [svg.text(at / end, foot + 16, plain(at), f"tick {_side(at / end)}") for at in ticks(0, end, 8)]
     return svg.plot(foot + FOOT, *parts, label=label, class_="latency")
