@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psycopg
 import pytest
 
@@ -50,7 +51,9 @@ def call(program: Path, conninfo: Any, database: str, *options: str, input_: str
 
 def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any) -> None:
     tenant.set(text_config="simple")
-    tenant.store("simple", "the rivers of the north", embedding=unit(1))
+    parts = ["the rivers", "rivers of the north", "north"]
+    tenant.store("simple", "the rivers of the north", embedding=unit(1), passages=parts,
+                 passage_embeddings=[unit(1), np.eye(1, 1024, 1023)[0], None])  # fmt: skip
     tenant.set(text_config="english", exact_scan_limit=0)
     tenant.store(
         "english", "rivers and lanterns", embedding=unit(1, 1), topic="north", occurred_at="2025-01-01"
@@ -63,8 +66,12 @@ def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any)
         "as_of => '2025-06-01') r"
     )
     before = tenant.rows(recall, unit(1).tolist())
-    held = "SELECT l::text FROM pgmnemo.lesson l ORDER BY id"
+    held = (
+        "SELECT l::text FROM pgmnemo.lesson l UNION ALL SELECT p::text FROM pgmnemo.passage p "
+        "UNION ALL SELECT e::text FROM pgmnemo.lesson_edge e ORDER BY 1"
+    )
     rows = tenant.rows(held)
+    assert len(rows) == 3 + 5 + 1
 
     copy = restored()
     for name, value in (("tenant_id", str(tenant.id)), ("gate_strict", "off")):
@@ -72,5 +79,11 @@ def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any)
     copy.execute(f"SET ROLE {tenant.database.facts.role}")
     assert copy.execute(held).fetchall() == rows
     assert copy.execute(recall, (unit(1).tolist(),)).fetchall() == before
+    marked = "SELECT number, indexed FROM pgmnemo.passage WHERE indexed"
+    assert copy.execute(marked).fetchall() == tenant.rows(marked) != []
+    best = (
+        "SELECT r.passage FROM pgmnemo.recall_lessons(query_text => 'north') r WHERE external_id = 'simple'"
+    )
+    assert copy.execute(best).fetchone() == tuple(*tenant.rows(best))
     stored = copy.execute("SELECT pgmnemo.store_lesson(%s, 'new', 'rivers')", (tenant.project,)).fetchone()
     assert stored == ("inserted",)

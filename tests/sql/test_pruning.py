@@ -40,10 +40,12 @@ def corpus(tenant: Any, request: pytest.FixtureRequest) -> tuple[Any, random.Ran
 def full_sum(tenant: Any, question: str) -> dict[str, float]:
     """BM25 of every lesson that holds a term, over all postings of all terms."""
     query = (
-        "SELECT l.external_id, x.total / 1099511627776 "
-        "FROM pgmnemo._ask(%(t)s, %(p)s, %(p)s, %(q)s, NULL, now(), pgmnemo._settings()) a, "
-        "LATERAL pgmnemo._list_sums(%(t)s, %(p)s, %(p)s, a.terms, a.scales, a.flat, a.per_token) x "
-        "JOIN pgmnemo.lesson l ON l.id = x.lesson_id")  # fmt: skip
+        "SELECT l.external_id, sum(pgmnemo._impact(t.scale, x.f, a.flat, a.per_token, x.n)) / 1099511627776 "
+        "FROM pgmnemo._ask(%(t)s, %(p)s, %(p)s, %(q)s, NULL, now(), pgmnemo._settings()) a "
+        "CROSS JOIN LATERAL unnest(a.terms, a.scales) AS t (term, scale) "
+        "JOIN pgmnemo.posting p ON p.project_id = %(p)s AND p.lexeme = t.term "
+        "CROSS JOIN LATERAL unnest(p.lesson_ids, p.frequencies, p.token_counts) AS x (id, f, n) "
+        "JOIN pgmnemo.lesson l ON l.id = x.id GROUP BY l.external_id")  # fmt: skip
     return dict(tenant.client.execute(query, {"t": tenant.id, "p": tenant.project, "q": question}).fetchall())
 
 

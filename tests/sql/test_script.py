@@ -32,6 +32,17 @@ def test_a_released_script_is_frozen(version: str) -> None:
         return  # still being written, and held to src/ by the test above
     script = (SQL / f"pgmnemo--{version}.sql").read_bytes()
     assert sha256(script).hexdigest() == RELEASES[version]["install_sha256"]
+    upgrades = {
+        path.stem.split("--")[1]: sha256(path.read_bytes()).hexdigest()
+        for path in SQL.glob(f"pgmnemo--*--{version}.sql")
+    }
+    assert upgrades == RELEASES[version].get("upgrade_sha256", {})
+
+
+def test_every_older_release_has_a_way_to_the_current_version() -> None:
+    assert {path.name for path in SQL.glob(f"pgmnemo--*--{CURRENT}.sql")} == {
+        f"pgmnemo--{version}--{CURRENT}.sql" for version in RELEASES if version != CURRENT
+    }
 
 
 def test_a_released_version_has_its_fingerprint(database: Any) -> None:

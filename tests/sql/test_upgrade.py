@@ -1,0 +1,306 @@
+"""A database of 0.2.1 that is upgraded is one that the full script made: objects, rows and answers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from time import perf_counter
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import psycopg
+import pytest
+from psycopg import errors, sql
+
+Connection = psycopg.Connection[Any]
+UPGRADE = "ALTER EXTENSION pgmnemo UPDATE TO '0.3.0'"
+OWNER, AGENT = "upgrade_owner", "upgrade_agent"
+TENANTS = [UUID(int=7 << 64 | n) for n in (1, 2)]
+PROJECTS = [UUID(int=9 << 64 | n) for n in (1, 2, 3)]
+WORDS = ["went", "go", "children", "child", "written", "mice", "lantern", "harbour", "violin",
+         "running", "garden", "film", "the", "one", "teeth",
+         "engine", "painted", "bridges", "winter", "market"]  # fmt: skip
+QUESTIONS = ["Where did the children go in winter?", "a mouse wrote one letter", "violin", "bridge engines",
+             "What was painted in May 2025?", "the of and", "lantern harbour market garden"]  # fmt: skip
+
+# What pg_catalog says of the extension's objects, with nothing in it that counts objects or orders columns.
+CATALOGUE = {
+    "functions": "SELECT p.oid::regprocedure::text, pg_get_functiondef(p.oid), p.proacl::text, "
+    "proowner::regrole::text, obj_description(p.oid, 'pg_proc') FROM pg_proc p WHERE pronamespace = {schema}",
+    "relations": "SELECT relname, relkind, reloptions, relrowsecurity, relforcerowsecurity, relacl::text, "
+    "relowner::regrole::text, relpersistence, obj_description(oid, 'pg_class') FROM pg_class "
+    "WHERE relnamespace = {schema}",
+    "columns": "SELECT c.relname, attname, format_type(atttypid, atttypmod), attnotnull, attidentity, "
+    "attstorage, attcollation::regcollation::text, attacl::text, attstattarget, "
+    "col_description(c.oid, attnum), CASE WHEN c.relkind = 'c' THEN attnum END, "
+    "pg_get_expr(d.adbin, d.adrelid) FROM pg_class c "
+    "JOIN pg_attribute a ON attrelid = c.oid LEFT JOIN pg_attrdef d ON adrelid = c.oid AND adnum = attnum "
+    "WHERE relnamespace = {schema} AND relkind IN ('r', 'c', 'S') AND attnum > 0 AND NOT attisdropped",
+    "types": "SELECT typname, typtype, typowner::regrole::text, typacl::text, "
+    "obj_description(oid, 'pg_type') FROM pg_type WHERE typnamespace = {schema}",
+    "constraints": "SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid), convalidated "
+    "FROM pg_constraint WHERE connamespace = {schema}",
+    "indexes": "SELECT pg_get_indexdef(indexrelid), indisvalid, indisclustered FROM pg_index "
+    "JOIN pg_class c ON c.oid = indrelid WHERE relnamespace = {schema}",
+    "triggers": "SELECT pg_get_triggerdef(t.oid), tgenabled FROM pg_trigger t JOIN pg_class c "
+    "ON c.oid = tgrelid WHERE relnamespace = {schema} AND NOT tgisinternal",
+    "policies": "SELECT tablename, policyname, permissive, roles::text, cmd, qual, with_check "
+    "FROM pg_policies WHERE schemaname = 'pgmnemo'",
+    "members": "SELECT pg_describe_object(classid, objid, objsubid) FROM pg_depend d JOIN pg_extension e "
+    "ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid "
+    "WHERE extname = 'pgmnemo' AND deptype = 'e'",
+    "dumped": "SELECT t::regclass::text, c, e.extversion, e.extowner::regrole::text FROM pg_extension e, "
+    "unnest(extconfig, extcondition) AS x (t, c) WHERE extname = 'pgmnemo'",
+    "first rights": "SELECT pg_describe_object(classoid, objoid, objsubid), initprivs::text "
+    "FROM pg_init_privs WHERE privtype = 'e' AND pg_describe_object(classoid, objoid, objsubid) ~ 'pgmnemo'",
+    "schema": "SELECT nspacl::text, nspowner::regrole::text FROM pg_namespace WHERE oid = {schema}",
+}
+
+
+@pytest.fixture
+def make_database(database: Any, owner: Connection) -> Iterator[Callable[..., Connection]]:
+    """Call it with a version for a superuser's connection to a database where an ordinary role owns that."""
+    made: list[tuple[str, Connection]] = []
+    for role in (OWNER, AGENT):
+        owner.execute(sql.SQL("CREATE ROLE {}").format(sql.Identifier(role)))
+
+    def make(version: str) -> Connection:
+        name = f"upgrade_{len(made)}"
+        owner.execute(f"CREATE DATABASE {name} OWNER {OWNER}")
+        connection = psycopg.connect(**{**database.conninfo, "dbname": name}, autocommit=True)
+        made.append((name, connection))
+        connection.execute("CREATE EXTENSION vector SCHEMA public")
+        connection.execute(f"SET ROLE {OWNER}")
+        connection.execute(sql.SQL("CREATE EXTENSION pgmnemo VERSION {}").format(sql.Literal(version)))
+        for tenant in TENANTS:
+            connection.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, AGENT))
+        connection.execute("RESET ROLE")
+        return connection
+
+    yield make
+    for name, connection in made:
+        connection.close()
+        owner.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    for role in (OWNER, AGENT):
+        owner.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
+
+
+def work_for(connection: Connection, tenant: UUID) -> None:
+    connection.execute(f"SET ROLE {AGENT}")
+    for name, value in (("tenant_id", tenant), ("gate_strict", "off")):
+        connection.execute("SELECT set_config(%s, %s, false)", (f"pgmnemo.{name}", str(value)))
+
+
+def literal(chance: np.random.Generator) -> str | None:
+    """A vector of some width, at any length, or none."""
+    width = int(chance.choice([0, 384, 768, 1024]))
+    numbers = [*(chance.standard_normal(width) * 3).round(4), *[0.0] * (1024 - width)]
+    return "[" + ",".join(f"{number:g}" for number in numbers) + "]" if width else None
+
+
+def fill(connection: Connection, lessons: int, seed: int = 5) -> None:
+    """Two tenants' lessons of every kind, through the verbs of whichever version it is."""
+    chance, source = random.Random(seed), np.random.default_rng(seed)
+    vectors = [literal(source) for _ in range(400)]
+    columns = "project_id, external_id, content, topic, role, importance, occurred_at, expires_at, embedding"
+    for tenant in TENANTS:
+        work_for(connection, tenant)
+        for config, limit, count in (("english", 1_000_000, lessons // 3), ("english", 0, lessons // 12),
+                                     ("simple", 1_000_000, lessons // 12)):  # fmt: skip
+            for name, value in (("text_config", config), ("exact_scan_limit", limit)):
+                connection.execute("SELECT set_config(%s, %s, false)", (f"pgmnemo.{name}", str(value)))
+            with connection.transaction(), connection.cursor() as cursor:
+                cursor.execute("SELECT pgmnemo.open_staging()")
+                with cursor.copy(f"COPY lesson_staging ({columns}) FROM STDIN") as copy:
+                    for n in range(count):
+                        day = chance.randint(1, 28)
+                        copy.write_row((
+                            chance.choice(PROJECTS), f"{config} {limit} {n}",
+                            " ".join(chance.choices(WORDS, k=chance.randint(0, 40))),
+                            chance.choice([None, "children went"]), chance.choice([None, "pilot"]),
+                            chance.randint(1, 5), chance.choice([None, f"2025-05-{day:02} 12:00+00"]),
+                            chance.choice([None, f"2025-06-{day:02} 12:00+00"]), chance.choice(vectors),
+                        ))  # fmt: skip
+                cursor.execute("SELECT pgmnemo.store_staged()")
+            connection.execute("DROP TABLE lesson_staging")
+        connection.execute(
+            "UPDATE pgmnemo.lesson SET stored_at = '2025-01-01Z'::timestamptz "
+            "+ hashtext(external_id) % 100000 * interval '1 s'"
+        )
+        connection.execute(
+            "SELECT pgmnemo.forget_lesson(project_id, external_id) FROM pgmnemo.lesson "
+            "WHERE external_id LIKE '%7'"
+        )
+        connection.execute(
+            "SELECT pgmnemo.link_lessons(project_id, external_id, next, 'follows', 0.5) "
+            "FROM (SELECT project_id, external_id, lead(external_id) OVER (PARTITION BY project_id "
+            "ORDER BY external_id) AS next FROM pgmnemo.lesson) n WHERE next LIKE '%3'")  # fmt: skip
+    connection.execute("RESET ROLE")
+
+
+def upgrade(connection: Connection) -> None:
+    connection.execute(f"SET ROLE {OWNER}")
+    connection.execute(UPGRADE)
+    connection.execute("RESET ROLE")
+
+
+def catalogue(connection: Connection) -> dict[str, list[str]]:
+    connection.execute("SET search_path = pg_catalog")
+    schema = "'pgmnemo'::regnamespace"
+    return {
+        part: sorted(map(repr, connection.execute(query.replace("{schema}", schema)).fetchall()))
+        for part, query in CATALOGUE.items()
+    }
+
+
+def rows(connection: Connection) -> dict[str, list[Any]]:
+    """Everything that is stored, by key in place of id."""
+    key = 'l.tenant_id, l.project_id, l.external_id COLLATE "C"'
+    names = ", ".join(f"l.{name}" for (name,) in connection.execute(
+        "SELECT attname FROM pg_attribute WHERE attrelid = 'pgmnemo.lesson'::regclass AND attnum > 0 "
+        "AND NOT attisdropped AND attname <> 'id' ORDER BY attname"))  # fmt: skip
+    join = "FROM pgmnemo.lesson l JOIN pgmnemo"
+    queries = {
+        "lessons": f"SELECT {names} FROM pgmnemo.lesson l ORDER BY {key}",
+        "edges": f"SELECT {key}, m.external_id, kind, weight {join}.lesson_edge e ON e.source_id = l.id "
+        f"JOIN pgmnemo.lesson m ON m.id = e.target_id ORDER BY {key}, m.external_id",
+        "passages": f"SELECT {key}, p.project_id, p.number, p.width, p.content, p.lexemes, p.embedding::text "
+        f"{join}.passage p ON p.lesson_id = l.id AND p.tenant_id = l.tenant_id ORDER BY {key}, p.number",
+        "postings": f"SELECT {key}, p.lexeme, x.f, x.t {join}.posting p "
+        "ON p.tenant_id = l.tenant_id AND p.project_id = l.project_id "
+        "CROSS JOIN LATERAL unnest(p.lesson_ids, p.frequencies, p.token_counts) AS x (id, f, t) "
+        f"WHERE x.id = l.id ORDER BY {key}, p.lexeme",
+        "statistics": "SELECT tenant_id, project_id, lexeme, sum(lesson_count), sum(token_total), "
+        "max(max_frequency), min(min_tokens) FROM pgmnemo.posting GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+    }
+    return {name: connection.execute(query).fetchall() for name, query in queries.items()}
+
+
+def answers(connection: Connection, questions: list[str], k: int = 25) -> list[tuple[Any, ...]]:
+    """All but the id of recalls in every mode, in one project and in all, with filters and without."""
+    found = []
+    chance = np.random.default_rng(11)
+    vectors = [vector for vector in (literal(chance) for _ in range(40)) if vector][: len(questions)]
+    for tenant in TENANTS:
+        work_for(connection, tenant)
+        for question, vector in zip(questions, vectors, strict=True):
+            for mode in ("hybrid", "vector", "keyword"):
+                for project, role, moment in ((PROJECTS[0], None, None), (None, "pilot", "2025-05-20Z")):
+                    with connection.cursor() as cursor:
+                        cursor.execute(
+                            "SELECT * FROM pgmnemo.recall_lessons("
+                            "%s::vector, %s, %s, %s, '2025-06-30Z', %s, %s, %s)",
+                            (vector, k, question, project, moment, role, mode))  # fmt: skip
+                        found += [row[1:] for row in cursor.fetchall()]
+    connection.execute("RESET ROLE")
+    return found
+
+
+def same_rows(first: Connection, second: Connection) -> None:
+    one, other = rows(first), rows(second)
+    for part in one:
+        assert one[part] == other[part], part
+        assert one[part]
+
+
+def test_the_catalogue_is_that_of_the_full_script(make_database: Callable[..., Connection]) -> None:
+    upgraded, full = make_database("0.2.1"), make_database("0.3.0")
+    upgrade(upgraded)
+    one, other = catalogue(upgraded), catalogue(full)
+    for part in CATALOGUE:
+        assert set(one[part]) ^ set(other[part]) == set(), part
+        assert one[part] == other[part]
+        assert one[part], part
+
+
+def test_rows_and_answers_are_those_of_the_full_script(make_database: Callable[..., Connection]) -> None:
+    upgraded, full = make_database("0.2.1"), make_database("0.3.0")
+    fill(upgraded, 300)
+    fill(full, 300)
+    before = upgraded.execute("SELECT id FROM pgmnemo.lesson WHERE indexed ORDER BY 1").fetchall()
+    assert before
+    upgrade(upgraded)
+    assert (
+        upgraded.execute("SELECT lesson_id FROM pgmnemo.passage WHERE indexed ORDER BY 1").fetchall()
+        == before
+    )
+    same_rows(upgraded, full)
+    found = answers(upgraded, QUESTIONS)
+    assert len(found) > 1000
+    assert found == answers(full, QUESTIONS)
+    work_for(upgraded, TENANTS[0])
+    stored = upgraded.execute("SELECT pgmnemo.store_lesson(%s, 'new', 'a violin')", (PROJECTS[0],)).fetchone()
+    assert stored == ("inserted",)
+
+
+def test_ten_thousand_lessons_are_kept(make_database: Callable[..., Connection], database: Any) -> None:
+    if not database.facts.postgresql.startswith("18"):
+        return  # the same statements as above, and half a minute of loading
+    upgraded, full = make_database("0.2.1"), make_database("0.3.0")
+    for connection in (upgraded, full):
+        fill(connection, 10_000)
+    count = "SELECT count(*), count(*) FILTER (WHERE active) FROM pgmnemo.lesson"
+    before = upgraded.execute(count).fetchone()
+    began = perf_counter()
+    upgrade(upgraded)
+    assert perf_counter() - began < 120  # seconds; a few on an idle machine
+    assert upgraded.execute(count).fetchone() == before
+    assert before is not None
+    assert before[0] > 9_900
+    same_rows(upgraded, full)
+    assert answers(upgraded, QUESTIONS[:3]) == answers(full, QUESTIONS[:3])
+
+
+def test_an_upgrade_that_fails_leaves_everything_as_it_was(make_database: Callable[..., Connection]) -> None:
+    connection = make_database("0.2.1")
+    fill(connection, 60)
+    connection.execute("CREATE VIEW public.mine AS SELECT embedding FROM pgmnemo.lesson")
+    before = (
+        catalogue(connection),
+        connection.execute("SELECT l::text FROM pgmnemo.lesson l ORDER BY id").fetchall(),
+    )
+    with pytest.raises(errors.DependentObjectsStillExist):
+        upgrade(connection)
+    connection.execute("RESET ROLE")
+    held = connection.execute("SELECT l::text FROM pgmnemo.lesson l ORDER BY id").fetchall()
+    assert (catalogue(connection), held) == before
+    connection.execute("DROP VIEW public.mine")
+    upgrade(connection)
+    assert connection.execute("SELECT pgmnemo.version()").fetchone() == ("0.3.0",)
+
+
+def test_a_superuser_who_upgrades_anothers_extension_owns_nothing_of_it(
+    make_database: Callable[..., Connection],
+) -> None:
+    upgraded, full = make_database("0.2.1"), make_database("0.3.0")
+    fill(upgraded, 60)
+    upgraded.execute(UPGRADE)
+    assert upgraded.execute("SELECT current_user").fetchone() == ("postgres",)
+    assert catalogue(upgraded) == catalogue(full)
+    assert upgraded.execute("SELECT count(*) FROM pgmnemo.lesson").fetchone() != (0,)
+
+
+def test_rights_that_were_taken_away_stay_taken_away(make_database: Callable[..., Connection]) -> None:
+    connection = make_database("0.2.1")
+    connection.execute("REVOKE ALL ON pgmnemo.lesson, pgmnemo.posting FROM PUBLIC")
+    connection.execute("REVOKE ALL ON FUNCTION pgmnemo.forget_tenant() FROM PUBLIC")
+    upgrade(connection)
+    for query in ("has_table_privilege(%s, 'pgmnemo.lesson', 'SELECT')",
+                  "has_table_privilege(%s, 'pgmnemo.posting', 'INSERT')",
+                  "has_function_privilege(%s, 'pgmnemo.forget_tenant()', 'EXECUTE')"):  # fmt: skip
+        assert connection.execute(f"SELECT {query}", (AGENT,)).fetchone() == (False,)
+
+
+def test_a_staging_table_that_is_open_gets_the_new_columns(make_database: Callable[..., Connection]) -> None:
+    connection = make_database("0.2.1")
+    connection.execute(f"SET ROLE {OWNER}")
+    connection.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (TENANTS[0], OWNER))
+    connection.execute("SELECT pgmnemo.open_staging()")
+    connection.execute(UPGRADE)
+    connection.execute("INSERT INTO lesson_staging (project_id, external_id, content, passages) "
+                       "VALUES (%s, 'a', 'b', '{b}')", (PROJECTS[0],))  # fmt: skip
+    connection.execute("SET pgmnemo.gate_strict = off")
+    connection.execute("SELECT set_config('pgmnemo.tenant_id', %s, false)", (str(TENANTS[0]),))
+    assert connection.execute("SELECT * FROM pgmnemo.store_staged()").fetchall() == [("inserted", 1)]
+    assert connection.execute("SELECT content FROM pgmnemo.passage").fetchall() == [("b",)]
