@@ -26,6 +26,7 @@ from runner.report.sections import system
 
 Facts = Mapping[str, Any]
 UNIT = "\u00a0%"
+BRIEF = 110  # characters of what a gate expected or found
 VERDICTS = {
     "verified": "Every gate of protocol {protocol} passed; nothing deviates.",
     "deviation": "Intact, and departs from protocol {protocol} in what is listed here.",
@@ -74,7 +75,13 @@ def departures(run: Facts) -> list[Departure]:
 def _departure(label: str, gate: Facts | None) -> Departure:
     if gate is None:
         return Departure(label, "", "")
-    return Departure(shorten(label), shorten(gate["expected"]), gate["resolve"])
+    return Departure(_brief(label), _brief(gate["expected"]), gate["resolve"])
+
+
+def _brief(words: str) -> str:
+    """The beginning of what a gate says; the whole of it stands in the table of gates."""
+    text = shorten(words)
+    return text if len(text) <= BRIEF else f"{text[: BRIEF - 1]}…"
 
 
 def tiles(metrics: Facts, figures: Figures, run: Facts) -> list[Tile]:
