@@ -76,7 +76,7 @@ def types(judges: Sequence[Judge], default: Weights) -> Iterator[Json]:
 def chosen(optima: Mapping[str, Weights], outcomes: Iterable[Outcome]) -> Iterator[Json]:
     """The weights of every ascent."""
     for start, weights in optima.items():
-        yield {"protocol": IN_SAMPLE, "start": start, "held out": "nothing", "weights": tuned(weights)}
+        yield {"protocol": IN_SAMPLE, "start": start, "held out": "", "weights": tuned(weights)}
     for outcome in outcomes:
         for fold, weights in outcome.weights.items():
             yield {

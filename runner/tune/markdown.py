@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from runner.records import Json
+from runner.tune import words
 from runner.tune.tasks import FIGURES
 from runner.tune.weights import short
 
 MARKDOWN, JSON = "TUNING.md", "tuning.json"
 COMMAND = "python -m runner tune"
+NEAR = 0.5
 CORPORA = (
     "corpus", "file", "sha256", "questions", "lessons", "scores compared", "farthest apart", "ranked apart",
 )  # fmt: skip
-WHAT = """\
-The components of every question and lesson are what `recall_lessons` answers over the whole scope; weights
-are moved offline. Before that, every score and rank at the default is compared with the extension's own:"""
-SAID = """\
-**In-sample**: the questions that a figure is over also chose the weights, or could have. The components and
-the grid were chosen by looking at all of these corpora; folds protect the weights alone. A file with items
-that are kept for acceptance is refused."""
 
 
 def markdown(made: Json) -> str:
@@ -40,7 +35,7 @@ def _head(made: Json) -> Iterator[str]:
         "no language model."
     )
     yield ""
-    yield from WHAT.splitlines()
+    yield from words.COMPONENTS.splitlines()
     yield ""
     rows = [
         [
@@ -57,36 +52,26 @@ def _head(made: Json) -> Iterator[str]:
         yield f"- {task['task']}: {task['intervals']['value']}; of a difference, the"
         yield f"  {task['intervals']['difference']}"
     yield ""
-    yield from SAID.splitlines()
+    yield from words.IN_SAMPLE.splitlines()
     yield ""
 
 
 def _figures(made: Json) -> Iterator[str]:
     yield "## The default in-sample, and weights chosen without the questions that judge them"
     yield ""
-    yield _source(made)
+    yield from words.FIGURES.splitlines()
     yield ""
-    for task in _names(made):
-        rows = [
-            [f"{row['weights']}, {row['sample']}, {row['depth']}", f"{row['n']:,}", *_cells(row)]
-            for row in made["figures"]
-            if row["task"] == task
-        ]
-        yield f"### {task}, in-sample and held out"
-        yield ""
-        yield from _table(["weights", "n", *FIGURES], rows)
-    yield "*Whole scope* ranks every lesson; *as a run recalls* has the default pool of each leg."
-    yield ""
+    yield from _by_task(
+        made, "figures", "in-sample and held out", ["weights", "n", *FIGURES],
+        lambda row: [f"{row['weights']}, {row['sample']}, {row['depth']}", f"{row['n']:,}", *_cells(row)],
+    )  # fmt: skip
 
 
 def _chosen(made: Json) -> Iterator[str]:
     names = list(made["grid"])
     yield "## The weights that each ascent chose"
     yield ""
-    yield (
-        "One weight after the other is set to the value of its grid that serves the training questions best, "
-        "for two rounds. What is served is the sum of these figures:"
-    )
+    yield from words.ASCENT.splitlines()
     yield ""
     for task in made["tasks"]:
         yield f"- {task['task']}: {', '.join(f'`{aim}`' for aim in task['aims'])}"
@@ -97,7 +82,7 @@ def _chosen(made: Json) -> Iterator[str]:
     rows += [["neutral", *(short(made["neutral"][name]) for name in names)]]
     rows += [
         [
-            f"{row['protocol']}, from {row['start']}, without {row['held out']}",
+            f"{row['protocol']}, from {row['start']}, {_without(row['held out'])}",
             *(short(row["weights"][n]) for n in names),
         ]
         for row in made["chosen"]
@@ -105,62 +90,67 @@ def _chosen(made: Json) -> Iterator[str]:
     yield from _table(["ascent", *(name.removesuffix("_weight") for name in names)], rows)
 
 
+def _without(held_out: str) -> str:
+    return f"without {held_out}" if held_out else "over all questions"
+
+
 def _slopes(made: Json) -> Iterator[str]:
-    yield "## How flat the optimum is: a sweep of one weight, the others at the default, in-sample"
+    yield "## How flat the optimum is: one weight moved, the others at the default"
     yield ""
-    yield f"{_source(made)} The value in bold is the default."
+    yield words.SLOPES.format(near=NEAR)
     yield ""
-    for task in _names(made):
-        rows = [
-            [
-                f"{row['weight']} {_bold(short(row['value']), row['default'])}",
-                *(_percent(row[f]) for f in FIGURES),
-            ]
-            for row in made["slopes"]
-            if row["task"] == task
-        ]
-        yield f"### {task}, sweep"
-        yield ""
-        yield from _table(["weight", *FIGURES], rows)
+    for task in made["tasks"]:
+        near, moves = _near(made, task)
+        yield f"- {task['task']}: {near} of {moves}"
+    yield ""
+    yield from _by_task(
+        made, "slopes", "sweep, in-sample", ["weight", *FIGURES],
+        lambda row: [
+            f"{row['weight']} {_bold(short(row['value']), row['default'])}",
+            *(_percent(row[figure]) for figure in FIGURES),
+        ],
+    )  # fmt: skip
+
+
+def _near(made: Json, task: Json) -> tuple[int, int]:
+    """How many moves of one weight stay within NEAR points of the default, and of how many."""
+    rows = [row for row in made["slopes"] if row["task"] == task["task"]]
+    stay = next(row for row in rows if row["default"])
+    moved = [row for row in rows if not row["default"]]
+    near = [row for row in moved if all(100 * (stay[aim] - row[aim]) <= NEAR for aim in task["aims"])]
+    return len(near), len(moved)
 
 
 def _ablation(made: Json) -> Iterator[str]:
     yield "## Ablation: each component off, one at a time"
     yield ""
-    yield (
-        f"{_source(made)} Differences to the default in points, paired by question, with 95 % intervals; the "
-        "other weights stay. An interval that holds 0 shows no effect on that corpus."
-    )
+    yield from words.ABLATION.splitlines()
     yield ""
-    for task in _names(made):
-        rows = [[row["off"], *_cells(row, sign="+")] for row in made["ablation"] if row["task"] == task]
-        yield f"### {task}, ablation"
-        yield ""
-        yield from _table(["off", *FIGURES], rows)
+    yield from _by_task(
+        made, "ablation", "ablation, in-sample", ["off", *FIGURES],
+        lambda row: [row["off"], *_cells(row, sign="+")],
+    )  # fmt: skip
 
 
 def _types(made: Json) -> Iterator[str]:
-    yield "## The default by type of question, in-sample"
+    yield "## The default by type of question"
     yield ""
-    yield _source(made)
-    yield ""
-    for task in _names(made):
-        rows = [
-            [row["type"], str(row["n"]), *(_percent(row[figure][0]) for figure in FIGURES)]
-            for row in made["types"]
-            if row["task"] == task
-        ]
-        yield f"### {task}, in-sample by type"
+    yield from _by_task(
+        made, "types", "by type, in-sample", ["type", "n", *FIGURES],
+        lambda row: [row["type"], str(row["n"]), *(_percent(row[figure][0]) for figure in FIGURES)],
+    )  # fmt: skip
+
+
+def _by_task(
+    made: Json, rows: str, what: str, heads: Sequence[str], cells: Callable[[Json], Sequence[str]]
+) -> Iterator[str]:
+    """A table for each task, with its source before it."""
+    for task in made["tasks"]:
+        yield f"### {task['task']}, {what}"
         yield ""
-        yield from _table(["type", "n", *FIGURES], rows)
-
-
-def _source(made: Json) -> str:
-    return f"Protocol {made['protocol']}, in-sample figures and ablations from [{JSON}]({JSON})."
-
-
-def _names(made: Json) -> list[str]:
-    return [task["task"] for task in made["tasks"]]
+        yield f"Protocol {made['protocol']}, `{rows}` of [{JSON}]({JSON}), {task['questions']:,} questions."
+        yield ""
+        yield from _table(heads, [cells(row) for row in made[rows] if row["task"] == task["task"]])
 
 
 def _cells(row: Json, sign: str = "") -> Iterator[str]:

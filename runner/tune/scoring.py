@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
-from runner.metrics import metrics_for
+from runner.metrics import Metric, metrics_for
 from runner.metrics.found import NOWHERE, Found
 from runner.tune.collecting import Values
 from runner.tune.layout import Floats, Layout
@@ -28,40 +29,41 @@ class Judge:
     layout: Layout
     values: Values
     known: dict[tuple[object, ...], Floats] = field(default_factory=dict)
+    blocks: list[tuple[slice, Layout]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.blocks = list(self.layout.blocks())
 
     def scores(self, weights: Weights, *, plain: bool = False) -> Floats:
         """The score of each lesson, (questions, columns); -inf where there is none."""
-        relevance = np.zeros(self.layout.shape)
-        for name in RELEVANCE:
-            relevance += weights[f"{name}_weight"] * self._component(name, weights, plain)
-        score = relevance + weights["context_weight"] * self.layout.greatest(relevance)
-        for name in BESIDES:
-            score += weights[f"{name}_weight"] * self._component(name, weights, plain)
-        score[~self.layout.valid] = -np.inf
-        return score
+        return np.concatenate([self._scores(rows, block, weights, plain) for rows, block in self.blocks])
 
     def figures(self, weights: Weights, *, plain: bool = False) -> Floats:
         """Every one of FIGURES for each question, (questions, figures)."""
         key = (plain, *sorted(weights.items()))
         if key not in self.known:
-            self.known[key] = self.figures_of(self.scores(weights, plain=plain))
+            self.known[key] = np.concatenate(
+                [_figures(block, self._scores(rows, block, weights, plain)) for rows, block in self.blocks]
+            )
         return self.known[key]
 
     def figures_of(self, scores: Floats) -> Floats:
         """The same for any scores; a lesson of -inf was not answered."""
-        layout = self.layout
-        ranks = layout.gold_ranks(scores)
-        ranks[np.isneginf(scores[layout.gold_rows, layout.gold_columns])] = NOWHERE
-        table = np.full((layout.shape[0], int(layout.gold_counts.max())), NOWHERE)
-        within = np.arange(len(ranks)) - np.searchsorted(layout.gold_rows, layout.gold_rows)
-        table[layout.gold_rows, within] = ranks
-        table.sort(axis=1)
-        found, metrics = Found(table, layout.gold_counts), metrics_for()
-        return np.column_stack([metrics[name].formula(found) for name in FIGURES])
+        return _figures(self.layout, scores)
 
     def aim(self, weights: Weights, rows: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
         """What the ascent makes as large as it can: the sum of the task's aims over some questions."""
         return float(self.figures(weights)[rows][:, self.task.aims].mean(axis=0).sum())
+
+    def _scores(self, rows: slice, block: Layout, weights: Weights, plain: bool) -> Floats:
+        relevance = np.zeros(block.shape)
+        for name in RELEVANCE:
+            relevance += weights[f"{name}_weight"] * self._component(name, weights, plain)[rows]
+        score = relevance + weights["context_weight"] * block.greatest(relevance)
+        for name in BESIDES:
+            score += weights[f"{name}_weight"] * self._component(name, weights, plain)[rows]
+        score[~block.valid] = -np.inf
+        return score
 
     def _component(self, name: str, weights: Weights, plain: bool) -> Floats:
         key = name
@@ -70,6 +72,23 @@ class Judge:
         if plain and f"plain {name}" in self.values:
             key = f"plain {name}"  # at the default bonus
         return self.values[key]
+
+
+def _figures(layout: Layout, scores: Floats) -> Floats:
+    ranks = layout.gold_ranks(scores)
+    ranks[np.isneginf(scores[layout.gold_rows, layout.gold_columns])] = NOWHERE
+    table = np.full((layout.shape[0], int(layout.gold_counts.max())), NOWHERE)
+    within = np.arange(len(ranks)) - np.searchsorted(layout.gold_rows, layout.gold_rows)
+    table[layout.gold_rows, within] = ranks
+    table.sort(axis=1)
+    found = Found(table, layout.gold_counts)
+    return np.column_stack([metric.formula(found) for metric in _metrics()])
+
+
+@cache
+def _metrics() -> list[Metric]:
+    known = metrics_for()
+    return [known[name] for name in FIGURES]
 
 
 def prepare(values: Mapping[str, Floats]) -> Values:

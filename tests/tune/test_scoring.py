@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import pytest
 
 from runner.errors import GateError
+from runner.tune import layout
 from runner.tune.agreement import check_agreement
 from runner.tune.scoring import prepare
 from runner.tune.tasks import FIGURES, Task
@@ -104,3 +106,22 @@ def test_a_score_that_is_not_the_extensions_is_refused(
     judged.values["score"][0, judged.layout.columns["p"]["b"]] += change
     with pytest.raises(GateError, match=words):
         check_agreement(judged, given)
+
+
+def test_many_questions_are_scored_as_each_alone(tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    days = [datetime(2024, 5, 1 + number // 2, tzinfo=UTC) for number in range(6)]
+    held = {name: [(f"{name}{n}", days[n]) for n in range(6 - at)] for at, name in enumerate("pqr")}
+    made = tools.task(held, [(name, (f"{name}{n}",)) for n in range(3) for name in "pqr"])
+    bm25 = [
+        {f"{q.project}{n}": float((row * 7 + n * 5) % 6) for n in range(len(held[q.project]))}
+        for row, q in made.questions
+    ]
+    given = tools.weights(bm25_weight=1, context_weight=0.5)
+    whole = tools.judge(made, bm25=bm25)
+    assert len(whole.blocks) == 1
+    monkeypatch.setattr(layout, "BLOCK", 2)
+    pieces = tools.judge(made, bm25=bm25)
+    assert len(pieces.blocks) == 5
+    assert (pieces.scores(given) == whole.scores(given)).all()
+    assert (pieces.figures(given) == whole.figures(given)).all()
+    assert (whole.figures_of(whole.scores(given)) == whole.figures(given)).all()
