@@ -1815,7 +1815,8 @@ BEGIN
                             ELSE p.terms END AS passage_terms,
                        coalesce(p.cosines[1], p.own) AS passage_cosine,
                        coalesce((p.cosines[1] + coalesce(p.cosines[2], p.cosines[1])) / 2, p.own) AS pair_cosine,
-                       pgmnemo._temporal(l.occurred_at, asked.since, asked.until) AS temporal OFFSET 0) c);
+                       CASE WHEN cardinality(asked.since) > 0 THEN pgmnemo._temporal(l.occurred_at, asked.since, asked.until)
+                            ELSE 0 END AS temporal OFFSET 0) c);
 END
 $$;
 -- Relevance that flows along edges, both ways: for a lesson the best over all seeds other than itself and all
