@@ -1,0 +1,303 @@
+"""Any question has an answer or a clear error, a cancel works at once, and nothing stays behind."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from threading import Timer
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+
+LESSONS = 600
+AT_ONCE = 2.0  # seconds, on a busy machine; a call that could not be cancelled takes far longer
+SETTINGS = (
+    "SELECT name, setting FROM pg_settings WHERE name LIKE 'hnsw.%' OR name LIKE 'enable_%' "
+    "OR name IN ('jit', 'plan_cache_mode', 'search_path', 'max_parallel_workers_per_gather') ORDER BY name"
+)
+
+QUESTIONS = {
+    "empty": "",
+    "white space": " \t\n\u00a0\u2003 ",
+    "stop words": "the of and to in is it was",
+    "punctuation": "!!! ... ??? --- ___ ///",
+    "10,000 words": " ".join(f"word{n}" for n in range(10_000)),
+    "one word 10,000 times": "river " * 10_000,
+    "one long word": "river" * 20_000,
+    "quotes": "'river' \"river\" `river` $$river$$ $1 E'\\n'",
+    "operators": "river & ! | <-> <2> :* ( ) @@ && || %s %(x)s {} [] #> ->>",
+    "backslashes": r"\ \\ \' \n \x00 \u0000 river\\",
+    "another statement": "'; DROP TABLE pgmnemo.lesson; --",
+    "control characters": "".join(map(chr, range(1, 32))) + "\x7f river",
+    "right to left and joiners": "\u202eriver\u202c \u200driver\u200b \ufeff",
+    "combining": "r\u0301\u0302\u0303" * 1000,
+    **{
+        f"plane {plane}": "".join(map(chr, range(plane * 0x10000 + 0x21, plane * 0x10000 + 0x10000, 0x101)))
+        for plane in range(1, 17)
+    },
+    "plane 0": "".join(chr(code) for code in range(0x21, 0x10000, 0x11) if not 0xD800 <= code < 0xE000),
+}
+
+
+@pytest.fixture(scope="module")
+def crowd(database: Any, tenant_class: Any) -> Iterator[Any]:
+    """600 lessons with vectors that are all in the HNSW index, and edges."""
+    rows = np.random.default_rng(1).standard_normal((LESSONS, 1024)).astype(np.float32)
+    with ExitStack() as stack:
+        tenant = tenant_class(database, stack)
+        tenant.set(exact_scan_limit=0)
+        tenant.store_many({f"l{n:04}": f"river lesson {n} of {n % 7}" for n in range(LESSONS)}, rows)
+        for n in range(0, 100, 2):
+            tenant.link(f"l{n:04}", f"l{n + 1:04}")
+        yield tenant
+        tenant.value("SELECT pgmnemo.forget_tenant()")
+
+
+@pytest.fixture
+def few(tenant: Any, unit: Any) -> Any:
+    tenant.store("a", "river harbour", embedding=unit(1), passages=["river"])
+    tenant.store("b", "winter market", embedding=unit(0, 1))
+    tenant.client.execute("SET statement_timeout = '60s'")
+    return tenant
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS.keys())
+def test_every_question_has_an_answer(few: Any, unit: Any, question: str) -> None:
+    assert set(few.ids(question)) == {"a", "b"}
+    assert few.ids(question, unit(0, 1, 0.1), mode="vector") == ["b", "a"]
+    rows = few.recall(question, unit(1))
+    assert {row["external_id"] for row in rows} == {"a", "b"}
+    assert all(np.isfinite(row["score"]) for row in rows)
+    assert few.rows("SELECT * FROM pgmnemo.explain_recall(%s, 'a', query_text => %s)", few.project, question)
+
+
+TEXTS = {name: text[:2000] for name, text in QUESTIONS.items()}  # to_tsvector cuts no word of more than 2 kB
+
+
+@pytest.mark.parametrize("question", TEXTS.values(), ids=TEXTS.keys())
+def test_every_text_can_be_stored_and_found_by_itself(few: Any, question: str) -> None:
+    few.store("own", question, passages=[question, question])
+    assert few.rows("SELECT content FROM pgmnemo.lesson WHERE external_id = 'own'") == [(question,)]
+    if few.value("SELECT token_count FROM pgmnemo.lesson WHERE external_id = 'own'"):
+        assert few.recall(question, mode="keyword")[0]["bm25"] > 0
+    assert few.rows("SELECT * FROM pgmnemo.check_index()") == []
+
+
+def test_operators_are_plain_text(few: Any) -> None:
+    """Were one taken for an operator, the lesson would not match."""
+    for question in (
+        "!river",
+        "river & violin",
+        "river <-> violin",
+        "river:*A",
+        "(river",
+        "'river",
+        "\\river",
+    ):
+        assert few.ids(question, mode="keyword", k=1) == ["a"]
+        assert few.recall(question, mode="keyword", k=1)[0]["bm25"] > 0
+
+
+def test_a_nul_is_refused_by_the_driver(few: Any) -> None:
+    for call in (lambda: few.recall("a\0b"), lambda: few.store("c", "a\0b")):
+        with pytest.raises(psycopg.DataError, match="NUL"):
+            call()
+
+
+EMBEDDINGS = [
+    ([1.0, 2.0], "embedding has 2 numbers in 1 dimension(s), but must have 1024 in one"),
+    ([1.0] * 1025, "embedding has 1025 numbers in 1 dimension(s), but must have 1024 in one"),
+    ([0.0] * 1024, "embedding has norm 0, but must have one from 1e-15 to 1e15"),
+    ([float("nan")] * 1024, "NaN not allowed in vector"),
+    ([float("inf")] + [0.0] * 1023, "infinite value not allowed in vector"),
+    ([float("-inf")] + [0.0] * 1023, "infinite value not allowed in vector"),
+    ([3e38] * 1024, "but must have one from 1e-15 to 1e15"),
+]
+
+
+@pytest.mark.parametrize(("numbers", "sentence"), EMBEDDINGS, ids=range(len(EMBEDDINGS)))
+def test_a_wrong_embedding_is_a_clear_error(few: Any, numbers: list[float], sentence: str) -> None:
+    calls = ("recall_lessons(%s::real[])", f"explain_recall('{few.project}', 'a', %s::real[])")
+    for call in calls:
+        with pytest.raises(psycopg.Error, match=re.escape(sentence)):
+            few.rows(f"SELECT * FROM pgmnemo.{call}", numbers)
+    assert few.ids("river")[0] == "a"
+
+
+@pytest.mark.parametrize("numbers", [row[0] for row in EMBEDDINGS], ids=range(len(EMBEDDINGS)))
+def test_a_passage_with_a_wrong_embedding_stores_nothing(few: Any, numbers: list[float]) -> None:
+    with pytest.raises(psycopg.Error, match=r"embedding|dimensions|NaN|infinite"):
+        few.store("c", "river", passages=["river"], passage_embeddings=[numbers])
+    assert few.value("SELECT count(*) FROM pgmnemo.lesson") == 2
+
+
+def test_tiny_and_huge_embeddings_have_the_direction_that_they_have(few: Any, unit: Any) -> None:
+    for factor in (1e-14, 1.0, 1e14):
+        rows = few.recall(None, unit(4, 3) * np.float32(factor), mode="vector")
+        assert [row["external_id"] for row in rows] == ["a", "b"]
+        assert rows[0]["cosine"] == pytest.approx(0.8, abs=1e-3)
+
+
+def left_behind(tenant: Any, connection: psycopg.Connection[Any]) -> list[Any]:
+    """Locks that the session holds, as another one sees them, and its temporary tables."""
+    held = tenant.rows("SELECT locktype, mode FROM pg_locks WHERE pid = %s", connection.info.backend_pid)
+    tables = "SELECT relname FROM pg_class WHERE relnamespace = pg_my_temp_schema()"
+    return [*held, *connection.execute(tables).fetchall()]
+
+
+MANY = "SELECT count(*) FROM generate_series(1, 100000) n CROSS JOIN LATERAL pgmnemo."
+BUSY = {
+    "recall": MANY + "recall_lessons(%(vector)s::real[], n %% 7 + 3, query_text => 'river lesson')",
+    "a question of 10,000 words": MANY + "recall_lessons(k => n %% 7 + 3, query_text => %(long)s)",
+    "explain": MANY + "explain_recall(%(project)s, 'l0001', %(vector)s::real[], 'river', k => n %% 7 + 3)",
+    "check": "SELECT pgmnemo.check_index() FROM generate_series(1, 1000)",
+    "repair": "SELECT pgmnemo.repair_index() FROM generate_series(1, 1000)",
+    "compact": "SELECT pgmnemo.repair_index(), pgmnemo.compact_postings() FROM generate_series(1, 1000)",
+    "store": "SELECT pgmnemo.store_lesson(%(project)s, 'new' || n, 'river', %(vector)s::real[]) "
+    "FROM generate_series(1, 1000000) n",
+}
+
+
+def parameters(tenant: Any) -> dict[str, Any]:
+    vector = np.random.default_rng(2).standard_normal(1024)
+    return {"project": tenant.project, "vector": vector.tolist(), "long": QUESTIONS["10,000 words"]}
+
+
+@pytest.fixture
+def session(crowd: Any) -> Iterator[psycopg.Connection[Any]]:
+    """A session of its own, whose HNSW settings are not the defaults; a recall must not change them."""
+    connection = crowd.connect()
+    connection.execute("SET pgmnemo.exact_scan_limit = 0")
+    connection.execute("SELECT '[1]'::vector")
+    connection.execute("SET hnsw.ef_search = 33")
+    connection.execute("SET hnsw.iterative_scan = strict_order")
+    yield connection
+    connection.close()
+
+
+def cancelled(connection: psycopg.Connection[Any], query: str, values: dict[str, Any]) -> None:
+    with pytest.raises(psycopg.errors.QueryCanceled):
+        connection.execute(query, values)
+
+
+@pytest.mark.parametrize("query", BUSY.values(), ids=BUSY.keys())
+def test_a_statement_timeout_works_at_once(crowd: Any, session: psycopg.Connection[Any], query: str) -> None:
+    before = session.execute(SETTINGS).fetchall()
+    lessons = crowd.value("SELECT count(*) FROM pgmnemo.lesson")
+    for limit in (3, 40, 150):
+        session.execute(f"SET statement_timeout = {limit}")
+        start = time.monotonic()
+        cancelled(session, query, parameters(crowd))
+        assert time.monotonic() - start < AT_ONCE
+        session.execute("RESET statement_timeout")
+        assert session.execute(SETTINGS).fetchall() == before
+        assert left_behind(crowd, session) == []
+    assert crowd.value("SELECT count(*) FROM pgmnemo.lesson") == lessons
+    assert len(crowd.ids("lesson 7", parameters(crowd)["vector"])) == 10
+
+
+@pytest.mark.parametrize("query", BUSY.values(), ids=BUSY.keys())
+def test_a_cancel_works_at_once(crowd: Any, session: psycopg.Connection[Any], query: str) -> None:
+    before = session.execute(SETTINGS).fetchall()
+    timer = Timer(0.2, session.cancel_safe)
+    start = time.monotonic()
+    timer.start()
+    cancelled(session, query, parameters(crowd))
+    assert time.monotonic() - start < 0.2 + AT_ONCE
+    timer.join()
+    assert session.execute(SETTINGS).fetchall() == before
+    assert left_behind(crowd, session) == []
+
+
+def test_a_transaction_goes_on_from_the_savepoint_before_a_cancel(
+    crowd: Any, session: psycopg.Connection[Any]
+) -> None:
+    before = session.execute(SETTINGS).fetchall()
+    with session.transaction():
+        for limit in (2, 10, 30):
+            session.execute(f"SET LOCAL statement_timeout = {limit}")
+            with pytest.raises(psycopg.errors.QueryCanceled), session.transaction():
+                session.execute(BUSY["recall"], parameters(crowd))
+            session.execute("SET LOCAL statement_timeout = 0")
+            assert session.execute(SETTINGS).fetchall() == before
+        recall = "SELECT count(*) FROM pgmnemo.recall_lessons(%(vector)s::real[])"
+        assert session.execute(recall, parameters(crowd)).fetchone() == (10,)
+    assert session.execute(SETTINGS).fetchall() == before
+    assert left_behind(crowd, session) == []
+
+
+def test_cancelled_writers_leave_the_index_sound(crowd: Any, session: psycopg.Connection[Any]) -> None:
+    for limit, busy in enumerate(("repair", "compact", "store") * 3):
+        session.execute(f"SET statement_timeout = {1 + 25 * limit}")
+        cancelled(session, BUSY[busy], parameters(crowd))
+    assert crowd.rows("SELECT * FROM pgmnemo.check_index()") == []
+
+
+@pytest.fixture
+def linked(tenant: Any) -> Callable[[int], list[tuple[int, float]]]:
+    """Join every lesson to a hub and to the next, in a ring, and give what flows in from the hub."""
+
+    def proximity(depth: int) -> list[tuple[int, float]]:
+        if not tenant.value("SELECT count(*) FROM pgmnemo.lesson"):
+            tenant.store_many({f"l{n:03}": "river" if n == 0 else "x" for n in range(400)})
+            tenant.client.execute(
+                "INSERT INTO pgmnemo.lesson_edge (tenant_id, source_id, target_id, kind) "
+                "SELECT a.tenant_id, a.id, b.id, kind FROM unnest('{spoke,again,ring}'::text[]) AS kind "
+                "CROSS JOIN (SELECT *, right(external_id, 3)::int AS n FROM pgmnemo.lesson) a "
+                "CROSS JOIN (SELECT *, right(external_id, 3)::int AS n FROM pgmnemo.lesson) b "
+                "WHERE a.n <> b.n AND b.n = CASE kind WHEN 'ring' THEN (a.n + 1) % 400 ELSE 0 END"
+            )
+        hub = tenant.value("SELECT id FROM pgmnemo.lesson WHERE external_id = 'l000'")
+        return tenant.rows(
+            "SELECT * FROM pgmnemo._graph_proximity(%s, %s, '{8}', %s, 50, NULL, 'off')",
+            tenant.id,
+            [hub],
+            depth,
+        )
+
+    return proximity
+
+
+def test_hubs_and_cycles_cost_no_more_than_depth_times_width(linked: Any, tenant: Any) -> None:
+    for depth in range(5):
+        found = linked(depth)
+        assert len(found) == 50 * depth
+        assert all(0 < strength <= 4 for _, strength in found)
+    tenant.set(graph_depth=4)
+    rows = tenant.recall("river", k=10)
+    assert (rows[0]["external_id"], rows[0]["graph"]) == ("l000", 0)
+
+
+@pytest.mark.parametrize("limit", [0, 10_000], ids=["hnsw", "exact"])
+def test_validity_is_respected_by_every_leg_and_as_of_filters_in_none(
+    tenant: Any, unit: Any, limit: int
+) -> None:
+    """Each lesson is found by one leg alone, and holds from May to June."""
+    tenant.set(exact_scan_limit=limit, pool_depth=1)
+    span = {"occurred_at": "2024-05-01 UTC", "expires_at": "2024-06-01 UTC"}
+    tenant.store("words", "river", **span)
+    tenant.store("vector", "x", embedding=unit(1), **span)
+    tenant.store("passage", "x", passages=["lantern"], passage_embeddings=[unit(0, 1)], **span)
+    tenant.store("linked", "x", **span)
+    tenant.store("filled", "x", **span)
+    tenant.store("always", "river", embedding=unit(0, 0, 1), occurred_at="2000-01-01 UTC")
+    tenant.link("always", "linked")
+    questions: tuple[tuple[str | None, Any, int], ...] = (
+        ("river", None, 6), (None, unit(1), 1), (None, unit(0, 1), 1), (None, unit(0, 0, 1), 6),
+        ("river", unit(1), 6), ("lantern", unit(0, 1), 6),
+    )  # fmt: skip
+    everything = {"words", "vector", "passage", "linked", "filled", "always"}
+    for text, vector, k in questions:
+        for moment in ("2024-04-30 UTC", "2024-06-01 UTC", "1990-01-01 UTC", "2090-01-01 UTC"):
+            held = set(tenant.ids(text, vector, k=k, valid_at=moment))
+            assert held == (set() if moment.startswith("1990") else {"always"})
+            unfiltered = tenant.ids(text, vector, k=k, as_of=moment)
+            assert len(unfiltered) == k
+            assert k < 6 or set(unfiltered) == everything
+        within = tenant.ids(text, vector, k=k, valid_at="2024-05-01 UTC")
+        assert len(within) == k
+        assert k < 6 or set(within) == everything
