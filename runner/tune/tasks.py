@@ -49,9 +49,12 @@ def load_tasks(suite: str, data: Path | None, environ: Mapping[str, str]) -> Ite
     """One task a granularity of `suite`; CorpusError as a run's, UsageError for items kept for acceptance."""
     parts = SUITES[suite]
     path = _development(suite, parts.locate(data, environ))
+    if suite in HELD_OUT and path.name.startswith(load_protocol().suites[suite].file):
+        raise _kept(suite, str(path))  # unread
     for level in parts.granularities:
         corpus = parts.load(path, level)
-        _refuse_held_out(corpus)
+        if suite in HELD_OUT and corpus.sha256 == load_protocol().suites[suite].sha256:
+            raise _kept(suite, corpus.path)  # the same under another name
         questions = tuple((at, one) for at, one in enumerate(corpus.questions) if one.scored and one.gold)
         if not questions:
             raise UsageError(f"no question of {corpus.path} has evidence, so nothing can be tuned by it")
@@ -67,10 +70,8 @@ def _development(suite: str, path: Path) -> Path:
     return next((one for one in beside if one.is_file()), path)
 
 
-def _refuse_held_out(corpus: Corpus) -> None:
-    if corpus.suite in HELD_OUT and corpus.sha256 == load_protocol().suites[corpus.suite].sha256:
-        raise UsageError(
-            f"{corpus.path} holds the items of {corpus.suite} that are kept for acceptance, and weights "
-            f"fitted to them would prove nothing; name its development items with --data "
-            f"{corpus.suite}=PATH"
-        )
+def _kept(suite: str, path: str) -> UsageError:
+    return UsageError(
+        f"{path} holds the items of {suite} that are kept for acceptance, and weights fitted to them would "
+        f"prove nothing; name its development items with --data {suite}=PATH"
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -160,13 +161,16 @@ def test_wrong_use_is_one_sentence(case: str, capsys: pytest.CaptureFixture[str]
 
 
 def test_items_kept_for_acceptance_are_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pins = load_protocol().suites["sample"].sha256
-    assert pins
     monkeypatch.setattr(tasks, "HELD_OUT", ("sample",))
-    assert main(["tune", *SAMPLE]) == 2
-    assert "that are kept for acceptance" in capsys.readouterr().err
+    copy = tmp_path / "renamed.json"
+    shutil.copy(ROOT / "benchmarks" / "sample" / "sample.json", copy)
+    unread = tmp_path / "sample.json"
+    unread.write_text("not even JSON")
+    for path in (unread, copy):
+        assert main(["tune", *SAMPLE, "--data", str(path)]) == 2
+        assert f"{path} holds the items of sample that are kept for acceptance" in capsys.readouterr().err
 
 
 def test_the_development_items_are_meant_where_they_lie_beside_the_others(tmp_path: Path) -> None:
