@@ -197,7 +197,7 @@ def test_unusable_numbers_name_the_text(
 def test_another_width_than_asked_for_is_refused(
     endpoint: Callable[..., Endpoint], make_corpus: Callable[..., Corpus]
 ) -> None:
-    with pytest.raises(EmbedderError, match=r"\(1, 3\) for segment 1, expected \(1, 5\)"):
+    with pytest.raises(EmbedderError, match=r"\(1, 3\) for segment 1 of the corpus, expected \(1, 5\)"):
         embed_corpus(make_corpus(["a"], ["b"]), endpoint(dimensions=5), None)
 
 
