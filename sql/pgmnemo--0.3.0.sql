@@ -1063,7 +1063,6 @@ BEGIN
             batch := '{}';
         END IF;
     END LOOP;
-    PERFORM pgmnemo.index_lessons();
     TRUNCATE pg_temp.lesson_staging;
     RETURN QUERY SELECT c.key, c.value::bigint FROM jsonb_each_text(counts) c ORDER BY c.key COLLATE "C";
 END
