@@ -24,6 +24,7 @@ from runner.tune.tasks import Task
 from runner.tune.weights import BONUSES, default_weights, short
 
 PLAIN = "pgmnemo_tune_plain"
+EXACT = {"exact_scan_limit": "10000000"}  # every vector is compared, so none need enter the index
 MOST = 10_000  # lessons that one call of recall_lessons answers
 COPY = f"CREATE TEXT SEARCH CONFIGURATION public.{PLAIN} (COPY = pg_catalog.english)"
 DROP = f"DROP TEXT SEARCH CONFIGURATION IF EXISTS public.{PLAIN}"
@@ -51,7 +52,7 @@ def collect(
     depth = max(sizes[question.project] for _, question in task.questions)
     if depth > MOST:
         raise UsageError(f"a scope of {task.corpus.path} holds {depth:,} lessons, and tune takes {MOST:,}")
-    settings = {name: str(value) for name, value in protocol.settings.items()}
+    settings = {name: str(value) for name, value in protocol.settings.items()} | EXACT
     with open_tenant(
         database, Inputs(task.corpus, vectors, depth, protocol.seed), settings, protocol.width
     ) as tenant:
