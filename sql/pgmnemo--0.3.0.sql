@@ -843,6 +843,10 @@ BEGIN
     SELECT array_agg(p.project_id) INTO large FROM pgmnemo.passage p
      WHERE p.tenant_id = tenant AND p.lesson_id = add_passages.lesson_id AND p.indexed;
     PERFORM pgmnemo._write_passages(tenant, ARRAY[add_passages.lesson_id], ARRAY[one], coalesce(large, '{}'));
+    IF num_nonnulls(VARIADIC coalesce(passage_embeddings, '{}')) > 0 THEN  -- they stand for it in the HNSW index
+        UPDATE pgmnemo.passage p SET indexed = false
+         WHERE p.tenant_id = tenant AND p.lesson_id = add_passages.lesson_id AND p.number = 0 AND p.indexed;
+    END IF;
     RETURN true;
 END
 $$;
@@ -911,6 +915,8 @@ AS $$
      CROSS JOIN LATERAL (
             SELECT 0, NULL, pgmnemo._narrowed(i.embedding),
                    num_nonnulls(VARIADIC coalesce(i.passage_embeddings, '{}')::vector[]) = 0
+                   AND NOT EXISTS (SELECT FROM pgmnemo.passage p
+                                    WHERE p.tenant_id = tenant AND p.lesson_id = l.id AND p.number > 0 AND p.embedding IS NOT NULL)
              WHERE i.embedding IS NOT NULL
              UNION ALL
             SELECT p.number, p.content, pgmnemo._narrowed(i.passage_embeddings[p.number]), true
@@ -1369,7 +1375,7 @@ COMMENT ON TYPE pgmnemo.weights IS 'settings of the same names, as numbers';
 CREATE TYPE pgmnemo.candidate AS (
     lesson_id      bigint,
     project_id     uuid,
-    external_id    text,
+    external_id    text COLLATE "C",
     occurred_at    timestamptz,
     cosine         float8,
     bm25           float8,
@@ -1688,8 +1694,10 @@ AS $$
     SELECT x.id, pgmnemo._impact(x.scale, x.frequency, flat, per_token, x.tokens)
       FROM (SELECT t.scale, unnest(p.lesson_ids) AS id, unnest(p.frequencies) AS frequency, unnest(p.token_counts) AS tokens
               FROM unnest(terms, scales) AS t (term, scale)
-              JOIN pgmnemo.posting p ON p.tenant_id = tenant AND p.lexeme = t.term
-                                    AND p.project_id BETWEEN first_project AND last_project) x
+             CROSS JOIN LATERAL (
+                    SELECT p.lesson_ids, p.frequencies, p.token_counts FROM pgmnemo.posting p
+                     WHERE p.tenant_id = tenant AND p.lexeme = t.term
+                       AND p.project_id BETWEEN first_project AND last_project OFFSET 0) p) x
 $$;
 -- The whole BM25 (in units of 2^-40) of the most promising of these lessons that may be recalled, best first: of those
 -- `most` that have the highest totals so far, or of all. With weights of 1 the cover density of one term is the
@@ -1741,7 +1749,8 @@ BEGIN
     IF cardinality(asked.terms) = 0 THEN
         RETURN;
     END IF;
-    IF (SELECT sum(n) FROM unnest(asked.postings) n) <= at_once THEN
+    -- many terms bound nothing, and each would cost a look at all that are left
+    IF cardinality(asked.terms) > 100 OR (SELECT sum(n) FROM unnest(asked.postings) n) <= at_once THEN
         read := cardinality(asked.terms);
     ELSE
         LOOP
@@ -2003,8 +2012,10 @@ BEGIN
                         SELECT i.source_id, i.weight::float8, i.valid_from, i.valid_to FROM pgmnemo.lesson_edge i
                          WHERE i.tenant_id = tenant AND i.target_id = f.id
                        ) AS e (id, weight, valid_from, valid_to)
-                  JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = e.id
-                 WHERE e.id <> f.seed AND pgmnemo._recallable(l, NULL, valid_at, gate)
+                 CROSS JOIN LATERAL (
+                        SELECT l.id, l.external_id, l.project_id FROM pgmnemo.lesson l
+                         WHERE l.tenant_id = tenant AND l.id = e.id AND pgmnemo._recallable(l, NULL, valid_at, gate) OFFSET 0) l
+                 WHERE e.id <> f.seed
                    AND (valid_at IS NULL OR (coalesce(e.valid_from <= valid_at, true)
                                              AND coalesce(valid_at < e.valid_to, true)))
                  GROUP BY f.seed, l.id, l.external_id, l.project_id

@@ -14,6 +14,8 @@ AS $$
      CROSS JOIN LATERAL (
             SELECT 0, NULL, pgmnemo._narrowed(i.embedding),
                    num_nonnulls(VARIADIC coalesce(i.passage_embeddings, '{}')::vector[]) = 0
+                   AND NOT EXISTS (SELECT FROM pgmnemo.passage p
+                                    WHERE p.tenant_id = tenant AND p.lesson_id = l.id AND p.number > 0 AND p.embedding IS NOT NULL)
              WHERE i.embedding IS NOT NULL
              UNION ALL
             SELECT p.number, p.content, pgmnemo._narrowed(i.passage_embeddings[p.number]), true

@@ -2,7 +2,7 @@
 CREATE TYPE pgmnemo.candidate AS (
     lesson_id      bigint,
     project_id     uuid,
-    external_id    text,
+    external_id    text COLLATE "C",
     occurred_at    timestamptz,
     cosine         float8,
     bm25           float8,

@@ -8,6 +8,8 @@ AS $$
     SELECT x.id, pgmnemo._impact(x.scale, x.frequency, flat, per_token, x.tokens)
       FROM (SELECT t.scale, unnest(p.lesson_ids) AS id, unnest(p.frequencies) AS frequency, unnest(p.token_counts) AS tokens
               FROM unnest(terms, scales) AS t (term, scale)
-              JOIN pgmnemo.posting p ON p.tenant_id = tenant AND p.lexeme = t.term
-                                    AND p.project_id BETWEEN first_project AND last_project) x
+             CROSS JOIN LATERAL (
+                    SELECT p.lesson_ids, p.frequencies, p.token_counts FROM pgmnemo.posting p
+                     WHERE p.tenant_id = tenant AND p.lexeme = t.term
+                       AND p.project_id BETWEEN first_project AND last_project OFFSET 0) p) x
 $$;

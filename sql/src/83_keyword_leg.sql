@@ -24,7 +24,8 @@ BEGIN
     IF cardinality(asked.terms) = 0 THEN
         RETURN;
     END IF;
-    IF (SELECT sum(n) FROM unnest(asked.postings) n) <= at_once THEN
+    -- many terms bound nothing, and each would cost a look at all that are left
+    IF cardinality(asked.terms) > 100 OR (SELECT sum(n) FROM unnest(asked.postings) n) <= at_once THEN
         read := cardinality(asked.terms);
     ELSE
         LOOP

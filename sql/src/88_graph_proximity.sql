@@ -24,8 +24,10 @@ BEGIN
                         SELECT i.source_id, i.weight::float8, i.valid_from, i.valid_to FROM pgmnemo.lesson_edge i
                          WHERE i.tenant_id = tenant AND i.target_id = f.id
                        ) AS e (id, weight, valid_from, valid_to)
-                  JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = e.id
-                 WHERE e.id <> f.seed AND pgmnemo._recallable(l, NULL, valid_at, gate)
+                 CROSS JOIN LATERAL (
+                        SELECT l.id, l.external_id, l.project_id FROM pgmnemo.lesson l
+                         WHERE l.tenant_id = tenant AND l.id = e.id AND pgmnemo._recallable(l, NULL, valid_at, gate) OFFSET 0) l
+                 WHERE e.id <> f.seed
                    AND (valid_at IS NULL OR (coalesce(e.valid_from <= valid_at, true)
                                              AND coalesce(valid_at < e.valid_to, true)))
                  GROUP BY f.seed, l.id, l.external_id, l.project_id

@@ -201,6 +201,20 @@ def test_what_the_verbs_do_is_no_damage(filled: Any, unit: Any, sound: Any) -> N
     sound(filled)
 
 
+def test_a_lesson_whose_passages_stand_for_it_is_indexed_once(tenant: Any, unit: Any) -> None:
+    tenant.set(exact_scan_limit=0)
+    tenant.store("a", "x", embedding=unit(1), passages=["p"], passage_embeddings=[unit(0, 1)])
+    assert tenant.store("a", "x", embedding=unit(1), importance=5) == "updated"
+    tenant.store("b", "y", embedding=unit(1))
+    vector = "[" + ",".join(map(str, unit(0, 1))) + "]"
+    tenant.rows(
+        "SELECT pgmnemo.add_passages(id, '{q}', ARRAY[%s]::vector[]) FROM pgmnemo.lesson "
+        "WHERE external_id = 'b'",
+        vector,
+    )
+    assert problems(tenant) == set()
+
+
 def write(tenant: Any, number: int) -> int:
     """A writer's steps, each a transaction of one or several calls that is tried until it goes through."""
     chance = random.Random(number)

@@ -87,6 +87,14 @@ def test_every_text_can_be_stored_and_found_by_itself(few: Any, question: str) -
     assert few.rows("SELECT * FROM pgmnemo.check_index()") == []
 
 
+def test_a_question_of_10_000_words_that_all_occur_has_an_answer_in_time(few: Any) -> None:
+    long = QUESTIONS["10,000 words"]
+    few.store("own", long)
+    few.store_many({f"l{n}": " ".join(long.split()[n::50]) for n in range(50)})
+    few.client.execute("SET statement_timeout = '20s'")
+    assert few.ids(long, k=1) == ["own"]
+
+
 def test_operators_are_plain_text(few: Any) -> None:
     """Were one taken for an operator, the lesson would not match."""
     for question in (
