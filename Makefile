@@ -6,7 +6,7 @@
 PYTHON   ?= python3
 VENV     ?= .venv
 SUITE    ?= sample
-VERSION  ?= v0.2.1
+VERSION  ?= v0.3.0
 EMBEDDER ?= minilm
 ARGS     ?=
 BIN      := $(VENV)/bin
@@ -32,7 +32,7 @@ $(VENV)/.bench-ready: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.test-ready: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[embed,test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[embed,perf,test]'
 	@touch $@
 
 clean:

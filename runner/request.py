@@ -26,7 +26,7 @@ class Request:
     """
 
     suite: str
-    version: str = "v0.2.1"
+    version: str = "v0.3.0"
     data: Path | None = None
     dsn: str | None = None
     embedder: str | None = None

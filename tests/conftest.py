@@ -1,13 +1,19 @@
-"""Fixtures that every test may use: the real corpora, where they are present."""
+"""Fixtures that every test may use: the real corpora and a real browser, where they are present."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+REQUIRED = "PGMNEMO_REQUIRE_BROWSER"  # set in CI: there a missing browser is a failure
 
 
 def pytest_configure() -> None:
@@ -38,3 +44,27 @@ def locomo_path() -> Path:
 def longmemeval_path() -> Path:
     """The 246 development items of LongMemEval-S."""
     return corpus_file("LONGMEMEVAL_DATA_DIR", ("longmemeval_s_dev246.json.xz", "longmemeval_s_dev246.json"))
+
+
+def browser_path() -> str:
+    """The browser's program; skip, or fail when CI demands it."""
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        sentence = "no Chromium: install Debian's package chromium"
+        if os.environ.get(REQUIRED) == "1":
+            pytest.fail(sentence)
+        pytest.skip(sentence)
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A real, headless Chromium for all tests of a process: a second Playwright cannot start beside it."""
+    path = browser_path()
+    playwright = pytest.importorskip("playwright.sync_api").sync_playwright().start()
+    try:
+        launched = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+    finally:
+        playwright.stop()

@@ -24,6 +24,7 @@ from runner.stopwatch import Stopwatch
 from runner.systems import Answer, Asked, Inputs
 from runner.systems.controls import RandomOrder
 
+VERSION = "v0.2.1"  # whose components are those of CommonWords
 FINGERPRINT = "f" * 64
 SETTINGS = {"pgmnemo.gate_strict": "warn", "pgmnemo.recency_weight": "0.1"}
 WRITTEN = ("run.json", "metrics.json", "report.md", "manifest.json", "timings.jsonl", RAW)
@@ -71,13 +72,13 @@ def sample_path() -> Path:
 
 @pytest.fixture(scope="session")
 def finish(tmp_path_factory: pytest.TempPathFactory, sample_path: Path) -> Callable[..., Finished]:
-    """Make a run: the options of a Request, and anything of its state that is to be otherwise."""
+    """Make a run of 0.2.1, with five components: the options of a Request."""
     sql = tmp_path_factory.mktemp("release")
     (sql / "releases.toml").write_text(f'["0.2.1"]\nfingerprint = "{FINGERPRINT}"\n')
 
     def make(base: Path | None = None, minimum: int = 1, **options: Any) -> Finished:
         base = base or tmp_path_factory.mktemp("results")
-        request = Request("sample", embedder="hash", output=base, **options)
+        request = Request("sample", VERSION, embedder="hash", output=base, **options)
         corpus = request.suite_parts.load(sample_path, request.level)
         state = _state(request, corpus, base)
         systems = (

@@ -63,12 +63,12 @@ def server(steps: list[tuple[str, str]], sql: Path, prefix: Path) -> Iterator[st
         yield f"host={data} user=postgres dbname=postgres"
 
 
-def test_the_steps_install_what_create_extension_needs(server: str, prefix: Path) -> None:
+def test_the_steps_install_what_create_extension_needs(server: str, prefix: Path, version: str) -> None:
     scripts = sorted((prefix / "image" / "docker-entrypoint-initdb.d").iterdir())
     with psycopg.connect(server, autocommit=True) as connection:
         for script in scripts:
             connection.execute(script.read_bytes())
-        assert connection.execute("SELECT pgmnemo.version()").fetchone() == ("0.2.1",)
+        assert connection.execute("SELECT pgmnemo.version()").fetchone() == (version,)
 
 
 def test_the_steps_make_a_private_checkout_readable(

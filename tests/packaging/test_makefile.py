@@ -49,21 +49,21 @@ def test_without_pgxs_it_says_what_to_install(sql: Path) -> None:
     assert "leads to no PGXS: install postgresql-server-dev-<major>" in done.stderr
 
 
-def test_the_script_is_its_sources_in_the_order_of_their_names(copy: Path) -> None:
+def test_the_script_is_its_sources_in_the_order_of_their_names(copy: Path, version: str) -> None:
     assert make(copy, "script").returncode == 0
-    assert (copy / "pgmnemo--0.2.1.sql").read_text() == HEADER + "SELECT 1;\nSELECT 2;\n"
+    assert (copy / f"pgmnemo--{version}.sql").read_text() == HEADER + "SELECT 1;\nSELECT 2;\n"
     assert make(copy, "check-src").returncode == 0
     (copy / "src" / "10_a.sql").write_text("SELECT 3;\n")
     assert make(copy, "check-src").returncode != 0
 
 
-def test_a_released_script_is_not_written_again(copy: Path) -> None:
-    (copy / "releases.toml").write_text('["0.2.1"]\n')
-    (copy / "pgmnemo--0.2.1.sql").write_text("frozen")
+def test_a_released_script_is_not_written_again(copy: Path, version: str) -> None:
+    (copy / "releases.toml").write_text(f'["{version}"]\n')
+    (copy / f"pgmnemo--{version}.sql").write_text("frozen")
     done = make(copy, "script")
     assert done.returncode != 0
-    assert "0.2.1 is released and frozen" in done.stderr
-    assert (copy / "pgmnemo--0.2.1.sql").read_text() == "frozen"
+    assert f"{version} is released and frozen" in done.stderr
+    assert (copy / f"pgmnemo--{version}.sql").read_text() == "frozen"
 
 
 def test_the_committed_script_is_its_committed_sources(sql: Path) -> None:

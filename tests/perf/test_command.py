@@ -63,7 +63,7 @@ REFUSED = {
         (*SIZE, "--tenants", "9", "--corpus", "x", *SQLITE), "there is no suite named 'x'; choose one of: .*",
     ),
     "no passages": (
-        (*SIZE, "--tenants", "9", "--systems", "pgmnemo-passages"),
+        (*SIZE, "--tenants", "9", "--version", "v0.2.1", "--systems", "pgmnemo-passages"),
         "none of the systems can be measured: pgmnemo 0.2.1 cannot do this; measure --version v0.3.0 or .*",
     ),
     "plot of nothing": (("plot", "nowhere"), "nowhere holds no performance.json; name folders .* wrote"),

@@ -1,7 +1,7 @@
-"""The extension's files with a list of releases that matches them, a server, and the command line in a test.
+"""The extension's files with a list of releases that matches them, a server, the command line in a test.
 
-`sql/releases.toml` is frozen with a release; between two releases the files change. So the tests list the
-fingerprint that the files have now.
+`sql/releases.toml` is frozen with a release; between two releases the files change. So the tests list, for
+the runner's default version, the fingerprint that its files have now.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,10 +28,10 @@ from runner.cli import main
 from runner.database import open_database
 from runner.database.embedded import embedded_server
 from runner.database.releases import SQL_FOLDER
+from runner.request import Request
 
 ROOT = Path(__file__).parents[2]
-VERSION = "0.2.1"
-BENCH = "pgmnemo_bench_0_2_1"
+VERSION = Request("sample").number
 DRIVER = Path(__file__).with_name("driver.py")
 
 
@@ -77,13 +78,19 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def sql(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of sql/ whose releases.toml lists its own fingerprint; makes the bench database of `server`."""
+    """A copy of sql/ whose releases.toml lists its own fingerprint; makes the bench database of `server`.
+
+    Other versions than the runner's default are listed as they are.
+    """
     folder = tmp_path_factory.mktemp("release") / "sql"
     shutil.copytree(SQL_FOLDER, folder)
-    (folder / "releases.toml").unlink(missing_ok=True)
+    releases = tomllib.loads((folder / "releases.toml").read_text(encoding="utf-8"))
+    listed = {version: release["fingerprint"] for version, release in releases.items()}
+    (folder / "releases.toml").unlink()
     with open_database(VERSION, dsn=server.dsn(), environ={}, sql=folder) as database:
-        release = f'["{VERSION}"]\nfingerprint = "{database.facts.fingerprint}"\n'
-    (folder / "releases.toml").write_text(release)
+        listed[VERSION] = database.facts.fingerprint
+    lines = [f'["{version}"]\nfingerprint = "{found}"\n' for version, found in listed.items()]
+    (folder / "releases.toml").write_text("".join(lines))
     return folder
 
 

@@ -64,7 +64,7 @@ def test_a_run_whose_vectors_are_cached_imports_no_torch(sql: Path, server: Any,
     stand_in = EMBEDDERS["hash"](EmbedderOptions(dimensions=minilm.identity.dimensions))
     stand_in.identity = minilm.identity  # fills minilm's cache without its ten seconds of loading
     sample = SUITES["sample"]
-    embed_corpus(sample.load(sample.locate(None, {})), stand_in, tmp_path / "cache")
+    embed_corpus(sample.load(sample.locate(None, {})), stand_in, tmp_path / "cache", passages=True)
     ended = python(RUN, "minilm", *words)
     assert (ended.returncode, ended.stdout) == (0, "deviation\n"), ended.stderr
 

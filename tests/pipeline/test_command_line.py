@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from runner import Request
 from runner.options import parser
 from runner.suites import SUITES
 
@@ -49,11 +50,13 @@ def test_the_options_of_fetch_are_documented() -> None:
     assert set(re.findall(r"`(--\w+)", sentence)) == set(options("fetch"))
 
 
-@pytest.mark.parametrize("option", ["--version", "--mode", "--granularity"])
-def test_defaults_stand_in_the_documents(option: str) -> None:
-    default = {"--version": "`v0.2.1`", "--mode": "`hybrid`", "--granularity": "`session`"}[option]
+@pytest.mark.parametrize(
+    ("option", "default"),
+    [("--version", Request("sample").version), ("--mode", "hybrid"), ("--granularity", "session")],
+)
+def test_defaults_stand_in_the_documents(option: str, default: str) -> None:
     row = next(line for line in COMMANDS.splitlines() if line.startswith(f"| `{option} "))
-    assert default in row.split("|")[3]
+    assert f"`{default}`" in row.split("|")[3]
 
 
 def test_help_fits_80_columns(cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
@@ -73,7 +76,7 @@ def test_a_run_ends_in_a_table_and_its_folder(
     ended = bench("--limit", 2)
     lines = ended.out.splitlines()
     assert ended.err == ""
-    assert "the sample, pgmnemo v0.2.1: deviation" in lines[0]
+    assert f"the sample, pgmnemo {Request('sample').version}: deviation" in lines[0]
     assert "deviation: scope: only the first 2 questions (--limit)" in lines
     assert lines[-1] == f"artefacts: {next((tmp_path / 'results').glob('v*'))}"
     assert max(map(len, lines[: lines.index("deviation: embedder: hash")])) <= 80

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from runner import Request
+from runner.database.bench_database import database_name
 from runner.gates import GATES
 
-BENCH = "pgmnemo_bench_0_2_1"
+BENCH = database_name(Request("sample").number)
 CATALOGUES = ("pg_database", "pg_roles", "pg_extension", "pg_namespace", "pg_class", "pg_proc")
 
 
@@ -21,7 +23,7 @@ def traces(server: Any) -> dict[str, Any]:
                                                      f"{catalogue}::text)) FROM {catalogue}", database)
         for database in ("postgres", BENCH) for catalogue in CATALOGUES
     }  # fmt: skip
-    ours = ("lesson", "lesson_edge", "posting", "tenant_grant")
+    ours = ("lesson", "lesson_edge", "passage", "posting", "tenant_grant")
     return found | {table: server.execute(f"SELECT count(*) FROM pgmnemo.{table}", BENCH) for table in ours}
 
 

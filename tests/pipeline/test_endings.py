@@ -14,8 +14,11 @@ from typing import Any
 import pytest
 
 from runner import Request, RunnerError, run
+from runner.database.bench_database import database_name
 
 README = Path(__file__).parents[2] / "runner" / "README.md"
+VERSION = Request("sample").number
+BENCH = database_name(VERSION)
 ROW = re.compile(
     r"^\| (?P<cause>.+?) \| (?P<tick>``?) ?(?P<sentence>.+?) ?(?P=tick) \| (?P<code>\d+) \|$", re.MULTILINE
 )
@@ -163,7 +166,7 @@ def _(stage: Stage) -> Any:
 def _(stage: Stage) -> Any:
     folder = stage.folder / "sql"
     shutil.copytree(stage.sql, folder)
-    with (folder / "pgmnemo--0.2.1.sql").open("a") as script:
+    with (folder / f"pgmnemo--{VERSION}.sql").open("a") as script:
         script.write("\nALTER FUNCTION pgmnemo.version() SET work_mem = '5MB';\n")
     words = ["--quiet", "--embedder", "hash", "--output", stage.folder / "results"]
     return stage.cli("sample", *words, sql=folder)
@@ -224,9 +227,6 @@ def _(stage: Stage) -> Any:
         stage.server.execute("DROP SCHEMA IF EXISTS bare CASCADE")
         stage.server.execute("DROP ROLE IF EXISTS bare")
         stage.server.execute(f"ALTER DATABASE aside RENAME TO {BENCH}")
-
-
-BENCH = "pgmnemo_bench_0_2_1"
 
 
 @ending("a foreign or patched extension in the database")

@@ -11,7 +11,11 @@ from typing import Any
 import psutil
 import pytest
 
+from runner import Request
+from runner.database.bench_database import database_name
+
 RAW = "raw_retrievals.jsonl"
+BENCH = database_name(Request("sample").number)
 STAGES = {"embed": "hash batches", "ingest": "ingest", "recall": "bm25, conversation"}
 ENDINGS = {signal.SIGINT: 130, signal.SIGTERM: 130, signal.SIGKILL: -signal.SIGKILL}
 WORDS = ("sample", "--embedder", "hash", "--batch-size", 8)
@@ -78,12 +82,12 @@ def test_a_killed_run_leaves_rows_that_the_next_one_takes_away(
     process.kill()
     process.communicate()
     counted = "SELECT count(*) FROM pgmnemo.lesson"
-    assert server.execute(counted, "pgmnemo_bench_0_2_1") == [(39,)]
+    assert server.execute(counted, BENCH) == [(39,)]
     deadline = time.monotonic() + 10
     while (code := bench().code) and time.monotonic() < deadline:  # until the server notices the death
         time.sleep(0.1)
     assert code == 0
-    assert server.execute(counted, "pgmnemo_bench_0_2_1") == [(0,)]
+    assert server.execute(counted, BENCH) == [(0,)]
 
 
 def test_two_runs_at_once_have_a_server_and_a_folder_each(
@@ -108,8 +112,8 @@ def test_a_connection_that_breaks_off_is_one_sentence(
     words = ("sample", "--embedder", "hash", "--output", tmp_path / "results", "--dsn", server.dsn())
     process = start(*words, pause="pgmnemo, pool", wait=1)
     server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                   "WHERE datname = 'pgmnemo_bench_0_2_1' AND pid <> pg_backend_pid()")  # fmt: skip
+                   f"WHERE datname = '{BENCH}' AND pid <> pg_backend_pid()")  # fmt: skip
     _, complaint = process.communicate(timeout=30)
     assert process.returncode == 3
     assert "Traceback" not in complaint
-    assert "error: the connection to the database pgmnemo_bench_0_2_1 was lost" in complaint.splitlines()[-1]
+    assert f"error: the connection to the database {BENCH} was lost" in complaint.splitlines()[-1]

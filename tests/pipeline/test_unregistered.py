@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from runner import Request
+
 
 def test_the_development_split_is_blocked(
     cli: Callable[..., Any], server: Any, longmemeval_path: Path, tmp_path: Path
@@ -36,7 +38,7 @@ def test_an_unregistered_corpus_is_unverified_with_the_flag(
     data = altered(lambda projects: projects[0]["sessions"][0]["turns"].append("Mira: That is all."))
     ended = bench("--data", data, "--allow-unregistered-corpus")
     assert ended.code == 0
-    assert "the sample, pgmnemo v0.2.1: unverified" in ended.out
+    assert f"the sample, pgmnemo {Request('sample').version}: unverified" in ended.out
     [place] = (tmp_path / "results").glob("v*")
     assert "**Unverified: not to be cited.**" in (place / "report.md").read_text()
     assert "- verdict: unverified" in (tmp_path / "results" / "HISTORY.md").read_text()

@@ -1,9 +1,7 @@
-"""A real, headless Chromium, Debian's or another on the path, and pages on disk to open in it."""
+"""Pages on disk, and how to open one in the browser."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -18,19 +16,6 @@ from runner.suites import SUITES
 
 ROOT = Path(__file__).parents[4]
 AWKWARD = "</script><script>alert('1')</script>\"&amp; 🧭"
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-REQUIRED = "PGMNEMO_REQUIRE_BROWSER"  # set in CI: there a missing browser is a failure
-
-
-def browser_path() -> str:
-    """The browser's program; skip, or fail when CI demands it."""
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    if found is None:
-        sentence = "no Chromium: install Debian's package chromium"
-        if os.environ.get(REQUIRED) == "1":
-            pytest.fail(sentence)
-        pytest.skip(sentence)
-    return found
 
 
 class Watched:
@@ -60,19 +45,6 @@ def open_file(browser: Any, file: Path, **options: Any) -> Iterator[Watched]:
         assert [url.partition("#")[0] for url in watched.asked] == [file.as_uri()]
     finally:
         context.close()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """One browser for all tests."""
-    path = browser_path()
-    playwright = pytest.importorskip("playwright.sync_api").sync_playwright().start()
-    try:
-        launched = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield launched
-        launched.close()
-    finally:
-        playwright.stop()
 
 
 @pytest.fixture(scope="session")

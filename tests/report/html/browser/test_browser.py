@@ -259,7 +259,9 @@ def test_a_link_opens_its_question(browser: Any, opened: Any, page_file: Path) -
     with opened(browser, page_file) as watched:
         watched.page.goto(link)
         watched.page.reload()
-        assert watched.page.inner_text("details.q[open] .name").startswith("q4 ")
+        shown = watched.page.locator("details.q[open] .name")
+        shown.wait_for()
+        assert shown.text_content().startswith("q4 ")
         watched.asked[:] = watched.asked[:1]
 
 
