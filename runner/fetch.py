@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
@@ -25,6 +26,12 @@ Opener = Callable[..., Any]
 PIECE = 1 << 20  # bytes; the bar counts MiB
 TIMEOUT = 60.0  # seconds without a byte
 RANGE_NOT_SATISFIABLE = 416
+
+
+def fetch_corpus(options: argparse.Namespace) -> int:
+    """Carry out the command and print where the file is."""
+    print(fetch(options.suite, options.output, Progress(quiet=options.quiet)))
+    return 0
 
 
 def fetch(

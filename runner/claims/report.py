@@ -10,6 +10,7 @@ from typing import Any
 from runner.artefacts.blocked import BLOCKED
 from runner.artefacts.manifest import MANIFEST
 from runner.artefacts.storage import reported, write_file
+from runner.claims.collector import collector_paused
 from runner.claims.compare.comparing import compare
 from runner.claims.verify.evidence import Evidence, Unreadable
 from runner.claims.verify.rendering import page
@@ -20,6 +21,7 @@ from runner.report.html import PAGE, Compared, Texts
 NAME = "report"
 
 
+@collector_paused()
 def render_report(
     folder: Path | str,
     *,

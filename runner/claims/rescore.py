@@ -17,6 +17,7 @@ from runner.artefacts import write_file, write_metrics
 from runner.artefacts.canonical import pretty
 from runner.artefacts.manifest import MANIFEST
 from runner.artefacts.storage import reported
+from runner.claims.collector import collector_paused
 from runner.claims.recompute import METRIC_CODES
 from runner.claims.verify.evidence import REPORT, Evidence, Unreadable
 from runner.claims.verify.versions import TEMPLATES
@@ -67,6 +68,7 @@ class Rescored:
         }
 
 
+@collector_paused()
 def rescore(
     folder: Path | str, *, metric_code: str = METRIC_VERSION, output: Path | str | None = None
 ) -> Rescored:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from runner import cli
+from runner import bench, cli
 from runner.progress import Progress
 
 T = TypeVar("T")
@@ -30,5 +30,5 @@ class Pausing(Progress):
 
 
 if os.environ.get("PAUSE"):
-    cli.Progress = Pausing  # type: ignore[misc]
+    bench.Progress = Pausing  # type: ignore[misc]
 sys.exit(cli.main(sys.argv[2:], sql=Path(sys.argv[1])))

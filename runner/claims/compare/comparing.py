@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
+from runner.claims.collector import collector_paused
 from runner.claims.compare.comparison import Change, Comparison
 from runner.claims.compare.conditions import mismatches
 from runner.claims.compare.pairs import Pair, pair
@@ -22,6 +23,7 @@ TENANT = "pgmnemo.tenant_id"  # every run's own
 NO_LIMITS: Mapping[str, float] = {}
 
 
+@collector_paused()
 def compare(
     baseline: Path | str,
     candidate: Path | str,

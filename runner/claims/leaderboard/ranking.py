@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from runner.claims.collector import collector_paused
 from runner.claims.compare.pairs import pair
 from runner.claims.leaderboard.alike import apart, key, words
 from runner.claims.leaderboard.board import Aside, Behind, Board, Group, Leaderboard, Row
@@ -20,6 +21,7 @@ from runner.statistics.bootstrap import bootstrap_difference
 INTERVAL_DECIMALS = 6
 
 
+@collector_paused()
 def leaderboard(folders: Iterable[str | PathLike[str]], *, check: Verify = verify) -> Leaderboard:
     """The runs in `folders`, each verified: those that are alike on one board, the best first.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.claims.collector import collector_paused
 from runner.claims.verify.check import Answer, Found
 from runner.claims.verify.checks import CHECKS
 from runner.claims.verify.evidence import Evidence, Unreadable
@@ -62,7 +63,8 @@ def verify(
     evidence = Evidence(Path(folder), _path(corpus), _path(history), sql)
     if not evidence.folder.is_dir():
         raise UsageError(f"there is no results folder {folder}: name one that a run has written")
-    answers = tuple(check(evidence) for check in CHECKS.values())
+    with collector_paused():
+        answers = tuple(check(evidence) for check in CHECKS.values())
     return Verification(evidence.folder, _verdict(evidence), answers)
 
 
