@@ -17,6 +17,12 @@ def start() -> int:
         from runner.cli import main
 
         return main()
+    except ModuleNotFoundError as error:  # a Python without the packages
+        if str(error.name).partition(".")[0] == "runner":
+            raise
+        told = f"error: {sys.executable} has no package {error.name}"
+        print(f"{told}; use .venv/bin/python, which `make bench` makes, or pip install -e .", file=sys.stderr)
+        return 3
     except KeyboardInterrupt:  # while the modules are still being loaded
         return 130
 

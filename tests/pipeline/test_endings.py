@@ -6,9 +6,11 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -311,8 +313,17 @@ def test_the_api_refuses_another_hash_seed(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_every_documented_ending_is_provoked() -> None:
-    elsewhere = {"a full disk", "`PYTHONHASHSEED` is not 42, from Python", "Ctrl-C or SIGTERM", OTHERS}
+    elsewhere = {"a full disk", BARE, "`PYTHONHASHSEED` is not 42, from Python", "Ctrl-C or SIGTERM", OTHERS}
     assert set(TABLE) == set(CASES) | elsewhere
+
+
+BARE = "a Python without the packages"
+
+
+def test_a_python_without_the_packages_is_told_apart() -> None:
+    words = [sys.executable, "-S", "-m", "runner", "sample"]  # -S: without site-packages
+    done = subprocess.run(words, capture_output=True, text=True, cwd=README.parents[1], check=False)
+    holds(BARE, SimpleNamespace(code=done.returncode, sentence=done.stderr.strip()))
 
 
 OTHERS = "another suite's file"

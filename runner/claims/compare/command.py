@@ -80,12 +80,12 @@ def handle(options: argparse.Namespace) -> int:
     return comparison.exit_code(strict=options.strict)
 
 
-def console() -> Console:
-    """Standard output, wide enough for the tables when it is a file."""
+def console(width: int = WIDTH) -> Console:
+    """Standard output, `width` columns wide where it is no terminal."""
     from rich.console import Console
 
     out = Console(highlight=False, soft_wrap=False)
-    return out if out.is_terminal else Console(highlight=False, width=WIDTH)
+    return out if out.is_terminal else Console(highlight=False, width=width)
 
 
 def _folders(options: argparse.Namespace) -> Sequence[Path]:

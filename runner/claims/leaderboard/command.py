@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 NAME = "leaderboard"
 SUFFIXES = (".html", ".svg", ".md", ".json")
+WIDTH = 136  # columns that the table takes
 
 
 def add_parser(commands: Any) -> None:
@@ -65,7 +66,7 @@ def _show(found: Leaderboard) -> None:
     from runner.claims.compare.command import console
     from runner.claims.leaderboard.terminal import show
 
-    show(found, console())
+    show(found, console(WIDTH))
 
 
 def _write(path: Path, text: str) -> None:

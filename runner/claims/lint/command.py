@@ -33,6 +33,6 @@ def handle(options: argparse.Namespace) -> int:
             f"{exemption.file}:{exemption.line}: exempt ({exemption.findings}): {exemption.reason}",
             file=sys.stderr,
         )
-    counts = f"{report.figures} figures in {report.files} files, {len(report.findings)} to mend"
+    counts = f"files: {report.files}; figures: {report.figures}; to mend: {len(report.findings)}"
     print(counts, file=sys.stderr)
     return 0 if report.passed else 1
