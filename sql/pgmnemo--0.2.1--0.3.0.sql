@@ -1162,6 +1162,20 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.index_lessons() IS 'brings vectors that were written before their project, or the whole tenant, grew beyond pgmnemo.exact_scan_limit into the HNSW index; returns how many. Worth it where the whole tenant is recalled from, or a project grew slowly';
+-- How many lessons a scope may hold and still be read exactly. In a graph shared by many, a scope's own vectors are
+-- met the later the smaller its part of it: so the limit grows with the square root of what the graphs hold, from
+-- 100,000 vectors on (by the planner's count of them). No graph, no limit.
+CREATE OR REPLACE FUNCTION pgmnemo._exact_limit(exact_scan_limit float8)
+RETURNS float8
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN count(*) < 3 THEN 'Infinity'
+                ELSE exact_scan_limit * sqrt(greatest(1, sum(greatest(c.reltuples, 0)) / 100000)) END
+      FROM pg_class c
+     WHERE c.oid IN (to_regclass('pgmnemo.passage_hnsw_384'), to_regclass('pgmnemo.passage_hnsw_768'),
+                     to_regclass('pgmnemo.passage_hnsw_1024'))
+$$;
 CREATE OR REPLACE FUNCTION pgmnemo.suspend_vector_index()
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -1729,7 +1743,7 @@ SET search_path = pg_catalog, @extschema:vector@, pg_temp
 AS $$
 DECLARE
     gate text := s ->> 'gate_strict';
-    large boolean := asked.held > (s ->> 'exact_scan_limit')::float8 AND pgmnemo._vector_index_built();
+    large boolean := asked.held > pgmnemo._exact_limit((s ->> 'exact_scan_limit')::float8);
     most integer := 4 * depth;
     seen bigint;
     found_ids bigint[];

@@ -10,7 +10,7 @@ SET search_path = pg_catalog, @extschema:vector@, pg_temp
 AS $$
 DECLARE
     gate text := s ->> 'gate_strict';
-    large boolean := asked.held > (s ->> 'exact_scan_limit')::float8 AND pgmnemo._vector_index_built();
+    large boolean := asked.held > pgmnemo._exact_limit((s ->> 'exact_scan_limit')::float8);
     most integer := 4 * depth;
     seen bigint;
     found_ids bigint[];

@@ -107,6 +107,21 @@ def test_a_tenant_of_one_percent_gets_all_it_asks_for(crowd: Any) -> None:
     assert all(len(ids) == 10 for ids in asked(small, questions, 0))
 
 
+def test_the_limit_of_the_exact_scan_grows_with_the_graphs(owner: psycopg.Connection[Any]) -> None:
+    def limit(vectors: float, setting: float = 10_000) -> float:
+        with owner.transaction(force_rollback=True):
+            like, named = "relname LIKE 'passage_hnsw_%'", "relname = 'passage_hnsw_384'"
+            owner.execute(
+                f"UPDATE pg_class SET reltuples = CASE WHEN {named} THEN {vectors} ELSE 0 END WHERE {like}"
+            )
+            row = owner.execute("SELECT pgmnemo._exact_limit(%s)", (setting,)).fetchone()
+            return float(row[0]) if row else -1
+
+    assert [limit(vectors) for vectors in (-1, 0, 90_000)] == [10_000] * 3
+    assert limit(900_000) == 30_000
+    assert limit(900_000, 0) == 0
+
+
 def test_a_filter_that_the_index_cannot_answer_is_answered_exactly(crowd: Any) -> None:
     large, _, questions = crowd
     with large.client.transaction(force_rollback=True):
