@@ -18,6 +18,7 @@ from runner.progress import Progress
 ADDS = 200
 SWEEP = (10, 20, 40, 80, 200, 400)  # ef_search, for recall over latency
 JUDGED = 200  # questions that recall is counted over
+PLANNED = 41  # questions among which the one of median time is looked for
 OWN_JUDGED = 40  # where the truth is an exact scan by the system itself, which is slow
 MEASURED = (Tenant.WHOLE, Tenant.SHARE)  # by one client and by several, with and without writes
 
@@ -37,13 +38,14 @@ def measure_system(
     cells = list(_recalls(kind, system, workload, truths, reads))
     cells += _alone(system, workload, reads, request.clients)
     memory = _held(system, workload, reads)
+    plans = system.plans(workload.questions[:PLANNED], reads.k)
     spare = workload.spare()
     adding = add_some(system, spare, ADDS, request.seconds)
     cells += _under_writes(system, workload, spare, reads, request.clients)
     progress.say(f"{kind.title}: measured")
     return Result(
         name, kind.title, kind.words, kind.hybrid, system.facts(), workload.count, loaded, sizes, memory,
-        cells, adding,
+        cells, adding, plans,
     )  # fmt: skip
 
 

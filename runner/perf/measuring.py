@@ -19,6 +19,7 @@ from runner.errors import OutputError, UsageError
 from runner.perf.document import ROOT, document, load, write
 from runner.perf.estimate import check, estimate, scratch_folder
 from runner.perf.exact import nearest
+from runner.perf.explained import NAME as PLANS
 from runner.perf.generating import generate
 from runner.perf.markdown import NAME as MARKDOWN
 from runner.perf.markdown import markdown
@@ -64,8 +65,10 @@ def measure(
 
         def save(results: Sequence[Result]) -> Path:
             taken = time.perf_counter() - clock
+            made = document(request, workload, results, absent, needed, began, taken)
+            plans = f"# Plans: {request.memories:,} memories, {request.dimensions} dimensions\n"
             return publish(
-                folder, document(request, workload, results, absent, needed, began, taken), progress
+                folder, made, progress, [plans + result.plans for result in results if result.plans]
             )
 
         return _saved(names, _measured(names, request, workload, scratch, sql, progress), absent, save)
@@ -142,8 +145,8 @@ def _measured(
         shutil.rmtree(own, ignore_errors=True)
 
 
-def publish(folder: Path, made: Json, progress: Progress) -> Path:
-    """Write JSON, plots and Markdown into `folder`, which is new."""
+def publish(folder: Path, made: Json, progress: Progress, plans: Sequence[str] = ()) -> Path:
+    """Write JSON, plots and Markdown into `folder`, which is new; `plans` into a file of their own."""
     try:
         folder.mkdir(parents=True)
         write(folder, made)
@@ -151,6 +154,8 @@ def publish(folder: Path, made: Json, progress: Progress) -> Path:
         if not plots:
             progress.say(REMEDY)
         (folder / MARKDOWN).write_text(markdown(load(folder), plots), encoding="utf-8")
+        if plans:
+            (folder / PLANS).write_text("\n".join(plans), encoding="utf-8")
     except OSError as error:
         raise OutputError(
             f"{folder} cannot be written: {error.strerror}; name another folder with --output"

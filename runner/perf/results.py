@@ -58,6 +58,7 @@ class Result:
     memory: int | None
     cells: Sequence[Cell]
     adding: Writes
+    plans: str = ""  # Markdown, a file of its own
 
     @property
     def size(self) -> int:

@@ -10,13 +10,14 @@ import pytest
 from runner.database.releases import SQL_FOLDER
 from runner.perf.exact import nearest
 from runner.perf.measurement import _judge
+from runner.perf.plans import STATEMENTS
 from runner.perf.systems import KINDS, Client, Kind, Place, System, missing
 from runner.perf.workload import Asked, Tenant, Workload
 from runner.progress import QUIET
 
 K = 10
 pytestmark = pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")
-VERSIONS = {"pgmnemo": ("0.2.1",), "pgmnemo-passages": ("0.3.0",)}
+VERSIONS = {"pgmnemo": ("0.2.1", "0.3.0"), "pgmnemo-passages": ("0.3.0",)}
 CASES = [(name, version) for name in KINDS for version in VERSIONS.get(name, ("0.2.1",))]
 
 
@@ -103,3 +104,21 @@ def test_a_sweep_of_ef_search_reaches_the_index_of_chroma(
             found = (client.nearest(asked, Tenant.WHOLE, K) for asked in workload.questions[:20])
             shares.append(sum(truth.recall(place, one, workload) for place, one in enumerate(found)))
     assert shares[0] < shares[1]
+
+
+def test_plans_are_those_of_the_functions_own_statements(
+    loaded: tuple[Kind, System], workload: Workload
+) -> None:
+    told = loaded[1].plans(workload.questions[:5], K)
+    if loaded[1].facts().get("pgmnemo") != "0.3.0" or "two passages" in loaded[0].title:
+        assert told == ""
+        return
+    script = (SQL_FOLDER / "pgmnemo--0.3.0.sql").read_text(encoding="utf-8")
+    statements = told.split("```sql\n")[1:]
+    assert len(statements) == len(STATEMENTS)
+    for statement in statements:
+        text, plan = statement.split("\n```\n", 1)
+        assert all(line in script for line in text.split("\n")[1:])
+        assert "Buffers: shared" in plan
+        assert "Execution Time: " in plan
+    assert any(text in told for text in (asked.text for asked in workload.questions[:5]))

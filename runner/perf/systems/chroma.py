@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -101,6 +101,9 @@ class Chroma:
 
     def memory(self) -> int | None:
         return self._memory.bytes()
+
+    def plans(self, asked: Sequence[Asked], k: int) -> str:
+        return ""
 
     def facts(self) -> Mapping[str, str]:
         hnsw = {f"hnsw {name}": str(value) for name, value in HNSW.items()}

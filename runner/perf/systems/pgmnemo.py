@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any
 from uuid import UUID, uuid5
@@ -14,6 +14,7 @@ import numpy as np
 import psycopg
 
 from runner.database import Database
+from runner.perf.explained import typical_plans
 from runner.perf.memory import of_server
 from runner.perf.server import pgmnemo_database
 from runner.perf.systems.system import Place
@@ -207,15 +208,31 @@ class Pgmnemo:
         with self._database.admin() as owner:
             return of_server(owner.info.backend_pid)
 
+    def plans(self, asked: Sequence[Asked], k: int) -> str:
+        """Of the hot statements, which have these names from 0.3.0 on; with passages they are the same."""
+        with self._database.admin() as owner:
+            if self._passages or not _is_there(owner, "_graph_rows"):
+                return ""
+        client = self.client()
+        client.work_for(Tenant.WHOLE)
+        questions = [(question.text, padded(question.vector)) for question in asked]
+        with closing(client):
+            return typical_plans(client._connection, questions, k)
+
     def facts(self) -> Mapping[str, str]:
         facts = self._database.facts
         return {"pgmnemo": facts.pgmnemo, "fingerprint": facts.fingerprint, "pgvector": facts.pgvector}
 
 
+def _is_there(connection: Connection, function: str) -> bool:
+    """Whether this version has the function."""
+    row = connection.execute("SELECT to_regproc(%s) IS NOT NULL", (f"pgmnemo.{function}",)).fetchone()
+    return bool(row and row[0])
+
+
 def _call_if_there(connection: Connection, function: str) -> None:
     """Call a verb that only some versions have."""
-    row = connection.execute("SELECT to_regproc(%s) IS NOT NULL", (f"pgmnemo.{function}",)).fetchone()
-    if row and row[0]:
+    if _is_there(connection, function):
         connection.execute(f"SELECT pgmnemo.{function}()")
 
 

@@ -149,6 +149,9 @@ class Sqlite:
     def memory(self) -> int | None:
         return self._memory.bytes()
 
+    def plans(self, asked: Sequence[Asked], k: int) -> str:
+        return ""
+
     def facts(self) -> Mapping[str, str]:
         apsw, sqlite_vec = import_module("apsw"), import_module("sqlite_vec")
         return {"sqlite": apsw.sqlite_lib_version(), "sqlite-vec": sqlite_vec.__version__}

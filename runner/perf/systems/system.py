@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,6 +60,10 @@ class System(Protocol):
 
     def memory(self) -> int | None:
         """Bytes of memory that it holds now (runner/perf/memory.py); None where that cannot be told."""
+        ...
+
+    def plans(self, asked: Sequence[Asked], k: int) -> str:
+        """How its whole search is carried out, as Markdown; empty where there is nothing to tell."""
         ...
 
     def facts(self) -> Mapping[str, str]:
