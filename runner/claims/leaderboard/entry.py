@@ -59,8 +59,8 @@ def read_entry(folder: Path, check: Verify) -> Entry | Aside:
         others = f", and {len(more)} more" if more else ""
         return _aside(folder, "not intact", f"verify: {first.check}: {first.sentence}{others}")
     if verification.verdict not in CITABLE:
-        why = "its verdict is {}: what it measured is not what the protocol registers (protocol §5)"
-        return _aside(folder, "unverified", why.format(verification.verdict))
+        why = "what it measured is not what the protocol registers (protocol §5)"
+        return _aside(folder, "unverified", why)
     try:
         read_results(folder)
         return Entry(folder, read_side(folder), _later(verification))

@@ -84,7 +84,7 @@ def verdict(row: Row) -> str:
 
 def aside_words(aside: Aside) -> str:
     """Why a run stands on no board, in one sentence."""
-    return f"{aside.name}: {aside.kind}: {shorten(aside.reason)}"
+    return f"{aside.folder}: {aside.kind}: {shorten(aside.reason)}"
 
 
 def notes(found: Leaderboard) -> Iterator[str]:
