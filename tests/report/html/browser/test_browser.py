@@ -20,6 +20,14 @@ def count(page: Any) -> str:
     return str(page.inner_text("#count"))
 
 
+def become(page: Any, selector: str, number: int) -> None:
+    """Wait until so many elements match: what opens is filled when the browser tells the script."""
+    page.wait_for_function(
+        "([selector, number]) => document.querySelectorAll(selector).length === number",
+        arg=[selector, number],
+    )
+
+
 def faults(page: Any) -> list[str]:
     """What axe finds that is serious or worse."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
@@ -41,7 +49,7 @@ def test_it_says_nothing_on_the_console_and_asks_for_nothing(
         page = watched.page
         for question in page.query_selector_all(f"{VISIBLE} > summary")[:3]:
             question.click()
-        assert page.locator(".detail").count() == 3
+        become(page, ".detail", 3)
         wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wider == 0, "the page scrolls sideways"
 
@@ -102,13 +110,13 @@ def test_questions_are_filtered_and_opened_by_keyboard_alone(
         assert page.evaluate("document.activeElement.parentElement.className") == "q"
         keyboard.press("ArrowDown")
         keyboard.press("Enter")
-        assert page.locator("details.q[open]").count() == 1
+        become(page, "details.q[open] .ranking", 1)
         opened_key = page.inner_text("details.q[open] .name")
         assert opened_key.startswith("q3 ")  # q0 and q3 are the first two of the type
         assert page.locator("details.q[open] .ranking > li").count() >= 10
         keyboard.press("Enter")
-        assert page.locator("details.q[open]").count() == 0
-        assert page.locator(".detail").count() == 0
+        become(page, "details.q[open]", 0)
+        become(page, ".detail", 0)
 
 
 def test_an_opened_question_shows_its_ranking_with_parts_and_gold(
@@ -255,6 +263,7 @@ def test_text_is_shown_where_it_was_given_and_the_compared_run_is_the_opponent(
 def test_a_link_opens_its_question(browser: Any, opened: Any, page_file: Path) -> None:
     with opened(browser, page_file) as watched:
         watched.page.click(f"{VISIBLE}:nth-child(5) > summary")
+        become(watched.page, ".detail", 1)
         link = watched.page.url
     with opened(browser, page_file) as watched:
         watched.page.goto(link)
