@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from runner.artefacts.blocked import BLOCKED
-from runner.artefacts.manifest import MANIFEST
 from runner.artefacts.storage import reported, write_file
 from runner.claims.collector import collector_paused
 from runner.claims.compare.comparing import compare
+from runner.claims.output import check_output
 from runner.claims.verify.evidence import Evidence, Unreadable
 from runner.claims.verify.rendering import page
 from runner.errors import OutputError, RefusedError, UsageError
 from runner.records import Corpus
 from runner.report.html import PAGE, Compared, Texts
 
-NAME = "report"
+NAME, MARK = "report", '<meta name="generator" content="pgmnemo/page/'
 
 
 @collector_paused()
@@ -62,10 +62,8 @@ def _place(folder: Path, output: Path | str | None, *, beside: bool, text: bool)
             raise UsageError(f"a page with {what} is no artefact: name a file for it with --output")
         return folder / PAGE
     place = Path(output).expanduser().absolute()
-    if place.is_dir():
-        raise UsageError(f"--output: {output} is a folder; name a file, such as {Path(output) / PAGE}")
-    if (place.parent / MANIFEST).exists() and (beside or text or place != folder.absolute() / PAGE):
-        raise UsageError(f"--output: {place.parent} is a results folder; name a file elsewhere")
+    if place != folder.absolute() / PAGE or beside or text:
+        check_output("--output", place, (".html",), MARK)
     if text and any((parent / ".git").exists() for parent in place.resolve().parents):
         raise UsageError(
             f"--output: {output} lies in a git checkout, where text of the corpus could be committed and its "

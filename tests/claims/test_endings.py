@@ -93,6 +93,17 @@ def ending(cause: str) -> Callable[[Case], Case]:
 for cause, words in {
     "`--repeat 0`": ["sample", "--embedder", "hash", "--repeat", "0"],
     "`verify` or `rescore` of nothing": ["verify", "/nonsense"],
+    "`verify` of a folder without a run": ["verify", ROOT / "sql"],
+    "`verify` with a corpus or history that is not there": ["verify", SAMPLE, "--corpus", "/nonsense"],
+    "`report`, `cite` or `leaderboard` over another file": [
+        "leaderboard",
+        SAMPLE,
+        "--output",
+        ROOT / "README.md",
+    ],
+    "`report`, `cite` or `leaderboard` into a run": ["cite", LOCOMO, "--badge", LOCOMO / "badge.svg"],
+    "`cite` or `report` into another kind of file": ["cite", LOCOMO, "--badge", "badge.png"],
+    "`lint` with a root that is not there": ["lint", ROOT / "README.md", "--root", "/nonsense"],
     "`rescore` by an unknown metric code": ["rescore", SAMPLE, "--metric-code", "7"],
     "`rescore` into a folder that exists": ["rescore", SAMPLE, "--output", ROOT],
     "`compare` of one folder": ["compare", SAMPLE],

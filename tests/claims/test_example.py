@@ -26,8 +26,9 @@ SETUP = STEPS[0][0]
 )
 def test_a_step_runs_and_prints_what_is_shown(commands: str, shown: str, tmp_path: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    places = {"PATH": path, "NOTE": str(tmp_path / "release-note.md"), "PAGE": str(tmp_path)}
-    before = "" if "cite" in commands else "python -m runner cite $NEW --previous $OLD > $NOTE\n"
+    places = {"PATH": path, "OUT": str(tmp_path)}
+    cite = "python -m runner cite $NEW --previous $OLD > $OUT/release-note.md\n"
+    before = "" if "cite" in commands else cite
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", SETUP + before + commands],
         cwd=ROOT, env={**os.environ, **places}, capture_output=True, text=True, timeout=300,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runner.claims.cite.badge import badge
 from runner.claims.cite.bibtex import bibtex
-from runner.claims.cite.comparable import difference
+from runner.claims.cite.comparable import difference, not_earlier
 from runner.claims.cite.results import Results, citable, read_results
 from runner.errors import UsageError
 from runner.report.citation import artefact_path, citation, verdict_words, version
@@ -40,7 +40,7 @@ def cite(folder: str | PathLike[str], *, previous: str | PathLike[str] | None = 
 
 
 def _beside(before: Results, after: Results) -> Results:
-    apart = difference(before.run, after.run)
+    apart = difference(before.run, after.run) or not_earlier(before.run, after.run)
     if apart is not None:
         raise UsageError(
             f"{before.folder} is no previous value of {after.folder}: {apart} (protocol §8); "

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from runner.claims.cite.citation import cite
+from runner.claims.output import check_output
 from runner.errors import OutputError
 
-NAME = "cite"
+NAME, MARK = "cite", "under pgmnemo Recall Benchmark Protocol"
 
 
 def add_parser(commands: Any) -> None:
@@ -28,6 +29,8 @@ def add_parser(commands: Any) -> None:
 
 def handle(options: argparse.Namespace) -> int:
     """Print the citation; notes go to standard error. 0, or the error's code."""
+    if options.badge is not None:
+        check_output("--badge", options.badge, (".svg",), MARK)
     citation = cite(options.folder, previous=options.previous)
     if options.badge is not None:
         _write(options.badge, citation.badge)

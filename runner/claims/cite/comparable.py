@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -29,3 +30,15 @@ def difference(before: Facts, after: Facts) -> str | None:
         if of(before) != of(after):
             return f"{name} {of(before)} against {of(after)}"
     return None
+
+
+def not_earlier(before: Facts, after: Facts) -> str | None:
+    """That the version before is none before, in words; None when it is."""
+    older, newer = (str(run["pgmnemo_version"]) for run in (before, after))
+    if _numbers(older) < _numbers(newer):
+        return None
+    return f"version {older} is not earlier than {newer}"
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)]

@@ -32,7 +32,7 @@ CONDITIONS: dict[str, Of] = {
     "questions asked": lambda side: [side.run["options"]["limit"], side.run["options"]["types"]],
     "metric definitions": _definitions,
     "major version of the metric code": lambda side: _major(side.metrics["metric_code"]),
-    "major version of the protocol": lambda side: _major(side.run["protocol"]["version"]),
+    "protocol": lambda side: side.run["protocol"]["version"],
 }
 """By name: what must be equal. All but the version, its settings, the database and the machine."""
 

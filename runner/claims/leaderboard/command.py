@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.errors import OutputError, UsageError
+from runner.claims.output import check_output
+from runner.errors import OutputError
 
 if TYPE_CHECKING:
     from runner.claims.leaderboard.board import Leaderboard
 
-NAME = "leaderboard"
+NAME, MARK = "leaderboard", "eaderboard"  # the mark of every form, in its title or schema
 SUFFIXES = (".html", ".svg", ".md", ".json")
 WIDTH = 136  # columns that the table takes
 
@@ -40,11 +42,12 @@ def handle(options: argparse.Namespace) -> int:
     """Print the leaderboard, and write the file that was asked for; 0."""
     from runner.claims.leaderboard.ranking import leaderboard  # the parser alone loads no stage
 
-    if options.output is not None and options.output.suffix not in SUFFIXES:
-        raise UsageError(f"--output takes a file that ends in {', '.join(SUFFIXES)}, not {options.output}")
+    if options.output is not None:
+        check_output("--output", options.output, SUFFIXES, MARK)
     found, forms = leaderboard(options.folders), _forms()
     if options.output is not None:
         _write(options.output, forms[options.output.suffix](found))
+        print(f"written: {options.output}", file=sys.stderr)
     if options.json or options.markdown:
         print(forms[".json" if options.json else ".md"](found), end="")
     else:

@@ -13,7 +13,7 @@ from runner.claims.compare.pairs import pair
 from runner.claims.leaderboard.alike import apart, key, words
 from runner.claims.leaderboard.board import Aside, Behind, Board, Group, Leaderboard, Row
 from runner.claims.leaderboard.entry import Entry, Verify, read_entry
-from runner.claims.leaderboard.places import results_folders
+from runner.claims.places import results_folders
 from runner.claims.verify import verify
 from runner.report.citation import CITED, embedder_name
 from runner.statistics.bootstrap import bootstrap_difference
@@ -47,7 +47,8 @@ def _group(members: list[Entry], first: Entry) -> Group:
     run = members[0].run
     corpus, title = run["corpus"], run["corpus"]["title"]
     return Group(
-        title=f"{title[0].upper()}{title[1:]}, {corpus['granularity']} level, embedder {embedder_name(run)}",
+        title=f"{title[0].upper()}{title[1:]}, {corpus['granularity']} level, embedder {embedder_name(run)}, "
+        f"protocol {run['protocol']['version']}",
         alike=words(members[0].side),
         apart=tuple(apart(first.side, members[0].side)),
         citable=bool(corpus.get("citable", corpus["suite"] != "sample")),

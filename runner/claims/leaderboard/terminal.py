@@ -36,6 +36,8 @@ def show(found: Leaderboard, out: Console) -> None:
         out.print(Text("apart, on no board", style="bold"))
     for aside in found.asides:
         out.print(f"- {aside_words(aside)}", markup=False)
+    if found.asides:
+        out.print()
     for note in notes(found):
         out.print(note, markup=False, style="dim")
 

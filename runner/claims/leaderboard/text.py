@@ -22,7 +22,7 @@ def markdown(found: Leaderboard) -> str:
         parts += [f"## {group.title}", *group_words(group)]
         parts += [part for board in group.boards for part in (f"### {scope_words(board)}", _table(board))]
     if found.asides:
-        rows = [(f"`{aside.name}`", aside.kind, shorten(aside.reason)) for aside in found.asides]
+        rows = [(f"`{aside.folder}`", aside.kind, shorten(aside.reason)) for aside in found.asides]
         parts += [
             "## Apart: on no board",
             table(("run", "why", "reason"), [_cells(row) for row in rows], "lll"),

@@ -28,6 +28,8 @@ def lint(files: Iterable[str | PathLike[str]], *, root: str | PathLike[str] | No
     Results folders are looked for under `root` (this repository, unless given) and beside each file. Raises
     UsageError when a file cannot be read.
     """
+    if root is not None and not Path(root).is_dir():
+        raise UsageError(f"--root: there is no folder {root}; name the one that holds benchmarks/")
     shelf = Shelf(Path(root) if root is not None else ROOT)
     reports = [lint_text(_read(Path(file)), Path(file), shelf) for file in files]
     return Report(

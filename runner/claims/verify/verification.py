@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.claims.collector import collector_paused
+from runner.claims.places import is_run
 from runner.claims.verify.check import Answer, Found
 from runner.claims.verify.checks import CHECKS
 from runner.claims.verify.evidence import Evidence, Unreadable
@@ -63,6 +64,13 @@ def verify(
     evidence = Evidence(Path(folder), _path(corpus), _path(history), sql)
     if not evidence.folder.is_dir():
         raise UsageError(f"there is no results folder {folder}: name one that a run has written")
+    if not is_run(evidence.folder):
+        runs = sum(is_run(child) for child in evidence.folder.iterdir())
+        instead = f"it holds {runs}: name them, as {folder}/*" if runs else "name one that a run has written"
+        raise UsageError(f"{folder} is no results folder; {instead}")
+    for option, place in (("--corpus", evidence.corpus_path), ("--history", evidence.history_path)):
+        if place is not None and not place.exists():
+            raise UsageError(f"{option} names {place}, which does not exist")
     with collector_paused():
         answers = tuple(check(evidence) for check in CHECKS.values())
     return Verification(evidence.folder, _verdict(evidence), answers)

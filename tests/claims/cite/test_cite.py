@@ -57,6 +57,14 @@ def test_a_run_that_differs_in_more_than_the_version_is_no_previous_one(
         cite(after, previous=results())
 
 
+@pytest.mark.parametrize("version", ["0.2.1", "0.3.0", "0.10.0"])
+def test_a_version_that_is_not_earlier_is_no_previous_one(results: Make, version: str) -> None:
+    after = results(name="v0.2.1_20261122_minilm")
+    before = results(name=f"v{version}_20261120_minilm", pgmnemo_version=version)
+    with pytest.raises(UsageError, match=f"version {version} is not earlier than 0.2.1"):
+        cite(after, previous=before)
+
+
 @pytest.mark.parametrize("verdict", ["unverified", "blocked"])
 def test_an_unverified_or_blocked_run_is_refused(results: Make, verdict: str) -> None:
     with pytest.raises(GateError, match=f"the run is {verdict}"):

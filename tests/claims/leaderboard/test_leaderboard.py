@@ -16,8 +16,8 @@ from runner.claims.history import log_deviation
 from runner.claims.leaderboard import Leaderboard, leaderboard
 from runner.claims.leaderboard.board import SCHEMA
 from runner.claims.leaderboard.page import page
-from runner.claims.leaderboard.places import results_folders
 from runner.claims.leaderboard.text import behind, markdown
+from runner.claims.places import results_folders
 from runner.claims.verify import verify
 from runner.errors import UsageError
 
@@ -149,7 +149,7 @@ def test_every_condition_alone_sets_a_run_apart(found: Leaderboard, base: Path, 
         "questions asked": lambda side: side.run["options"].update(types=["temporal"]),
         "metric definitions": lambda side: side.metrics["definitions"].update({"MRR@50": "another"}),
         "major version of the metric code": lambda side: side.metrics.update(metric_code="9.0.0"),
-        "major version of the protocol": lambda side: side.run["protocol"].update(version="9.0.0"),
+        "protocol": lambda side: side.run["protocol"].update(version="1.1.0"),
     }
     assert set(changes) == set(CONDITIONS)
     for name, alter in changes.items():

@@ -207,3 +207,24 @@ def test_a_committed_run_is_held_against_its_commit(copy: Callable[[], Any]) -> 
     assert list(run.faults()) == ["commit"]
     git(base, "commit", "-a", "-m", "Changed the run")
     assert "was changed after it had been committed" in run.faults()["commit"]
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo 'fatal: detected dubious ownership in repository' >&2; exit 128", "of another user"),
+        (None, "git cannot be run"),
+    ],
+)
+def test_what_git_does_not_tell_is_not_called_uncommitted(
+    copy: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None, said: str
+) -> None:
+    run = copy()
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    if script:
+        (programs / "git").write_text(f"#!/bin/sh\n{script}\n")
+        (programs / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs))
+    answer = next(answer for answer in run.verify().answers if answer.check == "commit")
+    assert (answer.found, said in answer.sentence) == ("not asked", True)

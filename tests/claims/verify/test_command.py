@@ -72,6 +72,10 @@ def test_no_folder_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_an_empty_folder_is_no_traceback(tmp_path: Path) -> None:
-    verification = runner.verify(tmp_path)
-    assert not verification.intact
-    assert verification.verdict is None
+    with pytest.raises(UsageError, match="is no results folder; name one that a run has written"):
+        runner.verify(tmp_path)
+
+
+def test_a_folder_of_runs_is_told_from_a_run() -> None:
+    with pytest.raises(UsageError, match=r"is no results folder; it holds \d+: name them"):
+        runner.verify(Path(runner.__file__).parents[1] / "benchmarks" / "sample" / "results")

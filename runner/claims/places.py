@@ -41,11 +41,12 @@ def _runs(name: str) -> list[Path]:
 def _inside(place: Path) -> Iterator[Path]:
     if not place.is_dir():
         return
-    if _is_run(place):
+    if is_run(place):
         yield place
     else:
-        yield from (child for child in sorted(place.iterdir()) if child.name[0] != "." and _is_run(child))
+        yield from (child for child in sorted(place.iterdir()) if child.name[0] != "." and is_run(child))
 
 
-def _is_run(place: Path) -> bool:
+def is_run(place: Path) -> bool:
+    """Whether a folder holds what a run leaves, whole or damaged."""
     return any((place / mark).is_file() for mark in MARKS)
