@@ -32,5 +32,5 @@ VALUES
     ('pool_depth', '30', 'whole number', 1, 10000, NULL, 'candidates taken from each leg; at least k are'),
     ('exact_scan_limit', '10000', 'whole number', 0, 10000000, NULL,
      'lessons in a scope up to which vectors are scanned exactly; beyond it new lessons enter the HNSW index'),
-    ('ef_search', '100', 'whole number', 1, 1000, NULL, 'hnsw.ef_search while the HNSW index is scanned')
+    ('ef_search', '200', 'whole number', 1, 1000, NULL, 'hnsw.ef_search while the HNSW index is scanned')
 $$;

@@ -1,9 +1,21 @@
--- Appends the posting blocks of these active lessons of one tenant, ids ascending within each.
+-- Appends the posting blocks of these active lessons of one tenant, ids ascending within each. One lesson's are of
+-- one posting each, and need not be gathered.
 CREATE FUNCTION pgmnemo._add_postings(tenant uuid, ids bigint[])
 RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+BEGIN
+    IF cardinality(ids) = 1 THEN
+        INSERT INTO pgmnemo.posting
+        SELECT tenant, l.project_id, u.lexeme, ids, ARRAY[u.frequency], ARRAY[l.token_count], 1, l.token_count, u.frequency,
+               l.token_count
+          FROM pgmnemo.lesson l
+         CROSS JOIN LATERAL (SELECT v.lexeme, cardinality(v.positions)::smallint FROM unnest(l.lexemes) v
+                             UNION ALL SELECT '', 0::smallint) AS u (lexeme, frequency)
+         WHERE l.tenant_id = tenant AND l.id = ids[1] AND l.active;
+        RETURN;
+    END IF;
     WITH lists AS (
         SELECT l.project_id, u.lexeme, array_agg(l.id ORDER BY l.id) AS ids,
                array_agg(u.frequency ORDER BY l.id) AS frequencies,
@@ -11,11 +23,12 @@ AS $$
           FROM pgmnemo.lesson l
          CROSS JOIN LATERAL (SELECT v.lexeme, cardinality(v.positions)::smallint FROM unnest(l.lexemes) v
                              UNION ALL SELECT '', 0::smallint) AS u (lexeme, frequency)
-         WHERE l.tenant_id = tenant AND l.id = ANY (ids) AND l.active
+         WHERE l.tenant_id = tenant AND l.id = ANY (_add_postings.ids) AND l.active
          GROUP BY l.project_id, u.lexeme
     )
     INSERT INTO pgmnemo.posting
     SELECT tenant, l.project_id, l.lexeme, b.*
       FROM lists l, LATERAL pgmnemo._posting_blocks(l.ids, l.frequencies, l.token_counts) b
-     ORDER BY l.project_id, l.lexeme COLLATE "C"
+     ORDER BY l.project_id, l.lexeme COLLATE "C";
+END
 $$;

@@ -26,10 +26,6 @@ BEGIN
     SELECT array_agg(p.project_id) INTO large FROM pgmnemo.passage p
      WHERE p.tenant_id = tenant AND p.lesson_id = add_passages.lesson_id AND p.indexed;
     PERFORM pgmnemo._write_passages(tenant, ARRAY[add_passages.lesson_id], ARRAY[one], coalesce(large, '{}'));
-    IF num_nonnulls(VARIADIC coalesce(passage_embeddings, '{}')) > 0 THEN  -- they stand for it in the HNSW index
-        UPDATE pgmnemo.passage p SET indexed = false
-         WHERE p.tenant_id = tenant AND p.lesson_id = add_passages.lesson_id AND p.number = 0 AND p.indexed;
-    END IF;
     RETURN true;
 END
 $$;

@@ -5,14 +5,9 @@ RETURNS uuid[]
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    WITH held AS (
-        SELECT p.project_id, sum(p.lesson_count) AS n
-          FROM pgmnemo.posting p WHERE p.tenant_id = tenant AND p.lexeme = '' GROUP BY 1
-    ), coming AS (
-        SELECT i.project_id, count(*) AS n FROM unnest(lessons) i WHERE i.embedding IS NOT NULL GROUP BY 1
-    )
     SELECT coalesce(array_agg(c.project_id), '{}')
-      FROM coming c LEFT JOIN held h USING (project_id)
-     WHERE c.n + coalesce(h.n, 0) > exact_scan_limit
-        OR (SELECT sum(n) FROM held) > 10 * exact_scan_limit
+      FROM (SELECT i.project_id, count(*) AS n FROM unnest(lessons) i WHERE i.embedding IS NOT NULL GROUP BY 1) c
+     WHERE pgmnemo._holds_more(tenant, c.project_id, c.project_id, exact_scan_limit - c.n)
+        OR pgmnemo._holds_more(tenant, '00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+                               10 * exact_scan_limit)
 $$;

@@ -15,10 +15,7 @@ BEGIN
     UPDATE pgmnemo.passage p SET indexed = true
      WHERE p.tenant_id = tenant AND p.embedding IS NOT NULL AND NOT p.indexed
        AND ((SELECT sum(h.n) FROM held h) > size_limit
-            OR p.project_id IN (SELECT h.project_id FROM held h WHERE h.n > size_limit))
-       AND (p.number > 0 OR NOT EXISTS (
-            SELECT FROM pgmnemo.passage q
-             WHERE q.tenant_id = tenant AND q.lesson_id = p.lesson_id AND q.number > 0 AND q.embedding IS NOT NULL));
+            OR p.project_id IN (SELECT h.project_id FROM held h WHERE h.n > size_limit));
     GET DIAGNOSTICS entered = ROW_COUNT;
     RETURN entered;
 END

@@ -18,9 +18,6 @@ BEGIN
     IF asked.direction IS NULL THEN
         RETURN '{}';
     END IF;
-    IF large THEN
-        most := 2 * depth;
-    END IF;
     LOOP
         WITH near AS MATERIALIZED (
             SELECT g.* FROM pgmnemo._graph_rows(tenant, first_project, last_project, asked.direction,

@@ -2,7 +2,7 @@
 -- at most 0.0005 too long or too short.
 CREATE FUNCTION pgmnemo._unsound_passages(tenant uuid)
 RETURNS TABLE (project_id uuid, lesson_id bigint, number smallint, in_project uuid, fresh tsvector, norm float8,
-               embedding halfvec, indexed boolean, lexemes_differ boolean, vector_differs boolean, flag_differs boolean)
+               embedding halfvec, indexed boolean, lexemes_differ boolean, vector_differs boolean, indexed_differs boolean)
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, @extschema:vector@, pg_temp
 AS $$
@@ -23,12 +23,7 @@ AS $$
      CROSS JOIN LATERAL (
             SELECT CASE WHEN v.norm NOT BETWEEN 0.999 AND 1.001 THEN l2_normalize(subvector(p.embedding, 1, v.width))
                         ELSE subvector(p.embedding, 1, v.width) END) AS r (embedding)
-     CROSS JOIN LATERAL (
-            SELECT p.indexed AND p.embedding IS NOT NULL
-                   AND (p.number > 0 OR NOT EXISTS (
-                        SELECT FROM pgmnemo.passage q
-                         WHERE q.tenant_id = tenant AND q.lesson_id = p.lesson_id AND q.number > 0 AND q.indexed
-                           AND q.embedding IS NOT NULL))) AS i (indexed)
+     CROSS JOIN LATERAL (SELECT p.indexed AND p.embedding IS NOT NULL) AS i (indexed)
      WHERE p.tenant_id = tenant
        AND (p.project_id, p.lexemes, p.embedding, p.indexed)
            IS DISTINCT FROM (l.project_id, f.fresh, r.embedding, i.indexed)

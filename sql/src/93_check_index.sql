@@ -24,11 +24,11 @@ BEGIN
             ('passage with a vector not of unit length', p.norm::text, '1', p.norm NOT BETWEEN 0.999 AND 1.001),
             ('passage with a vector wider than needed', NULL, vector_dims(p.embedding)::text,
              p.vector_differs AND p.norm BETWEEN 0.999 AND 1.001),
-            ('passage indexed without need', 't', 'f', p.flag_differs)) AS w (problem, found, wanted, so)
+            ('passage indexed without a vector', 't', 'f', p.indexed_differs)) AS w (problem, found, wanted, so)
      WHERE w.so;
     RETURN QUERY SELECT * FROM pgmnemo._block_problems(tenant);
     RETURN QUERY SELECT * FROM pgmnemo._posting_problems(tenant);
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.check_index() IS 'what is wrong in what the tenant''s lessons are found by, one row a problem, none when all is well. lesson: lexemes or token_count are not what the text gives under the lesson''s text_config; passage (item: its number): in another project than its lesson, lexemes not those of its text, a vector not of unit length or wider than needed, or indexed without need (the lesson as a whole beside its passages, or no vector); block (item: its lexeme, lesson_id: its first): order, sums or extremes wrong; posting (item: the lexeme, empty for the list of all lessons): missing, surplus, more than once, or with wrong numbers. Reads everything of the tenant; pgmnemo.repair_index() mends it';
+COMMENT ON FUNCTION pgmnemo.check_index() IS 'what is wrong in what the tenant''s lessons are found by, one row a problem, none when all is well. lesson: lexemes or token_count are not what the text gives under the lesson''s text_config; passage (item: its number): in another project than its lesson, lexemes not those of its text, a vector not of unit length or wider than needed, or indexed without a vector; block (item: its lexeme, lesson_id: its first): order, sums or extremes wrong; posting (item: the lexeme, empty for the list of all lessons): missing, surplus, more than once, or with wrong numbers. Reads everything of the tenant; pgmnemo.repair_index() mends it';

@@ -39,10 +39,10 @@ def test_a_released_script_is_frozen(version: str) -> None:
     assert upgrades == RELEASES[version].get("upgrade_sha256", {})
 
 
-def test_every_older_release_has_a_way_to_the_current_version() -> None:
-    assert {path.name for path in SQL.glob(f"pgmnemo--*--{CURRENT}.sql")} == {
-        f"pgmnemo--{version}--{CURRENT}.sql" for version in RELEASES if version != CURRENT
-    }
+def test_every_older_release_has_a_way_to_the_current_version(owner: psycopg.Connection[Any]) -> None:
+    ways = owner.execute("SELECT source FROM pg_extension_update_paths('pgmnemo') "
+                         "WHERE target = %s AND path IS NOT NULL", (CURRENT,)).fetchall()  # fmt: skip
+    assert {source for (source,) in ways} == {version for version in RELEASES if version != CURRENT}
 
 
 def test_a_released_version_has_its_fingerprint(database: Any) -> None:

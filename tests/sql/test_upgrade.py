@@ -1,4 +1,4 @@
-"""A database of 0.2.1 that is upgraded is one that the full script made: objects, rows and answers."""
+"""An older database that is upgraded is one that the full script made: objects, rows and answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ import pytest
 from psycopg import errors, sql
 
 Connection = psycopg.Connection[Any]
-UPGRADE = "ALTER EXTENSION pgmnemo UPDATE TO '0.3.0'"
+LATEST = "0.3.1"
+OLDER = pytest.mark.parametrize("older", ["0.2.1", "0.3.0"])
+UPGRADE = "ALTER EXTENSION pgmnemo UPDATE"
 OWNER, AGENT = "upgrade_owner", "upgrade_agent"
 TENANTS = [UUID(int=7 << 64 | n) for n in (1, 2)]
 PROJECTS = [UUID(int=9 << 64 | n) for n in (1, 2, 3)]
@@ -99,11 +101,20 @@ def literal(chance: np.random.Generator) -> str | None:
     return "[" + ",".join(f"{number:g}" for number in numbers) + "]" if width else None
 
 
-def fill(connection: Connection, lessons: int, seed: int = 5) -> None:
-    """Two tenants' lessons of every kind, through the verbs of whichever version it is."""
+def fill(connection: Connection, lessons: int, seed: int = 5, *, passages: bool = False) -> None:
+    """Two tenants' lessons of every kind, through the verbs of whichever version it is.
+
+    `passages`: some lessons have two, with vectors or without; no version before 0.3.0 takes any.
+    """
     chance, source = random.Random(seed), np.random.default_rng(seed)
     vectors = [literal(source) for _ in range(400)]
+    parts = [None, ("{a violin,the harbour}", None)] + [
+        ("{a violin,the harbour}", "{" + f'"{vectors[n] or one}","{one}"' + "}")
+        for n, one in enumerate(vectors) if one
+    ]  # fmt: skip
     columns = "project_id, external_id, content, topic, role, importance, occurred_at, expires_at, embedding"
+    if passages:
+        columns += ", passages, passage_embeddings"
     for tenant in TENANTS:
         work_for(connection, tenant)
         for config, limit, count in (("english", 1_000_000, lessons // 3), ("english", 0, lessons // 12),
@@ -121,6 +132,7 @@ def fill(connection: Connection, lessons: int, seed: int = 5) -> None:
                             chance.choice([None, "children went"]), chance.choice([None, "pilot"]),
                             chance.randint(1, 5), chance.choice([None, f"2025-05-{day:02} 12:00+00"]),
                             chance.choice([None, f"2025-06-{day:02} 12:00+00"]), chance.choice(vectors),
+                            *((chance.choice(parts) or (None, None)) if passages else ()),
                         ))  # fmt: skip
                 cursor.execute("SELECT pgmnemo.store_staged()")
             connection.execute("DROP TABLE lesson_staging")
@@ -165,7 +177,8 @@ def rows(connection: Connection) -> dict[str, list[Any]]:
         "lessons": f"SELECT {names} FROM pgmnemo.lesson l ORDER BY {key}",
         "edges": f"SELECT {key}, m.external_id, kind, weight {join}.lesson_edge e ON e.source_id = l.id "
         f"JOIN pgmnemo.lesson m ON m.id = e.target_id ORDER BY {key}, m.external_id",
-        "passages": f"SELECT {key}, p.project_id, p.number, p.width, p.content, p.lexemes, p.embedding::text "
+        "passages": f"SELECT {key}, p.project_id, p.number, p.indexed, "
+        f"p.width, p.content, p.lexemes, p.embedding::text "
         f"{join}.passage p ON p.lesson_id = l.id AND p.tenant_id = l.tenant_id ORDER BY {key}, p.number",
         "postings": f"SELECT {key}, p.lexeme, x.f, x.t {join}.posting p "
         "ON p.tenant_id = l.tenant_id AND p.project_id = l.project_id "
@@ -204,8 +217,11 @@ def same_rows(first: Connection, second: Connection) -> None:
         assert one[part]
 
 
-def test_the_catalogue_is_that_of_the_full_script(make_database: Callable[..., Connection]) -> None:
-    upgraded, full = make_database("0.2.1"), make_database("0.3.0")
+@OLDER
+def test_the_catalogue_is_that_of_the_full_script(
+    make_database: Callable[..., Connection], older: str
+) -> None:
+    upgraded, full = make_database(older), make_database(LATEST)
     upgrade(upgraded)
     one, other = catalogue(upgraded), catalogue(full)
     for part in CATALOGUE:
@@ -215,7 +231,7 @@ def test_the_catalogue_is_that_of_the_full_script(make_database: Callable[..., C
 
 
 def test_rows_and_answers_are_those_of_the_full_script(make_database: Callable[..., Connection]) -> None:
-    upgraded, full = make_database("0.2.1"), make_database("0.3.0")
+    upgraded, full = make_database("0.2.1"), make_database(LATEST)
     fill(upgraded, 300)
     fill(full, 300)
     before = upgraded.execute("SELECT id FROM pgmnemo.lesson WHERE indexed ORDER BY 1").fetchall()
@@ -234,10 +250,31 @@ def test_rows_and_answers_are_those_of_the_full_script(make_database: Callable[.
     assert stored == ("inserted",)
 
 
+def test_lessons_with_passages_are_indexed_as_by_the_full_script(
+    make_database: Callable[..., Connection],
+) -> None:
+    upgraded, full = make_database("0.3.0"), make_database(LATEST)
+    fill(upgraded, 300, passages=True)
+    fill(full, 300, passages=True)
+    upgraded.execute(f"SET ROLE {OWNER}")
+    upgraded.execute("SELECT pgmnemo.suspend_vector_index()")
+    upgrade(upgraded)
+    for number in (0, 1):
+        marked = "SELECT count(*) FROM pgmnemo.passage WHERE indexed AND number = %s"
+        assert upgraded.execute(marked, (number,)).fetchone() > (0,)
+    same_rows(upgraded, full)
+    assert answers(upgraded, QUESTIONS) == answers(full, QUESTIONS)
+    for tenant in TENANTS:
+        work_for(upgraded, tenant)
+        assert upgraded.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
+    upgraded.execute("RESET ROLE")
+    assert catalogue(upgraded) == catalogue(full)
+
+
 def test_ten_thousand_lessons_are_kept(make_database: Callable[..., Connection], database: Any) -> None:
     if not database.facts.postgresql.startswith("18"):
         return  # the same statements as above, and half a minute of loading
-    upgraded, full = make_database("0.2.1"), make_database("0.3.0")
+    upgraded, full = make_database("0.2.1"), make_database(LATEST)
     for connection in (upgraded, full):
         fill(connection, 10_000)
     count = "SELECT count(*), count(*) FILTER (WHERE active) FROM pgmnemo.lesson"
@@ -267,13 +304,13 @@ def test_an_upgrade_that_fails_leaves_everything_as_it_was(make_database: Callab
     assert (catalogue(connection), held) == before
     connection.execute("DROP VIEW public.mine")
     upgrade(connection)
-    assert connection.execute("SELECT pgmnemo.version()").fetchone() == ("0.3.0",)
+    assert connection.execute("SELECT pgmnemo.version()").fetchone() == (LATEST,)
 
 
 def test_a_superuser_who_upgrades_anothers_extension_owns_nothing_of_it(
     make_database: Callable[..., Connection],
 ) -> None:
-    upgraded, full = make_database("0.2.1"), make_database("0.3.0")
+    upgraded, full = make_database("0.2.1"), make_database(LATEST)
     fill(upgraded, 60)
     upgraded.execute(UPGRADE)
     assert upgraded.execute("SELECT current_user").fetchone() == ("postgres",)
