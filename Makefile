@@ -6,7 +6,7 @@
 PYTHON   ?= python3
 VENV     ?= .venv
 SUITE    ?= sample
-VERSION  ?= v0.3.0
+VERSION  ?= v0.3.1
 EMBEDDER ?= minilm
 ARGS     ?=
 BIN      := $(VENV)/bin

@@ -69,7 +69,7 @@ def _options(suite: str) -> dict[str, dict[str, Any]]:
     text, path, folder = {"metavar": "TEXT", "default": ""}, {"type": Path, "metavar": "PATH"}, "DIR"
     return {
         "--version": {
-            "default": "v0.3.0", "metavar": "VERSION", "help": "version of the extension (default: v0.3.0)",
+            "default": "v0.3.1", "metavar": "VERSION", "help": "version of the extension (default: v0.3.1)",
         },
         "--data": {**path, "help": "the corpus file or its folder"},
         "--dsn": {

@@ -26,7 +26,7 @@ class Request:
     """
 
     suite: str
-    version: str = "v0.3.0"
+    version: str = "v0.3.1"
     data: Path | None = None
     dsn: str | None = None
     embedder: str | None = None

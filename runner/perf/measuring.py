@@ -66,10 +66,9 @@ def measure(
         def save(results: Sequence[Result]) -> Path:
             taken = time.perf_counter() - clock
             made = document(request, workload, results, absent, needed, began, taken)
-            plans = f"# Plans: {request.memories:,} memories, {request.dimensions} dimensions\n"
-            return publish(
-                folder, made, progress, [plans + result.plans for result in results if result.plans]
-            )
+            size = f"{request.memories:,} memories, {request.dimensions} dimensions"
+            plans = [f"# {result.title}: {size}\n{result.plans}" for result in results if result.plans]
+            return publish(folder, made, progress, plans)
 
         return _saved(names, _measured(names, request, workload, scratch, sql, progress), absent, save)
 

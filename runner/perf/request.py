@@ -18,7 +18,7 @@ class PerfRequest:
 
     memories: int
     tenants: int = 100
-    version: str = "v0.3.0"
+    version: str = "v0.3.1"
     dimensions: int = NATIVE
     corpus: str = "sample"
     data: Path | None = None

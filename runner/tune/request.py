@@ -22,7 +22,7 @@ class TuneRequest:
     """
 
     suites: tuple[str, ...] = SUITES_TUNED
-    version: str = "v0.3.0"
+    version: str = "v0.3.1"
     data: Mapping[str, Path] = field(default_factory=dict)
     dsn: str | None = None
     embedder: str = "minilm"

@@ -25,7 +25,7 @@ TEXTS = ("Ana: I sold the kite.\nBo: Good.", "user: Tea?\nassistant: Yes.\nuser:
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[Database]:
-    with open_database("0.3.0", environ={}) as opened:
+    with open_database("0.3.1", environ={}) as opened:
         yield opened
 
 

@@ -88,7 +88,7 @@ def sample_figures(
     ("version", "megabytes"),
     [
         pytest.param("v0.2.1", 16, id="0.2.1: four arms, five components"),
-        pytest.param("v0.3.0", 24, id="0.3.0: six arms, ten components"),
+        pytest.param("v0.3.1", 24, id="0.3.1: six arms, ten components"),
     ],
 )
 def test_locomo_takes_little_room(

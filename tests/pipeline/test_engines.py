@@ -57,7 +57,7 @@ def test_bm25_alone_switches_off_whatever_else_a_question_s_words_move() -> None
     assert bm25_alone(engine("0.3.0")) == off | more
 
 
-@pytest.mark.parametrize("version", ["0.2.1", "0.3.0"])
+@pytest.mark.parametrize("version", ["0.2.1", "0.3.0", "0.3.1"])
 def test_an_answer_is_asked_for_with_the_components_of_its_version(version: str) -> None:
     query = Recall(tenant(version), "hybrid", "x", "x")._query.as_string(None)
     names = ", ".join(f'"{name}"' for name in engine(version).components)

@@ -15,7 +15,7 @@ from runner.database import open_database
 from runner.database.releases import SQL_FOLDER
 from runner.protocol import engine
 
-VERSION = "0.3.0"
+VERSION = "0.3.1"
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,7 @@ SAMPLE = ("--suite", "sample", "--embedder", "hash", "--quiet")
 @pytest.fixture(scope="module")
 def asked() -> Iterator[SimpleNamespace]:
     """The sample in an open database, and its components."""
-    with open_database("0.3.0", environ={}) as database:
+    with open_database("0.3.1", environ={}) as database:
         [task] = tasks.load_tasks("sample", None, {})
         protocol, embedder = load_protocol(), EMBEDDERS["hash"](EmbedderOptions())
         vectors = embed_corpus(task.corpus, embedder, None, passages=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from runner.perf.workload import Asked, Lesson, Tenant, Workload
 from runner.progress import Progress
 
 COLLECTION = "memories"
+RETRIES = 3  # of a query that fails beside a writer; its time counts them
 HNSW = {"space": "cosine", "ef_construction": 100, "max_neighbors": 16, "ef_search": EF_SEARCH}
 
 
@@ -31,6 +32,12 @@ class ChromaClient:
 
     def nearest(self, asked: Asked, tenant: Tenant, k: int) -> list[int]:
         where = None if tenant is Tenant.WHOLE else {"tenant": int(tenant)}
+        for _ in range(RETRIES):
+            with suppress(_internal_error()):
+                return self._query(asked, where, k)
+        return self._query(asked, where, k)
+
+    def _query(self, asked: Asked, where: Mapping[str, int] | None, k: int) -> list[int]:
         found = self._collection.query(
             query_embeddings=asked.vector[np.newaxis], n_results=k, where=where, include=[]
         )
@@ -112,6 +119,12 @@ class Chroma:
     def close(self) -> None:
         self._collection = None
         self._client.clear_system_cache()
+
+
+def _internal_error() -> type[Exception]:
+    """What a query raises now and then that meets a row just being written ("Error finding id")."""
+    error: type[Exception] = import_module("chromadb.errors").InternalError
+    return error
 
 
 def _persistent(folder: Path) -> Any:

@@ -209,9 +209,9 @@ class Pgmnemo:
             return of_server(owner.info.backend_pid)
 
     def plans(self, asked: Sequence[Asked], k: int) -> str:
-        """Of the hot statements, which have these names from 0.3.0 on; with passages they are the same."""
+        """Of the hot statements, which have these names from 0.3.0 on."""
         with self._database.admin() as owner:
-            if self._passages or not _is_there(owner, "_graph_rows"):
+            if not _is_there(owner, "_graph_rows"):
                 return ""
         client = self.client()
         client.work_for(Tenant.WHOLE)
