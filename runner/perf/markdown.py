@@ -48,6 +48,9 @@ def _tables(document: Json) -> Iterator[str]:
     for table in tables(document):
         yield f"## {table.title}"
         yield ""
+        if table.comment:
+            yield f"<!-- {table.comment} -->"
+            yield ""
         yield from _table(table)
         yield ""
 

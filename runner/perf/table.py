@@ -14,11 +14,12 @@ FEW = 100  # questions below which a 99th percentile is not given
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A title, the heads of the columns, and rows of text."""
+    """A title, the heads of the columns, rows of text, and a comment that Markdown has before them."""
 
     title: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
+    comment: str = ""
 
 
 def tables(document: Json) -> Iterator[Table]:
@@ -98,7 +99,10 @@ def _vectors(document: Json) -> Table:
     heads = ["system"]
     for tenant in ("whole", "share", "fixed"):
         heads += [f"{tenant}: recall@{k}", "p50 ms"]
-    return Table(f"Vector leg alone, recall@{k} against the exact neighbours", heads, rows)
+    title = f"Vector leg alone, recall@{k} against the exact neighbours"
+    return Table(
+        title, heads, rows, "lint: exempt: neighbours found of the true ones, not recall of a benchmark"
+    )
 
 
 def _ms(value: float) -> str:
