@@ -19,7 +19,11 @@ def add_parser(commands: Any) -> None:
         "candidate", type=Path, metavar="DIR", help="results folder, or a folder of them: the newest"
     )
     parser.add_argument(
-        "--baseline", type=Path, required=True, metavar="DIR", help="likewise, to compare with"
+        "--baseline",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="likewise, to compare with: the newest like the candidate",
     )
     add_decision_options(parser)
     parser.set_defaults(command=NAME, handler=handle)

@@ -55,9 +55,12 @@ def gate(
 ) -> Gated:
     """Verify both runs and compare them; each folder may also hold runs, of which the newest is taken.
 
+    As the baseline, that is the newest that is like the candidate, where one is.
+
     Raises what `compare` raises, and RefusedError for a blocked run.
     """
-    folders = {"baseline": newest(Path(baseline)), "candidate": newest(Path(candidate))}
+    tried = newest(Path(candidate))
+    folders = {"baseline": newest(Path(baseline), tried), "candidate": tried}
     for role, folder in folders.items():
         if (folder / "BLOCKED.md").exists():
             raise RefusedError(f"the {role} {folder} is blocked and has no figure: read its BLOCKED.md")

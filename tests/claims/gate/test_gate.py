@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -93,6 +94,21 @@ def test_of_a_folder_of_runs_the_newest_is_taken(
     assert newest(tmp_path) == second.folder != first.folder
     assert newest(first.folder) == first.folder
     assert gate(tmp_path, runs["same"].folder.parent, check=check).exit_code == 0
+
+
+def test_a_baseline_is_another_run_and_like_the_candidate_where_one_is(
+    finish: Callable[..., Any], tmp_path: Path
+) -> None:
+    older, tried, unlike = (finish(tmp_path).folder for _ in range(3))
+    run = json.loads((unlike / "run.json").read_bytes())
+    (unlike / "run.json").write_text(json.dumps(run | {"embedder": {"name": "another"}}))
+    assert newest(tmp_path) == unlike
+    assert newest(tmp_path, tried) == older
+    assert newest(tmp_path, unlike) == tried  # none is like it, which the comparison then says
+    (older / "manifest.json").unlink()
+    (unlike / "manifest.json").unlink()
+    with pytest.raises(UsageError, match="holds no other finished run"):
+        newest(tmp_path, tried)
 
 
 def test_no_run_and_a_blocked_run_are_told(
