@@ -37,10 +37,16 @@ def sweep(system: Json) -> list[Json]:
 
 
 def ratio(document: Json, system: Json, which: Which) -> float | None:
-    """How many times faster (p50) than the reference; None where either was not measured."""
+    """How many times faster than the reference, by the p50 over the questions that every system is asked.
+
+    Over each one's own questions where a document is of before those were told; None without either system.
+    """
     reference = next((one for one in document["systems"] if one["name"] == REFERENCE), None)
     own, other = cell(system, which), cell(reference, which) if reference else None
-    return other["p50_ms"] / own["p50_ms"] if own and other else None
+    if not own or not other:
+        return None
+    key = "shared_p50_ms" if "shared_p50_ms" in own and "shared_p50_ms" in other else "p50_ms"
+    return float(other[key] / own[key])
 
 
 def kinds(document: Json) -> Iterator[tuple[str, Which]]:

@@ -14,7 +14,7 @@ from runner.perf.results import Cell, name_of, percentiles
 from runner.perf.systems import Client, System
 from runner.perf.workload import Asked, Tenant, Workload
 
-LEAST = 20  # questions, however long they take
+LEAST = 30  # questions, however long they take: the first, which every system is asked
 WARM_UP_SECONDS = 3.0
 
 Ask = Callable[[Client, Asked], list[int]]
@@ -35,9 +35,13 @@ class Reads:
 
 @dataclass(slots=True)
 class Taken:
-    """What the clients saw: seconds and rows of each question, and the first answer to each by its place."""
+    """What the clients saw: seconds and rows of each question, and the first answer to each by its place.
+
+    `shared` holds the seconds of the first LEAST questions alone.
+    """
 
     seconds: list[float] = field(default_factory=list)
+    shared: list[float] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
     answers: dict[int, list[int]] = field(default_factory=dict)
     wall: float = 0.0
@@ -55,6 +59,7 @@ def read(system: System, workload: Workload, reads: Reads) -> tuple[Cell, Taken]
     cell = Cell(
         leg=reads.leg, tenant=name_of(reads.tenant), clients=reads.clients, ef_search=reads.ef_search,
         questions=len(taken.seconds), p50_ms=p50, p95_ms=p95, p99_ms=p99,
+        shared_p50_ms=percentiles(taken.shared)[0],
         per_second=len(taken.seconds) / taken.wall, rows=sum(taken.rows) / len(taken.rows),
         complete=sum(rows >= wanted for rows in taken.rows) / len(taken.rows),
     )  # fmt: skip
@@ -89,6 +94,8 @@ def _asked(clients: Sequence[Client], questions: Sequence[Asked], reads: Reads) 
             seconds = time.perf_counter() - started
             with lock:
                 taken.seconds.append(seconds)
+                if turn < LEAST:
+                    taken.shared.append(seconds)
                 taken.rows.append(len(found))
                 taken.answers.setdefault(place, found)
 

@@ -15,6 +15,7 @@ from runner.perf.workload import Tenant
 class Cell:
     """Reads of one kind. Milliseconds are what a client waits; `complete` is the share of answers with
     min(k, memories of the tenant) rows; `recall` that of the true nearest found (vector leg only).
+    `shared_p50_ms` is over the first questions alone, which every system is asked however slow it is.
 
     `writes` is how many lessons a second were stored meanwhile (0: reads alone).
     """
@@ -27,6 +28,7 @@ class Cell:
     p50_ms: float
     p95_ms: float
     p99_ms: float
+    shared_p50_ms: float
     per_second: float
     rows: float
     complete: float

@@ -24,7 +24,7 @@ TINY = (
     "--quiet",
 )  # fmt: skip
 SQLITE = ("--systems", "sqlite")
-CELL = Cell("vector", "whole", 1, None, 20, 1.0, 2.0, 3.0, 900.0, 10.0, 1.0, recall=1.0)
+CELL = Cell("vector", "whole", 1, None, 20, 1.0, 2.0, 3.0, 1.0, 900.0, 10.0, 1.0, recall=1.0)
 WRITES = Writes(20, 1.0, 2.0)
 
 
