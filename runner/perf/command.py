@@ -23,7 +23,7 @@ def add_parser(commands: Any) -> None:
     plot = below.add_parser("plot", help=words, description=f"{words[0].upper()}{words[1:]}.")
     plot.add_argument("folders", nargs="+", type=Path, metavar="DIR", help="folders that perf wrote")
     plot.add_argument(
-        "--output", type=Path, metavar="DIR",
+        "--output", type=Path, metavar="DIR", default=argparse.SUPPRESS,  # or it would undo one before `plot`
         help="folder for growth.md and plots (default: the first run's parent)",
     )  # fmt: skip
     plot.set_defaults(command=NAME, handler=handle_plot)
@@ -88,8 +88,11 @@ def handle(options: argparse.Namespace) -> int:
 
 def handle_plot(options: argparse.Namespace) -> int:
     """Join the runs and say where the plots stand."""
+    from runner.errors import UsageError
     from runner.perf.joining import join
 
+    if options.memories is not None:
+        raise UsageError("perf plot joins runs and measures nothing; leave --memories out")
     print(join(options.folders, options.output or options.folders[0].resolve().parent))
     return 0
 
@@ -112,4 +115,5 @@ def _show(document: Json) -> None:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
+    """The names in the list; an empty one is a name that no system has."""
+    return tuple(part.strip() for part in text.split(","))

@@ -90,6 +90,8 @@ def write(folder: Path, made: Json) -> None:
 def load(folder: Path) -> Json:
     """The document in `folder`; UsageError where there is none or it is another."""
     path = folder / NAME
+    if folder.is_file():
+        raise UsageError(f"{folder} is a file; name the folder that the command perf wrote")
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -52,6 +52,7 @@ def measure(
     needed = estimate(request, names)
     progress.say(needed.sentence())
     check(request, needed)
+    _try(folder)
     began, clock = datetime.now(UTC), time.perf_counter()
     source = read_source(
         request.corpus, request.data, request.embedder, seed=request.seed, questions=request.questions,
@@ -109,6 +110,19 @@ def _results_folder(request: PerfRequest) -> Path:
     if (base / name).exists():
         raise UsageError(f"{base / name} is already there; give another --name, or move it away")
     return base / name
+
+
+def _try(folder: Path) -> None:
+    """Make the folder and take it away: what cannot be written should not be measured first."""
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        folder.mkdir(parents=True)
+        for path in new:
+            path.rmdir()
+    except OSError as error:
+        raise OutputError(
+            f"{folder} cannot be made: {error.strerror}; name another folder with --output"
+        ) from None
 
 
 @contextmanager

@@ -47,6 +47,9 @@ def recall_over_latency(document: Json, folder: Path) -> str:
     return name
 
 
+GROWTH_FILES = (*(f"{name}.svg" for name in GROWTH), "load.svg", "size.svg")
+
+
 def growth(documents: Sequence[Json], folder: Path) -> list[str]:
     """Latency, load time and size over the number of memories; the files' names."""
     ordered = sorted(documents, key=lambda document: document["request"]["memories"])

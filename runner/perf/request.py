@@ -9,6 +9,7 @@ from runner.errors import UsageError
 
 NATIVE = 384  # MiniLM's own width; other widths are reached by an orthonormal projection
 WIDTHS = (384, 1024)
+NARROW = ("minilm", "hash")  # the embedders of that width
 MOST_MEMORIES = 10_000_000
 
 
@@ -49,6 +50,10 @@ class PerfRequest:
             raise UsageError(f"--seconds takes a number above 0 and up to 600, not {self.seconds:g}")
         if self.dimensions not in WIDTHS:
             raise UsageError(f"--dimensions takes {' or '.join(map(str, WIDTHS))}, not {self.dimensions}")
+        if self.embedder not in NARROW:
+            raise UsageError(
+                f"--embedder takes one of {NATIVE} dimensions, {' or '.join(NARROW)}, not {self.embedder!r}"
+            )
         if self.name is not None and (not self.name.strip("._-") or set(self.name) & set("/\\\0")):
             raise UsageError(f"--name takes the name of a folder, not {self.name!r}")
 

@@ -66,6 +66,18 @@ REFUSED = {
         (*SIZE, "--tenants", "9", "--version", "v0.2.1", "--systems", "pgmnemo-passages"),
         "none of the systems can be measured: pgmnemo 0.2.1 cannot do this; measure --version v0.3.0 or .*",
     ),
+    "no name of a system": (
+        (*SIZE, "--tenants", "9", "--systems", ","), "there is no system named ''; choose one of: .*",
+    ),
+    "embedder of another width": (
+        (*SIZE, "--tenants", "9", "--embedder", "bge-m3"),
+        "--embedder takes one of 384 dimensions, minilm or hash, not 'bge-m3'",
+    ),
+    "plot and measure": (
+        ("--memories", "400", "plot", "nowhere"),
+        "perf plot joins runs and measures nothing; leave --memories out",
+    ),
+    "plot of a file": (("plot", __file__), ".*test_command.py is a file; name the folder that .* wrote"),
     "plot of nothing": (("plot", "nowhere"), "nowhere holds no performance.json; name folders .* wrote"),
 }  # fmt: skip
 
@@ -195,6 +207,40 @@ def test_runs_are_joined_into_growth_plots(
     }  # fmt: skip
     rows = [line for line in (tmp_path / "growth.md").read_text().splitlines() if "SQLite FTS5" in line]
     assert [row.split("|")[1].strip() for row in rows] == ["400", "800"]
+
+
+def test_an_output_before_plot_is_heeded_and_nothing_foreign_is_written_over(
+    two_runs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--output", str(tmp_path), "plot", *map(str, two_runs)]
+    for _ in range(2):  # our own growth is drawn anew
+        assert ended(words, capsys)[:2] == (0, f"{tmp_path / 'growth.md'}\n")
+    (tmp_path / "growth.md").write_text("precious")
+    assert re.search(r"growth.md is there and holds something else", ended(words, capsys)[2])
+    (tmp_path / "growth.md").unlink()
+    assert re.search(r"latency_whole.svg is there and may not be ours", ended(words, capsys)[2])
+
+
+def test_runs_that_show_no_growth_are_not_joined(
+    two_runs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = map(str, two_runs)
+    for folders, sentence in (
+        ([one], r"runs of one size show no growth"),
+        ([one, other, one], r"two of the runs measured SQLite FTS5 \+ sqlite-vec at 400 memories"),
+    ):
+        code, _, err = ended(["plot", *folders, "--output", str(tmp_path)], capsys)
+        assert (code, bool(re.search(sentence, err))) == (2, True)
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_anything_is_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    code, _, err = ended([*TINY, *SQLITE, "--output", str(tmp_path / "file"), "--name", "a"], capsys)
+    assert code == 3
+    assert re.search(r"file/a cannot be made: Not a directory; name another folder with --output", err)
+    assert "measured" not in err
 
 
 def test_the_same_figures_give_the_same_plot(two_runs: list[Path], tmp_path: Path) -> None:
