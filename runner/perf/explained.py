@@ -57,9 +57,7 @@ def _lines(asked: int, words: str, milliseconds: float, plans: Sequence[Plan], l
         yield f"From `pgmnemo.{plan.function}`:\n"
         yield f"```sql\n{plan.text}\n```\n"
         yield "```text"
-        yield from (
-            line if len(line) <= WIDEST else f"{line[: WIDEST - 1]}…" for line in plan.plan.split("\n")
-        )
+        yield from map(_cut, plan.plan.split("\n"))
         yield "```"
     yield ""
 
