@@ -68,7 +68,7 @@ EXPRESSIONS = (  # each over those before it
     ("gate", "text", "s ->> 'gate_strict'"),
     ("ef_search", "integer", "(s ->> 'ef_search')::float8"),
     ("depth", "integer", "greatest((s ->> 'pool_depth')::float8, wanted)"),
-    ("most", "integer", "2 * depth"),
+    ("most", "integer", "4 * depth"),  # vectors asked for at first
     ("asked", "pgmnemo.question",
      "pgmnemo._ask(tenant, first_project, last_project, words, embedding, moment, s)"),
     ("direction", "public.halfvec", "asked.direction"),
@@ -157,7 +157,7 @@ def _passed(connection: Connection, function: str, values: Values) -> Values:
         scales = _evaluated(connection, "float8[]", "asked.scales", values)
         return {"most": values["depth"], "scales": ("float8[]", scales)}
     if function == "_candidates":  # as many as both legs can give
-        best = "ARRAY(SELECT t.id FROM unnest(ids, totals) AS t (id, sum) ORDER BY t.sum DESC LIMIT most)"
+        best = "ARRAY(SELECT t.id FROM unnest(ids, totals) t (id, sum) ORDER BY t.sum DESC LIMIT 2 * depth)"
         return {
             "ids": ("bigint[]", _evaluated(connection, "bigint[]", best, values)),
             "totals": ("float8[]", "{}"),
