@@ -14,6 +14,7 @@ from runner.claims.history import command as history
 from runner.claims.leaderboard import command as leaderboard
 from runner.claims.lint import command as lint
 from runner.claims.verify import command as verify
+from runner.database.releases import DEFAULT_VERSION
 from runner.embedders import EMBEDDERS
 from runner.errors import UsageError
 from runner.passages import command as passages
@@ -69,7 +70,8 @@ def _options(suite: str) -> dict[str, dict[str, Any]]:
     text, path, folder = {"metavar": "TEXT", "default": ""}, {"type": Path, "metavar": "PATH"}, "DIR"
     return {
         "--version": {
-            "default": "v0.3.1", "metavar": "VERSION", "help": "version of the extension (default: v0.3.1)",
+            "default": DEFAULT_VERSION, "metavar": "VERSION",
+            "help": f"version of the extension (default: {DEFAULT_VERSION})",
         },
         "--data": {**path, "help": "the corpus file or its folder"},
         "--dsn": {

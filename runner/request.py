@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from runner.database.releases import DEFAULT_VERSION
 from runner.embedders import EMBEDDERS, Embedder, EmbedderOptions
 from runner.errors import UsageError
 from runner.protocol import EnginePins, Protocol, engine, load_protocol
@@ -26,7 +27,7 @@ class Request:
     """
 
     suite: str
-    version: str = "v0.3.1"
+    version: str = DEFAULT_VERSION
     data: Path | None = None
     dsn: str | None = None
     embedder: str | None = None

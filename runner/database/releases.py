@@ -8,6 +8,7 @@ from pathlib import Path
 from runner.errors import DatabaseError
 
 SQL_FOLDER = Path(__file__).resolve().parents[2] / "sql"
+DEFAULT_VERSION = "v0.3.1"  # of the extension, unless another is named
 
 
 def release_fingerprint(sql: Path, version: str) -> str | None:

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from runner.database.releases import DEFAULT_VERSION
+
 if TYPE_CHECKING:
     from runner.records import Json
 
@@ -36,8 +38,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--memories": {"type": int, "metavar": "N", "help": "memories of the tenant that holds everything"},
         "--tenants": {"type": int, "default": 100, "metavar": "T",
                       "help": "the small tenant holds N/T memories, interleaved (default: 100)"},
-        "--version": {"default": "v0.3.1", "metavar": "VERSION",
-                      "help": "version of the extension (default: v0.3.1)"},
+        "--version": {"default": DEFAULT_VERSION, "metavar": "VERSION",
+                      "help": f"version of the extension (default: {DEFAULT_VERSION})"},
         "--dimensions": {"type": int, "default": 384, "metavar": "D",
                          "help": "width of the vectors: 384, or 1024 by an orthonormal map (default: 384)"},
         "--corpus": {"default": "sample", "metavar": "SUITE",
@@ -98,13 +100,12 @@ def handle_plot(options: argparse.Namespace) -> int:
 
 
 def _show(document: Json) -> None:
-    from rich.console import Console
     from rich.table import Table as Grid
 
     from runner.perf.table import tables
+    from runner.terminal import console
 
-    out = Console(highlight=False, soft_wrap=False)
-    out = out if out.is_terminal else Console(highlight=False, width=WIDTH)
+    out = console(WIDTH)
     for table in tables(document):
         grid = Grid(title=table.title, title_justify="left")
         for number, head in enumerate(table.heads):

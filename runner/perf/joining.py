@@ -8,7 +8,7 @@ from pathlib import Path
 from runner.errors import OutputError, UsageError
 from runner.perf.document import load
 from runner.perf.figures import Which, cell, ratio
-from runner.perf.plots import GROWTH_FILES, growth
+from runner.perf.plots import GROWTH, growth
 from runner.records import Json
 
 NAME = "growth.md"
@@ -70,7 +70,7 @@ def _check_output(output: Path) -> None:
         if not text.is_file() or not text.read_text(encoding="utf-8", errors="replace").startswith(TITLE):
             raise UsageError(f"{text} is there and holds something else; name another folder with --output")
         return
-    if plots := [name for name in GROWTH_FILES if (output / name).exists()]:
+    if plots := [name for name in GROWTH if (output / name).exists()]:
         raise UsageError(
             f"{output / plots[0]} is there and may not be ours; name another folder with --output"
         )

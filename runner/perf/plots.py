@@ -21,11 +21,6 @@ COLOURS = {
     "pgmnemo": "#0b5fa5", "pgmnemo-passages": "#63a6d8", "sqlite": "#c2410c", "chroma": "#15803d",
     "by-hand": "#6b21a8",
 }  # fmt: skip
-GROWTH = {
-    "latency_whole": ("one tenant with everything: whole search, p50 ms", Which("whole")),
-    "latency_share": ("tenant with a small share: whole search, p50 ms", Which("share")),
-    "latency_fixed": ("tenant of 1,000 as the others grow: whole search, p50 ms", Which("fixed")),
-}
 
 
 def recall_over_latency(document: Json, folder: Path) -> str:
@@ -47,20 +42,12 @@ def recall_over_latency(document: Json, folder: Path) -> str:
     return name
 
 
-GROWTH_FILES = (*(f"{name}.svg" for name in GROWTH), "load.svg", "size.svg")
-
-
 def growth(documents: Sequence[Json], folder: Path) -> list[str]:
     """Latency, load time and size over the number of memories; the files' names."""
     ordered = sorted(documents, key=lambda document: document["request"]["memories"])
-    drawn = {name: (words, _latency(which)) for name, (words, which) in GROWTH.items()}
-    drawn["load"] = ("load and index, s", lambda system: float(system["load_seconds_total"]))
-    drawn["size"] = ("size on disk, MB", lambda system: system["bytes_total"] / 1e6)
-    names = []
-    for name, (words, value) in drawn.items():
-        _save(folder / f"{name}.svg", _grown(ordered, words, value))
-        names.append(f"{name}.svg")
-    return names
+    for name, (words, value) in GROWTH.items():
+        _save(folder / name, _grown(ordered, words, value))
+    return list(GROWTH)
 
 
 def _latency(which: Which) -> Callable[[Json], float | None]:
@@ -69,6 +56,18 @@ def _latency(which: Which) -> Callable[[Json], float | None]:
         return float(found["p50_ms"]) if found else None
 
     return value
+
+
+GROWTH: dict[str, tuple[str, Callable[[Json], float | None]]] = {
+    "latency_whole.svg": ("one tenant with everything: whole search, p50 ms", _latency(Which("whole"))),
+    "latency_share.svg": ("tenant with a small share: whole search, p50 ms", _latency(Which("share"))),
+    "latency_fixed.svg": (
+        "tenant of 1,000 as the others grow: whole search, p50 ms", _latency(Which("fixed")),
+    ),
+    "load.svg": ("load and index, s", lambda system: float(system["load_seconds_total"])),
+    "size.svg": ("size on disk, MB", lambda system: float(system["bytes_total"] / 1e6)),
+}  # fmt: skip
+"""By file: what stands on the axis, and a system's value."""
 
 
 def _grown(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.database.releases import DEFAULT_VERSION
 from runner.errors import UsageError
 
 NATIVE = 384  # MiniLM's own width; other widths are reached by an orthonormal projection
@@ -19,7 +20,7 @@ class PerfRequest:
 
     memories: int
     tenants: int = 100
-    version: str = "v0.3.1"
+    version: str = DEFAULT_VERSION
     dimensions: int = NATIVE
     corpus: str = "sample"
     data: Path | None = None

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from runner.database.releases import DEFAULT_VERSION
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -24,8 +26,8 @@ def add_parser(commands: Any) -> None:
                     "help": "tune by this suite; may be repeated (default: locomo and longmemeval)"},
         "--data": {"action": "append", "default": [], "metavar": "[SUITE=]PATH",
                    "help": "a suite's file or folder, or without a name that of all; may be repeated"},
-        "--version": {"default": "v0.3.1", "metavar": "VERSION",
-                      "help": "version of the extension (default: v0.3.1)"},
+        "--version": {"default": DEFAULT_VERSION, "metavar": "VERSION",
+                      "help": f"version of the extension (default: {DEFAULT_VERSION})"},
         "--dsn": {"metavar": "DSN", "help": "PostgreSQL to use (default: as for a run)"},
         "--embedder": {"default": "minilm", "metavar": "NAME", "help": "embedder (default: minilm)"},
         "--output": {**path, "default": Path("tuning"),

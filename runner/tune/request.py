@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from runner.database.releases import DEFAULT_VERSION
 from runner.embedders import EMBEDDERS, Embedder, EmbedderOptions
 from runner.errors import UsageError
 from runner.protocol import engine
@@ -22,7 +23,7 @@ class TuneRequest:
     """
 
     suites: tuple[str, ...] = SUITES_TUNED
-    version: str = "v0.3.1"
+    version: str = DEFAULT_VERSION
     data: Mapping[str, Path] = field(default_factory=dict)
     dsn: str | None = None
     embedder: str = "minilm"

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from runner.database.embedded import embedded_server
+from runner.database.releases import DEFAULT_VERSION
 
 SEMANTIC_VERSION = re.compile(r"\d+\.\d+\.\d+")
 # Every key that the PGXN Meta Spec 1.0.0 requires, and the licences of it that are a bare word.
@@ -62,6 +63,8 @@ def test_control_metadata_and_script_name_one_version(meta: dict[str, Any], sql:
     version = control(sql)["default_version"]
     assert meta["version"] == meta["provides"]["pgmnemo"]["version"] == version
     assert (sql / f"pgmnemo--{version}.sql").is_file()
+    assert f"v{version}" == DEFAULT_VERSION
+    assert f"VERSION  ?= {DEFAULT_VERSION}\n" in (sql.parent / "Makefile").read_text()
 
 
 def test_every_release_has_its_frozen_script(sql: Path) -> None:

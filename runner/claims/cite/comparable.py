@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from runner.protocol.required import release
 from runner.report.citation import embedder_name
 
 Facts = Mapping[str, Any]
@@ -35,10 +35,6 @@ def difference(before: Facts, after: Facts) -> str | None:
 def not_earlier(before: Facts, after: Facts) -> str | None:
     """That the version before is none before, in words; None when it is."""
     older, newer = (str(run["pgmnemo_version"]) for run in (before, after))
-    if _numbers(older) < _numbers(newer):
+    if release(older) < release(newer):
         return None
     return f"version {older} is not earlier than {newer}"
-
-
-def _numbers(version: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", version)]

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 from runner.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from runner.request import Request
 
 NAME = "compare"
@@ -70,22 +68,15 @@ def handle(options: argparse.Namespace) -> int:
     from runner.artefacts.canonical import tabular  # the parser alone loads no stage
     from runner.claims.compare.comparing import compare
     from runner.claims.compare.terminal import show
+    from runner.terminal import console
 
     before, after = _folders(options)
     comparison = compare(before, after, despite=options.despite, max_drop=dict(options.max_drop))
     if options.json:
         print(tabular(comparison.document(), ("rows", "questions", "changes")), end="")
     else:
-        show(comparison, console())
+        show(comparison, console(WIDTH))
     return comparison.exit_code(strict=options.strict)
-
-
-def console(width: int = WIDTH) -> Console:
-    """Standard output, `width` columns wide where it is no terminal."""
-    from rich.console import Console
-
-    out = Console(highlight=False, soft_wrap=False)
-    return out if out.is_terminal else Console(highlight=False, width=width)
 
 
 def _folders(options: argparse.Namespace) -> Sequence[Path]:

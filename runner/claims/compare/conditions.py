@@ -30,13 +30,14 @@ def _plain(*path: str) -> Check:
     """Compare one entry of run.json."""
 
     def check(before: Side, after: Side) -> str:
-        first, second = (_entry(side.run, path) for side in (before, after))
+        first, second = (entry(side.run, path) for side in (before, after))
         return "" if first == second else shorten(f"{first} against {second}")
 
     return check
 
 
-def _entry(document: Mapping[str, object], path: Collection[str]) -> object:
+def entry(document: Mapping[str, object], path: Collection[str]) -> object:
+    """What stands at `path` in nested mappings; None where nothing does."""
     value: object = document
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
+from runner.claims.compare.conditions import entry
 from runner.errors import UsageError
+from runner.records import Json
 
 RUN = "run.json"
 ALIKE = (("corpus", "sha256"), ("corpus", "granularity"), ("embedder", "name"), ("options", "mode"))
@@ -31,22 +32,21 @@ def newest(folder: Path, candidate: Path | None = None) -> Path:
         raise UsageError(
             f"{folder} holds no {other}finished run; make one with `python -m runner`, or name another"
         )
+    read = {path: _read(path) for path in runs}
     if candidate is not None:
-        kind = _kind(candidate)
-        runs = [path for path in runs if _kind(path) == kind] or runs
-    return max(runs, key=lambda path: (_entry(path, "started") or "", path.name))
+        kind = _kind(_read(candidate))
+        runs = [path for path in runs if _kind(read[path]) == kind] or runs
+    return max(runs, key=lambda path: (str(read[path].get("started", "")), path.name))
 
 
-def _kind(folder: Path) -> list[str | None]:
-    return [_entry(folder, *path) for path in ALIKE]
+def _kind(run: Json) -> list[object]:
+    return [entry(run, path) for path in ALIKE]
 
 
-def _entry(folder: Path, *path: str) -> str | None:
-    """An entry of run.json; None in a damaged one, which sorts first and is found by `verify`."""
+def _read(folder: Path) -> Json:
+    """run.json; an empty one where it is damaged, which sorts first and is found by `verify`."""
     try:
-        value: Any = json.loads((folder / RUN).read_bytes())
-        for key in path:
-            value = value[key]
-        return str(value)
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+        run = json.loads((folder / RUN).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return run if isinstance(run, dict) else {}

@@ -66,8 +66,8 @@ def _forms() -> dict[str, Callable[[Leaderboard], str]]:
 
 
 def _show(found: Leaderboard) -> None:
-    from runner.claims.compare.command import console
     from runner.claims.leaderboard.terminal import show
+    from runner.terminal import console
 
     show(found, console(WIDTH))
 

@@ -26,6 +26,8 @@ class ChromaClient:
 
     def __init__(self, collection: Any) -> None:
         self._collection = collection
+        # what a query raises now and then that meets a row just being written ("Error finding id")
+        self._failure: type[Exception] = import_module("chromadb.errors").InternalError
 
     def query(self, asked: Asked, tenant: Tenant, k: int) -> list[int]:
         return self.nearest(asked, tenant, k)
@@ -33,7 +35,7 @@ class ChromaClient:
     def nearest(self, asked: Asked, tenant: Tenant, k: int) -> list[int]:
         where = None if tenant is Tenant.WHOLE else {"tenant": int(tenant)}
         for _ in range(RETRIES):
-            with suppress(_internal_error()):
+            with suppress(self._failure):
                 return self._query(asked, where, k)
         return self._query(asked, where, k)
 
@@ -119,12 +121,6 @@ class Chroma:
     def close(self) -> None:
         self._collection = None
         self._client.clear_system_cache()
-
-
-def _internal_error() -> type[Exception]:
-    """What a query raises now and then that meets a row just being written ("Error finding id")."""
-    error: type[Exception] = import_module("chromadb.errors").InternalError
-    return error
 
 
 def _persistent(folder: Path) -> Any:
