@@ -1,6 +1,6 @@
 # make bench               set up and run the sample; SUITE=locomo, VERSION=, EMBEDDER=, ARGS= change the run
 # make test                set up and run every test; ARGS= goes to pytest
-# make lint                ruff and mypy
+# make lint                ruff, mypy and the layers of pyproject.toml
 # make clean               remove the virtual environment and caches; results stay
 
 PYTHON   ?= python3
@@ -21,6 +21,7 @@ lint: $(VENV)/.test-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -10,50 +10,49 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from runner.claims.cite import Citation, cite
-    from runner.claims.compare import Comparison, compare
-    from runner.claims.gate import Gated, gate
-    from runner.claims.history import log_deviation, log_run
-    from runner.claims.leaderboard import Leaderboard, leaderboard
-    from runner.claims.lint import Report, lint
-    from runner.claims.repeat import Repeated, repeat
-    from runner.claims.report import render_report
-    from runner.claims.rescore import Rescored, rescore
-    from runner.claims.verify import Verification, verify
-    from runner.conclusion import Outcome
+    from runner.bench.conclusion import Outcome
+    from runner.bench.pipeline import dry_run, run
+    from runner.bench.repeat import Repeated, repeat
+    from runner.bench.request import Request
+    from runner.cite import Citation, cite
+    from runner.compare import Comparison, Gated, compare, gate
     from runner.embedders import EmbedderOptions
     from runner.errors import RunnerError
-    from runner.pipeline import dry_run, run
+    from runner.history import log_deviation, log_run
+    from runner.leaderboard import Leaderboard, leaderboard
+    from runner.lint import Report, lint
+    from runner.page import render_report
     from runner.progress import Progress
-    from runner.request import Request
+    from runner.verify import Verification, verify
+    from runner.verify.rescore import Rescored, rescore
 
 HOMES = {
-    "Citation": "runner.claims.cite",
-    "Comparison": "runner.claims.compare",
+    "Citation": "runner.cite",
+    "Comparison": "runner.compare",
     "EmbedderOptions": "runner.embedders",
-    "Gated": "runner.claims.gate",
-    "Leaderboard": "runner.claims.leaderboard",
-    "Outcome": "runner.conclusion",
+    "Gated": "runner.compare",
+    "Leaderboard": "runner.leaderboard",
+    "Outcome": "runner.bench.conclusion",
     "Progress": "runner.progress",
-    "Repeated": "runner.claims.repeat",
-    "Report": "runner.claims.lint",
-    "Request": "runner.request",
-    "Rescored": "runner.claims.rescore",
+    "Repeated": "runner.bench.repeat",
+    "Report": "runner.lint",
+    "Request": "runner.bench.request",
+    "Rescored": "runner.verify.rescore",
     "RunnerError": "runner.errors",
-    "Verification": "runner.claims.verify",
-    "cite": "runner.claims.cite",
-    "compare": "runner.claims.compare",
-    "dry_run": "runner.pipeline",
-    "gate": "runner.claims.gate",
-    "leaderboard": "runner.claims.leaderboard",
-    "repeat": "runner.claims.repeat",
-    "lint": "runner.claims.lint",
-    "log_deviation": "runner.claims.history",
-    "log_run": "runner.claims.history",
-    "render_report": "runner.claims.report",
-    "rescore": "runner.claims.rescore",
-    "run": "runner.pipeline",
-    "verify": "runner.claims.verify",
+    "Verification": "runner.verify",
+    "cite": "runner.cite",
+    "compare": "runner.compare",
+    "dry_run": "runner.bench.pipeline",
+    "gate": "runner.compare",
+    "leaderboard": "runner.leaderboard",
+    "repeat": "runner.bench.repeat",
+    "lint": "runner.lint",
+    "log_deviation": "runner.history",
+    "log_run": "runner.history",
+    "render_report": "runner.page",
+    "rescore": "runner.verify.rescore",
+    "run": "runner.bench.pipeline",
+    "verify": "runner.verify",
 }
 
 __all__ = [
@@ -87,7 +86,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The public name, from its module."""
+    """The public name, from its module; a package of that name is called as its function (verb.py)."""
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(HOMES[name]), name)
+    home = import_module(HOMES[name])
+    return globals().get(name) or getattr(home, name)

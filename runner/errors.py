@@ -52,6 +52,12 @@ class DatabaseError(RunnerError):
     code = 3
 
 
+class SystemFault(RunnerError):
+    """A system that cannot be opened or loaded, or that answers wrongly or too late; no database of ours."""
+
+    code = 3
+
+
 class OutputError(RunnerError):
     """A results folder that cannot be written, or a full disk."""
 

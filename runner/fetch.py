@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import shutil
@@ -10,13 +9,16 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
+from cyclopts import Parameter
+
+from runner.editions import SuitePins, current
 from runner.errors import CorpusError, OutputError, UsageError
+from runner.options import Quiet
 from runner.progress import QUIET, Progress
-from runner.protocol import SuitePins, load_protocol
 from runner.suites.locate import data_folder
 from runner.suites.reading import Source
 
@@ -28,9 +30,15 @@ TIMEOUT = 60.0  # seconds without a byte
 RANGE_NOT_SATISFIABLE = 416
 
 
-def fetch_corpus(options: argparse.Namespace) -> int:
-    """Carry out the command and print where the file is."""
-    print(fetch(options.suite, options.output, Progress(quiet=options.quiet)))
+def fetch_command(
+    suite: Annotated[str, Parameter(help="a suite with a registered corpus, such as locomo")],
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(help="folder for it (default: the user's data folder)")] = None,
+    quiet: Quiet = False,
+) -> int:
+    """Download a registered corpus and check its hash."""
+    print(fetch(suite, output, Progress(quiet=quiet)))
     return 0
 
 
@@ -58,7 +66,7 @@ def fetch(
 
 
 def _pins(suite: str) -> SuitePins:
-    suites = load_protocol().suites
+    suites = current().suites
     if suite not in suites or not suites[suite].url:
         known = ", ".join(name for name, pins in suites.items() if pins.url)
         raise UsageError(f"there is nothing to fetch for {suite!r}; choose one of: {known}")

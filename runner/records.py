@@ -34,7 +34,7 @@ class Segment:
     """One text that is stored as one lesson: a dialog session, or a turn at turn granularity.
 
     `id` is the corpus's own id (unique within `project`); it stands in artefacts and is never indexed.
-    `passages` are what an engine of passages is given besides (PROTOCOL.md §2.6).
+    `passages` are what an engine that takes passages is given besides (PROTOCOL.md §2.6).
     """
 
     project: str
@@ -138,10 +138,7 @@ class Corpus:
     edges: tuple[Edge, ...] = ()
     clustered: bool = False  # questions of one project are one cluster in every interval
     shape: Mapping[str, int] = field(default_factory=dict)
-
-    def size(self, question: Question, scope: SearchScope) -> int:
-        """Number of segments that `question` can be answered with in `scope`."""
-        return len(self.segments) if scope.pooled else self.project_sizes()[question.project]
+    labels: tuple[str, ...] = ()  # patterns of what would give an answer away, besides ids: no text holds one
 
     def project_sizes(self) -> dict[str, int]:
         """Number of segments in each project, in corpus order."""

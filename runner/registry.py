@@ -1,9 +1,15 @@
-"""An ordered mapping from name to thing whose error message lists its names."""
+"""Parts by name: suites, embedders, systems and texts from an ordered table, gates and metrics from files.
+
+Whoever lists the names of a table loads none of its parts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Generic, TypeVar
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pkgutil import iter_modules, resolve_name
+from typing import Any, Generic, TypeVar, cast
 
 from runner.errors import UsageError
 
@@ -11,17 +17,17 @@ T = TypeVar("T")
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """One registry for each kind of part: suites, embedders, metrics, systems, gates."""
+    """An ordered mapping from name to part, whose error lists its names."""
 
     def __init__(self, kind: str, members: Mapping[str, T]) -> None:
         self.kind = kind
-        self._members = dict(members)
+        self._members: dict[str, Any] = dict(members)
 
     def __getitem__(self, name: str) -> T:
         try:
-            return self._members[name]
+            return cast(T, self._members[name])
         except KeyError:
-            known = ", ".join(self._members)
+            known = ", ".join(self)
             raise UsageError(f"there is no {self.kind} named {name!r}; choose one of: {known}") from None
 
     def __iter__(self) -> Iterator[str]:
@@ -32,3 +38,45 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._members
+
+
+class Parts(Registry[T]):
+    """A registry of places, `module:attribute`, each loaded when it is first asked for.
+
+    `group` names entry points of other packages, which add to it and take no name that stands there.
+    """
+
+    def __init__(self, kind: str, places: Mapping[str, str], group: str = "") -> None:
+        super().__init__(kind, {})
+        self._members = dict(places)
+        for entry in entry_points(group=group) if group else ():
+            self._members.setdefault(entry.name, entry)
+
+    def __getitem__(self, name: str) -> T:
+        member = super().__getitem__(name)
+        if isinstance(member, str):
+            self._members[name] = resolve_name(member)
+        elif isinstance(member, EntryPoint):
+            try:
+                self._members[name] = member.load()
+            except Exception as error:  # whatever another package does when it is imported
+                raise UsageError(
+                    f"the {self.kind} {name} cannot be loaded from {member.value} ({type(error).__name__}: "
+                    f"{error}); mend the package that brings it, or remove it"
+                ) from error
+        return super().__getitem__(name)
+
+
+def part(kind: str, package: str, name: str, attribute: str) -> Any:
+    """`attribute` of the file `name` in `package`; UsageError where there is no such part."""
+    try:
+        return getattr(import_module(f"{package}.{name}"), attribute)
+    except (ModuleNotFoundError, AttributeError) as error:
+        if isinstance(error, ModuleNotFoundError) and error.name != f"{package}.{name}":
+            raise
+        files = [module.name for module in iter_modules(import_module(package).__path__)]
+        place = package.replace(".", "/")
+        raise UsageError(
+            f"there is no {kind} {name!r}: {place}/ has no {name}.py with a {attribute}; "
+            f"its files are: {', '.join(files)}"
+        ) from None

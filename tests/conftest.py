@@ -1,4 +1,7 @@
-"""Fixtures that every test may use: the real corpora and a real browser, where they are present."""
+"""Fixtures that every test may use: the real corpora and a real browser, where they are present.
+
+Finished runs come from finished.py, records and results folders by hand from records.py.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from typing import Any
 
 import pytest
 
+pytest_plugins = ("tests.finished", "tests.records")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 REQUIRED = "PGMNEMO_REQUIRE_BROWSER"  # set in CI: there a missing browser is a failure
 
@@ -68,3 +72,10 @@ def browser() -> Iterator[Any]:
         launched.close()
     finally:
         playwright.stop()
+
+
+@pytest.fixture(autouse=True)
+def no_git_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hook that runs the tests must not lend them its repository."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)

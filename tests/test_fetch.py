@@ -6,7 +6,7 @@ import lzma
 import shutil
 import socket
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,12 +14,13 @@ from threading import Thread
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from runner import fetch as module
+from runner.editions import current
 from runner.errors import CorpusError, OutputError, UsageError
 from runner.fetch import fetch
 from runner.progress import Progress
-from runner.protocol import load_protocol
 
 BODY = bytes(range(256)) * 9000  # 2.3 MB: more than one piece
 NAME = "locomo10.json"
@@ -72,11 +73,11 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 
 def pin(monkeypatch: pytest.MonkeyPatch, url: str, size: int | None = len(BODY)) -> None:
-    """Let the protocol pin `url` and the hash of BODY, and let no proxy stand between."""
-    protocol = load_protocol()
-    pins = replace(protocol.suites["locomo"], url=url, sha256=sha256(BODY).hexdigest(), bytes=size)
-    changed = replace(protocol, suites={**protocol.suites, "locomo": pins})
-    monkeypatch.setattr(module, "load_protocol", lambda: changed)
+    """Let the edition in force pin `url` and the hash of BODY, and let no proxy stand between."""
+    edition = current()
+    pins = replace(edition.suites["locomo"], url=url, sha256=sha256(BODY).hexdigest(), bytes=size)
+    changed = replace(edition, suites={**edition.suites, "locomo": pins})
+    monkeypatch.setattr(module, "current", lambda: changed)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
 
 
@@ -216,6 +217,6 @@ def test_suite_without_a_source_lists_those_with_one(name: str) -> None:
 
 def test_pinned_sources_name_a_revision_and_not_a_branch() -> None:
     for name in ("locomo", "longmemeval"):
-        url = load_protocol().suites[name].url or ""
+        url = current().suites[name].url or ""
         assert url.startswith("https://")
         assert any(len(part) == 40 and set(part) <= set("0123456789abcdef") for part in url.split("/"))

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from runner.protocol import load_protocol
 
 from runner.database import open_database
 from runner.embedders import EMBEDDERS, EmbedderOptions, default_cache_dir, embed_corpus
 from runner.progress import Progress
-from runner.protocol import load_protocol
 from runner.records import COMPONENTS
 from runner.suites import SUITES
 from runner.systems import Asked, Inputs, Recall, open_tenant

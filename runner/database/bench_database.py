@@ -51,18 +51,18 @@ def prepared(server: Server, version: str, release: str | None, files: Path) -> 
     name, where = database_name(version), str(server)
     with connect(server.conninfo) as login:
         check_server(login, where)
-        exists = _exists(login, name)
-        if not exists:
+        there = exists(login, name)
+        if not there:
             check_attribute(login, where, "CREATEDB", f"create the database {name}")
             check_available(login, where, version, files)  # before anything is made
         login.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
         ensure_role(login, where)
-        if not exists:
-            exists = not _create(login, name, where)
+        if not there:
+            there = not create(login, name, where)
         try:
             found = _open(server, name, version, release, files, where)
         except BaseException:
-            if not exists:  # ours, and made just now
+            if not there:  # ours, and made just now
                 login.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
             raise
         return _database(server, name, login, found)
@@ -74,7 +74,7 @@ def checked(server: Server, version: str, release: str | None, files: Path) -> D
     with connect(server.conninfo) as login:
         check_server(login, where)
         check_role(login, where)
-        there = _exists(login, name)
+        there = exists(login, name)
         if not there:
             check_attribute(login, where, "CREATEDB", f"create the database {name}")
         with connect({**server.conninfo, "dbname": name} if there else server.conninfo) as session:
@@ -99,12 +99,13 @@ def _cannot_tell(login: Session, name: str, where: str) -> str:
     )
 
 
-def _exists(login: Session, name: str) -> bool:
+def exists(login: Session, name: str) -> bool:
+    """Whether the server has a database of that name."""
     return bool(value(login, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = %s)", name))
 
 
-def _create(login: Session, name: str, where: str) -> bool:
-    """Create the database; False if another run was quicker."""
+def create(login: Session, name: str, where: str) -> bool:
+    """Create the database, the same for every version and system; False if another run was quicker."""
     statement = sql.SQL(
         "CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER libc "
         "LC_COLLATE 'C' LC_CTYPE {}"

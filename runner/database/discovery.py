@@ -13,6 +13,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from runner.database.sentences import connect, place
 from runner.errors import DatabaseError, UsageError
+from runner.places import ROOT
 from runner.progress import Progress
 
 # The compose service: docker-compose.yml and sql/Dockerfile say the same; a test holds them together.
@@ -22,7 +23,7 @@ COMPOSE_USER = "pgmnemo"
 COMPOSE_DATABASE = "pgmnemo"
 COMPOSE_PASSWORD = "pgmnemo"
 COMPOSE_MARKER = "pgmnemo_compose"  # the image's cluster_name
-ENV_FILE = Path(__file__).resolve().parents[2] / ".env"
+ENV_FILE = ROOT / ".env"
 
 CONNECT_LIMIT = "10"  # seconds, unless the DSN says otherwise
 

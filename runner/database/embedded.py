@@ -7,13 +7,11 @@ that the runner's end of its pipe has closed; after a crash of the whole machine
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from runner.database.folders import DATA, candidates, leased, open_to_others, sweep
+from runner.database.folders import DATA, candidates, leased, open_to_others, sweep, watched
 from runner.database.server_files import (
     EXTENSION_FOLDER,
     check_release,
@@ -27,28 +25,22 @@ from runner.errors import DatabaseError
 
 SOCKET_PATH_LIMIT = 103  # bytes: 107 on Linux, 103 on macOS
 
-WATCHDOG = """
-trap '' INT TERM HUP
-if read -r _; then exit 0; fi
-pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid" 2>/dev/null
-for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$pid" 2>/dev/null || break; sleep 0.2; done
-rm -rf "$@"
-"""
-
 
 @contextmanager
 def embedded_server(
-    sql: Path, version: str, *, postgres: int = 18, settings: Mapping[str, str] | None = None
+    sql: Path, version: str | None, *, postgres: int = 18, settings: Mapping[str, str] | None = None
 ) -> Iterator[dict[str, str]]:
     """Start PostgreSQL `postgres` with the extension's files from `sql`; yields the superuser's conninfo.
+    `version` must be among them (None: the extension is not asked for).
 
     Raises DatabaseError when it does not start, UsageError for a version that neither side holds.
     """
-    check_release(sql, version)
+    if version is not None:
+        check_release(sql, version)
     original = installation(postgres)
     with ExitStack() as stack:
         folder, sockets = _folders(stack)
-        stack.enter_context(_watchdog(folder, sockets))
+        stack.enter_context(watched(folder, sockets))
         try:
             home, extra = _stage(original, sql, folder, postgres)
             server = ServerProcess(home, folder, sockets, {**SETTINGS, **extra, **(settings or {})})
@@ -110,25 +102,3 @@ def _stage(original: Path, sql: Path, folder: Path, postgres: int) -> tuple[Path
     (folder / "server").chmod(0o755)
     stage_extension(sql, home / EXTENSION_FOLDER)
     return home, {}
-
-
-@contextmanager
-def _watchdog(folder: Path, sockets: Path) -> Iterator[None]:
-    """A shell that outlives a killed runner just long enough to stop the server and delete its folders."""
-    shell = shutil.which("sh") or "/bin/sh"
-    watchdog = subprocess.Popen(
-        [shell, "-c", WATCHDOG, "pgmnemo-watchdog", str(folder), str(sockets)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        cwd="/",
-    )
-    assert watchdog.stdin is not None
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            watchdog.stdin.write(b"done\n")
-            watchdog.stdin.close()
-        watchdog.wait()

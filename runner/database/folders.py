@@ -10,6 +10,7 @@ import fcntl
 import os
 import shutil
 import signal
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +23,14 @@ from runner.errors import DatabaseError
 PREFIX = "pgmnemo-pg"
 LOCK = "lock"
 DATA = "data"
+
+WATCHDOG = """
+trap '' INT TERM HUP
+if read -r _; then exit 0; fi
+pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid" 2>/dev/null
+for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$pid" 2>/dev/null || break; sleep 0.2; done
+rm -rf "$@"
+"""
 
 
 def candidates() -> list[Path]:
@@ -61,6 +70,31 @@ def leased(base: Path, mode: int = 0o700) -> Iterator[Path]:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
+
+
+@contextmanager
+def watched(*folders: Path) -> Iterator[None]:
+    """A shell that outlives a killed runner just long enough to delete its folders.
+
+    Of the first it stops the server before, where one runs in it.
+    """
+    shell = shutil.which("sh") or "/bin/sh"
+    watchdog = subprocess.Popen(
+        [shell, "-c", WATCHDOG, "pgmnemo-watchdog", *map(str, folders)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        cwd="/",
+    )
+    assert watchdog.stdin is not None
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            watchdog.stdin.write(b"done\n")
+            watchdog.stdin.close()
+        watchdog.wait()
 
 
 def sweep(base: Path) -> int:

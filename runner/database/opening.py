@@ -25,21 +25,24 @@ def open_database(
     postgres: int = 18,
     check_only: bool = False,
     sql: Path = SQL_FOLDER,
+    settings: Mapping[str, str] | None = None,
+    fresh: bool = False,
 ) -> Iterator[Database]:
     """A database with pgvector and pgmnemo `version` (such as "0.2.1"), for the length of the block.
 
     Looks at --dsn, PGMNEMO_DSN and the compose service, in this order, and starts an embedded PostgreSQL
-    `postgres` (16 or 18) from the files in `sql` if there is none. With `check_only` a given server keeps no
-    trace. Raises DatabaseError (exit code 3) with one sentence, UsageError for a DSN that cannot be read.
+    `postgres` (16 or 18) from the files in `sql` if there is none, with `settings` besides its own; a `fresh`
+    server is always one of these. With `check_only` a given server keeps no trace. Raises DatabaseError (exit
+    code 3) with one sentence, UsageError for a DSN that cannot be read.
     """
     release = release_fingerprint(sql, version)
-    given = find_server(dsn, environ, progress)
+    given = None if fresh else find_server(dsn, environ, progress)
     if given:
         with database_errors(str(given)):
             database = (checked if check_only else prepared)(given, version, release, sql)
         yield database
         return
-    with embedded_server(sql, version, postgres=postgres) as conninfo:
+    with embedded_server(sql, version, postgres=postgres, settings=settings) as conninfo:
         with database_errors("the embedded PostgreSQL"):
             database = prepared(Server("embedded", conninfo), version, release, sql)
         yield database

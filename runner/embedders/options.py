@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+from cyclopts import Parameter
+
+from runner.editions import current
 from runner.errors import UsageError
-from runner.protocol import load_protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +22,22 @@ class EmbedderOptions:
     UsageError for a number that is not positive.
     """
 
-    model: str | None = None
-    endpoint_url: str | None = None
-    dimensions: int | None = None
-    query_prefix: str = ""
-    document_prefix: str = ""
-    batch_size: int | None = None
-    max_tokens: int | None = None
+    model: Annotated[
+        str | None,
+        Parameter(help="local folder of the embedder's model; for the embedder endpoint, the model's name"),
+    ] = None
+    endpoint_url: Annotated[
+        str | None, Parameter(help="OpenAI-compatible service of the embedder endpoint")
+    ] = None
+    dimensions: Annotated[
+        int | None, Parameter(help="width of the vectors, for the embedders endpoint and hash")
+    ] = None
+    query_prefix: Annotated[str, Parameter(help="put before every question before it is embedded")] = ""
+    document_prefix: Annotated[str, Parameter(help="put before every text before it is embedded")] = ""
+    batch_size: Annotated[
+        int | None, Parameter(help="texts embedded at once (default: the protocol's, or the model's)")
+    ] = None
+    max_tokens: Annotated[int | None, Parameter(parse=False)] = None
 
     def __post_init__(self) -> None:
         for name in ("dimensions", "batch_size", "max_tokens"):
@@ -36,12 +48,12 @@ class EmbedderOptions:
     @property
     def tokens(self) -> int:
         """Tokens kept of each text: as set, else the protocol's 512."""
-        return self.max_tokens or load_protocol().max_tokens
+        return self.max_tokens or current().embedding.max_tokens
 
     @property
     def batch(self) -> int:
         """Texts in one batch: as set, else the protocol's 8."""
-        return self.batch_size or load_protocol().batch_size
+        return self.batch_size or current().embedding.batch_size
 
     @property
     def folder(self) -> Path | None:

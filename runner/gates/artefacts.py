@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from runner.gates.facts import RunFacts
-from runner.gates.gate import Finding, not_yet
+from runner.gates.facts import Facts
+from runner.gates.gate import Finding, Gate, not_yet
 from runner.records import Status
 
 
-def artefacts(facts: RunFacts) -> Finding:
+def artefacts(facts: Facts) -> Finding:
     """FAILED when one of the protocol's artefacts is missing."""
-    wanted = facts.protocol.artefacts
+    wanted = facts.edition.artefacts.required
     expected = ", ".join(wanted)
     if facts.artefacts is None:
         return not_yet(expected)
@@ -18,3 +18,6 @@ def artefacts(facts: RunFacts) -> Finding:
         return Finding(Status.PASSED, expected, "all of them", "results folder")
     resolve = "complete the run with --resume, or run again"
     return Finding(Status.FAILED, expected, f"no {', no '.join(missing)}", "results folder", resolve)
+
+
+GATE = Gate("artefacts", artefacts)

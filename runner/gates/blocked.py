@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from runner.gates.facts import RunFacts
-from runner.gates.gate import Finding, not_yet
+from runner.gates.facts import Facts
+from runner.gates.gate import Finding, Gate, not_yet
 from runner.records import Status
 
 BLOCKED = "BLOCKED.md"
 EXPECTED = f"no {BLOCKED} in the results folder"
 
 
-def blocked(facts: RunFacts) -> Finding:
+def blocked(facts: Facts) -> Finding:
     """FAILED when BLOCKED.md is among the artefacts."""
     if facts.artefacts is None:
         return not_yet(EXPECTED)
@@ -18,3 +18,6 @@ def blocked(facts: RunFacts) -> Finding:
         resolve = f"mend what {BLOCKED} says and run anew into another folder"
         return Finding(Status.FAILED, EXPECTED, f"{BLOCKED} is there", "results folder", resolve)
     return Finding(Status.PASSED, EXPECTED, "none", "results folder")
+
+
+GATE = Gate("blocked", blocked)

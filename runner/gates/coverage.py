@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from runner.gates.facts import RunFacts
-from runner.gates.gate import Finding
+from runner.gates.facts import Facts
+from runner.gates.gate import Finding, Gate
 from runner.records import Question, Status
 
 EXPECTED = "100 % of the evidence ids and of the questions that cite evidence resolve to a lesson"
 SHOWN = 5
 
 
-def coverage(facts: RunFacts) -> Finding:
+def coverage(facts: Facts) -> Finding:
     """Counted per id and per question. A gap fails, unless the granularity or the file already deviates."""
     scored = [question for question in facts.corpus.questions if question.scored]
     ids = [evidence for question in scored for evidence in question.evidence]
@@ -27,7 +27,7 @@ def _lost(question: Question) -> list[str]:
     return [evidence.cited for evidence in question.evidence if evidence.segment is None]
 
 
-def _status(facts: RunFacts, nothing: bool) -> Status:
+def _status(facts: Facts, nothing: bool) -> Status:
     if nothing:
         return Status.FAILED
     if not facts.canonical_granularity:
@@ -40,7 +40,10 @@ def _where(lost: list[str]) -> str:
     return "; ".join(lost[:SHOWN]) + more
 
 
-def _resolve(facts: RunFacts) -> str:
+def _resolve(facts: Facts) -> str:
     if not facts.canonical_granularity:
         return "none: the corpus cites what it does not hold at this granularity"
     return "read every id in every evidence string and match it without its turn (§2.2.2)"
+
+
+GATE = Gate("coverage", coverage, of_corpus=True, needs_text=True)

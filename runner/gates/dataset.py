@@ -2,40 +2,43 @@
 
 from __future__ import annotations
 
-from runner.gates.facts import RunFacts
-from runner.gates.gate import Finding
+from runner.gates.facts import Facts
+from runner.gates.gate import Finding, Gate
 from runner.records import Status
 
 FLAG = "--allow-unregistered-corpus"
 
 
-def dataset(facts: RunFacts) -> Finding:
+def dataset(facts: Facts) -> Finding:
     """PASSED for the pinned sha256; otherwise UNVERIFIED with the flag, FAILED without."""
     found = f"sha256 {facts.corpus.sha256}, {_name(facts)}"
     if facts.registered:
         return Finding(Status.PASSED, _expected(facts), found, facts.corpus.path)
-    if facts.allow_unregistered:
+    if facts.run.choice.allow_unregistered_corpus:
         return Finding(Status.UNVERIFIED, _expected(facts), found, facts.corpus.path, _get(facts))
     resolve = f"{_get(facts)}; or run this file with {FLAG}: the result is then unverified and not citable"
     return Finding(Status.FAILED, _expected(facts), found, facts.corpus.path, resolve)
 
 
-def _expected(facts: RunFacts) -> str:
+def _expected(facts: Facts) -> str:
     pins = facts.pins
     if pins is None or pins.sha256 is None:
         return f"a corpus that the protocol registers; it registers none for the suite {facts.corpus.suite}"
     return f"sha256 {pins.sha256}, which is {pins.what}"
 
 
-def _name(facts: RunFacts) -> str:
-    what = facts.protocol.known_files.get(facts.corpus.sha256)
+def _name(facts: Facts) -> str:
+    what = facts.edition.known_files.get(facts.corpus.sha256)
     return f"which is {what}" if what else "which is no file that the protocol knows"
 
 
-def _get(facts: RunFacts) -> str:
+def _get(facts: Facts) -> str:
     pins = facts.pins
     if pins is None or pins.sha256 is None:
         return "use a suite with a registered corpus"
     if pins.url is None:
         return f"restore {pins.file} from the repository"
     return f"get {pins.file} with `python -m runner fetch {facts.corpus.suite}` or name it with --data"
+
+
+GATE = Gate("dataset", dataset, of_corpus=True)

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from runner.gates.facts import RunFacts
-from runner.gates.gate import Finding
-from runner.protocol import EmbedderPins
+from runner.editions import EmbedderPins
+from runner.gates.facts import Facts
+from runner.gates.gate import Finding, Gate
 from runner.records import EmbedderIdentity, Status
+from runner.runs.choice import NO_EMBEDDER
 
+UNNAMED = "one that the protocol names"
 FACTS = ("model", "revision", "dimensions", "max_tokens", "batch_size", "query_prefix", "document_prefix")
 
 
-def embedder(facts: RunFacts) -> Finding:
+def embedder(facts: Facts) -> Finding:
     """DEVIATION for another embedder, none, or a canonical name with another model, limit or prefix."""
-    wanted = facts.pins.embedder if facts.pins else "one that the protocol names"
-    if facts.embedder == "none":
+    wanted, name = facts.pins.embedder if facts.pins else UNNAMED, facts.run.choice.embedder
+    if name == NO_EMBEDDER:
         return _departs(wanted, "none: keyword-only, without vectors")
-    if facts.embedder != wanted:
-        return _departs(wanted, facts.embedder)
-    differences = _differences(facts.identity, facts.protocol.embedders[wanted])
+    if name != wanted:
+        return _departs(wanted, name)
+    if wanted not in facts.edition.embedders:
+        return _departs(f"{wanted}, whose model the protocol pins", name)
+    differences = _differences(facts.run.embedder, facts.edition.embedders[wanted])
     if differences:
         return _departs(wanted, f"{wanted} with {differences}")
-    return Finding(Status.PASSED, wanted, _revision(facts.identity))
+    return Finding(Status.PASSED, wanted, _revision(facts.run.embedder))
 
 
 def _departs(wanted: str, found: str) -> Finding:
@@ -37,3 +41,6 @@ def _differences(identity: EmbedderIdentity | None, pins: EmbedderPins) -> str:
 
 def _revision(identity: EmbedderIdentity | None) -> str:
     return f"{identity.model}, revision {identity.revision}" if identity else "as expected"
+
+
+GATE = Gate("embedder", embedder)

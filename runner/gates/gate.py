@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from runner.gates.facts import RunFacts
+from runner.gates.facts import Facts
 from runner.records import GateResult, Status
 
 
@@ -22,12 +22,18 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A named check. It reads nothing but the facts; facts not known yet make it say NOT_YET."""
+    """A named check. It reads nothing but the facts; facts not known yet make it say NOT_YET.
+
+    `of_corpus`: the corpus alone decides it, so that it is asked once, before the run. `needs_text`: counts
+    do not suffice for that, so that a finished run can be asked again only with the corpus at hand.
+    """
 
     name: str
-    check: Callable[[RunFacts], Finding]
+    check: Callable[[Facts], Finding]
+    of_corpus: bool = False
+    needs_text: bool = False
 
-    def __call__(self, facts: RunFacts) -> GateResult:
+    def __call__(self, facts: Facts) -> GateResult:
         """Check `facts`."""
         answer = self.check(facts)
         return GateResult(

@@ -10,15 +10,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
-from runner.gates.facts import RunFacts
-from runner.gates.gate import Finding
+from runner.gates.facts import Facts
+from runner.gates.gate import Finding, Gate
 from runner.records import Corpus, Status
 
 EXPECTED = "no id of the corpus and no label in any text that is indexed or asked"
 SHOWN = 5
 LABEL = re.compile(r"\bhas_answer\b|\banswer_(?:[0-9a-f]{6,}|sharegpt_|ultrachat_)\w*")
-TURN_ID = re.compile(r"\bD\d{1,3}:\d{1,3}\b")
-TURN_ID_SUITES = ("locomo", "sample")  # in LongMemEval's program listings `D1:3` may mean anything
 
 # Letters, digits, underscore and all of UTF-8 beyond ASCII stay; any other byte becomes a blank. Splitting
 # so takes a third of the time that a regular expression takes: LongMemEval-S is 250 MB of text.
@@ -27,7 +25,7 @@ BLANKS = bytes(byte if byte > 127 or chr(byte).isalnum() or byte == ord("_") els
 Keys = Mapping[bytes, tuple[str, ...]]
 
 
-def leak(facts: RunFacts) -> Finding:
+def leak(facts: Facts) -> Finding:
     """FAILED with the first texts that hold an id or a label."""
     found = list(islice(_leaks(facts.corpus), SHOWN + 1))
     if not found:
@@ -41,9 +39,9 @@ def leak(facts: RunFacts) -> Finding:
 def _leaks(corpus: Corpus) -> Iterator[tuple[str, str]]:
     """(what leaked, where) for every leak."""
     keys = _keys(_ids(corpus))
-    turns = corpus.suite in TURN_ID_SUITES
+    labels = [re.compile(label) for label in corpus.labels]
     for text, place in _texts(corpus).items():
-        leaked = _id(text, keys) or _label(text, turns)
+        leaked = _id(text, keys) or _label(text, labels)
         if leaked:
             yield leaked, place
 
@@ -95,7 +93,10 @@ def _id(text: str, keys: Keys) -> str | None:
     return next((one for one in candidates if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text)), None)
 
 
-def _label(text: str, turns: bool) -> str | None:
-    match = LABEL.search(text) if "answer" in text else None
-    match = match or (TURN_ID.search(text) if turns else None)
-    return match[0] if match else None
+def _label(text: str, labels: Iterable[re.Pattern[str]]) -> str | None:
+    if "answer" in text and (match := LABEL.search(text)):
+        return match[0]
+    return next((match[0] for label in labels if (match := label.search(text))), None)
+
+
+GATE = Gate("leak", leak, of_corpus=True, needs_text=True)

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from runner.gates.facts import RunFacts
-from runner.gates.gate import Finding, not_yet
+from runner.gates.facts import Facts
+from runner.gates.gate import Finding, Gate, not_yet
 from runner.records import Status
 
 EXPECTED = "one raw line for each question, arm and scope"
 
 
-def retrievals(facts: RunFacts) -> Finding:
-    """FAILED when an arm has more or fewer lines in a scope than questions were asked."""
+def retrievals(facts: Facts) -> Finding:
+    """FAILED when the system under test or a control arm has not one line a question in each scope.
+
+    Another system that failed has none, and its row says why.
+    """
     if facts.retrievals is None:
         return not_yet(EXPECTED)
     asked = facts.asked if facts.asked is not None else sum(one.scored for one in facts.corpus.questions)
-    scopes = {scope.name for scope in facts.corpus.scopes}
-    searched = {scope for _, scope in facts.retrievals}
-    wrong = [f"{n:,} lines of {arm} in {scope}" for (arm, scope), n in facts.retrievals.items() if n != asked]
-    wrong += [f"none in {scope}" for scope in sorted(scopes - searched)]
-    if wrong or not asked:
+    scopes = [scope.name for scope in facts.corpus.scopes]
+    wanted = [(arm.name, scope) for arm in facts.run.arms if not arm.failed for scope in scopes]
+    counts = {pair: facts.retrievals.get(pair, 0) for pair in dict.fromkeys([*wanted, *facts.retrievals])}
+    wrong = [f"{n:,} lines of {arm} in {scope}" for (arm, scope), n in counts.items() if n != asked]
+    if wrong or not asked or not wanted:
         found = "; ".join(wrong) or "no question was asked"
         resolve = f"complete the run with --resume; {asked:,} questions were to be asked"
         return Finding(Status.FAILED, EXPECTED, found, "raw_retrievals.jsonl", resolve)
-    found = f"{asked:,} questions in each of {len(facts.retrievals)} pairs of arm and scope"
+    found = f"{asked:,} questions in each of {len(counts)} pairs of arm and scope"
     return Finding(Status.PASSED, EXPECTED, found, "raw_retrievals.jsonl")
+
+
+GATE = Gate("retrievals", retrievals)

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from runner.gates.facts import RunFacts
-from runner.gates.gate import Finding, not_yet
+from runner.gates.facts import Facts
+from runner.gates.gate import Finding, Gate, not_yet
 from runner.records import Status
 
 TENANT = "tenant_id"
 
 
-def settings(facts: RunFacts) -> Finding:
+def settings(facts: Facts) -> Finding:
     """FAILED when a demanded setting is not recorded, DEVIATION when any has another value than it should."""
-    wanted = {name: str(value) for name, value in facts.protocol.settings.items()}
+    wanted = {name: str(value) for name, value in facts.edition.settings.items()}
     expected = (
         ", ".join(f"{name} = {value}" for name, value in wanted.items()) + ", a tenant of the run's own"
     )
-    if facts.settings is None:
+    if not facts.run.guc_state:
         return not_yet(expected)
-    found, defaults = _bare(facts.settings), _bare(facts.defaults)
+    found, defaults = _bare(facts.run.guc_state), _bare(facts.run.guc_defaults)
     missing = [name for name in (*wanted, TENANT) if not found.get(name)]
     if missing:
         resolve = "record every pgmnemo setting in guc_state"
@@ -42,3 +42,6 @@ def _same(one: str, other: str) -> bool:
         return float(one) == float(other)
     except ValueError:
         return one == other
+
+
+GATE = Gate("settings", settings)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from runner.gates.facts import RunFacts
-from runner.gates.gate import Finding
+from runner.gates.facts import Facts
+from runner.gates.gate import Finding, Gate
 from runner.records import Corpus, Status
 
 
-def shape(facts: RunFacts) -> Finding:
+def shape(facts: Facts) -> Finding:
     """PASSED when all counts agree; otherwise UNVERIFIED for a file let through by the flag, else FAILED."""
     expected = _expected(facts)
     if not expected:
@@ -37,7 +37,7 @@ def count(corpus: Corpus) -> dict[str, int]:
     return {**corpus.shape, **shown, **Counter(question.type for question in corpus.questions)}
 
 
-def _expected(facts: RunFacts) -> dict[str, int]:
+def _expected(facts: Facts) -> dict[str, int]:
     """The registered counts; at turn level every turn is a segment."""
     registered = dict(facts.pins.shape) if facts.pins else {}
     if facts.corpus.granularity == "turn" and "turns" in registered:
@@ -45,10 +45,13 @@ def _expected(facts: RunFacts) -> dict[str, int]:
     return registered
 
 
-def _resolve(facts: RunFacts, wrong: dict[str, tuple[int, int]]) -> str:
+def _resolve(facts: Facts, wrong: dict[str, tuple[int, int]]) -> str:
     turns = facts.pins.shape.get("turns") if facts.pins else None
     if turns is not None and wrong.get("segments", (0, 0))[1] == turns:
         return "the corpus was cut into turns: cut it into sessions (§2.2.1)"
     if facts.registered:
         return "the file is right, so its loader is not: look for questions or sessions that it drops"
     return "use the registered corpus, whole"
+
+
+GATE = Gate("shape", shape, of_corpus=True)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from runner.gates.facts import RunFacts
-from runner.gates.gate import Finding, not_yet
+from runner.gates.facts import Facts
+from runner.gates.gate import Finding, Gate, not_yet
 from runner.records import DatabaseFacts, Status
 
 
-def version(facts: RunFacts) -> Finding:
+def version(facts: Facts) -> Finding:
     """PASSED when asked = installed and the installed functions have that release's fingerprint."""
-    wanted = facts.requested_version.removeprefix("v")
+    wanted = facts.run.choice.version
     expected = f"pgmnemo {wanted} of this repository, fingerprint {facts.fingerprint or 'unknown'}"
-    database = facts.database
+    database = facts.run.database
     if database is None:
         return not_yet(expected)
     found = f"pgmnemo {database.pgmnemo}, fingerprint {database.fingerprint}"
@@ -28,18 +28,18 @@ def _where(database: DatabaseFacts) -> str:
     return f"database {database.database} ({database.origin})"
 
 
-def _fault(facts: RunFacts, database: DatabaseFacts, wanted: str) -> tuple[str, str]:
+def _fault(facts: Facts, database: DatabaseFacts, wanted: str) -> tuple[str, str]:
     """What is wrong, and how to mend it."""
     if facts.fingerprint is None:
         return f"{wanted} is no release of this repository", "name a version that sql/releases.toml lists"
-    if facts.ours is False:
+    if facts.recognised is False:
         return (
             "the public upstream extension of that name, or another that borrows it",
             "install sql/ from this repository on a server without it (make -C sql install), or use no --dsn",
         )
     if database.pgmnemo != wanted:
         return "another version", f"ask for v{database.pgmnemo}, or name a server without that database"
-    if facts.ours:
+    if facts.recognised:
         return (
             "a patched copy: its functions are not those of the release",
             f"drop the database {database.database} if it may go; the runner installs the release anew",
@@ -48,3 +48,6 @@ def _fault(facts: RunFacts, database: DatabaseFacts, wanted: str) -> tuple[str, 
         "functions of no release: a patched copy, or the upstream extension of that name",
         "install sql/ from this repository (make -C sql install), or use no --dsn",
     )
+
+
+GATE = Gate("version", version)

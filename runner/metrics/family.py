@@ -1,31 +1,44 @@
-"""Which metrics a run reports: one line each."""
+"""Which metrics a run reports: those of its edition's families."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from runner.editions import Edition
 from runner.errors import UsageError
+from runner.metrics.families.mrr import mrr
+from runner.metrics.families.ndcg import ndcg
+from runner.metrics.families.recall_all import recall_all
+from runner.metrics.families.recall_any import recall_any
+from runner.metrics.families.recall_frac import recall_frac
 from runner.metrics.metric import Metric
-from runner.metrics.mrr import mrr
-from runner.metrics.ndcg import ndcg
-from runner.metrics.recall import recall_all, recall_any, recall_frac
-from runner.protocol import load_protocol
-from runner.registry import Registry
+from runner.registry import Registry, part
 
-AT_EVERY_CUTOFF = (recall_any, recall_frac, recall_all)
+FAMILIES = "runner.metrics.families"
+ONE_BY_ONE: Mapping[str, Callable[[int], Metric]] = {
+    "recall_any": recall_any, "recall_frac": recall_frac, "recall_all": recall_all, "MRR": mrr, "nDCG": ndcg,
+}  # fmt: skip
 
 
-def metrics_for(cutoffs: Sequence[int] | None = None) -> Registry[Metric]:
-    """The recalls at `cutoffs` (the protocol's where None), and MRR and nDCG at the protocol's depths.
+def metrics_for(edition: Edition, cutoffs: Sequence[int] | None = None) -> Registry[Metric]:
+    """Every metric of the edition, those that have cutoffs at `cutoffs` (the edition's where None).
 
     Raises UsageError for a cutoff below 1, above the number of ranks that are kept, or given twice.
     """
-    protocol = load_protocol()
-    chosen = protocol.cutoffs if cutoffs is None else tuple(cutoffs)
-    _check(chosen, protocol.depth)
-    listed = [make(k) for make in AT_EVERY_CUTOFF for k in chosen]
-    listed += [mrr(protocol.mrr_depth), ndcg(protocol.ndcg_depth)]
+    pins = edition.metrics
+    chosen = pins.cutoffs if cutoffs is None else tuple(cutoffs)
+    _check(chosen, edition.retrieval.depth)
+    families = [part("metric family", FAMILIES, name, "family") for name in pins.families]
+    listed = [metric for family in families for metric in family(pins, chosen)]
     return Registry("metric", {metric.name: metric for metric in listed})
+
+
+def metric_named(name: str) -> Metric:
+    """One metric at any k, such as MRR@10; UsageError for an unknown name."""
+    family, _, k = name.partition("@")
+    if family not in ONE_BY_ONE or not k.isdigit():
+        raise UsageError(f"there is no metric {name!r}; name one of {', '.join(ONE_BY_ONE)} with its @k")
+    return ONE_BY_ONE[family](int(k))
 
 
 def _check(cutoffs: tuple[int, ...], depth: int) -> None:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from runner.editions import Edition
 from runner.metrics.family import metrics_for
 from runner.metrics.metric import Floats, Metric
 from runner.metrics.table import CEILING, Judged, ScopeTable, arrange
-from runner.metrics.version import DIFFERENCES, METRIC_VERSION, interval_methods
+from runner.metrics.version import DIFFERENCES, interval_methods
 from runner.records import Difference, Retrieval, Score
 from runner.statistics import Interval, Method, mean_interval
 
@@ -33,23 +34,25 @@ class Scores:
 
 def score(
     rows: Iterable[Retrieval],
+    edition: Edition,
     *,
     views: Mapping[str, View],
     clustered: bool,
     cutoffs: Sequence[int] | None = None,
-    version: str = METRIC_VERSION,
+    code: str | None = None,
 ) -> Scores:
     """Score every arm, and the ceiling, in every scope, view and type; subtract each arm from the first.
 
-    The first arm is the one of the first row: the system under test.
+    The first arm is the one of the first row: the system under test. The metrics are those of `edition`, and
+    so are the intervals, unless another version of the metric `code` is named.
 
     A view maps (question key, type) to whether the question belongs to it; one that is empty gives no row.
     The denominator is every question that any arm answered in the scope; an arm that did not answer it
     gets the metric's worst value, and one with no answer in a scope at all was not run there and has no
-    row. Questions of one project are one cluster if `clustered`. `version` is that of the metric code.
+    row. Questions of one project are one cluster if `clustered`.
     Raises UsageError for rows that do not fit together (see `arrange`) and for a bad cutoff.
     """
-    metrics = list(metrics_for(cutoffs).values())
+    metrics, version = list(metrics_for(edition, cutoffs).values()), code or edition.metrics.code
     results: list[Score] = []
     differences: list[Difference] = []
     tables = arrange(rows)

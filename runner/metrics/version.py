@@ -5,14 +5,12 @@ from __future__ import annotations
 from runner.registry import Registry
 from runner.statistics import MEAN, PAIRED_SCORE, PAIRED_T, Method
 
-METRIC_VERSION = "1.1.0"  # in force: what a new run is scored by
-
 DIFFERENCES: Registry[Method] = Registry(
     "version of the metric code", {"1.0.0": PAIRED_T, "1.1.0": PAIRED_SCORE}
 )
 """All in which the versions differ: the interval of a difference between two arms."""
 
 
-def interval_methods(clustered: bool, version: str = METRIC_VERSION) -> dict[str, str]:
+def interval_methods(clustered: bool, version: str) -> dict[str, str]:
     """The names of the intervals in `results` and `differences`, as metrics.json states them."""
     return {"value": MEAN.words(clustered), "difference": DIFFERENCES[version].words(clustered)}

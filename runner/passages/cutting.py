@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 
-from runner.protocol.passages import Turn, cut, message_characters
+from runner.editions import PassagePins, current
 from runner.records import Passage
+from runner.texts.cutting import Line, cut
 
 DATE = re.compile(r"\[[^\[\]]*\]")
 ROLE = re.compile(r"(user|assistant): ?")
@@ -23,15 +24,21 @@ ROLE = re.compile(r"(user|assistant): ?")
 
 def passages_of(content: str) -> tuple[Passage, ...]:
     """The passages of a lesson's text, in order; none of a text without a word."""
-    lines = content.split("\n")
+    lines, pins = content.split("\n"), _pins()
     if len(lines) > 1 and DATE.fullmatch(lines[0].strip()):
         del lines[0]
     if any(ROLE.match(line) for line in lines):
-        return cut(_messages(lines), message_characters())
-    return cut([Turn(line, line) for line in lines if line.strip()])
+        return cut(_messages(lines), pins, pins.characters)
+    return cut([Line(line, line) for line in lines if line.strip()], pins)
 
 
-def _messages(lines: list[str]) -> list[Turn]:
+def _pins() -> PassagePins:
+    pins = current().passages
+    assert pins is not None, "the edition in force has passages"
+    return pins
+
+
+def _messages(lines: list[str]) -> list[Line]:
     """Turns of a talk with an assistant; what stands before the first one is a turn by itself."""
     messages: list[list[str]] = []
     for line in lines:
@@ -41,8 +48,8 @@ def _messages(lines: list[str]) -> list[Turn]:
     return [turn for message in messages if (turn := _turn("\n".join(message))).words.strip()]
 
 
-def _turn(text: str) -> Turn:
+def _turn(text: str) -> Line:
     role = ROLE.match(text)
     if role is None:
-        return Turn(text, text)
-    return Turn(text, text[role.end() :], person=role[1] != "assistant")
+        return Line(text, text)
+    return Line(text, text[role.end() :], person=role[1] != "assistant")

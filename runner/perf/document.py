@@ -13,25 +13,27 @@ from typing import Any
 
 import fastjsonschema
 
-import runner
-from runner.artefacts.canonical import pretty
-from runner.artefacts.environment import code, machine, packages
+from runner.database.durable import durable_settings
 from runner.errors import OutputError, UsageError
 from runner.perf.estimate import Estimate
 from runner.perf.generating import NOISE, RARE_WORDS
 from runner.perf.request import PerfRequest
 from runner.perf.results import Result
-from runner.perf.server import settings
 from runner.perf.source import WINDOW
-from runner.perf.systems import KINDS
+from runner.perf.subjects import subject
 from runner.perf.workload import PASSAGES, Workload, sizes
 from runner.perf.writing import RATE
+from runner.places import ROOT
 from runner.records import Json
+from runner.runs.canonical import pretty
+from runner.runs.environment import code, machine, packages
 
 NAME = "performance.json"
+FORMER = {"pgmnemo-passages": "pgmnemo+passages", "sqlite": "sqlite-hybrid", "by-hand": "gin-hnsw"}
+"""Names that systems had in documents before they had those of a run."""
+
 SCHEMA = "pgmnemo/performance/1"
 SCHEMA_FILE = Path(__file__).with_name("performance-1.json")
-ROOT = Path(runner.__file__).parents[1]
 
 
 def document(
@@ -59,17 +61,20 @@ def document(
             "tenants": {t.name.lower(): n for t, n in sizes(request.memories, request.tenants).items()},
         },
         "environment": {
-            "machine": asdict(machine()), "code": asdict(code(ROOT)), "packages": _packages(),
-            "postgresql": settings(),
+            "machine": asdict(machine()),
+            "code": asdict(code(ROOT)),
+            "packages": _packages([result.name for result in results]),
+            "postgresql": durable_settings(),
         },
         "systems": [result.document() for result in results],
         "missing": dict(missing),
     }  # fmt: skip
 
 
-def _packages() -> dict[str, str]:
+def _packages(names: Sequence[str]) -> dict[str, str]:
+    """Versions of what moves a figure; `names` are those of the systems that were measured."""
     versions = packages()
-    for package in sorted({package for kind in KINDS.values() for package in kind.packages}):
+    for package in sorted({package for name in names for package in subject(name).kind.packages}):
         try:
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
@@ -102,6 +107,8 @@ def load(folder: Path) -> Json:
     if fault:
         raise UsageError(f"{path} is not of the form {SCHEMA}: {fault}; measure anew")
     made: Json = read
+    for system in made["systems"]:
+        system["name"] = FORMER.get(system["name"], system["name"])
     return made
 
 

@@ -34,7 +34,7 @@ class Truth:
 
 def nearest(workload: Workload, questions: int, tenant: Tenant | None, k: int) -> Truth:
     """The truth for the first `questions` questions over the loaded rows of `tenant` (None: of all)."""
-    asked = np.stack([question.vector for question in workload.questions[:questions]])
+    asked = np.stack([one.vector for one in workload.questions[:questions] if one.vector is not None])
     rows = workload.rows(tenant)
     k = min(k, len(rows))
     best = np.full((len(asked), k), -2.0, dtype=np.float32)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from runner.records import Json
 
-REFERENCE = "sqlite"  # what every ratio is to: SQLite's hybrid in the same run
+REFERENCE = "sqlite-hybrid"  # what every ratio is to: SQLite's hybrid in the same run
 
 
 @dataclass(frozen=True, slots=True)

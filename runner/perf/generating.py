@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from runner.errors import OutputError
 from runner.perf.source import Source
 from runner.perf.vocabulary import Vocabulary
-from runner.perf.workload import PASSAGES, SPARE, Asked, Tenant, Workload, interleaved, sizes
+from runner.perf.workload import PASSAGES, SPARE, Tenant, Workload, interleaved, sizes
 from runner.progress import QUIET, Progress
 from runner.records import Matrix
+from runner.systems import Query
 
 BLOCK = 10_000  # lessons made at once: the seed and the block's number decide every value in it
 NOISE = 0.5
@@ -72,7 +73,10 @@ def generate(
             "folder with --scratch"
         ) from None
     questions = unit(source.question_vectors @ turn)
-    asked = tuple(Asked(text, row) for text, row in zip(source.questions, questions, strict=True))
+    asked = tuple(
+        Query(number, text, row, None)
+        for number, (text, row) in enumerate(zip(source.questions, questions, strict=True))
+    )
     return Workload(folder, source, owners, starts, cuts, lessons, parts, asked, digest.hexdigest())
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from runner.errors import OutputError, UsageError
+from runner.markdown import table
 from runner.perf.document import load
 from runner.perf.figures import Which, cell, ratio
 from runner.perf.plots import GROWTH, growth
@@ -84,7 +85,7 @@ def _text(documents: Sequence[Json], plots: Sequence[str]) -> str:
         "Whole search, one client, p50 ms (times faster than SQLite's hybrid of the run).",
         "",
     ]
-    lines += [f"| {' | '.join(HEADS)} |", "|---:|---" + "|---:" * (len(HEADS) - 2) + "|"]
+    rows = []
     for document in ordered:
         for system in document["systems"]:
             reads = [_read(document, system, tenant) for tenant in ("whole", "share", "fixed")]
@@ -93,7 +94,8 @@ def _text(documents: Sequence[Json], plots: Sequence[str]) -> str:
                 f"{system['bytes_per_lesson']:,.0f}", f"{system['add_one']['p50_ms']:.2f}",
             )  # fmt: skip
             memories = f"{document['request']['memories']:,}"
-            lines.append(f"| {' | '.join([memories, system['title'], *reads, *rest])} |")
+            rows.append((memories, system["title"], *reads, *rest))
+    lines.append(table(HEADS, rows, "rl" + "r" * (len(HEADS) - 2)))
     return "\n".join([*lines, "", *(f"![{name.removesuffix('.svg')}]({name})" for name in plots)]) + "\n"
 
 

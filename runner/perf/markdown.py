@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from runner.perf.table import Table, tables
+from runner.markdown import table
+from runner.perf.table import tables
 from runner.records import Json
 
 NAME = "performance.md"
@@ -45,21 +46,14 @@ def _head(document: Json) -> Iterator[str]:
 
 
 def _tables(document: Json) -> Iterator[str]:
-    for table in tables(document):
-        yield f"## {table.title}"
+    for one in tables(document):
+        yield f"## {one.title}"
         yield ""
-        if table.comment:
-            yield f"<!-- {table.comment} -->"
+        if one.comment:
+            yield f"<!-- {one.comment} -->"
             yield ""
-        yield from _table(table)
+        yield table(one.heads, one.rows)
         yield ""
-
-
-def _table(table: Table) -> Iterator[str]:
-    yield f"| {' | '.join(table.heads)} |"
-    yield "|---" + "|---:" * (len(table.heads) - 1) + "|"
-    for row in table.rows:
-        yield f"| {' | '.join(row)} |"
 
 
 def _plots(plots: Sequence[str]) -> Iterator[str]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import replace
 
 from runner.perf.exact import Truth
-from runner.perf.reading import LEAST, Reads, read
+from runner.perf.reading import LEAST, Reads, client_of, read
 from runner.perf.request import PerfRequest
-from runner.perf.results import Cell, Result
-from runner.perf.systems import Kind, System
-from runner.perf.workload import Lesson, Tenant, Workload
+from runner.perf.results import Cell, Result, Writes
+from runner.perf.subjects import Subject
+from runner.perf.workload import Loaded, Tenant, Workload, name_of
 from runner.perf.writing import add_some, writing
 from runner.progress import Progress
+from runner.systems.system import Concurrent, Exact, Lesson, Planned, System, VectorLeg, Writable
 
 ADDS = 200
 SWEEP = (10, 20, 40, 80, 200, 400)  # ef_search, for recall over latency
@@ -27,35 +27,50 @@ Judge = Callable[[int, Sequence[int]], float | None]  # place of the question an
 
 
 def measure_system(
-    name: str, kind: Kind, system: System, workload: Workload, truths: Truths, request: PerfRequest,
+    subject: Subject,
+    system: System,
+    workload: Workload,
+    truths: Truths,
+    request: PerfRequest,
     progress: Progress,
-) -> Result:  # fmt: skip
-    """Load and measure; the order keeps what is written out of what recall is counted against."""
-    loaded = system.load(workload, progress)
+) -> Result:
+    """Load and measure; the order keeps what is written out of what recall is counted against.
+
+    What a system cannot do (a vector leg alone, several clients, single writes) is left out.
+    """
+    loaded = system.load(Loaded(workload, subject.passages), progress)
     sizes = system.sizes()
-    progress.say(f"{kind.title}: {workload.count:,} lessons loaded in {sum(loaded.values()):,.0f} s")
-    reads = Reads(Tenant.WHOLE, request.k, seconds=request.seconds, most=request.questions)
-    cells = list(_recalls(kind, system, workload, truths, reads))
-    cells += _alone(system, workload, reads, request.clients)
+    progress.say(f"{subject.title}: {workload.count:,} lessons loaded in {sum(loaded.values()):,.0f} s")
+    walls = subject.kind.walls
+    reads = Reads(Tenant.WHOLE, request.k, walls, seconds=request.seconds, most=request.questions)
+    clients = request.clients if isinstance(system, Concurrent) else 1
+    with client_of(system) as client:
+        vectors, writes = isinstance(client, VectorLeg), isinstance(client, Writable)
+    cells = list(_recalls(subject, system, workload, truths, reads)) if vectors else []
+    cells += _alone(system, workload, reads, clients)
     memory = _held(system, workload, reads)
-    plans = system.plans(workload.questions[:PLANNED], reads.k)
-    spare = workload.spare()
-    adding = add_some(system, spare, ADDS, request.seconds)
-    cells += _under_writes(system, workload, spare, reads, request.clients)
-    progress.say(f"{kind.title}: measured")
+    plans = _plans(system, workload, reads)
+    adding = None
+    if writes:
+        spare = workload.spare(subject.passages)
+        adding = add_some(system, spare, ADDS, request.seconds)
+        cells += _under_writes(system, workload, spare, reads, clients)
+    progress.say(f"{subject.title}: measured")
     return Result(
-        name, kind.title, kind.words, kind.hybrid, system.facts(), workload.count, loaded, sizes, memory,
-        cells, adding, plans,
+        subject.name, subject.title, subject.kind.words, subject.kind.hybrid, system.facts(), workload.count,
+        loaded, sizes, memory, cells, adding or Writes(0, 0.0, 0.0), plans,
     )  # fmt: skip
 
 
-def _recalls(kind: Kind, system: System, workload: Workload, truths: Truths, reads: Reads) -> Iterator[Cell]:
+def _recalls(
+    subject: Subject, system: System, workload: Workload, truths: Truths, reads: Reads
+) -> Iterator[Cell]:
     """The vector leg against the truth: at the default setting for every tenant, swept for the whole."""
     vector = replace(reads, leg="vector", most=min(reads.most, JUDGED, len(workload.questions)))
     for tenant in Tenant:
-        shares = _judge(system, workload, truths, tenant, reads.k)
+        shares = _judge(system, workload, truths, replace(reads, tenant=tenant))
         yield _judged(system, workload, shares, replace(vector, tenant=tenant))
-        if tenant is Tenant.WHOLE and kind.approximate:
+        if tenant is Tenant.WHOLE and subject.kind.approximate:
             swept = (replace(vector, ef_search=ef_search) for ef_search in SWEEP)
             yield from (_judged(system, workload, shares, reads) for reads in swept)
 
@@ -66,15 +81,16 @@ def _judged(system: System, workload: Workload, judge: Judge, reads: Reads) -> C
     return replace(cell, recall=sum(shares) / len(shares))
 
 
-def _judge(system: System, workload: Workload, truths: Truths, tenant: Tenant, k: int) -> Judge:
+def _judge(system: System, workload: Workload, truths: Truths, reads: Reads) -> Judge:
     """How an answer is judged: by the nearest cosines, or by the system's own exact scan where it has one."""
-    exact = system.exact()
+    exact = system.exact if isinstance(system, Exact) else None
     if exact is None:
-        truth = truths(system.searched(tenant))
+        truth = truths(None if reads.project is None else reads.tenant)
         return lambda place, found: truth.recall(place, found, workload)
-    with closing(exact):
-        asked = workload.questions[:OWN_JUDGED]
-        answers = [frozenset(exact.nearest(question, tenant, k)) for question in asked]
+    with client_of(system, exact) as client:
+        assert isinstance(client, VectorLeg), "an exact scan is one of the vector leg"
+        asked = [replace(query, project=reads.project) for query in workload.questions[:OWN_JUDGED]]
+        answers = [frozenset(match.number for match in client.nearest(query, reads.k)) for query in asked]
 
     def shared(place: int, found: Sequence[int]) -> float | None:
         return len(answers[place].intersection(found)) / len(answers[place]) if place < len(answers) else None
@@ -102,11 +118,18 @@ def _under_writes(
 
 def _held(system: System, workload: Workload, reads: Reads) -> int | None:
     """Bytes of memory while one client is connected and has asked."""
-    with closing(system.client()) as client:
-        for asked in workload.questions[:LEAST]:
+    with client_of(system) as client:
+        for query in workload.questions[:LEAST]:
             for tenant in MEASURED:
-                client.query(asked, tenant, reads.k)
+                client.ask(replace(query, project=replace(reads, tenant=tenant).project), reads.k)
         return system.memory()
+
+
+def _plans(system: System, workload: Workload, reads: Reads) -> str:
+    if not isinstance(system, Planned):
+        return ""
+    asked = [replace(query, project=name_of(Tenant.WHOLE)) for query in workload.questions[:PLANNED]]
+    return system.plans(asked, reads.k)
 
 
 def _by_several(reads: Reads, tenant: Tenant, clients: int) -> Reads:

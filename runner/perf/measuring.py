@@ -16,10 +16,9 @@ from pathlib import Path
 from runner.database.releases import SQL_FOLDER
 from runner.database.server_files import check_release
 from runner.errors import OutputError, UsageError
-from runner.perf.document import ROOT, document, load, write
+from runner.perf.document import document, load, write
 from runner.perf.estimate import check, estimate, scratch_folder
 from runner.perf.exact import nearest
-from runner.perf.explained import NAME as PLANS
 from runner.perf.generating import generate
 from runner.perf.markdown import NAME as MARKDOWN
 from runner.perf.markdown import markdown
@@ -28,10 +27,13 @@ from runner.perf.plots import REMEDY, recall_over_latency
 from runner.perf.request import PerfRequest
 from runner.perf.results import Result
 from runner.perf.source import read_source
-from runner.perf.systems import KINDS, Place, missing
+from runner.perf.subjects import Subject, subjects, where
 from runner.perf.workload import Tenant, Workload
+from runner.places import ROOT
 from runner.progress import QUIET, Progress
 from runner.records import Json
+from runner.systems.asking import faults
+from runner.systems.pgmnemo.explained import NAME as PLANS
 
 CUT_SHORT = "not measured: the run ended before it was done; measure it with --systems"
 RESULTS = ROOT / "benchmarks" / "performance"
@@ -46,10 +48,10 @@ def measure(
     Before anything is made it raises UsageError for what cannot be asked and OutputError where disk or memory
     lack.
     """
-    names, absent = _chosen(request)
+    chosen, absent = _chosen(request)
     check_release(sql, request.number)
     folder = _results_folder(request)
-    needed = estimate(request, names)
+    needed = estimate(request, chosen)
     progress.say(needed.sentence())
     check(request, needed)
     _try(folder)
@@ -71,11 +73,11 @@ def measure(
             plans = [f"# {result.title}: {size}\n{result.plans}" for result in results if result.plans]
             return publish(folder, made, progress, plans)
 
-        return _saved(names, _measured(names, request, workload, scratch, sql, progress), absent, save)
+        return _saved(chosen, _measured(chosen, request, workload, scratch, sql, progress), absent, save)
 
 
 def _saved(
-    names: Sequence[str], measured: Iterator[Result], absent: dict[str, str],
+    chosen: Sequence[Subject], measured: Iterator[Result], absent: dict[str, str],
     save: Callable[[Sequence[Result]], Path],
 ) -> Path:  # fmt: skip
     """The folder with all results; where the run ends early, what was measured so far is saved, too."""
@@ -85,18 +87,17 @@ def _saved(
             results.append(result)
     except BaseException as error:
         if results:
-            absent.update({KINDS[name].title: CUT_SHORT for name in names[len(results) :]})
+            absent.update({subject.title: CUT_SHORT for subject in chosen[len(results) :]})
             error.add_note(f"what was measured stands in {save(results)}")
         raise
     return save(results)
 
 
-def _chosen(request: PerfRequest) -> tuple[list[str], dict[str, str]]:
+def _chosen(request: PerfRequest) -> tuple[list[Subject], dict[str, str]]:
     """Systems to measure, and titles with what is missing of those that cannot be."""
-    names = list(dict.fromkeys(name for name in request.systems or KINDS if KINDS[name]))
-    lacking = {name: sentence for name in names if (sentence := missing(KINDS[name], request.number))}
-    absent = {KINDS[name].title: sentence for name, sentence in lacking.items()}
-    here = [name for name in names if name not in lacking]
+    named = subjects(request.systems)
+    absent = {one.title: sentence for one in named if (sentence := one.missing(request.number))}
+    here = [one for one in named if one.title not in absent]
     if not here:
         raise UsageError(f"none of the systems can be measured: {'; '.join(absent.values())}")
     return here, absent
@@ -142,7 +143,7 @@ def _scratch(request: PerfRequest) -> Iterator[Path]:
 
 
 def _measured(
-    names: Sequence[str], request: PerfRequest, workload: Workload, scratch: Path, sql: Path,
+    chosen: Sequence[Subject], request: PerfRequest, workload: Workload, scratch: Path, sql: Path,
     progress: Progress,
 ) -> Iterator[Result]:  # fmt: skip
     """One system after the other, each alone on the machine and gone before the next."""
@@ -150,12 +151,10 @@ def _measured(
     truths = cache(lambda tenant: nearest(workload, judged, tenant, request.k))
     for tenant in (None, *Tenant):
         truths(tenant)
-    for name in names:
-        own = scratch / name
-        own.mkdir()
-        with KINDS[name].open(Place(own, request.number, sql)) as system:
-            yield measure_system(name, KINDS[name], system, workload, truths, request, progress)
-        shutil.rmtree(own, ignore_errors=True)
+    for subject in chosen:
+        with faults(subject.name), subject.open(where(scratch, sql), request.number) as system:
+            result = measure_system(subject, system, workload, truths, request, progress)
+        yield result
 
 
 def publish(folder: Path, made: Json, progress: Progress, plans: Sequence[str] = ()) -> Path:

@@ -18,8 +18,8 @@ REMEDY = (
     "pip install -c constraints.txt -e .[perf]"
 )
 COLOURS = {
-    "pgmnemo": "#0b5fa5", "pgmnemo-passages": "#63a6d8", "sqlite": "#c2410c", "chroma": "#15803d",
-    "by-hand": "#6b21a8",
+    "pgmnemo": "#0b5fa5", "pgmnemo+passages": "#63a6d8", "sqlite-hybrid": "#c2410c", "chroma": "#15803d",
+    "gin-hnsw": "#6b21a8",
 }  # fmt: skip
 
 

@@ -4,33 +4,40 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
 from itertools import count
 
-from runner.perf.results import Cell, name_of, percentiles
-from runner.perf.systems import Client, System
-from runner.perf.workload import Asked, Tenant, Workload
+from runner.perf.results import Cell, percentiles
+from runner.perf.workload import Tenant, Workload, name_of
+from runner.systems.system import Asking, Concurrent, Match, Query, System, VectorLeg
 
 LEAST = 30  # questions, however long they take: the first, which every system is asked
 WARM_UP_SECONDS = 3.0
 
-Ask = Callable[[Client, Asked], list[int]]
-
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Which reads: of whom, by how many clients, for at most how long, and at most how many questions."""
+    """Which reads: of whom, by how many clients, for at most how long, and at most how many questions.
+
+    A system without `walls` between tenants, which filters by a column, is asked for everything unfiltered.
+    """
 
     tenant: Tenant
     k: int
+    walls: bool
     clients: int = 1
     seconds: float = 8.0
     most: int = 400
     leg: str = "all"
     ef_search: int | None = None
+
+    @property
+    def project(self) -> str | None:
+        """Whose rows are searched; None: everybody's."""
+        return None if self.tenant is Tenant.WHOLE and not self.walls else name_of(self.tenant)
 
 
 @dataclass(slots=True)
@@ -50,8 +57,9 @@ class Taken:
 def read(system: System, workload: Workload, reads: Reads) -> tuple[Cell, Taken]:
     """Ask until `seconds` have gone or `most` questions are answered, but no fewer than LEAST."""
     with ExitStack() as stack:
-        clients = [stack.enter_context(closing(system.client(reads.ef_search))) for _ in range(reads.clients)]
-        questions = workload.questions
+        settings = {} if reads.ef_search is None else {"ef_search": str(reads.ef_search)}
+        clients = [stack.enter_context(client_of(system, settings)) for _ in range(reads.clients)]
+        questions = [replace(question, project=reads.project) for question in workload.questions]
         _warm_up(clients, questions, reads)
         taken = _asked(clients, questions, reads)
     p50, p95, p99 = percentiles(taken.seconds)
@@ -66,12 +74,24 @@ def read(system: System, workload: Workload, reads: Reads) -> tuple[Cell, Taken]
     return cell, taken
 
 
-def _ask(client: Client, asked: Asked, reads: Reads) -> list[int]:
-    leg = client.query if reads.leg == "all" else client.nearest
-    return leg(asked, reads.tenant, reads.k)
+@contextmanager
+def client_of(system: System, settings: Mapping[str, str] | None = None) -> Iterator[Asking]:
+    """A client with these settings; of a system without clients itself, for one thread."""
+    if isinstance(system, Concurrent):
+        with closing(system.client(settings)) as client:
+            yield client
+    else:
+        yield system
 
 
-def _warm_up(clients: Sequence[Client], questions: Sequence[Asked], reads: Reads) -> None:
+def _ask(client: Asking, query: Query, reads: Reads) -> Sequence[Match]:
+    if reads.leg == "all":
+        return client.ask(query, reads.k)
+    assert isinstance(client, VectorLeg), "the vector leg is asked only where there is one"
+    return client.nearest(query, reads.k)
+
+
+def _warm_up(clients: Sequence[Asking], questions: Sequence[Query], reads: Reads) -> None:
     """Every connection plans its statements and has seen some of the data; the first asks the most."""
     for number, client in enumerate(clients):
         began = time.perf_counter()
@@ -81,12 +101,12 @@ def _warm_up(clients: Sequence[Client], questions: Sequence[Asked], reads: Reads
                 break
 
 
-def _asked(clients: Sequence[Client], questions: Sequence[Asked], reads: Reads) -> Taken:
+def _asked(clients: Sequence[Asking], questions: Sequence[Query], reads: Reads) -> Taken:
     """Clients take the questions in turn, each as soon as it is free."""
     taken, turns, lock = Taken(), count(), threading.Lock()
     began = time.perf_counter()
 
-    def work(client: Client) -> None:
+    def work(client: Asking) -> None:
         for turn in _turns(turns, lock, began, reads):
             place = turn % len(questions)
             started = time.perf_counter()
@@ -97,7 +117,7 @@ def _asked(clients: Sequence[Client], questions: Sequence[Asked], reads: Reads) 
                 if turn < LEAST:
                     taken.shared.append(seconds)
                 taken.rows.append(len(found))
-                taken.answers.setdefault(place, found)
+                taken.answers.setdefault(place, [match.number for match in found])
 
     if len(clients) == 1:
         work(clients[0])

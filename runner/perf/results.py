@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from runner.perf.workload import Tenant
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -96,8 +94,3 @@ def percentiles(seconds: Sequence[float]) -> tuple[float, float, float]:
 
 def _rounded(entry: dict[str, Any]) -> dict[str, Any]:
     return {name: round(value, 4) if isinstance(value, float) else value for name, value in entry.items()}
-
-
-def name_of(tenant: Tenant) -> str:
-    """The tenant's name in the results."""
-    return tenant.name.lower()

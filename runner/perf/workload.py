@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from runner.perf.source import Source
 from runner.records import Matrix
+from runner.systems import Lesson, Lessons, Query
 
 FIXED_SIZE = 1_000
 SPARE = 6_000
@@ -33,29 +34,33 @@ class Tenant(IntEnum):
     FIXED = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """One memory: the text of two passages, where the second begins, and the unit vectors of all three."""
+class Loaded(Lessons):
+    """The rows that are loaded, as lessons; `passages`: each comes with its two."""
 
-    number: int
-    tenant: Tenant
-    text: str
-    cut: int
-    vector: Matrix
-    passage_vectors: Matrix
+    def __init__(self, workload: Workload, passages: bool) -> None:
+        self._workload, self.passages = workload, passages
+
+    def __len__(self) -> int:
+        return self._workload.count
 
     @property
-    def passages(self) -> tuple[str, str]:
-        """The two passages, which together are the text."""
-        return self.text[: self.cut], self.text[self.cut :]
+    def width(self) -> int:
+        return self._workload.width
+
+    @property
+    def projects(self) -> list[str]:
+        return list(map(name_of, Tenant))
+
+    def number(self, project: str, external_id: str) -> int:
+        return int(external_id)
+
+    def lesson(self, position: int) -> Lesson:
+        return self._workload.lesson(position, self.passages)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A real question: its text and its unit vector (float32)."""
-
-    text: str
-    vector: Matrix
+def name_of(tenant: Tenant) -> str:
+    """The tenant's name in the results, and as a project."""
+    return tenant.name.lower()
 
 
 def sizes(memories: int, tenants: int) -> dict[Tenant, int]:
@@ -85,7 +90,7 @@ class Workload:
     cuts: NDArray[np.int32]
     vectors: Matrix
     passage_vectors: Matrix
-    questions: tuple[Asked, ...]
+    questions: tuple[Query, ...]
     digest: str
 
     @property
@@ -102,21 +107,25 @@ class Workload:
         """Loaded rows of `tenant`."""
         return int(np.count_nonzero(self.tenants[: self.count] == tenant))
 
-    def lesson(self, number: int) -> Lesson:
-        """The row `number`, from 0 in the order of arrival."""
+    def lesson(self, number: int, passages: bool = False) -> Lesson:
+        """The row `number`, from 0 in the order of arrival; with its `passages` where they are wanted."""
         text = bytes(self._text[self.starts[number] : self.starts[number + 1]]).decode()
+        cut = int(self.cuts[number])
         return Lesson(
-            number, Tenant(int(self.tenants[number])), text, int(self.cuts[number]),
-            self.vectors[number], self.passage_vectors[PASSAGES * number : PASSAGES * (number + 1)],
-        )  # fmt: skip
+            number=number,
+            project=name_of(Tenant(int(self.tenants[number]))),
+            external_id=str(number),
+            text=text,
+            vector=self.vectors[number],
+            passages=(text[:cut], text[cut:]) if passages else (),
+            passage_vectors=self.passage_vectors[PASSAGES * number : PASSAGES * (number + 1)]
+            if passages
+            else None,
+        )
 
-    def lessons(self, start: int, stop: int) -> Iterator[Lesson]:
-        """Rows of the order of arrival."""
-        return (self.lesson(number) for number in range(start, stop))
-
-    def spare(self) -> Iterator[Lesson]:
+    def spare(self, passages: bool = False) -> Iterator[Lesson]:
         """Rows that are not loaded, in order."""
-        return self.lessons(self.count, len(self.tenants))
+        return (self.lesson(number, passages) for number in range(self.count, len(self.tenants)))
 
     def rows(self, tenant: Tenant | None) -> NDArray[np.intp]:
         """Numbers of the loaded rows of `tenant`; None: of all."""

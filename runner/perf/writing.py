@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from runner.perf.reading import client_of
 from runner.perf.results import Writes, percentiles
-from runner.perf.systems import System
-from runner.perf.workload import Lesson
+from runner.systems.system import Lesson, System, Writable
 
 RATE = 50.0  # lessons a second that the writer stores while others read, or as many as it can
 WARM_UP = 10
@@ -19,7 +19,8 @@ WARM_UP = 10
 def add_some(system: System, spare: Iterator[Lesson], most: int, seconds: float) -> Writes:
     """Store lessons one by one, at most `most` in at most `seconds`, but two at least."""
     taken: list[float] = []
-    with closing(system.client()) as client:
+    with client_of(system) as client:
+        assert isinstance(client, Writable), "only what can be written to is"
         for _ in range(WARM_UP):
             client.add(next(spare))
         until = time.perf_counter() + seconds
@@ -63,7 +64,8 @@ def writing(system: System, spare: Iterator[Lesson]) -> Iterator[Writer]:
 
 def _write(system: System, spare: Iterator[Lesson], writer: Writer, stop: threading.Event) -> None:
     try:
-        with closing(system.client()) as client:
+        with client_of(system) as client:
+            assert isinstance(client, Writable), "only what can be written to is"
             began = time.perf_counter()
             for number, lesson in enumerate(spare, start=1):
                 client.add(lesson)

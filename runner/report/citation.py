@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
-from typing import Any
 
 from runner.report.figures import Figures, Row, trivial
-from runner.report.formats import count
-from runner.report.sections import system
+from runner.report.formats import CITED, count
+from runner.runs.choice import FULL, OURS
+from runner.runs.run import Run
 
-CITED = "recall_any@10"  # the protocol's recall@10
 CITABLE = ("verified", "deviation")
 
 
-def artefact_path(run: Mapping[str, Any]) -> str:
-    """Where the results folder stands once it is committed."""
-    return f"benchmarks/{run['corpus']['suite']}/results/{run['name']}/"
-
-
-def embedder_name(run: Mapping[str, Any]) -> str:
-    """The embedder's name, or `none` for a keyword-only run."""
-    return str(run["embedder"]["name"]) if run["embedder"] else "none"
-
-
-def refusal(figures: Figures, run: Mapping[str, Any]) -> str | None:
+def refusal(figures: Figures, run: Run) -> str | None:
     """Why nothing of the run may be cited, as one sentence; None when it may.
 
     An unverified or blocked run, a corpus that is no evidence (the sample) and a trivial recall@10 are not
     citable (protocol §4.1, §5).
     """
-    if run["verdict"] not in CITABLE:
-        return f"Not to be cited: the run is {run['verdict']} (protocol §5)."
-    if not run["corpus"].get("citable", run["corpus"]["suite"] != "sample"):
+    if run.verdict not in CITABLE:
+        return f"Not to be cited: the run is {run.verdict} (protocol §5)."
+    if not run.corpus.citable:
         return (
             "Not to be cited: this corpus proves that an installation works; it is no evidence of recall "
             "(protocol §2.3)."
@@ -43,9 +31,7 @@ def refusal(figures: Figures, run: Mapping[str, Any]) -> str | None:
     return None
 
 
-def citation(
-    figures: Figures, run: Mapping[str, Any], previous: tuple[Figures, Mapping[str, Any]] | None = None
-) -> str | None:
+def citation(figures: Figures, run: Run, previous: tuple[Figures, Run] | None = None) -> str | None:
     """The release-note paragraph of protocol §8, line by line; None when nothing of the run may be cited.
 
     `previous` is an earlier run that may stand beside this one; the caller sees to that. What must be
@@ -54,28 +40,28 @@ def citation(
     row = _row(figures, run)
     if refusal(figures, run) or row is None:
         return None
-    corpus, protocol = run["corpus"], run["protocol"]["version"]
+    corpus, protocol = run.corpus, run.protocol.version
     lines = [
         f"Recall measured under pgmnemo Recall Benchmark Protocol v{protocol} (PROTOCOL.md).",
-        f"Corpus: {corpus['title']}, scope {run['scopes'][0]['name']}, n = {count(row['n'])}. "
-        f"Embedder: {embedder_name(run)}.",
+        f"Corpus: {corpus.title}, scope {run.scopes[0].name}, n = {count(row['n'])}. "
+        f"Embedder: {run.embedder_name}.",
         f"{CITED} = {share(row['value'])} [{share(row['ci95_low'])}, {share(row['ci95_high'])}] "
         f"({_versions(row, run, previous)}).",
-        f"Verdict: {verdict_words(run)}. Artefacts: {artefact_path(run)}",
-        *(f"Disclosed: {sentence.rstrip('.')}." for sentence in run["disclosures"]),
+        f"Verdict: {verdict_words(run)}. Artefacts: {run.path}",
+        *(f"Disclosed: {sentence.rstrip('.')}." for sentence in run.disclosures),
     ]
     return "\n".join(lines)
 
 
-def verdict_words(run: Mapping[str, Any]) -> str:
+def verdict_words(run: Run) -> str:
     """`verified`, or `deviation: ` and every departure."""
-    labels = "; ".join(label.rstrip(".") for label in run["deviations"])
-    return f"deviation: {labels}" if run["verdict"] == "deviation" else str(run["verdict"])
+    labels = "; ".join(label.rstrip(".") for label in run.deviations)
+    return f"deviation: {labels}" if run.verdict == "deviation" else str(run.verdict)
 
 
-def version(run: Mapping[str, Any]) -> str:
-    """Version of the extension that was measured: `v0.2.1`."""
-    return "v" + str(run["pgmnemo_version"]).removeprefix("v")
+def version(run: Run) -> str:
+    """What was measured, as a citation names it: `v0.2.1`, or another system by its name."""
+    return f"v{run.version}" if run.choice.ours else f"{run.system} {run.version}".strip()
 
 
 def share(value: float) -> str:
@@ -83,30 +69,38 @@ def share(value: float) -> str:
     return f"{value:.3f}"
 
 
-def _row(figures: Figures, run: Mapping[str, Any]) -> Row | None:
-    return figures.row(system(run), run["scopes"][0]["name"], CITED)
+def _row(figures: Figures, run: Run) -> Row | None:
+    return figures.row(run.system, run.scopes[0].name, CITED)
 
 
-def _versions(row: Row, run: Mapping[str, Any], previous: tuple[Figures, Mapping[str, Any]] | None) -> str:
+def _versions(row: Row, run: Run, previous: tuple[Figures, Run] | None) -> str:
     before = _row(*previous) if previous else None
     if previous is None or before is None:
         return version(run)
     return f"{version(previous[1])}: {share(before['value'])} → {version(run)}: {share(row['value'])}"
 
 
-def command(run: Mapping[str, Any]) -> str:
+def command(run: Run) -> str:
     """The command line that makes the run again."""
-    corpus, options = run["corpus"], run["options"]
-    words = ["python", "-m", "runner", corpus["suite"], "--version", version(run)]
-    words += ["--embedder", embedder_name(run), "--granularity", corpus["granularity"]]
-    if options["mode"] == "vector" or (options["mode"] == "keyword" and run["embedder"]):
-        words += ["--mode", options["mode"]]
-    if options["k"]:
-        words += ["--k", ",".join(map(str, options["k"]))]
-    if options["limit"] is not None:
-        words += ["--limit", str(options["limit"])]
-    if options["types"]:
-        words += ["--types", ",".join(options["types"])]
-    if options["allow_unregistered_corpus"]:
+    choice = run.choice
+    words = ["python", "-m", "runner", choice.suite]
+    if choice.system != OURS:
+        words += ["--system", choice.system]
+    if OURS in choice.named:
+        words += ["--version", f"v{choice.version}"]
+    words += ["--embedder", run.embedder_name, "--granularity", choice.level]
+    if choice.text != FULL:
+        words += ["--text", choice.text]
+    if choice.systems:
+        words += ["--systems", ",".join(choice.systems)]
+    if choice.mode == "vector" or (choice.mode == "keyword" and run.embedder):
+        words += ["--mode", choice.mode]
+    if choice.k:
+        words += ["--k", ",".join(map(str, choice.k))]
+    if choice.limit is not None:
+        words += ["--limit", str(choice.limit)]
+    if choice.types:
+        words += ["--types", ",".join(choice.types)]
+    if choice.allow_unregistered_corpus:
         words += ["--allow-unregistered-corpus"]
     return shlex.join(words)

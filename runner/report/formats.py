@@ -6,6 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from runner.records import SearchScope
+
+CITED = "recall_any@10"  # the protocol's recall@10, which a citation names
 MISSING = "–"  # noqa: RUF001
 MINUS = "−"  # noqa: RUF001
 HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28,52}\b")
@@ -59,8 +62,8 @@ def shorten(text: str) -> str:
     return HASH.sub(r"\1…", text)
 
 
-def scope_words(scope: Mapping[str, Any], segments: int) -> str:
+def scope_words(scope: SearchScope, segments: int) -> str:
     """`within the question's conversation` or `over the pool of 272 segments`."""
-    if scope["pooled"]:
-        return f"over the {scope['name']} of {count(segments)} segments"
-    return f"within the question's {scope['name']}"
+    if scope.pooled:
+        return f"over the {scope.name} of {count(segments)} segments"
+    return f"within the question's {scope.name}"

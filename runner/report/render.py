@@ -3,59 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-
 from runner.errors import OutputError
+from runner.records import Verdict
+from runner.registry import Registry
 from runner.report import citation, formats, sections
 from runner.report.figures import Figures
+from runner.report.templating import template as read
+from runner.runs.run import Run, moment
 
-TEMPLATE = "pgmnemo/report/2"  # since 2 it says what passages the lessons had, where run.json does
 FOLDER = Path(__file__).with_name("templates")
+RENDERERS: Registry[str] = Registry(
+    "report template",
+    {
+        "pgmnemo/report/1": "report-2.md.j2",  # 2 says what passages the lessons had, where there are any
+        "pgmnemo/report/2": "report-2.md.j2",
+        "pgmnemo/report/3": "report-3.md.j2",
+    },
+)
 
 
-def render(metrics: Mapping[str, Any], run: Mapping[str, Any], template: str = TEMPLATE) -> str:
-    """The text of report.md, by one of the `TEMPLATES`.
+def render(metrics: Mapping[str, Any], run: Run) -> str:
+    """The text of report.md, by the template of the run's edition.
 
     Raises OutputError for a blocked run, which has no report, and when the documents are of two runs.
     """
     _check(metrics, run)
-    figures = Figures(metrics)
-    return _template().render(
+    figures, template = Figures(metrics), run.edition.schemas.report
+    return read(FOLDER / RENDERERS[template]).render(
         metrics=metrics,
         run=run,
         figures=figures,
         sections=sections,
         formats=formats,
+        moment=moment,
         cited=citation.citation(figures, run),
         refusal=citation.refusal(figures, run),
         command=citation.command(run),
-        embedder=citation.embedder_name(run),
+        embedder=run.embedder_name,
         template=template,
     )
 
 
-@cache
-def _template() -> Template:
-    environment = Environment(
-        loader=FileSystemLoader(FOLDER),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    return environment.get_template("report.md.j2")
-
-
-def _check(metrics: Mapping[str, Any], run: Mapping[str, Any]) -> None:
-    if run["verdict"] == "blocked":
-        raise OutputError(f"{run['name']} is blocked and has no report: read its BLOCKED.md")
-    for pin in ("pgmnemo_version", "verdict", "corpus", "embedder", "headline", "seed", "guc_state"):
-        if metrics[pin] != run[pin]:
+def _check(metrics: Mapping[str, Any], run: Run) -> None:
+    if run.verdict is Verdict.BLOCKED:
+        raise OutputError(f"{run.name} is blocked and has no report: read its BLOCKED.md")
+    pins = {
+        "protocol_sha256": run.protocol.sha256,
+        "verdict": run.verdict,
+        "headline": list(run.headline),
+        "seed": run.seed,
+        "guc_state": run.guc_state,
+    }
+    for pin, value in pins.items():
+        if metrics[pin] != value:
             raise OutputError(
-                f"metrics.json and run.json of {run['name']} disagree on {pin}: two runs are mixed"
+                f"metrics.json and run.json of {run.name} disagree on {pin}: two runs are mixed"
             )
+    if metrics["corpus"]["sha256"] != run.corpus.sha256:
+        raise OutputError(
+            f"metrics.json and run.json of {run.name} disagree on the corpus: two runs are mixed"
+        )

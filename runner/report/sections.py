@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runner.markdown import table
+from runner.records import EmbedderIdentity
 from runner.report.figures import ALL, Figures, trivial
 from runner.report.formats import (
+    CITED,
+    MISSING,
     change,
     change_interval,
     count,
@@ -16,26 +20,26 @@ from runner.report.formats import (
     seconds,
     shorten,
 )
-from runner.report.markdown import table
+from runner.runs.run import Arm, Run
 
 Facts = Mapping[str, Any]
 STAGES = ("load", "check", "embed", "ingest", "recall", "time", "score", "wall")
 
 
-def headline(figures: Figures, run: Facts) -> str:
+def headline(figures: Figures, run: Run) -> str:
     """The headline metrics of the system in the first scope, trivial ones left out; empty when all are."""
     rows = []
-    for metric in run["headline"]:
-        row = figures.row(system(run), run["scopes"][0]["name"], metric)
+    for metric in run.headline:
+        row = figures.row(run.system, run.scopes[0].name, metric)
         if row is not None and not trivial(row):
             unit = " %" if is_recall(metric) else ""
             rows.append((metric, figure(metric, row["value"]) + unit, interval(row), count(row["n"])))
     return table(("metric", "value", "95 % interval", "n"), rows, "lrrr") if rows else ""
 
 
-def trivial_headlines(figures: Figures, run: Facts) -> list[str]:
+def trivial_headlines(figures: Figures, run: Run) -> list[str]:
     """One sentence for each headline metric that the size of the scope makes trivial."""
-    rows = (figures.row(system(run), run["scopes"][0]["name"], metric) for metric in run["headline"])
+    rows = (figures.row(run.system, run.scopes[0].name, metric) for metric in run.headline)
     return [
         f"`{row['metric']}` is no headline here: for {count(row['trivial'])} of {count(row['n'])} questions "
         "the whole scope fits into its k ranks."
@@ -44,19 +48,73 @@ def trivial_headlines(figures: Figures, run: Facts) -> list[str]:
     ]
 
 
-def system(run: Facts) -> str:
-    """Name of the arm under test: the first."""
-    return str(run["arms"][0]["name"])
-
-
-def arms(figures: Figures, run: Facts, scope: str) -> str:
+def arms(figures: Figures, run: Run, scope: str) -> str:
     """Every arm and the ceiling against the headline metrics."""
-    names = run["headline"]
+    names = run.headline
     rows = [(arm, *(figures.with_interval(arm, scope, m) for m in names)) for arm in figures.arms]
     return table(("arm", *names), rows, "l" + "r" * len(names))
 
 
-def everything(figures: Figures, run: Facts, scope: str) -> str:
+def side_by_side(figures: Figures, metrics: Facts, run: Run) -> str:
+    """Every system of the run in the first scope, as a table."""
+    heads, *rows = systems(figures, metrics, run)
+    return table(heads, rows, "l" + "r" * (len(heads) - 1))
+
+
+def systems(figures: Figures, metrics: Facts, run: Run) -> list[tuple[str, ...]]:
+    """Heads, then each system in the first scope: quality, difference to the first, and what it costs."""
+    scope, names = run.scopes[0].name, run.headline
+    heads = ("system", *names, f"{CITED}, difference", "load s", "p50 ms", "p95 ms", "MB disk", "MB memory")
+    rows = [heads]
+    for arm in run.systems:
+        cells = [figures.with_interval(arm.name, scope, metric) for metric in names]
+        rows.append((arm.name, *cells, _apart(metrics, arm.name, scope), *_costs(run, arm)))
+    return rows
+
+
+def _apart(metrics: Facts, arm: str, scope: str) -> str:
+    """What the system under test is ahead by, paired by question; a dash where none is known."""
+    wanted = (arm, scope, ALL, CITED)
+    for row in metrics["differences"]:
+        if (row["baseline"], row["scope"], row["view"], row["metric"]) == wanted:
+            return f"{change(CITED, row['value'])} {change_interval(row)}"
+    return MISSING
+
+
+def _costs(run: Run, arm: Arm) -> tuple[str, ...]:
+    timed = next((one for one in run.latency if (one.arm, one.scope) == (arm.name, run.scopes[0].name)), None)
+    times = (f"{timed.p50_ms:.1f}", f"{timed.p95_ms:.1f}") if timed else (MISSING, MISSING)
+    sizes = (f"{size / 1e6:,.1f}" if size else MISSING for size in (arm.disk_bytes, arm.memory_bytes))
+    loaded = f"{sum(arm.load_seconds.values()):,.1f}" if arm.load_seconds else MISSING
+    return (loaded, *times, *sizes)
+
+
+def system_words(arm: Arm) -> str:
+    """What a system is, on what its makers chose its defaults, and what the run remarks on it."""
+    own = ["It embeds by itself and stands under no shared embedder."] if arm.own_embedder else []
+    tuned = f"Defaults chosen on this corpus: {arm.tuned_on}."
+    return " ".join([f"{arm.words}.", *own, tuned, *map(_sentence, arm.remarks)]) + failure(arm)
+
+
+def failure(arm: Arm) -> str:
+    """Why an arm has no ranking, as the end of a line of the report; empty where it has one."""
+    return f" **No ranking**: {arm.failed.rstrip('.')}." if arm.failed else ""
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
+
+
+def readings(metrics: Facts, run: Run) -> str:
+    """Every system as others count the same rankings; empty where nobody does."""
+    rows = [
+        (row["reading"], row["arm"], row["metric"], f"{100 * row['value']:.2f}", count(row["n"]))
+        for row in metrics.get("readings", ())
+    ]
+    return table(("as counted by", "system", "metric", "%", "n"), rows, "lllrr") if rows else ""
+
+
+def everything(figures: Figures, run: Run, scope: str) -> str:
     """Every metric against every arm, with the interval of the system."""
     first, *others = figures.arms
     rows = [
@@ -70,31 +128,31 @@ def everything(figures: Figures, run: Facts, scope: str) -> str:
     return table(("metric", first, *others), rows, "l" + "r" * len(figures.arms))
 
 
-def trivial_counts(figures: Figures, run: Facts, scope: str) -> list[str]:
+def trivial_counts(figures: Figures, run: Run, scope: str) -> list[str]:
     """How many questions are trivial at each k: `trivial at k = 20: 1,234`."""
-    rows = (figures.row(system(run), scope, name) for name in figures.names)
+    rows = (figures.row(run.system, scope, name) for name in figures.names)
     counts = {row["metric"].partition("@")[2]: int(row["trivial"]) for row in rows if row and trivial(row)}
     return [f"trivial at k = {k}: {count(number)}" for k, number in counts.items()]
 
 
-def reading(embedder: Facts) -> str:
+def reading(embedder: EmbedderIdentity) -> str:
     """How much of a text an embedder reads."""
-    limit = embedder["max_tokens"]
+    limit = embedder.max_tokens
     return f"the first {count(limit)} tokens of a text" if limit else "the whole text"
 
 
-def types(figures: Figures, run: Facts, scope: str) -> str:
+def types(figures: Figures, run: Run, scope: str) -> str:
     """The system's headline metrics for each question type."""
     return _split(figures, run, scope, "type", [(kind, ALL, kind) for kind in figures.types])
 
 
-def views(figures: Figures, run: Facts, scope: str) -> str:
+def views(figures: Figures, run: Run, scope: str) -> str:
     """The system's headline metrics for each subset of the questions."""
     return _split(figures, run, scope, "view", [(view, view, ALL) for view in figures.views])
 
 
-def _split(figures: Figures, run: Facts, scope: str, what: str, parts: Sequence[tuple[str, str, str]]) -> str:
-    names, arm = run["headline"], system(run)
+def _split(figures: Figures, run: Run, scope: str, what: str, parts: Sequence[tuple[str, str, str]]) -> str:
+    names, arm = run.headline, run.system
     rows = [
         (label, *(figures.with_interval(arm, scope, m, view, kind) for m in names),
          count(figures.n(arm, scope, view, kind)))
@@ -103,34 +161,35 @@ def _split(figures: Figures, run: Facts, scope: str, what: str, parts: Sequence[
     return table((what, *names, "n"), rows, "l" + "r" * len(names) + "r")
 
 
-def differences(metrics: Facts, run: Facts, scope: str) -> str:
+def differences(metrics: Facts, run: Run, scope: str) -> str:
     """Arm minus baseline in the headline metrics, paired by question; nothing when none was computed."""
     rows = [
         (f"{row['arm']} − {row['baseline']}", row["metric"], change(row["metric"], row["value"]),  # noqa: RUF001
          change_interval(row), count(row["n"]))
         for row in metrics["differences"]
-        if (row["scope"], row["view"]) == (scope, ALL) and row["metric"] in run["headline"]
+        if (row["scope"], row["view"]) == (scope, ALL) and row["metric"] in run.headline
     ]  # fmt: skip
     return table(("difference", "metric", "value", "95 % interval", "n"), rows, "llrrr") if rows else ""
 
 
-def latency(run: Facts) -> str:
+def latency(run: Run) -> str:
     """p50 and p95 of a recall, as the client saw it."""
     rows = [
-        (row["arm"], row["scope"], str(row["k"]), f"{row['p50_ms']:.1f} ms", f"{row['p95_ms']:.1f} ms",
-         count(row["n"]))
-        for row in run["latency"]
+        (row.arm, row.scope, str(row.k), f"{row.p50_ms:.1f} ms", f"{row.p95_ms:.1f} ms", count(row.n))
+        for row in run.latency
     ]  # fmt: skip
     return table(("arm", "scope", "k", "p50", "p95", "n"), rows, "llrrrr")
 
 
-def resources(run: Facts) -> str:
+def resources(run: Run) -> str:
     """Seconds of each stage, embedded texts and memory."""
-    facts = run["resources"]
-    rows = [(stage, seconds(facts[f"{stage}_seconds"])) for stage in STAGES]
-    rows += [("texts embedded now", count(facts["vectors_embedded"]))]
-    rows += [("vectors from the cache", count(facts["vectors_cached"]))]
-    rows += [("peak memory of the runner", f"{facts['peak_memory_mb']:,.0f} MB")]
+    facts = run.resources
+    if facts is None:
+        return ""
+    rows = [(stage, seconds(getattr(facts, f"{stage}_seconds"))) for stage in STAGES]
+    rows += [("texts embedded now", count(facts.vectors_embedded))]
+    rows += [("vectors from the cache", count(facts.vectors_cached))]
+    rows += [("peak memory of the runner", f"{facts.peak_memory_mb:,.0f} MB")]
     return table(("resource", "used"), rows, "lr")
 
 
@@ -139,7 +198,7 @@ def mapping(names: tuple[str, str], facts: Mapping[str, Any]) -> str:
     return table(names, [(name, str(value)) for name, value in facts.items()], "ll")
 
 
-def gates(run: Facts) -> str:
+def gates(run: Run) -> str:
     """What each gate expected and found, hashes cut."""
-    rows = [(g["gate"], g["status"], shorten(g["expected"]), shorten(g["found"])) for g in run["gates"]]
+    rows = [(g.gate, g.status.value, shorten(g.expected), shorten(g.found)) for g in run.gates]
     return table(("gate", "status", "expected", "found"), rows, "llll")

@@ -12,6 +12,7 @@ from rich.text import Text
 from runner.records import GateResult, Status
 from runner.report.figures import Figures
 from runner.report.formats import count, shorten
+from runner.runs.run import Run
 
 COLOURS = {
     Status.PASSED: "green",
@@ -22,23 +23,27 @@ COLOURS = {
 }
 
 
-def summary_table(metrics: Mapping[str, Any], run: Mapping[str, Any]) -> Table:
-    """Every arm against the headline metrics, scope by scope, under the verdict; 80 columns wide."""
-    figures, names = Figures(metrics), run["headline"]
-    corpus = run["corpus"]
-    version = run["pgmnemo_version"].removeprefix("v")
-    title = f"{corpus['title']}, pgmnemo v{version}: {run['verdict']}"
+def summary_table(metrics: Mapping[str, Any], run: Run) -> Table:
+    """Every arm against the headline metrics, scope by scope, under the verdict; 80 columns wide.
+
+    With other systems beside the one under test, whose names are long, intervals are left to the report.
+    """
+    figures, names, many = Figures(metrics), run.headline, len(run.systems) > 1
+    shown = figures.value if many else figures.with_interval
+    corpus = run.corpus
+    title = f"{corpus.title}, {run.title}: {run.verdict}"
     table = Table(title=title, box=box.SIMPLE_HEAD, collapse_padding=True, show_edge=False, pad_edge=False)
-    table.caption = "recalls in percent, MRR from 0 to 1, each with its 95 % interval; n questions"
-    table.add_column("arm")
+    intervals = "intervals, times and sizes stand in report.md" if many else "each with its 95 % interval"
+    table.caption = f"recalls in percent, MRR from 0 to 1, {intervals}; n questions"
+    table.add_column("arm", no_wrap=many)
     for name in names:
         table.add_column(name, justify="right")
     table.add_column("n", justify="right")
-    for scope in run["scopes"]:
-        table.add_row(Text(scope["name"], style="bold"))
+    for scope in run.scopes:
+        table.add_row(Text(scope.name, style="bold"))
         for arm in figures.arms:
-            cells = (figures.with_interval(arm, scope["name"], metric) for metric in names)
-            table.add_row(*map(Text, (f" {arm}", *cells, count(figures.n(arm, scope["name"])))))
+            cells = (shown(arm, scope.name, metric) for metric in names)
+            table.add_row(*map(Text, (f" {arm}", *cells, count(figures.n(arm, scope.name)))))
         table.add_section()
     return table
 

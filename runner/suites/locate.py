@@ -8,8 +8,8 @@ from pathlib import Path
 
 import platformdirs
 
+from runner.editions import current
 from runner.errors import CorpusError
-from runner.protocol import load_protocol
 
 PACKINGS = ("", ".xz", ".gz")
 
@@ -23,19 +23,20 @@ def locate(
     suite: str,
     data: Path | None,
     environ: Mapping[str, str],
+    file: str = "",
     other_files: tuple[str, ...] = (),
     committed: Path | None = None,
 ) -> Path:
     """The file of `suite`. The first way that is used must lead to it; CorpusError says what was missing.
 
     `data` and the variable name a file or a folder; in a folder the registered file name is tried
-    first, then `other_files`, each plain, as .xz and as .gz.
+    first (`file` where none is registered), then `other_files`, each plain, as .xz and as .gz.
     """
-    pins = load_protocol().suites[suite]
-    names = (pins.file, *other_files)
+    pins = current().suites.get(suite)
+    names = (pins.file if pins else file or f"{suite}.json", *other_files)
     if data is not None:
         return _inside(data.expanduser(), names, "--data")
-    variable = pins.data_variable
+    variable = pins.data_variable if pins else None
     if variable and environ.get(variable):
         return _inside(Path(environ[variable]).expanduser(), names, variable)
     if committed is not None:
@@ -58,12 +59,13 @@ def _inside(place: Path, names: tuple[str, ...], origin: str) -> Path:
 
 def _fetched(suite: str, names: tuple[str, ...], variable: str | None) -> Path:
     found = _first(data_folder(suite), names)
-    if found is None:
-        raise CorpusError(
-            f"no {names[0]} was found: name it with --data, set {variable} to its folder, or run "
-            f"'python -m runner fetch {suite}', which puts it into {data_folder(suite)}"
-        )
-    return found
+    if found is not None:
+        return found
+    ways = "name it with --data"
+    if variable is not None:
+        fetch = f"run 'python -m runner fetch {suite}', which puts it into {data_folder(suite)}"
+        ways = f"{ways}, set {variable} to its folder, or {fetch}"
+    raise CorpusError(f"no {names[0]} was found: {ways}")
 
 
 def _first(folder: Path, names: tuple[str, ...]) -> Path | None:

@@ -1,9 +1,7 @@
 """LongMemEval-S (Wu et al., ICLR 2025): each question has a haystack of about 48 sessions, its project.
 
-Text: a line "[date]" as the corpus gives it, then one line "role: content" a turn; empty turns are
-dropped, and neither ids nor `has_answer` are indexed. A passage is a turn of the user, and its words without
-the role are what is embedded. The same session stands in many haystacks, often under another date: a segment
-is a (haystack, id) pair, and `id` is the corpus's session id.
+Empty turns are dropped, and neither ids nor `has_answer` are indexed. The same session stands in many
+haystacks, often under another date: a segment is a (haystack, id) pair, and `id` is the corpus's session id.
 """
 
 from __future__ import annotations
@@ -11,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runner.errors import CorpusError
-from runner.protocol.passages import Turn, cut, message_characters
-from runner.records import Corpus, Evidence, Json, Passage, Question, SearchScope, Segment, View
+from runner.records import Corpus, Evidence, Json, Passage, Question, SearchScope, Segment
 from runner.suites.dates import slashed
 from runner.suites.reading import Source
 from runner.suites.schema import distinct, each, one_of, take, typed
 from runner.suites.shape import counted
-from runner.suites.suite import Suite, everything
+from runner.suites.suite import Suite, Write
+from runner.texts import Session, Turn, Written
 
 TYPES = (
     "single-session-user", "multi-session", "single-session-preference",
@@ -27,11 +25,11 @@ ASSISTANT = "assistant"
 ABSTENTION = "_abs"  # in the key of a question that its haystack cannot answer
 
 
-def read(source: Source, granularity: str) -> Corpus:
+def read(source: Source, level: str, write: Write) -> Corpus:
     """The corpus, read item by item; CorpusError names the item that is wrong, or the oracle file."""
     segments: list[Segment] = []
     questions: list[Question] = []
-    texts = Texts()
+    texts = Texts(write)
     for at, item in enumerate(source.items()):
         key = take(item, "question_id", str, f"item {at} of {source.path}")
         haystack = list(_haystack(item, key, texts))
@@ -43,7 +41,7 @@ def read(source: Source, granularity: str) -> Corpus:
         suite="longmemeval",
         path=str(source.path),
         sha256=source.sha256(),
-        granularity=granularity,
+        granularity=level,
         segments=tuple(segments),
         questions=tuple(questions),
         scopes=(SearchScope("haystack"),),
@@ -52,21 +50,19 @@ def read(source: Source, granularity: str) -> Corpus:
 
 
 class Texts:
-    """Equal texts become one object: the sessions of one haystack stand in others too."""
+    """Sessions as written; what is equal becomes one object, for one session stands in many haystacks."""
 
-    def __init__(self) -> None:
+    def __init__(self, write: Write) -> None:
+        self._write = write
         self._texts: dict[str, str] = {}
-        self._passages: dict[str, tuple[Passage, ...]] = {}  # by the session without its date
+        self._passages: dict[tuple[Passage, ...], tuple[Passage, ...]] = {}
 
-    def text(self, text: str) -> str:
-        return self._texts.setdefault(text, text)
-
-    def passages(self, body: str, turns: list[Turn]) -> tuple[Passage, ...]:
-        """The passages of a session, cut once."""
-        if body not in self._passages:
-            found = cut(turns, message_characters())
-            self._passages[body] = tuple(Passage(self.text(p.text), self.text(p.embedded)) for p in found)
-        return self._passages[body]
+    def written(self, session: Session) -> Written:
+        """The session's text and passages."""
+        new = self._write(session)
+        return Written(
+            self._texts.setdefault(new.text, new.text), self._passages.setdefault(new.passages, new.passages)
+        )
 
 
 def is_abstention(key: str) -> bool:
@@ -80,21 +76,20 @@ def _haystack(item: Json, key: str, texts: Texts) -> Iterator[Segment]:
     An id that stands there twice with the same turns is one session, under its first date (so in all
     cases seen); with other turns the second one is kept too, as `<id>#2`.
     """
-    bodies: dict[str, list[str]] = {}
+    seen: dict[str, list[tuple[Turn, ...]]] = {}
     for identifier, date, turns in _sessions(item, key):
-        said = list(_turns(turns, f"session {identifier!r} of {key}"))
-        body = "\n".join(turn.line for turn in said)
-        seen = bodies.setdefault(identifier, [])
-        if body in seen:
+        said = tuple(_turns(turns, f"session {identifier!r} of {key}"))
+        before = seen.setdefault(identifier, [])
+        if said in before:
             continue
-        seen.append(body)
-        text = f"[{date}]\n{body}"
+        before.append(said)
+        written = texts.written(Session(date, said, chat=True))
         yield Segment(
             project=key,
-            id=identifier if len(seen) == 1 else f"{identifier}#{len(seen)}",
-            text=texts.text(text),
+            id=identifier if len(before) == 1 else f"{identifier}#{len(before)}",
+            text=written.text,
             occurred_at=slashed(date, f"session {identifier!r} of {key}"),
-            passages=texts.passages(body, said),
+            passages=written.passages,
         )
 
 
@@ -116,8 +111,7 @@ def _turns(turns: list[Json], where: str) -> Iterator[Turn]:
         turn = typed(turn, dict, place)
         role, content = take(turn, "role", str, place), take(turn, "content", str, place)
         if content.strip():
-            words = content.replace("\0", "")
-            yield Turn(f"{role}: {words}".replace("\0", ""), words, person=role != ASSISTANT)
+            yield Turn(role, content, person=role != ASSISTANT)
 
 
 def _question(item: Json, key: str, segments: set[str]) -> Question:
@@ -145,9 +139,8 @@ def _refuse_oracle(source: Source, segments: list[Segment], questions: list[Ques
 LONGMEMEVAL = Suite(
     name="longmemeval",
     title="LongMemEval-S",
-    granularities=("session",),
+    levels=("session",),
     types=TYPES,
-    views={"all": everything, "without abstention": View("without abstention", without_key=ABSTENTION)},
     read=read,
     other_files=("longmemeval_s_dev246.json",),
 )

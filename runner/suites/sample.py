@@ -1,23 +1,22 @@
 """The committed sample: three invented projects, written for this repository (benchmarks/sample/README.md).
 
-Its texts are built as LoCoMo's are: a line "[date]", then one line "Speaker: text" a turn. Unlike the public
-corpora it has edges and importance, so that each scoring component has something to act on.
+Unlike the public corpora it has edges and importance, so that each scoring component has something to act on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from pathlib import Path
 
-import runner
 from runner.errors import CorpusError
-from runner.protocol.passages import Turn, cut
+from runner.places import ROOT
 from runner.records import Corpus, Edge, Evidence, Json, Question, SearchScope, Segment
 from runner.suites.dates import plain
+from runner.suites.locomo import TURN_ID
 from runner.suites.reading import Source
 from runner.suites.schema import distinct, each, one_of, take
 from runner.suites.shape import counted
-from runner.suites.suite import Suite, everything
+from runner.suites.suite import Suite, Write
+from runner.texts import Session, Turn
 
 TYPES = (
     "single-hop", "multi-hop", "temporal", "knowledge-update", "preference",
@@ -29,7 +28,7 @@ EDGE = ("source", "target", "kind", "weight")
 QUESTION = ("key", "type", "question", "answer", "evidence", "as_of", "why")
 
 
-def read(source: Source, granularity: str) -> Corpus:
+def read(source: Source, level: str, write: Write) -> Corpus:
     """The corpus, checked strictly: a missing or unknown key, id or value is a CorpusError that names it."""
     segments: list[Segment] = []
     edges: list[Edge] = []
@@ -37,7 +36,7 @@ def read(source: Source, granularity: str) -> Corpus:
     for at, item in enumerate(source.items()):
         project = take(item, "project", str, f"item {at} of {source.path}")
         _keys(item, PROJECT, project)
-        mine = [_segment(entry, project) for entry in each(item, "sessions", dict, project)]
+        mine = [_segment(entry, project, write) for entry in each(item, "sessions", dict, project)]
         ids = {segment.id for segment in mine}
         segments += mine
         edges += (_edge(entry, project, ids) for entry in each(item, "edges", dict, project))
@@ -49,12 +48,13 @@ def read(source: Source, granularity: str) -> Corpus:
         suite="sample",
         path=str(source.path),
         sha256=source.sha256(),
-        granularity=granularity,
+        granularity=level,
         segments=tuple(segments),
         questions=tuple(questions),
         scopes=(SearchScope("conversation"), SearchScope("pool", pooled=True)),
         edges=tuple(edges),
         shape=counted(segments, questions, TYPES, edges=len(edges)),
+        labels=(TURN_ID,),
     )
 
 
@@ -71,27 +71,28 @@ def _own(identifier: str, project: str) -> str:
     return identifier
 
 
-def _segment(entry: Json, project: str) -> Segment:
+def _segment(entry: Json, project: str, write: Write) -> Segment:
     identifier = _own(take(entry, "id", str, f"a session of {project}"), project)
     _keys(entry, SESSION, identifier)
     date = take(entry, "date", str, identifier)
-    turns = [_turn(turn, identifier) for turn in each(entry, "turns", str, identifier)]
+    turns = tuple(_turn(turn, identifier) for turn in each(entry, "turns", str, identifier))
+    written = write(Session(date, turns))
     importance = take(entry, "importance", int, identifier)
     return Segment(
         project=project,
         id=identifier,
-        text="\n".join([f"[{date}]", *turns]),
+        text=written.text,
         occurred_at=plain(date, identifier),
         importance=one_of(importance, (1, 2, 3, 4, 5), f"'importance' of {identifier}"),
-        passages=cut([Turn(turn, turn) for turn in turns]),
+        passages=written.passages,
     )
 
 
-def _turn(turn: str, where: str) -> str:
+def _turn(turn: str, where: str) -> Turn:
     speaker, _, text = turn.partition(": ")
     if not speaker.isalpha() or not text:
         raise CorpusError(f"a turn of {where} is not 'Speaker: text': {turn[:40]!r}")
-    return turn
+    return Turn(speaker, text)
 
 
 def _edge(entry: Json, project: str, ids: Collection[str]) -> Edge:
@@ -132,10 +133,8 @@ def _known(identifier: str, ids: Collection[str]) -> str:
 SAMPLE = Suite(
     name="sample",
     title="the sample",
-    granularities=("session",),
+    levels=("session",),
     types=TYPES,
-    views={"all": everything},
     read=read,
-    committed=Path(runner.__file__).parents[1] / "benchmarks" / "sample" / "sample.json",
-    citable=False,
+    committed=ROOT / "benchmarks" / "sample",
 )

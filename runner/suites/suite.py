@@ -1,4 +1,4 @@
-"""What every suite is: a name, where its file lies, and how its items become a Corpus."""
+"""What every suite is: a name, where its corpus lies, and how its items become a Corpus."""
 
 from __future__ import annotations
 
@@ -6,61 +6,73 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.editions import Edition, current
 from runner.errors import CorpusError, UsageError
-from runner.protocol import load_protocol
 from runner.records import Corpus, View
+from runner.runs.choice import FULL
 from runner.suites.locate import locate
 from runner.suites.reading import Source
+from runner.texts import TEXTS, Session, Written
+
+Write = Callable[[Session], Written]
+"""A text construction, with the edition's rule for passages."""
 
 everything = View("all")
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """One corpus. `granularities` and `views` are ordered: canonical first, "all" first.
+    """One corpus. The first of `levels`, what a lesson can be, is the suite's own.
 
-    `read` makes the Corpus from an open Source. `other_files` are names that `locate` accepts in a
-    folder besides the registered one; `committed` is the path of a corpus that lies in the repository.
-    A figure of a corpus that is not `citable` proves an installation, and no recall (PROTOCOL.md §2.3).
+    `read` makes the Corpus at a level from an open Source, whose texts a Write writes. `file` is the name
+    of its file where no edition pins one, `other_files` are names that are accepted in a folder besides;
+    `committed` is the folder of a corpus that lies in the repository.
     """
 
     name: str
     title: str
-    granularities: tuple[str, ...]
+    levels: tuple[str, ...]
     types: tuple[str, ...]
-    views: Mapping[str, View]
-    read: Callable[[Source, str], Corpus]
+    read: Callable[[Source, str, Write], Corpus]
+    file: str = ""
     other_files: tuple[str, ...] = ()
     committed: Path | None = None
-    citable: bool = True
 
     def locate(self, data: Path | None, environ: Mapping[str, str]) -> Path:
-        """The corpus file: `data`, else the suite's variable, else where `fetch` puts it (see locate.py)."""
-        return locate(self.name, data, environ, self.other_files, self.committed)
+        """The corpus: `data`, else the suite's variable, else where `fetch` puts it (see locate.py)."""
+        return locate(self.name, data, environ, self.file, self.other_files, self.committed)
 
-    def load(self, path: Path, granularity: str | None = None) -> Corpus:
-        """Read `path`; UsageError for a granularity that is not offered, CorpusError for a bad file.
+    def load(
+        self, path: Path, level: str | None = None, text: str = FULL, edition: Edition | None = None
+    ) -> Corpus:
+        """Read `path`; UsageError for a level or a text that is not offered, CorpusError for a bad file.
 
-        A file whose hash is not registered loads all the same, if its shape is right: gates decide.
+        A corpus whose hash is not registered loads all the same, if its shape is right: gates decide.
         """
-        level = granularity or self.granularities[0]
-        if level not in self.granularities:
-            known = ", ".join(self.granularities)
-            raise UsageError(f"{self.name} has no granularity {level!r}; choose one of: {known}")
-        source = Source(path)
+        wanted, counted = level or self.levels[0], edition or current()
+        if wanted not in self.levels:
+            known = ", ".join(self.levels)
+            raise UsageError(f"{self.name} has no granularity {wanted!r}; choose one of: {known}")
+        pins = counted.passages or current().passages
+        assert pins is not None, "the edition in force has passages"
+        write, source = TEXTS[text].write, Source(path)
         try:
-            return self.read(source, level)
+            return self.read(source, wanted, lambda session: write(session, pins))
         except CorpusError as error:
-            raise self._named(source) or error from None
+            raise self._named(source, counted) or error from None
 
-    def _named(self, source: Source) -> CorpusError | None:
-        """The error that calls a wrong file by its name, where the protocol knows the file."""
-        protocol = load_protocol()
+    def views(self, edition: Edition) -> tuple[View, ...]:
+        """The subsets of questions that figures are given for: all, and those of the edition."""
+        pins = edition.suites.get(self.name)
+        return (everything, *(pins.views if pins else ()))
+
+    def _named(self, source: Source, edition: Edition) -> CorpusError | None:
+        """The error that calls a wrong file by its name, where the edition knows the file."""
         try:
             digest = source.sha256()
         except CorpusError:
             return None  # cut or damaged: the first error says so
-        what = protocol.known_files.get(digest)
-        if what is None or digest == protocol.suites[self.name].sha256:
+        what, pins = edition.known_files.get(digest), edition.suites.get(self.name)
+        if what is None or (pins is not None and digest == pins.sha256):
             return None
         return CorpusError(f"{source.path} is {what}, no corpus of the suite {self.name}; name another")

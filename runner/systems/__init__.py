@@ -1,71 +1,102 @@
-"""Systems that rank: the extension, and the control arms that every report shows beside it.
+"""Systems that rank, our own extension among them: one file each, and one line here.
 
-The first system of a run is the one under test. A new system is one file and one line here.
+Other packages add theirs by the entry point group `pgmnemo.systems` (runner/systems/README.md). A name may
+carry a version, as `pgmnemo@0.3.0`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib import metadata
 
-from runner.errors import UsageError
-from runner.registry import Registry
-from runner.systems.controls import ExactCosine, RandomOrder
-from runner.systems.recall import Recall, bm25_alone
-from runner.systems.system import Answer, Asked, Inputs, System, TimedSystem
-from runner.systems.tenant import Tenant, open_tenant
+from runner.database.folders import leased, watched
+from runner.errors import SystemFault, UsageError
+from runner.registry import Parts
+from runner.systems.asking import PATIENCE, faults, within
+from runner.systems.system import (
+    Kind,
+    Lesson,
+    Lessons,
+    Link,
+    Match,
+    Place,
+    Query,
+    System,
+)
 
-MODES = ("hybrid", "vector", "keyword")
-
-
-def _pgmnemo(tenant: Tenant, mode: str) -> System:
-    return Recall(tenant, mode, "pgmnemo", f"pgmnemo.recall_lessons, mode {mode}", detailed=True)
-
-
-def _bm25(tenant: Tenant, mode: str) -> System:
-    words = "the BM25 leg of the same extension alone"
-    return Recall(tenant, "keyword", "bm25", words, overrides=bm25_alone(tenant.engine))
-
-
-def _mode(mode: str) -> Callable[[Tenant, str], System]:
-    words = f"the same extension in mode {mode}"
-    return lambda tenant, _: Recall(tenant, mode, mode, words)
-
-
-SYSTEMS: Registry[Callable[[Tenant, str], System]] = Registry(
+GROUP = "pgmnemo.systems"
+FILES = "files"  # a system's own folder, inside the one that a killed run does not leave
+SYSTEMS: Parts[Kind] = Parts(
     "system",
     {
-        "pgmnemo": _pgmnemo,
-        "bm25": _bm25,
-        "keyword": _mode("keyword"),
-        "vector": _mode("vector"),
-        "cosine": lambda tenant, mode: ExactCosine(tenant.inputs),
-        "random": lambda tenant, mode: RandomOrder(tenant.inputs),
+        "pgmnemo": "runner.systems.pgmnemo:PGMNEMO",
+        "sqlite-fts5": "runner.systems.sqlite_fts5:SQLITE_FTS5",
+        "sqlite-hybrid": "runner.systems.sqlite_hybrid:SQLITE_HYBRID",
+        "chroma": "runner.systems.chroma:CHROMA",
+        "gin-hnsw": "runner.systems.gin_hnsw:GIN_HNSW",
+        "http": "runner.systems.http:HTTP",
     },
+    GROUP,
 )
-NEED_VECTORS = ("vector", "cosine")
-OF_PASSAGES = ("keyword", "vector")  # a run of 0.2.1 keeps the arms of protocol 1.1.0
+MODES = ("hybrid", "vector", "keyword")  # of pgmnemo
 
 
-def build_systems(tenant: Tenant, mode: str) -> list[System]:
-    """The system under test in `mode`, then every control that the run's inputs allow."""
-    if mode not in MODES:
-        raise UsageError(f"there is no mode {mode!r}; choose one of: {', '.join(MODES)}")
-    left_out = {mode}  # the system under test is that mode
-    left_out |= set() if tenant.inputs.vectors is not None else set(NEED_VECTORS)
-    left_out |= set() if tenant.engine.passages else set(OF_PASSAGES)
-    return [SYSTEMS[name](tenant, mode) for name in SYSTEMS if name not in left_out]
+def kind_of(name: str) -> Kind:
+    """The kind that a name means; UsageError for an unknown one, and for a version that it does not take."""
+    known, _, version = name.partition("@")
+    kind = SYSTEMS[known]
+    if not isinstance(kind, Kind):
+        raise UsageError(f"the system {known} is no Kind of runner.systems, but {type(kind).__name__}")
+    if "@" in name and not (version and kind.versions):
+        what = "takes no version" if version else "lacks the version behind its @"
+        raise UsageError(f"the system {known} {what}: {name!r}")
+    return kind
+
+
+def absent(kind: Kind) -> str:
+    """What is missing for the system and how to mend it, in one sentence; empty if nothing is."""
+    lacking = [package for package in kind.packages if not _installed(package)]
+    if not lacking:
+        return ""
+    remedy = f"; {kind.remedy}" if kind.remedy else ""
+    return f"not installed: {' and '.join(lacking)}{remedy}"
+
+
+@contextmanager
+def open_system(name: str, place: Place) -> Iterator[System]:
+    """The system `name` at `place`, in a folder of its own, for the length of the block.
+
+    A version in the name goes before the place's. Raises SystemFault where a package of it is missing, and
+    what its `open` raises. The folder outlives no run, not even a killed one.
+    """
+    kind, version = kind_of(name), name.partition("@")[2]
+    if lacking := absent(kind):
+        raise SystemFault(f"{name} is {lacking}")
+    with leased(place.folder) as held, watched(held):
+        own = held / FILES
+        own.mkdir()
+        with faults(name):
+            system = kind.open(replace(place, folder=own, version=version or place.version))
+        try:
+            yield system
+        except BaseException:  # it tells more than what goes wrong afterwards
+            within(PATIENCE, system.close)
+            raise
+        with faults(name):
+            system.close()
+
+
+def _installed(package: str) -> bool:
+    try:
+        metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 __all__ = [
-    "MODES",
-    "SYSTEMS",
-    "Answer",
-    "Asked",
-    "Inputs",
-    "Recall",
-    "System",
-    "Tenant",
-    "TimedSystem",
-    "build_systems",
-    "open_tenant",
-]
+    "GROUP", "MODES", "SYSTEMS", "Kind", "Lesson", "Lessons", "Link", "Match", "Place", "Query", "System",
+    "absent", "kind_of", "open_system",
+]  # fmt: skip

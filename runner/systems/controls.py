@@ -1,66 +1,80 @@
-"""Control arms that need no database: exact cosine over the same vectors, and chance.
+"""Control arms, which every report shows beside the system under test: exact cosine, and chance.
 
-Ties break as everywhere (PROTOCOL.md §4): by external id in C order.
+They need no database. Ties break as everywhere (PROTOCOL.md §4.5): by the lessons' numbers.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from runner.records import Hit, SearchScope, Segment
-from runner.systems.system import Answer, Asked, Inputs
+from runner.progress import QUIET, Progress
+from runner.records import Matrix
+from runner.systems.system import Lessons, Match, Query, System
+
+Places = dict[str | None, NDArray[np.intp]]
 
 
-class ExactCosine:
+class ExactCosine(System):
     """Every vector of the scope compared with the question's: no index, no approximation."""
 
-    name = "cosine"
-    words = "exact cosine of the same vectors alone"
-    detailed = False
+    def __init__(self) -> None:
+        self._places: Places = {}
+        self._vectors: Matrix = np.empty((0, 0), dtype=np.float32)
 
-    def __init__(self, inputs: Inputs) -> None:
-        if inputs.vectors is None:
-            raise ValueError("exact cosine needs vectors")
-        self._inputs, self._vectors = inputs, inputs.vectors
-        self._places = _places(inputs.corpus.segments)
+    def words(self) -> str:
+        return "exact cosine of the same vectors alone"
 
-    def answers(self, asked: Sequence[Asked], scope: SearchScope) -> Iterator[Answer]:
-        for one in asked:
-            members = self._places[None if scope.pooled else one.question.project]
-            cosines = self._vectors.segments[members] @ self._vectors.questions[one.position]
-            order = np.argsort(-cosines.round(9), kind="stable")[: self._inputs.depth]
-            segments = (self._inputs.corpus.segments[place] for place in members[order])
-            yield Answer(tuple(Hit(segment.id) for segment in segments), 0.0)
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        self._places = _places(lessons)
+        self._vectors = np.empty((len(lessons), lessons.width or 0), dtype=np.float32)
+        for lesson in lessons:
+            self._vectors[lesson.number] = lesson.vector
+        return {}
 
-
-class RandomOrder:
-    """A shuffle that the seed, the question and the scope decide."""
-
-    name = "random"
-    words = "a random order, from the seed"
-    detailed = False
-
-    def __init__(self, inputs: Inputs) -> None:
-        self._inputs = inputs
-        self._places = _places(inputs.corpus.segments)
-
-    def answers(self, asked: Sequence[Asked], scope: SearchScope) -> Iterator[Answer]:
-        for one in asked:
-            members = self._places[None if scope.pooled else one.question.project]
-            chance = random.Random(f"{self._inputs.seed} {scope.name} {one.question.key}")
-            drawn = chance.sample(range(len(members)), min(self._inputs.depth, len(members)))
-            segments = (self._inputs.corpus.segments[members[place]] for place in drawn)
-            yield Answer(tuple(Hit(segment.id) for segment in segments), 0.0)
+    def ask(self, query: Query, k: int) -> list[Match]:
+        assert query.vector is not None, "exact cosine needs vectors"
+        members = self._places[query.project]
+        cosines = self._vectors[members] @ query.vector
+        order = np.argsort(-cosines.round(9), kind="stable")[:k]
+        return [Match(int(number)) for number in members[order]]
 
 
-def _places(segments: Sequence[Segment]) -> dict[str | None, NDArray[np.intp]]:
-    """Positions of the segments of each project, and under None of all, in tie order."""
-    ordered = sorted(range(len(segments)), key=lambda i: (segments[i].external_id, segments[i].project))
-    groups: dict[str | None, list[int]] = {None: ordered}
-    for place in ordered:
-        groups.setdefault(segments[place].project, []).append(place)
+class RandomOrder(System):
+    """A shuffle that the seed, the question and the scope decide.
+
+    `drawn_by` gives the text that the seed is joined with: the scope's name and the question's key, which no
+    other system sees.
+    """
+
+    def __init__(self, seed: int, drawn_by: Callable[[Query], str]) -> None:
+        self._seed, self._drawn_by = seed, drawn_by
+        self._places: Places = {}
+
+    def words(self) -> str:
+        return "a random order, from the seed"
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        self._places = _places(lessons)
+        return {}
+
+    def ask(self, query: Query, k: int) -> list[Match]:
+        members = self._places[query.project]
+        chance = random.Random(f"{self._seed} {self._drawn_by(query)}")
+        drawn = chance.sample(range(len(members)), min(k, len(members)))
+        return [Match(int(members[place])) for place in drawn]
+
+
+def _places(lessons: Lessons) -> Places:
+    """Numbers of the lessons of each project, and under None of all, ascending: the order of ties."""
+    projects = {lesson.number: lesson.project for lesson in lessons}
+    groups: dict[str | None, list[int]] = {None: sorted(projects)}
+    for number in sorted(projects):
+        groups.setdefault(projects[number], []).append(number)
     return {project: np.array(members, dtype=np.intp) for project, members in groups.items()}
+
+
+CONTROLS: Sequence[str] = ("cosine", "random")

@@ -1,73 +1,282 @@
-"""What every system is: something that ranks the segments of a scope for a question."""
+"""The contract of every system that ranks: opened at a place, loaded with lessons, asked, closed.
+
+A system sees no id, no gold and no label of a corpus: a lesson has a number, and a hit gives it back. What
+only some systems can do is a named part of its own (`Concurrent`, `Writable`, …), which they need not have.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol, overload, runtime_checkable
 
-from psycopg import Connection
+from runner.progress import QUIET, Progress
+from runner.records import Matrix
 
-from runner.records import Corpus, DatabaseFacts, Hit, Question, SearchScope, Vectors
-
-
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """What a system works on. `depth` ranks are kept; `seed` decides all that is random."""
-
-    corpus: Corpus
-    vectors: Vectors | None
-    depth: int
-    seed: int
+NOT_KNOWN = "not known"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One question and its position in `Corpus.questions`, where its vector stands too."""
+class Lesson:
+    """One memory to store. `number` is its neutral id; numbers are in the order in which ties are broken.
 
-    position: int
-    question: Question
+    `project` is where a question may be searched (a conversation, a haystack, a tenant), under a neutral
+    name; `external_id` is unique in it. `vector` is a float32 unit row, `passage_vectors` one row for each of
+    the `passages`; None in a run without vectors.
+    """
+
+    number: int
+    project: str
+    external_id: str
+    text: str
+    vector: Matrix | None = None
+    occurred_at: datetime | None = None
+    role: str | None = None
+    topic: str | None = None
+    importance: int = 3
+    passages: tuple[str, ...] = ()
+    passage_vectors: Matrix | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """Best first, and the seconds that the client waited."""
+class Link:
+    """A typed, weighted, directed edge between two lessons of one project, by their external ids."""
 
-    ranking: tuple[Hit, ...]
-    seconds: float
+    project: str
+    source: str
+    target: str
+    kind: str
+    weight: float
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
 
 
-class Database(Protocol):
-    """What a system needs of the database stage: who it is, and connections as either of two roles."""
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One question as a system sees it: where to search (None: everywhere), and "now" for what ages.
+
+    `number` is its position among the questions, which says nothing of it.
+    """
+
+    number: int
+    text: str
+    vector: Matrix | None
+    project: str | None
+    as_of: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One lesson that was found. `components` in the order of the system's `Explained.components`."""
+
+    number: int
+    score: float | None = None
+    components: tuple[float | None, ...] = ()
+
+
+class Lessons(Sequence[Lesson], ABC):
+    """The lessons of a corpus in its own order, made as they are asked for; numbers need not be positions."""
+
+    links: Sequence[Link] = ()
+    pooled: bool = True  # whether questions are asked over all projects, too
 
     @property
-    def facts(self) -> DatabaseFacts: ...
+    @abstractmethod
+    def width(self) -> int | None:
+        """Dimensions of the vectors; None where there are none."""
 
-    def connect(self) -> Connection[Any]:
-        """As the ordinary role that the policies bind."""
+    @property
+    @abstractmethod
+    def projects(self) -> Sequence[str]:
+        """Every project, in the order in which they first appear."""
+
+    @abstractmethod
+    def number(self, project: str, external_id: str) -> int:
+        """The number of a lesson by its names; KeyError where there is no such lesson."""
+
+    @abstractmethod
+    def lesson(self, position: int) -> Lesson:
+        """The lesson at a position of the order."""
+
+    @overload
+    def __getitem__(self, place: int) -> Lesson: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Lesson]: ...
+    def __getitem__(self, place: int | slice) -> Lesson | list[Lesson]:
+        if isinstance(place, slice):
+            return [self.lesson(position) for position in range(*place.indices(len(self)))]
+        if not -len(self) <= place < len(self):
+            raise IndexError(place)
+        return self.lesson(place % len(self))
+
+    def __iter__(self) -> Iterator[Lesson]:
+        return map(self.lesson, range(len(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where and how a system works. `folder` is its own, empty and gone afterwards.
+
+    `version` is what stands behind the @ of its name, or --version. `label` says of whose lessons the rows in
+    a database are, so that two runs of one kind do not meet there. `durable`: on a server of its own that
+    keeps its data as a service does; `walled`: each project is a tenant of its own, where there are tenants;
+    `explained`: matches come with their components; `rehearsal`: nothing is to be stored, and no trace left.
+    """
+
+    folder: Path
+    version: str = ""
+    label: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    dsn: str | None = None
+    sql: Path | None = None
+    url: str | None = None
+    allow_reset: bool = False
+    durable: bool = False
+    walled: bool = False
+    explained: bool = True
+    rehearsal: bool = False
+    progress: Progress = QUIET
+
+
+class Asking(Protocol):
+    """Something that answers questions: a system, or a client of one."""
+
+    def ask(self, query: Query, k: int) -> Sequence[Match]:
+        """At most `k` lessons, best first, each once."""
         ...
 
-    def admin(self) -> Connection[Any]:
-        """As the role that owns the extension."""
+
+class System(ABC):
+    """An open system. Whoever writes one derives from this class and says how it loads and answers."""
+
+    @abstractmethod
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        """Store and index every lesson; seconds of each step, in order (empty: only the whole is known)."""
+
+    @abstractmethod
+    def ask(self, query: Query, k: int) -> Sequence[Match]:
+        """At most `k` lessons, best first, each once."""
+
+    def words(self) -> str:
+        """What it is given, where that depends on its version; empty: the words of its kind say it."""
+        return ""
+
+    def facts(self) -> Mapping[str, str]:
+        """Versions and settings that decide its figures; `version` is its own."""
+        return {}
+
+    def sizes(self) -> Mapping[str, int]:
+        """Bytes on disk of each part; empty where there is nothing on disk or it cannot be told."""
+        return {}
+
+    def memory(self) -> int | None:
+        """Bytes of memory that it holds now; None where that cannot be told."""
+        return None
+
+    def close(self) -> None:  # noqa: B027
+        """Give everything back. Called once, whatever happened before."""
+
+
+class Client(Asking, Protocol):
+    """One connection, used by one thread."""
+
+    def close(self) -> None:
+        """Give the connection back."""
         ...
 
 
-class System(Protocol):
-    """One arm of a run. `words` says in the report what it is."""
-
-    name: str
-    words: str
-    detailed: bool  # whether scores and components are kept in the raw file
-
-    def answers(self, asked: Sequence[Asked], scope: SearchScope) -> Iterator[Answer]:
-        """One answer a question, in the order asked, each of at most `Inputs.depth` hits."""
-        ...
+Legs = Mapping[str, tuple[Mapping[str, str], str]]
 
 
 @runtime_checkable
-class TimedSystem(System, Protocol):
-    """A system whose recall can be timed."""
+class Concurrent(Protocol):
+    """A part: clients for several threads at once, each with settings that differ from the system's own."""
 
-    def timed(self, asked: Sequence[Asked], scope: SearchScope, k: int) -> Iterator[Answer]:
-        """One client, one question after the other, `k` hits each; `Answer.seconds` is what is wanted."""
-        ...
+    def client(self, settings: Mapping[str, str] | None = None) -> Client: ...
+
+
+@runtime_checkable
+class Writable(Protocol):
+    """A part of a client: one more lesson, durable and searchable when the call returns."""
+
+    def add(self, lesson: Lesson) -> None: ...
+
+
+@runtime_checkable
+class VectorLeg(Protocol):
+    """A part of a client: the vector leg alone, as the system searches it."""
+
+    def nearest(self, query: Query, k: int) -> Sequence[Match]: ...
+
+
+@runtime_checkable
+class Exact(Protocol):
+    """A part: settings under which a vector leg that is more than a cosine compares every vector."""
+
+    @property
+    def exact(self) -> Mapping[str, str] | None: ...
+
+
+@runtime_checkable
+class Resettable(Protocol):
+    """A part: emptied for everybody who uses it, which is done only where the place allows it."""
+
+    def reset(self) -> None: ...
+
+
+@runtime_checkable
+class Explained(Protocol):
+    """A part: names of the components that each match comes with."""
+
+    @property
+    def components(self) -> tuple[str, ...]: ...
+
+
+@runtime_checkable
+class Legged(Protocol):
+    """A part: its legs by name, as settings of a client and what each is in words."""
+
+    @property
+    def legs(self) -> Legs: ...
+
+
+@runtime_checkable
+class Planned(Protocol):
+    """A part: how questions are carried out, as Markdown; empty where there is nothing to tell."""
+
+    def plans(self, queries: Sequence[Query], k: int) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A system that can be opened, and what is to be known of it before.
+
+    `open` gives an open system, which its `close` closes. `words` say what it is, set up how, what it is
+    given and what not. `packages` must be installed; `remedy` says how. `vectors`: whether it takes ours
+    (False: it has none, or with `own_embedder` makes its own), `needs_vectors` whether it can do nothing
+    without; `hybrid` is False where `ask` is one leg alone, `approximate` where the vector leg is exact.
+    `passages`: whether it can hold passages in place of lessons; `walls`: a question never sees another
+    project's rows; `versions`: its name may carry one, as `x@1.0`. `tuned_on`: on which corpora its defaults
+    were chosen, by what its makers say.
+    """
+
+    title: str
+    words: str
+    open: Callable[[Place], System]
+    packages: tuple[str, ...] = ()
+    remedy: str = ""
+    tuned_on: str = NOT_KNOWN
+    vectors: bool = True
+    needs_vectors: bool = False
+    own_embedder: bool = False
+    hybrid: bool = True
+    approximate: bool = True
+    passages: bool = False
+    walls: bool = False
+    versions: bool = False
+    postgres: bool = False

@@ -7,24 +7,27 @@ another name, where the extension merges no irregular forms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from runner.bench.material import Asked, CorpusLessons, Material
+from runner.database import Database
+from runner.editions import Edition
 from runner.errors import DatabaseError, UsageError
 from runner.progress import QUIET, Progress
-from runner.protocol import Protocol
 from runner.records import SearchScope, Vectors
-from runner.systems import Asked, Inputs, Recall, Tenant, open_tenant
-from runner.systems.system import Database
+from runner.systems import Place, open_system
+from runner.systems.asking import Judge, answers, faults
+from runner.systems.pgmnemo import Pgmnemo
+from runner.systems.system import System
 from runner.tune.layout import Floats, Layout
 from runner.tune.tasks import Task
 from runner.tune.weights import BONUSES, default_weights, short
 
 PLAIN = "pgmnemo_tune_plain"
-EXACT = {"exact_scan_limit": "10000000"}  # every vector is compared, so none need enter the index
 MOST = 10_000  # lessons that one call of recall_lessons answers
 COPY = f"CREATE TEXT SEARCH CONFIGURATION public.{PLAIN} (COPY = pg_catalog.english)"
 DROP = f"DROP TEXT SEARCH CONFIGURATION IF EXISTS public.{PLAIN}"
@@ -43,40 +46,84 @@ class Collected:
     weights: dict[str, float]
 
 
+class Collector:
+    """One task, asked of a system that has its lessons."""
+
+    def __init__(
+        self, task: Task, layout: Layout, vectors: Vectors | None, system: Pgmnemo, progress: Progress
+    ) -> None:
+        self._task, self._layout, self._system, self._progress = task, layout, system, progress
+        asked = tuple(Asked(position, question) for position, question in task.questions)
+        self._material = Material(task.corpus, vectors, asked, CorpusLessons(task.corpus, vectors))
+        with faults("pgmnemo"):
+            system.load(self._material.lessons, progress)
+        self._judge = Judge("pgmnemo", self._material.lessons)
+
+    def ask(
+        self, label: str, depth: int, settings: Mapping[str, str] | None = None, whole: bool = True
+    ) -> Values:
+        """Score and components by column; with `whole` every lesson of the scope must be answered."""
+        names = ("score", *self._system.components)
+        cube = np.full((len(names), *self._layout.shape), np.nan)
+        cube[0] = -np.inf
+        queries = self._material.queries(self._material.asked, SearchScope("conversation"))
+        found = answers(self._system, "pgmnemo", queries, depth, self._judge, settings=settings)
+        tracked = self._progress.track(found, f"{self._task.name}, {label}", len(queries))
+        for row, (one, answer) in enumerate(zip(self._material.asked, tracked, strict=True)):
+            columns = self._layout.columns[one.question.project]
+            if whole and len(answer.matches) != len(columns):
+                raise DatabaseError(
+                    f"recall_lessons answered {len(answer.matches)} of the {len(columns)} lessons of "
+                    f"{one.question.project}, so nothing can be tuned by it; report it "
+                    "as the extension's fault"
+                )
+            places = [columns[self._material.lessons.segments[match.number].id] for match in answer.matches]
+            values = [(match.score, *match.components) for match in answer.matches]
+            cube[:, row, places] = np.array(values, float).T
+        return dict(zip(names, cube, strict=True))
+
+
 def collect(
-    database: Database, task: Task, layout: Layout, vectors: Vectors, protocol: Protocol,
+    system: System, place: Place, task: Task, layout: Layout, vectors: Vectors, edition: Edition,
     progress: Progress = QUIET,
 ) -> Collected:  # fmt: skip
-    """Ingest the corpus twice and ask every question as often as it takes."""
+    """Load the corpus twice, into `system` and into another at `place`, and ask as often as it takes."""
+    assert isinstance(system, Pgmnemo), "components are asked of pgmnemo"
+    depth = _depth(task)
+    one = Collector(task, layout, vectors, system, progress)
+    with faults("pgmnemo"):
+        weights = default_weights(system.state())
+    values = one.ask("components", depth)
+    pooled = edition.retrieval.depth
+    values["pool"] = one.ask(f"depth {pooled}", pooled, whole=False)["score"]
+    in_force = weights["passage_term_bonus"]
+    values[f"passage_terms+{short(in_force)}"] = values["passage_terms"]
+    for bonus in (bonus for bonus in BONUSES if bonus != in_force):
+        other = {"mode": "keyword", "passage_term_bonus": short(bonus)}
+        terms = one.ask(f"bonus {short(bonus)}", depth, other)["passage_terms"]
+        values[f"passage_terms+{short(bonus)}"] = terms
+    plain = _plain(place, task, layout, depth, progress)
+    return Collected({**values, **plain}, weights)
+
+
+def _depth(task: Task) -> int:
+    """Lessons of the largest scope."""
     sizes = task.corpus.project_sizes()
     depth = max(sizes[question.project] for _, question in task.questions)
     if depth > MOST:
         raise UsageError(f"a scope of {task.corpus.path} holds {depth:,} lessons, and tune takes {MOST:,}")
-    settings = {name: str(value) for name, value in protocol.settings.items()} | EXACT
-    with open_tenant(
-        database, Inputs(task.corpus, vectors, depth, protocol.seed), settings, protocol.width
-    ) as tenant:
-        tenant.ingest(progress)
-        weights = default_weights(tenant.state())
-        values = _whole(task, layout, tenant, progress)
-        values["pool"] = _pool(task, layout, tenant, protocol.depth, progress)
-        in_force = weights["passage_term_bonus"]
-        values[f"passage_terms+{short(in_force)}"] = values["passage_terms"]
-        for bonus in (bonus for bonus in BONUSES if bonus != in_force):
-            other = {"passage_term_bonus": short(bonus)}
-            values[f"passage_terms+{short(bonus)}"] = _ask(
-                task, layout, Recall(tenant, "keyword", "terms", "", overrides=other), tenant,
-                f"{task.name}, bonus {short(bonus)}", progress,
-            )["passage_terms"]  # fmt: skip
-    with _unmerged(database), open_tenant(
-        database, Inputs(task.corpus, None, depth, protocol.seed),
-        {**settings, "text_config": f"public.{PLAIN}"}, protocol.width,
-    ) as tenant:  # fmt: skip
-        tenant.ingest(progress)
-        recall = Recall(tenant, "keyword", "plain", "")
-        plain = _ask(task, layout, recall, tenant, f"{task.name}, forms apart", progress)
-        values |= {f"plain {name}": plain[name] for name in ("bm25", "passage_terms")}
-    return Collected(values, weights)
+    return depth
+
+
+def _plain(place: Place, task: Task, layout: Layout, depth: int, progress: Progress) -> Values:
+    """Both keyword components without merged forms."""
+    settings = {**place.settings, "mode": "keyword", "text_config": f"public.{PLAIN}"}
+    other = replace(place, settings=settings, label=f"{place.label} plain")
+    with open_system("pgmnemo", other) as system:
+        assert isinstance(system, Pgmnemo), "components are asked of pgmnemo"
+        with _unmerged(system.database):
+            plain = Collector(task, layout, None, system, progress).ask("forms apart", depth)
+    return {f"plain {name}": plain[name] for name in ("bm25", "passage_terms")}
 
 
 @contextmanager
@@ -88,41 +135,6 @@ def _unmerged(database: Database) -> Iterator[None]:
     try:
         yield
     finally:
-        with database.admin() as owner:
-            owner.execute(DROP)
-
-
-def _whole(task: Task, layout: Layout, tenant: Tenant, progress: Progress) -> Values:
-    return _ask(
-        task, layout, Recall(tenant, "hybrid", "all", ""), tenant, f"{task.name}, components", progress
-    )
-
-
-def _pool(task: Task, layout: Layout, tenant: Tenant, depth: int, progress: Progress) -> Floats:
-    """Scores of what a run would keep: `depth` lessons from the pool of the default depth."""
-    shallow = Tenant(tenant.database, replace(tenant.inputs, depth=depth), tenant.settings, tenant.width)
-    recall = Recall(shallow, "hybrid", "pool", "")
-    return _ask(task, layout, recall, shallow, f"{task.name}, depth {depth}", progress, whole=False)["score"]
-
-
-def _ask(
-    task: Task, layout: Layout, recall: Recall, tenant: Tenant, label: str, progress: Progress,
-    whole: bool = True,
-) -> Values:  # fmt: skip
-    """Score and components by column; with `whole` every lesson of the scope must be answered."""
-    names = ("score", *tenant.engine.components)
-    cube = np.full((len(names), *layout.shape), np.nan)
-    cube[0] = -np.inf
-    asked = [Asked(position, question) for position, question in task.questions]
-    scope = SearchScope("conversation")
-    answers = progress.track(recall.answers(asked, scope), label, len(asked))
-    for row, (one, answer) in enumerate(zip(asked, answers, strict=True)):
-        columns = layout.columns[one.question.project]
-        if whole and len(answer.ranking) != len(columns):
-            raise DatabaseError(
-                f"recall_lessons answered {len(answer.ranking)} of the {len(columns)} lessons of "
-                f"{one.question.project}, so nothing can be tuned by it; report it as the extension's fault"
-            )
-        places = [columns[hit.id] for hit in answer.ranking]
-        cube[:, row, places] = np.array([(hit.score, *hit.components) for hit in answer.ranking], float).T
-    return dict(zip(names, cube, strict=True))
+        if database.facts.origin != "embedded":
+            with database.admin() as owner:
+                owner.execute(DROP)

@@ -2,54 +2,54 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 from runner.database.releases import DEFAULT_VERSION
+from runner.options import Quiet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from runner.records import Json
 
-NAME = "tune"
 
-
-def add_parser(commands: Any) -> None:
-    """The command and its options."""
-    words = "tune the weights of the score by folds, and measure what each component adds"
-    parser = commands.add_parser(NAME, help=words, description=f"{words[0].upper()}{words[1:]}.")
-    path = {"type": Path, "metavar": "DIR"}
-    for name, settings in {
-        "--suite": {"action": "append", "metavar": "SUITE",
-                    "help": "tune by this suite; may be repeated (default: locomo and longmemeval)"},
-        "--data": {"action": "append", "default": [], "metavar": "[SUITE=]PATH",
-                   "help": "a suite's file or folder, or without a name that of all; may be repeated"},
-        "--version": {"default": DEFAULT_VERSION, "metavar": "VERSION",
-                      "help": f"version of the extension (default: {DEFAULT_VERSION})"},
-        "--dsn": {"metavar": "DSN", "help": "PostgreSQL to use (default: as for a run)"},
-        "--embedder": {"default": "minilm", "metavar": "NAME", "help": "embedder (default: minilm)"},
-        "--output": {**path, "default": Path("tuning"),
-                     "help": "folder for tuning.json and TUNING.md (default: tuning)"},
-        "--cache": {**path, "help": "folder of the embedding cache; that of components lies beside it"},
-        "--quiet": {"action": "store_true", "help": "say nothing but the result"},
-    }.items():  # fmt: skip
-        parser.add_argument(name, **settings)  # type: ignore[arg-type]
-    parser.set_defaults(command=NAME, handler=handle)
-
-
-def handle(options: argparse.Namespace) -> int:
-    """Tune, print the figures, and say where everything stands."""
+def tune_command(
+    *,
+    suite: Annotated[
+        list[str] | None,
+        Parameter(
+            consume_multiple=False, help="tune by this suite; may be repeated (default: locomo, longmemeval)"
+        ),
+    ] = None,
+    data: Annotated[
+        list[str] | None,
+        Parameter(
+            consume_multiple=False,
+            help="[SUITE=]PATH: a suite's file or folder, or without a name that of all; may be repeated",
+        ),
+    ] = None,
+    version: Annotated[str, Parameter(help="version of pgmnemo")] = DEFAULT_VERSION,
+    dsn: Annotated[str | None, Parameter(help="PostgreSQL to use (default: as for a run)")] = None,
+    embedder: Annotated[str, Parameter(help="embedder")] = "minilm",
+    output: Annotated[Path, Parameter(help="folder for tuning.json and TUNING.md")] = Path("tuning"),
+    cache: Annotated[
+        Path | None, Parameter(help="folder of the embedding cache; that of components lies beside it")
+    ] = None,
+    quiet: Quiet = False,
+) -> int:
+    """Tune the weights of the score by folds, and measure what each component adds."""
     from runner.progress import Progress
     from runner.tune.request import SUITES_TUNED, TuneRequest
-    from runner.tune.tuning import tune  # the parser alone loads no stage
+    from runner.tune.tuning import tune
 
     request = TuneRequest(
-        suites=tuple(options.suite or SUITES_TUNED), version=options.version, data=_places(options.data),
-        dsn=options.dsn, embedder=options.embedder, output=options.output, cache=options.cache,
+        suites=tuple(suite or SUITES_TUNED), version=version, data=_places(data or ()), dsn=dsn,
+        embedder=embedder, output=output, cache=cache,
     )  # fmt: skip
-    made = tune(request, progress=Progress(quiet=options.quiet))
+    made = tune(request, progress=Progress(quiet=quiet))
     print(*lines(made.document), sep="\n")
     print(f"written: {made.json} and {made.markdown}")
     return 0

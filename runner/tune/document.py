@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from runner.artefacts.canonical import significant
-from runner.metrics import DIFFERENCES, METRIC_VERSION, interval_methods
-from runner.protocol import load_protocol
+from runner.editions import current
+from runner.metrics import DIFFERENCES, interval_methods
 from runner.records import Json
+from runner.runs.canonical import significant
 from runner.statistics import Interval, mean_interval
 from runner.tune.ablation import ablations
 from runner.tune.folds import Outcome
@@ -29,12 +29,12 @@ def tasks(judges: Sequence[Judge]) -> list[Json]:
     return [
         {
             "task": judge.task.name,
-            "file": load_protocol().known_files.get(judge.task.corpus.sha256, "no registered file"),
+            "file": current().known_files.get(judge.task.corpus.sha256, "no registered file"),
             "corpus_sha256": judge.task.corpus.sha256,
             "questions": judge.layout.shape[0],
             "lessons": len(judge.task.corpus.segments),
             "clusters": len(set(judge.task.clusters)) if judge.task.clusters else None,
-            "intervals": interval_methods(judge.task.corpus.clustered),
+            "intervals": interval_methods(judge.task.corpus.clustered, current().metrics.code),
             "aims": [FIGURES[place] for place in judge.task.aims],
         }
         for judge in judges
@@ -100,7 +100,7 @@ def slopes(judges: Sequence[Judge], default: Weights) -> Iterator[Json]:
 
 def ablation(judges: Sequence[Judge], default: Weights) -> Iterator[Json]:
     """Paired differences to the default with their intervals."""
-    method = DIFFERENCES[METRIC_VERSION]
+    method = DIFFERENCES[current().metrics.code]
     for judge in judges:
         for name, differences in ablations(judge, default):
             interval = method.interval(differences, judge.task.clusters)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from runner.markdown import table
 from runner.records import Json
 from runner.tune import words
 from runner.tune.tasks import FIGURES
@@ -45,7 +46,7 @@ def _head(made: Json) -> Iterator[str]:
         ]
         for task, agreed in zip(made["tasks"], made["agreement"], strict=True)
     ]  # fmt: skip
-    yield from _table(CORPORA, rows)
+    yield from _table(CORPORA, rows, "lllrrrrr")
     yield "All figures are per cent. Their 95 % intervals:"
     yield ""
     for task in made["tasks"]:
@@ -77,7 +78,7 @@ def _chosen(made: Json) -> Iterator[str]:
         yield f"- {task['task']}: {', '.join(f'`{aim}`' for aim in task['aims'])}"
     yield ""
     grid = [[f"`{name}`", ", ".join(map(short, values))] for name, values in made["grid"].items()]
-    yield from _table(["weight", "grid"], grid)
+    yield from _table(["weight", "grid"], grid, "ll")
     rows = [["the default", *(short(made["default"][name]) for name in names)]]
     rows += [["neutral", *(short(made["neutral"][name]) for name in names)]]
     rows += [
@@ -153,6 +154,12 @@ def _by_task(
         yield from _table(heads, [cells(row) for row in made[rows] if row["task"] == task["task"]])
 
 
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], align: str = "") -> Iterator[str]:
+    """A table, and the blank line that ends it."""
+    yield table(heads, rows, align)
+    yield ""
+
+
 def _cells(row: Json, sign: str = "") -> Iterator[str]:
     for figure in FIGURES:
         value, low, high = (format(100 * number, f"{sign}.2f") for number in row[figure])
@@ -165,11 +172,3 @@ def _percent(value: float) -> str:
 
 def _bold(text: str, yes: bool) -> str:
     return f"**{text}**" if yes else text
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(heads)} |"
-    yield "|---" * len(heads) + "|"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
-    yield ""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runner.database.releases import DEFAULT_VERSION
+from runner.editions import current
 from runner.embedders import EMBEDDERS, Embedder, EmbedderOptions
 from runner.errors import UsageError
-from runner.protocol import engine
 from runner.suites import SUITES
 
 SUITES_TUNED = ("locomo", "longmemeval")  # unless others are asked for
@@ -36,9 +36,10 @@ class TuneRequest:
         if len(set(self.suites)) < len(self.suites):
             raise UsageError(f"--suite names one twice: {', '.join(self.suites)}")
         EMBEDDERS[self.embedder]
-        if not engine(self.number).passages:
+        if not current().engine(self.number).passages:
             raise UsageError(
-                f"pgmnemo {self.number} has no weights of passages to tune; name --version v0.3.0 or later"
+                f"pgmnemo {self.number} takes no passages, whose weights are tuned; name --version v0.3.0 "
+                "or later"
             )
 
     @property

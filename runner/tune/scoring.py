@@ -11,6 +11,7 @@ from functools import cache
 
 import numpy as np
 
+from runner.editions import current
 from runner.metrics import Metric, metrics_for
 from runner.metrics.found import NOWHERE, Found
 from runner.tune.collecting import Values
@@ -87,7 +88,7 @@ def _figures(layout: Layout, scores: Floats) -> Floats:
 
 @cache
 def _metrics() -> list[Metric]:
-    known = metrics_for()
+    known = metrics_for(current())
     return [known[name] for name in FIGURES]
 
 

@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from runner.protocol import Protocol
+from runner.editions import Edition
 from runner.records import EmbedderIdentity
 from runner.tune.collecting import Collected
 from runner.tune.tasks import Task
@@ -25,7 +25,7 @@ WEIGHTS = "weights"
 
 
 def component_file(
-    folder: Path, task: Task, identity: EmbedderIdentity, fingerprint: str, protocol: Protocol
+    folder: Path, task: Task, identity: EmbedderIdentity, fingerprint: str, edition: Edition
 ) -> Path:
     """The file of these components: another text, vector, engine or bonus has another name."""
     corpus = task.corpus
@@ -35,9 +35,9 @@ def component_file(
                 FORMAT,
                 fingerprint,
                 astuple(identity)[:-1],
-                sorted(protocol.settings.items()),
+                sorted(edition.settings.items()),
                 BONUSES,
-                protocol.depth,
+                edition.retrieval.depth,
             )
         ).encode()
     )

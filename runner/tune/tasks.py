@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.editions import current
 from runner.errors import UsageError
-from runner.protocol import load_protocol
 from runner.records import Corpus, Question
 from runner.suites import SUITES
 
@@ -49,11 +49,11 @@ def load_tasks(suite: str, data: Path | None, environ: Mapping[str, str]) -> Ite
     """One task a granularity of `suite`; CorpusError as a run's, UsageError for items kept for acceptance."""
     parts = SUITES[suite]
     path = _development(suite, parts.locate(data, environ))
-    if suite in HELD_OUT and path.name.startswith(load_protocol().suites[suite].file):
+    if suite in HELD_OUT and path.name.startswith(current().suite(suite).file):
         raise _kept(suite, str(path))  # unread
-    for level in parts.granularities:
+    for level in parts.levels:
         corpus = parts.load(path, level)
-        if suite in HELD_OUT and corpus.sha256 == load_protocol().suites[suite].sha256:
+        if suite in HELD_OUT and corpus.sha256 == current().suite(suite).sha256:
             raise _kept(suite, corpus.path)  # the same under another name
         questions = tuple((at, one) for at, one in enumerate(corpus.questions) if one.scored and one.gold)
         if not questions:

@@ -6,19 +6,20 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import gettempdir
 
-from runner.artefacts.canonical import pretty
-from runner.artefacts.environment import code
-from runner.database import Database, database_errors, open_database
 from runner.database.releases import SQL_FOLDER
 from runner.database.server_files import check_release
+from runner.editions import current
 from runner.embedders import default_cache_dir, embed_corpus
 from runner.errors import OutputError
-from runner.metrics import METRIC_VERSION
+from runner.places import ROOT
 from runner.progress import QUIET, Progress
-from runner.protocol import load_protocol
 from runner.records import Json
-from runner.state import ROOT
+from runner.runs.canonical import pretty
+from runner.runs.environment import code
+from runner.systems import Place, open_system
+from runner.systems.pgmnemo.system import EVERYTHING
 from runner.tune import document
 from runner.tune.agreement import Agreement, check_agreement
 from runner.tune.ascent import climb
@@ -53,21 +54,17 @@ def tune(
     """
     check_release(sql, request.number)
     tasks = [task for suite in request.suites for task in load_tasks(suite, request.place(suite), environ)]
-    with open_database(
-        request.number, dsn=request.dsn, environ=environ, progress=progress, sql=sql
-    ) as database:
-        facts = database.facts
-        with database_errors(f"the database {facts.database}"):
-            found = [_judge(request, database, task, environ, progress) for task in tasks]
-    judges, default = [judge for judge, _ in found], found[0][1]
+    found = [_judge(request, task, environ, progress, sql) for task in tasks]
+    fingerprint = found[0][2]
+    judges, default = [judge for judge, _, _ in found], found[0][1]
     agreements = [check_agreement(judge, default) for judge in judges]
     made = {
         "schema": document.SCHEMA,
         "version": request.number,
-        "fingerprint": facts.fingerprint,
+        "fingerprint": fingerprint,
         "commit": code(ROOT).commit,
-        "protocol": load_protocol().version,
-        "metric_code": METRIC_VERSION,
+        "protocol": current().version,
+        "metric_code": current().metrics.code,
         "embedder": request.make_embedder().identity.model,
         "default": default,
         "grid": {name: list(values) for name, values in GRID.items()},
@@ -77,21 +74,28 @@ def tune(
 
 
 def _judge(
-    request: TuneRequest, database: Database, task: Task, environ: Mapping[str, str], progress: Progress
-) -> tuple[Judge, dict[str, float]]:
-    """The task with its components, from the file that holds them or from the extension."""
-    embedder, protocol, layout = request.make_embedder(), load_protocol(), Layout.of(task)
+    request: TuneRequest, task: Task, environ: Mapping[str, str], progress: Progress, sql: Path
+) -> tuple[Judge, dict[str, float], str]:
+    """The task with its components, from the file that holds them or from the extension; its fingerprint."""
+    embedder, edition, layout = request.make_embedder(), current(), Layout.of(task)
     cache = request.cache or default_cache_dir(environ)
-    file = component_file(
-        cache.parent / "components", task, embedder.identity, database.facts.fingerprint, protocol
-    )
-    collected = load_components(file)
-    if collected is None:
-        vectors = embed_corpus(task.corpus, embedder, cache, progress, passages=True)
-        collected = collect(database, task, layout, vectors, protocol, progress)
-        if not save_components(file, collected):
-            progress.say(f"the components could not be kept in {file}; the next tuning asks for them again")
-    return Judge(task, layout, prepare(collected.values)), collected.weights
+    demanded = {name: str(value) for name, value in edition.settings.items()}
+    place = Place(
+        Path(gettempdir()), request.number, f"tune {task.corpus.sha256} {task.name} {embedder.identity!r}",
+        {**demanded, **EVERYTHING}, environ, request.dsn, sql, progress=progress,
+    )  # fmt: skip
+    with open_system("pgmnemo", place) as system:
+        fingerprint = system.facts()["fingerprint"]
+        file = component_file(cache.parent / "components", task, embedder.identity, fingerprint, edition)
+        collected = load_components(file)
+        if collected is None:
+            vectors = embed_corpus(task.corpus, embedder, cache, progress, passages=True)
+            collected = collect(system, place, task, layout, vectors, edition, progress)
+            if not save_components(file, collected):
+                progress.say(
+                    f"the components could not be kept in {file}; the next tuning asks for them again"
+                )
+    return Judge(task, layout, prepare(collected.values)), collected.weights, fingerprint
 
 
 def _found(

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 import pytest
 
-from runner.gates import RunFacts
-from runner.protocol import EmbedderPins, Protocol, SuitePins, load_protocol
-from runner.records import Corpus, DatabaseFacts, EmbedderIdentity, Evidence, Question, SearchScope, Segment
+from runner.editions import Edition, EmbedderPins, SuitePins, current
+from runner.gates import Facts
+from runner.records import (
+    Corpus,
+    DatabaseFacts,
+    EmbedderIdentity,
+    Evidence,
+    Question,
+    SearchScope,
+    Segment,
+    Verdict,
+)
+from runner.runs.choice import Choice
+from runner.runs.environment import Code
+from runner.runs.run import Arm, CorpusPins, ProtocolPins, Run
 
 REGISTERED = "a" * 64
-FOREIGN = "b" * 64
 FINGERPRINT = "c" * 64
 
 PINS = SuitePins(
@@ -21,6 +34,7 @@ PINS = SuitePins(
     what="the tiny corpus",
     embedder="tiny-embedder",
     granularity="session",
+    scopes=("conversation", "pool"),
     shape={
         "projects": 2, "segments": 4, "turns": 9, "questions": 3, "scored": 2, "temporal": 1, "single-hop": 2,
     },
@@ -29,6 +43,14 @@ PINS = SuitePins(
     url="https://example.org/tiny.json",
     bytes=100,
 )  # fmt: skip
+
+TINY: Edition = msgspec.structs.replace(
+    current(),
+    version="tiny",
+    suites={"locomo": PINS},
+    embedders={"tiny-embedder": EmbedderPins("example/tiny", "1", 8, 512, 8)},
+)
+"""The edition in force, with the tiny corpus in the place of LoCoMo."""
 
 SEGMENTS = tuple(
     Segment(project, f"{project}/D{number}", f"[1 May, 2023]\nAnn: the {word} is here")
@@ -53,55 +75,80 @@ CORPUS = Corpus(
     scopes=(SearchScope("conversation"), SearchScope("pool", pooled=True)),
     clustered=True,
     shape={"turns": 9},
+    labels=(r"\bD\d{1,3}:\d{1,3}\b",),
 )
 
-IDENTITY = EmbedderIdentity("tiny-embedder", "example/tiny", "1", 8, 512, 8)
+
+class TinyRun(Run):
+    """A run under the tiny edition, or under one that is known here."""
+
+    @property
+    def edition(self) -> Edition:
+        return TINY if self.protocol.version == TINY.version else super().edition
+
+
+RUN = TinyRun(
+    name="v0.2.1_20260509_tiny-embedder",
+    verdict=Verdict.VERIFIED,
+    protocol=ProtocolPins(TINY.version, TINY.sha256, TINY.pins_sha256),
+    choice=Choice(suite="locomo", level="session", embedder="tiny-embedder", version="0.2.1"),
+    seed=42,
+    python_hash_seed="42",
+    corpus=CorpusPins("Tiny", "tiny.json", REGISTERED, 4, 3, True, PINS.shape),
+    embedder=EmbedderIdentity("tiny-embedder", "example/tiny", "1", 8, 512, 8),
+    arms=(Arm("pgmnemo", "the extension", "system"), Arm("random", "a random order")),
+    guc_state={
+        "pgmnemo.gate_strict": "warn",
+        "pgmnemo.tenant_id": "some-uuid",
+        "pgmnemo.recency_weight": "0.1",
+    },
+    database=DatabaseFacts("embedded", "bench", "18.4", "0.8.5", "0.2.1", FINGERPRINT, "runner"),
+    code=Code("d" * 40, False),
+    started=datetime(2026, 5, 9, tzinfo=UTC),
+)
 
 
 @pytest.fixture(scope="session")
-def protocol() -> Protocol:
-    """The protocol in force, with the tiny corpus in the place of LoCoMo."""
-    pins = EmbedderPins("example/tiny", "1", 8, 512, 8)
-    return replace(load_protocol(), suites={"locomo": PINS}, embedders={"tiny-embedder": pins})
-
-
-@pytest.fixture(scope="session")
-def verified(protocol: Protocol) -> RunFacts:
+def verified() -> Facts:
     """A run in which every gate passes."""
-    return RunFacts(
-        protocol=protocol,
+    return Facts(
+        run=RUN,
         corpus=CORPUS,
-        requested_version="v0.2.1",
-        embedder="tiny-embedder",
-        hash_seed="42",
-        seed=42,
-        identity=IDENTITY,
-        database=DatabaseFacts("embedded", "bench", "18.4", "0.8.5", "0.2.1", FINGERPRINT, "runner"),
         fingerprint=FINGERPRINT,
-        ours=True,
-        settings={
-            "pgmnemo.gate_strict": "warn",
-            "pgmnemo.tenant_id": "some-uuid",
-            "pgmnemo.recency_weight": "0.1",
-        },
-        commit="d" * 40,
-        dirty=False,
+        recognised=True,
         retrievals={(arm, scope): 2 for arm in ("pgmnemo", "random") for scope in ("conversation", "pool")},
-        artefacts=dict.fromkeys(protocol.artefacts, True),
+        artefacts=dict.fromkeys(TINY.artefacts.required, True),
         history_ready=True,
     )
 
 
 @pytest.fixture
-def run(verified: RunFacts) -> Callable[..., RunFacts]:
-    """The verified run with some facts changed; `corpus_*` changes the corpus."""
+def changed(verified: Facts) -> Callable[..., Facts]:
+    """The verified run with some facts changed; `corpus_*`, `run_*` and `choice_*` are of that record."""
 
-    def changed(**facts: Any) -> RunFacts:
-        corpus = {
-            name.removeprefix("corpus_"): facts.pop(name) for name in list(facts) if name[:7] == "corpus_"
-        }
-        if corpus:
-            facts["corpus"] = replace(facts.get("corpus", verified.corpus), **corpus)
-        return replace(verified, **facts)
+    def of(facts: dict[str, Any], record: str) -> dict[str, Any]:
+        taken = [name for name in facts if name.startswith(f"{record}_")]
+        return {name.removeprefix(f"{record}_"): facts.pop(name) for name in taken}
 
-    return changed
+    def make(**facts: Any) -> Facts:
+        corpus, run, choice = (of(facts, record) for record in ("corpus", "run", "choice"))
+        before = replace(verified, **facts)
+        return replace(
+            before,
+            corpus=replace(before.corpus, **corpus),
+            run=replace(before.run, **{"choice": replace(before.run.choice, **choice), **run}),
+        )
+
+    return make
+
+
+@pytest.fixture
+def in_force(verified: Facts) -> Callable[..., Facts]:
+    """The verified run over a real corpus, under the edition in force."""
+    edition = current()
+    protocol = ProtocolPins(edition.version, edition.sha256, edition.pins_sha256)
+
+    def make(corpus: Corpus) -> Facts:
+        return replace(verified, corpus=corpus, run=replace(verified.run, protocol=protocol))
+
+    return make

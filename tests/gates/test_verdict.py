@@ -7,15 +7,20 @@ from dataclasses import replace
 from itertools import combinations_with_replacement
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from runner.gates import GATES, RunFacts, check_all, check_before, deviations, judge
-from runner.protocol import load_protocol
-from runner.records import GateResult, Status, Verdict
+from runner.editions import current, edition, known
+from runner.errors import UsageError
+from runner.gates import Facts, check_after, check_all, check_before, deviations, gates_of, judge
+from runner.records import Corpus, GateResult, Status, Verdict
+from runner.runs.environment import Code
 from runner.suites import SUITES
 
-Run = Callable[..., RunFacts]
+Changed = Callable[..., Facts]
+InForce = Callable[[Corpus], Facts]
 
+GATES = {gate.name: gate for gate in gates_of(current())}
 DEV_SPLIT = "1b6e84ec6f26bed1a4b8e41b828ed99476627b46dfd0cd4b801f40324ec95c53"
 RANK = [Status.FAILED, Status.UNVERIFIED, Status.DEVIATION, Status.PASSED]
 WORDS = [Verdict.BLOCKED, Verdict.UNVERIFIED, Verdict.DEVIATION, Verdict.VERIFIED]
@@ -27,7 +32,7 @@ def test_the_worst_gate_decides(statuses: tuple[Status, ...]) -> None:
     assert judge(results) is WORDS[min(map(RANK.index, statuses))]
 
 
-def test_before_the_run_its_results_are_not_yet_known(verified: RunFacts) -> None:
+def test_before_the_run_its_results_are_not_yet_known(verified: Facts) -> None:
     statuses = {result.gate: result.status for result in check_before(verified)}
     later = {"retrievals", "artefacts", "blocked"}
     assert {gate for gate, status in statuses.items() if status is Status.NOT_YET} == later
@@ -35,42 +40,43 @@ def test_before_the_run_its_results_are_not_yet_known(verified: RunFacts) -> Non
     assert judge(check_before(verified)) is Verdict.VERIFIED
 
 
-def test_after_the_run_what_is_not_known_has_failed(run: Run) -> None:
-    results = check_all(run(database=None, settings=None))
+def test_after_the_run_what_is_not_known_has_failed(changed: Changed) -> None:
+    results = check_all(changed(run_database=None, run_guc_state={}))
     failed = {result.gate for result in results if result.status is Status.FAILED}
     assert failed == {"version", "settings"}
     assert judge(results) is Verdict.BLOCKED
 
 
-def test_every_departure_is_named_for_the_history(run: Run) -> None:
-    results = check_all(run(dirty=True, limit=5))
+def test_every_departure_is_named_for_the_history(changed: Changed) -> None:
+    results = check_all(changed(run_code=Code("d" * 40, True), choice_limit=5))
     assert [line.partition(":")[0] for line in deviations(results)] == ["scope", "tree"]
 
 
 def test_the_development_split_is_blocked_by_its_name_and_let_through_by_the_flag(
-    verified: RunFacts, longmemeval_path: Path
+    in_force: InForce, longmemeval_path: Path
 ) -> None:
     corpus = SUITES["longmemeval"].load(longmemeval_path)
     assert corpus.sha256 == DEV_SPLIT
-    facts = replace(verified, protocol=load_protocol(), corpus=corpus)
+    facts = in_force(corpus)
     blocked = GATES["dataset"](facts)
     assert blocked.status is Status.FAILED
     assert "246-item development split" in blocked.found
-    let_through = check_before(replace(facts, allow_unregistered=True))
+    choice = replace(facts.run.choice, allow_unregistered_corpus=True)
+    let_through = check_before(replace(facts, run=replace(facts.run, choice=choice)))
     assert judge(let_through) is Verdict.UNVERIFIED
 
 
-def test_locomo_passes_every_gate_of_the_corpus(verified: RunFacts, locomo_path: Path) -> None:
+def test_locomo_passes_every_gate_of_the_corpus(in_force: InForce, locomo_path: Path) -> None:
     corpus = SUITES["locomo"].load(locomo_path)
-    facts = replace(verified, protocol=load_protocol(), corpus=corpus)
+    facts = in_force(corpus)
     for gate in ("dataset", "shape", "granularity", "coverage"):
         assert GATES[gate](facts).status is Status.PASSED, GATES[gate](facts)
     assert "1,982 of 1,982 questions" in GATES["coverage"](facts).found
 
 
-def test_locomo_by_turns_names_the_turns_that_do_not_exist(verified: RunFacts, locomo_path: Path) -> None:
+def test_locomo_by_turns_names_the_turns_that_do_not_exist(in_force: InForce, locomo_path: Path) -> None:
     corpus = SUITES["locomo"].load(locomo_path, "turn")
-    facts = replace(verified, protocol=load_protocol(), corpus=corpus)
+    facts = in_force(corpus)
     result = GATES["coverage"](facts)
     assert result.status is Status.DEVIATION
     assert "D10:19" in result.where
@@ -82,8 +88,41 @@ def test_locomo_by_turns_names_the_turns_that_do_not_exist(verified: RunFacts, l
     )
 
 
-def test_the_sample_passes_every_gate_of_the_corpus(verified: RunFacts) -> None:
+def test_the_sample_passes_every_gate_of_the_corpus(in_force: InForce) -> None:
     suite = SUITES["sample"]
-    facts = replace(verified, protocol=load_protocol(), corpus=suite.load(suite.locate(None, {})))
+    facts = in_force(suite.load(suite.locate(None, {})))
     for gate in ("dataset", "shape", "granularity", "coverage", "leak"):
         assert GATES[gate](facts).status is Status.PASSED, GATES[gate](facts)
+
+
+def test_what_the_corpus_alone_decides_is_looked_at_once(changed: Changed, verified: Facts) -> None:
+    before = check_before(verified)
+    after = check_after(before, changed(corpus_questions=(), corpus_granularity="turn", run_seed=7))
+    apart = {old.gate for old, new in zip(before, after, strict=True) if old != new}
+    assert apart == {"seed", "retrievals", "artefacts", "blocked"}
+    assert judge(after) is Verdict.BLOCKED
+
+
+def test_another_system_is_not_asked_what_pgmnemo_is(changed: Changed) -> None:
+    facts = changed(choice_system="sqlite-fts5", choice_version="", run_database=None, run_guc_state={})
+    results = check_all(facts)
+    assert [result.gate for result in results] == [
+        name for name in GATES if name not in ("version", "settings")
+    ]
+    assert judge(results) is Verdict.VERIFIED
+
+
+def test_pgmnemo_is_pgmnemo_at_whichever_version(changed: Changed) -> None:
+    assert [result.gate for result in check_all(changed(choice_system="pgmnemo@0.2.1"))] == list(GATES)
+
+
+def test_a_gate_without_its_file_is_named() -> None:
+    with pytest.raises(UsageError, match=r"no gate 'moon': runner/gates/ has no moon\.py with a GATE"):
+        gates_of(msgspec.structs.replace(current(), gates=("seed", "moon")))
+
+
+@pytest.mark.parametrize("version", known())
+def test_every_edition_names_gates_that_there_are(version: str) -> None:
+    gates = gates_of(edition(version))
+    assert tuple(gate.name for gate in gates) == edition(version).gates
+    assert len(gates_of(edition(version), ours=False)) == len(gates) - len(edition(version).pgmnemo_gates)

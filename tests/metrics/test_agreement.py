@@ -7,8 +7,14 @@ from math import log
 
 import pytest
 
-from runner.metrics import METRICS, mrr, ndcg, recall_any, recall_frac
+from runner.editions import current
+from runner.metrics import metrics_for
+from runner.metrics.families.mrr import mrr
+from runner.metrics.families.ndcg import ndcg
+from runner.metrics.families.recall_any import recall_any
+from runner.metrics.families.recall_frac import recall_frac
 
+METRICS = metrics_for(current())
 Case = tuple[frozenset[str], list[str]]
 
 

@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from runner.metrics import Metric, mrr, ndcg, recall_any, recall_frac
+from runner.metrics import Metric
+from runner.metrics.families.mrr import mrr
+from runner.metrics.families.ndcg import ndcg
+from runner.metrics.families.recall_any import recall_any
+from runner.metrics.families.recall_frac import recall_frac
 from runner.records import Corpus
 from runner.suites import SUITES
 

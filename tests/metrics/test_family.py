@@ -1,16 +1,23 @@
-import pytest
+"""An edition's metrics, under the literature's names."""
 
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from runner.editions import current, edition, known
 from runner.errors import UsageError
-from runner.metrics import METRIC_VERSION, METRICS, metrics_for
+from runner.metrics import DIFFERENCES, metrics_for
 
 
 def test_the_registry_holds_the_protocols_metrics_under_the_literatures_names() -> None:
     recalls = [f"recall_{kind}@{k}" for kind in ("any", "frac", "all") for k in (1, 5, 10, 20, 50)]
-    assert list(METRICS) == [*recalls, "MRR@50", "nDCG@10"]
+    assert list(metrics_for(current())) == [*recalls, "MRR@50", "nDCG@10"]
 
 
-def test_a_metric_says_what_it_is() -> None:
-    for name, metric in METRICS.items():
+@pytest.mark.parametrize("version", known())
+def test_a_metric_says_what_it_is(version: str) -> None:
+    for name, metric in metrics_for(edition(version)).items():
         assert name == metric.name == f"{metric.family}@{metric.k}"
         assert metric.direction == "higher"
         assert metric.worst == 0
@@ -18,12 +25,28 @@ def test_a_metric_says_what_it_is() -> None:
         assert metric.definition.count(". ") == 0
 
 
-def test_the_code_that_makes_the_numbers_has_a_version() -> None:
-    assert METRIC_VERSION.count(".") == 2
+@pytest.mark.parametrize("version", known())
+def test_the_code_that_makes_the_numbers_has_a_version(version: str) -> None:
+    code = edition(version).metrics.code
+    assert code.count(".") == 2
+    assert code in DIFFERENCES
 
 
 def test_other_cutoffs_move_the_recalls_alone() -> None:
-    assert list(metrics_for([3])) == ["recall_any@3", "recall_frac@3", "recall_all@3", "MRR@50", "nDCG@10"]
+    names = ["recall_any@3", "recall_frac@3", "recall_all@3", "MRR@50", "nDCG@10"]
+    assert list(metrics_for(current(), [3])) == names
+
+
+def test_an_edition_decides_which_families_there_are_and_how_deep_they_look() -> None:
+    metrics = replace(current().metrics, families=("ndcg", "recall_any"), cutoffs=(2,), ndcg_depth=5)
+    assert list(metrics_for(replace(current(), metrics=metrics))) == ["nDCG@5", "recall_any@2"]
+
+
+def test_a_family_without_its_file_is_named_with_those_that_there_are() -> None:
+    metrics = replace(current().metrics, families=("recall_some",))
+    sentence = "no metric family 'recall_some': runner/metrics/families/ has no recall_some.py .* mrr, ndcg"
+    with pytest.raises(UsageError, match=sentence):
+        metrics_for(replace(current(), metrics=metrics))
 
 
 @pytest.mark.parametrize(
@@ -38,11 +61,4 @@ def test_other_cutoffs_move_the_recalls_alone() -> None:
 )
 def test_refuses_a_cutoff_that_means_nothing(cutoffs: list[int], sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
-        metrics_for(cutoffs)
-
-
-def test_a_name_that_the_module_lacks_is_an_attribute_error() -> None:
-    import runner.metrics
-
-    with pytest.raises(AttributeError, match="no attribute 'METRIX'"):
-        _ = runner.metrics.METRIX
+        metrics_for(current(), cutoffs)

@@ -24,7 +24,9 @@ from typing import Any
 
 import pytest
 
-from runner.metrics import mrr, score
+from runner.editions import current
+from runner.metrics import score
+from runner.metrics.families.mrr import mrr
 from runner.records import Hit, Retrieval
 
 Conversation = dict[str, Any]
@@ -115,7 +117,7 @@ def test_a_published_recipe_gets_its_published_figures(
     locomo_path: Path, recipe: Recipe, n: int, published: tuple[str, str, str]
 ) -> None:
     rows = list(retrievals(json.loads(locomo_path.read_text()), recipe))
-    scores = score(rows, views={"all": lambda key, type_: True}, clustered=True, cutoffs=[5, 10])
+    scores = score(rows, current(), views={"all": lambda key, type_: True}, clustered=True, cutoffs=[5, 10])
     found = {r.metric: r for r in scores.results if (r.arm, r.type) == ("fts5", "all")}
     assert found["recall_any@5"].n == n
     reciprocal = sum(mrr(10).value(frozenset(r.gold), [hit.id for hit in r.ranking]) for r in rows) / n

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from runner.editions import current
 from runner.errors import UsageError
 from runner.metrics import Scores, score
 from runner.records import Difference, Hit, Retrieval, Score
@@ -37,7 +38,7 @@ def rows() -> list[Retrieval]:
 
 
 def scored(given: list[Retrieval], clustered: bool = False, cutoffs: list[int] | None = None) -> Scores:
-    return score(given, views=VIEWS, clustered=clustered, cutoffs=cutoffs)
+    return score(given, current(), views=VIEWS, clustered=clustered, cutoffs=cutoffs)
 
 
 def pick(scores: Scores, metric: str, arm: str = "hybrid", view: str = "all", type_: str = "all") -> Score:
@@ -123,7 +124,7 @@ def test_views_and_types_are_subsets_of_the_questions() -> None:
 
 
 def test_an_empty_view_gives_no_row() -> None:
-    scores = score(rows(), views={"none": lambda key, type_: False}, clustered=False)
+    scores = score(rows(), current(), views={"none": lambda key, type_: False}, clustered=False)
     assert (scores.results, scores.differences) == ([], [])
 
 

@@ -4,9 +4,16 @@ from math import log2
 
 import pytest
 
+from runner.editions import current
 from runner.errors import UsageError
-from runner.metrics import METRICS, Metric, mrr, ndcg, recall_all, recall_any, recall_frac
+from runner.metrics import Metric, metrics_for
+from runner.metrics.families.mrr import mrr
+from runner.metrics.families.ndcg import ndcg
+from runner.metrics.families.recall_all import recall_all
+from runner.metrics.families.recall_any import recall_any
+from runner.metrics.families.recall_frac import recall_frac
 
+METRICS = metrics_for(current())
 HALF = 1 / log2(3)  # discount at rank 2
 
 

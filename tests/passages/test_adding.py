@@ -201,8 +201,8 @@ STRANGER = "40ce5b98-d2be-57f3-af69-eb889de34161"
 WRONG: dict[str, Wrong] = {
     "no address": lambda lessons, former: ((), {"--dsn": None}),
     "an address that cannot be read": lambda lessons, former: ((), {"--dsn": "host"}),
-    "a tenant that is none": lambda lessons, former: ((), {"--tenant": "me"}),
-    "an embedder that is none": lambda lessons, former: (("--embedder", "x"), {}),
+    "no tenant's uuid": lambda lessons, former: ((), {"--tenant": "me"}),
+    "an unknown embedder": lambda lessons, former: (("--embedder", "x"), {}),
     "an embedder of another width": lambda lessons, former: (
         ("--embedder", "hash", "--dimensions", "1000"),
         {},

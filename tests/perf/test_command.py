@@ -9,21 +9,23 @@ from typing import Any
 
 import pytest
 
-from runner.cli import main
-from runner.options import parser
-from runner.perf import document, estimate, measuring, systems
+from runner import systems
+from runner.cli import app, main
+from runner.perf import document, estimate, measuring
+from runner.perf.figures import Which, ratio
 from runner.perf.measuring import measure
-from runner.perf.plots import recall_over_latency
+from runner.perf.plots import COLOURS, recall_over_latency
 from runner.perf.request import PerfRequest
 from runner.perf.results import Cell, Result, Writes
-from runner.perf.systems import KINDS, missing
+from runner.perf.subjects import USUAL, subject, subjects
 
-README = (Path(__file__).parents[2] / "benchmarks" / "performance" / "README.md").read_text()
+README_FOLDER = Path(__file__).parents[2] / "benchmarks" / "performance"
+README = (README_FOLDER / "README.md").read_text()
 TINY = (
     "--memories", "400", "--tenants", "20", "--embedder", "hash", "--seconds", "0.2", "--clients", "2",
     "--quiet",
 )  # fmt: skip
-SQLITE = ("--systems", "sqlite")
+SQLITE = ("--systems", "sqlite-hybrid")
 CELL = Cell("vector", "whole", 1, None, 20, 1.0, 2.0, 3.0, 1.0, 900.0, 10.0, 1.0, recall=1.0)
 WRITES = Writes(20, 1.0, 2.0)
 
@@ -36,7 +38,7 @@ def ended(arguments: Sequence[str], capsys: pytest.CaptureFixture[str]) -> tuple
 
 @pytest.fixture
 def needs_sqlite() -> None:
-    if sentence := missing(KINDS["sqlite"], "0.2.1"):
+    if sentence := subject("sqlite-hybrid").missing("0.2.1"):
         pytest.skip(sentence)
 
 
@@ -54,7 +56,7 @@ REFUSED = {
     "name": ((*SIZE, "--tenants", "9", "--name", "a/b"), "--name takes the name of a folder, not 'a/b'"),
     "system": (
         (*SIZE, "--tenants", "9", "--systems", "oracle"),
-        "there is no system named 'oracle'; choose one of: pgmnemo, sqlite, chroma, by-hand, .*",
+        "there is no system named 'oracle'; choose one of: pgmnemo, sqlite-fts5, sqlite-hybrid, chroma, .*",
     ),
     "version": (
         (*SIZE, "--tenants", "9", "--version", "9.9"), "there is no release '9.9' of pgmnemo in .*",
@@ -63,11 +65,11 @@ REFUSED = {
         (*SIZE, "--tenants", "9", "--corpus", "x", *SQLITE), "there is no suite named 'x'; choose one of: .*",
     ),
     "no passages": (
-        (*SIZE, "--tenants", "9", "--version", "v0.2.1", "--systems", "pgmnemo-passages"),
-        "none of the systems can be measured: pgmnemo 0.2.1 cannot do this; measure --version v0.3.0 or .*",
+        (*SIZE, "--tenants", "9", "--version", "v0.2.1", "--systems", "pgmnemo+passages"),
+        "none of the systems can be measured: pgmnemo 0.2.1 takes no passages; measure --version v0.3.0 .*",
     ),
     "no name of a system": (
-        (*SIZE, "--tenants", "9", "--systems", ","), "there is no system named ''; choose one of: .*",
+        (*SIZE, "--tenants", "9", "--systems", ","), "--systems takes names with commas between, not ','",
     ),
     "embedder of another width": (
         (*SIZE, "--tenants", "9", "--embedder", "bge-m3"),
@@ -75,7 +77,7 @@ REFUSED = {
     ),
     "plot and measure": (
         ("--memories", "400", "plot", "nowhere"),
-        "perf plot joins runs and measures nothing; leave --memories out",
+        "there is no place for plot nowhere; a command stands before its options; see .*",
     ),
     "plot of a file": (("plot", __file__), ".*test_command.py is a file; name the folder that .* wrote"),
     "plot of nothing": (("plot", "nowhere"), "nowhere holds no performance.json; name folders .* wrote"),
@@ -125,7 +127,7 @@ def test_a_machine_that_lacks_memory_is_refused(
 
 def test_what_a_run_needs_grows_with_it() -> None:
     def needed(memories: int, dimensions: int = 384) -> Any:
-        return estimate.estimate(PerfRequest(memories, dimensions=dimensions), list(KINDS))
+        return estimate.estimate(PerfRequest(memories=memories, dimensions=dimensions), subjects(USUAL))
 
     small, large, wide = needed(10_000), needed(1_000_000), needed(1_000_000, 1024)
     for part in ("seconds", "corpus_bytes", "system_bytes", "memory_bytes"):
@@ -162,11 +164,11 @@ def test_a_peer_that_is_not_installed_is_named_with_its_remedy(
 ) -> None:
     installed = systems._installed
     monkeypatch.setattr(systems, "_installed", lambda package: package != "chromadb" and installed(package))
-    options: dict[str, Any] = {"systems": ("sqlite", "chroma"), "clients": 1, "seconds": 0.2}
-    request = PerfRequest(400, 20, embedder="hash", output=results, **options)
+    options: dict[str, Any] = {"systems": ("sqlite-hybrid", "chroma"), "clients": 1, "seconds": 0.2}
+    request = PerfRequest(memories=400, tenants=20, embedder="hash", output=results, **options)
     folder = measure(request)
     made = document.load(folder)
-    sentence = "chromadb not installed; install the perf extra: pip install -c constraints.txt -e .[perf]"
+    sentence = "not installed: chromadb; pip install -c constraints.txt -e '.[peers]'"
     assert made["missing"] == {"ChromaDB (vectors only)": sentence}
     assert sentence in (folder / "performance.md").read_text()
 
@@ -175,26 +177,28 @@ def test_a_run_that_ends_early_keeps_what_it_measured(
     results: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, needs_sqlite: None
 ) -> None:
     def measured(*_: Any) -> Iterator[Result]:
-        yield Result("sqlite", "S", "", True, {}, 1420, {"store": 1.0}, {"file": 1}, None, [CELL], WRITES)
+        stored, size = {"store": 1.0}, {"file": 1}
+        yield Result("sqlite-hybrid", "S", "", True, {}, 1420, stored, size, None, [CELL], WRITES)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(measuring, "_measured", measured)
-    wanted = [*TINY, "--systems", "sqlite,by-hand", "--output", str(results), "--name", "cut"]
+    wanted = [*TINY, "--systems", "sqlite-hybrid,gin-hnsw", "--output", str(results), "--name", "cut"]
     code, _, err = ended(wanted, capsys)
     assert (code, err) == (130, f"interrupted; what was measured stands in {results / 'cut'}\n")
     made = document.load(results / "cut")
-    assert [system["name"] for system in made["systems"]] == ["sqlite"]
+    assert [system["name"] for system in made["systems"]] == ["sqlite-hybrid"]
     assert made["missing"] == {"GIN + ts_rank_cd + HNSW": measuring.CUT_SHORT}
 
 
 @pytest.fixture(scope="module")
 def two_runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     pytest.importorskip("matplotlib")
-    if sentence := missing(KINDS["sqlite"], "0.2.1"):
+    if sentence := subject("sqlite-hybrid").missing("0.2.1"):
         pytest.skip(sentence)
     output = tmp_path_factory.mktemp("runs")
-    options: dict[str, Any] = {"embedder": "hash", "systems": ("sqlite",), "clients": 1, "seconds": 0.1}
-    return [measure(PerfRequest(memories, 20, output=output, **options)) for memories in (400, 800)]
+    options: dict[str, Any] = {"embedder": "hash", "systems": ("sqlite-hybrid",), "clients": 1}
+    options |= {"seconds": 0.1, "tenants": 20, "output": output}
+    return [measure(PerfRequest(memories=memories, **options)) for memories in (400, 800)]
 
 
 def test_runs_are_joined_into_growth_plots(
@@ -209,11 +213,11 @@ def test_runs_are_joined_into_growth_plots(
     assert [row.split("|")[1].strip() for row in rows] == ["400", "800"]
 
 
-def test_an_output_before_plot_is_heeded_and_nothing_foreign_is_written_over(
+def test_our_own_growth_is_drawn_anew_and_nothing_foreign_is_written_over(
     two_runs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["--output", str(tmp_path), "plot", *map(str, two_runs)]
-    for _ in range(2):  # our own growth is drawn anew
+    words = ["plot", "--output", str(tmp_path), *map(str, two_runs)]
+    for _ in range(2):
         assert ended(words, capsys)[:2] == (0, f"{tmp_path / 'growth.md'}\n")
     (tmp_path / "growth.md").write_text("precious")
     assert re.search(r"growth.md is there and holds something else", ended(words, capsys)[2])
@@ -270,13 +274,17 @@ def test_a_damaged_document_is_told(text: str, tmp_path: Path, capsys: pytest.Ca
 
 
 def test_every_option_is_documented_and_exists() -> None:
-    [choices] = (action.choices for action in parser()._actions if action.dest == "suite")
-    assert choices is not None
-    command = dict(choices)["perf"]  # type: ignore[call-overload]
-    taken = {
-        f"{action.option_strings[-1]} {action.metavar}" if action.metavar else action.option_strings[-1]
-        for action in command._actions
-        if action.option_strings and action.option_strings[-1] != "--help"
-    }
-    assert set(re.findall(r"^\| `(--[^`]+)` \|", README, re.MULTILINE)) == taken
-    assert set(re.findall(r"^\| `([a-z][a-z-]+)` \|", README, re.MULTILINE)) == set(KINDS)
+    shown = (one for one in app()["perf"].assemble_argument_collection() if one.show)
+    taken = {(one.name, one.hint is not bool) for one in shown}
+    documented = [row.split(" ") for row in re.findall(r"^\| `(--[^`]+)` \|", README, re.MULTILINE)]
+    assert {(name, bool(value)) for name, *value in documented} == taken
+    assert set(re.findall(r"^\| `([a-z][a-z+-]+)` \|", README, re.MULTILINE)) == set(USUAL)
+
+
+def test_documents_of_before_name_their_systems_as_those_of_today() -> None:
+    """So that their rows are held against SQLite's, and drawn in the colours that they have."""
+    [folder] = README_FOLDER.glob("v0.3.1_*_100000_384d")
+    made = document.load(folder)
+    assert {system["name"] for system in made["systems"]} == set(USUAL) == set(COLOURS)
+    [own] = (system for system in made["systems"] if system["name"] == "pgmnemo")
+    assert ratio(made, own, Which("whole")) == pytest.approx(10.6, abs=0.1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
@@ -11,14 +11,22 @@ import pytest
 from runner.perf.generating import RARE_WORDS, projection
 from runner.perf.source import Source
 from runner.perf.vocabulary import WORDS, Vocabulary
-from runner.perf.workload import FIXED_SIZE, SPARE, Tenant, Workload, interleaved
+from runner.perf.workload import FIXED_SIZE, SPARE, Loaded, Tenant, Workload, interleaved
+from runner.systems import Lesson
 
 
 def test_the_seed_decides_every_text_and_vector(make: Callable[..., Workload], workload: Workload) -> None:
     again, other = make(), make(seed=43)
     assert again.digest == workload.digest != other.digest
     assert np.array_equal(again.vectors, workload.vectors)
-    assert [one.text for one in again.lessons(0, 50)] == [one.text for one in workload.lessons(0, 50)]
+    assert [one.text for one in lessons(again, range(50))] == [
+        one.text for one in lessons(workload, range(50))
+    ]
+
+
+def lessons(workload: Workload, numbers: Iterable[int]) -> list[Lesson]:
+    """With their passages."""
+    return [workload.lesson(number, passages=True) for number in numbers]
 
 
 def test_tenants_have_their_sizes_and_the_spare_rows_are_nobody_s_load(workload: Workload) -> None:
@@ -26,9 +34,19 @@ def test_tenants_have_their_sizes_and_the_spare_rows_are_nobody_s_load(workload:
         Tenant.WHOLE: 400, Tenant.SHARE: 20, Tenant.FIXED: FIXED_SIZE,
     }  # fmt: skip
     assert len(list(workload.spare())) == SPARE
-    assert {lesson.tenant for lesson in workload.lessons(workload.count, workload.count + 10)} == {
-        Tenant.WHOLE, Tenant.SHARE,
-    }  # fmt: skip
+    later = lessons(workload, range(workload.count, workload.count + 10))
+    assert {lesson.project for lesson in later} == {"whole", "share"}
+
+
+def test_what_is_loaded_are_the_rows_in_order_with_passages_or_without(workload: Workload) -> None:
+    plain, cut = Loaded(workload, passages=False), Loaded(workload, passages=True)
+    assert len(plain) == len(cut) == workload.count
+    assert plain.projects == ["whole", "share", "fixed"]
+    assert [plain[place].number for place in (0, 5, -1)] == [0, 5, workload.count - 1]
+    assert plain.number(plain[7].project, plain[7].external_id) == 7
+    assert plain[3].passages == () != cut[3].passages
+    assert cut[3].passage_vectors is not None
+    assert cut[3].passage_vectors.shape == (2, workload.width)
 
 
 @pytest.mark.parametrize("counts", [(1000, 10, 100), (7, 3, 1), (5, 0, 5)])
@@ -43,7 +61,7 @@ def test_rows_of_each_tenant_arrive_evenly_spread(counts: tuple[int, ...]) -> No
 def test_a_lesson_is_two_passages_of_the_suite_with_rare_words(workload: Workload, source: Source) -> None:
     known = {tuple(passage.split()) for passage in source.passages}
     rare = set(Vocabulary(42).words)
-    for lesson in workload.lessons(0, 30):
+    for lesson in lessons(workload, range(30)):
         assert "".join(lesson.passages) == lesson.text
         for passage in lesson.passages:
             words = passage.split()
@@ -57,7 +75,9 @@ def test_vectors_are_unit_rows_and_a_lesson_is_the_mean_of_its_passages(
 ) -> None:
     made = make(dimensions=width)
     rows, parts = np.asarray(made.vectors), np.asarray(made.passage_vectors)
-    assert rows.shape[1] == parts.shape[1] == made.questions[0].vector.shape[0] == width
+    assert rows.shape[1] == parts.shape[1] == width
+    assert made.questions[0].vector is not None
+    assert made.questions[0].vector.shape == (width,)
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
     mean = parts.reshape(len(rows), 2, width).mean(axis=1)
     assert np.allclose(rows, mean / np.linalg.norm(mean, axis=1, keepdims=True), atol=1e-5)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from runner.perf.reading import LEAST, Reads, read
 from runner.perf.results import percentiles
-from runner.perf.workload import Asked, Lesson, Tenant, Workload
+from runner.perf.workload import Tenant, Workload
 from runner.perf.writing import add_some, writing
-from runner.progress import Progress
+from runner.progress import QUIET, Progress
+from runner.systems import Lesson, Lessons, Match, Query, System
 
 
-class Slow:
+class Slow(System):
     """Answers after `pause` seconds with `rows` rows, and notes who asked."""
 
     def __init__(self, pause: float = 0.0, rows: int = 10, fails: bool = False) -> None:
@@ -23,19 +25,19 @@ class Slow:
         self.threads: set[int] = set()
         self.clients, self.added = 0, 0
 
-    def load(self, workload: Workload, progress: Progress) -> Mapping[str, float]:
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
         return {}
 
-    def client(self, ef_search: int | None = None) -> Slow:
+    def client(self, settings: Mapping[str, str] | None = None) -> Slow:
         self.clients += 1
         return self
 
-    def query(self, asked: Asked, tenant: Tenant, k: int) -> list[int]:
+    def ask(self, query: Query, k: int) -> list[Match]:
         self.threads.add(threading.get_ident())
         time.sleep(self.pause)
-        return list(range(self.rows))
+        return [Match(number) for number in range(self.rows)]
 
-    nearest = query
+    nearest = ask
 
     def add(self, lesson: Lesson) -> None:
         if self.fails:
@@ -45,20 +47,23 @@ class Slow:
     def close(self) -> None:
         self.clients -= 1
 
-    def exact(self) -> None:
-        """Nothing to compare."""
 
-    def searched(self, tenant: Tenant) -> Tenant | None:
-        return tenant
+class Single(System):
+    """Has no clients."""
 
-    def sizes(self) -> Mapping[str, int]:
+    def __init__(self) -> None:
+        self.threads: set[int] = set()
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
         return {}
 
-    def memory(self) -> None:
-        """Not told."""
+    def ask(self, query: Query, k: int) -> list[Match]:
+        self.threads.add(threading.get_ident())
+        return [Match(0)]
 
-    def facts(self) -> Mapping[str, str]:
-        return {}
+
+def reads(tenant: Tenant = Tenant.WHOLE, k: int = 10, **options: Any) -> Reads:
+    return Reads(tenant, k, walls=True, **options)
 
 
 def test_percentiles_are_in_milliseconds() -> None:
@@ -66,33 +71,49 @@ def test_percentiles_are_in_milliseconds() -> None:
 
 
 def test_one_client_waits_as_long_as_the_system_takes(workload: Workload) -> None:
-    cell, taken = read(Slow(0.002), workload, Reads(Tenant.WHOLE, 10, most=40))
+    cell, taken = read(Slow(0.002), workload, reads(most=40))
     assert cell.questions == 40 == len(taken.seconds)
     assert 2.0 <= cell.p50_ms <= cell.p95_ms <= cell.p99_ms
     assert len(taken.answers) == min(40, len(workload.questions))
 
 
 def test_time_ends_the_reads_but_not_before_the_least(workload: Workload) -> None:
-    cell, _ = read(Slow(0.004), workload, Reads(Tenant.WHOLE, 10, seconds=0.001, most=400))
+    cell, _ = read(Slow(0.004), workload, reads(seconds=0.001, most=400))
     assert LEAST <= cell.questions < 2 * LEAST
 
 
 def test_several_clients_ask_at_once_and_give_their_connections_back(workload: Workload) -> None:
     system = Slow(0.005)
-    cell, _ = read(system, workload, Reads(Tenant.WHOLE, 10, clients=8, most=160))
+    cell, _ = read(system, workload, reads(clients=8, most=160))
     assert len(system.threads) >= 8
     assert system.clients == 0
     assert cell.per_second > 2 / 0.005
 
 
+def test_a_system_without_clients_is_asked_by_one_thread(workload: Workload) -> None:
+    system = Single()
+    cell, _ = read(system, workload, reads(most=40))
+    assert (cell.questions, system.threads) == (40, {threading.get_ident()})
+
+
+@pytest.mark.parametrize(
+    ("tenant", "walls", "project"),
+    [(Tenant.WHOLE, True, "whole"), (Tenant.WHOLE, False, None), (Tenant.SHARE, False, "share")],
+)
+def test_what_filters_by_a_column_is_asked_for_everything_unfiltered(
+    tenant: Tenant, walls: bool, project: str | None
+) -> None:
+    assert Reads(tenant, 10, walls).project == project
+
+
 @pytest.mark.parametrize(("rows", "complete"), [(10, 1.0), (9, 0.0)])
 def test_an_answer_that_lacks_rows_shows(workload: Workload, rows: int, complete: float) -> None:
-    cell, _ = read(Slow(rows=rows), workload, Reads(Tenant.WHOLE, 10, most=30))
+    cell, _ = read(Slow(rows=rows), workload, reads(most=30))
     assert (cell.rows, cell.complete) == (rows, complete)
 
 
 def test_a_tenant_with_fewer_rows_than_k_is_complete_with_all_of_them(workload: Workload) -> None:
-    cell, _ = read(Slow(rows=20), workload, Reads(Tenant.SHARE, 50, most=30))
+    cell, _ = read(Slow(rows=20), workload, reads(Tenant.SHARE, 50, most=30))
     assert cell.complete == 1.0
 
 

@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from runner.artefacts import (
-    Arm,
-    Code,
-    CorpusPins,
-    Latency,
-    Machine,
-    Options,
-    ProtocolPins,
-    Resources,
-    RunHeader,
-    metrics_document,
-)
-from runner.records import (
-    DatabaseFacts,
-    Difference,
-    EmbedderIdentity,
-    GateResult,
-    Score,
-    SearchScope,
-    Status,
-    Verdict,
-)
+from runner.metrics.document import metrics_document
+from runner.records import Difference, GateResult, Json, Score, Status
+from runner.runs.environment import Code
+from runner.runs.run import Arm, Run
 
 ARMS = {"pgmnemo": 0.9, "bm25": 0.85, "exact_cosine": 0.5, "random": 0.2, "ceiling": 1.0}
 METRICS = {
@@ -81,72 +63,47 @@ def gates() -> tuple[GateResult, ...]:
     )
 
 
-def header() -> RunHeader:
-    minilm = EmbedderIdentity("minilm", "sentence-transformers/all-MiniLM-L6-v2", "53aa51", 384, 256, 8)
-    return RunHeader(
-        name="v0.2.1_20260509_minilm",
-        verdict=Verdict.DEVIATION,
-        deviations=("the embedder is minilm, not dragon-plus", "the code has uncommitted changes"),
-        protocol=ProtocolPins("1.1.0", "ab" * 32),
-        pgmnemo_version="0.2.1",
-        guc_state={"pgmnemo.gate_strict": "warn", "pgmnemo.recency_weight": "0.1"},
-        seed=42,
-        python_hash_seed="42",
-        corpus=CorpusPins(
-            suite="locomo", title="LoCoMo", granularity="session", file="locomo10.json", sha256="cd" * 32,
-            segments=272, questions=22, clustered=True,
-            shape={"segments": 272, "questions": 22, "scored": 20},
-        ),
-        embedder=minilm,
-        arms=(
-            Arm("pgmnemo", "hybrid recall of the extension"),
-            Arm("bm25", "the keyword leg alone"),
-            Arm("exact_cosine", "exact cosine alone"),
-            Arm("random", "a random order, from the seed"),
-        ),
-        scopes=(SearchScope("conversation"), SearchScope("pool", pooled=True)),
-        options=Options(),
-        components={"cosine": "active", "bm25": "active", "graph": "inactive: the corpus has no edges"},
-        headline=HEADLINE,
-        database=DatabaseFacts(
-            "embedded", "pgmnemo_bench_0_2_1", "18.4", "0.8.5", "0.2.1", "ef" * 32, "pgmnemo_runner"
-        ),
-        python="3.11.9",
-        packages={"numpy": "2.0"},
-        code=Code("12ab" * 10, True),
-        machine=Machine("a processor", 2, 16.0, "Linux x86_64"),
-        gates=gates(),
-        resources=Resources(0.41, 0.2, 17.2, 3.0, 9.96, 2.5, 1.5, 185.4, 812.3, 20, 2238),
-        latency=(Latency("pgmnemo", "conversation", 10, 20, 2.345, 5.0),),
-        started=datetime(2026, 5, 9, 8, 0, tzinfo=UTC),
-        finished=datetime(2026, 5, 9, 8, 3, tzinfo=UTC),
-    )  # fmt: skip
-
-
-def documents(run: RunHeader, results: list[Score] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """metrics.json and run.json of a header."""
-    document = run.document()
-    metrics = metrics_document(
-        document,
-        scores() if results is None else results,
-        differences(),
-        metric_code="1",
-        definitions=METRICS,
-        intervals={
-            "mean": "a method, clustered by conversation",
-            "difference": "another method, paired by question",
-        },
-    )
-    return metrics, document
+HEADER: Json = {
+    "name": "v0.2.1_20260509_minilm",
+    "deviations": ("the embedder is minilm, not dragon-plus", "the code has uncommitted changes"),
+    "protocol": {"sha256": "ab" * 32, "pins_sha256": "ab" * 32},
+    "corpus": {"questions": 22, "shape": {"projects": 10, "segments": 272, "questions": 22, "scored": 20}},
+    "arms": (
+        Arm("pgmnemo", "hybrid recall of the extension", "system", "pgmnemo", "0.2.1", tuned_on="all of it"),
+        Arm("bm25", "the keyword leg alone", "leg"),
+        Arm("exact_cosine", "exact cosine alone"),
+        Arm("random", "a random order, from the seed"),
+    ),
+    "components": {"cosine": "active", "bm25": "active", "graph": "inactive: the corpus has no edges"},
+    "code": Code("12ab" * 10, True),
+    "gates": gates(),
+    "started": datetime(2026, 5, 9, 8, 0, tzinfo=UTC),
+    "finished": datetime(2026, 5, 9, 8, 3, tzinfo=UTC),
+}
 
 
 class Runs:
-    """Makes documents of variants of the run."""
+    """Makes metrics.json and the record of variants of the run."""
+
+    def __init__(self, record: Callable[..., Run]) -> None:
+        self.record = record
 
     def __call__(
-        self, *, results: list[Score] | None = None, **changes: Any
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        return documents(replace(header(), **changes), results)
+        self, *, results: list[Score] | None = None, readings: list[Json] | None = None, **changes: Any
+    ) -> tuple[Json, Run]:
+        run = self.record(self.record(**HEADER), **changes)
+        metrics = metrics_document(
+            run,
+            scores() if results is None else results,
+            differences(),
+            code="1",
+            definitions=METRICS,
+            intervals={
+                "mean": "a method, clustered by conversation",
+                "difference": "another method, paired by question",
+            },
+        )
+        return {**metrics, "readings": readings or []}, run
 
     @staticmethod
     def scores() -> list[Score]:
@@ -154,5 +111,5 @@ class Runs:
 
 
 @pytest.fixture
-def run_of() -> Runs:
-    return Runs()
+def run_of(record: Callable[..., Run]) -> Runs:
+    return Runs(record)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from runner.markdown import table
 from runner.report.formats import change, figure, seconds, shorten
-from runner.report.markdown import table
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,12 +11,15 @@ from typing import Any
 import pytest
 from jinja2 import UndefinedError
 
-from runner.artefacts import PassageCounts
 from runner.errors import OutputError
-from runner.records import GateResult, Score, SearchScope, Status, Verdict
+from runner.records import GateResult, Json, Score, SearchScope, Status, Verdict
 from runner.report import render
+from runner.runs.reading import Results
+from runner.runs.run import Arm, PassageCounts, Run, write_run
 
-Documents = tuple[dict[str, Any], dict[str, Any]]
+Documents = tuple[Json, Run]
+ROOT = Path(__file__).parents[2]
+COMMITTED = sorted(path.parent for path in (ROOT / "benchmarks").glob("*/results/*/report.md"))
 GOLDEN = Path(__file__).with_name("golden.md")
 
 
@@ -29,16 +31,28 @@ def test_the_report_is_the_golden_one_byte_by_byte(run_of: Callable[..., Documen
     assert text.encode() == GOLDEN.read_bytes()
 
 
-def test_documents_read_back_from_disk_render_to_the_same_bytes(run_of: Callable[..., Documents]) -> None:
-    metrics, run = run_of()
-    again = (json.loads(json.dumps(document)) for document in (metrics, run))
-    assert render(metrics, run) == render(*again)
+@pytest.mark.parametrize("folder", COMMITTED, ids=lambda folder: f"{folder.parents[1].name}-{folder.name}")
+def test_a_committed_report_comes_out_of_its_editions_template_to_the_byte(folder: Path) -> None:
+    left = Results(folder)
+    assert render(left.metrics, left.run).encode() == left.content("report.md")
+
+
+def test_reports_of_every_former_edition_are_committed() -> None:
+    assert {Results(folder).edition.version for folder in COMMITTED} >= {"1.1.0", "1.2.0"}
+
+
+def test_a_record_read_back_from_disk_renders_to_the_same_bytes(
+    run_of: Callable[..., Documents], tmp_path: Path
+) -> None:
+    metrics, run = run_of(gates=run_of()[1].gates[:2])  # a finished run has no gate that is not judged yet
+    write_run(tmp_path, run)
+    assert render(metrics, Results(tmp_path).run) == render(metrics, run)
 
 
 def test_a_verified_run_says_so_and_is_cited_without_a_label(run_of: Callable[..., Documents]) -> None:
     text = render(*run_of(verdict=Verdict.VERIFIED, deviations=()))
     assert "**Verified.**" in text
-    assert "\nRecall measured under pgmnemo Recall Benchmark Protocol v1.1.0 (PROTOCOL.md).\n" in text
+    assert "\nRecall measured under pgmnemo Recall Benchmark Protocol v1.3.0 (PROTOCOL.md).\n" in text
     assert "\nVerdict: verified. Artefacts: benchmarks/locomo/results/v0.2.1_20260509_minilm/\n" in text
     assert "eviation" not in text.split("## Gates")[0] + text.split("## Cite it")[1]
 
@@ -92,9 +106,9 @@ def test_a_run_whose_headlines_are_all_trivial_says_so(run_of: Any) -> None:
 
 
 def test_a_keyword_only_run_on_a_part_of_the_questions(run_of: Callable[..., Documents]) -> None:
-    metrics, run = run_of(embedder=None, database=None, resources=None, latency=())
-    run["options"] |= {"k": [1, 5], "limit": 20, "types": ["multi hop"], "allow_unregistered_corpus": True}
-    text = render(metrics, run)
+    asked = {"k": (1, 5), "limit": 20, "types": ("multi hop",), "allow_unregistered_corpus": True}
+    choice = {"embedder": "none", "mode": "keyword", **asked}
+    text = render(*run_of(embedder=None, database=None, resources=None, latency=(), choice=choice))
     assert "embedder none" in text.splitlines()[0]
     assert "| embedder     | none (keyword only) |" in text
     options = "--k 1,5 --limit 20 --types 'multi hop' --allow-unregistered-corpus"
@@ -115,10 +129,8 @@ def test_documents_of_two_runs_are_not_mixed(run_of: Callable[..., Documents]) -
 
 
 def test_a_document_that_lacks_a_fact_is_not_rendered_around(run_of: Callable[..., Documents]) -> None:
-    metrics, run = run_of()
-    del run["machine"]["cpu"]
     with pytest.raises(UndefinedError, match="cpu"):
-        render(metrics, run)
+        render(*run_of(machine=None))
 
 
 def test_an_engine_of_passages_has_them_counted(run_of: Callable[..., Documents]) -> None:
@@ -128,8 +140,31 @@ def test_an_engine_of_passages_has_them_counted(run_of: Callable[..., Documents]
 
 
 def test_a_former_template_makes_the_same_of_a_run_without_passages(run_of: Callable[..., Documents]) -> None:
-    former = render(*run_of(), template="pgmnemo/report/1")
-    assert former.replace("pgmnemo/report/1", "pgmnemo/report/2") == render(*run_of())
+    first, second = (render(*run_of(protocol={"version": version})) for version in ("1.1.0", "1.2.0"))
+    for former, later in (("1.1.0", "1.2.0"), ("pgmnemo/report/1", "pgmnemo/report/2"), ("run/1", "run/2")):
+        first = first.replace(former, later)
+    assert first == second
+
+
+def test_systems_stand_side_by_side_with_what_they_cost_and_why_one_has_no_ranking(run_of: Any) -> None:
+    first, beside, *controls = run_of()[1].arms
+    arms = (
+        replace(first, load_seconds={"store": 1.25}, disk_bytes=2_000_000),
+        replace(beside, role="system", words="keywords alone", tuned_on="never", remarks=("it was short",)),
+        *controls,
+        Arm("chroma", "as it comes", "system", "Chroma", failed="chroma failed: KeyError"),
+    )
+    text = render(*run_of(arms=arms))
+    table = text.split("## Systems side by side")[1].split("\n## ")[0]
+    rows = {line.split("|")[1].strip(): line for line in table.splitlines() if line.startswith("|")}
+    assert "1.2 |" in rows["pgmnemo"]  # seconds of loading
+    assert "2.0 |" in rows["pgmnemo"]  # MB on disk
+    assert "89.0 [79.0, 97.0]" in rows["pgmnemo"]
+    assert "84.0 [74.0, 92.0]" in rows["bm25"]
+    assert rows["chroma"].count("–") == 9  # noqa: RUF001
+    assert "keywords alone. Defaults chosen on this corpus: never. It was short." in table
+    assert "**No ranking**: chroma failed: KeyError." in table
+    assert "Systems side by side" not in render(*run_of())
 
 
 def test_every_table_stands_in_columns(run_of: Callable[..., Documents]) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from runner.editions import current
 from runner.errors import CorpusError
-from runner.protocol import load_protocol
 from runner.records import Corpus, Passage
 from runner.suites import SUITES
 
@@ -122,7 +122,7 @@ def test_conversation_that_stands_twice_is_refused(write: Write, conversation: C
 
 
 def test_real_corpus_has_the_shape_and_hash_that_the_protocol_pins(real: Corpus) -> None:
-    pins = load_protocol().suites["locomo"]
+    pins = current().suites["locomo"]
     assert real.sha256 == pins.sha256
     assert {name: real.shape[name] for name in pins.shape} == dict(pins.shape)
     assert len(set(real.project_sizes().values())) > 1
@@ -143,6 +143,7 @@ def test_two_turn_ids_of_the_real_corpus_name_nothing(real_turns: Corpus) -> Non
 
 
 def test_view_of_categories_1_to_4_leaves_out_adversarial_questions(real: Corpus) -> None:
-    assert list(LOCOMO.views) == ["all", "categories 1-4"]
-    view = LOCOMO.views["categories 1-4"]
+    everything, view = LOCOMO.views(current())
+    assert (everything.name, view.name) == ("all", "categories 1-4")
+    assert all(everything(question.key, question.type) for question in real.questions)
     assert sum(view(question.key, question.type) for question in real.questions) == 1986 - 446

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from runner.editions import current
 from runner.errors import CorpusError
-from runner.protocol import load_protocol
 from runner.records import Corpus, Segment, opaque
 from runner.suites import SUITES
 
@@ -47,7 +47,7 @@ def gold_of(corpus: Corpus, kind: str) -> list[Segment]:
 
 
 def test_sample_has_the_hash_and_shape_that_the_protocol_pins(corpus: Corpus) -> None:
-    pins = load_protocol().suites["sample"]
+    pins = current().suites["sample"]
     assert corpus.sha256 == pins.sha256
     assert dict(corpus.shape) == dict(pins.shape)
     assert {segment.importance for segment in corpus.segments} == {1, 2, 3, 4, 5}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import shutil
@@ -14,13 +13,16 @@ import numpy as np
 import pytest
 
 import runner
-from runner.cli import main
-from runner.database import open_database
+from runner.bench.material import Asked, CorpusLessons, Material
+from runner.cli import app, main
+from runner.editions import current
 from runner.embedders import EMBEDDERS, EmbedderOptions, embed_corpus
-from runner.options import parser
-from runner.protocol import load_protocol
 from runner.records import SearchScope
-from runner.systems import Asked, Inputs, Recall, open_tenant
+from runner.systems import Place, open_system
+from runner.systems.asking import Judge as AnswerJudge
+from runner.systems.asking import answers
+from runner.systems.pgmnemo import Pgmnemo
+from runner.systems.pgmnemo.system import EVERYTHING
 from runner.tune import tasks, tuning
 from runner.tune.agreement import check_agreement
 from runner.tune.collecting import collect
@@ -34,18 +36,18 @@ SAMPLE = ("--suite", "sample", "--embedder", "hash", "--quiet")
 
 
 @pytest.fixture(scope="module")
-def asked() -> Iterator[SimpleNamespace]:
-    """The sample in an open database, and its components."""
-    with open_database("0.3.1", environ={}) as database:
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """The sample in an open system, and its components."""
+    settings = {name: str(value) for name, value in current().settings.items()} | EVERYTHING
+    place = Place(tmp_path_factory.mktemp("tune"), "0.3.1", "tune", settings, environ={})
+    with open_system("pgmnemo", place) as system:
+        assert isinstance(system, Pgmnemo)
         [task] = tasks.load_tasks("sample", None, {})
-        protocol, embedder = load_protocol(), EMBEDDERS["hash"](EmbedderOptions())
-        vectors = embed_corpus(task.corpus, embedder, None, passages=True)
+        vectors = embed_corpus(task.corpus, EMBEDDERS["hash"](EmbedderOptions()), None, passages=True)
         layout = Layout.of(task)
-        collected = collect(database, task, layout, vectors, protocol)
+        collected = collect(system, place, task, layout, vectors, current())
         judge = Judge(task, layout, prepare(collected.values))
-        yield SimpleNamespace(
-            database=database, task=task, protocol=protocol, vectors=vectors, collected=collected, judge=judge
-        )
+        yield SimpleNamespace(system=system, task=task, vectors=vectors, collected=collected, judge=judge)
 
 
 def test_the_scores_here_are_those_of_the_extension(asked: SimpleNamespace) -> None:
@@ -62,18 +64,20 @@ def test_they_are_so_under_other_weights_too(asked: SimpleNamespace) -> None:
     }  # fmt: skip
     assert set(other) == set(NAMES)
     judge, task = asked.judge, asked.task
-    settings = {name: str(value) for name, value in asked.protocol.settings.items()}
-    inputs = Inputs(task.corpus, asked.vectors, 13, asked.protocol.seed)
     overrides = {name: short(value) for name, value in other.items()}
     here = judge.scores(other)
-    with open_tenant(asked.database, inputs, settings, asked.protocol.width) as tenant:
-        tenant.ingest()
-        questions = [Asked(position, question) for position, question in task.questions]
-        recall = Recall(tenant, "hybrid", "other", "", overrides=overrides)
-        for row, answer in enumerate(recall.answers(questions, SearchScope("conversation"))):
-            columns = judge.layout.columns[task.questions[row][1].project]
-            for hit in answer.ranking:
-                assert here[row, columns[hit.id]] == pytest.approx(hit.score, abs=1e-9)
+    questions = tuple(Asked(position, question) for position, question in task.questions)
+    lessons = CorpusLessons(task.corpus, asked.vectors)
+    material = Material(task.corpus, asked.vectors, questions, lessons)
+    queries = material.queries(questions, SearchScope("conversation"))
+    found = answers(asked.system, "pgmnemo", queries, 13, AnswerJudge("pgmnemo", lessons), settings=overrides)
+    compared = 0
+    for row, answer in enumerate(found):
+        columns = judge.layout.columns[task.questions[row][1].project]
+        for hit in material.hits(answer.matches):
+            assert here[row, columns[hit.id]] == pytest.approx(hit.score, abs=1e-9)
+            compared += 1
+    assert compared == 36 * 13
 
 
 def test_forms_are_merged_in_one_ingest_and_not_in_the_other(asked: SimpleNamespace) -> None:
@@ -81,7 +85,7 @@ def test_forms_are_merged_in_one_ingest_and_not_in_the_other(asked: SimpleNamesp
     assert (values["plain bm25"] != values["bm25"]).any()
     assert (values["passage_terms+1"] <= values["passage_terms+2"]).all()
     assert (values["passage_terms+1"] != values["passage_terms+2"]).any()
-    with asked.database.admin() as owner:
+    with asked.system.database.admin() as owner:
         left = owner.execute("SELECT count(*) FROM pg_ts_config WHERE cfgname LIKE 'pgmnemo%'").fetchone()
     assert left == (0,)
 
@@ -134,7 +138,8 @@ def test_a_second_tuning_asks_nothing_and_writes_the_same_bytes(
         row for row in made["figures"] if row["weights"] == "default" and row["depth"] == "whole scope"
     ]
     assert f"{100 * default['MRR@50'][0]:.2f}" in out
-    assert f"| no bm25 | {100 * made['ablation'][0]['recall_any@5'][0]:+.2f} [" in first["TUNING.md"].decode()
+    figure = re.escape(f"{100 * made['ablation'][0]['recall_any@5'][0]:+.2f}")
+    assert re.search(rf"^\| no bm25 +\| +{figure} \[", first["TUNING.md"].decode(), re.MULTILINE)
 
 
 REFUSED = {
@@ -142,7 +147,7 @@ REFUSED = {
     "twice": (("--suite", "sample", "--suite", "sample"), "--suite names one twice: sample, sample"),
     "engine": (
         ("--suite", "sample", "--version", "v0.2.1"),
-        r"pgmnemo 0\.2\.1 has no weights of passages to tune; name --version v0\.3\.0 or later",
+        r"pgmnemo 0\.2\.1 takes no passages, whose weights are tuned; name --version v0\.3\.0 or later",
     ),
     "release": (
         ("--suite", "sample", "--version", "9.9"), r"there is no release '9\.9' of pgmnemo in .*"
@@ -183,8 +188,6 @@ def test_the_development_items_are_meant_where_they_lie_beside_the_others(tmp_pa
 
 
 def test_every_option_is_documented() -> None:
-    [choices] = (action.choices for action in parser()._actions if action.dest == "suite")
-    command: argparse.ArgumentParser = dict(choices or {})["tune"]  # type: ignore[call-overload]
-    options = {action.option_strings[-1] for action in command._actions if action.option_strings}
+    options = {one.name for one in app()["tune"].assemble_argument_collection() if one.show}
     text = (ROOT / "runner" / "README.md").read_text().partition("### Tuning")[2].partition("\n## ")[0]
-    assert set(re.findall(r"`(--\w+)", text)) == options - {"--help"}
+    assert set(re.findall(r"`(--\w+)", text)) == options

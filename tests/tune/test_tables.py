@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import runner
-from runner.protocol import load_protocol
+from runner.editions import current
 from runner.tune.markdown import JSON, MARKDOWN, markdown
 from runner.tune.tasks import HELD_OUT
 
@@ -20,7 +20,7 @@ def test_the_tables_hold_the_figures() -> None:
 
 
 def test_nothing_was_tuned_by_items_kept_for_acceptance() -> None:
-    kept = {load_protocol().suites[suite].sha256 for suite in HELD_OUT}
+    kept = {current().suites[suite].sha256 for suite in HELD_OUT}
     assert not kept & {task["corpus_sha256"] for task in MADE["tasks"]}
 
 

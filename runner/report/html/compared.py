@@ -10,6 +10,7 @@ from runner.report.figures import ALL
 from runner.report.formats import count, figure, is_recall, shorten
 from runner.report.html.panels import Panel, difference_axis, signed_interval
 from runner.report.html.plots.intervals import Row, intervals
+from runner.runs.choice import OURS
 
 Document = Mapping[str, Any]
 WORD_CLASS = {"improved": "better", "regressed": "worse", "equivalent": "same", "inconclusive": "open"}
@@ -44,7 +45,8 @@ def verdict(document: Document) -> Verdict:
 
 
 def _side(side: Document) -> str:
-    return f"pgmnemo {side['pgmnemo_version']}, {side['embedder']} ({side['name']}: {side['verdict']})"
+    ours = "pgmnemo " if side["arm"].partition("@")[0] == OURS else ""  # another system names itself
+    return f"{ours}{side['pgmnemo_version']}, {side['embedder']} ({side['name']}: {side['verdict']})"
 
 
 def forest(document: Document, headline: Sequence[str], scope: str) -> list[Panel]:

@@ -6,9 +6,8 @@ those candidates, ordered by one component instead of the whole score. A tie cou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 
@@ -17,6 +16,7 @@ from runner.report.html.palette import component_class
 from runner.report.html.panels import Bar
 from runner.report.html.plots.shares import buckets, names, shares
 from runner.report.html.standings import Scope
+from runner.runs.run import Run
 
 EDGES = (1, 3, 5, 10)
 WEIGHT = "pgmnemo.{}_weight"  # the setting of a component, in every version of the engine
@@ -36,19 +36,19 @@ class Component:
         return not self.state.startswith("inactive")
 
 
-def components(run: Mapping[str, Any]) -> list[Component]:
+def components(run: Run) -> list[Component]:
     """The components of the score in the order in which run.json names them."""
-    return [Component(name, _weight(run, name), state) for name, state in run["components"].items()]
+    return [Component(name, _weight(run, name), state) for name, state in run.components.items()]
 
 
-def _weight(run: Mapping[str, Any], name: str) -> float | None:
+def _weight(run: Run, name: str) -> float | None:
     try:
-        return float(run["guc_state"][WEIGHT.format(name)])
+        return float(run.guc_state[WEIGHT.format(name)])
     except (KeyError, ValueError):
         return None
 
 
-def component_bars(run: Mapping[str, Any], scope: Scope, arm: str) -> tuple[list[Bar], int]:
+def component_bars(run: Run, scope: Scope, arm: str) -> tuple[list[Bar], int]:
     """One bar for the score and one for each component; how many questions they are about."""
     pools = [pool for pool in (_pool(scope, arm, key) for key in scope.questions) if pool]
     titles = names(EDGES, f"below {EDGES[-1]}")

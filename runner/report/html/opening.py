@@ -8,9 +8,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from runner.report.citation import CITED
+from runner.records import GateResult
 from runner.report.figures import Figures, Row, trivial
 from runner.report.formats import (
+    CITED,
     change,
     change_interval,
     count,
@@ -22,7 +23,7 @@ from runner.report.formats import (
 )
 from runner.report.html import svg
 from runner.report.html.palette import CEILING, RANDOM, arm_class
-from runner.report.sections import system
+from runner.runs.run import Run
 
 Facts = Mapping[str, Any]
 UNIT = "\u00a0%"
@@ -56,26 +57,26 @@ class Departure:
     resolve: str
 
 
-def verdict_sentence(run: Facts) -> str:
+def verdict_sentence(run: Run) -> str:
     """What the verdict means."""
-    return VERDICTS[run["verdict"]].format(protocol=run["protocol"]["version"])
+    return VERDICTS[run.verdict].format(protocol=run.protocol.version)
 
 
-def departures(run: Facts) -> list[Departure]:
+def departures(run: Run) -> list[Departure]:
     """Every labelled departure and every gate that was let through, each once."""
-    gates = {gate["gate"]: gate for gate in run["gates"]}
-    listed = [_departure(label, gates.pop(label.partition(":")[0], None)) for label in run["deviations"]]
+    gates = {gate.gate: gate for gate in run.gates}
+    listed = [_departure(label, gates.pop(label.partition(":")[0], None)) for label in run.deviations]
     return listed + [
-        _departure(f"{gate['gate']}: {gate['found']}", gate)
+        _departure(f"{gate.gate}: {gate.found}", gate)
         for gate in gates.values()
-        if gate["status"] in ("deviation", "unverified")
+        if gate.status in ("deviation", "unverified")
     ]
 
 
-def _departure(label: str, gate: Facts | None) -> Departure:
+def _departure(label: str, gate: GateResult | None) -> Departure:
     if gate is None:
         return Departure(label, "", "")
-    return Departure(_brief(label), _brief(gate["expected"]), gate["resolve"])
+    return Departure(_brief(label), _brief(gate.expected), gate.resolve)
 
 
 def _brief(words: str) -> str:
@@ -84,7 +85,7 @@ def _brief(words: str) -> str:
     return text if len(text) <= BRIEF else f"{text[: BRIEF - 1]}…"
 
 
-def tiles(metrics: Facts, figures: Figures, run: Facts) -> list[Tile]:
+def tiles(metrics: Facts, figures: Figures, run: Run) -> list[Tile]:
     """The headline metrics of the system in the first scope; one that the scope makes trivial is left out."""
     listed = []
     for row in _headline(figures, run):
@@ -105,8 +106,8 @@ def tiles(metrics: Facts, figures: Figures, run: Facts) -> list[Tile]:
     return listed
 
 
-def _headline(figures: Figures, run: Facts) -> list[Row]:
-    rows = (figures.row(system(run), run["scopes"][0]["name"], metric) for metric in run["headline"])
+def _headline(figures: Figures, run: Run) -> list[Row]:
+    rows = (figures.row(run.system, run.scopes[0].name, metric) for metric in run.headline)
     return [row for row in rows if row is not None and not trivial(row)]
 
 
@@ -135,24 +136,24 @@ def _value(row: Row) -> str:
     return f"{figure(row['metric'], row['value'])} {interval(row)}"
 
 
-def title(figures: Figures, run: Facts) -> str:
+def title(figures: Figures, run: Run) -> str:
     """What was found, in one sentence."""
     rows = {row["metric"]: row for row in _headline(figures, run) if is_recall(row["metric"])}
     if not rows:
         return "The search scope is so small that no recall is a headline"
     row = rows.get(CITED) or next(iter(rows.values()))
     k = row["metric"].partition("@")[2]
-    what, first = run["corpus"]["granularity"], "ranks first" if k == "1" else f"is among the first {k}"
+    what, first = run.choice.level, "ranks first" if k == "1" else f"is among the first {k}"
     return f"A {what} that answers {first} for {figure(row['metric'], row['value'])}{UNIT} of the questions"
 
 
-def standfirst(metrics: Facts, figures: Figures, run: Facts) -> Iterator[str]:
+def standfirst(metrics: Facts, figures: Figures, run: Run) -> Iterator[str]:
     """How the sentence is meant: where it was searched, how sure it is, what the best single leg reaches."""
-    place, corpus = run["scopes"][0], run["corpus"]
-    embedder = run["embedder"]["name"] if run["embedder"] else "no embedder"
+    place, corpus = run.scopes[0], run.corpus
+    embedder = run.embedder.name if run.embedder else "no embedder"
     yield (
-        f"{corpus['title']}, {count(figures.n(system(run), place['name']))} questions, each searched "
-        f"{scope_words(place, corpus['segments'])}, by pgmnemo v{run['pgmnemo_version'].removeprefix('v')} "
+        f"{corpus.title}, {count(figures.n(run.system, place.name))} questions, each searched "
+        f"{scope_words(place, corpus.segments)}, by {run.title} "
         f"with {embedder}."
     )
     row = next((r for r in _headline(figures, run) if r["metric"] == CITED), None)

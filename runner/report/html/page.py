@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,11 +12,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from runner.errors import OutputError
-from runner.records import Json, Retrieval
+from runner.records import Json, Retrieval, SearchScope, Verdict
 from runner.report import citation, formats, sections
 from runner.report.figures import Figures
 from runner.report.html import compared, opening, panels
@@ -26,9 +26,12 @@ from runner.report.html.palette import CEILING, arm_class, component_class
 from runner.report.html.plots.shares import names
 from runner.report.html.questions import Contestant, questions, texts_of
 from runner.report.html.standings import Scope, standings
+from runner.report.templating import template
+from runner.runs.run import Run, moment
 
-PAGE, TEMPLATE = "report.html", "pgmnemo/page/1"
+PAGE, TEMPLATE = "report.html", "pgmnemo/page/2"
 FOLDER = Path(__file__).parent
+GENERATOR, HEAD = re.compile(r'<meta name="generator" content="(pgmnemo/page/[0-9]+)">'), 4096
 STYLES = ("base.css", "plots.css", "questions.css", "print.css")
 SCRIPTS = ("unpack.js", "theme.js", "recall.js", "measure.js", "detail.js", "questions.js")
 
@@ -51,7 +54,7 @@ class Texts:
 
 def render_page(
     metrics: Mapping[str, Any],
-    run: Mapping[str, Any],
+    run: Run,
     rows: Iterable[Retrieval],
     timings: Iterable[Timed],
     *,
@@ -63,23 +66,25 @@ def render_page(
     `rows` are those of raw_retrievals.jsonl with their components, `timings` (arm, scope, seconds) those of
     timings.jsonl. Raises OutputError for a blocked run and for one without a ranking, which have no report.
     """
-    if run["verdict"] == "blocked":
-        raise OutputError(f"{run['name']} is blocked and has no report: read its BLOCKED.md")
+    if run.verdict is Verdict.BLOCKED:
+        raise OutputError(f"{run.name} is blocked and has no report: read its BLOCKED.md")
     figures, scopes = Figures(metrics), standings(rows)
     if not scopes:
-        raise OutputError(f"{run['name']} has no ranking to show")
+        raise OutputError(f"{run.name} has no ranking to show")
     curves = {name: _curves(scope, figures) for name, scope in scopes.items()}
     header, packed = _data(run, figures, scopes, curves, compared_with, texts)
     script = _assets(SCRIPTS)
-    return _template().render(
+    return template(FOLDER / "templates" / "page.html.j2").render(
         metrics=metrics,
         run=run,
         figures=figures,
         formats=formats,
+        moment=moment,
         sections=sections,
         opening=opening,
-        places=[_place(metrics, run, figures, scopes[scope["name"]], curves[scope["name"]], scope,
-                       compared_with) for scope in run["scopes"] if scope["name"] in scopes],
+        places=[_place(metrics, run, figures, scopes[scope.name], curves[scope.name], scope,
+                       compared_with) for scope in run.scopes if scope.name in scopes],
+        classes={arm: arm_class(arm, figures.arms) for arm in figures.arms},
         legend=[(arm, arm_class(arm, figures.arms), _arm_words(run, arm)) for arm in figures.arms],
         latency=latency_panels(run, timings),
         versus=compared.verdict(compared_with.document) if compared_with else None,
@@ -88,7 +93,7 @@ def render_page(
         cited=citation.citation(figures, run),
         refusal=citation.refusal(figures, run),
         command=citation.command(run),
-        embedder=citation.embedder_name(run),
+        embedder=run.embedder_name,
         data=_embedded(header),
         packed=packed,
         style=Markup(_assets(STYLES)),
@@ -96,6 +101,12 @@ def render_page(
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
         template=TEMPLATE,
     )  # fmt: skip
+
+
+def page_template(text: str) -> str:
+    """The template that a page says it was made by; empty where it says none."""
+    found = GENERATOR.search(text[:HEAD])
+    return found[1] if found else ""
 
 
 def _curves(scope: Scope, figures: Figures) -> dict[str, dict[str, Curve]]:
@@ -109,21 +120,21 @@ def _curves(scope: Scope, figures: Figures) -> dict[str, dict[str, Curve]]:
 
 def _place(
     metrics: Mapping[str, Any],
-    run: Mapping[str, Any],
+    run: Run,
     figures: Figures,
     scope: Scope,
     curves: Mapping[str, Mapping[str, Curve]],
-    entry: Mapping[str, Any],
+    entry: SearchScope,
     compared_with: Compared | None,
 ) -> dict[str, Any]:
     """All plots of one search scope."""
     arms = [arm for arm in figures.arms if arm in scope.answers]
     edges = sorted({1, *_cutoffs(figures)})
-    bars, judged = component_bars(run, scope, sections.system(run))
+    bars, judged = component_bars(run, scope, run.system)
     sizes = scope.size_array()
     return {
         "name": scope.name,
-        "words": formats.scope_words(entry, run["corpus"]["segments"]),
+        "words": formats.scope_words(entry, run.corpus.segments),
         "smallest": int(sizes.min()),
         "largest": int(sizes.max()),
         "depth": len(curves[CEILING]["recall_any"]),
@@ -134,13 +145,13 @@ def _place(
         "components": bars,
         "judged": judged,
         "differences": panels.difference_panels(metrics, figures, run, scope.name),
-        "forest": compared.forest(compared_with.document, run["headline"], scope.name)
+        "forest": compared.forest(compared_with.document, run.headline, scope.name)
         if compared_with else [],
     }  # fmt: skip
 
 
 def _data(
-    run: Mapping[str, Any],
+    run: Run,
     figures: Figures,
     scopes: Mapping[str, Scope],
     curves: Mapping[str, Mapping[str, Mapping[str, Curve]]],
@@ -154,7 +165,7 @@ def _data(
     if compared_with is not None:
         listed.append(_other(compared_with, scopes))
     header, packed = questions(scopes, listed, [part.name for part in parts])
-    header["scopes"] = [scope["name"] for scope in run["scopes"] if scope["name"] in scopes]
+    header["scopes"] = [scope.name for scope in run.scopes if scope.name in scopes]
     header["cutoffs"] = _cutoffs(figures)
     header["compared"] = compared_with is not None
     header["parts"] = [
@@ -196,8 +207,8 @@ def _other(compared_with: Compared, scopes: Mapping[str, Scope]) -> Contestant:
     )
 
 
-def _arm_words(run: Mapping[str, Any], arm: str) -> str:
-    words = {entry["name"]: entry["words"] for entry in run["arms"]}
+def _arm_words(run: Run, arm: str) -> str:
+    words = {arm.name: arm.words for arm in run.arms}
     return str(words.get(arm, "the best that any ranking can reach with this gold"))
 
 
@@ -210,16 +221,3 @@ def _embedded(header: Json) -> Markup:
 @cache
 def _assets(listed: tuple[str, ...]) -> str:
     return "\n".join((FOLDER / "assets" / name).read_text(encoding="utf-8").strip() for name in listed)
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(
-        loader=FileSystemLoader(FOLDER / "templates"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=True,
-    )
-    return environment.get_template("page.html.j2")

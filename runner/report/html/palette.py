@@ -6,14 +6,16 @@ from collections.abc import Sequence
 
 CEILING, RANDOM = "ceiling", "random"
 COLOURS = 6  # of arms in assets/plots.css
+LAPS = 2  # times that the colours return, each with dashes of its own
 COMPONENT_COLOURS = 10
 
 
 def arm_class(arm: str, arms: Sequence[str]) -> str:
-    """The CSS class of an arm; `arms` are all of a run, in their order."""
+    """The CSS classes of an arm; `arms` are all of a run, in their order. Colours that return are dashed."""
     if arm in (CEILING, RANDOM):
         return f"arm-{arm}"
-    return f"arm-{list(arms).index(arm) % COLOURS}"
+    lap, colour = divmod([one for one in arms if one != RANDOM].index(arm), COLOURS)
+    return f"arm-{colour}" + (f" lap-{min(lap, LAPS)}" if lap else "")
 
 
 def component_class(place: int) -> str:

@@ -18,7 +18,7 @@ from runner.report.html.plots.recall import recall
 from runner.report.html.plots.shares import buckets, names, shares
 from runner.report.html.plots.ticks import signed, ticks
 from runner.report.html.standings import Scope
-from runner.report.sections import system
+from runner.runs.run import Run
 
 Facts = Mapping[str, Any]
 WORDS = {
@@ -48,7 +48,7 @@ class Bar:
 
 
 def recall_panels(
-    figures: Figures, run: Facts, scope: Scope, curves: Mapping[str, Mapping[str, Curve]]
+    figures: Figures, run: Run, scope: Scope, curves: Mapping[str, Mapping[str, Curve]]
 ) -> list[Panel]:
     """One panel for each of the three recalls."""
     panels = []
@@ -56,25 +56,25 @@ def recall_panels(
     for family in FAMILIES:
         known = _known(figures, run, scope.name, family)
         ends = ", ".join(f"{figure(row['metric'], row['value'])} at k = {k}" for k, row in known.items())
-        label = f"{family} by k; {system(run)}: {ends}"
+        label = f"{family} by k; {run.system}: {ends}"
         drawn = {arm: curves[arm][family] for arm in curves}
         plot = recall(family, drawn, figures.arms, known, smallest, label)
         panels.append(Panel(f"{family}@k", WORDS[family], plot))
     return panels
 
 
-def _known(figures: Figures, run: Facts, scope: str, family: str) -> dict[int, Result]:
+def _known(figures: Figures, run: Run, scope: str, family: str) -> dict[int, Result]:
     """The system's results in one family by k."""
-    rows = (figures.row(system(run), scope, name) for name in figures.names if name.startswith(f"{family}@"))
+    rows = (figures.row(run.system, scope, name) for name in figures.names if name.startswith(f"{family}@"))
     return {int(row["metric"].partition("@")[2]): row for row in rows if row is not None}
 
 
-def type_panels(figures: Figures, run: Facts, scope: str) -> list[Panel]:
+def type_panels(figures: Figures, run: Run, scope: str) -> list[Panel]:
     """The headline metrics by question type, the largest type first, all questions on top."""
-    arm = system(run)
+    arm = run.system
     kinds = sorted(figures.types, key=lambda kind: -figures.n(arm, scope, kind=kind))
     panels = []
-    for metric in run["headline"]:
+    for metric in run.headline:
         rows = [_type_row(figures, run, scope, metric, kind) for kind in (ALL, *kinds)]
         listed = [row for row in rows if row is not None]
         if listed:
@@ -83,8 +83,8 @@ def type_panels(figures: Figures, run: Facts, scope: str) -> list[Panel]:
     return panels
 
 
-def _type_row(figures: Figures, run: Facts, scope: str, metric: str, kind: str) -> Row | None:
-    row = figures.row(system(run), scope, metric, kind=kind)
+def _type_row(figures: Figures, run: Run, scope: str, metric: str, kind: str) -> Row | None:
+    row = figures.row(run.system, scope, metric, kind=kind)
     if row is None:
         return None
     marks = []
@@ -94,7 +94,7 @@ def _type_row(figures: Figures, run: Facts, scope: str, metric: str, kind: str) 
             title = f"{arm}: {figures.with_interval(arm, scope, metric, kind=kind)}"
             marks.append(Mark(other["value"], arm_class(arm, figures.arms), title))
     label = f"{'all questions' if kind == ALL else kind} · {count(row['n'])}"
-    words = figures.with_interval(system(run), scope, metric, kind=kind)
+    words = figures.with_interval(run.system, scope, metric, kind=kind)
     return Row(label, words, row["value"], row["ci95_low"], row["ci95_high"], "arm-0", tuple(marks))
 
 
@@ -108,13 +108,13 @@ def _share_axis(rows: Sequence[Row], metric: str) -> Axis:
     return Axis(low, 1, tuple(listed))
 
 
-def difference_panels(metrics: Facts, figures: Figures, run: Facts, scope: str) -> list[Panel]:
+def difference_panels(metrics: Facts, figures: Figures, run: Run, scope: str) -> list[Panel]:
     """One panel for each other arm but chance: the system minus it, in the headline metrics."""
     listed = [
         row
         for row in metrics["differences"]
         if (row["scope"], row["view"]) == (scope, ALL)
-        and row["metric"] in run["headline"]
+        and row["metric"] in run.headline
         and row["baseline"] != RANDOM
     ]
     panels = []
@@ -124,9 +124,9 @@ def difference_panels(metrics: Facts, figures: Figures, run: Facts, scope: str) 
                 arm_class(baseline, figures.arms))
             for d in listed if d["baseline"] == baseline
         ]  # fmt: skip
-        label = f"{system(run)} minus {baseline}: " + "; ".join(f"{r.label}: {r.words}" for r in rows)
+        label = f"{run.system} minus {baseline}: " + "; ".join(f"{r.label}: {r.words}" for r in rows)
         plot = intervals(rows, difference_axis(rows, 100), label)
-        panels.append(Panel(f"{system(run)} {MINUS} {baseline}", "", plot))
+        panels.append(Panel(f"{run.system} {MINUS} {baseline}", "", plot))
     return panels
 
 

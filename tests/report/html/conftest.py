@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from runner.claims.recompute import METRIC_CODES
-from runner.claims.verify.evidence import Evidence
-from runner.claims.verify.rendering import detailed
-from runner.metrics import METRIC_VERSION
-from runner.protocol import load_protocol
-from runner.records import Hit, Retrieval
+from runner.metrics.document import metrics_of
+from runner.records import Hit, Json, Retrieval, SearchScope
 from runner.report.html import render_page
+from runner.runs.reading import Results
+from runner.runs.run import Arm, Run
+from runner.runs.timings import Latency
 
 ROOT = Path(__file__).parents[3]
 RESULTS = ROOT / "benchmarks"
@@ -27,15 +25,16 @@ COMPONENTS = {
     "pair_cosine": "active", "temporal": "active", "context": "active", "recency": "active",
     "importance": "inactive: every importance is the same", "graph": "inactive: the corpus has no edges",
 }  # fmt: skip
-ARMS = ("pgmnemo", "bm25", "random")
+ROLES = {"pgmnemo": "system", "bm25": "leg", "random": "control"}
+ARMS = tuple(ROLES)
 
 
 @dataclass(frozen=True)
-class Run:
+class Shown:
     """What a page is rendered from."""
 
-    metrics: dict[str, Any]
-    run: dict[str, Any]
+    metrics: Json
+    run: Run
     rows: list[Retrieval]
     timings: list[tuple[str, str, float]]
 
@@ -48,10 +47,10 @@ def committed(suite: str) -> Path:
     return sorted((RESULTS / suite / "results").iterdir())[0]
 
 
-def read(folder: Path) -> Run:
-    evidence = Evidence(folder)
-    timings = [(one.arm, one.scope, one.seconds) for one in evidence.timings]
-    return Run(evidence.metrics, evidence.run, list(detailed(evidence)), timings)
+def read(folder: Path) -> Shown:
+    left = Results(folder)
+    timings = [(one.arm, one.scope, one.seconds) for one in left.timings]
+    return Shown(left.metrics, left.run, list(left.detailed()), timings)
 
 
 @pytest.fixture(scope="session")
@@ -60,35 +59,36 @@ def sample_folder() -> Path:
 
 
 @pytest.fixture(scope="session")
-def sample(sample_folder: Path) -> Run:
+def sample(sample_folder: Path) -> Shown:
     return read(sample_folder)
 
 
 @pytest.fixture(scope="session")
-def locomo() -> Run:
+def locomo() -> Shown:
     return read(committed("locomo"))
 
 
 @pytest.fixture(scope="session")
-def large(sample: Run) -> Run:
+def large(sample: Shown) -> Shown:
     """2,000 questions, two scopes, an engine of ten components, names with quotes, markup and emoji."""
     return make(sample, 2000)
 
 
-def make(sample: Run, questions: int) -> Run:
+def make(sample: Shown, questions: int) -> Shown:
     chance = random.Random(42)
-    run = json.loads(json.dumps(sample.run))
-    run["components"] = COMPONENTS
     weights = {f"pgmnemo.{name}_weight": "1" for name in COMPONENTS}
-    run["guc_state"] = {**run["guc_state"], **weights, "pgmnemo.passage_cosine_weight": "18"}
-    run["arms"] = [{"name": arm, "words": f"the arm {arm} & <more>"} for arm in ARMS]
-    run["scopes"] = [{"name": "conversation", "pooled": False}, {"name": "pool", "pooled": True}]
-    run["deviations"] = [f"named {AWKWARD}"]
-    run["latency"] = [{"arm": "pgmnemo", "scope": "pool", "k": 10, "n": 200, "p50_ms": 2.0, "p95_ms": 5.0}]
+    run = replace(
+        sample.run,
+        components=COMPONENTS,
+        guc_state={**sample.run.guc_state, **weights, "pgmnemo.passage_cosine_weight": "18"},
+        arms=tuple(Arm(arm, f"the arm {arm} & <more>", ROLES[arm]) for arm in ARMS),
+        scopes=(SearchScope("conversation"), SearchScope("pool", pooled=True)),
+        deviations=(f"named {AWKWARD}",),
+        latency=(Latency("pgmnemo", "pool", 10, 200, 2.0, 5.0),),
+    )
     rows = list(_rows(chance, questions))
-    metrics = METRIC_CODES[METRIC_VERSION](run, rows, load_protocol().cutoffs)
     timings = [("pgmnemo", "pool", chance.lognormvariate(-6, 0.4)) for _ in range(200)]
-    return Run(metrics, run, rows, timings)
+    return Shown(metrics_of(run, rows), run, rows, timings)
 
 
 def _rows(chance: random.Random, questions: int) -> Iterator[Retrieval]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -39,37 +40,44 @@ def retrieval(gold: list[str], ranking: list[Hit], key: str = "q0") -> Retrieval
     return Retrieval(key, "a", "pgmnemo", "pool", "p", 3, tuple(gold), tuple(ranking))
 
 
-def bars(rows: list[Retrieval], components: dict[str, str]) -> list[Any]:
-    scope = standings(rows)["pool"]
-    found, _ = component_bars(
-        {"components": components, "guc_state": {"pgmnemo.a_weight": "2"}}, scope, "pgmnemo"
-    )
-    return found
+Bars = Callable[..., tuple[list[Any], int]]
 
 
-def test_a_component_alone_orders_the_candidates_anew() -> None:
+@pytest.fixture
+def bars(record: Callable[..., Any]) -> Bars:
+    """The bars of some rows, and how many questions they count."""
+
+    def make(rows: list[Retrieval], components: dict[str, str]) -> tuple[list[Any], int]:
+        run = record(components=components, guc_state={"pgmnemo.a_weight": "2"})
+        return component_bars(run, standings(rows)["pool"], "pgmnemo")
+
+    return make
+
+
+def test_a_component_alone_orders_the_candidates_anew(bars: Bars) -> None:
     row = retrieval(["x"], [Hit("y", 3.0, (1.0, 0.2)), Hit("x", 2.0, (0.5, 0.9)), Hit("z", 1.0, (0.7, 0.1))])
-    score, a, b = bars([row], {"a": "active", "b": "active"})
+    (score, a, b), _ = bars([row], {"a": "active", "b": "active"})
     assert "2–3: 100.0 %" in score.plot  # noqa: RUF001
     assert "2–3: 100.0 %" in a.plot  # noqa: RUF001
     assert "1: 100.0 %" in b.plot
     assert (a.words, b.words) == ("× 2", "")  # noqa: RUF001
 
 
-def test_an_inactive_component_says_why_and_is_not_drawn() -> None:
+def test_an_inactive_component_says_why_and_is_not_drawn(bars: Bars) -> None:
     row = retrieval(["x"], [Hit("y", 3.0, (1.0, 0.0)), Hit("x", 2.0, (0.5, 0.0))])
-    *_, b = bars([row], {"a": "active", "b": "inactive: no edges"})
+    (*_, b), _ = bars([row], {"a": "active", "b": "inactive: no edges"})
     assert (b.words, b.plot) == ("inactive: no edges", "")
 
 
-def test_questions_without_gold_or_without_anything_else_among_the_candidates_do_not_count() -> None:
+def test_questions_without_gold_or_anything_else_among_the_candidates_do_not_count(
+    bars: Bars,
+) -> None:
     rows = [
         retrieval(["x"], [Hit("y", 3.0, (1.0,))], "q0"),
         retrieval(["x"], [Hit("x", 3.0, (1.0,))], "q1"),
         retrieval(["x"], [Hit("x", 3.0, (1.0,)), Hit("y", 1.0, (0.5,))], "q2"),
     ]
-    scope = standings(rows)["pool"]
-    assert component_bars({"components": {"a": "active"}, "guc_state": {}}, scope, "pgmnemo")[1] == 1
+    assert bars(rows, {"a": "active"})[1] == 1
 
 
 def test_the_first_rank_is_that_of_the_best_gold() -> None:

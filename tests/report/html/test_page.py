@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 
-from runner.artefacts.manifest import DERIVED
 from runner.errors import OutputError
+from runner.records import Verdict
 from runner.report.html import PAGE, Texts, render_page
+from runner.runs.manifest import DERIVED
 
 MEGABYTE = 1_000_000
 
@@ -90,9 +92,9 @@ def test_the_policy_allows_this_script_alone(sample: Any) -> None:
 
 
 def test_the_components_are_those_that_the_run_names(large: Any, sample: Any) -> None:
-    for run, columns in ((large, 10), (sample, len(sample.run["components"]))):
+    for run, columns in ((large, 10), (sample, len(sample.run.components))):
         header = json.loads(Outline(run.page()).scripts[0])
-        assert [part["name"] for part in header["parts"]] == list(run.run["components"])
+        assert [part["name"] for part in header["parts"]] == list(run.run.components)
         assert sum(name.startswith("part.") and name.endswith(".0") for name in header["columns"]) == columns
     weights = {part["name"]: part["weight"] for part in json.loads(Outline(large.page()).scripts[0])["parts"]}
     assert (weights["passage_cosine"], weights["bm25"]) == (18.0, 1.0)
@@ -100,7 +102,7 @@ def test_the_components_are_those_that_the_run_names(large: Any, sample: Any) ->
 
 def test_a_blocked_run_has_no_page(sample: Any) -> None:
     with pytest.raises(OutputError, match="is blocked and has no report"):
-        render_page(sample.metrics, {**sample.run, "verdict": "blocked"}, sample.rows, sample.timings)
+        render_page(sample.metrics, replace(sample.run, verdict=Verdict.BLOCKED), sample.rows, sample.timings)
 
 
 def test_a_run_without_a_ranking_has_no_page(sample: Any) -> None:

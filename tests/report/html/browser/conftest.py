@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from runner.claims.compare import compare
+from runner.compare import compare
 from runner.report.html import Compared, Texts
 from runner.suites import SUITES
 

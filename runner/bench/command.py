@@ -1,0 +1,78 @@
+"""`python -m runner SUITE`: a run, or with --dry-run its gates alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from runner.bench.request import RESULTS, Options, Request
+from runner.database.releases import SQL_FOLDER
+from runner.options import Quiet
+
+
+def suite_command(suite: str, sql: Path = SQL_FOLDER) -> Callable[..., int]:
+    """The command of one suite."""
+
+    def command(
+        *,
+        options: Annotated[Options, Parameter(name="*")] = Options(),  # noqa: B008
+        dry_run: Annotated[
+            bool, Parameter(group=RESULTS, help="check the gates and write nothing; exits with 0 or 1")
+        ] = False,
+        repeat: Annotated[
+            int,
+            Parameter(
+                group=RESULTS,
+                help="make the run N times; exits with 1 if two differ by more than the protocol's bands",
+            ),
+        ] = 1,
+        quiet: Annotated[Quiet, Parameter(group=RESULTS)] = False,
+    ) -> int:
+        request = Request.of(suite, options)
+        return _dry(request, quiet, sql) if dry_run else _bench(request, repeat, quiet, sql)
+
+    return command
+
+
+def _dry(request: Request, quiet: bool, sql: Path) -> int:
+    """Print what each gate says; 1 where one fails."""
+    from rich.console import Console
+
+    from runner.bench.pipeline import dry_run
+    from runner.gates import judge
+    from runner.progress import Progress
+    from runner.records import Verdict
+    from runner.report import gate_table, to_do
+
+    results = dry_run(request, progress=Progress(quiet=quiet), sql=sql)
+    verdict = judge(results)
+    Console(soft_wrap=False).print(gate_table(results))
+    for step in to_do(results):
+        print(step)
+    print(f"dry run: the verdict would be {verdict}; nothing was run or written")
+    return int(verdict is Verdict.BLOCKED)
+
+
+def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
+    """Print what each run ended in; 1 where repeated runs lie too far apart."""
+    from rich.console import Console
+
+    from runner.bench.repeat import lines, repeat
+    from runner.progress import Progress
+    from runner.report import summary_table
+
+    repeated, out = repeat(request, times, progress=Progress(quiet=quiet), sql=sql), Console(soft_wrap=False)
+    for outcome in repeated.outcomes:
+        out.print(summary_table(outcome.metrics, outcome.run))
+        for deviation in outcome.run.deviations:
+            print(f"deviation: {deviation}")
+        for arm in outcome.run.arms:
+            if arm.failed:
+                print(f"{arm.name}: {arm.failed}")
+        print(f"artefacts: {outcome.folder}")
+    for line in lines(repeated) if times > 1 else ():
+        print(line)
+    return int(not repeated.within)

@@ -1,0 +1,78 @@
+"""How a run ends: with artefacts and an entry in HISTORY.md, or with BLOCKED.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+from runner.bench.heading import resources
+from runner.bench.work import Work
+from runner.errors import GateError
+from runner.places import ROOT
+from runner.records import Json, Status
+from runner.report import render
+from runner.report.html import PAGE, render_page
+from runner.runs.blocked import write_blocked
+from runner.runs.folder import RunFolder
+from runner.runs.history import append_entry, entry_text
+from runner.runs.manifest import MANIFEST
+from runner.runs.metrics import write_metrics
+from runner.runs.raw import RAW, read_raw
+from runner.runs.run import Run, write_run
+from runner.runs.storage import write_file
+from runner.runs.timings import TIMINGS, latencies, read_timings
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A finished run: its folder, its record, and the figures, from which its report is made."""
+
+    folder: Path
+    run: Run
+    metrics: Json
+
+
+def refuse(work: Work, folder: RunFolder | None = None) -> None:
+    """If a gate failed, write BLOCKED.md into `folder`, or into one made for it, and raise GateError."""
+    failed = [f"{gate.gate}: {gate.found}" for gate in work.run.gates if gate.status is Status.FAILED]
+    if not failed:
+        return
+    schemas = work.run.edition.schemas
+    with folder or RunFolder.start(work.base, work.name) as blocked:
+        work.note(
+            name=blocked.name, finished=datetime.now(UTC), resources=resources(work.watch, work.vectors)
+        )
+        write_blocked(blocked.path, work.run)
+        place = blocked.finish(schemas)
+    count = "1 gate failed" if len(failed) == 1 else f"{len(failed)} gates failed"
+    raise GateError(f"{count} ({'; '.join(failed)}); {place / 'BLOCKED.md'} says how to resolve it")
+
+
+def publish(work: Work, folder: RunFolder, metrics: Json) -> Outcome:
+    """Write record, figures and report, and give the folder its name. OutputError when that fails."""
+    timings = list(read_timings(folder.path / TIMINGS))
+    work.note(
+        latency=latencies(timings, work.run.edition.retrieval.timed_k),
+        resources=resources(work.watch, work.vectors),
+        finished=datetime.now(UTC),
+    )
+    write_run(folder.path, work.run)
+    metrics = {**metrics, "verdict": work.run.verdict.value}
+    write_metrics(folder.path, metrics)
+    write_file(folder.path / "report.md", render(metrics, work.run))
+    seconds = ((one.arm, one.scope, one.seconds) for one in timings)
+    write_file(folder.path / PAGE, render_page(metrics, work.run, read_raw(folder.path / RAW), seconds))
+    return Outcome(folder.finish(work.run.edition.schemas), work.run, metrics)
+
+
+def log(work: Work, outcome: Outcome) -> None:
+    """Append the run's entry, with the hash of its manifest, to HISTORY.md. OutputError when that fails."""
+    place, run = outcome.folder, outcome.run
+    results = place.relative_to(ROOT) if place.is_relative_to(ROOT) else Path(place.name)
+    digest = sha256((place / MANIFEST).read_bytes()).hexdigest()
+    entry = entry_text(
+        run.started.date(), run.choice.suite, results.as_posix(), run.verdict, digest, run.deviations
+    )
+    append_entry(work.history, entry)

@@ -1,0 +1,162 @@
+"""The record of a run, which run.json holds, from what is asked for and what is found on the way."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+from runner.bench.request import PASSAGES, Request
+from runner.bench.stopwatch import Stopwatch
+from runner.database.releases import release_of
+from runner.records import Corpus, EmbedderIdentity, Vectors, Verdict
+from runner.runs.environment import Code, machine, packages, peak_memory_mb
+from runner.runs.run import Arm, CorpusPins, PassageCounts, ProtocolPins, Resources, Run
+from runner.systems import kind_of
+from runner.systems.system import NOT_KNOWN, Explained, System
+
+BEST = "; given passages, of which the best stands for its lesson"
+
+
+def heading(
+    request: Request,
+    corpus: Corpus,
+    identity: EmbedderIdentity | None,
+    code: Code,
+    hash_seed: str | None,
+    started: datetime,
+) -> Run:
+    """What is known before a system is opened; gates, arms and the rest are filled in later."""
+    edition, suite = request.edition, request.suite_parts
+    return Run(
+        name="",
+        verdict=Verdict.BLOCKED,
+        protocol=ProtocolPins(edition.version, edition.sha256, edition.pins_sha256),
+        choice=request.choice,
+        seed=edition.seed,
+        python_hash_seed=hash_seed,
+        corpus=_corpus(request, corpus),
+        embedder=identity,
+        passages=_passages(request, corpus),
+        scopes=corpus.scopes,
+        views=suite.views(edition),
+        headline=edition.metrics.headline,
+        components=_components(request, corpus),
+        python=platform.python_version(),
+        packages=packages(),
+        code=code,
+        machine=machine(),
+        disclosures=edition.disclosures(request.embedder_name, request.suite),
+        started=started,
+    )
+
+
+def _corpus(request: Request, corpus: Corpus) -> CorpusPins:
+    pins = request.edition.suites.get(request.suite)
+    return CorpusPins(
+        title=request.suite_parts.title,
+        file=Path(corpus.path).name,
+        sha256=corpus.sha256,
+        segments=len(corpus.segments),
+        questions=len(corpus.questions),
+        clustered=corpus.clustered,
+        shape=corpus.shape,
+        citable=pins.citable if pins else False,
+    )
+
+
+def _passages(request: Request, corpus: Corpus) -> PassageCounts | None:
+    if not (request.ours and request.engine.passages):
+        return None
+    texts = [passage.embedded for segment in corpus.segments for passage in segment.passages]
+    return PassageCounts(len(texts), len(set(texts)))
+
+
+def _components(request: Request, corpus: Corpus) -> dict[str, str]:
+    """Which parts of pgmnemo's score have something to act on in this corpus, in this mode."""
+    if not request.ours:
+        return {}
+    segments, mode = corpus.segments, request.recall_mode
+    no_vector = "keyword mode" if mode == "keyword" else ""
+    no_words = "vector mode" if mode == "vector" else ""
+    no_passage = "" if any(s.passages for s in segments) else "the corpus has no passages"
+    no_times = "no times" if len({s.occurred_at for s in segments}) < 2 else ""
+    idle = {
+        "cosine": no_vector,
+        "bm25": no_words,
+        "passage_terms": no_words or no_passage,
+        "passage_cosine": no_vector or no_passage,
+        "pair_cosine": no_vector or no_passage,
+        "temporal": no_words or no_times,
+        "context": "" if _companions(corpus) else "no two lessons of a project have one time",
+        "recency": no_times,
+        "importance": "every importance is the same" if len({s.importance for s in segments}) < 2 else "",
+        "graph": "" if corpus.edges else "the corpus has no edges",
+    }
+    return {
+        name: f"inactive: {idle[name]}" if idle.get(name) else "active" for name in request.engine.components
+    }
+
+
+def _companions(corpus: Corpus) -> bool:
+    """Whether any two segments of one project occurred at one time."""
+    times = [(s.project, s.occurred_at) for s in corpus.segments if s.occurred_at is not None]
+    return len(set(times)) < len(times)
+
+
+def arm_of(
+    name: str, request: Request, sql: Path, system: System | None = None,
+    loaded: Mapping[str, float] | None = None, *, words: str = "", failed: str = "",
+) -> Arm:  # fmt: skip
+    """A system of the run as its row: what it is, and what was found of it, as far as it came."""
+    kind, own = kind_of(name.removesuffix(PASSAGES)), name.removesuffix(PASSAGES)
+    facts, said = (dict(system.facts()), system.words()) if system else ({}, "")
+    version = str(facts.pop("version", own.partition("@")[2] or (request.number if kind.versions else "")))
+    disk = sum(system.sizes().values()) if system and loaded is not None else 0
+    memory = system.memory() if system and loaded is not None else None
+    return Arm(
+        name=name,
+        words=f"{words or said or kind.words}{BEST if name.endswith(PASSAGES) else ''}",
+        role="system",
+        title=kind.title,
+        version=version,
+        tuned_on=tuned_on(request.suite, kind.tuned_on, version if kind.versions else "", sql),
+        own_embedder=kind.own_embedder,
+        components=system.components if isinstance(system, Explained) else (),
+        facts={str(what): str(value) for what, value in facts.items()},
+        load_seconds={step: _whole(100 * taken) / 100 for step, taken in (loaded or {}).items()},
+        disk_bytes=_whole(disk) or None,
+        memory_bytes=None if memory is None else _whole(memory),
+        failed=failed,
+    )
+
+
+def _whole(value: float) -> int:
+    """A figure of a system as a plain number; ValueError where it is no number."""
+    return int(round(value))  # noqa: RUF046  rounding a number of numpy gives another
+
+
+def tuned_on(suite: str, said: str, version: str, sql: Path) -> str:
+    """On what of this suite a system's defaults were chosen; `version` is one of pgmnemo's."""
+    release = release_of(sql, version) if version else None
+    if release is None:
+        return said or NOT_KNOWN
+    return release.tuned_on.get(suite, "never")
+
+
+def resources(watch: Stopwatch, vectors: Vectors | None) -> Resources:
+    """What the run cost so far."""
+    return Resources(
+        load_seconds=round(watch["load"], 2),
+        check_seconds=round(watch["check"], 2),
+        embed_seconds=round(watch["embed"], 2),
+        ingest_seconds=round(watch["ingest"], 2),
+        recall_seconds=round(watch["recall"], 2),
+        time_seconds=round(watch["time"], 2),
+        score_seconds=round(watch["score"], 2),
+        wall_seconds=round(watch.wall, 2),
+        peak_memory_mb=peak_memory_mb(),
+        vectors_cached=vectors.cached if vectors else 0,
+        vectors_embedded=vectors.embedded if vectors else 0,
+    )

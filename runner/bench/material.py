@@ -1,0 +1,142 @@
+"""A corpus as systems see it: lessons and questions under neutral numbers, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from uuid import UUID, uuid5
+
+import numpy as np
+
+from runner.records import (
+    Corpus,
+    EmbedderIdentity,
+    Hit,
+    Matrix,
+    Question,
+    SearchScope,
+    Segment,
+    Vectors,
+    opaque,
+)
+from runner.runs.choice import FULL
+from runner.systems.system import Lesson, Lessons, Link, Match, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question and its position in `Corpus.questions`, where its vector stands too."""
+
+    position: int
+    question: Question
+
+
+NAMESPACE = UUID("6f0f4f39-2f0b-5c0e-9d53-0b1f6f6a1c42")
+
+
+def label_of(corpus: Corpus, text: str, identity: EmbedderIdentity | None) -> str:
+    """Of whose lessons rows are: the corpus, how it was cut and written, and what its vectors depend on."""
+    written = () if text == FULL else (text,)
+    return " ".join((corpus.sha256, corpus.granularity, *written, repr(identity) if identity else "none"))
+
+
+class CorpusLessons(Lessons):
+    """Every segment as a lesson. Numbers follow the order of ties: external id, then project.
+
+    A project's neutral name is a uuid that its own name and the label of the lessons decide.
+    """
+
+    def __init__(self, corpus: Corpus, vectors: Vectors | None, label: str = "") -> None:
+        self._corpus, self._vectors = corpus, vectors
+        segments = corpus.segments
+        self.pooled = any(scope.pooled for scope in corpus.scopes)
+        order = sorted(range(len(segments)), key=lambda i: (segments[i].external_id, segments[i].project))
+        self._numbers = np.empty(len(segments), dtype=np.int64)
+        self._numbers[order] = np.arange(len(segments))
+        basis = uuid5(NAMESPACE, label)
+        self._names = {name: str(uuid5(basis, name)) for name in dict.fromkeys(s.project for s in segments)}
+        self.segments: list[Segment] = [segments[position] for position in order]  # by number
+        self.links = [
+            Link(self._names[edge.project], opaque(edge.source), opaque(edge.target), edge.kind, edge.weight,
+                 edge.valid_from, edge.valid_to)
+            for edge in corpus.edges
+        ]  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self._corpus.segments)
+
+    @property
+    def width(self) -> int | None:
+        return None if self._vectors is None else int(self._vectors.segments.shape[1])
+
+    @property
+    def projects(self) -> Sequence[str]:
+        return list(self._names.values())
+
+    @cached_property
+    def _by_names(self) -> dict[tuple[str, str], int]:
+        return {(self._names[s.project], s.external_id): number for number, s in enumerate(self.segments)}
+
+    def number(self, project: str, external_id: str) -> int:
+        return self._by_names[project, external_id]
+
+    def name(self, project: str) -> str:
+        """The neutral name of a project."""
+        return self._names[project]
+
+    def lesson(self, position: int) -> Lesson:
+        segment, vectors = self._corpus.segments[position], self._vectors
+        return Lesson(
+            number=int(self._numbers[position]),
+            project=self._names[segment.project],
+            external_id=segment.external_id,
+            text=segment.text,
+            vector=None if vectors is None else vectors.segments[position],
+            occurred_at=segment.occurred_at,
+            role=segment.role,
+            topic=segment.topic,
+            importance=segment.importance,
+            passages=tuple(passage.text for passage in segment.passages),
+            passage_vectors=self._passages(segment),
+        )
+
+    def _passages(self, segment: Segment) -> Matrix | None:
+        vectors = self._vectors
+        if vectors is None or vectors.passages is None or not segment.passages:
+            return None
+        return vectors.passages[[vectors.places[passage.embedded] for passage in segment.passages]]
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What all arms of a run work on: the same lessons, the same vectors, the same questions."""
+
+    corpus: Corpus
+    vectors: Vectors | None
+    asked: tuple[Asked, ...]
+    lessons: CorpusLessons
+
+    def queries(self, asked: Sequence[Asked], scope: SearchScope) -> list[Query]:
+        """The questions as systems see them in a scope."""
+        return [self._query(one, scope) for one in asked]
+
+    def _query(self, one: Asked, scope: SearchScope) -> Query:
+        question, vectors = one.question, self.vectors
+        return Query(
+            number=one.position,
+            text=question.text,
+            vector=None if vectors is None else vectors.questions[one.position],
+            project=None if scope.pooled else self.lessons.name(question.project),
+            as_of=question.as_of,
+        )
+
+    def drawn_by(self, query: Query) -> str:
+        """What decides the random order of a question: its scope and its key."""
+        scope = next(scope for scope in self.corpus.scopes if scope.pooled == (query.project is None))
+        return f"{scope.name} {self.corpus.questions[query.number].key}"
+
+    def hits(self, matches: Sequence[Match]) -> Iterator[Hit]:
+        """Matches under the corpus's own ids."""
+        for match in matches:
+            yield Hit(self.lessons.segments[match.number].id, match.score, match.components)

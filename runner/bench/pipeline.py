@@ -1,0 +1,181 @@
+"""The straight line: load, open, gate, embed, ingest, recall, compare with others, score, gate, write.
+
+Stages do not know one another; this file names them in order.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from runner.bench.arms import measure_beside, measure_under_test, remarked
+from runner.bench.conclusion import Outcome, log, publish, refuse
+from runner.bench.heading import arm_of, heading
+from runner.bench.material import CorpusLessons, Material
+from runner.bench.request import Request, selected
+from runner.bench.stopwatch import Stopwatch
+from runner.bench.work import Work
+from runner.database.releases import SQL_FOLDER, release_fingerprint
+from runner.database.server_files import check_release
+from runner.embedders import default_cache_dir, embed_corpus
+from runner.errors import UsageError
+from runner.gates import check_after, check_before
+from runner.metrics.document import metrics_of
+from runner.places import ROOT
+from runner.progress import QUIET, Progress
+from runner.records import GateResult
+from runner.runs.environment import code
+from runner.runs.folder import RunFolder, partial_folder, results_base
+from runner.runs.plan import PLAN, pin_plan
+from runner.runs.raw import RAW, RawWriter, read_raw
+from runner.runs.timings import TIMINGS, TimingsWriter
+from runner.systems import System, open_system
+from runner.systems.asking import faults
+from runner.systems.pgmnemo import Pgmnemo
+
+WRITTEN = ("run.json", "metrics.json", "report.md", "manifest.json")  # by `publish`, after the last gate
+
+
+def run(
+    request: Request,
+    *,
+    environ: Mapping[str, str] = os.environ,
+    progress: Progress = QUIET,
+    sql: Path = SQL_FOLDER,
+) -> Outcome:
+    """Make the run that is asked for, with the extension's files in `sql`, and write its artefacts.
+
+    Raises GateError when a gate fails, after BLOCKED.md is written; UsageError, CorpusError, DatabaseError,
+    EmbedderError, SystemFault or OutputError when the run cannot be made at all.
+    """
+    work = _begin(request, environ, progress, sql)
+    with ExitStack() as stack:
+        system = stack.enter_context(open_system(request.system, work.place()))
+        _check(work, system)
+        refuse(work)
+        with _folder(work) as folder:
+            _embed(work)
+            with RawWriter(folder.path / RAW) as raw, TimingsWriter(folder.path / TIMINGS) as timings:
+                material = Material(
+                    work.corpus,
+                    work.vectors,
+                    work.asked,
+                    CorpusLessons(work.corpus, work.vectors, work.label),
+                )
+                measure_under_test(work, system, material, raw, timings)
+                stack.close()  # each system is alone on the machine
+                measure_beside(work, material, raw, timings)
+            rows = list(read_raw(folder.path / RAW))
+            work.note(arms=remarked(work.run.arms, rows, work.run.edition.retrieval.depth))
+            with work.watch.stage("score"):
+                metrics = metrics_of(work.run, rows)
+            _check_again(work, Counter((row.arm, row.scope) for row in rows), folder)
+            refuse(work, folder)
+            outcome = publish(work, folder, metrics)
+            log(work, outcome)
+            return outcome
+
+
+def dry_run(
+    request: Request,
+    *,
+    environ: Mapping[str, str] = os.environ,
+    progress: Progress = QUIET,
+    sql: Path = SQL_FOLDER,
+) -> tuple[GateResult, ...]:
+    """Every gate that can be checked before the run, against the real data and database; leaves no trace."""
+    work = _begin(request, environ, progress, sql)
+    with open_system(request.system, work.place(rehearsal=True)) as system:
+        _check(work, system)
+    return work.run.gates
+
+
+def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql: Path) -> Work:
+    """What can be known without a database: the corpus, the embedder's identity, the code's commit."""
+    watch, started = Stopwatch(), datetime.now(UTC)
+    hash_seed = _hash_seed(request, environ)
+    for version in request.versions:
+        check_release(sql, version)
+    base = results_base(request.suite, request.output, ROOT)
+    if request.resume:
+        partial_folder(request.resume)  # nonsense is told at once, not after minutes of loading
+    embedder = request.make_embedder()
+    with watch.stage("load"):
+        suite = request.suite_parts
+        path = suite.locate(request.data, environ)
+        corpus = suite.load(path, request.level, request.text, request.edition)
+    identity = embedder.identity if embedder else None
+    record = heading(request, corpus, identity, code(ROOT), hash_seed, started)
+    asked = selected(request.choice, corpus)
+    return Work(request, record, corpus, embedder, asked, base, sql, environ, progress, watch)
+
+
+def _hash_seed(request: Request, environ: Mapping[str, str]) -> str:
+    """PYTHONHASHSEED as the protocol demands it, or UsageError."""
+    seed = str(request.edition.seed)
+    if environ.get("PYTHONHASHSEED") != seed or os.environ.get("PYTHONHASHSEED") != seed:
+        raise UsageError(
+            f"the protocol demands PYTHONHASHSEED={seed} from the start of Python: run `python -m runner`, "
+            f"which sees to it, or start this program with PYTHONHASHSEED={seed}"
+        )
+    return seed
+
+
+def _check(work: Work, system: System) -> None:
+    """The gates before the run, with what the system under test says of itself."""
+    with work.watch.stage("check"), faults(work.request.system):
+        work.note(arms=(arm_of(work.request.system, work.request, work.sql, system),))
+        if isinstance(system, Pgmnemo):
+            work.fingerprint = release_fingerprint(work.sql, work.request.number)
+            work.recognised = system.recognised
+            work.note(database=system.database.facts)
+        work.judged(check_before(work.facts()))
+
+
+@contextmanager
+def _folder(work: Work) -> Iterator[RunFolder]:
+    """The partial folder of this run, or of the one that goes on.
+
+    It stays when the run is interrupted or has retrieved something; the error then notes how to go on.
+    """
+    resume = work.request.resume
+    with RunFolder.resume(resume) if resume else RunFolder.start(work.base, work.name) as folder:
+        started = pin_plan(folder.path, work.plan(), work.run.started.isoformat())
+        work.note(name=folder.name, started=datetime.fromisoformat(started))
+        (folder.path / TIMINGS).unlink(missing_ok=True)
+        try:
+            yield folder
+        except BaseException as error:
+            if resume or _retrieved(folder) or not isinstance(error, Exception):
+                if folder.path.exists():
+                    error.add_note(f"--resume {folder.path} goes on where it stopped")
+            else:
+                for name in (PLAN, RAW, TIMINGS):
+                    (folder.path / name).unlink(missing_ok=True)
+            raise
+
+
+def _retrieved(folder: RunFolder) -> bool:
+    raw = folder.path / RAW
+    return raw.exists() and raw.stat().st_size > 0
+
+
+def _embed(work: Work) -> None:
+    if work.embedder is None:
+        return
+    with work.watch.stage("embed"):
+        cache = work.request.cache or default_cache_dir(work.environ)
+        work.vectors = embed_corpus(
+            work.corpus, work.embedder, cache, work.progress, passages=work.request.takes_passages
+        )
+
+
+def _check_again(work: Work, counts: Mapping[tuple[str, str], int], folder: RunFolder) -> None:
+    """The gates after the run, with what was retrieved and what stands in the folder, or is about to."""
+    standing = {path.name: True for path in folder.path.iterdir()}
+    facts = work.facts(dict(counts), {**standing, **dict.fromkeys(WRITTEN, True)})
+    work.judged(check_after(work.run.gates, facts))

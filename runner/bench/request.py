@@ -1,0 +1,270 @@
+"""What a run is asked to do, checked before anything is opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from runner.bench.material import Asked
+from runner.database.releases import DEFAULT_VERSION
+from runner.editions import Edition, EnginePins, current
+from runner.embedders import EMBEDDERS, Embedder, EmbedderOptions
+from runner.errors import UsageError
+from runner.options import Numbers, listed
+from runner.records import Corpus
+from runner.runs.choice import FULL, NO_EMBEDDER, OURS, Choice
+from runner.suites import SUITES
+from runner.suites.suite import Suite
+from runner.systems import MODES, SYSTEMS, kind_of
+from runner.systems.asking import LIMIT
+from runner.texts import TEXTS
+
+PASSAGES = "+passages"  # behind the name of a system that is given passages in place of lessons
+LONGEST = 86_400  # seconds of --time-limit
+SYSTEMS_UNDER, WORK, EMBEDDER, RESULTS = "Systems", "Corpus and questions", "Embedder", "Run"  # of --help
+CANONICAL = "bge-m3"  # the embedder of a suite that no edition pins
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a run takes besides its suite: the options of the command line, by their names."""
+
+    system: Annotated[
+        str,
+        Parameter(
+            group=SYSTEMS_UNDER, help=f"the one under test: {', '.join(SYSTEMS)}, or another package's"
+        ),
+    ] = OURS
+    version: Annotated[str, Parameter(group=SYSTEMS_UNDER, help="version of pgmnemo")] = DEFAULT_VERSION
+    systems: Annotated[
+        tuple[str, ...], listed("S,S,…: others, measured beside it on the same work", group=SYSTEMS_UNDER)
+    ] = ()
+    mode: Annotated[
+        str | None,
+        Parameter(
+            group=SYSTEMS_UNDER,
+            help=f"legs of pgmnemo: {', '.join(MODES)} (default: hybrid; keyword without an embedder)",
+        ),
+    ] = None
+    dsn: Annotated[
+        str | None,
+        Parameter(
+            group=SYSTEMS_UNDER,
+            help="PostgreSQL to use (default: PGMNEMO_DSN, the compose service, or an embedded one)",
+        ),
+    ] = None
+    system_url: Annotated[str | None, Parameter(group=SYSTEMS_UNDER, help="address of the system http")] = (
+        None
+    )
+    allow_reset: Annotated[
+        bool,
+        Parameter(
+            group=SYSTEMS_UNDER,
+            help="let the system http be emptied for all its users, before and after the run",
+        ),
+    ] = False
+    time_limit: Annotated[
+        float, Parameter(group=SYSTEMS_UNDER, help="seconds that a system may take for one question")
+    ] = LIMIT
+    data: Annotated[Path | None, Parameter(group=WORK, help="the corpus file or its folder")] = None
+    granularity: Annotated[
+        str | None,
+        Parameter(group=WORK, help="what a lesson is, such as session or turn (default: the suite's own)"),
+    ] = None
+    text: Annotated[str, Parameter(group=WORK, help=f"how a lesson is written: {', '.join(TEXTS)}")] = FULL
+    k: Annotated[Numbers, Parameter(group=WORK, help="K,K,…: cutoffs (default: the protocol's)")] = ()
+    limit: Annotated[int | None, Parameter(group=WORK, help="ask the first N questions only")] = None
+    types: Annotated[tuple[str, ...], listed("T,T,…: ask these question types only", group=WORK)] = ()
+    allow_unregistered_corpus: Annotated[
+        bool, Parameter(group=WORK, help="let a corpus through that the protocol does not register")
+    ] = False
+    embedder: Annotated[
+        str | None,
+        Parameter(
+            group=EMBEDDER,
+            help=f"{', '.join(EMBEDDERS)}, or {NO_EMBEDDER} for a keyword-only run (default: the suite's "
+            "canonical one)",
+        ),
+    ] = None
+    embedder_options: Annotated[EmbedderOptions, Parameter(name="*", group=EMBEDDER)] = field(
+        default_factory=EmbedderOptions
+    )
+    cache: Annotated[
+        Path | None, Parameter(group=EMBEDDER, help="folder of the embedding cache (default: the user's own)")
+    ] = None
+    output: Annotated[
+        Path | None, Parameter(group=RESULTS, help="folder for results (default: benchmarks/<suite>/results)")
+    ] = None
+    resume: Annotated[
+        Path | None, Parameter(group=RESULTS, help="complete the interrupted run in this .partial folder")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(Options):
+    """One run, with the names of the command line.
+
+    `embedder` None is the suite's canonical one, "none" a keyword-only run; `k` empty is the protocol's
+    cutoffs; `types` empty is all. UsageError for anything that no suite, embedder, system or edition offers.
+    """
+
+    suite: str = field(kw_only=False)
+
+    @classmethod
+    def of(cls, suite: str, options: Options) -> Request:
+        """The run of a suite with some options."""
+        return cls(suite, **{one.name: getattr(options, one.name) for one in fields(options)})
+
+    def __post_init__(self) -> None:
+        for name in ("data", "output", "resume", "cache"):  # paths may be given as text
+            if isinstance(place := getattr(self, name), str):
+                object.__setattr__(self, name, Path(place))
+        self._check_asked()
+        self._check_systems()
+        if self.embedder_name != NO_EMBEDDER:
+            EMBEDDERS[self.embedder_name]
+        if self.recall_mode not in MODES:
+            raise UsageError(f"there is no mode {self.mode!r}; choose one of: {', '.join(MODES)}")
+        if self.recall_mode != "keyword" and self.embedder_name == NO_EMBEDDER:
+            raise UsageError(f"mode {self.recall_mode} needs vectors: name an --embedder other than none")
+
+    def _check_asked(self) -> None:
+        suite, depth = self.suite_parts, self.edition.retrieval.depth
+        wrong = [k for k in self.k if not 1 <= k <= depth]
+        if wrong or len(set(self.k)) < len(self.k):
+            given = ",".join(map(str, self.k))
+            raise UsageError(f"--k takes different whole numbers from 1 to {depth}, not {given}")
+        if self.limit is not None and self.limit < 1:
+            raise UsageError(f"--limit takes a positive number of questions, not {self.limit}")
+        unknown = [name for name in self.types if name not in suite.types]
+        if unknown:
+            known = ", ".join(suite.types)
+            raise UsageError(f"{self.suite} has no question type {unknown[0]!r}; choose from: {known}")
+        if self.level not in suite.levels:
+            known = ", ".join(suite.levels)
+            raise UsageError(f"{self.suite} has no granularity {self.level!r}; choose one of: {known}")
+        TEXTS[self.text]
+
+    def _check_systems(self) -> None:
+        named = (self.system, *self.systems)
+        for name in named:
+            kind = kind_of(name)
+            if kind.needs_vectors and self.embedder_name == NO_EMBEDDER:
+                raise UsageError(f"{name} needs vectors: name an --embedder other than none")
+        if len(set(named)) < len(named):
+            raise UsageError(f"a system stands twice in {', '.join(named)}; name each once")
+        if self.mode is not None and not self.ours:
+            raise UsageError(f"--mode is of pgmnemo, and {self.system} is under test; leave it out")
+        if not 0 < self.time_limit <= LONGEST:
+            raise UsageError(
+                f"--time-limit takes seconds above 0 and up to {LONGEST:,}, not {self.time_limit:g}"
+            )
+
+    @property
+    def edition(self) -> Edition:
+        """The edition in force."""
+        return current()
+
+    @property
+    def suite_parts(self) -> Suite:
+        """The suite of that name."""
+        return SUITES[self.suite]
+
+    @property
+    def ours(self) -> bool:
+        """Whether pgmnemo is under test."""
+        return self.system.partition("@")[0] == OURS
+
+    @property
+    def level(self) -> str:
+        """The granularity asked for, or the canonical one."""
+        return self.granularity or self.suite_parts.levels[0]
+
+    @property
+    def number(self) -> str:
+        """The version of pgmnemo, such as 0.2.1: the one behind the system's @, or that of --version."""
+        return (self.system.partition("@")[2] if self.ours else "") or self.version.removeprefix("v")
+
+    @property
+    def engine(self) -> EnginePins:
+        """What the version is given, and the components of its score."""
+        return self.edition.engine(self.number)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The arms of the systems beside the one under test: those that can hold passages have two."""
+        return tuple(
+            arm for name in self.systems
+            for arm in ((name, name + PASSAGES) if kind_of(name).passages else (name,))
+        )  # fmt: skip
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """Those of pgmnemo that the run measures, under test or beside."""
+        return tuple(
+            name.partition("@")[2] or self.version.removeprefix("v")
+            for name in (self.system, *self.systems) if name.partition("@")[0] == OURS
+        )  # fmt: skip
+
+    @property
+    def takes_passages(self) -> bool:
+        """Whether anything of the run is given passages with vectors."""
+        ours = any(self.edition.engine(version).passages for version in self.versions)
+        return ours or any(
+            kind_of(name.removesuffix(PASSAGES)).vectors for name in self.beside if PASSAGES in name
+        )
+
+    @property
+    def embedder_name(self) -> str:
+        """The embedder asked for, or the suite's canonical one; "none" where nothing takes vectors."""
+        if self.embedder is not None:
+            return self.embedder
+        if self.mode == "keyword" or not any(kind_of(name).vectors for name in (self.system, *self.systems)):
+            return NO_EMBEDDER
+        pins = self.edition.suites.get(self.suite)
+        return pins.embedder if pins else CANONICAL
+
+    @property
+    def recall_mode(self) -> str:
+        """The mode asked for; keyword for a run without vectors, else hybrid."""
+        return self.mode or ("keyword" if self.embedder_name == NO_EMBEDDER else "hybrid")
+
+    @cached_property
+    def choice(self) -> Choice:
+        """What the run chose, as it is recorded."""
+        return Choice(
+            suite=self.suite,
+            level=self.level,
+            text=self.text,
+            embedder=self.embedder_name,
+            system=self.system,
+            systems=self.systems,
+            version=self.number,
+            mode=self.recall_mode if self.ours else "",
+            k=self.k,
+            limit=self.limit,
+            types=self.types,
+            allow_unregistered_corpus=self.allow_unregistered_corpus,
+        )
+
+    def make_embedder(self) -> Embedder | None:
+        """The embedder, its model not loaded yet; None for a run without vectors."""
+        if self.embedder_name == NO_EMBEDDER:
+            return None
+        return EMBEDDERS[self.embedder_name](self.embedder_options)
+
+
+def selected(choice: Choice, corpus: Corpus) -> tuple[Asked, ...]:
+    """The questions to ask, with their positions: the scored ones, of the types, up to the limit."""
+    chosen = [
+        Asked(position, question)
+        for position, question in enumerate(corpus.questions)
+        if question.scored and (not choice.types or question.type in choice.types)
+    ]
+    if not chosen:
+        raise UsageError(f"no question of {corpus.path} is left to ask")
+    return tuple(chosen[: choice.limit])

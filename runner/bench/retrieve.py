@@ -1,0 +1,82 @@
+"""The recall stage: every arm answers every question in every scope, straight into the raw file; then the
+systems are timed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from runner.bench.material import Asked, Material
+from runner.progress import QUIET, Progress
+from runner.records import Hit, Retrieval, SearchScope
+from runner.runs.raw import RawWriter
+from runner.runs.timings import TimingsWriter
+from runner.systems.asking import LIMIT, Judge, answers, timed
+from runner.systems.system import System
+
+
+@dataclass(frozen=True, slots=True)
+class Ranker:
+    """One arm at work: a system that is loaded, and the settings under which it is asked.
+
+    `detailed`: scores, and components where there are any, are kept in the raw file.
+    """
+
+    name: str
+    system: System
+    judge: Judge
+    settings: Mapping[str, str] | None = None
+    detailed: bool = False
+    limit: float = LIMIT
+
+
+def retrieve(
+    writer: RawWriter, material: Material, ranker: Ranker, depth: int, progress: Progress = QUIET
+) -> None:
+    """Append to the raw file what it lacks of one arm, in the order scope, question.
+
+    A run that goes on after an interruption ends with the bytes of one that was not interrupted: the lines of
+    a torn file are a beginning of that order.
+    """
+    sizes = material.corpus.project_sizes()
+    for scope in material.corpus.scopes:
+        done = {question for question, arm, name in writer.done if (arm, name) == (ranker.name, scope.name)}
+        left = [one for one in material.asked if one.question.key not in done]
+        if not left:
+            continue
+        found = answers(
+            ranker.system, ranker.name, material.queries(left, scope), depth, ranker.judge,
+            settings=ranker.settings, limit=ranker.limit,
+        )  # fmt: skip
+        tracked = progress.track(found, f"{ranker.name}, {scope.name}", len(left))
+        for one, answer in zip(left, tracked, strict=True):
+            size = len(material.lessons) if scope.pooled else sizes[one.question.project]
+            line = _retrieval(one, ranker, scope, size, material.hits(answer.matches))
+            writer.write(line, detailed=ranker.detailed)
+
+
+def time_recall(
+    writer: TimingsWriter, material: Material, ranker: Ranker, k: int, most: int, progress: Progress = QUIET
+) -> None:
+    """Time a system at `k`, with questions spread evenly: `most` a scope."""
+    sample = material.asked[:: max(1, len(material.asked) // most)][:most]
+    for scope in material.corpus.scopes:
+        queries = material.queries(sample, scope)
+        found = timed(ranker.system, ranker.name, queries, k, ranker.judge, limit=ranker.limit)
+        label = f"{ranker.name}, {scope.name}, timed"
+        for one, answer in zip(sample, progress.track(found, label, len(sample)), strict=True):
+            writer.write(one.question.key, ranker.name, scope.name, answer.seconds)
+
+
+def _retrieval(one: Asked, ranker: Ranker, scope: SearchScope, size: int, hits: Iterable[Hit]) -> Retrieval:
+    question = one.question
+    return Retrieval(
+        question=question.key,
+        type=question.type,
+        arm=ranker.name,
+        scope=scope.name,
+        project=question.project,
+        size=size,
+        gold=question.gold,
+        ranking=tuple(hits),
+    )

@@ -1,0 +1,21 @@
+"""What must be the same in two runs before one citation names both values (protocol §8)."""
+
+from __future__ import annotations
+
+from runner.runs.alike import differences
+from runner.runs.run import Run
+from runner.versions import release
+
+
+def difference(before: Run, after: Run) -> str | None:
+    """The first thing that keeps two runs apart, in words; None when they stand beside each other."""
+    if before.choice.system.partition("@")[0] != after.choice.system.partition("@")[0]:
+        return f"system {before.system} against {after.system}"
+    return next((f"{name} {words}" for name, words in differences(before, after)), None)
+
+
+def not_earlier(before: Run, after: Run) -> str | None:
+    """In words why the version before is not one before; None when it is."""
+    if release(before.version) < release(after.version):
+        return None
+    return f"version {before.version} is not earlier than {after.version}"

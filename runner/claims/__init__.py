@@ -1,1 +1,0 @@
-"""Claims that check themselves: verify, rescore, compare, cite, lint."""

@@ -1,5 +1,0 @@
-"""Runs and deviations are appended to HISTORY.md in its one form; what stands there is never rewritten."""
-
-from runner.claims.history.log import log_deviation, log_run
-
-__all__ = ["log_deviation", "log_run"]

@@ -1,0 +1,73 @@
+"""Hold a candidate against a baseline: both verified, then compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.compare.comparing import NO_LIMITS, compare
+from runner.compare.comparison import Comparison
+from runner.compare.newest import newest
+from runner.errors import RefusedError
+from runner.runs.reading import Results
+from runner.statistics.bootstrap import RESAMPLES
+from runner.verify import Verification, verify
+
+Verify = Callable[[Path], Verification]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One of the two folders and what verifying it found."""
+
+    role: str  # "baseline" or "candidate"
+    verification: Verification
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """What the gate found. `comparison` is None when a run could not be verified, for then none is made."""
+
+    checked: tuple[Checked, ...]
+    comparison: Comparison | None
+    strict: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """0 when both runs verify and the comparison lets the candidate through, else 1."""
+        return 1 if self.comparison is None else self.comparison.exit_code(strict=self.strict)
+
+    @property
+    def word(self) -> str:
+        """`passed` or `failed`."""
+        return "failed" if self.exit_code else "passed"
+
+
+def gate(
+    baseline: Path | str,
+    candidate: Path | str,
+    *,
+    despite: Collection[str] = (),
+    max_drop: Mapping[str, float] = NO_LIMITS,
+    strict: bool = False,
+    resamples: int = RESAMPLES,
+    check: Verify = verify,
+) -> Gated:
+    """Verify both runs and compare them; each folder may also hold runs, of which the newest is taken.
+
+    As the baseline, that is the newest that is like the candidate, where one is.
+
+    Raises what `compare` raises, and RefusedError for a blocked run.
+    """
+    tried = newest(Path(candidate))
+    folders = {"baseline": newest(Path(baseline), tried), "candidate": tried}
+    for role, folder in folders.items():
+        if Results(folder).blocked:
+            raise RefusedError(f"the {role} {folder} is blocked and has no figure: read its BLOCKED.md")
+    checked = tuple(Checked(role, check(folder)) for role, folder in folders.items())
+    if not all(each.verification.intact for each in checked):
+        return Gated(checked, None, strict)
+    before, after = folders.values()
+    comparison = compare(before, after, despite=despite, max_drop=max_drop, resamples=resamples)
+    return Gated(checked, comparison, strict)

@@ -1,0 +1,26 @@
+"""What counts, by edition of the protocol: every reader of a run asks the edition that the run names."""
+
+from runner.editions.edition import (
+    Edition,
+    EmbedderPins,
+    EnginePins,
+    MetricPins,
+    PassagePins,
+    Reading,
+    SuitePins,
+)
+from runner.editions.load import DOCUMENT, current, edition, known
+
+__all__ = [
+    "DOCUMENT",
+    "Edition",
+    "EmbedderPins",
+    "EnginePins",
+    "MetricPins",
+    "PassagePins",
+    "Reading",
+    "SuitePins",
+    "current",
+    "edition",
+    "known",
+]

@@ -1,0 +1,46 @@
+"""What runs must share to stand on one board."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from runner.compare.side import Side
+from runner.report.formats import CITED, shorten
+from runner.runs import alike
+
+DEFINITIONS, CODE = "metric definitions", "major version of the metric code"
+
+NAMES = [*alike.CONDITIONS, DEFINITIONS, CODE]
+
+
+def _definitions(side: Side) -> dict[str, str]:
+    """The sentence that defines each metric that is shown."""
+    known = side.metrics["definitions"]
+    return {name: known[name] for name in (CITED, *side.run.headline) if name in known}
+
+
+def _major(side: Side) -> str:
+    return str(side.metrics["metric_code"]).partition(".")[0]
+
+
+def key(side: Side) -> str:
+    """The same text for runs that are alike in every condition, another for others."""
+    conditions = [of(side.run) for of in alike.CONDITIONS.values()]
+    return repr([conditions, _definitions(side), _major(side)])
+
+
+def words(side: Side) -> dict[str, str]:
+    """Each condition as people read it."""
+    listed = {name: shorten(alike.words(side.run, name)) for name in alike.CONDITIONS}
+    return {**listed, DEFINITIONS: ", ".join(_definitions(side)), CODE: _major(side)}
+
+
+def apart(first: Side, other: Side) -> Iterator[str]:
+    """One sentence for each condition in which `other` is not like `first`; another suite says it all."""
+    for name, how in alike.differences(other.run, first.run):
+        yield f"{name}: {shorten(how)}"
+        if name == "suite":
+            return
+    for name, of in ((DEFINITIONS, _definitions), (CODE, _major)):
+        if of(first) != of(other):
+            yield f"{name}: {of(other)} against {of(first)}"

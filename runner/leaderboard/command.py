@@ -1,0 +1,72 @@
+"""`python -m runner leaderboard DIR…`: many runs in one table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from runner.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from runner.leaderboard.board import Leaderboard
+
+MARK = "eaderboard"  # of every form, in its title or schema
+SUFFIXES = (".html", ".svg", ".md", ".json")
+WIDTH = 136  # columns that the table takes
+
+
+def leaderboard_command(
+    *folders: Annotated[str, Parameter(help="results folder, a folder that holds some, or a pattern")],
+    json: Annotated[bool, Parameter(help="print JSON instead of tables")] = False,
+    markdown: Annotated[bool, Parameter(help="print Markdown instead of tables")] = False,
+    output: Annotated[
+        Path | None, Parameter(help=f"also write it: a file that ends in {', '.join(SUFFIXES)}")
+    ] = None,
+) -> int:
+    """Put many runs into one table and plot, like beside like, the rest apart with its reason."""
+    from runner.leaderboard.ranking import leaderboard
+    from runner.runs.output import check_output
+
+    if json and markdown:
+        raise UsageError("leaderboard prints JSON or Markdown, not both: leave --json or --markdown out")
+    if output is not None:
+        check_output("--output", output, SUFFIXES, MARK)
+    found, forms = leaderboard(folders), _forms()
+    if output is not None:
+        _write(output, forms[output.suffix](found))
+        print(f"written: {output}", file=sys.stderr)
+    if json or markdown:
+        print(forms[".json" if json else ".md"](found), end="")
+    else:
+        _show(found)
+    return 0
+
+
+def _forms() -> dict[str, Callable[[Leaderboard], str]]:
+    from runner.leaderboard.page import page
+    from runner.leaderboard.plot import picture
+    from runner.leaderboard.text import markdown
+    from runner.runs.canonical import pretty
+
+    texts = (page, picture, markdown, lambda found: pretty(found.document()))
+    return dict(zip(SUFFIXES, texts, strict=True))
+
+
+def _show(found: Leaderboard) -> None:
+    from runner.leaderboard.terminal import show
+    from runner.terminal import console
+
+    show(found, console(WIDTH))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OutputError(
+            f"the leaderboard cannot be written to {path} ({error.strerror}); name another file"
+        ) from None

@@ -1,0 +1,117 @@
+"""From results folders to a leaderboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+
+from runner.compare.pairs import pair
+from runner.leaderboard.alike import apart, key, words
+from runner.leaderboard.board import Aside, Behind, Board, Group, Leaderboard, Row
+from runner.leaderboard.entry import Entry, Verify, read_entry
+from runner.leaderboard.places import results_folders
+from runner.records import SearchScope
+from runner.report.formats import CITED
+from runner.runs.collector import collector_paused
+from runner.statistics.bootstrap import bootstrap_difference
+from runner.verify import verify
+
+INTERVAL_DECIMALS = 6
+
+
+@collector_paused()
+def leaderboard(folders: Iterable[str | PathLike[str]], *, check: Verify = verify) -> Leaderboard:
+    """The runs in `folders`, each verified: those that are alike on one board, the best first.
+
+    A folder may be a run, hold runs, or be a pattern of such. Nothing is refused for being unlike: it has a
+    group of its own, with the reason; a run that is blocked, unverified or not intact is an Aside. Raises
+    UsageError for a folder that holds no run.
+    """
+    found = [read_entry(folder, check) for folder in results_folders(fspath(name) for name in folders)]
+    groups = _groups(one for one in found if isinstance(one, Entry))
+    made = (_group(members, groups[0][0]) for members in groups)
+    return Leaderboard(tuple(made), tuple(one for one in found if isinstance(one, Aside)))
+
+
+def _groups(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """Runs that are alike together; the largest group first, then in the order named."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(key(entry.side), []).append(entry)
+    return sorted(groups.values(), key=len, reverse=True)
+
+
+def _group(members: list[Entry], first: Entry) -> Group:
+    run = members[0].run
+    corpus, title = run.corpus, run.corpus.title
+    return Group(
+        title=f"{title[0].upper()}{title[1:]}, {run.choice.level} level, embedder {run.embedder_name}, "
+        f"protocol {run.protocol.version}",
+        alike=words(members[0].side),
+        apart=tuple(apart(first.side, members[0].side)),
+        citable=corpus.citable,
+        boards=tuple(_board(members, scope) for scope in run.scopes),
+    )
+
+
+def _board(members: Sequence[Entry], scope: SearchScope) -> Board:
+    name, headline = scope.name, members[0].run.headline
+    shown = [metric for metric in headline if all(_row(one, name, metric) for one in members)]
+    order = CITED if CITED in shown else shown[0]
+    ordered = sorted(members, key=lambda one: _standing(one, name, [order, *shown]))
+    best = ordered[0]
+    rows = tuple(
+        _made(rank, one, _label(one, members), name, shown, best, order)
+        for rank, one in enumerate(ordered, 1)
+    )
+    return Board(name, scope.pooled, int(rows[0].values[0]["n"]), order, rows)
+
+
+def _row(entry: Entry, scope: str, metric: str) -> Any:
+    return entry.figures.row(entry.side.system, scope, metric)
+
+
+def _standing(entry: Entry, scope: str, metrics: Sequence[str]) -> tuple[Any, ...]:
+    """The higher value first; where all are equal, the older run."""
+    return (*(-_row(entry, scope, metric)["value"] for metric in metrics), entry.run.started)
+
+
+def _label(entry: Entry, members: Sequence[Entry]) -> str:
+    """The end of its path that no other member's path has."""
+    own, others = _parts(entry), [_parts(one) for one in members if one is not entry]
+    depth = next((n for n in range(1, len(own)) if all(own[-n:] != parts[-n:] for parts in others)), len(own))
+    return "/".join(own[-depth:])
+
+
+def _parts(entry: Entry) -> tuple[str, ...]:
+    return (*entry.folder.resolve().parts[1:-1], entry.side.name)
+
+
+def _made(
+    rank: int, entry: Entry, label: str, scope: str, shown: Sequence[str], best: Entry, order: str
+) -> Row:
+    return Row(
+        rank=rank,
+        name=entry.side.name,
+        label=label,
+        folder=entry.folder.as_posix(),
+        version=entry.side.version,
+        day=f"{entry.run.started:%Y-%m-%d}",
+        verdict=entry.verdict,
+        deviations=entry.deviations,
+        values=tuple(_row(entry, scope, metric) for metric in shown),
+        behind=None if entry is best else _behind(best, entry, scope, order),
+    )
+
+
+def _behind(best: Entry, entry: Entry, scope: str, metric: str) -> Behind:
+    """As `compare` computes it: the studentised bootstrap of the paired differences."""
+    [paired] = (one for one in pair(best.side, entry.side) if one.scope == scope)
+    place = [known.name for known in paired.metrics].index(metric)
+    clusters = paired.clusters(np.arange(len(paired.questions)))
+    found = bootstrap_difference(paired.moves[:, [place]], clusters).interval
+    ends = (round(float(end[0]), INTERVAL_DECIMALS) + 0.0 for end in (found.value, found.low, found.high))
+    return Behind(metric, *ends)

@@ -1,0 +1,76 @@
+"""What a document says beside its figures: protocol, source, definition, label."""
+
+from __future__ import annotations
+
+import re
+
+from runner.lint.names import kinds_said
+
+PROTOCOL = re.compile(r"\bprotocol\W{0,3}\s*(?:version\s*)?v?(\d+\.\d+\.\d+)", re.IGNORECASE)
+OTHERS = re.compile(
+    r"\b(?:baselines?|upstream|published|publishes|reported|reports|ablat\w+|sweeps?|swept|grid|fitted|"
+    r"in-sample|left out|leave-one\S*|without the|et al\.|according to|(?:the|its) (?:paper|authors|README)|"
+    r"theirs|their (?:own|paper|authors|README|figures?|numbers?|results?|score|recall\w*|MRR|any@|R@)|"
+    r"third[- ]part\w+|vendors?|competitors?|leaderboards?|others|claims? by|harness(?:es)?|elsewhere|"
+    r"random (?:order|baseline|ranking|search)|HNSW|ANN|exact (?:scan|search|answer)|literature)\b",
+    re.IGNORECASE,
+)
+IMAGE = re.compile(r"!\[[^\]\n]*\]\([^)\s]*\)")
+ELSEWHERE = re.compile(r"https?://(?!\S*results/)|\barxiv:?\s*\d|\bdoi:?\s*10\.", re.IGNORECASE)
+SOURCE = re.compile(
+    r"https?://\S+|\barxiv:?\s*\d|\bdoi:?\s*10\.|\]\([^)\s]+\)|\bsource:\s*\S|"
+    r"\b[A-Z]\w+ (?:et al\.|and [A-Z]\w+),? \(?(?:19|20)\d\d|\bet al\.,? \(?(?:[A-Z]+ )?(?:19|20)\d\d|"
+    r"(?<![\w/])(?!(?:PROTOCOL|README|HISTORY)\.md)[\w./-]+\.(?:md|py|json|toml|csv|pdf|txt|sql|ipynb)\b|"
+    r"\bpublished (?:with|in|by|under) [^.|]{0,60}(?:\d+\.\d+\.\d+|paper|program)|\bprotocol 1\.0\.0\b|"
+    r"\bv\d+\.\d+\.\d+_\d{8}",
+    re.IGNORECASE,
+)
+DEFINED = re.compile(
+    r"\brecall@k\b[^.]{0,80}\b(?:binary|fractional|any|at least one|share)\b|"
+    r"\b(?:against|of) the exact (?:scan|search|answer)|"
+    r"\b(?:counts?|counted|means?|is the share|is defined)\b[^.]{0,80}"
+    r"\b(?:gold|evidence|session|lesson|hit)\b",
+    re.IGNORECASE,
+)
+WITHDRAWN = re.compile(r"\b(?:withdrawn|withdrew|retracted|retracts?)\b", re.IGNORECASE)
+SAID = re.compile(
+    r"\bdefinitions?\b|\bnot (?:be )?compar\w+|\bnot the same\b|"
+    r"\bdiffer(?:s|ent)? (?:metric|measure|scope|count)\w*|"
+    r"\blike for like\b|\bin the terms of\b|\bis not\b|\bincomparable\b|\bapples\b|\bcannot be compared\b|"
+    r"\bnever compare\b|\bother metrics?\b|\bdifferent (?:metric|thing|question)s?\b",
+    re.IGNORECASE,
+)
+BESIDE = re.compile(
+    r"\bvs\.?|\bversus\b|\bagainst\b|\bcompared?\b|\bthan\b|→|->|⟶|"
+    r"\bup from\b|\bdown from\b|\bfrom\b.*\bto\b|"
+    r"\bbeats?\b|\boutperform\w*|\bahead of\b|\bbetter\b|\bworse\b|"
+    r"\bwhile\b|\bwhereas\b|\bover the\b|\bsurpass\w*",
+    re.IGNORECASE | re.DOTALL,
+)
+LABEL = re.compile(r"\bdeviat\w+", re.IGNORECASE)
+CALLED_VERIFIED = re.compile(r"(?<!un)(?<!not )\bverified\b(?!\s*\|\s*deviation)", re.IGNORECASE)
+CALLED_BLOCKED = re.compile(r"\bblocked\b", re.IGNORECASE)
+
+
+def protocol_version(text: str) -> str | None:
+    """The version of the protocol that `text` names, if any."""
+    match = PROTOCOL.search(text)
+    return match[1] if match else None
+
+
+def elsewhere(text: str) -> bool:
+    """Whether `text` leads to a source outside of this repository, other than a drawn badge."""
+    return ELSEWHERE.search(IMAGE.sub(" ", text)) is not None
+
+
+def defines(text: str) -> bool:
+    """Whether `text` says which recall its figures are."""
+    return bool(kinds_said(text)) or DEFINED.search(text) is not None
+
+
+def names_departure(text: str, deviation: str) -> bool:
+    """Whether `text` names a departure such as `embedder: minilm`: its gate, or what was found."""
+    gate, _, found = deviation.partition(": ")
+    first = " ".join(found.split()[:2])
+    low = text.lower()
+    return gate.lower() in low or (bool(first) and first.lower() in low) or deviation.lower() in low

@@ -1,0 +1,178 @@
+"""What each figure owes its reader, and whether it pays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from runner.lint.artefacts import PATH, Shelf, Source
+from runner.lint.context import Context, context
+from runner.lint.evidence import (
+    BESIDE,
+    CALLED_VERIFIED,
+    LABEL,
+    OTHERS,
+    SAID,
+    SOURCE,
+    WITHDRAWN,
+    defines,
+    elsewhere,
+    names_departure,
+    protocol_version,
+)
+from runner.lint.figures import Figure
+from runner.lint.names import Name, find_names
+from runner.lint.values import mismatch
+from runner.report.citation import refusal
+
+Complaint = tuple[str, str]  # rule, message
+
+
+def judge(figure: Figure, shelf: Shelf, file: Path) -> Iterator[Complaint]:
+    """Everything that is wrong with one figure."""
+    around = context(figure)
+    sources = _sources(around, shelf, file)
+    if sources:
+        yield from _own(figure, around, sources, shelf)
+    elif _of_others(around):
+        yield from _others(figure, around)
+    else:
+        yield from _protocol(around, None)
+        yield "no-artefacts", f"{figure.name.words} without its results folder (or source, if it is not ours)"
+        yield from _definition(figure, around)
+
+
+def _sources(around: Context, shelf: Shelf, file: Path) -> list[Source]:
+    """The results folders that the figure is from: the nearest named; none for a figure of others."""
+    if found := shelf.sources(around.local, file):
+        return found
+    found = shelf.sources(around.block, file)
+    if found and around.tabular:
+        return [Source("", None, "a row without its results folder, in a table whose rows name theirs")]
+    if elsewhere(around.local) or (OTHERS.search(around.local) and not found):
+        return []
+    if OTHERS.search(around.local) and SOURCE.search(around.local):
+        return []
+    if found:
+        return found
+    if OTHERS.search(around.block) or OTHERS.search(around.headings):
+        return []
+    return shelf.sources(around.near, file) or shelf.sources(around.wide, file)
+
+
+def _of_others(around: Context) -> bool:
+    if elsewhere(around.local):
+        return True
+    return any(OTHERS.search(text) for text in (around.local, around.block, around.headings, around.near))
+
+
+def _own(figure: Figure, around: Context, sources: list[Source], shelf: Shelf) -> Iterator[Complaint]:
+    yield from _definition(figure, around)
+    runs = []
+    for source in sources:
+        reason = (
+            source.trouble or refusal(source.results.figures, source.results.run) if source.results else ""
+        )
+        if source.blocked or (source.results is not None and reason):
+            yield "not-citable", f"{source.path}: {reason or source.trouble}"
+        elif source.results is None:
+            yield "no-artefacts", source.trouble
+        else:
+            runs.append(source.results)
+    if not runs:
+        yield from _protocol(around, None)
+        return
+    yield from _protocol(around, {str(run.run.protocol.version) for run in runs})
+    if wrong := mismatch(figure, around, runs, shelf):
+        yield "differs", wrong
+    for run in runs:
+        yield from _label(around, run.run.verdict, list(run.run.deviations))
+
+
+def _protocol(around: Context, versions: set[str] | None) -> Iterator[Complaint]:
+    texts = (around.local, around.block, around.near, around.wide)
+    said = next((version for version in map(protocol_version, texts) if version), None)
+    if said is None:
+        yield "no-protocol", "no version of the protocol stands with it"
+    elif versions is not None and said not in versions:
+        yield (
+            "no-protocol",
+            f"protocol {said} is named, its run was measured under {', '.join(sorted(versions))}",
+        )
+
+
+def _label(around: Context, verdict: str, deviations: list[str]) -> Iterator[Complaint]:
+    if verdict != "deviation":
+        return
+    text = next((t for t in (around.local, around.block, around.wide) if LABEL.search(t)), None)
+    if text is None or CALLED_VERIFIED.search(around.local):
+        yield "no-label", "its run is a deviation, which is not said"
+        return
+    said = PATH.sub(" ", around.wide)
+    missing = [d for d in deviations if not names_departure(said, d)]
+    if missing:
+        yield "no-label", f"its run departs in more than is said: {'; '.join(missing)}"
+
+
+def _others(figure: Figure, around: Context) -> Iterator[Complaint]:
+    if not SOURCE.search(around.near) and not SOURCE.search(around.headings):
+        yield "no-source", f"{figure.name.words} of others, a baseline or a sweep without its source"
+    if not WITHDRAWN.search(around.block):
+        yield from _definition(figure, around)
+
+
+def _definition(figure: Figure, around: Context) -> Iterator[Complaint]:
+    name = figure.name
+    if name.k is None and not _depth_said(name, around):
+        yield "no-definition", f"{name.words}: name its depth, such as {_example(name)}"
+    elif name.family != "recall" or name.defined or defines(around.near):
+        return
+    elif _of_others(around) or protocol_version(around.wide) is None:
+        yield "no-definition", f"{name.words}: say whether it is recall_any, recall_frac or recall_all"
+
+
+def _depth_said(name: Name, around: Context) -> bool:
+    """Whether the metric stands with its depth beside it, or in its section when it is no recall."""
+    text = around.near if name.family == "recall" else around.wide
+    return any(other.family == name.family and other.k is not None for other in find_names(text))
+
+
+def _example(name: Name) -> str:
+    return {"MRR": "MRR@50", "nDCG": "nDCG@10"}.get(name.family, f"recall_{name.kind or 'any'}@10")
+
+
+def side_by_side(figures: list[Figure]) -> Iterator[tuple[Figure, str]]:
+    """Figures of one sentence or row that are compared although they count different things."""
+    groups: dict[tuple[int, str], list[Figure]] = {}
+    for figure in figures:
+        groups.setdefault((id(figure.block), figure.words), []).append(figure)
+    for group in groups.values():
+        if complaint := _mixed(group):
+            yield complaint
+
+
+def _mixed(group: list[Figure]) -> tuple[Figure, str] | None:
+    around = context(group[0])
+    if SAID.search(around.near):
+        return None
+    for family in ("recall", "MRR", "nDCG"):
+        members = [figure for figure in group if figure.name.family == family]
+        told = {_told(figure) for figure in members}
+        ambiguous = "recall" in told and len(told) > 1
+        crossed = len(told) > 1 and BESIDE.search(group[0].words) and not _by_column(members)
+        if ambiguous or crossed:
+            last = next(figure for figure in members if _told(figure) != _told(members[0]))
+            return last, f"{' and '.join(sorted(told))} stand side by side; say that they are not the same"
+    return None
+
+
+def _told(figure: Figure) -> str:
+    """What a figure counts, without its cutoff for recalls: several cutoffs of one recall are a list."""
+    name = figure.name
+    if name.family != "recall":
+        return name.words
+    return f"recall_{name.kind}" if name.kind else "recall"
+
+
+def _by_column(members: list[Figure]) -> bool:
+    return bool(members[0].header) and len({m.name.words for m in members}) == len(members)

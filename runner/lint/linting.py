@@ -1,0 +1,111 @@
+"""Every recall figure of some Markdown files, each held against what it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from os import PathLike
+from pathlib import Path
+
+from runner.errors import UsageError
+from runner.lint.artefacts import Shelf
+from runner.lint.blocks import Block, parse
+from runner.lint.comments import Marker, split_comments
+from runner.lint.context import above
+from runner.lint.figures import Figure, prose
+from runner.lint.finding import Exemption, Finding, Report
+from runner.lint.judge import judge, side_by_side
+from runner.lint.mentions import mentions
+from runner.lint.tables import tabular
+from runner.places import ROOT
+
+Place = tuple[int, int, str, str]  # line, column, rule, message
+
+
+def lint(files: Iterable[str | PathLike[str]], *, root: str | PathLike[str] | None = None) -> Report:
+    """Everything to mend in `files`.
+
+    Cited folders are looked for under `root` (this repository, unless given) and beside each file. Raises
+    UsageError when a file cannot be read.
+    """
+    if root is not None and not Path(root).is_dir():
+        raise UsageError(f"--root: there is no folder {root}; name the one that holds benchmarks/")
+    shelf = Shelf(Path(root) if root is not None else ROOT)
+    reports = [lint_text(_read(Path(file)), Path(file), shelf) for file in files]
+    return Report(
+        tuple(finding for report in reports for finding in report.findings),
+        tuple(exemption for report in reports for exemption in report.exemptions),
+        sum(report.figures for report in reports),
+        len(reports),
+    )
+
+
+def lint_text(text: str, file: Path, shelf: Shelf) -> Report:
+    """The same for the text of one file."""
+    text, markers = split_comments(text.replace("\r\n", "\n").replace("\t", " "))
+    blocks = [block for block in parse(text) if block.kind != "skipped"]
+    figures = [figure for block in blocks for figure in _figures(block)]
+    places = sorted(dict.fromkeys(_places(blocks, figures, shelf, file)))
+    kept, exemptions = _exempt(places, markers, blocks, file)
+    found = [Finding(str(file), *place) for place in kept]
+    return Report(
+        tuple(sorted([*found, *_bad(markers, exemptions, file)])), tuple(exemptions), len(figures), 1
+    )
+
+
+def _figures(block: Block) -> list[Figure]:
+    return tabular(block, above(block)) if block.kind == "table" else prose(block)
+
+
+def _places(blocks: list[Block], figures: list[Figure], shelf: Shelf, file: Path) -> Iterator[Place]:
+    for figure in figures:
+        for rule, message in judge(figure, shelf, file):
+            yield figure.line, figure.column, rule, message
+    for figure, message in side_by_side(figures):
+        yield figure.line, figure.column, "two-definitions", message
+    for block in blocks:
+        yield from mentions(block, shelf, file)
+
+
+def _exempt(
+    places: list[Place], markers: list[Marker], blocks: list[Block], file: Path
+) -> tuple[list[Place], list[Exemption]]:
+    """The places that no marker exempts, and the markers that exempt some."""
+    exemptions = []
+    for marker in (m for m in markers if m.reason):
+        lines = _lines(marker, blocks)
+        held = [place for place in places if place[0] in lines]
+        if held:
+            exemptions.append(Exemption(str(file), marker.line, marker.reason, len(held)))
+        places = [place for place in places if place[0] not in lines]
+    return places, exemptions
+
+
+def _lines(marker: Marker, blocks: list[Block]) -> range:
+    """The lines that a marker is about: its own, or those of the block behind it."""
+    if not marker.alone:
+        return range(marker.line, marker.line + 1)
+    after = next((block for block in blocks if block.first + len(block.lines) > marker.line), None)
+    if after is None:
+        return range(0)
+    return range(max(marker.line, after.first), after.first + len(after.lines))
+
+
+def _bad(markers: list[Marker], exemptions: list[Exemption], file: Path) -> Iterator[Finding]:
+    used = {exemption.line for exemption in exemptions}
+    for marker in markers:
+        if not marker.reason:
+            message = "an exemption gives its reason: <!-- lint: exempt: reason -->"
+        elif marker.line not in used:
+            message = "there is nothing to exempt here: take the marker away"
+        else:
+            continue
+        yield Finding(str(file), marker.line, marker.column, "bad-marker", message)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}): name a Markdown file") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is no text in UTF-8: name a Markdown file") from None

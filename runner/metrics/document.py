@@ -1,0 +1,92 @@
+"""metrics.json: the pins of a run and every figure, computed from the raw rankings alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+
+from runner.metrics.family import metrics_for
+from runner.metrics.readings import readings_of
+from runner.metrics.score import score
+from runner.metrics.table import arrange
+from runner.records import Difference, Json, Retrieval, Score
+from runner.runs.canonical import METRIC_DIGITS, significant
+from runner.runs.run import Run
+
+FIRST = "pgmnemo/metrics/1"  # knows no other system than pgmnemo
+FIGURES = ("value", "ci95_low", "ci95_high")
+
+
+def metrics_of(run: Run, rows: Sequence[Retrieval], code: str | None = None) -> Json:
+    """The document of metrics.json for `run`, by its edition, or by another version of the metric `code`."""
+    edition, views = run.edition, {view.name: view for view in run.views}
+    scores = score(rows, edition, views=views, clustered=run.corpus.clustered, cutoffs=run.cutoffs, code=code)
+    document = metrics_document(
+        run,
+        scores.results,
+        scores.differences,
+        code=code or edition.metrics.code,
+        definitions={name: metric.definition for name, metric in metrics_for(edition, run.cutoffs).items()},
+        intervals=scores.methods,
+    )
+    return document if document["schema"] == FIRST else document | {"readings": _readings(run, rows)}
+
+
+def _readings(run: Run, rows: Sequence[Retrieval]) -> list[Json]:
+    """The figures of every system as others count them; none where not all questions were asked."""
+    pins, choice, shape = run.edition.suites.get(run.choice.suite), run.choice, run.corpus.shape
+    if pins is None or choice.limit or choice.types:
+        return []
+    table = next(table for table in arrange(rows) if table.scope == run.scopes[0].name)
+    arms = [arm.name for arm in run.systems if not arm.failed]
+    uncited = shape["questions"] - shape["scored"]
+    return list(readings_of(table, arms, pins.readings, choice.level, uncited))
+
+
+def metrics_document(
+    run: Run,
+    results: Iterable[Score],
+    differences: Iterable[Difference],
+    *,
+    code: str,
+    definitions: Mapping[str, str],
+    intervals: Mapping[str, str],
+) -> Json:
+    """The document of metrics.json.
+
+    `run` is the record of run.json, whose pins it repeats; `code` names the version of the metric code;
+    `definitions` gives one sentence a metric, `intervals` what each kind of interval is made by.
+    Figures are fractions, rounded to 10 significant digits: the order of a sum cannot be seen in them.
+    """
+    schema = run.edition.schemas.metrics
+    system = {} if schema == FIRST else {"system": run.system}
+    return {
+        "schema": schema,
+        "protocol_version": run.protocol.version,
+        "protocol_sha256": run.protocol.sha256,
+        **system,
+        "pgmnemo_version": run.choice.version if run.choice.ours else None,
+        "guc_state": dict(run.guc_state),
+        "seed": run.seed,
+        "corpus": _corpus(run),
+        "embedder": asdict(run.embedder) if run.embedder else None,
+        "verdict": run.verdict.value,
+        "headline": list(run.headline),
+        "metric_code": code,
+        "definitions": dict(definitions),
+        "intervals": dict(intervals),
+        "results": [_row(score) for score in results],
+        "differences": [_row(difference) for difference in differences],
+    }
+
+
+def _corpus(run: Run) -> Json:
+    """The corpus in the order of metrics.json: what it is, then what was read of it."""
+    facts = asdict(run.corpus)
+    return {"suite": run.choice.suite, "title": facts.pop("title"), "granularity": run.choice.level, **facts}
+
+
+def _row(record: Score | Difference) -> Json:
+    row = asdict(record)
+    what = " ".join(str(value) for value in row.values() if isinstance(value, str))
+    return row | {name: significant(row[name], METRIC_DIGITS, f"{what}: {name}") for name in FIGURES}

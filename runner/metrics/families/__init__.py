@@ -1,0 +1,1 @@
+"""Metric families: each is one file here, and one line of an edition."""

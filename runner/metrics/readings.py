@@ -1,0 +1,41 @@
+"""Figures as others count them: the same rankings, with their metrics, depths and questions (§4.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from runner.editions import Reading
+from runner.metrics.family import metric_named
+from runner.metrics.table import ScopeTable
+from runner.records import Json
+from runner.runs.canonical import METRIC_DIGITS, significant
+
+
+def readings_of(
+    table: ScopeTable, arms: Sequence[str], readings: Sequence[Reading], level: str, uncited: int
+) -> Iterator[Json]:
+    """One row a reading, arm and metric, in the scope of `table`.
+
+    `uncited` is the number of questions that cite nothing, which have no ranking.
+    """
+    questions = table.judged()
+    for reading in readings:
+        left_out = set(reading.without.get(level, ()))
+        kept = np.array([question.key not in left_out for question in questions])
+        extra = uncited if reading.uncited is not None else 0
+        for arm in arms:
+            found = table.found(arm)
+            for name in reading.metrics:
+                values = metric_named(name).formula(found)[kept]
+                total = float(values.sum()) + extra * (reading.uncited or 0.0)
+                n = int(kept.sum()) + extra
+                yield {
+                    "reading": reading.name,
+                    "arm": arm,
+                    "scope": table.scope,
+                    "metric": name,
+                    "value": significant(total / n, METRIC_DIGITS, f"{reading.name}, {arm}, {name}"),
+                    "n": n,
+                }

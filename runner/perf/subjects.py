@@ -1,0 +1,82 @@
+"""What is measured: systems by the names of their registry, each with passages or without."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from runner.errors import UsageError
+from runner.systems import Kind, Place, System, absent, kind_of, open_system
+
+PASSAGES = "+passages"  # behind the name of a system that is given two passages with, or as, each lesson
+USUAL = ("pgmnemo", "sqlite-hybrid", "chroma", "gin-hnsw", "pgmnemo+passages")  # unless others are named
+SINCE = (0, 3, 0)  # the first version of pgmnemo that takes passages
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A system as it is measured here. `name` is that of the command line."""
+
+    name: str
+    kind: Kind
+    passages: bool
+
+    @property
+    def system(self) -> str:
+        """The name in the registry of systems."""
+        return self.name.removesuffix(PASSAGES)
+
+    @property
+    def title(self) -> str:
+        """As tables name it."""
+        version = self.system.partition("@")[2]
+        return (
+            f"{self.kind.title}{' ' + version if version else ''}{', two passages a lesson' * self.passages}"
+        )
+
+    def missing(self, version: str) -> str:
+        """Why it cannot be measured here and how to mend it, in one sentence; empty if it can."""
+        number = self.system.partition("@")[2] or version
+        if self.passages and self.kind.versions and _numbers(number) < SINCE:
+            return f"pgmnemo {number} takes no passages; measure --version v0.3.0 or later"
+        return absent(self.kind)
+
+    def open(self, place: Place, version: str) -> AbstractContextManager[System]:
+        """The system, on a server or in files of its own that keep what they are given."""
+        settings = {"gate_strict": "off"} if self.kind.versions else {}
+        own = replace(
+            place,
+            version=version,
+            label="perf",
+            settings=settings,
+            durable=True,
+            walled=True,
+            explained=False,
+        )
+        return open_system(self.system, own)
+
+
+def subject(name: str) -> Subject:
+    """The subject of that name; UsageError for an unknown system, and for one that takes no passages."""
+    own = name.removesuffix(PASSAGES)
+    kind, passages = kind_of(own), own != name
+    if passages and not kind.versions:
+        raise UsageError(f"only pgmnemo is measured with passages here, not {own}")
+    return Subject(name, kind, passages)
+
+
+def subjects(names: Sequence[str]) -> list[Subject]:
+    """Those that are named, each once, or the usual ones."""
+    return [subject(name) for name in dict.fromkeys(names or USUAL)]
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
+
+def where(folder: Path, sql: Path) -> Place:
+    """The place of all subjects of a run."""
+    return Place(folder, sql=sql)

@@ -1,0 +1,1 @@
+"""A run on the disk: one record, one folder, one reader, one writer."""

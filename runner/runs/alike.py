@@ -1,0 +1,68 @@
+"""What runs must share before their figures may stand side by side: one list for all who ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from runner.runs.run import Run
+
+Of = Callable[[Run], Any]
+
+
+def _embedder(run: Run) -> dict[str, Any] | None:
+    """The whole identity: model, revision, width, limit, batch size and prefixes."""
+    return asdict(run.embedder) if run.embedder else None
+
+
+CONDITIONS: Mapping[str, Of] = {
+    "suite": lambda run: run.choice.suite,
+    "corpus": lambda run: run.corpus.sha256,
+    "granularity": lambda run: run.choice.level,
+    "text": lambda run: run.choice.text,
+    "scopes": lambda run: [[scope.name, scope.pooled] for scope in run.scopes],
+    "embedder": _embedder,
+    "mode": lambda run: run.choice.mode or "hybrid",  # another system is taken whole
+    "settings": lambda run: dict(run.choice.settings),
+    "questions asked": lambda run: [run.choice.limit, list(run.choice.types)],
+    "protocol": lambda run: run.protocol.version,
+}
+"""By name: what must be equal. All but the system and its version, its database and the machine."""
+
+
+def differences(first: Run, other: Run, names: Collection[str] = CONDITIONS) -> Iterator[tuple[str, str]]:
+    """Each condition in which two runs differ, and in words how: the first against the other."""
+    for name, of in CONDITIONS.items():
+        if name in names and of(first) != of(other):
+            yield name, _apart(name, first, other)
+
+
+def words(run: Run, name: str) -> str:
+    """A condition of a run as people read it."""
+    value = CONDITIONS[name](run)
+    if name == "embedder":
+        return run.embedder_name
+    if name == "scopes":
+        return ", ".join(scope for scope, _ in value)
+    if name == "questions asked":
+        return _asked(*value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key} = {one}" for key, one in value.items()) or "defaults"
+    return str(value)
+
+
+def _apart(name: str, first: Run, other: Run) -> str:
+    here, there = words(first, name), words(other, name)
+    if here != there:
+        return f"{here} against {there}"
+    before, after = CONDITIONS[name](first) or {}, CONDITIONS[name](other) or {}
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        return f"{before} against {after}"
+    fields = [field for field in dict.fromkeys([*before, *after]) if before.get(field) != after.get(field)]
+    return "; ".join(f"{field} {before.get(field)} against {after.get(field)}" for field in fields)
+
+
+def _asked(limit: int | None, types: Collection[str]) -> str:
+    first = f"the first {limit:,}" if limit is not None else "all"
+    return f"{first} of {', '.join(types)}" if types else first

@@ -1,0 +1,162 @@
+"""The results folder: a name that is never taken twice, a hidden partial folder until the run is done.
+
+A run works in `<base>/.<name>.partial/`, which is renamed to `<base>/<name>/` at the end. Who holds the
+partial folder holds the name: mkdir makes it for one process alone, and it is locked while a run works.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+from itertools import count
+from pathlib import Path
+
+from runner.editions.edition import SchemaPins
+from runner.errors import OutputError, UsageError
+from runner.runs.manifest import write_manifest
+from runner.runs.plan import PLAN
+from runner.runs.run import Run
+from runner.runs.storage import reported, sync_folder
+
+PARTIAL = ".partial"
+
+
+def results_base(suite: str, output: Path | None, root: Path) -> Path:
+    """Where the results of a suite go: `output` when given, else `benchmarks/<suite>/results` under `root`.
+
+    Raises UsageError when there is neither, as in an installation without the repository.
+    """
+    if output is not None:
+        return output.expanduser().absolute()
+    if not (root / "benchmarks").is_dir():
+        raise UsageError("this installation has no benchmarks/ folder: name one for results with --output")
+    return root / "benchmarks" / suite / "results"
+
+
+def folder_name(run: Run) -> str:
+    """`v0.2.1_20260509_minilm_turn_limit20`: version, UTC day, embedder and what sets the run apart.
+
+    Where another system is under test, its name stands before its version: `sqlite-fts5_3.45_20261122_none`.
+    """
+    system = [f"v{run.version}"] if run.choice.ours else [run.system, run.version]
+    parts = [*system, f"{run.started:%Y%m%d}", run.choice.embedder, *run.choice.labels(run.edition)]
+    clean = (re.sub(r"[^A-Za-z0-9.+-]+", "-", part).strip("-.") for part in parts)
+    return "_".join(part for part in clean if part)
+
+
+class RunFolder:
+    """A folder that a run works in; a context manager that gives the lock back.
+
+    `path` is the partial folder, `name` the name that the finished one will bear. Left by an error or a kill,
+    it stays for `resume`; left empty, it goes.
+    """
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.path, self.name = path, name
+        self._finished = False  # from then on another run may own `path`
+        self._lock = _lock(path)
+
+    @classmethod
+    def start(cls, base: Path, name: str) -> RunFolder:
+        """Make a partial folder for `name`, or for `name_2`, `name_3`, … when taken.
+
+        Raises OutputError when `base` cannot be written.
+        """
+        with reported(base):
+            base.mkdir(parents=True, exist_ok=True)
+            for number in count(1):
+                candidate = name if number == 1 else f"{name}_{number}"
+                if (partial := _reserve(base, candidate)) is not None:
+                    return cls(partial, candidate)
+        raise AssertionError("unreachable: there is always a next number")
+
+    @classmethod
+    def resume(cls, place: Path) -> RunFolder:
+        """Go on in the partial folder `place`, or in the only one that the folder `place` holds.
+
+        Raises UsageError when there is none, several, or the run is finished or still working.
+        """
+        partial = partial_folder(place)
+        return cls(partial, partial.name.removeprefix(".").removesuffix(PARTIAL))
+
+    @property
+    def target(self) -> Path:
+        """Where the finished folder will stand."""
+        return self.path.parent / self.name
+
+    def finish(self, schemas: SchemaPins) -> Path:
+        """Write the manifest, which names the `schemas`, see all onto the disk, rename; the finished folder.
+
+        Raises OutputError when the disk is full or the name was taken by hand meanwhile.
+        """
+        with reported(self.path):
+            (self.path / PLAN).unlink(missing_ok=True)
+            write_manifest(self.path, schemas)
+            sync_folder(self.path)
+        if self.target.exists():
+            raise OutputError(f"{self.target} appeared meanwhile: move it away, then --resume {self.path}")
+        with reported(self.target):
+            os.replace(self.path, self.target)
+            self._finished = True
+            sync_folder(self.target.parent)
+        return self.target
+
+    def close(self) -> None:
+        """Give the lock back; an empty partial folder goes."""
+        if self._lock is not None:
+            if not self._finished and self.path.is_dir() and not any(self.path.iterdir()):
+                self.path.rmdir()
+            os.close(self._lock)
+            self._lock = None
+
+    def __enter__(self) -> RunFolder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _reserve(base: Path, name: str) -> Path | None:
+    partial = base / f".{name}{PARTIAL}"
+    if (base / name).exists():
+        return None
+    try:
+        partial.mkdir()
+    except FileExistsError:
+        return None
+    if (base / name).exists():  # finished by another run between the look and the mkdir
+        partial.rmdir()
+        return None
+    return partial
+
+
+def partial_folder(place: Path) -> Path:
+    """The folder of the interrupted run that `place` is, or holds alone; UsageError if there is none."""
+    place = place.expanduser().absolute()
+    if not place.is_dir():
+        raise UsageError(f"--resume: there is no folder {place}; name the .partial folder of the run")
+    if place.name.endswith(PARTIAL):
+        return place
+    if (place / "manifest.json").exists():
+        raise UsageError(f"--resume: the run in {place} is finished; start a new one without --resume")
+    found = sorted(path for path in place.glob(f".*{PARTIAL}") if path.is_dir())
+    if not found:
+        raise UsageError(f"--resume: {place} holds no run that was interrupted")
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise UsageError(f"--resume: {place} holds several interrupted runs, name one of them: {names}")
+    return found[0]
+
+
+def _lock(path: Path) -> int | None:
+    with reported(path):
+        descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN):
+            os.close(descriptor)
+            raise UsageError(f"another run is still working in {path}: wait for it or end it") from None
+    return descriptor  # a file system without locks leaves the folder unlocked

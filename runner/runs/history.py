@@ -1,0 +1,150 @@
+"""HISTORY.md: one entry for each run, newest last, never rewritten.
+
+An entry is a heading and a list of fields, each on one line:
+
+    ## 2026-05-09 · locomo · v0.2.1_20260509_minilm
+
+    - results: benchmarks/locomo/results/v0.2.1_20260509_minilm
+    - verdict: deviation
+    - manifest sha256: 9f…
+    - deviation: embedder: minilm
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from runner.errors import OutputError, UsageError
+from runner.records import Verdict
+
+HEADER = """# History
+
+Every run and every change of the protocol, newest last. Entries are appended, never rewritten.
+"""
+HISTORY = "HISTORY.md"
+SHA256 = re.compile(r"[0-9a-f]{64}")
+HEADING = re.compile(r"^## (\S+) · (\S+) · (.+)$", re.MULTILINE)
+FIELD = re.compile(r"^- ([a-z0-9 ]+?): (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One run's entry."""
+
+    day: str
+    suite: str
+    name: str
+    fields: tuple[tuple[str, str], ...]
+
+    def values(self, field: str) -> list[str]:
+        """Every value of one field."""
+        return [value for name, value in self.fields if name == field]
+
+
+def entries(path: Path) -> list[Entry]:
+    """Every entry of a run in a HISTORY.md; OutputError when it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise OutputError(f"{path} cannot be read ({error})") from None
+    starts = list(HEADING.finditer(text))
+    ends = [*(start.start() for start in starts[1:]), len(text)]
+    return [
+        Entry(start[1], start[2], start[3].strip(), tuple(FIELD.findall(text[start.end() : end])))
+        for start, end in zip(starts, ends, strict=False)  # without an entry there is an end alone
+    ]
+
+
+def nearest(folder: Path) -> Path | None:
+    """The HISTORY.md of the nearest folder above: the repository's, or one beside results."""
+    return next((place / HISTORY for place in folder.parents if (place / HISTORY).is_file()), None)
+
+
+def entry_text(
+    day: date,
+    suite: str,
+    results: str,
+    verdict: Verdict,
+    manifest_sha256: str,
+    deviations: Iterable[str] = (),
+) -> str:
+    """One entry. `results` is the folder as readers find it: relative to the repository, with slashes.
+
+    Raises UsageError for a malformed manifest hash, or a deviating verdict without a deviation.
+    """
+    if not SHA256.fullmatch(manifest_sha256):
+        raise UsageError(f"the manifest's sha256 is 64 hexadecimal digits, not {manifest_sha256!r}")
+    departures = [_one_line(text) for text in deviations]
+    if verdict in (Verdict.DEVIATION, Verdict.UNVERIFIED) and not departures:
+        raise UsageError(f"a run with the verdict {verdict} has a deviation: name it in its HISTORY.md entry")
+    fields = [f"results: {_one_line(results)}", f"verdict: {verdict}", f"manifest sha256: {manifest_sha256}"]
+    lines = [*fields, *(f"deviation: {text}" for text in departures)]
+    heading = f"## {day.isoformat()} · {suite} · {_one_line(results).rstrip('/').rsplit('/', 1)[-1]}"
+    return f"{heading}\n\n" + "".join(f"- {line}\n" for line in lines)
+
+
+def append_entry(path: Path, entry: str) -> None:
+    """Append `entry` to `path` in one write, after a blank line; a new file begins with a header.
+
+    Two runs that end at once do not mix their entries. Raises OutputError when nothing could be written.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            _write(descriptor, _joint(descriptor) + entry)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise OutputError(
+            f"the entry of the run cannot be appended to {path} ({error.strerror}); make the file writable "
+            "and append the entry, or name a writable folder with --output"
+        ) from None
+
+
+def logged_manifests(path: Path, results: str) -> tuple[str, ...]:
+    """Hashes of the manifests under which `path` names the results folder, oldest first."""
+    wanted = _one_line(results).rstrip("/")
+    found = entries(path) if path.is_file() else []
+    named = (one for one in found if wanted in [value.rstrip("/") for value in one.values("results")])
+    return tuple(dict.fromkeys(value for one in named for value in one.values("manifest sha256")))
+
+
+def can_append(path: Path) -> bool:
+    """Whether `append_entry` would find `path` writable, its folder made first; leaves no trace."""
+    if os.path.lexists(path):  # unlike Path.exists, no error where a folder above may not be entered
+        return os.path.isfile(path) and os.access(path, os.W_OK)
+    folder = next(parent for parent in path.absolute().parents if os.path.isdir(parent))
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _joint(descriptor: int) -> str:
+    """What stands between the file's end and the next entry: the header of a new file, or a blank line."""
+    size = os.fstat(descriptor).st_size
+    if size == 0:
+        return f"{HEADER}\n"
+    end = os.pread(descriptor, 2, max(0, size - 2))
+    return "" if end == b"\n\n" else "\n" if end.endswith(b"\n") else "\n\n"
+
+
+def _write(descriptor: int, text: str) -> None:
+    """All of `text`, or none of it: a disk that fills up midway leaves the file as it was."""
+    size, data = os.fstat(descriptor).st_size, text.encode()
+    try:
+        if os.write(descriptor, data) < len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, size)
+        raise

@@ -1,0 +1,45 @@
+"""manifest.json: the schema, size and SHA-256 of every other file of a results folder; written last."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from runner.editions.edition import SchemaPins
+from runner.records import Json
+from runner.runs.canonical import pretty
+from runner.runs.raw import RAW
+from runner.runs.storage import write_file
+from runner.runs.timings import TIMINGS
+
+MANIFEST = "manifest.json"
+DERIVED = ("report.html",)  # rendered from the others at any time, in a newer form too; never pinned
+COMPLETE = (RAW, TIMINGS, "run.json", "metrics.json", "report.md")
+
+
+def missing(folder: Path) -> list[str]:
+    """Artefacts that a citable run must have besides its manifest and that `folder` lacks."""
+    return [name for name in COMPLETE if not (folder / name).is_file()]
+
+
+def write_manifest(folder: Path, schemas: SchemaPins) -> None:
+    """List every file of `folder` but the manifest itself and what is derived, in order of name."""
+    unlisted = {MANIFEST, *DERIVED}
+    present = (path for path in folder.iterdir() if path.is_file() and path.name not in unlisted)
+    files = sorted(path for path in present if path.suffix != ".draft")
+    named = {
+        RAW: schemas.raw,
+        TIMINGS: schemas.timings,
+        "run.json": schemas.run,
+        "metrics.json": schemas.metrics,
+        "report.md": schemas.report,
+        "BLOCKED.md": "pgmnemo/blocked/1",
+    }
+    entries = [_entry(path, named.get(path.name)) for path in files]
+    write_file(folder / MANIFEST, pretty({"schema": schemas.manifest, "files": entries}))
+
+
+def _entry(path: Path, schema: str | None) -> Json:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"name": path.name, "schema": schema, "bytes": path.stat().st_size, "sha256": digest}

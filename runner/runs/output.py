@@ -1,0 +1,34 @@
+"""Where a command may write what it was asked for: never over a file of another kind, never into a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from runner.errors import UsageError
+from runner.runs.manifest import MANIFEST
+
+HEAD = 4096  # characters in which a file says what it is
+
+
+def check_output(option: str, path: Path, suffixes: Sequence[str], mark: str) -> None:
+    """Raise UsageError unless `path` is a new file, or one with `mark` near its start, outside any run.
+
+    `option` is what named it; `suffixes` are those that it may have.
+    """
+    if path.is_dir():
+        raise UsageError(f"{option}: {path} is a folder; name a file that ends in {', '.join(suffixes)}")
+    if path.suffix not in suffixes:
+        raise UsageError(f"{option} takes a file that ends in {', '.join(suffixes)}, not {path}")
+    if (path.parent / MANIFEST).exists():
+        raise UsageError(f"{option}: {path.parent} is a results folder; name a file elsewhere")
+    if path.exists() and mark not in _head(path):
+        raise UsageError(f"{option}: {path} is there and holds something else; name another file")
+
+
+def _head(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(HEAD)
+    except OSError:  # writing will say why
+        return ""

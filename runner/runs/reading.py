@@ -1,0 +1,221 @@
+"""A results folder as everybody reads it: every file once, and only what is of the schema that it names."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cache, cached_property
+from hashlib import sha256
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import msgspec
+
+from runner.editions import Edition
+from runner.errors import OutputError, RefusedError, UsageError
+from runner.records import Hit, Json, Retrieval
+from runner.runs.blocked import BLOCKED
+from runner.runs.former import brought_up
+from runner.runs.manifest import MANIFEST
+from runner.runs.metrics import METRICS
+from runner.runs.raw import RAW
+from runner.runs.run import RUN, Run
+from runner.runs.schemas import fault, known
+from runner.runs.timings import TIMINGS, Timing
+
+REPORT = "report.md"
+MARKS = (RUN, BLOCKED, MANIFEST, METRICS)  # one is enough, so that a damaged run is seen
+
+
+class Unreadable(OutputError):
+    """A file that is missing or not of its schema; the message is half a sentence that says why."""
+
+
+class Results:
+    """One results folder. Every property raises Unreadable where its file is missing or malformed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.expanduser().absolute()
+        self._bytes: dict[str, bytes] = {}
+
+    def content(self, name: str) -> bytes:
+        """The bytes of one file."""
+        if name not in self._bytes:
+            try:
+                self._bytes[name] = (self.folder / name).read_bytes()
+            except OSError as error:
+                raise Unreadable(f"{name} cannot be read ({error.strerror})") from None
+        return self._bytes[name]
+
+    def text(self, name: str) -> str:
+        """The text of one file."""
+        try:
+            return self.content(name).decode()
+        except UnicodeDecodeError as error:
+            raise Unreadable(f"{name} is no UTF-8 text (byte {error.start})") from None
+
+    def digest(self, name: str) -> str:
+        """SHA-256 of one file."""
+        return sha256(self.content(name)).hexdigest()
+
+    @property
+    def blocked(self) -> bool:
+        """Whether the run was blocked, and so has no figure."""
+        return (self.folder / BLOCKED).exists()
+
+    @cached_property
+    def manifest(self) -> Json:
+        """manifest.json."""
+        return self._document(MANIFEST, "manifest")
+
+    @cached_property
+    def schemas(self) -> dict[str, str | None]:
+        """The schema, or the template, that the manifest names for each file."""
+        return {entry["name"]: entry["schema"] for entry in self.manifest["files"]}
+
+    @cached_property
+    def document(self) -> Json:
+        """run.json as it stands in the file."""
+        return self._document(RUN, "run")
+
+    @cached_property
+    def run(self) -> Run:
+        """run.json, of whichever schema."""
+        try:
+            return msgspec.convert(brought_up(self.document), Run)
+        except (msgspec.ValidationError, LookupError, TypeError, ValueError) as error:
+            raise Unreadable(f"{RUN} cannot be read as a run ({error})") from None
+
+    @property
+    def edition(self) -> Edition:
+        """The edition of the protocol that the run names; UsageError when it is not known here."""
+        return self.run.edition
+
+    @cached_property
+    def metrics(self) -> Json:
+        """metrics.json."""
+        return self._document(METRICS, "metrics")
+
+    @cached_property
+    def raw(self) -> list[Json]:
+        """The lines of raw_retrievals.jsonl."""
+        return self._lines(RAW, "raw")
+
+    @cached_property
+    def rows(self) -> list[Retrieval]:
+        """The raw lines as records; scores and components, which no metric looks at, stay in `raw`."""
+        hit = cache(Hit)  # a few hundred ids stand in half a million ranks
+
+        def row(line: Json) -> Retrieval:
+            ranking = tuple(hit(rank if isinstance(rank, str) else rank[0]) for rank in line["ranking"])
+            return Retrieval(**{**line, "gold": tuple(line["gold"]), "ranking": ranking})
+
+        return [row(line) for line in self.raw]
+
+    def detailed(self) -> Iterator[Retrieval]:
+        """The raw lines as records, with scores and components where a rank has both."""
+        for row, line in zip(self.rows, self.raw, strict=True):
+            full = [Hit(rank[0], rank[1], tuple(rank[2])) for rank in takewhile(_is_full, line["ranking"])]
+            yield replace(row, ranking=(*full, *row.ranking[len(full) :])) if full else row
+
+    @cached_property
+    def counts(self) -> Counter[tuple[str, str]]:
+        """Raw lines of each (arm, scope), in order of appearance."""
+        return Counter((line["arm"], line["scope"]) for line in self.raw)
+
+    @cached_property
+    def timings(self) -> list[Timing]:
+        """The lines of timings.jsonl."""
+        return [Timing(**line) for line in self._lines(TIMINGS, "timings")]
+
+    def _document(self, name: str, kind: str) -> Json:
+        document: Json = _parsed(self.text(name), name)
+        named = document.get("schema") if isinstance(document, dict) else None
+        self._demand(named if isinstance(named, str) else None, kind, name)
+        if wrong := fault(str(named), document):
+            raise Unreadable(f"{name} is not of its schema: {wrong.replace('data', 'it', 1)}")
+        return document
+
+    def _lines(self, name: str, kind: str) -> list[Json]:
+        schema = self.schemas.get(name)
+        self._demand(schema, kind, name)
+        documents = _parsed_lines(self.text(name), name)
+        for number, document in enumerate(documents, start=1):
+            if wrong := fault(str(schema), document):
+                wrong = wrong.replace("data", "it", 1)
+                raise Unreadable(f"{name}, line {number}, is not of its schema: {wrong}")
+        return documents
+
+    @staticmethod
+    def _demand(schema: str | None, kind: str, name: str) -> None:
+        """An artefact is read under the schema that it names, and under no other."""
+        if schema not in known(kind):
+            raise Unreadable(f"{name} names the schema {schema}; known here: {', '.join(known(kind))}")
+
+
+def is_run(place: Path) -> bool:
+    """Whether a folder holds what a run leaves, whole or damaged."""
+    return any((place / mark).is_file() for mark in MARKS)
+
+
+R = TypeVar("R", bound=Results)
+
+
+def read_results(
+    folder: Path | str,
+    kind: type[R] = Results,  # type: ignore[assignment]
+    files: Iterable[str] = (RUN, METRICS),
+) -> R:
+    """The finished run in `folder`, its documents read, and those `files` held against the manifest.
+
+    Raises UsageError when it is no results folder, RefusedError for a blocked run and for a file that is not
+    the one that the manifest lists, OutputError for a damaged file.
+    """
+    results = kind(Path(folder))
+    if results.blocked:
+        raise RefusedError(f"{folder} is blocked and has no figure (protocol §5): read its {BLOCKED}")
+    if not is_run(results.folder):
+        raise UsageError(f"{folder} is no results folder; name one that a run has finished")
+    try:
+        listed = {entry["name"]: entry["sha256"] for entry in results.manifest["files"]}
+        for name in files:
+            if listed.get(name) != results.digest(name):
+                raise RefusedError(
+                    f"{folder}/{name} is not the file that {MANIFEST} lists: take it from the "
+                    "commit of the run"
+                )
+        if results.run.verdict != results.metrics["verdict"]:
+            raise RefusedError(
+                f"{RUN} and {METRICS} of {folder} are not of one run: take the folder from its commit"
+            )
+    except Unreadable as error:
+        raise OutputError(f"{folder}: {error}; take it from the commit of the run") from None
+    return results
+
+
+def _is_full(rank: object) -> bool:
+    return isinstance(rank, list) and len(rank) == 3
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number)
+
+
+def _parsed(text: str, where: str) -> Any:
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"{where} is not JSON ({error})") from None
+
+
+def _parsed_lines(text: str, name: str) -> list[Any]:
+    *lines, rest = text.split("\n")
+    if rest:
+        raise Unreadable(f"{name} ends in the middle of a line")
+    return [_parsed(line, f"{name}, line {number},") for number, line in enumerate(lines, start=1)]

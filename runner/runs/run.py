@@ -1,0 +1,201 @@
+"""run.json as one record: all that a number depends on besides the raw rankings, and what the run cost.
+
+A run fills it in as it goes, gates look at it, and whoever reads a finished run has the same record before
+him. A document of an older schema is read into it, too (reading.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from runner.editions import Edition, edition
+from runner.records import DatabaseFacts, EmbedderIdentity, GateResult, Json, SearchScope, Verdict, View
+from runner.runs.canonical import pretty
+from runner.runs.choice import NO_EMBEDDER, OURS, Choice
+from runner.runs.environment import Code, Machine
+from runner.runs.privacy import published
+from runner.runs.storage import write_file
+from runner.runs.timings import Latency
+
+RUN = "run.json"
+SCHEMA = "pgmnemo/run/3"
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolPins:
+    """Version of the protocol, and SHA-256 of the bytes of its PROTOCOL.md and of its edition.toml."""
+
+    version: str
+    sha256: str
+    pins_sha256: str = ""  # before 1.3.0 a run named the text alone
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusPins:
+    """The corpus that was searched. `file` is a bare name; `segments` counts what was indexed."""
+
+    title: str
+    file: str
+    sha256: str
+    segments: int
+    questions: int
+    clustered: bool
+    shape: Mapping[str, int]
+    citable: bool = True  # False for a corpus that proves an installation and no recall
+
+
+@dataclass(frozen=True, slots=True)
+class PassageCounts:
+    """Passages that the lessons were given, and how many distinct texts of them there are to embed."""
+
+    count: int
+    distinct: int
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One way to search, and what it is in words. The first arm of a run is the system under test.
+
+    `role` is `system` (under test, or `beside` it), `leg` of the system under test or `control`. What follows
+    is told of systems alone: its title and version, the components that its ranks have in the raw file,
+    versions and settings that decide its figures, seconds of each step of loading, bytes on disk and in
+    memory, and remarks. `failed` says why it has no ranking.
+    """
+
+    name: str
+    words: str
+    role: str = "control"
+    title: str = ""
+    version: str = ""
+    tuned_on: str = ""
+    own_embedder: bool = False
+    components: tuple[str, ...] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+    load_seconds: Mapping[str, float] = field(default_factory=dict)
+    disk_bytes: int | None = None
+    memory_bytes: int | None = None
+    remarks: tuple[str, ...] = ()
+    failed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """Seconds of each stage, texts embedded, and the runner's largest resident size in MB (10^6 bytes).
+
+    `check` is the gates before the run, `time` the second, timed recall of the system under test.
+    """
+
+    load_seconds: float
+    check_seconds: float
+    embed_seconds: float
+    ingest_seconds: float
+    recall_seconds: float
+    time_seconds: float
+    score_seconds: float
+    wall_seconds: float
+    peak_memory_mb: float
+    vectors_cached: int
+    vectors_embedded: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run in the order in which run.json holds it. `name` is the results folder's.
+
+    None and empty mean "not known yet", or that the system under test has no such thing.
+    """
+
+    name: str
+    verdict: Verdict
+    deviations: tuple[str, ...] = ()
+    protocol: ProtocolPins
+    choice: Choice
+    seed: int
+    python_hash_seed: str | None
+    corpus: CorpusPins
+    embedder: EmbedderIdentity | None
+    passages: PassageCounts | None = None  # None: lessons without passages
+    arms: tuple[Arm, ...] = ()
+    scopes: tuple[SearchScope, ...] = ()
+    views: tuple[View, ...] = ()  # the subsets of questions that figures are given for
+    headline: tuple[str, ...] = ()
+    components: Mapping[str, str] = field(default_factory=dict)  # name → "active" or "inactive: why"
+    guc_state: Mapping[str, str] = field(default_factory=dict)  # every setting of pgmnemo as it was in force
+    guc_defaults: Mapping[str, str] = field(default_factory=dict)  # what guc_state says without a change
+    database: DatabaseFacts | None = None  # of pgmnemo under test
+    python: str = ""
+    packages: Mapping[str, str] = field(default_factory=dict)
+    code: Code = field(default_factory=lambda: Code(None, None))
+    machine: Machine | None = None
+    gates: tuple[GateResult, ...] = ()
+    disclosures: tuple[str, ...] = ()  # what the protocol asks every claim to disclose, such as padding
+    resources: Resources | None = None
+    latency: tuple[Latency, ...] = ()
+    started: datetime
+    finished: datetime | None = None
+
+    @property
+    def edition(self) -> Edition:
+        """The edition of the protocol that the run names; UsageError when it is not known here."""
+        return edition(self.protocol.version)
+
+    @property
+    def system(self) -> str:
+        """Name of the arm under test."""
+        return self.arms[0].name if self.arms else self.choice.system
+
+    @property
+    def systems(self) -> tuple[Arm, ...]:
+        """The arms that are systems: the one under test, then those beside it."""
+        return tuple(arm for arm in self.arms if arm.role == "system")
+
+    @property
+    def version(self) -> str:
+        """Version of the system under test: `0.3.1`; of another than pgmnemo its arm says so."""
+        if self.choice.ours:
+            return self.choice.version
+        return self.arms[0].version if self.arms else ""
+
+    @property
+    def title(self) -> str:
+        """The system under test as people name it: `pgmnemo v0.3.1`."""
+        if self.choice.ours:
+            return f"{OURS} v{self.version}"
+        return f"{self.arms[0].title if self.arms else self.choice.system} {self.version}".strip()
+
+    @property
+    def embedder_name(self) -> str:
+        """The embedder, or `none` for a run without vectors."""
+        return self.choice.embedder if self.embedder else NO_EMBEDDER
+
+    @property
+    def cutoffs(self) -> tuple[int, ...]:
+        """The k at which recall is counted."""
+        return self.choice.cutoffs(self.edition)
+
+    @property
+    def path(self) -> str:
+        """Where the results folder stands once it is committed."""
+        return f"benchmarks/{self.choice.suite}/results/{self.name}/"
+
+    def document(self) -> Json:
+        """The record as JSON: plain types, no private path."""
+        document = {"schema": SCHEMA, **asdict(self)}
+        document["started"], document["finished"] = moment(self.started), moment(self.finished)
+        plain: Json = published(document)
+        return plain
+
+
+def moment(time: datetime | None) -> str | None:
+    """`2026-11-21T18:11:06Z`."""
+    return None if time is None else f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def write_run(folder: Path, run: Run) -> Json:
+    """Write run.json into `folder`; the document, as it will be read back."""
+    document = run.document()
+    write_file(folder / RUN, pretty(document))
+    return document

@@ -1,0 +1,76 @@
+"""timings.jsonl: how long each recall took, kept apart so that the raw file is the same in every run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from runner.errors import OutputError
+from runner.runs.canonical import compact, decimals
+from runner.runs.storage import LineWriter
+
+TIMINGS = "timings.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds of one recall, as the client saw it."""
+
+    question: str
+    arm: str
+    scope: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Percentiles of one arm in one scope at `k` results, in milliseconds, interpolated linearly."""
+
+    arm: str
+    scope: str
+    k: int
+    n: int
+    p50_ms: float
+    p95_ms: float
+
+
+class TimingsWriter(LineWriter):
+    """Appends how long a question took."""
+
+    def write(self, question: str, arm: str, scope: str, seconds: float) -> None:
+        """One line. Raises OutputError on a full disk."""
+        entry = {"question": question, "arm": arm, "scope": scope, "seconds": decimals(seconds, 6)}
+        self.append(compact(entry))
+
+    def forget(self, arm: str) -> None:
+        """Take the lines of an arm that failed away again."""
+        self.keep(lambda entry: entry["arm"] != arm)
+
+    def __enter__(self) -> TimingsWriter:
+        return self
+
+
+def read_timings(path: Path) -> Iterator[Timing]:
+    """The timings of a run, in its order. Raises OutputError that names a malformed line."""
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+        try:
+            yield Timing(**json.loads(line))
+        except (ValueError, TypeError) as error:
+            raise OutputError(f"{path.name}, line {number} is no timing ({error})") from error
+
+
+def latencies(timings: Collection[Timing], k: int) -> tuple[Latency, ...]:
+    """p50 and p95 of each arm in each scope, in order of appearance."""
+    groups: dict[tuple[str, str], list[float]] = {}
+    for timing in timings:
+        groups.setdefault((timing.arm, timing.scope), []).append(timing.seconds * 1000)
+    return tuple(_latency(arm, scope, k, values) for (arm, scope), values in groups.items())
+
+
+def _latency(arm: str, scope: str, k: int, milliseconds: list[float]) -> Latency:
+    p50, p95 = np.percentile(milliseconds, [50, 95])
+    return Latency(arm, scope, k, len(milliseconds), decimals(float(p50), 3), decimals(float(p95), 3))

@@ -1,0 +1,254 @@
+"""Asking a system, whoever wrote it: each question once, within its time, and nothing believed unseen."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import chain, islice, pairwise
+from math import isfinite
+from numbers import Integral
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from runner.database import database_errors
+from runner.errors import RunnerError, SystemFault
+from runner.runs.canonical import SCORE_DIGITS, significant
+from runner.systems.system import Concurrent, Explained, Lessons, Match, Query, System
+
+LIMIT = 60.0  # seconds that one question may take, unless another limit is given
+PATIENCE = 10.0  # seconds that a system, or the clients of one, may take to close
+WORKERS = max(1, min(4, os.cpu_count() or 1))
+AHEAD = 8  # questions a thread that are asked before the answers are taken, unless fewer are
+WARM_UP = 20  # questions before those that are timed
+SAID = 300  # characters that are repeated of what a system raises
+
+Job = tuple[Query, "Future[Answer]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Best first, and the seconds that the client waited."""
+
+    matches: tuple[Match, ...]
+    seconds: float
+
+
+@contextmanager
+def faults(name: str) -> Iterator[None]:
+    """Inside the block, whatever a system raises becomes one sentence: a SystemFault, or a DatabaseError."""
+    try:
+        with database_errors(f"the database of {name}"):
+            yield
+    except RunnerError:
+        raise
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except TimeoutError as error:
+        raise SystemFault(f"{name} did not answer in time ({_line(error)})") from error
+    except BaseException as error:  # a SystemExit and a CancelledError of asyncio are no Exception
+        raise SystemFault(f"{name} failed: {type(error).__name__}: {_line(error)}") from error
+
+
+def _line(error: BaseException) -> str:
+    line = (str(error).strip().splitlines() or ["no reason given"])[0]
+    return line if len(line) <= SAID else f"{line[: SAID - 1]}…"
+
+
+class Judge:
+    """What an answer must be: known lessons of the scope, each once, at most k, scores that fall or none.
+
+    `components`: how many of them a match comes with, where it comes with any; None: however many.
+    """
+
+    def __init__(self, name: str, lessons: Lessons, components: int | None = None) -> None:
+        self._name, self._components = name, components
+        self._projects: dict[int, str] = {lesson.number: lesson.project for lesson in lessons}
+
+    def judged(self, query: Query, k: int, matches: Sequence[Match]) -> tuple[Match, ...]:
+        """The answer as it is; SystemFault says what is wrong with it."""
+        if fault := self._fault(query, k, matches):
+            raise SystemFault(f"{self._name} answered question {query.number + 1} {fault}")
+        return tuple(matches)
+
+    def _fault(self, query: Query, k: int, matches: Any) -> str:
+        if not isinstance(matches, Sequence) or not all(isinstance(one, Match) for one in matches):
+            return "with something else than a list of Match"
+        if len(matches) > k:
+            return f"with {len(matches)} lessons where {k} were asked for"
+        numbers = [match.number for match in matches]
+        for number in numbers:
+            if not _whole(number) or number not in self._projects:
+                return f"with {number!r}, which is no lesson that it was given"
+            if query.project is not None and self._projects[number] != query.project:
+                return f"with lesson {number}, which lies outside the scope that was asked"
+        if len(set(numbers)) < len(numbers):
+            twice = next(one for at, one in enumerate(numbers) if one in numbers[:at])
+            return f"with lesson {twice} twice"
+        return self._wrong_scores(matches)
+
+    def _wrong_scores(self, matches: Sequence[Match]) -> str:
+        scores = [match.score for match in matches if match.score is not None]
+        if not _finite(scores):
+            return "with a score that is no number"
+        if any(one < other and _kept(one) < _kept(other) for one, other in pairwise(scores)):
+            return "with scores that do not fall with the ranks"
+        parts = [match.components for match in matches if match.components]
+        for number in set(map(len, parts)):
+            if self._components not in (None, number):
+                return f"with {number} components of a score where it names {self._components}"
+        if not _finite(filter(None, chain.from_iterable(parts))):
+            return "with a component that is no number"
+        return ""
+
+
+def _whole(value: object) -> bool:
+    return type(value) is int or isinstance(value, Integral)
+
+
+def _finite(values: Iterable[Any]) -> bool:
+    try:
+        return all(map(isfinite, values))
+    except (TypeError, ValueError, OverflowError):  # a text, or a number that no float can be
+        return False
+
+
+def _kept(score: float) -> float:
+    """As the raw file has it."""
+    return significant(score, SCORE_DIGITS)
+
+
+class _Asker(threading.Thread):
+    """A thread with a client of its own, which it alone may close: a connection at work must not be closed.
+
+    A daemon: a system that hangs must not hold up the end.
+    """
+
+    def __init__(self, client: Any, k: int, jobs: SimpleQueue[Job | None], own: bool) -> None:
+        super().__init__(daemon=True)
+        self._client, self._k, self._jobs, self._own = client, k, jobs, own
+
+    def run(self) -> None:
+        self._work()
+        if self._own and hasattr(self._client, "close"):
+            _quietly([self._client.close])
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            query, future = job
+            try:
+                began = time.perf_counter()
+                matches = self._client.ask(query, self._k)
+                future.set_result(Answer(tuple(matches), time.perf_counter() - began))
+            except BaseException as error:
+                future.set_exception(error)
+
+
+def answers(
+    system: System,
+    name: str,
+    queries: Sequence[Query],
+    k: int,
+    judge: Judge,
+    *,
+    settings: Mapping[str, str] | None = None,
+    workers: int = WORKERS,
+    ahead: int = AHEAD,
+    limit: float = LIMIT,
+) -> Iterator[Answer]:
+    """One answer a question, in order; several at once where the system has clients for several threads.
+
+    At most `ahead` questions a thread are asked before their answers are taken.
+    SystemFault (or DatabaseError) where it fails, answers wrongly or takes longer than `limit` seconds.
+    """
+    with faults(name):
+        clients = _clients(system, min(workers, len(queries) or 1), settings)
+    jobs: SimpleQueue[Job | None] = SimpleQueue()
+    pending: list[Job] = [(query, Future()) for query in queries]
+    waiting = iter(pending)
+    for job in islice(waiting, ahead * len(clients)):
+        jobs.put(job)
+    askers = [_Asker(client, k, jobs, own=client is not system) for client in clients]
+    patience = PATIENCE
+    for asker in askers:
+        asker.start()
+    try:
+        for query, future in pending:
+            with faults(name):
+                try:
+                    answer = _result(future, limit)
+                except TimeoutError:
+                    patience = 0.0
+                    raise
+                matches = judge.judged(query, k, answer.matches)
+            yield Answer(matches, answer.seconds)
+            for job in islice(waiting, 1):
+                jobs.put(job)
+    finally:
+        with suppress(Empty):  # whoever is still at work finds no more
+            while True:
+                jobs.get_nowait()
+        for _ in askers:
+            jobs.put(None)
+        until = time.monotonic() + patience
+        for asker in askers:
+            asker.join(max(0.0, until - time.monotonic()))
+
+
+def components_of(system: System) -> int:
+    """How many components its matches come with."""
+    return len(system.components) if isinstance(system, Explained) else 0
+
+
+def timed(
+    system: System, name: str, queries: Sequence[Query], k: int, judge: Judge, *, limit: float = LIMIT
+) -> Iterator[Answer]:
+    """One client, one question after the other, after a warm-up that is not reported.
+
+    Nothing else is done here meanwhile: a question is asked when the answer before it has been taken.
+    """
+    asked = [*queries[:WARM_UP], *queries]
+    everything = answers(system, name, asked, k, judge, workers=1, ahead=1, limit=limit)
+    for place, answer in enumerate(everything):
+        if place >= len(queries[:WARM_UP]):
+            yield answer
+
+
+def _clients(system: System, count: int, settings: Mapping[str, str] | None) -> list[Any]:
+    """A client for each thread where the system has any; else itself, for one."""
+    if not isinstance(system, Concurrent):
+        return [system]
+    made: list[Any] = []
+    try:
+        for _ in range(count):
+            made.append(system.client(settings))
+    except BaseException:
+        _quietly([client.close for client in made if hasattr(client, "close")])
+        raise
+    return made
+
+
+def _result(future: Future[Answer], limit: float) -> Answer:
+    try:
+        return future.result(timeout=limit)
+    except TimeoutError:
+        if future.done():
+            return future.result()  # just now, or it raises what is the system's own
+        raise TimeoutError(f"no answer after {limit:g} s; --time-limit gives it longer") from None
+
+
+def within(limit: float, *calls: Callable[[], object]) -> None:
+    """Make the calls, but wait no longer than `limit` seconds; what they raise is lost."""
+    thread = threading.Thread(target=_quietly, args=(calls,), daemon=True)
+    thread.start()
+    thread.join(limit)
+
+
+def _quietly(calls: Sequence[Callable[[], object]]) -> None:
+    for call in calls:
+        with suppress(Exception):
+            call()

@@ -1,0 +1,140 @@
+"""ChromaDB: one persistent collection, vectors alone (no text is given to it), the project as metadata."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from runner.progress import QUIET, Progress
+from runner.systems.memory import Library
+from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query, System
+
+COLLECTION = "memories"
+RETRIES = 3  # of a query that fails beside a writer; its time counts them
+EF = "ef_search"  # the only setting of a client
+HNSW = {"space": "cosine", "ef_construction": 100, "max_neighbors": 16, EF: 100}
+
+
+class Client:
+    """The collection; the library's own client is shared by all threads, as its documents say."""
+
+    def __init__(self, collection: Any) -> None:
+        self._collection = collection
+        # what a query raises now and then that meets a row just being written ("Error finding id")
+        self._failure: type[Exception] = import_module("chromadb.errors").InternalError
+
+    def ask(self, query: Query, k: int) -> list[Match]:
+        return self.nearest(query, k)
+
+    def nearest(self, query: Query, k: int) -> list[Match]:
+        for _ in range(RETRIES):
+            with suppress(self._failure):
+                return self._query(query, k)
+        return self._query(query, k)
+
+    def _query(self, query: Query, k: int) -> list[Match]:
+        assert query.vector is not None, "ChromaDB is asked with vectors alone"
+        found = self._collection.query(
+            query_embeddings=query.vector[np.newaxis],
+            n_results=k,
+            where=None if query.project is None else {"project": query.project},
+            include=["distances"],
+        )
+        pairs = zip(found["ids"][0], found["distances"][0], strict=True)
+        return [Match(int(name), 1.0 - float(distance)) for name, distance in pairs]
+
+    def add(self, lesson: Lesson) -> None:
+        assert lesson.vector is not None, "ChromaDB is given vectors alone"
+        self._collection.add(
+            ids=[str(lesson.number)],
+            embeddings=lesson.vector[np.newaxis],
+            metadatas=[{"project": lesson.project}],
+        )
+
+    def close(self) -> None:
+        """Nothing is a thread's own."""
+
+
+class Chroma(System):
+    """A persistent client in the place's folder."""
+
+    def __init__(self, place: Place) -> None:
+        self._folder, self._memory = place.folder, Library(place.folder)
+        self._client = _persistent(place.folder)
+        self._collection: Any = None
+        self._ef_search = str(HNSW[EF])
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        began = time.perf_counter()
+        self._collection = self._client.create_collection(
+            COLLECTION, configuration={"hnsw": HNSW}, embedding_function=None
+        )
+        batch = self._client.get_max_batch_size()
+        for start in progress.track(range(0, len(lessons), batch), "ChromaDB: batches"):
+            part = lessons[start : start + batch]
+            self._collection.add(
+                ids=[str(lesson.number) for lesson in part],
+                embeddings=np.stack([lesson.vector for lesson in part if lesson.vector is not None]),
+                metadatas=[{"project": lesson.project} for lesson in part],
+            )
+        return {"store": time.perf_counter() - began}
+
+    def ask(self, query: Query, k: int) -> list[Match]:
+        return self.client().ask(query, k)
+
+    def client(self, settings: Mapping[str, str] | None = None) -> Client:
+        """One more view of the collection; `ef_search` is that of HNSW."""
+        wanted = (settings or {}).get(EF, str(HNSW[EF]))
+        if wanted != self._ef_search:
+            self._reopen(wanted)
+        return Client(self._collection)
+
+    def _reopen(self, ef_search: str) -> None:
+        """An index in memory keeps the setting that it was read with: set it, and read the index anew."""
+        self._collection.modify(configuration={"hnsw": {EF: int(ef_search)}})
+        self.close()
+        self._client = _persistent(self._folder)
+        self._collection = self._client.get_collection(COLLECTION, embedding_function=None)
+        self._ef_search = ef_search
+
+    def facts(self) -> Mapping[str, str]:
+        hnsw = {f"hnsw {name}": str(value) for name, value in HNSW.items()}
+        return {"version": import_module("chromadb").__version__, **hnsw}
+
+    def sizes(self) -> Mapping[str, int]:
+        parts: dict[str, int] = {}
+        for path in self._folder.rglob("*"):
+            if path.is_file():
+                part = "chroma.sqlite3" if path.parent == self._folder else "hnsw"
+                parts[part] = parts.get(part, 0) + path.stat().st_size
+        return dict(sorted(parts.items()))
+
+    def memory(self) -> int | None:
+        return self._memory.bytes()
+
+    def close(self) -> None:
+        self._collection = None
+        self._client.clear_system_cache()
+
+
+def _persistent(folder: Path) -> Any:
+    chromadb = import_module("chromadb")
+    return chromadb.PersistentClient(path=str(folder), settings=chromadb.Settings(anonymized_telemetry=False))
+
+
+CHROMA = Kind(
+    "ChromaDB (vectors only)",
+    "persistent client, HNSW, project by metadata; given vectors alone: no keywords, no text and no times",
+    Chroma,
+    packages=("chromadb",),
+    remedy="pip install -c constraints.txt -e '.[peers]'",
+    needs_vectors=True,
+    hybrid=False,
+    passages=True,
+)

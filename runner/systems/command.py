@@ -1,0 +1,42 @@
+"""`python -m runner check-system NAME`: does a system keep the contract?"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from runner.database.releases import DEFAULT_VERSION, SQL_FOLDER
+from runner.systems import SYSTEMS
+
+
+def check_system_command(
+    name: Annotated[str, Parameter(help=f"{', '.join(SYSTEMS)}, or one of another package")],
+    /,
+    *,
+    version: Annotated[str, Parameter(help="version of pgmnemo")] = DEFAULT_VERSION,
+    dsn: Annotated[str | None, Parameter(help="PostgreSQL to use (default: as for a run)")] = None,
+    system_url: Annotated[str | None, Parameter(help="address of the system http")] = None,
+    allow_reset: Annotated[
+        bool, Parameter(help="let the system http be emptied for all its users, before and after")
+    ] = False,
+) -> int:
+    """Check in half a minute that a system keeps the contract of every run; exits with 1 if not."""
+    from runner.editions import current
+    from runner.systems import Place
+    from runner.systems.conformance import check_system
+
+    settings = {setting: str(value) for setting, value in current().settings.items()}
+    place = Place(
+        Path(gettempdir()), version.removeprefix("v"), "check-system", settings, os.environ, dsn, SQL_FOLDER,
+        system_url, allow_reset,
+    )  # fmt: skip
+    broken = 0
+    for found in check_system(name, place):
+        broken += not found.holds
+        print(f"{'holds' if found.holds else 'WRONG':<6} {found.name:<23} {found.sentence}", flush=True)
+    print(f"{name} {'breaks' if broken else 'keeps'} the contract" + (f": {broken} faults" if broken else ""))
+    return int(broken > 0)

@@ -1,0 +1,210 @@
+"""Does a system keep the contract? A few dozen lessons in three projects, asked as a run asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from runner.embedders import EmbedderOptions
+from runner.embedders.hashing import FeatureHashing
+from runner.errors import RunnerError, UsageError
+from runner.records import Matrix
+from runner.systems import Kind, Lesson, Lessons, Match, Place, Query, System, kind_of, open_system
+from runner.systems.asking import Judge, answers, faults
+from runner.systems.system import Concurrent, Resettable
+
+PROJECTS = ("00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b",
+            "00000000-0000-4000-8000-00000000000c")  # fmt: skip
+PEOPLE = ("Ada", "Bram", "Chloe")
+THINGS = (
+    "planted a quince tree behind the old barn", "repaired the brass telescope of the school",
+    "moved to a houseboat in the northern harbour", "learned to bake sourdough from a neighbour",
+    "sold the blue accordion to a travelling band", "adopted a three-legged greyhound named Mistral",
+    "won a prize for a poem about lighthouses", "started to keep bees on the roof of the library",
+)  # fmt: skip
+WIDTH = 64
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+FEW, MANY = 3, 50
+
+
+def _vector(text: str) -> Matrix:
+    row: Matrix = FeatureHashing(EmbedderOptions(dimensions=WIDTH)).embed_documents([text])[0]
+    return row
+
+
+class Small(Lessons):
+    """Eight lessons of each project, or of some of them."""
+
+    pooled = True
+
+    def __init__(self, projects: Sequence[str] = PROJECTS, vectors: bool = True) -> None:
+        self._projects, self._vectors = list(projects), vectors
+
+    def __len__(self) -> int:
+        return len(self._projects) * len(THINGS)
+
+    @property
+    def width(self) -> int | None:
+        return WIDTH if self._vectors else None
+
+    @property
+    def projects(self) -> list[str]:
+        return self._projects
+
+    def number(self, project: str, external_id: str) -> int:
+        return int(external_id)
+
+    def lesson(self, position: int) -> Lesson:
+        project, thing = divmod(position, len(THINGS))
+        name = self._projects[project]
+        number = PROJECTS.index(name) * len(THINGS) + thing
+        text = f"{PEOPLE[PROJECTS.index(name)]} {THINGS[thing]}."
+        return Lesson(number, name, f"{number:04}", text, _vector(text) if self._vectors else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What one check found, in one sentence."""
+
+    name: str
+    holds: bool
+    sentence: str
+
+
+class Broken(Exception):
+    """A check found a fault; the message is one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A system that has the lessons, and what its answers are held against."""
+
+    name: str
+    kind: Kind
+    system: System
+    lessons: Small
+    place: Place
+
+    def ask(self, texts: Sequence[str], project: str | None, k: int, workers: int = 1) -> list[list[Match]]:
+        """The answers to some questions, each judged as in a run."""
+        queries = [
+            Query(at, text, _vector(text) if self.lessons.width else None, project, NOW)
+            for at, text in enumerate(texts)
+        ]
+        judge = Judge(self.name, self.lessons)
+        found = answers(self.system, self.name, queries, k, judge, workers=workers)
+        return [list(answer.matches) for answer in found]
+
+
+def check_system(name: str, place: Place) -> Iterator[Checked]:
+    """What each check finds, as soon as it is known; UsageError for an unknown system."""
+    kind = kind_of(name)
+    lessons = Small(vectors=kind.vectors)
+    try:
+        with open_system(name, place) as system:
+            yield Checked("opens", True, f"{kind.title} {system.facts().get('version', '')}".strip())
+            with faults(name):
+                taken = sum(system.load(lessons).values())
+            yield Checked("loads", True, f"{len(lessons)} lessons in {taken:.1f} s")
+            bench = Bench(name, kind, system, lessons, place)
+            yield from (_checked(title, check, bench) for title, check in CHECKS.items())
+        yield _checked("a new opening is empty", _empties, bench)
+    except UsageError:
+        raise
+    except RunnerError as error:
+        yield Checked("opens and loads", False, str(error))
+
+
+def _checked(title: str, check: Callable[[Bench], str], bench: Bench) -> Checked:
+    try:
+        return Checked(title, True, check(bench))
+    except (Broken, RunnerError) as error:
+        return Checked(title, False, str(error))
+
+
+def _ids(bench: Bench) -> str:
+    texts = [lesson.text for lesson in bench.lessons]
+    found = 0
+    for lesson, matches in zip(bench.lessons, bench.ask(texts, None, FEW), strict=True):
+        found += lesson.number in [match.number for match in matches]
+    if not found:
+        raise Broken("no lesson was found by its own words: ids do not come back, or nothing is searched")
+    return f"{found} of {len(texts)} lessons are among the first {FEW} for their own words"
+
+
+def _k(bench: Bench) -> str:
+    text = bench.lessons[0].text
+    sizes = [len(bench.ask([text], PROJECTS[0], k)[0]) for k in (1, FEW, MANY)]
+    if sizes[0] != 1 or sizes[1] < sizes[0] or sizes[2] < sizes[1]:
+        raise Broken(f"k = 1, {FEW}, {MANY} gave {', '.join(map(str, sizes))} lessons")
+    return f"k = 1, {FEW}, {MANY} gave {', '.join(map(str, sizes))} of the {len(THINGS)} lessons of a project"
+
+
+def _scopes(bench: Bench) -> str:
+    texts = [lesson.text for lesson in bench.lessons]
+    for project in PROJECTS:
+        bench.ask(texts, project, MANY)  # the judge refuses a lesson of another scope
+    return f"{len(texts)} questions in each of {len(PROJECTS)} projects found that project's lessons alone"
+
+
+def _repeats(bench: Bench) -> str:
+    texts = [lesson.text for lesson in bench.lessons]
+    first, second = (bench.ask(texts, PROJECTS[1], MANY) for _ in range(2))
+    if first != second:
+        raise Broken("the same question was answered in two ways")
+    return f"{len(texts)} questions were answered alike twice"
+
+
+def _threads(bench: Bench) -> str:
+    if not isinstance(bench.system, Concurrent):
+        return "it has one client, and is asked by one thread"
+    texts = [lesson.text for lesson in bench.lessons] * FEW
+    alone, together = (bench.ask(texts, PROJECTS[2], MANY, workers=workers) for workers in (1, 4))
+    if alone != together:
+        raise Broken("several clients at once were answered otherwise than one")
+    return f"{len(texts)} questions of four clients at once were answered as those of one"
+
+
+def _scores(bench: Bench) -> str:
+    texts = [lesson.text for lesson in bench.lessons]
+    for matches in bench.ask(texts, PROJECTS[0], MANY):
+        scores = [match.score for match in matches if match.score is not None]
+        if scores != sorted(scores, reverse=True):
+            raise Broken("the scores do not fall with the ranks")
+    return "scores fall with the ranks, or there are none"
+
+
+def _reset(bench: Bench) -> str:
+    if not isinstance(bench.system, Resettable):
+        return "it has nothing to reset: it is gone when it is closed"
+    if not bench.place.allow_reset:
+        return "not asked: --allow-reset lets the service be emptied for all its users"
+    with faults(bench.name):
+        bench.system.reset()
+    left = sum(len(matches) for matches in bench.ask([bench.lessons[0].text], None, MANY))
+    if left:
+        raise Broken(f"{left} lessons were found after a reset")
+    return "nothing is found after a reset"
+
+
+def _empties(bench: Bench) -> str:
+    """What another opening was given is not found; it holds the one project that it is given itself."""
+    lessons = Small(PROJECTS[:1], vectors=bench.kind.vectors)
+    with open_system(bench.name, bench.place) as system:
+        with faults(bench.name):
+            system.load(lessons)
+        other = Bench(bench.name, bench.kind, system, lessons, bench.place)
+        other.ask([lesson.text for lesson in bench.lessons], None, MANY)
+    return "a second opening holds nothing of the first"
+
+
+CHECKS: dict[str, Callable[[Bench], str]] = {
+    "ids come back": _ids,
+    "k is honoured": _k,
+    "scopes are apart": _scopes,
+    "answers repeat": _repeats,
+    "clients agree": _threads,
+    "scores fall": _scores,
+    "reset empties": _reset,
+}

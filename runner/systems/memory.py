@@ -1,0 +1,80 @@
+"""Memory that a system holds, from what Linux says of its processes; None where that cannot be read.
+
+For a server: proportional set size of all its processes, shared buffers included, which a load fills. For a
+library in this process: private memory beyond what there was when the system was opened, and what is
+resident of its mapped files.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import re
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+KILOBYTES = re.compile(r"^(?P<name>\w+): +(?P<value>\d+) kB", re.MULTILINE)
+MAPPING = re.compile(r"^[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ \S+ +(?P<path>/.*)$")
+
+
+def of_server(backend: int) -> int | None:
+    """Bytes of the server that the backend with this process id belongs to."""
+    try:
+        postmaster = psutil.Process(backend).parent()
+        processes = [postmaster, *postmaster.children()] if postmaster else []
+        return sum(_rollup(process.pid)["Pss"] for process in processes) or None
+    except (OSError, KeyError, psutil.Error):
+        return None
+
+
+def give_back() -> None:
+    """Let the allocator return what is free to the system, so that what comes next does not hide in it."""
+    gc.collect()
+    with suppress(OSError, AttributeError):  # another C library than GNU's has no such call
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def private() -> int | None:
+    """Bytes of this process that are nobody else's and no file's."""
+    try:
+        return _rollup("self")["Anonymous"]
+    except (OSError, KeyError):
+        return None
+
+
+def mapped(folder: Path) -> int:
+    """Resident bytes of the files under `folder` that this process has mapped."""
+    try:
+        lines = Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return 0
+    total, ours = 0, False
+    for line in lines:
+        if mapping := MAPPING.match(line):
+            ours = mapping["path"].startswith(str(folder))
+        elif ours and line.startswith("Rss:"):
+            total += int(line.split()[1]) << 10
+        elif "-" in line.split(" ")[0]:
+            ours = False
+    return total
+
+
+class Library:
+    """The memory of a library in this process whose files lie in `folder`, from when this is made."""
+
+    def __init__(self, folder: Path) -> None:
+        give_back()
+        self._folder, self._before = folder, private()
+
+    def bytes(self) -> int | None:
+        now = private()
+        if now is None or self._before is None:
+            return None
+        return max(0, now - self._before) + mapped(self._folder)
+
+
+def _rollup(process: int | str) -> dict[str, int]:
+    text = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="utf-8")
+    return {match["name"]: int(match["value"]) << 10 for match in KILOBYTES.finditer(text)}

@@ -1,0 +1,312 @@
+"""The extension at one version in a database of its own: the rows that a run writes, recalls and takes away.
+
+The runner works as an ordinary role with every policy active; only granting tenants, building indexes and
+letting the planner look at the new rows is done by the owner of the extension.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, closing
+from functools import cached_property, partial
+from typing import Literal
+from uuid import UUID, uuid5
+
+from runner.database import Database, database_errors, open_database
+from runner.database.durable import durable_settings
+from runner.database.releases import SQL_FOLDER, release_fingerprint
+from runner.editions import current
+from runner.errors import DatabaseError
+from runner.progress import QUIET, Progress
+from runner.systems.memory import of_server
+from runner.systems.pgmnemo.client import MODE, Connection, PgmnemoClient, padded
+from runner.systems.pgmnemo.explained import typical_plans
+from runner.systems.system import Kind, Lesson, Lessons, Link, Match, Place, Query, System
+
+NAMESPACE = UUID("6f0f4f39-2f0b-5c0e-9d53-0b1f6f6a1c42")
+WORKERS = max(1, min(4, os.cpu_count() or 1))
+WRITERS = 2  # where data is kept durably, as one would load a service
+STRIPE = 5_000  # lessons that one connection stores at a time, at the most
+SHARDS = 4  # stripes a worker, at the least
+EVERYTHING = {"exact_scan_limit": "10000000"}
+SILENT = ("cosine", "passage_cosine", "pair_cosine")  # components that no keyword mode has
+TABLES = """
+SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname = 'pgmnemo' ORDER BY 1
+"""
+PARTS = """
+SELECT c.relname, pg_table_size(c.oid) FROM pg_class c
+WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'm')
+UNION ALL
+SELECT i.relname, pg_relation_size(i.oid) FROM pg_class i
+WHERE i.relnamespace = 'pgmnemo'::regnamespace AND i.relkind = 'i'
+ORDER BY 1
+"""
+LINK = "SELECT pgmnemo.link_lessons(%s, %s, %s, %s, %s::real, %s, %s)"
+
+
+class Pgmnemo(System):
+    """All lessons in one tenant, or where the place is `walled` each project in one of its own."""
+
+    def __init__(self, database: Database, place: Place, stack: ExitStack) -> None:
+        self.database, self.place, self._stack = database, place, stack
+        edition = current()
+        self.engine, self.width = edition.engine(database.facts.pgmnemo), edition.embedding.width
+        self.walled, self.settings = place.walled, dict(place.settings)
+        self._basis = uuid5(NAMESPACE, place.label)
+        self._lessons: Lessons | None = None
+        self._projects: dict[UUID, str] = {}
+        self._asking: PgmnemoClient | None = None
+
+    # What it is
+
+    def words(self) -> str:
+        passages = "passages with their vectors, " if self.engine.passages else ""
+        return (
+            f"given text, vector, {passages}times, importance and links; one call of recall_lessons a "
+            "question, as an ordinary role, policies active"
+        )
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """Those of the score, in the order in which recall_lessons returns them."""
+        return self.engine.components if self.place.explained else ()
+
+    @property
+    def legs(self) -> Mapping[str, tuple[Mapping[str, str], str]]:
+        """Its modes and its BM25 alone; in the mode in which it runs, it is no leg of itself."""
+        idle = {f"{name}_weight": "0" for name in self.engine.components if name not in ("bm25", *SILENT)}
+        modes = ("keyword", "vector") if self.engine.passages else ()
+        return {
+            "bm25": ({MODE: "keyword", **idle}, "the BM25 leg of the same extension alone"),
+            **{mode: ({MODE: mode}, f"the same extension in mode {mode}") for mode in modes
+               if mode != self.settings.get(MODE, "hybrid")},
+        }  # fmt: skip
+
+    @property
+    def exact(self) -> Mapping[str, str] | None:
+        """With passages its vector leg weighs three cosines: then the truth is its own exact scan."""
+        lessons = self._lessons
+        return EVERYTHING if lessons and self.engine.passages and lessons[0].passages else None
+
+    def facts(self) -> Mapping[str, str]:
+        facts = self.database.facts
+        return {"version": facts.pgmnemo, "fingerprint": facts.fingerprint, "pgvector": facts.pgvector}
+
+    @cached_property
+    def recognised(self) -> bool | None:
+        """Whether the installed extension is of this family, patched or not; None where there is none yet."""
+        return self.has("_setting_catalogue") if self.database.exists else None
+
+    def state(self) -> dict[str, str]:
+        """Every setting of the extension as it is in force (`guc_state`)."""
+        return self._listed("value")
+
+    def defaults(self) -> dict[str, str]:
+        """Every setting of the extension that has a default, with it."""
+        return self._listed("initial")
+
+    def _listed(self, column: Literal["value", "initial"]) -> dict[str, str]:
+        with closing(self.client()) as client:
+            rows = client.connection.execute(
+                "SELECT name, value, initial FROM pgmnemo.list_settings() WHERE meaning IS NOT NULL"
+            )
+            place = {"value": 1, "initial": 2}[column]
+            return {row[0]: row[place] for row in rows if row[place] is not None}
+
+    def named(self) -> AbstractContextManager[None]:
+        """Inside the block, what the server says becomes a sentence that names the database."""
+        return database_errors(f"the database {self.database.facts.database}")
+
+    def has(self, function: str) -> bool:
+        """Whether this version has the function."""
+        with self.database.admin() as owner:
+            row = owner.execute("SELECT to_regproc(%s) IS NOT NULL", (f"pgmnemo.{function}",)).fetchone()
+        return bool(row and row[0])
+
+    # Names
+
+    def tenant(self, project: str) -> UUID:
+        """The tenant in which the lessons of a project lie."""
+        return uuid5(self._basis, f"tenant {project}") if self.walled else self._basis
+
+    def project_id(self, project: str) -> UUID:
+        """The project's uuid: its name, where that is one, else made of it."""
+        try:
+            return UUID(project)
+        except ValueError:
+            return uuid5(self._basis, project)
+
+    def number(self, project: UUID, external_id: str) -> int:
+        """The lesson that recall_lessons names."""
+        assert self._lessons is not None, "nothing is asked before lessons are loaded"
+        return self._lessons.number(self._projects[project], external_id)
+
+    # Loading
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        with self.named():
+            return self._load(lessons, progress)
+
+    def _load(self, lessons: Lessons, progress: Progress) -> Mapping[str, float]:
+        self._lessons = lessons
+        self._projects = {self.project_id(name): name for name in lessons.projects}
+        self._claim()
+        steps: dict[str, Callable[[], None]] = {"store": partial(self._store, lessons, progress)}
+        if self.place.durable:
+            steps["index"] = self._index
+        steps["vacuum"] = self._vacuum
+        seconds = {}
+        for name, step in steps.items():
+            began = time.perf_counter()
+            step()
+            seconds[name] = time.perf_counter() - began
+        return seconds
+
+    def _claim(self) -> None:
+        """The tenants for this run alone, empty at the start and gone at the end."""
+        owner = self._stack.enter_context(self.database.admin())
+        where = self.database.facts.database
+        row = owner.execute(
+            "SELECT pg_try_advisory_lock(%s)", (self._basis.int & 0x7FFF_FFFF_FFFF_FFFF,)
+        ).fetchone()
+        if row is None or not row[0]:
+            raise DatabaseError(
+                f"another run works on the same corpus and embedder in the database {where}; "
+                "wait for it to end, or name another server with --dsn"
+            )
+        projects = self._projects.values() if self.walled else ("",)
+        tenants = {project: self.tenant(project) for project in projects}
+        for tenant in tenants.values():
+            owner.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, self.database.facts.role))
+        if self.database.facts.origin != "embedded":  # an embedded database goes as a whole
+            self._forget(tenants)  # what a killed run left
+            self._stack.callback(self._leave, owner, tenants)
+
+    def _forget(self, projects: Mapping[str, UUID]) -> None:
+        with closing(self.client()) as client:
+            for project in projects:
+                client.work_for(project)
+                client.connection.execute("SELECT pgmnemo.forget_tenant()")
+
+    def _leave(self, owner: Connection, tenants: Mapping[str, UUID]) -> None:
+        self._forget(tenants)
+        for tenant in tenants.values():
+            owner.execute("SELECT pgmnemo.revoke_tenant(%s, %s)", (tenant, self.database.facts.role))
+
+    def _store(self, lessons: Lessons, progress: Progress) -> None:
+        """Every lesson and link through the extension's own verbs, stripes of the order side by side."""
+        workers = WRITERS if self.place.durable else WORKERS
+        if self.place.durable:
+            self._owner_calls("suspend_vector_index")
+        size = max(1, min(STRIPE, -(-len(lessons) // (SHARDS * workers))))
+        stripes = range(0, len(lessons), size)
+        with ThreadPoolExecutor(workers) as pool:
+            done = pool.map(partial(self._store_stripe, lessons, size), stripes)
+            for _ in progress.track(done, "ingest", len(stripes)):
+                pass
+        with closing(self.client()) as client, client.connection.transaction():
+            for link in lessons.links:
+                self._link(client, link)
+
+    def _store_stripe(self, lessons: Lessons, size: int, start: int) -> None:
+        groups: dict[UUID, list[Lesson]] = {}
+        for lesson in lessons[start : start + size]:
+            groups.setdefault(self.tenant(lesson.project), []).append(lesson)
+        with closing(self.client()) as client:
+            for group in groups.values():
+                client.store(group)
+
+    def _link(self, client: PgmnemoClient, link: Link) -> None:
+        client.work_for(link.project)
+        project, times = self.project_id(link.project), (link.valid_from, link.valid_to)
+        client.connection.execute(LINK, (project, link.source, link.target, link.kind, link.weight, *times))
+
+    def _index(self) -> None:
+        """What the documents advise after a bulk load: merge the small blocks, index what is not yet."""
+        with closing(self.client()) as client:
+            for project in self._projects.values() if self.walled else ("",):
+                client.work_for(project)
+                client.call("compact_postings")
+                client.call("index_lessons")
+        self._owner_calls("build_vector_index")
+
+    def _owner_calls(self, function: str) -> None:
+        if self.has(function):
+            with self.database.admin() as owner:
+                owner.execute(f"SELECT pgmnemo.{function}()".encode())
+
+    def _vacuum(self) -> None:
+        with self.database.admin() as owner:
+            tables = ", ".join(str(name) for (name,) in owner.execute(TABLES))
+            owner.execute(f"VACUUM (ANALYZE) {tables}".encode())
+            if self.place.durable:
+                owner.execute("CHECKPOINT")
+
+    # Asking
+
+    def client(self, settings: Mapping[str, str] | None = None) -> PgmnemoClient:
+        """One more connection; `mode` among the settings is the mode in which it asks."""
+        return PgmnemoClient(self, settings or {})
+
+    def ask(self, query: Query, k: int) -> Sequence[Match]:
+        if self._asking is None:
+            self._asking = self.client()
+            self._stack.callback(self._asking.close)
+        return self._asking.ask(query, k)
+
+    # What it costs
+
+    def sizes(self) -> Mapping[str, int]:
+        with self.database.admin() as owner:
+            return {str(name): int(size) for name, size in owner.execute(PARTS) if size}
+
+    def memory(self) -> int | None:
+        with self.database.admin() as owner:
+            return of_server(owner.info.backend_pid)
+
+    def plans(self, queries: Sequence[Query], k: int) -> str:
+        """Of the hot statements, which have these names from 0.3.0 on."""
+        if not self.has("_graph_rows"):
+            return ""
+        questions = [
+            (query.text, padded(query.vector, self.width)) for query in queries if query.vector is not None
+        ]
+        with closing(self.client()) as client:
+            if self.walled and queries and queries[0].project is not None:
+                client.work_for(queries[0].project)
+            return typical_plans(client.connection, questions, k)
+
+    def close(self) -> None:
+        with self.named():
+            self._stack.close()
+
+
+def open_pgmnemo(place: Place) -> Pgmnemo:
+    """The extension at the place's version, in the database that the place leads to."""
+    stack = ExitStack()
+    database = stack.enter_context(
+        open_database(
+            place.version, dsn=place.dsn, environ=place.environ, progress=place.progress,
+            sql=place.sql or SQL_FOLDER, check_only=place.rehearsal,
+            settings=durable_settings() if place.durable else None, fresh=place.durable,
+        )
+    )  # fmt: skip
+    return Pgmnemo(database, place, stack)
+
+
+def released(place: Place) -> str | None:
+    """The fingerprint of the release that the place names; None: it is not released yet."""
+    return release_fingerprint(place.sql or SQL_FOLDER, place.version)
+
+
+PGMNEMO = Kind(
+    "pgmnemo",
+    "our extension in a PostgreSQL with pgvector, one call of recall_lessons a question, policies active",
+    open_pgmnemo,
+    walls=True,
+    versions=True,
+    postgres=True,
+)

@@ -1,0 +1,17 @@
+"""Every check of `verify`, in order. A new one is a function in one of these files, and one line here."""
+
+from __future__ import annotations
+
+from runner.registry import Registry
+from runner.verify.check import Check
+from runner.verify.checks.corpus import chance, corpus, gold, questions, ranked
+from runner.verify.checks.files import complete, manifest, page, report, schema
+from runner.verify.checks.rankings import metrics, raw, timings
+from runner.verify.checks.record import gates, header, protocol, verdict
+from runner.verify.checks.repository import commit, history
+
+_ORDER = (
+    complete, manifest, schema, history, commit, protocol, header, raw, metrics, report, page, gates, verdict,
+    timings, corpus, questions, gold, ranked, chance,
+)  # fmt: skip
+CHECKS: Registry[Check] = Registry("check", {look.__name__: Check(look.__name__, look) for look in _ORDER})

@@ -1,0 +1,132 @@
+"""Are all artefacts there, as the manifest lists them and in the form that the runner writes? (§7)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from hashlib import sha256
+from itertools import zip_longest
+
+from runner.report import RENDERERS, render
+from runner.report.html import PAGE, TEMPLATE, page_template, render_page
+from runner.runs.blocked import BLOCKED
+from runner.runs.canonical import compact, pretty
+from runner.runs.manifest import COMPLETE, DERIVED, MANIFEST
+from runner.runs.metrics import METRICS, metrics_text
+from runner.runs.raw import RAW
+from runner.runs.reading import REPORT
+from runner.runs.run import RUN
+from runner.runs.timings import TIMINGS
+from runner.verify.check import NotAsked, Wrong
+from runner.verify.evidence import Evidence
+
+
+def complete(evidence: Evidence) -> str:
+    """The files of §7; one besides is right if derived or listed by the manifest, each with its check."""
+    present = sorted(path.name for path in evidence.folder.iterdir())
+    if BLOCKED in present:
+        raise Wrong(f"{BLOCKED} is there: a blocked run has no number that could be verified")
+    missing = [name for name in (*COMPLETE, MANIFEST) if name not in present]
+    if missing:
+        raise Wrong(f"there is no {', no '.join(missing)}")
+    strange = [name for name in present if name not in (MANIFEST, *DERIVED, *evidence.schemas)]
+    if strange:
+        raise Wrong(f"{', '.join(strange)} stands in the folder and not in {MANIFEST}")
+    return f"{len(set(present) - set(DERIVED))} files, none missing and none besides"
+
+
+def manifest(evidence: Evidence) -> str:
+    """Every file of the manifest, each listed once and in order of name, with its size and SHA-256."""
+    entries = evidence.manifest["files"]
+    names = [entry["name"] for entry in entries]
+    if names != sorted(set(names)) or MANIFEST in names or any("/" in name for name in names):
+        raise Wrong(f"{MANIFEST} does not list each other file of the folder once, in order of name")
+    for entry in entries:
+        content = evidence.content(entry["name"])
+        if len(content) != entry["bytes"]:
+            raise Wrong(f"{entry['name']} has {len(content):,} bytes and not {entry['bytes']:,}")
+        if (found := sha256(content).hexdigest()) != entry["sha256"]:
+            raise Wrong(f"{entry['name']} has sha256 {found[:12]}… and not {entry['sha256'][:12]}…")
+    return f"{len(names)} files have the size and the sha256 that {MANIFEST} lists"
+
+
+def schema(evidence: Evidence) -> str:
+    """Every file is of its edition's schema, and is its text as written anew from what was read."""
+    _named(evidence)
+    written = {
+        MANIFEST: pretty(evidence.manifest),
+        RUN: pretty(evidence.document),
+        METRICS: metrics_text(evidence.metrics),
+        RAW: _lines(evidence.raw),
+        TIMINGS: _lines(asdict(timing) for timing in evidence.timings),
+    }
+    for name, text in written.items():
+        if (found := evidence.text(name)) != text:
+            raise Wrong(
+                f"{name}, line {differing_line(found, text)}, is not in the form that the runner writes"
+            )
+    lines = len(evidence.raw) + len(evidence.timings)
+    return f"every file is of the schema that protocol {evidence.edition.version} gives it ({lines:,} lines)"
+
+
+def _named(evidence: Evidence) -> None:
+    """Each file is of the schema of the run's edition, as the manifest and it itself say; none besides."""
+    pins = evidence.edition.schemas
+    wanted = {RAW: pins.raw, TIMINGS: pins.timings, RUN: pins.run, METRICS: pins.metrics, REPORT: pins.report,
+              MANIFEST: pins.manifest}  # fmt: skip
+    documents = {RUN: evidence.document, METRICS: evidence.metrics, MANIFEST: evidence.manifest}
+    own = ((name, document["schema"]) for name, document in documents.items())
+    for name, found in (*evidence.schemas.items(), *own):
+        if name not in wanted:
+            raise Wrong(f"{name} is no artefact that is known here")
+        if found != wanted[name]:
+            raise Wrong(
+                f"{name} names the schema {found}; that of protocol {evidence.edition.version} is "
+                f"{wanted[name]}"
+            )
+
+
+def report(evidence: Evidence) -> str:
+    """report.md comes out of metrics.json and run.json again, by the template of its edition."""
+    template = evidence.edition.schemas.report
+    if template not in RENDERERS:
+        raise Wrong(f"{REPORT} names the template {template}; known here: {', '.join(RENDERERS)}")
+    found, wanted = evidence.text(REPORT), render(evidence.metrics, evidence.run)
+    if found != wanted:
+        raise Wrong(
+            f"{REPORT}, line {differing_line(found, wanted)}, is not what {template} makes of the run"
+        )
+    return f"{REPORT} comes out of metrics.json and run.json again, to the byte ({template})"
+
+
+def page(evidence: Evidence) -> str:
+    """report.html, where there is one, rendered anew.
+
+    It is derived and stands in no manifest: whoever has the artefacts can render it again, in a newer form
+    too. So it is held against them and not against a hash, and no byte of it can say what they do not.
+    """
+    if not (evidence.folder / PAGE).exists():
+        raise NotAsked(f"there is no {PAGE}; `python -m runner report` renders one")
+    found = evidence.text(PAGE)
+    if (template := page_template(found)) not in ("", TEMPLATE):
+        raise NotAsked(
+            f"{PAGE} is of {template}, and {TEMPLATE} is in use: `python -m runner report` renders it anew"
+        )
+    timings = ((one.arm, one.scope, one.seconds) for one in evidence.timings)
+    wanted = render_page(evidence.metrics, evidence.run, evidence.detailed(), timings)
+    if found != wanted:
+        raise Wrong(
+            f"{PAGE}, line {differing_line(found, wanted)}, is not what {TEMPLATE} makes of the run: "
+            "render it anew with `python -m runner report`, or remove it"
+        )
+    return f"{PAGE} comes out of the other artefacts again, to the byte ({TEMPLATE})"
+
+
+def _lines(documents: Iterable[object]) -> str:
+    return "".join(compact(document) + "\n" for document in documents)
+
+
+def differing_line(found: str, wanted: str) -> int:
+    """Number, from 1, of the first line in which two texts differ."""
+    pairs = zip_longest(found.split("\n"), wanted.split("\n"))
+    return next(number for number, (one, other) in enumerate(pairs, start=1) if one != other)

@@ -1,0 +1,97 @@
+"""Is the folder the one that HISTORY.md and the repository's own history know? (§1)"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+
+from runner.runs.history import HISTORY, Entry, entries, nearest
+from runner.runs.manifest import MANIFEST
+from runner.runs.run import moment
+from runner.verify.check import NotAsked, Wrong
+from runner.verify.evidence import Evidence
+
+LATER = "; later it adds: "
+UNTRUSTED = "dubious ownership"
+
+
+def history(evidence: Evidence) -> str:
+    """HISTORY.md holds the run's own entry, then any deviation that became known later."""
+    run, path = evidence.run, evidence.history_path or _nearest(evidence.folder)
+    found = [one for one in entries(path) if (one.suite, one.name) == (run.choice.suite, run.name)]
+    if not found:
+        raise Wrong(f"{path.name} has no entry of the run {run.name} of {run.choice.suite}")
+    own, *later = found
+    digest = evidence.digest(MANIFEST)
+    said = {
+        "day": ([own.day], [str(moment(run.started))[:10]]),
+        "verdict": (own.values("verdict"), [run.verdict.value]),
+        "deviations": (own.values("deviation"), [" ".join(text.split()) for text in run.deviations]),
+        **{
+            f"manifest sha256, entry {n}": (one.values("manifest sha256"), [digest])
+            for n, one in enumerate(found, 1)
+        },
+    }
+    for what, (logged, wanted) in said.items():
+        if logged != wanted:
+            raise Wrong(f"{what}: {path.name} says {_short(logged)}, the artefacts {_short(wanted)}")
+    return f"{path.name} has the entry, with this manifest's sha256 {digest[:12]}…{_later(later, path)}"
+
+
+def _later(found: list[Entry], path: Path) -> str:
+    """What became known after the run; an entry that adds nothing is one too many."""
+    if not all(entry.values("deviation") for entry in found):
+        raise Wrong(f"{path.name} has the entry of the run twice")
+    added = [deviation for entry in found for deviation in entry.values("deviation")]
+    return LATER + "; ".join(added) if added else ""
+
+
+def _nearest(folder: Path) -> Path:
+    found = nearest(folder)
+    if found is None:
+        raise Wrong(f"there is no {HISTORY} beside or above the folder: name it with --history")
+    return found
+
+
+def _short(values: list[str]) -> str:
+    text = "; ".join(values) or "nothing"
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def commit(evidence: Evidence) -> str:
+    """The manifest, which pins every other file, was committed once and never changed since."""
+    commits = _asked(evidence, "log", "--format=%H", "--", MANIFEST).decode().split()
+    if not commits:
+        raise NotAsked("the folder is not committed to a git repository")
+    if len(commits) > 1:
+        raise Wrong(f"{MANIFEST} was changed after it had been committed, by {commits[0][:12]}")
+    done = _git(evidence, "show", f"{commits[0]}:./{MANIFEST}")
+    if done.returncode:
+        raise Wrong(f"{MANIFEST} cannot be read from commit {commits[0][:12]}")
+    if sha256(done.stdout).hexdigest() != evidence.digest(MANIFEST):
+        raise Wrong(f"{MANIFEST} is not the one of commit {commits[0][:12]}")
+    return f"{MANIFEST} is that of commit {commits[0][:12]}, which alone has touched it"
+
+
+def _asked(evidence: Evidence, *arguments: str) -> bytes:
+    """What git answers; NotAsked, with the reason, where it does not."""
+    try:
+        done = _git(evidence, *arguments)
+    except OSError:
+        raise NotAsked("git cannot be run: install it to hold the folder against its commit") from None
+    if done.returncode and UNTRUSTED in done.stderr.decode(errors="replace"):
+        raise NotAsked(
+            "git refuses a repository of another user: if you trust it, "
+            "`git config --global --add safe.directory <its folder>` and verify again"
+        )
+    return b"" if done.returncode else done.stdout
+
+
+def _git(evidence: Evidence, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment["LC_ALL"] = "C"
+    return subprocess.run(
+        ["git", *arguments], cwd=evidence.folder, env=environment, check=False, capture_output=True
+    )

@@ -1,0 +1,54 @@
+"""`python -m runner verify DIR…` and `python -m runner rescore DIR`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from runner.errors import UsageError
+from runner.options import Run
+
+
+def verify_command(
+    *folders: Run,
+    corpus: Annotated[Path | None, Parameter(help="the corpus file or its folder")] = None,
+    history: Annotated[
+        Path | None, Parameter(help="HISTORY.md (default: the nearest above the folder)")
+    ] = None,
+    json: Annotated[bool, Parameter(help="print JSON instead of lines")] = False,
+) -> int:
+    """Check results folders against themselves, HISTORY.md and, if given, the corpus.
+
+    Exits with 0 when every folder is intact, else with 1.
+    """
+    from runner.runs.canonical import pretty
+    from runner.verify.verification import SCHEMA, lines, verify
+
+    if not folders:
+        raise UsageError("verify takes one results folder or more; see `python -m runner verify --help`")
+    done = []
+    for folder in folders:
+        done.append(verify(folder, corpus=corpus, history=history))
+        if not json:
+            print(*([f"{folder}:"] if len(folders) > 1 else []), *lines(done[-1]), sep="\n")
+    if json:
+        print(pretty({"schema": SCHEMA, "runs": [one.document() for one in done]}), end="")
+    return int(not all(one.intact for one in done))
+
+
+def rescore_command(
+    folder: Run,
+    /,
+    *,
+    metric_code: Annotated[
+        str | None, Parameter(help="version of the metric code (default: that of the run's edition)")
+    ] = None,
+    output: Annotated[Path | None, Parameter(help="new folder for metrics.json and report.md")] = None,
+) -> int:
+    """Compute metrics and report of a run anew from its raw rankings, and say what moved."""
+    from runner.verify.rescore import lines, rescore
+
+    print(*lines(rescore(folder, metric_code=metric_code, output=output)), sep="\n")
+    return 0

@@ -1,0 +1,34 @@
+"""What a results folder is held against: its corpus, its HISTORY.md, the releases of the extension."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from runner.database.releases import SQL_FOLDER
+from runner.records import Corpus
+from runner.runs.reading import Results
+from runner.suites import SUITES
+
+
+class Evidence(Results):
+    """One results folder, and what lies beside it.
+
+    `corpus` is a corpus file or its folder, `history` a HISTORY.md to use instead of the nearest one above
+    the folder, `sql` the folder with the list of releases. Every property raises Unreadable.
+    """
+
+    def __init__(
+        self, folder: Path, corpus: Path | None = None, history: Path | None = None, sql: Path = SQL_FOLDER
+    ) -> None:
+        super().__init__(folder)
+        self.corpus_path, self.history_path, self.sql = corpus, history, sql
+
+    @cached_property
+    def corpus(self) -> Corpus | None:
+        """The corpus that was given, as the run cut and wrote it; CorpusError when it cannot be read."""
+        if self.corpus_path is None:
+            return None
+        choice = self.run.choice
+        suite = SUITES[choice.suite]
+        return suite.load(suite.locate(self.corpus_path, {}), choice.level, choice.text, self.edition)

@@ -1,0 +1,98 @@
+"""verify: a results folder held against itself, HISTORY.md, its commit and, if given, the corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.database.releases import SQL_FOLDER
+from runner.errors import UsageError
+from runner.records import Json
+from runner.runs.collector import collector_paused
+from runner.runs.reading import Unreadable, is_run
+from runner.verify.check import Answer, Found
+from runner.verify.checks import CHECKS
+from runner.verify.evidence import Evidence
+
+SCHEMA = "pgmnemo/verification/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What every check found. `verdict` is the run's own, None where run.json cannot be read."""
+
+    folder: Path
+    verdict: str | None
+    answers: tuple[Answer, ...]
+
+    @property
+    def intact(self) -> bool:
+        """Whether no check found a fault."""
+        return not self.faults
+
+    @property
+    def faults(self) -> tuple[Answer, ...]:
+        """The checks that found one."""
+        return tuple(answer for answer in self.answers if answer.found is Found.WRONG)
+
+    def document(self) -> Json:
+        """The same as JSON."""
+        return {
+            "folder": self.folder.name,
+            "intact": self.intact,
+            "verdict": self.verdict,
+            "checks": [
+                {"check": answer.check, "found": answer.found.value, "sentence": answer.sentence}
+                for answer in self.answers
+            ],
+        }
+
+
+def verify(
+    folder: Path | str,
+    *,
+    corpus: Path | str | None = None,
+    history: Path | str | None = None,
+    sql: Path = SQL_FOLDER,
+) -> Verification:
+    """Check a results folder; needs no database, no model and no network, and changes nothing.
+
+    `corpus` is the corpus file or its folder, `history` the HISTORY.md to use instead of the nearest one
+    above the folder. A fault is an answer, never an exception; UsageError only where there is no folder.
+    """
+    evidence = Evidence(Path(folder), _path(corpus), _path(history), sql)
+    if not evidence.folder.is_dir():
+        raise UsageError(f"there is no results folder {folder}: name one that a run has written")
+    if not is_run(evidence.folder):
+        runs = sum(is_run(child) for child in evidence.folder.iterdir())
+        instead = f"it holds {runs}: name them, as {folder}/*" if runs else "name one that a run has written"
+        raise UsageError(f"{folder} is no results folder; {instead}")
+    for option, place in (("--corpus", evidence.corpus_path), ("--history", evidence.history_path)):
+        if place is not None and not place.exists():
+            raise UsageError(f"{option} names {place}, which does not exist")
+    with collector_paused():
+        answers = tuple(check(evidence) for check in CHECKS.values())
+    return Verification(evidence.folder, _verdict(evidence), answers)
+
+
+def _path(place: Path | str | None) -> Path | None:
+    return None if place is None else Path(place)
+
+
+def _verdict(evidence: Evidence) -> str | None:
+    try:
+        return evidence.run.verdict.value
+    except Unreadable:
+        return None
+
+
+def lines(verification: Verification) -> Iterator[str]:
+    """For people: one line a check, and one for all of them."""
+    for answer in verification.answers:
+        yield f"{answer.found:<10} {answer.check:<10} {answer.sentence}"
+    asked = [answer for answer in verification.answers if answer.found is not Found.NOT_ASKED]
+    if verification.intact:
+        yield f"intact: {len(asked)} checks hold; the run's verdict is {verification.verdict}"
+    else:
+        yield f"not intact: {len(verification.faults)} of {len(asked)} checks found a fault"

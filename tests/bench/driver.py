@@ -1,0 +1,33 @@
+"""The command line as a process of its own: driver.py SQL_FOLDER ARGUMENTS…
+
+With PAUSE="label" it says "paused" after the second item of the loop of that label, and waits WAIT seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from runner import cli, progress
+
+T = TypeVar("T")
+
+
+class Pausing(progress.Progress):
+    """A progress that stops in one loop."""
+
+    def track(self, items: Iterable[T], label: str, total: int | None = None) -> Iterator[T]:
+        for number, item in enumerate(items, start=1):
+            yield item
+            if label == os.environ["PAUSE"] and number == 2:
+                print("paused", flush=True)
+                time.sleep(int(os.environ["WAIT"]))
+
+
+if os.environ.get("PAUSE"):
+    progress.Progress = Pausing  # type: ignore[misc]
+sys.exit(cli.main(sys.argv[2:], sql=Path(sys.argv[1])))

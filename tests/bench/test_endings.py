@@ -1,0 +1,389 @@
+"""Every ending that runner/README.md lists is provoked, and says what the list says."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from runner import Request, RunnerError, run
+from runner.database.bench_database import database_name
+from runner.progress import QUIET, Progress
+from runner.systems import SYSTEMS, Kind, Lessons, Match, Query, System
+
+README = Path(__file__).parents[2] / "runner" / "README.md"
+VERSION = Request("sample").number
+BENCH = database_name(VERSION)
+ROW = re.compile(
+    r"^\| (?P<cause>.+?) \| (?P<tick>``?) ?(?P<sentence>.+?) ?(?P=tick) \| (?P<code>\d+) \|$", re.MULTILINE
+)
+ENDINGS = README.read_text().partition("## How a command ends")[2]
+RUNS, _, _ = ENDINGS.partition("### On finished runs")  # tests/test_endings.py has those
+TABLE = {row["cause"]: row for row in ROW.finditer(RUNS)}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a case may use."""
+
+    cli: Callable[..., Any]
+    bench: Callable[..., Any]
+    altered: Callable[..., Path]
+    server: Any
+    sql: Path
+    folder: Path
+    start: Callable[..., Any]
+    patch: pytest.MonkeyPatch
+
+    def file(self, content: str | bytes) -> Path:
+        place = self.folder / "corpus.json"
+        place.write_bytes(content.encode() if isinstance(content, str) else content)
+        return place
+
+    def sample(self, *arguments: str) -> Any:
+        return self.cli("sample", *arguments)
+
+
+@pytest.fixture
+def stage(
+    cli: Any, bench: Any, altered: Any, server: Any, sql: Path, tmp_path: Path, start: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Stage:  # fmt: skip
+    return Stage(cli, bench, altered, server, sql, tmp_path, start, monkeypatch)
+
+
+Case = Callable[[Stage], Any]
+CASES: dict[str, Case] = {}
+
+
+def ending(cause: str) -> Callable[[Case], Case]:
+    def register(case: Case) -> Case:
+        CASES[cause] = case
+        return case
+
+    return register
+
+
+for cause, arguments in {
+    "no command": [],
+    "an unknown command": ["nothing"],
+    "an unknown option": ["sample", "--nonsense"],
+    "a word in place of a number": ["sample", "--limit", "x"],
+    "an unknown embedder": ["sample", "--embedder", "x"],
+    "an unknown question type": ["sample", "--types", "x"],
+    "an unknown granularity": ["sample", "--granularity", "turn"],
+    "an unknown mode": ["sample", "--mode", "x"],
+    "a mode that needs vectors": ["sample", "--mode", "vector", "--embedder", "none"],
+    "an unknown version": ["sample", "--embedder", "hash", "--version", "v9.9.9"],
+    "an unknown version beside": ["sample", "--embedder", "hash", "--systems", "pgmnemo@9.9.9"],
+    "an unknown system": ["sample", "--embedder", "hash", "--system", "x"],
+    "a version of a system that takes none": ["sample", "--embedder", "hash", "--systems", "chroma@1"],
+    "a system twice": ["sample", "--embedder", "hash", "--systems", "chroma,chroma"],
+    "a system that needs vectors": ["sample", "--embedder", "none", "--systems", "chroma"],
+    "a mode of another system": ["sample", "--system", "sqlite-fts5", "--mode", "keyword"],
+    "`--time-limit 0`": ["sample", "--embedder", "hash", "--time-limit", "0"],
+    "an unknown text": ["sample", "--embedder", "hash", "--text", "x"],
+    "k = 0": ["sample", "--k", "0"],
+    "k that is no number": ["sample", "--k", "five"],
+    "`--limit 0`": ["sample", "--limit", "0"],
+    "`--resume` of nothing": ["sample", "--resume", "/nonsense"],
+    "a DSN that cannot be read": ["sample", "--embedder", "hash", "--dsn", "host"],
+    "an embedder's option that is not positive": ["sample", "--dimensions", "0"],
+    "an endpoint without its address": ["sample", "--embedder", "endpoint"],
+    "a model that is no folder": ["sample", "--embedder", "minilm", "--model", "/nonsense"],
+    "no corpus": ["locomo", "--embedder", "none"],
+    "a path without a corpus": ["sample", "--embedder", "none", "--data", "/nonsense"],
+}.items():
+    CASES[cause] = lambda stage, arguments=arguments: stage.cli(*arguments)  # type: ignore[misc]
+
+
+@ending("`--resume` of a finished run")
+def _(stage: Stage) -> Any:
+    stage.bench("--limit", 1)
+    return stage.bench("--resume", next((stage.folder / "results").glob("v*")))
+
+
+@ending("`--resume` of another run")
+def _(stage: Stage) -> Any:
+    process = stage.start("sample", "--quiet", "--embedder", "hash", "--dsn", stage.server.dsn(),
+                          "--output", stage.folder / "other", pause="bm25, pool")  # fmt: skip
+    process.kill()
+    process.communicate()
+    return stage.bench("--limit", 3, "--resume", stage.folder / "other")
+
+
+@ending("LongMemEval's oracle file")
+def _(stage: Stage) -> Any:
+    item = {
+        "question_id": "q1", "question_type": "multi-session", "question": "Which kite?", "answer": "red",
+        "question_date": "2023/05/30 (Tue) 23:40", "answer_session_ids": ["answer_1"],
+        "haystack_dates": ["2023/05/20 (Sat) 02:21"], "haystack_session_ids": ["answer_1"],
+        "haystack_sessions": [[{"role": "user", "content": "My kite is red."}]],
+    }  # fmt: skip
+    return stage.cli("longmemeval", "--embedder", "none", "--data", stage.file(json.dumps([item])))
+
+
+@ending("no question is left to ask")
+def _(stage: Stage) -> Any:
+    def drop(projects: list[dict[str, Any]]) -> None:
+        for project in projects:
+            project["questions"] = [q for q in project["questions"] if q["type"] != "recency"]
+
+    return stage.bench("--data", stage.altered(drop), "--types", "recency")
+
+
+@ending("another hash than the registered one")
+def _(stage: Stage) -> Any:
+    def alter(projects: list[dict[str, Any]]) -> None:
+        projects[0]["sessions"][0]["turns"][0] += "!"
+
+    return stage.bench("--data", stage.altered(alter))
+
+
+@ending("an id or a label in an indexed text")
+def _(stage: Stage) -> Any:
+    def alter(projects: list[dict[str, Any]]) -> None:
+        projects[0]["sessions"][0]["turns"][0] += " as in garden/s02"
+
+    return stage.bench("--data", stage.altered(alter), "--allow-unregistered-corpus")
+
+
+@ending("no gold can be resolved")
+def _(stage: Stage) -> Any:
+    conversation = {
+        "sample_id": "conv-1",
+        "conversation": {
+            "speaker_a": "Ana",
+            "speaker_b": "Bo",
+            "session_1_date_time": "12:05 am on 8 May, 2023",
+            "session_1": [{"speaker": "Ana", "dia_id": "D1:1", "text": "Look!"}],
+        },
+        "qa": [{"question": "Which kite?", "answer": "red", "evidence": ["D7:1"], "category": 1}],
+    }
+    words = ["--data", stage.file(json.dumps([conversation])), "--allow-unregistered-corpus"]
+    return stage.cli("locomo", "--quiet", "--embedder", "none", "--output", stage.folder / "results",
+                     "--dsn", stage.server.dsn(), *words)  # fmt: skip
+
+
+@ending("a patched extension in this checkout")
+def _(stage: Stage) -> Any:
+    folder = stage.folder / "sql"
+    shutil.copytree(stage.sql, folder)
+    with (folder / f"pgmnemo--{VERSION}.sql").open("a") as script:
+        script.write("\nALTER FUNCTION pgmnemo.version() SET work_mem = '5MB';\n")
+    words = ["--quiet", "--embedder", "hash", "--output", stage.folder / "results"]
+    return stage.cli("sample", *words, sql=folder)
+
+
+@ending("HISTORY.md cannot take the entry")
+def _(stage: Stage) -> Any:
+    (stage.folder / "results" / "HISTORY.md").mkdir(parents=True)
+    return stage.bench()
+
+
+@ending("a cut file")
+def _(stage: Stage) -> Any:
+    whole = stage.altered(lambda projects: None).read_bytes()
+    return stage.bench("--data", stage.file(whole[:3000]))
+
+
+@ending("a file of another form")
+def _(stage: Stage) -> Any:
+    return stage.bench("--data", stage.file('[{"a": 1}]'))
+
+
+@ending("an empty file")
+def _(stage: Stage) -> Any:
+    return stage.bench("--data", stage.file(""))
+
+
+class Odd(System):
+    """Answers as it is told to, and keeps nothing."""
+
+    def __init__(self, answer: Callable[[], Any]) -> None:
+        self.answer = answer
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> dict[str, float]:
+        return {}
+
+    def ask(self, query: Query, k: int) -> Any:
+        return self.answer()
+
+
+def odd(stage: Stage, answer: Callable[[], Any], *words: object, packages: tuple[str, ...] = ()) -> Any:
+    kind = Kind("Odd", "an odd one", lambda _: Odd(answer), packages, remedy="pip install odd", vectors=False)
+    stage.patch.setitem(SYSTEMS._members, "odd", kind)
+    return stage.bench("--system", "odd", *words)
+
+
+@ending("a system that is not installed")
+def _(stage: Stage) -> Any:
+    return odd(stage, list, packages=("no-such-package",))
+
+
+@ending("a system that fails under test")
+def _(stage: Stage) -> Any:
+    return odd(stage, lambda: 1 / 0)
+
+
+@ending("a system that hangs")
+def _(stage: Stage) -> Any:
+    return odd(stage, lambda: time.sleep(5), "--time-limit", "0.2")
+
+
+@ending("a system that answers wrongly")
+def _(stage: Stage) -> Any:
+    return odd(stage, lambda: [Match(99)])
+
+
+@ending("a model that cannot be downloaded")
+def _(stage: Stage) -> Any:
+    stage.patch.setenv("HF_ENDPOINT", "http://127.0.0.1:1")
+    stage.patch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:1")
+    stage.patch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(stage.folder / "hub"))
+    return stage.bench("--embedder", "dragon-plus")
+
+
+@ending("no database answers")
+def _(stage: Stage) -> Any:
+    return stage.bench("--dsn", "postgresql://127.0.0.1:1/nothing")
+
+
+@ending("a database that is read-only")
+def _(stage: Stage) -> Any:
+    return stage.bench("--dsn", stage.server.dsn(options="-c default_transaction_read_only=on"))
+
+
+@ending("no pgvector on the server")
+def _(stage: Stage) -> Any:
+    stage.server.execute(f"ALTER DATABASE {BENCH} RENAME TO aside")
+    try:
+        # a role that sees an empty list of extensions stands for a server without pgvector
+        stage.server.execute("CREATE ROLE bare SUPERUSER LOGIN")
+        stage.server.execute("ALTER ROLE bare SET search_path = bare, pg_catalog")
+        stage.server.execute("CREATE SCHEMA bare CREATE VIEW bare.pg_available_extensions AS "
+                             "SELECT name, default_version FROM pg_catalog.pg_available_extensions "
+                             "WHERE name <> 'vector'")  # fmt: skip
+        return stage.bench("--dsn", stage.server.dsn(user="bare"))
+    finally:
+        stage.server.execute("DROP SCHEMA IF EXISTS bare CASCADE")
+        stage.server.execute("DROP ROLE IF EXISTS bare")
+        stage.server.execute(f"ALTER DATABASE aside RENAME TO {BENCH}")
+
+
+@ending("a foreign or patched extension in the database")
+def _(stage: Stage) -> Any:
+    stage.server.execute("ALTER FUNCTION pgmnemo.version() SET work_mem = '5MB'", BENCH)
+    try:
+        return stage.bench()
+    finally:
+        stage.server.execute("ALTER FUNCTION pgmnemo.version() RESET work_mem", BENCH)
+
+
+@ending("another version in the database")
+def _(stage: Stage) -> Any:
+    stage.server.execute(f"ALTER DATABASE {BENCH} RENAME TO aside")
+    stage.server.execute(f"CREATE DATABASE {BENCH}")
+    try:
+        stage.server.execute("CREATE SCHEMA pgmnemo", BENCH)
+        return stage.bench()
+    finally:
+        stage.server.execute(f"DROP DATABASE {BENCH} WITH (FORCE)")
+        stage.server.execute(f"ALTER DATABASE aside RENAME TO {BENCH}")
+
+
+@ending("another run works on the same corpus")
+def _(stage: Stage) -> Any:
+    stage.start("sample", "--embedder", "hash", "--dsn", stage.server.dsn(),
+                "--output", stage.folder / "other", pause="bm25, pool")  # fmt: skip
+    return stage.bench()
+
+
+@ending("results cannot be written")
+def _(stage: Stage) -> Any:
+    return stage.bench("--output", stage.file("a file") / "results")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    place = tmp_path / "disk"
+    place.mkdir()
+    try:
+        command = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(place)]
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("mounting a small file system needs root")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def holds(cause: str, ended: Any) -> None:
+    """The documented sentence, with anything for each `…`, and the documented code."""
+    row = TABLE[cause]
+    pattern = ".+".join(map(re.escape, row["sentence"].split("…")))
+    assert re.fullmatch(pattern, ended.sentence), ended.sentence
+    assert ended.code == int(row["code"])
+
+
+@pytest.mark.parametrize("cause", CASES)
+def test_an_ending_is_its_documented_sentence(cause: str, stage: Stage) -> None:
+    ended = CASES[cause](stage)
+    holds(cause, ended)
+    assert not list((stage.folder / "results").glob(".*"))  # nothing half-made is left
+    reports = list((stage.folder / "results").glob("*/BLOCKED.md"))
+    assert len(reports) == (ended.code == 1)
+
+
+def test_a_full_disk_keeps_what_was_done(stage: Stage, small_disk: Path) -> None:
+    ended = stage.bench("--output", small_disk)
+    holds("a full disk", ended)
+    partial = Path(ended.sentence.rpartition("--resume ")[2].partition(" goes on")[0])
+    assert (partial / "raw_retrievals.jsonl").stat().st_size > 10_000
+    subprocess.run(["mount", "-o", "remount,size=4m", str(small_disk)], check=True)
+    assert stage.bench("--output", small_disk, "--resume", partial).code == 0
+
+
+def test_the_api_refuses_another_hash_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONHASHSEED", "0")
+    with pytest.raises(RunnerError) as refused:
+        run(Request("sample", embedder="hash"))
+    row = TABLE["`PYTHONHASHSEED` is not 42, from Python"]
+    assert f"wrong use: {refused.value}" == row["sentence"]
+    assert refused.value.code == int(row["code"])
+
+
+def test_every_documented_ending_is_provoked() -> None:
+    elsewhere = {"a full disk", BARE, "`PYTHONHASHSEED` is not 42, from Python", "Ctrl-C or SIGTERM", OTHERS}
+    assert set(TABLE) == set(CASES) | elsewhere
+
+
+BARE = "a Python without the packages"
+
+
+def test_a_python_without_the_packages_is_told_apart() -> None:
+    words = [sys.executable, "-S", "-m", "runner", "sample"]  # -S: without site-packages
+    done = subprocess.run(words, capture_output=True, text=True, cwd=README.parents[1], check=False)
+    holds(BARE, SimpleNamespace(code=done.returncode, sentence=done.stderr.strip()))
+
+
+OTHERS = "another suite's file"
+
+
+def test_another_suites_file_is_called_by_its_name(stage: Stage, locomo_path: Path) -> None:
+    ended = stage.cli("longmemeval", "--embedder", "none", "--data", locomo_path)
+    holds(OTHERS, ended)
+
+
+def test_a_version_may_be_named_without_its_v(bench: Callable[..., Any], tmp_path: Path) -> None:
+    assert bench("--version", "0.2.1", "--limit", 1).code == 0
+    assert next((tmp_path / "results").glob("v0.2.1_*_hash_limit1"))

@@ -1,0 +1,138 @@
+"""What an engine is given and asked follows from its version; 0.2.1 is given and asked what it always was."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+from uuid import UUID
+
+import numpy as np
+import psycopg
+import pytest
+
+from runner.bench import arms
+from runner.bench.material import CorpusLessons, Material
+from runner.editions import current
+from runner.records import Corpus, DatabaseFacts, EmbedderIdentity, Passage, Segment, Vectors
+from runner.systems import Lesson, Place
+from runner.systems.asking import Judge
+from runner.systems.pgmnemo import Pgmnemo
+from runner.systems.pgmnemo.client import PgmnemoClient
+
+IDENTITY = EmbedderIdentity("fake", "fake", "1", dimensions=2, max_tokens=0, batch_size=8)
+ROWS = np.array([[1, 0], [0, 1]], dtype=np.float32)
+SEGMENTS = (
+    Segment("p", "a", "one\ntwo", passages=(Passage("user: one", "one"), Passage("user: two", "two"))),
+    Segment("p", "b", "nothing"),
+)
+CORPUS = Corpus("tiny", "", "ab", "session", SEGMENTS, (), ())
+
+
+class Silent:
+    """A connection that says nothing."""
+
+    def execute(self, *_: object) -> None:
+        """No row."""
+
+
+class Stored:
+    """A database of a version, whose connections say nothing."""
+
+    def __init__(self, version: str) -> None:
+        self.facts = DatabaseFacts("--dsn", "bench", "18", "0.8", version, "ff", "pgmnemo_runner")
+
+    def connect(self) -> psycopg.Connection[Any]:
+        return cast(Any, Silent())
+
+
+def pgmnemo(version: str, mode: str = "hybrid") -> Pgmnemo:
+    system = Pgmnemo(cast(Any, Stored(version)), Place(Path(), settings={"mode": mode}), ExitStack())
+    system.width = 3
+    return system
+
+
+def embedded(version: str) -> Vectors:
+    passages = ROWS[::-1].copy() if current().engine(version).passages else None
+    return Vectors(IDENTITY, ROWS, ROWS, 0, 4, passages, {"one": 1, "two": 0})
+
+
+def lessons(version: str, vectors: bool = True) -> CorpusLessons:
+    return CorpusLessons(CORPUS, embedded(version) if vectors else None)
+
+
+def given(version: str, lesson: Lesson) -> dict[str, Any]:
+    """The row that is stored."""
+    client = pgmnemo(version).client()
+    return dict(zip(client._columns, client._row(lesson), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("version", "mode", "vectors", "named"),
+    [
+        ("0.2.1", "hybrid", True, "pgmnemo bm25 cosine random"),
+        ("0.2.1", "keyword", False, "pgmnemo bm25 random"),
+        ("0.3.0", "hybrid", True, "pgmnemo bm25 keyword vector cosine random"),
+        ("0.3.0", "keyword", True, "pgmnemo bm25 vector cosine random"),
+        ("0.3.0", "vector", True, "pgmnemo bm25 keyword cosine random"),
+        ("0.3.0", "keyword", False, "pgmnemo bm25 random"),
+    ],
+)
+def test_the_arms_of_a_version(version: str, mode: str, vectors: bool, named: str) -> None:
+    held = embedded(version) if vectors else None
+    material = Material(CORPUS, held, (), CorpusLessons(CORPUS, held))
+    work: Any = SimpleNamespace(
+        run=SimpleNamespace(edition=current(), seed=42), request=SimpleNamespace(time_limit=1.0), vectors=held
+    )
+    legs = arms._legs(work, pgmnemo(version, mode), Judge("pgmnemo", material.lessons))
+    rankers = [*legs, *arms._controls(work, material)]
+    assert ["pgmnemo", *(arm.name for _, arm in rankers)] == named.split()
+    assert [ranker.name for ranker, _ in rankers] == [arm.name for _, arm in rankers]
+
+
+def test_bm25_alone_switches_off_whatever_else_a_question_s_words_move() -> None:
+    off = {"recency_weight": "0", "importance_weight": "0", "graph_weight": "0"}
+    assert pgmnemo("0.2.1").legs["bm25"][0] == off | {"mode": "keyword"}
+    more = {"passage_terms_weight": "0", "temporal_weight": "0", "context_weight": "0"}
+    assert pgmnemo("0.3.0").legs["bm25"][0] == off | more | {"mode": "keyword"}
+
+
+@pytest.mark.parametrize("version", ["0.2.1", "0.3.0", "0.3.1"])
+def test_an_answer_is_asked_for_with_the_components_of_its_version(version: str) -> None:
+    query = PgmnemoClient(pgmnemo(version), {})._recall.as_string(None)
+    names = ", ".join(f'"{name}"' for name in current().engine(version).components)
+    assert query.split("FROM")[0].strip() == f"SELECT in_project, external_id, score, {names}"
+
+
+def test_an_engine_of_lessons_is_given_no_passage() -> None:
+    row = given("0.2.1", lessons("0.2.1")[0])
+    assert "passages" not in row
+    assert len(row) == 8
+
+
+def test_an_engine_of_passages_is_given_texts_and_padded_vectors() -> None:
+    new = lessons("0.3.0")
+    row = given("0.3.0", new[0])
+    assert row["passages"] == ["user: one", "user: two"]
+    assert [list(vector) for vector in row["passage_embeddings"]] == [[1, 0, 0], [0, 1, 0]]
+    assert list(row["embedding"]) == [1, 0, 0]
+    none = given("0.3.0", new[1])
+    assert (none["passages"], none["passage_embeddings"]) == (None, None)
+
+
+def test_without_vectors_a_passage_is_its_words() -> None:
+    row = given("0.3.0", lessons("0.3.0", vectors=False)[0])
+    assert (row["passages"], row["passage_embeddings"]) == (["user: one", "user: two"], None)
+
+
+def test_the_engines_are_those_of_the_protocol_in_force() -> None:
+    since = [pins.since for pins in current().engines.values()]
+    assert since == ["0.2.1", "0.3.0"]
+
+
+def test_a_project_is_stored_under_its_own_uuid_or_one_made_of_its_name() -> None:
+    """A run names projects by uuids, which stay as they are, so that what was once stored is found again."""
+    system, name = pgmnemo("0.3.0"), lessons("0.3.0").projects[0]
+    assert system.project_id(name) == UUID(name)
+    assert system.project_id("whole") == system.project_id("whole") != system.project_id("share")

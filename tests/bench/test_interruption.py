@@ -1,0 +1,137 @@
+"""A run that is killed or interrupted leaves nothing but what --resume completes, to the same bytes."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from runner import Request
+from runner.database.bench_database import database_name
+from runner.systems import absent, kind_of
+
+RAW = "raw_retrievals.jsonl"
+BENCH = database_name(Request("sample").number)
+STAGES = {"embed": "hash batches", "ingest": "ingest", "recall": "bm25, conversation"}
+ENDINGS = {signal.SIGINT: 130, signal.SIGTERM: 130, signal.SIGKILL: -signal.SIGKILL}
+WORDS = ("sample", "--embedder", "hash", "--batch-size", 8)
+
+
+@pytest.fixture(scope="session")
+def whole(request: pytest.FixtureRequest) -> dict[str, bytes]:
+    """Raw bytes of an uninterrupted run, once it was made."""
+    return {}
+
+
+@pytest.fixture
+def expected(whole: dict[str, bytes], cli: Callable[..., Any], server: Any, tmp_path: Path) -> bytes:
+    if not whole:
+        folder = tmp_path / "whole"
+        words = ("--quiet", "--output", folder, "--cache", tmp_path / "other", "--dsn", server.dsn())
+        assert cli(*WORDS, *words).code == 0
+        whole[RAW] = next(folder.glob(f"v*/{RAW}")).read_bytes()
+    return whole[RAW]
+
+
+@pytest.mark.parametrize("ending", ENDINGS, ids=lambda ending: ending.name)
+@pytest.mark.parametrize("stage", STAGES)
+def test_resume_ends_in_the_bytes_of_a_run_that_was_not_interrupted(
+    stage: str, ending: signal.Signals, expected: bytes, start: Callable[..., Any], cli: Callable[..., Any],
+    server: Any, tmp_path: Path, open_folder: Path,
+) -> None:  # fmt: skip
+    words = (*WORDS, "--output", tmp_path / "results", "--cache", tmp_path / "cache")
+    process = start(*words, pause=STAGES[stage], temporary=open_folder)
+    assert servers(open_folder)
+    process.send_signal(ending)
+    _, complaint = process.communicate(timeout=30)
+    assert process.returncode == ENDINGS[ending]
+    nothing_lives_in(open_folder)
+    [partial] = (tmp_path / "results").glob(".*.partial")
+    if ending is not signal.SIGKILL:
+        assert complaint.splitlines()[-1] == f"interrupted; --resume {partial} goes on where it stopped"
+    ended = cli(*words, "--resume", tmp_path / "results", "--dsn", server.dsn(), "--quiet")
+    assert ended.code == 0
+    [place] = (tmp_path / "results").glob("v*")
+    assert (place / RAW).read_bytes() == expected
+
+
+@pytest.mark.parametrize("ending", ENDINGS, ids=lambda ending: ending.name)
+def test_what_a_system_beside_wrote_goes_with_the_run(
+    ending: signal.Signals, start: Callable[..., Any], cli: Callable[..., Any], server: Any, tmp_path: Path,
+    open_folder: Path,
+) -> None:  # fmt: skip
+    if sentence := absent(kind_of("sqlite-fts5")):
+        pytest.skip(sentence)
+    words = (*WORDS, "--output", tmp_path / "results", "--systems", "sqlite-fts5", "--dsn", server.dsn())
+    process = start(*words, pause="sqlite-fts5, conversation", temporary=open_folder)
+    assert list(open_folder.rglob("*.sqlite"))
+    process.send_signal(ending)
+    process.communicate(timeout=30)
+    assert process.returncode == ENDINGS[ending]
+    nothing_lives_in(open_folder)
+    assert cli(*words, "--resume", tmp_path / "results", "--quiet").code == 0
+
+
+def servers(folder: Path) -> list[psutil.Process]:
+    """The PostgreSQL processes whose data lie in `folder`."""
+    return [one for one in psutil.process_iter(["cmdline"]) if any(
+        word.startswith(str(folder)) for word in one.info["cmdline"] or ())]  # fmt: skip
+
+
+def nothing_lives_in(folder: Path, patience: float = 15.0) -> None:
+    """A run that ends itself has tidied up; after SIGKILL a watchdog does, a moment later."""
+    deadline = time.monotonic() + patience
+    while (servers(folder) or any(folder.iterdir())) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not servers(folder)
+    assert not list(folder.iterdir())
+
+
+def test_a_killed_run_leaves_rows_that_the_next_one_takes_away(
+    start: Callable[..., Any], bench: Callable[..., Any], server: Any, tmp_path: Path
+) -> None:
+    words = ("sample", "--embedder", "hash", "--output", tmp_path / "other", "--dsn", server.dsn())
+    process = start(*words, pause="bm25, pool")
+    process.kill()
+    process.communicate()
+    counted = "SELECT count(*) FROM pgmnemo.lesson"
+    assert server.execute(counted, BENCH) == [(39,)]
+    deadline = time.monotonic() + 10
+    while (code := bench().code) and time.monotonic() < deadline:  # until the server notices the death
+        time.sleep(0.1)
+    assert code == 0
+    assert server.execute(counted, BENCH) == [(0,)]
+
+
+def test_two_runs_at_once_have_a_server_and_a_folder_each(
+    start: Callable[..., Any], tmp_path: Path, open_folder: Path
+) -> None:
+    words = ("sample", "--embedder", "hash", "--output", tmp_path / "results", "--limit", 3, "--quiet")
+    both = [start(*words, temporary=open_folder) for _ in range(2)]
+    for process in both:
+        out, complaint = process.communicate(timeout=60)
+        assert process.returncode == 0, complaint
+        assert "artefacts: " in out
+    raws = {path.read_bytes() for path in (tmp_path / "results").glob(f"v*/{RAW}")}
+    assert len(list((tmp_path / "results").glob("v*"))) == 2
+    assert len(raws) == 1
+    assert (tmp_path / "results" / "HISTORY.md").read_text().count("\n## ") == 2
+    assert not list(open_folder.iterdir())
+
+
+def test_a_connection_that_breaks_off_is_one_sentence(
+    start: Callable[..., Any], server: Any, tmp_path: Path
+) -> None:
+    words = ("sample", "--embedder", "hash", "--output", tmp_path / "results", "--dsn", server.dsn())
+    process = start(*words, pause="pgmnemo, pool", wait=1)
+    server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                   f"WHERE datname = '{BENCH}' AND pid <> pg_backend_pid()")  # fmt: skip
+    _, complaint = process.communicate(timeout=30)
+    assert process.returncode == 3
+    assert "Traceback" not in complaint
+    assert f"error: the connection to the database {BENCH} was lost" in complaint.splitlines()[-1]

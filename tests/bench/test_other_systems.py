@@ -1,0 +1,221 @@
+"""Another system under test: what of the protocol concerns pgmnemo alone is left out, all else stands."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import runner
+from runner.editions import current
+from runner.report.citation import command
+from runner.runs.reading import Results, read_results
+from runner.systems import absent, kind_of
+
+pytestmark = pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")
+OWN_GATES = {"version", "settings"}
+
+
+def made(folder: Path) -> Results:
+    """The one run in a folder."""
+    [place] = folder.glob("*/manifest.json")
+    return read_results(place.parent)
+
+
+def intact(results: Results, sql: Path, **options: Any) -> None:
+    verification = runner.verify(results.folder, sql=sql, **options)
+    assert verification.intact, [answer.sentence for answer in verification.faults]
+
+
+def gates(results: Results) -> set[str]:
+    return {gate.gate for gate in results.run.gates}
+
+
+@pytest.fixture
+def sqlite() -> None:
+    if sentence := absent(kind_of("sqlite-fts5")):
+        pytest.skip(sentence)
+
+
+def test_a_run_without_pgmnemo_needs_no_database_and_no_vectors(
+    cli: Callable[..., Any], sqlite: None, sql: Path, tmp_path: Path
+) -> None:
+    nowhere = ("--dsn", "postgresql://127.0.0.1:1/nothing")
+    ended = cli("sample", "--system", "sqlite-fts5", "--quiet", "--output", tmp_path / "results", *nowhere)
+    assert (ended.code, ended.err) == (0, "")
+    results = made(tmp_path / "results")
+    run = results.run
+    assert gates(results) == set(current().gates) - OWN_GATES
+    assert [arm.name for arm in run.arms] == ["sqlite-fts5", "random"]
+    assert (run.database, run.embedder, run.passages) == (None, None, None)
+    assert not run.guc_state
+    assert not run.components
+    assert run.choice.mode == ""
+    assert results.metrics["system"] == "sqlite-fts5"
+    assert results.metrics["pgmnemo_version"] is None
+    intact(results, sql)
+    corpus = Path(runner.__file__).parents[1] / "benchmarks" / "sample"
+    intact(results, sql, corpus=corpus)
+
+
+def test_its_folder_its_title_and_its_terminal_name_it_with_its_version(
+    cli: Callable[..., Any], sqlite: None, tmp_path: Path
+) -> None:
+    ended = cli("sample", "--system", "sqlite-fts5", "--quiet", "--output", tmp_path, "--limit", 3)
+    results = made(tmp_path)
+    version = results.run.version
+    assert re.fullmatch(r"\d+\.\d+\.\d+", version)
+    day = f"{results.run.started:%Y%m%d}"
+    assert results.folder.name == f"sqlite-fts5_{version}_{day}_none_limit3"
+    assert f"SQLite FTS5 {version}" in ended.out
+    assert results.text("report.md").startswith(f"# the sample: SQLite FTS5 {version}, embedder none\n")
+    assert "pgmnemo v" not in results.text("report.md")
+
+
+def test_it_is_cited_by_its_own_name(
+    cli: Callable[..., Any], sqlite: None, sql: Path, locomo_path: Path, tmp_path: Path
+) -> None:
+    words = ("--system", "sqlite-fts5", "--data", locomo_path, "--limit", 60, "--quiet")
+    ended = cli("locomo", *words, "--output", tmp_path)
+    assert ended.code == 0, ended.err
+    results = made(tmp_path)
+    lines = runner.cite(results.folder).text.splitlines()
+    value = r"recall_any@10 = 0\.\d{3} \[0\.\d{3}, [01]\.\d{3}\]"
+    assert re.fullmatch(rf"{value} \(sqlite-fts5 {re.escape(results.run.version)}\)\.", lines[2])
+    assert lines[1] == "Corpus: LoCoMo, scope conversation, n = 60. Embedder: none."
+    assert "embedder: none: keyword-only, without vectors" in lines[3]
+    assert not any("pgmnemo v" in line for line in lines[1:])
+    intact(results, sql, corpus=locomo_path)
+
+
+def test_two_runs_of_it_give_the_same_bytes(cli: Callable[..., Any], sqlite: None, tmp_path: Path) -> None:
+    raws = set()
+    for name in ("one", "other"):
+        cli("sample", "--system", "sqlite-fts5", "--quiet", "--output", tmp_path / name)
+        raws.add(made(tmp_path / name).content("raw_retrievals.jsonl"))
+    assert len(raws) == 1
+
+
+@pytest.mark.parametrize("name", ["sqlite-hybrid", "chroma", "gin-hnsw"])
+def test_a_system_that_takes_vectors_stands_beside_their_exact_cosine(
+    name: str, bench: Callable[..., Any], sql: Path, tmp_path: Path
+) -> None:
+    if sentence := absent(kind_of(name)):
+        pytest.skip(sentence)
+    assert bench("--system", name).code == 0
+    results = made(tmp_path / "results")
+    legs = ["keyword", "vector"] if kind_of(name).hybrid else []
+    assert [arm.name for arm in results.run.arms] == [name, *legs, "cosine", "random"]
+    assert [arm.role for arm in results.run.arms[1:]] == ["leg"] * len(legs) + ["control"] * 2
+    assert gates(results) == set(current().gates) - OWN_GATES
+    intact(results, sql)
+
+
+def test_pgmnemo_may_stand_beside_another_system(
+    bench: Callable[..., Any], sqlite: None, sql: Path, tmp_path: Path
+) -> None:
+    assert bench("--system", "sqlite-fts5", "--systems", "pgmnemo,pgmnemo@0.2.1").code == 0
+    results = made(tmp_path / "results")
+    run = results.run
+    assert [arm.name for arm in run.arms if arm.role == "system"] == [
+        "sqlite-fts5", "pgmnemo", "pgmnemo@0.2.1",
+    ]  # fmt: skip
+    assert gates(results) == set(current().gates) - OWN_GATES
+    assert [arm.version for arm in run.arms[-2:]] == [run.choice.version, "0.2.1"]
+    assert [len(arm.components) for arm in run.arms[-2:]] == [10, 5]
+    assert run.title.startswith("SQLite FTS5 3.")
+    intact(results, sql)
+
+
+def test_a_version_behind_the_name_is_the_version_under_test(
+    bench: Callable[..., Any], sql: Path, tmp_path: Path
+) -> None:
+    assert bench("--system", "pgmnemo@0.3.0", "--limit", 5).code == 0
+    results = made(tmp_path / "results")
+    run = results.run
+    assert results.folder.name.startswith("v0.3.0_")
+    assert gates(results) == set(current().gates)
+    assert (run.choice.version, run.version, run.title) == ("0.3.0", "0.3.0", "pgmnemo v0.3.0")
+    assert run.database is not None
+    assert run.database.pgmnemo == "0.3.0"
+    intact(results, sql)
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (("--system", "sqlite-fts5"), "--system sqlite-fts5 --embedder hash --granularity session --limit 2"),
+        (
+            ("--system", "sqlite-fts5", "--systems", "pgmnemo", "--version", "v0.3.0"),
+            "--system sqlite-fts5 --version v0.3.0 --embedder hash --granularity session --systems pgmnemo "
+            "--limit 2",
+        ),
+        (
+            ("--system", "pgmnemo@0.3.0", "--text", "dated-without-captions"),
+            "--system pgmnemo@0.3.0 --embedder hash --granularity session --text dated-without-captions "
+            "--limit 2",
+        ),
+    ],
+)
+def test_the_command_that_makes_the_run_again_is_the_one_that_made_it(
+    words: tuple[str, ...], wanted: str, bench: Callable[..., Any], sqlite: None, tmp_path: Path
+) -> None:
+    assert bench(*words, "--limit", 2).code == 0
+    results = made(tmp_path / "results")
+    assert command(results.run) == f"python -m runner sample {wanted}"
+    assert command(results.run) in results.text("report.md")
+
+
+def test_a_dry_run_of_another_system_shows_its_gates_alone(
+    cli: Callable[..., Any], sqlite: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    ended = cli("sample", "--system", "sqlite-fts5", "--dry-run", "--quiet", "--output", tmp_path / "none")
+    assert ended.code == 0
+    shown = {line.split(" ")[0] for line in ended.out.splitlines()}
+    assert shown >= set(current().gates) - OWN_GATES
+    assert not shown & OWN_GATES
+    assert not (tmp_path / "none").exists()
+
+
+TEXT = "dated-without-captions"
+
+
+def test_another_text_is_a_labelled_deviation(
+    bench: Callable[..., Any], sql: Path, locomo_path: Path, cli: Callable[..., Any], tmp_path: Path,
+    sqlite: None,
+) -> None:  # fmt: skip
+    words = ("--data", locomo_path, "--system", "sqlite-fts5", "--limit", 60, "--quiet")
+    for text in ((), ("--text", TEXT)):
+        ended = cli("locomo", *words, *text, "--output", tmp_path / (text or ("full",))[-1])
+        assert ended.code == 0, ended.err
+    full, other = made(tmp_path / "full"), made(tmp_path / TEXT)
+    assert f"_none_{TEXT}_limit60" in other.folder.name
+    assert other.run.choice.text == TEXT
+    [scope] = (gate for gate in other.run.gates if gate.gate == "scope")
+    assert (scope.status, f"text {TEXT}" in scope.found) == ("deviation", True)
+    assert f"text {TEXT}" in " ".join(other.run.deviations)
+    assert f"deviation: scope: only the first 60 questions (--limit); text {TEXT}" in ended.out
+    assert f"text {TEXT}" not in " ".join(full.run.deviations)
+    assert full.run.corpus.sha256 == other.run.corpus.sha256
+    assert full.content("raw_retrievals.jsonl") != other.content("raw_retrievals.jsonl")
+    for results in (full, other):
+        intact(results, sql, corpus=locomo_path)
+    choice = json.loads(other.text("run.json"))["choice"]
+    assert choice["text"] == TEXT
+
+
+def test_a_run_of_one_text_is_not_completed_as_one_of_another(
+    start: Callable[..., Any], bench: Callable[..., Any], server: Any, tmp_path: Path
+) -> None:
+    process = start("sample", "--embedder", "hash", "--dsn", server.dsn(), "--output", tmp_path / "results",
+                    "--text", TEXT, pause="bm25, pool")  # fmt: skip
+    process.kill()
+    process.communicate()
+    ended = bench("--resume", tmp_path / "results")
+    assert ended.code == 2
+    assert f"the interrupted run had text = {TEXT}, this one full" in ended.sentence

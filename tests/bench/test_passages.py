@@ -1,0 +1,68 @@
+"""An engine of passages, from the corpus to a run that verifies, and its arms beside it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import runner
+from runner.database import open_database
+from runner.database.releases import SQL_FOLDER
+from runner.editions import current
+
+VERSION = "0.3.1"
+
+
+@pytest.fixture(scope="module")
+def newer(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of sql/ whose releases.toml lists the fingerprint that the version has now."""
+    folder = tmp_path_factory.mktemp("newer") / "sql"
+    shutil.copytree(SQL_FOLDER, folder)
+    (folder / "releases.toml").unlink(missing_ok=True)
+    with open_database(VERSION, dsn=server.dsn(), environ={}, sql=folder) as database:
+        (folder / "releases.toml").write_text(
+            f'["{VERSION}"]\nfingerprint = "{database.facts.fingerprint}"\n'
+        )
+    return folder
+
+
+def test_a_run_with_passages_has_its_components_arms_and_counts_and_verifies(
+    bench: Callable[..., Any], newer: Path, tmp_path: Path
+) -> None:
+    ended = bench("--version", VERSION, sql=newer)
+    assert ended.code == 0, ended.err
+    folder = next((tmp_path / "results").glob(f"v{VERSION}_*"))
+    document = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    assert tuple(document["components"]) == current().engine(VERSION).components
+    assert document["components"]["passage_cosine"] == "active"
+    assert document["passages"] == {"count": 48, "distinct": 48}
+    arms = [arm["name"] for arm in document["arms"]]
+    assert arms == ["pgmnemo", "bm25", "keyword", "vector", "cosine", "random"]
+    assert document["resources"]["vectors_embedded"] == 39 + 36 + 48
+    assert runner.verify(folder, sql=newer).intact
+    assert "Passages: 48, of them 48 distinct." in (folder / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_score_is_the_weighted_sum_of_the_components_that_the_raw_file_holds(
+    bench: Callable[..., Any], newer: Path, tmp_path: Path
+) -> None:
+    """To the decimals that a component is kept with."""
+    assert bench("--version", VERSION, "--limit", 12, sql=newer).code == 0
+    folder = next((tmp_path / "results").glob(f"v{VERSION}_*"))
+    document = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    settings = {name.removeprefix("pgmnemo."): text for name, text in document["guc_state"].items()}
+    weights = [float(settings[f"{name}_weight"]) for name in document["components"]]
+    lines = map(json.loads, (folder / "raw_retrievals.jsonl").read_text(encoding="utf-8").splitlines())
+    ranks = [rank for line in lines if line["arm"] == "pgmnemo" for rank in line["ranking"][:10]]
+    assert len(ranks) > 200
+    cosines = [name.endswith("cosine") for name in document["components"]]
+    for _, score, parts in ranks:
+        positive = [max(part, 0) if cosine else part for part, cosine in zip(parts, cosines, strict=True)]
+        assert score == pytest.approx(
+            sum(weight * part for weight, part in zip(weights, positive, strict=True)), abs=5e-3
+        )

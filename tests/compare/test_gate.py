@@ -1,0 +1,173 @@
+"""The gate on finished runs of the sample: verified, compared, one exit code, one summary."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import runner
+from runner.cli import main
+from runner.compare import gate, gating
+from runner.compare.newest import newest
+from runner.compare.summary import markdown
+from runner.compare.verdict import Finding
+from runner.errors import GateError, UsageError
+from runner.verify import verify
+
+
+@pytest.fixture(scope="module")
+def runs(finish: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A run, the same again, and one that ranks by words of twelve letters and more."""
+    base = tmp_path_factory.mktemp("runs")
+    return {name: finish(base / name, minimum=m) for name, m in (("old", 1), ("same", 1), ("worse", 12))}
+
+
+@pytest.fixture
+def check(runs: dict[str, Any]) -> Callable[..., Any]:
+    """`verify`, with the list of releases that knows these runs' extension."""
+    return partial(verify, sql=runs["old"].sql)
+
+
+@pytest.fixture
+def spoiled(runs: dict[str, Any], tmp_path: Path) -> Path:
+    """The same run with one figure changed by hand."""
+    base = tmp_path / "spoiled"
+    shutil.copytree(runs["same"].folder.parent, base)
+    folder = base / runs["same"].folder.name
+    report = folder / "report.md"
+    report.write_text(report.read_text().replace("0.", "1.", 1))
+    return folder
+
+
+def test_an_equal_candidate_passes(runs: dict[str, Any], check: Callable[..., Any]) -> None:
+    found = gate(runs["old"].folder, runs["same"].folder, check=check, strict=True)
+    assert (found.exit_code, found.word) == (0, "passed")
+    assert found.comparison is not None
+    assert found.comparison.finding is Finding.EQUIVALENT
+
+
+def test_a_regression_fails_and_the_summary_says_where(
+    runs: dict[str, Any], check: Callable[..., Any]
+) -> None:
+    found = gate(runs["old"].folder, runs["worse"].folder, check=check)
+    text = markdown(found)
+    assert (found.exit_code, found.comparison and found.comparison.finding) == (1, Finding.REGRESSED)
+    assert text.startswith("## Recall gate: failed\n")
+    assert "❌ **regressed**" in text
+    assert "| conversation | recall_any@5" in text
+    assert "`garden/q" in text  # a question lost, by its key
+    assert "no evidence of recall" in text
+
+
+def test_a_run_that_does_not_verify_fails_and_is_not_compared(
+    runs: dict[str, Any], spoiled: Path, check: Callable[..., Any]
+) -> None:
+    found = gate(runs["old"].folder, spoiled, check=check)
+    text = markdown(found)
+    assert (found.exit_code, found.comparison) == (1, None)
+    assert "- `report`: " in text
+    assert "The runs were not compared" in text
+    assert "**baseline** `v0.2.1" in text
+    assert "intact, " in text
+
+
+def test_a_spoiled_baseline_fails_too(runs: dict[str, Any], spoiled: Path, check: Callable[..., Any]) -> None:
+    assert gate(spoiled, runs["old"].folder, check=check).exit_code == 1
+
+
+def test_of_a_folder_of_runs_the_newest_is_taken(
+    runs: dict[str, Any], check: Callable[..., Any], finish: Callable[..., Any], tmp_path: Path
+) -> None:
+    first, second = (finish(tmp_path) for _ in range(2))
+    assert newest(tmp_path) == second.folder != first.folder
+    assert newest(first.folder) == first.folder
+    assert gate(tmp_path, runs["same"].folder.parent, check=check).exit_code == 0
+
+
+def test_a_baseline_is_another_run_and_like_the_candidate_where_one_is(
+    finish: Callable[..., Any], tmp_path: Path
+) -> None:
+    older, tried, unlike = (finish(tmp_path).folder for _ in range(3))
+    run = json.loads((unlike / "run.json").read_bytes())
+    run["embedder"]["revision"] = "another"
+    (unlike / "run.json").write_text(json.dumps(run))
+    assert newest(tmp_path) == unlike
+    assert newest(tmp_path, tried) == older
+    assert newest(tmp_path, unlike) == tried  # none is like it, which the comparison then says
+    (older / "manifest.json").unlink()
+    (unlike / "manifest.json").unlink()
+    with pytest.raises(UsageError, match="holds no other finished run"):
+        newest(tmp_path, tried)
+
+
+def test_no_run_and_a_blocked_run_are_told(
+    runs: dict[str, Any], check: Callable[..., Any], tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="there is no folder"):
+        gate(tmp_path / "nowhere", runs["old"].folder)
+    with pytest.raises(UsageError, match="holds no finished run"):
+        gate(tmp_path, runs["old"].folder)
+    (tmp_path / "BLOCKED.md").write_text("# BLOCKED")
+    with pytest.raises(GateError, match=r"the candidate .+ is blocked"):
+        gate(runs["old"].folder, tmp_path, check=check)
+
+
+@pytest.fixture
+def command(
+    check: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str]]:
+    monkeypatch.setattr(gating, "gate", partial(gate, check=check))
+
+    def run(*words: object) -> tuple[int, str]:
+        code = main(["gate", *map(str, words)])
+        return code, capsys.readouterr().out
+
+    return run
+
+
+def test_the_command_appends_its_summary_for_github(
+    command: Callable[..., tuple[int, str]],
+    runs: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    summary = tmp_path / "summary.md"
+    summary.write_text("# before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    code, out = command("--baseline", runs["old"].folder, runs["same"].folder)
+    assert code == 0
+    assert summary.read_text() == f"# before\n{out}\n"
+    assert command("--baseline", runs["old"].folder, runs["worse"].folder)[0] == 1
+
+
+def test_a_forbidden_drop_and_a_strict_gate_fail(
+    command: Callable[..., tuple[int, str]], runs: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    words = ("--baseline", runs["worse"].folder, runs["old"].folder)
+    assert command(*words)[0] == 0
+    code, out = command(
+        "--baseline", runs["old"].folder, runs["worse"].folder, "--max-drop", "recall_any@1=0.01"
+    )
+    assert code == 1
+    assert "more than the 1.0 that --max-drop allows" in out
+
+
+def test_a_summary_that_cannot_be_written_is_one_sentence(
+    runs: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: Callable[..., tuple[int, str]],
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "no" / "folder"))
+    assert command("--baseline", runs["old"].folder, runs["same"].folder)[0] == 3
+
+
+def test_it_belongs_to_the_programmatic_interface() -> None:
+    assert runner.gate is gate

@@ -1,0 +1,109 @@
+"""Finished runs of the sample without a database: a system that counts words takes the extension's place."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from runner.bench import pipeline
+from runner.bench.request import Request
+from runner.editions import current
+from runner.progress import QUIET, Progress
+from runner.records import DatabaseFacts
+from runner.runs.environment import Code
+from runner.systems import SYSTEMS, Kind, Lesson, Lessons, Match, Place, Query
+from runner.systems.pgmnemo import Pgmnemo
+
+VERSION = "v0.2.1"  # whose five components are those of CommonWords
+FINGERPRINT = "f" * 64
+SETTINGS = {"pgmnemo.gate_strict": "warn", "pgmnemo.recency_weight": "0.1"}
+
+
+class CommonWords(Pgmnemo):
+    """Stands for the extension: ranks by the number of words that a text shares with the question."""
+
+    recognised = True
+
+    def __init__(self, place: Place, minimum: int) -> None:
+        facts = DatabaseFacts("--dsn", "bench", "18.4", "0.8.5", "0.2.1", FINGERPRINT, "pgmnemo_runner")
+        self.database, self.place, self.settings = SimpleNamespace(facts=facts), place, dict(place.settings)
+        self.engine, self.minimum, self.loaded = current().engine("0.2.1"), minimum, list[Lesson]()
+
+    @property
+    def legs(self) -> Mapping[str, tuple[Mapping[str, str], str]]:
+        return {"bm25": ({"minimum": "4"}, "common words of 4 letters and more")}
+
+    def state(self) -> dict[str, str]:
+        return {"pgmnemo.tenant_id": "40ce5b98-d2be-57f3-af69-eb889de34161", **SETTINGS}
+
+    def defaults(self) -> dict[str, str]:
+        return {**SETTINGS, "pgmnemo.recency_weight": "0.10"}
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        self.loaded = list(lessons)
+        return {"store": 0.01}
+
+    def client(self, settings: Mapping[str, str] | None = None) -> Any:
+        minimum = int((settings or {}).get("minimum", self.minimum))
+        return SimpleNamespace(ask=lambda query, k: self._ranked(query, minimum)[:k], close=lambda: None)
+
+    def _ranked(self, query: Query, minimum: int) -> list[Match]:
+        terms = {word for word in query.text.lower().split() if len(word) >= minimum}
+        matches = []
+        for lesson in self.loaded:
+            if query.project in (None, lesson.project):
+                common = len(terms & set(lesson.text.lower().split()))
+                matches.append(Match(lesson.number, common + 0.25, (0.0, float(common), 0.5, 0.25, None)))
+        return sorted(matches, key=lambda match: (-(match.score or 0), match.number))
+
+    def sizes(self) -> Mapping[str, int]:
+        return {}
+
+    def memory(self) -> int | None:
+        return None
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run's folder, its corpus, and the list of releases that knows its extension."""
+
+    folder: Path
+    corpus: Path
+    sql: Path
+
+
+@pytest.fixture(scope="session")
+def sample_path() -> Path:
+    return Path(__file__).parents[1] / "benchmarks" / "sample" / "sample.json"
+
+
+@pytest.fixture(scope="session")
+def finish(tmp_path_factory: pytest.TempPathFactory, sample_path: Path) -> Callable[..., Finished]:
+    """Make a run of the sample, with five components and no database: the options of a Request."""
+    sql, home = tmp_path_factory.mktemp("release"), tmp_path_factory.mktemp("home")
+    (sql / "releases.toml").write_text(f'["0.2.1"]\nfingerprint = "{FINGERPRINT}"\n')
+    for name in ("pgmnemo.control", "pgmnemo--0.2.1.sql"):
+        (sql / name).touch()
+    corpus = shutil.copy(sample_path, home)
+
+    def make(base: Path | None = None, minimum: int = 1, **options: Any) -> Finished:
+        base = base or tmp_path_factory.mktemp("results")
+        asked = {"version": VERSION, "embedder": "hash", "data": corpus, "output": base, "cache": home}
+        kind = Kind("pgmnemo", "common words", lambda place: CommonWords(place, minimum), versions=True)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PYTHONHASHSEED", "42")
+            patch.setitem(SYSTEMS._members, "pgmnemo", kind)
+            patch.setattr(pipeline, "code", lambda root: Code("ab" * 20, False))
+            outcome = pipeline.run(Request("sample", **{**asked, **options}), sql=sql)
+        return Finished(outcome.folder, sample_path, sql)
+
+    return make

@@ -1,0 +1,134 @@
+"""The leaderboard on the terminal, as Markdown, as HTML and as SVG."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from runner.cli import main
+from runner.leaderboard import Leaderboard, leaderboard, ranking
+from runner.leaderboard.page import page
+from runner.leaderboard.plot import axis, picture
+from runner.leaderboard.text import markdown
+from runner.report.html.plots.intervals import Row
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="session")
+def found(base: Path, check: Any) -> Leaderboard:
+    return leaderboard([f"{base}/*"], check=check)
+
+
+@pytest.fixture
+def command(
+    base: Path, check: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str]]:
+    monkeypatch.setattr(ranking, "leaderboard", partial(leaderboard, check=check))
+
+    def run(*words: object) -> tuple[int, str]:
+        code = main(["leaderboard", str(base / "*"), *map(str, words)])
+        ended = capsys.readouterr()
+        return code, ended.out or ended.err
+
+    return run
+
+
+def test_the_terminal_shows_every_run_and_why_one_stands_apart(command: Callable[..., Any]) -> None:
+    code, out = command()
+    assert code == 0
+    assert "Scope conversation, n = 36, by recall_any@10" in out
+    assert "Apart from the first group: questions asked: the first 12 against all." in out
+    assert "not intact: verify: manifest" in out
+    assert "blocked: a gate failed" in out
+    assert max(map(len, out.splitlines())) <= 136
+
+
+def test_markdown_has_one_table_a_scope_and_one_for_what_stands_apart(found: Leaderboard) -> None:
+    text = markdown(found)
+    assert len(re.findall(r"^### Scope", text, re.MULTILINE)) == 4
+    assert "## Apart: on no board" in text
+    assert "| best | deviation: embedder: hash" in re.sub(" +", " ", text)
+
+
+def test_json_is_printed_and_every_form_is_written(command: Callable[..., Any], tmp_path: Path) -> None:
+    code, out = command("--json")
+    assert code == 0
+    document = json.loads(out)
+    for suffix in ("html", "svg", "md", "json"):
+        assert command("--output", tmp_path / f"board.{suffix}")[0] == 0
+    assert json.loads((tmp_path / "board.json").read_text()) == document
+    assert (tmp_path / "board.md").read_text() == command("--markdown")[1]
+
+
+def test_a_file_of_another_kind_and_one_that_cannot_be_written_are_told(
+    command: Callable[..., Any], tmp_path: Path
+) -> None:
+    code, sentence = command("--output", tmp_path / "board.pdf")
+    assert (code, "--output takes a file that ends in .html" in sentence) == (2, True)
+    code, sentence = command("--output", tmp_path / "no" / "board.html")
+    assert (code, "cannot be written" in sentence) == (3, True)
+
+
+def test_the_picture_is_well_formed_and_stands_alone(found: Leaderboard) -> None:
+    text = picture(found)
+    root = ElementTree.fromstring(text)
+    rows = sum(len(board.rows) * 3 for group in found.groups for board in group.boards)
+    assert len(list(root.iter(f"{SVG}circle"))) == rows
+    assert {circle.get("class") for circle in root.iter(f"{SVG}circle")} == {
+        "point ring"
+    }  # the hash embedder
+    assert not re.search(r"(?:href|src)=|url\(|<script|@import", text)
+    assert (root.get("aria-label") or "").startswith("Recall leaderboard: ")
+
+
+def test_a_picture_says_its_values_in_words_and_stays_within_its_axis(found: Leaderboard) -> None:
+    root = ElementTree.fromstring(picture(found))
+    drawn = [svg for svg in root.iter(f"{SVG}svg") if svg.get("role") == "img" and svg is not root]
+    assert len(drawn) == 12
+    for svg in drawn:
+        said = svg.get("aria-label") or ""
+        assert "deviation" in said
+        assert "[" in said
+    for mark in (mark for svg in drawn for mark in svg.iter(f"{SVG}line")):
+        left, right = (float((mark.get(end) or "-1%").removesuffix("%")) for end in ("x1", "x2"))
+        assert 0 <= left <= right <= 100
+
+
+def test_the_page_loads_nothing(found: Leaderboard) -> None:
+    text = page(found)
+    assert page(found) == text
+    assert not re.search(r"(?:href|src)=|url\(|<script|@import", text)
+    assert text.count("<svg") == 12
+
+
+def test_what_a_run_says_is_escaped(found: Leaderboard) -> None:
+    from dataclasses import replace
+
+    aside = replace(found.asides[0], reason="<script>alert(1)</script> | & more")
+    hostile = replace(found, asides=(aside,))
+    assert "<script>" not in page(hostile)
+    assert "\\| & more" in markdown(hostile)
+
+
+@pytest.mark.parametrize(
+    ("values", "ticks"),
+    [
+        ((0.914, 0.986), ["90", "92", "94", "96", "98", "100"]),
+        ((0.0, 1.0), ["0", "20", "40", "60", "80", "100"]),
+        ((0.5, 0.5), ["49.8", "50"]),
+        ((0.0, 0.0), ["0", "0.2"]),
+    ],
+)
+def test_ticks_are_round_and_hold_every_value(values: tuple[float, float], ticks: list[str]) -> None:
+    found = axis("recall_any@5", [Row("a run", "", values[0], *values)])
+    assert [words for _, words in found.ticks] == ticks
+    assert found.low <= values[0] <= values[1] <= found.high
+    assert found.low < found.high

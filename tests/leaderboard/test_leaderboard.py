@@ -1,0 +1,177 @@
+"""Like beside like, the best first; what is unlike, blocked, unverified or changed stands apart."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import runner
+from runner.errors import UsageError
+from runner.history import log_deviation
+from runner.leaderboard import Leaderboard, leaderboard
+from runner.leaderboard.board import SCHEMA
+from runner.leaderboard.page import page
+from runner.leaderboard.places import results_folders
+from runner.leaderboard.text import behind, markdown
+from runner.runs.schemas import fault
+from runner.verify import verify
+
+
+@pytest.fixture(scope="session")
+def found(base: Path, check: Any) -> Leaderboard:
+    return leaderboard([f"{base}/*"], check=check)
+
+
+def parent(folder: str) -> str:
+    return Path(folder).parent.name
+
+
+def test_runs_that_are_alike_share_a_board_and_the_best_is_first(found: Leaderboard) -> None:
+    first = found.groups[0]
+    for board in first.boards:
+        assert [parent(row.folder) for row in board.rows] == ["good", "fair", "poor"]
+        assert [row.rank for row in board.rows] == [1, 2, 3]
+        assert [row.label for row in board.rows] == [f"{name}/{row.name}" for name, row in zip(
+            ("good", "fair", "poor"), board.rows, strict=True)]  # fmt: skip
+        values = [row.values[1]["value"] for row in board.rows]
+        assert values == sorted(values, reverse=True)
+    assert [board.scope for board in first.boards] == ["conversation", "pool"]
+    assert not first.apart
+    assert not first.citable  # the sample is no evidence
+
+
+def test_what_is_not_alike_has_a_group_of_its_own_and_the_reason(found: Leaderboard) -> None:
+    [other] = found.groups[1:]
+    assert other.apart == ("questions asked: the first 12 against all",)
+    assert [parent(row.folder) for row in other.boards[0].rows] == ["short"]
+    assert [row.label for row in other.boards[0].rows] == [other.boards[0].rows[0].name]
+
+
+def test_blocked_and_changed_runs_stand_on_no_board(found: Leaderboard) -> None:
+    asides = {parent(aside.folder): aside for aside in found.asides}
+    assert {name: aside.kind for name, aside in asides.items()} == {
+        "blocked": "blocked",
+        "spoiled": "not intact",
+    }
+    assert asides["spoiled"].reason.startswith("verify: manifest: report.md")
+    assert "BLOCKED.md" in asides["blocked"].reason
+
+
+def test_an_unverified_run_stands_apart(base: Path, check: Any) -> None:
+    def doubting(folder: Path) -> Any:
+        return replace(check(folder), verdict="unverified")
+
+    found = leaderboard([base / "good"], check=doubting)
+    assert not found.groups
+    assert [aside.kind for aside in found.asides] == ["unverified"]
+    assert "no run stands on a board" in markdown(found)
+    assert "no run stands on a board" in page(found)
+
+
+def test_a_run_is_verified_by_default_as_verify_does(base: Path) -> None:
+    [aside] = leaderboard([base / "good"]).asides  # its made-up extension is no release
+    first = verify(next((base / "good").glob("v*"))).faults[0]
+    assert aside.reason.startswith(f"verify: {first.check}: {first.sentence}")
+
+
+def test_the_difference_to_the_best_is_that_of_compare(found: Leaderboard) -> None:
+    board = found.groups[0].boards[0]
+    best, *others = board.rows
+    assert best.behind is None
+    assert behind(best) == "best"
+    for row in others:
+        rows = runner.compare(best.folder, row.folder).rows
+        [same] = (r for r in rows if r.whole and (r.scope, r.metric) == (board.scope, board.metric))
+        assert row.behind is not None
+        assert row.behind.difference == pytest.approx(same.difference, abs=1e-6)
+        assert (row.behind.ci95_low, row.behind.ci95_high) == (same.ci95_low, same.ci95_high)
+        assert row.behind.told_apart == (same.ci95_high < 0)
+
+
+def test_a_deviation_that_became_known_later_is_shown(base: Path, check: Any, tmp_path: Path) -> None:
+    shutil.copytree(base / "good", tmp_path / "good")
+    [folder] = (tmp_path / "good").glob("v*")
+    log_deviation(folder, "the clock was wrong")
+    [row] = leaderboard([folder], check=check).groups[0].boards[0].rows
+    assert row.verdict == "deviation"
+    assert row.deviations[-1] == "the clock was wrong"
+
+
+def test_a_folder_a_folder_of_runs_and_a_pattern_name_the_same_run_once(base: Path) -> None:
+    [run] = (base / "good").glob("v*")
+    assert results_folders([run, base / "good", f"{base}/go*", f"{base}/go*/*"]) == (run,)
+    (base / "good" / ".partial").mkdir(exist_ok=True)
+    assert results_folders([base / "good"]) == (run,)
+
+
+@pytest.mark.parametrize("name", ["nowhere", "no*where", "."])
+def test_a_name_that_leads_to_no_run_is_told(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=r"holds no run; name results folders"):
+        leaderboard([name])
+    with pytest.raises(UsageError, match="name at least one"):
+        leaderboard([])
+
+
+def test_its_json_is_of_the_published_schema(found: Leaderboard, broken: Callable[..., list[Any]]) -> None:
+    document = found.document()
+    assert document["schema"] == SCHEMA
+    assert fault(SCHEMA, document) is None
+    changed = broken(document, "alike")
+    assert len(changed) > 600
+    assert all(fault(SCHEMA, one) for one in changed)
+
+
+def test_every_condition_alone_sets_a_run_apart(found: Leaderboard, base: Path, check: Any) -> None:
+    from runner.leaderboard.alike import NAMES, apart, key
+    from runner.leaderboard.entry import Entry, read_entry
+
+    def entry() -> Entry:
+        [run] = (base / "good").glob("v*")
+        read = read_entry(run, check)
+        assert isinstance(read, Entry)
+        return read
+
+    def record(**changes: Any) -> Callable[[Any], None]:
+        def alter(side: Any) -> None:
+            parts = {name: replace(getattr(side.run, name), **part) for name, part in changes.items()}
+            side.run = replace(side.run, **parts)
+
+        return alter
+
+    def scopes(side: Any) -> None:
+        side.run = replace(side.run, scopes=side.run.scopes[:1])
+
+    changes: dict[str, Callable[[Any], Any]] = {
+        "suite": record(choice={"suite": "locomo"}),
+        "corpus": record(corpus={"sha256": "0" * 64}),
+        "granularity": record(choice={"level": "turn"}),
+        "text": record(choice={"text": "dated-without-captions"}),
+        "scopes": scopes,
+        "embedder": record(embedder={"dimensions": 1}),
+        "mode": record(choice={"mode": "keyword"}),
+        "settings": record(choice={"settings": {"ef_search": "200"}}),
+        "questions asked": record(choice={"types": ("temporal",)}),
+        "metric definitions": lambda side: side.metrics["definitions"].update({"MRR@50": "another"}),
+        "major version of the metric code": lambda side: side.metrics.update(metric_code="9.0.0"),
+        "protocol": record(protocol={"version": "1.1.0"}),
+    }
+    assert set(changes) == set(NAMES)
+    for name, alter in changes.items():
+        first, other = entry().side, entry().side
+        alter(other)
+        assert key(first) != key(other)
+        [sentence] = apart(first, other)
+        assert sentence.startswith(f"{name}: ")
+        assert " against " in sentence
+
+
+def test_it_belongs_to_the_programmatic_interface(base: Path, check: Any) -> None:
+    assert runner.leaderboard([base / "good"], check=check) == leaderboard([base / "good"], check=check)

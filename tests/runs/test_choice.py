@@ -1,0 +1,73 @@
+"""What a run chose decides its folder's labels, its departures and its cutoffs, live or from disk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from runner.editions import current
+from runner.runs.choice import Choice
+
+EDITION = current()
+
+
+def choice(**changes: Any) -> Choice:
+    """A canonical choice with some changes."""
+    return Choice(**{"suite": "locomo", "level": "session", "embedder": "dragon-plus", **changes})
+
+
+CASES: list[tuple[dict[str, Any], list[str], list[str]]] = [  # changes, labels, departures
+    ({}, [], []),
+    ({"level": "turn"}, ["turn"], []),  # a gate of its own judges it
+    ({"suite": "pages", "level": "page"}, [], []),
+    ({"text": "dated-without-captions"}, ["dated-without-captions"], ["text dated-without-captions"]),
+    ({"mode": "vector"}, ["vector"], ["mode vector"]),
+    ({"mode": "keyword", "embedder": "none"}, [], ["mode keyword"]),  # the embedder's name says it
+    ({"system": "pgmnemo@0.2.1", "mode": "keyword"}, ["keyword"], ["mode keyword"]),
+    ({"system": "chroma", "mode": ""}, [], []),
+    (
+        {"settings": {"bm25_b": "0.4", "k1": "1"}},
+        ["bm25_b-0.4", "k1-1"],
+        ["bm25_b = 0.4 (--set)", "k1 = 1 (--set)"],
+    ),
+    (
+        {"types": ("temporal", "multi-hop")},
+        ["temporal-multi-hop"],
+        ["only the types temporal, multi-hop (--types)"],
+    ),
+    ({"limit": 2000}, ["limit2000"], ["only the first 2,000 questions (--limit)"]),
+    ({"k": (1, 5, 10)}, [], ["no figure at k = 20, 50 (--k)"]),
+    ({"k": (1, 3, 5, 10, 20, 50)}, [], []),
+    ({"systems": ("chroma", "sqlite-fts5")}, ["side-by-side"], []),
+    ({"allow_unregistered_corpus": True}, [], []),
+    (
+        {"level": "turn", "text": "dated-without-captions", "limit": 3, "systems": ("chroma",)},
+        ["turn", "dated-without-captions", "limit3", "side-by-side"],
+        ["only the first 3 questions (--limit)", "text dated-without-captions"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "labels", "departures"), CASES)
+def test_labels_and_departures_follow_from_the_choice(
+    changes: dict[str, Any], labels: list[str], departures: list[str]
+) -> None:
+    assert list(choice(**changes).labels(EDITION)) == labels
+    assert list(choice(**changes).departures(EDITION)) == departures
+
+
+def test_the_cutoffs_are_the_editions_unless_chosen() -> None:
+    assert choice().cutoffs(EDITION) == EDITION.metrics.cutoffs
+    assert choice(k=(3,)).cutoffs(EDITION) == (3,)
+
+
+@pytest.mark.parametrize(
+    ("system", "ours"), [("pgmnemo", True), ("pgmnemo@0.3.0", True), ("chroma", False), ("pgmnemo2", False)]
+)
+def test_pgmnemo_is_ours_at_whichever_version(system: str, ours: bool) -> None:
+    assert choice(system=system).ours is ours
+
+
+def test_the_system_under_test_is_named_first() -> None:
+    assert choice(systems=("chroma", "gin-hnsw")).named == ("pgmnemo", "chroma", "gin-hnsw")

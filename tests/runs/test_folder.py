@@ -1,0 +1,173 @@
+"""The results folder: its name, that nothing is overwritten, resumption, and how it can fail."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner.editions import current
+from runner.errors import OutputError, UsageError
+from runner.runs.choice import Choice
+from runner.runs.folder import RunFolder, folder_name, results_base
+from runner.runs.plan import pin_plan
+from runner.runs.run import Arm, Run
+
+SCHEMAS = current().schemas
+
+
+def _named(run: Run, **choice: Any) -> str:
+    """The name of the folder of a run of LoCoMo, made late on 9 May."""
+    own = {"suite": "locomo", "level": "session", "embedder": "minilm", "version": "0.2.1"}
+    return folder_name(replace(run, choice=Choice(**{**own, **choice})))
+
+
+def test_the_name_says_version_day_embedder_and_labels(run: Run) -> None:
+    assert _named(run, level="turn", limit=20) == "v0.2.1_20260509_minilm_turn_limit20"
+    assert _named(run, embedder="none", mode="keyword") == "v0.2.1_20260509_none"
+
+
+def test_the_name_begins_with_another_system_that_is_under_test(run: Run) -> None:
+    other = replace(run, arms=(Arm("sqlite-fts5", "SQLite", "system", version="3.45.1"),))
+    choice = {"system": "sqlite-fts5", "embedder": "none", "mode": "", "systems": ("pgmnemo",)}
+    assert _named(other, **choice) == "sqlite-fts5_3.45.1_20260509_none_side-by-side"
+    assert _named(replace(run, arms=()), **choice) == "sqlite-fts5_20260509_none_side-by-side"
+
+
+def test_a_label_cannot_leave_the_folder(run: Run) -> None:
+    named = _named(run, embedder="../a b", types=("x/y",))
+    assert named == "v0.2.1_20260509_a-b_x-y"
+
+
+def test_the_base_is_the_output_or_the_repository(tmp_path: Path) -> None:
+    assert results_base("locomo", tmp_path, Path("/nowhere")) == tmp_path
+    (tmp_path / "benchmarks").mkdir()
+    assert results_base("locomo", None, tmp_path) == tmp_path / "benchmarks" / "locomo" / "results"
+    with pytest.raises(UsageError, match="--output"):
+        results_base("locomo", None, tmp_path / "nowhere")
+
+
+def _finished(base: Path, text: str = "x") -> Path:
+    with RunFolder.start(base, "run") as folder:
+        (folder.path / "report.md").write_text(text, encoding="utf-8")
+        return folder.finish(SCHEMAS)
+
+
+def test_a_second_run_of_a_day_gets_a_number(tmp_path: Path) -> None:
+    assert [_finished(tmp_path, text).name for text in "abc"] == ["run", "run_2", "run_3"]
+    assert (tmp_path / "run" / "report.md").read_text(encoding="utf-8") == "a"
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_an_interrupted_run_keeps_its_name(tmp_path: Path) -> None:
+    with RunFolder.start(tmp_path, "run") as folder:
+        (folder.path / "raw").touch()
+    assert _finished(tmp_path).name == "run_2"
+
+
+def test_runs_that_start_together_get_folders_of_their_own(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(16) as pool:
+        finished = list(pool.map(lambda number: _finished(tmp_path, str(number)), range(48)))
+    assert len(set(finished)) == 48
+    assert {(path / "report.md").read_text(encoding="utf-8") for path in finished} == set(map(str, range(48)))
+
+
+def test_nothing_is_visible_before_the_end(tmp_path: Path) -> None:
+    with RunFolder.start(tmp_path, "run") as folder:
+        (folder.path / "raw").touch()
+        assert not folder.target.exists()
+    assert [path.name for path in tmp_path.iterdir()] == [".run.partial"]
+
+
+def test_a_run_that_wrote_nothing_leaves_nothing(tmp_path: Path) -> None:
+    with RunFolder.start(tmp_path, "run"):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_made_by_hand_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
+    with RunFolder.start(tmp_path, "run") as folder:
+        (folder.path / "raw").touch()
+        folder.target.mkdir()
+        with pytest.raises(OutputError, match="appeared meanwhile"):
+            folder.finish(SCHEMAS)
+    assert not list(folder.target.iterdir())
+
+
+@pytest.mark.parametrize("named", [".run.partial", "."])
+def test_resume_takes_the_partial_folder_or_the_base_with_one(tmp_path: Path, named: str) -> None:
+    with RunFolder.start(tmp_path, "run") as folder:
+        (folder.path / "raw").touch()
+    with RunFolder.resume(tmp_path / named) as again:
+        assert (again.path, again.name) == (folder.path, "run")
+        assert again.finish(SCHEMAS) == tmp_path / "run"
+
+
+def test_resume_refuses_what_it_cannot_go_on_with(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no folder"):
+        RunFolder.resume(tmp_path / "nowhere")
+    with pytest.raises(UsageError, match="no run that was interrupted"):
+        RunFolder.resume(tmp_path)
+    with pytest.raises(UsageError, match="finished"):
+        RunFolder.resume(_finished(tmp_path))
+    for name in ("a", "b"):
+        with RunFolder.start(tmp_path, name) as folder:
+            (folder.path / "raw").touch()
+    with pytest.raises(UsageError, match=r"several.*\.a\.partial, \.b\.partial"):
+        RunFolder.resume(tmp_path)
+
+
+def test_a_run_at_work_cannot_be_resumed_by_another(tmp_path: Path) -> None:
+    with RunFolder.start(tmp_path, "run") as folder, pytest.raises(UsageError, match="still working"):
+        RunFolder.resume(folder.path)
+
+
+def test_only_the_same_run_goes_on(tmp_path: Path) -> None:
+    plan = {"version": "0.2.1", "k": (1, 5)}
+    assert pin_plan(tmp_path, plan, "08:00") == "08:00"
+    assert pin_plan(tmp_path, plan, "09:00") == "08:00"
+    with pytest.raises(UsageError, match=r"had version = 0\.2\.1, this one 0\.3\.0"):
+        pin_plan(tmp_path, plan | {"version": "0.3.0"}, "09:00")
+    with pytest.raises(UsageError, match="had limit = None, this one 3"):
+        pin_plan(tmp_path, plan | {"limit": 3}, "09:00")
+
+
+def test_a_folder_that_nobody_planned_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "raw").touch()
+    with pytest.raises(UsageError, match=r"no plan\.json"):
+        pin_plan(tmp_path, {}, "08:00")
+
+
+def test_the_plan_does_not_stay_in_the_results(tmp_path: Path) -> None:
+    with RunFolder.start(tmp_path, "run") as folder:
+        pin_plan(folder.path, {}, "08:00")
+        assert [path.name for path in folder.finish(SCHEMAS).iterdir()] == ["manifest.json"]
+
+
+def test_a_base_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for base in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(OutputError, match="--output"):
+            RunFolder.start(base, "run")
+
+
+def test_a_base_without_the_right_to_write_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(OutputError, match=r"cannot be written \(Permission denied\).*--output"):
+        RunFolder.start(tmp_path, "run")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_base_is_one_sentence(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(OutputError, match="--output"):
+        RunFolder.start(tmp_path / "below", "run")

@@ -1,0 +1,189 @@
+"""Entries are appended in one form and found again; what stands in the file stays byte for byte."""
+
+from __future__ import annotations
+
+import errno
+import os
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from runner.editions import DOCUMENT
+from runner.errors import OutputError, UsageError
+from runner.records import Verdict
+from runner.runs.history import (
+    HEADER,
+    append_entry,
+    can_append,
+    entries,
+    entry_text,
+    logged_manifests,
+    nearest,
+)
+
+DAY = date(2026, 5, 9)
+FOLDER = "benchmarks/locomo/results/v0.2.1_20260509_minilm"
+MANIFEST = "9f" * 32
+ENTRY = entry_text(DAY, "locomo", FOLDER, Verdict.DEVIATION, MANIFEST, ["embedder: minilm", "tree:\n  dirty"])
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Path:
+    return tmp_path / "HISTORY.md"
+
+
+def test_an_entry_has_one_field_a_line() -> None:
+    assert ENTRY.splitlines(keepends=True) == [
+        "## 2026-05-09 · locomo · v0.2.1_20260509_minilm\n",
+        "\n",
+        f"- results: {FOLDER}\n",
+        "- verdict: deviation\n",
+        f"- manifest sha256: {MANIFEST}\n",
+        "- deviation: embedder: minilm\n",
+        "- deviation: tree: dirty\n",
+    ]
+
+
+@pytest.mark.parametrize("verdict", [Verdict.DEVIATION, Verdict.UNVERIFIED])
+def test_a_departing_run_names_its_departure(verdict: Verdict) -> None:
+    with pytest.raises(UsageError, match="name it"):
+        entry_text(DAY, "locomo", FOLDER, verdict, MANIFEST)
+
+
+def test_a_verified_run_has_none() -> None:
+    assert "deviation" not in entry_text(DAY, "locomo", FOLDER, Verdict.VERIFIED, MANIFEST)
+
+
+@pytest.mark.parametrize("digest", ["", "9f", "9F" * 32, MANIFEST + "0"])
+def test_a_manifest_hash_that_is_none_is_refused(digest: str) -> None:
+    with pytest.raises(UsageError, match="64 hexadecimal digits"):
+        entry_text(DAY, "locomo", FOLDER, Verdict.VERIFIED, digest)
+
+
+def test_a_missing_file_is_begun_with_a_header(history: Path) -> None:
+    append_entry(history, ENTRY)
+    assert history.read_text() == f"{HEADER}\n{ENTRY}"
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\n"])
+def test_what_stands_there_stays_and_a_blank_line_parts_the_entries(history: Path, end: str) -> None:
+    before = f"# History\n\n## an older entry{end}"
+    history.write_text(before)
+    append_entry(history, ENTRY)
+    after = history.read_text()
+    assert after.startswith(before)
+    assert after == f"# History\n\n## an older entry\n\n{ENTRY}"
+
+
+def test_an_entry_is_found_by_folder_and_manifest_together(history: Path) -> None:
+    other = entry_text(DAY, "sample", "benchmarks/sample/results/v0.2.1", Verdict.VERIFIED, "0" * 64)
+    append_entry(history, ENTRY)
+    append_entry(history, other)
+    assert logged_manifests(history, FOLDER) == (MANIFEST,)
+    assert logged_manifests(history, "benchmarks/sample/results/v0.2.1") == ("0" * 64,)
+    assert logged_manifests(history, f"{FOLDER}_2") == ()
+    assert logged_manifests(history, FOLDER[:-1]) == ()
+
+
+def test_there_is_no_entry_in_a_file_that_is_not_there(history: Path) -> None:
+    assert logged_manifests(history, FOLDER) == ()
+
+
+def test_an_entry_is_read_back_field_by_field(history: Path) -> None:
+    append_entry(history, ENTRY)
+    other = entry_text(DAY, "sample", "results/v0.2.1", Verdict.VERIFIED, "0" * 64)
+    append_entry(history, f"{other}\nA remark of a reader's.\n")
+    first, second = entries(history)
+    assert (first.day, first.suite, first.name) == ("2026-05-09", "locomo", "v0.2.1_20260509_minilm")
+    assert first.values("results") == [FOLDER]
+    assert first.values("deviation") == ["embedder: minilm", "tree: dirty"]
+    assert second.fields == (
+        ("results", "results/v0.2.1"),
+        ("verdict", "verified"),
+        ("manifest sha256", "0" * 64),
+    )
+
+
+def test_a_history_without_an_entry_has_none(history: Path) -> None:
+    history.write_text(HEADER)
+    assert entries(history) == []
+
+
+def test_a_history_that_cannot_be_read_is_one_sentence(history: Path) -> None:
+    with pytest.raises(OutputError, match=r"HISTORY\.md cannot be read"):
+        entries(history)
+    history.write_bytes(b"\xff")
+    with pytest.raises(OutputError, match=r"HISTORY\.md cannot be read"):
+        entries(history)
+
+
+def test_the_nearest_history_above_is_the_runs_own(tmp_path: Path) -> None:
+    folder = tmp_path / "benchmarks" / "locomo" / "results" / "run"
+    folder.mkdir(parents=True)
+    (tmp_path / "HISTORY.md").touch()
+    assert nearest(folder) == tmp_path / "HISTORY.md"
+    beside = folder.parent / "HISTORY.md"
+    beside.touch()
+    assert nearest(folder) == beside
+    (folder / "HISTORY.md").touch()
+    assert nearest(folder) == beside
+
+
+def test_runs_that_end_at_once_do_not_mix_their_entries(history: Path) -> None:
+    texts = [entry_text(DAY, "sample", f"results/{n}", Verdict.VERIFIED, f"{n:064x}") for n in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda entry: append_entry(history, entry), texts))
+    text = history.read_text()
+    assert all(f"\n\n{entry}" in text for entry in texts)
+    assert len(text) == len(HEADER) + sum(len(entry) + 1 for entry in texts)
+
+
+def test_a_place_that_cannot_be_written_is_one_clear_sentence(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=r"cannot be appended to .*HISTORY\.md"):
+        append_entry(tmp_path / "no folder" / "HISTORY.md", ENTRY)
+
+
+def test_a_disk_that_fills_up_leaves_the_file_as_it_was(
+    history: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append_entry(history, ENTRY)
+    before, write = history.read_bytes(), os.write
+
+    def half(descriptor: int, data: bytes) -> int:
+        return write(descriptor, data[: len(data) // 2])
+
+    monkeypatch.setattr(os, "write", half)
+    with pytest.raises(OutputError, match=os.strerror(errno.ENOSPC)):
+        append_entry(history, ENTRY)
+    assert history.read_bytes() == before
+
+
+def test_whether_an_entry_can_be_appended_is_told_without_a_trace(tmp_path: Path) -> None:
+    assert can_append(tmp_path / "HISTORY.md")
+    assert can_append(tmp_path / "a folder that the run makes" / "HISTORY.md")
+    assert not can_append(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_repository_begins_with_why_the_protocol_was_amended() -> None:
+    text = DOCUMENT.with_name("HISTORY.md").read_text(encoding="utf-8")
+    assert text.startswith("# History\n")
+    assert text.index("Protocol 1.1.0 exists because") < text.index("\n## ")
+
+
+def test_the_manifests_of_a_folder_are_those_of_its_entries(history: Path) -> None:
+    later = entry_text(DAY, "locomo", f"{FOLDER}/", Verdict.DEVIATION, "0" * 64, ["clock: late"])
+    for entry in (ENTRY, later, ENTRY):
+        append_entry(history, entry)
+    assert logged_manifests(history, FOLDER) == (MANIFEST, "0" * 64)
+    assert logged_manifests(history, FOLDER[:-1]) == ()
+    assert logged_manifests(history.with_name("none.md"), FOLDER) == ()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may enter any folder")
+def test_a_folder_that_may_not_be_entered_takes_no_entry(tmp_path: Path) -> None:
+    tmp_path.chmod(0o000)
+    assert not can_append(tmp_path / "results" / "HISTORY.md")
+    tmp_path.chmod(0o700)

@@ -1,0 +1,166 @@
+"""The raw file: exact bytes, faithful reading, resumption after a torn line, refusal of nonsense."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from runner.errors import OutputError
+from runner.records import Hit, Retrieval
+from runner.runs.raw import RAW, RawWriter, encode, read_raw
+
+PARTS = (0.123456, 1.5, -0.0, 0.6, None)
+ASKED = Retrieval(
+    question="c1/q0",
+    type="temporal",
+    arm="pgmnemo",
+    scope="conversation",
+    project="c1",
+    size=12,
+    gold=("c1/D2",),
+    ranking=(Hit("c1/D2", 0.12345678, PARTS), Hit("c1/D1", 0.1, PARTS)),
+    seconds=0.5,
+)
+
+
+def test_a_detailed_line_is_this_and_nothing_else() -> None:
+    assert encode(ASKED, detailed=True) == (
+        '{"question":"c1/q0","type":"temporal","arm":"pgmnemo","scope":"conversation","project":"c1","size":12,'
+        '"gold":["c1/D2"],"ranking":[["c1/D2",0.123457,[0.1235,1.5,0.0,0.6,null]],'
+        '["c1/D1",0.1,[0.1235,1.5,0.0,0.6,null]]]}'
+    )
+
+
+def test_a_control_arm_keeps_ids_only() -> None:
+    assert encode(ASKED, detailed=False).endswith('"ranking":["c1/D2","c1/D1"]}')
+
+
+def test_components_end_after_ten_ranks() -> None:
+    ranking = tuple(Hit(f"c1/D{place}", 1.0, PARTS) for place in range(12))
+    line = encode(replace(ASKED, ranking=ranking), detailed=True)
+    assert line.count("null") == 10
+    assert line.endswith('["c1/D10",1.0],["c1/D11",1.0]]}')
+
+
+def test_scores_without_components_end_after_ten_ranks() -> None:
+    ranking = tuple(Hit(f"c1/D{place}", 1.0) for place in range(12))
+    line = encode(replace(ASKED, ranking=ranking), detailed=True)
+    assert line.endswith('["c1/D8",1.0],["c1/D9",1.0],"c1/D10","c1/D11"]}')
+
+
+def test_a_rank_without_a_score_is_its_id() -> None:
+    ranking = (Hit("c1/D2", None), Hit("c1/D1", None))
+    assert encode(replace(ASKED, ranking=ranking), detailed=True) == encode(ASKED, detailed=False)
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    with RawWriter(tmp_path / RAW) as writer:
+        writer.write(ASKED, detailed=True)
+        writer.write(replace(ASKED, arm="random"))
+    first, second = read_raw(tmp_path / RAW)
+    rounded = (0.1235, 1.5, 0.0, 0.6, None)
+    hits = (Hit("c1/D2", 0.123457, rounded), Hit("c1/D1", 0.1, rounded))
+    assert first == replace(ASKED, ranking=hits, seconds=None)
+    assert second == replace(ASKED, arm="random", ranking=(Hit("c1/D2"), Hit("c1/D1")), seconds=None)
+
+
+def test_what_is_read_is_written_to_the_same_bytes(tmp_path: Path) -> None:
+    line = encode(ASKED, detailed=True)
+    (tmp_path / RAW).write_text(line + "\n", encoding="utf-8")
+    (read,) = read_raw(tmp_path / RAW)
+    assert encode(read, detailed=True) == line
+
+
+def test_timings_never_reach_the_bytes() -> None:
+    assert encode(ASKED, detailed=True) == encode(replace(ASKED, seconds=9.9), detailed=True)
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), float("-inf")])
+def test_a_score_that_is_no_number_is_refused(score: float) -> None:
+    with pytest.raises(OutputError, match=r"question c1/q0, arm pgmnemo.*score of c1/D2"):
+        encode(replace(ASKED, ranking=(Hit("c1/D2", score),)), detailed=True)
+
+
+def test_a_component_that_is_no_number_is_refused() -> None:
+    with pytest.raises(OutputError, match="component of c1/D2"):
+        encode(replace(ASKED, ranking=(Hit("c1/D2", 1.0, (float("nan"),)),)), detailed=True)
+
+
+def test_a_segment_ranked_twice_is_refused() -> None:
+    with pytest.raises(OutputError, match="ranked twice"):
+        encode(replace(ASKED, ranking=(Hit("a"), Hit("a"))), detailed=False)
+
+
+def test_a_ranking_longer_than_its_scope_is_refused() -> None:
+    with pytest.raises(OutputError, match="2 segments are ranked in a scope of 1"):
+        encode(replace(ASKED, size=1), detailed=False)
+
+
+@pytest.mark.parametrize("cut", [1, 20, 150])
+def test_a_torn_last_line_is_dropped_and_the_run_ends_in_the_same_bytes(tmp_path: Path, cut: int) -> None:
+    questions = [replace(ASKED, question=f"c1/q{number}") for number in range(3)]
+    whole, torn = tmp_path / "whole", tmp_path / "torn"
+    with RawWriter(whole) as writer:
+        for question in questions:
+            writer.write(question, detailed=True)
+    torn.write_bytes(whole.read_bytes()[:-cut])
+    with RawWriter(torn) as writer:
+        assert writer.done == {("c1/q0", "pgmnemo", "conversation"), ("c1/q1", "pgmnemo", "conversation")}
+        writer.write(questions[2], detailed=True)
+    assert torn.read_bytes() == whole.read_bytes()
+
+
+def test_nothing_is_done_before_the_first_line(tmp_path: Path) -> None:
+    with RawWriter(tmp_path / RAW) as writer:
+        assert writer.done == set()
+    (tmp_path / RAW).write_bytes(b'{"question":"c1')
+    with RawWriter(tmp_path / RAW) as writer:
+        assert writer.done == set()
+    assert (tmp_path / RAW).read_bytes() == b""
+
+
+def test_the_lines_of_an_arm_that_failed_are_taken_away(tmp_path: Path) -> None:
+    with RawWriter(tmp_path / RAW) as writer:
+        writer.write(replace(ASKED, arm="chroma"))
+        writer.write(ASKED, detailed=True)
+    with RawWriter(tmp_path / RAW) as writer:
+        writer.write(replace(ASKED, arm="chroma", question="c1/q1"))
+        writer.forget("chroma")
+        assert writer.done == {("c1/q0", "pgmnemo", "conversation")}
+        writer.write(replace(ASKED, arm="random"))
+    lines = [GOOD, encode(replace(ASKED, arm="random"), detailed=False)]
+    assert (tmp_path / RAW).read_text(encoding="utf-8").splitlines() == lines
+
+
+GOOD = encode(ASKED, detailed=True)
+OTHER = encode(replace(ASKED, question="c1/q1"), detailed=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("{", "not JSON"),
+        ("[]", "exactly question, type"),
+        (GOOD.replace('"type":"temporal",', ""), "exactly question, type"),
+        (GOOD.replace('"size":12', '"size":"12"'), "a whole number"),
+        (GOOD.replace('["c1/D2"],"ranking"', '"c1/D2","ranking"'), "list of ids"),
+        (GOOD.replace("0.123457", '"0.123457"'), "a rank is an id"),
+        (OTHER.replace("0.1235,1.5,0.0", "0.1235,1.5"), "a rank has not as many components as those before"),
+        (OTHER.replace("[0.1235,1.5,0.0,0.6,null]", "[]"), "a rank is an id"),
+        (GOOD.replace('"c1/D1",0.1', '"c1/D2",0.1'), "ranked twice"),
+        (GOOD.replace("0.123457", "NaN"), "a rank is an id"),
+        (GOOD.replace("0.1235", "1e999"), "a rank is an id"),
+        (GOOD, "stands there twice"),
+    ],
+)
+def test_a_wrong_line_is_named(tmp_path: Path, line: str, complaint: str) -> None:
+    (tmp_path / RAW).write_text(f"{GOOD}\n{line}\n", encoding="utf-8")
+    with pytest.raises(OutputError, match=f"line 2.*{complaint}"):
+        list(read_raw(tmp_path / RAW))
+
+
+def test_no_raw_file_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="cannot be read"):
+        list(read_raw(tmp_path / RAW))

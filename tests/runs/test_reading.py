@@ -1,0 +1,226 @@
+"""A results folder is read once, and only what is of the schema that it names."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import runner
+from runner.editions import current
+from runner.errors import OutputError, RefusedError, UsageError
+from runner.records import Hit, Verdict
+from runner.runs.canonical import pretty
+from runner.runs.raw import read_raw
+from runner.runs.reading import Results, Unreadable, is_run, read_results
+from runner.runs.run import Arm, ProtocolPins, write_run
+from runner.runs.timings import Timing
+
+SAMPLES = Path(runner.__file__).parents[1] / "benchmarks" / "sample" / "results"
+COMMITTED = SAMPLES / "v0.3.1_20261121_minilm"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of a committed run."""
+    return shutil.copytree(COMMITTED, tmp_path / "run")
+
+
+def change(path: Path, **facts: Any) -> None:
+    """Change some facts of a JSON file."""
+    path.write_text(pretty({**json.loads(path.read_bytes()), **facts}), encoding="utf-8")
+
+
+def list_anew(folder: Path, name: str) -> None:
+    """Let the manifest list a file as it stands."""
+    files = json.loads((folder / "manifest.json").read_bytes())["files"]
+    for entry in files:
+        if entry["name"] == name:
+            entry["sha256"] = sha256((folder / name).read_bytes()).hexdigest()
+    change(folder / "manifest.json", files=files)
+
+
+def test_every_file_is_read_once(folder: Path) -> None:
+    results = Results(folder)
+    run, metrics, raw = results.run, results.metrics, results.raw
+    digest = results.digest("run.json")
+    shutil.rmtree(folder)
+    assert results.run is run
+    assert (results.metrics is metrics, results.raw is raw) == (True, True)
+    assert results.digest("run.json") == digest
+    assert results.document["name"] == run.name == COMMITTED.name
+
+
+def test_a_file_is_told_by_its_hash() -> None:
+    results: Results = read_results(COMMITTED)
+    listed = {entry["name"]: entry["sha256"] for entry in results.manifest["files"]}
+    assert {name: results.digest(name) for name in listed} == listed
+    assert results.schemas["raw_retrievals.jsonl"] == "pgmnemo/raw/2"
+    assert results.schemas["report.md"] == "pgmnemo/report/2"
+
+
+@pytest.mark.parametrize("name", ["v0.2.1_20261121_minilm", "v0.3.1_20261121_minilm"])
+def test_rows_are_the_raw_lines_without_scores_and_detailed_ones_have_them(name: str) -> None:
+    results, read = Results(SAMPLES / name), list(read_raw(SAMPLES / name / "raw_retrievals.jsonl"))
+    assert results.rows == [replace(row, ranking=tuple(Hit(hit.id) for hit in row.ranking)) for row in read]
+    tens = [
+        replace(row, ranking=tuple(hit if hit.components else Hit(hit.id) for hit in row.ranking))
+        for row in read
+    ]
+    assert list(results.detailed()) == tens
+    first = next(results.detailed())
+    assert [bool(hit.components) for hit in first.ranking] == [True] * 10 + [False] * 3
+
+
+def test_raw_lines_are_counted_and_timings_are_records() -> None:
+    results: Results = read_results(COMMITTED)
+    arms = [arm.name for arm in results.run.arms]
+    scopes = [scope.name for scope in results.run.scopes]
+    assert list(results.counts) == [(arm, scope) for arm in arms for scope in scopes]
+    assert set(results.counts.values()) == {36}
+    line = json.loads((COMMITTED / "timings.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    assert results.timings[0] == Timing(**line)
+
+
+def test_a_record_of_today_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    edition, former = current(), Results(COMMITTED).run
+    protocol = ProtocolPins(edition.version, edition.sha256, edition.pins_sha256)
+    choice = replace(former.choice, k=(1, 5), limit=3, types=("graph",), settings={"bm25_b": "0.4"})
+    other = Arm(
+        "chroma", "a library", "system", "Chroma", "1.0", "never", facts={"space": "cosine"},
+        load_seconds={"write": 1.5}, disk_bytes=7, remarks=("slow",), failed="it fell over",
+    )  # fmt: skip
+    run = replace(former, protocol=protocol, choice=choice, arms=(*former.arms, other))
+    document = write_run(tmp_path, run)
+    read = Results(tmp_path).run
+    assert read == run
+    assert read.document() == document
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def _unlist(path: Path) -> None:
+    files = json.loads(path.read_bytes())["files"]
+    change(path, files=[entry for entry in files if entry["name"] != "raw_retrievals.jsonl"])
+
+
+def _put(text: bytes) -> Callable[[Path], None]:
+    def put(path: Path) -> None:
+        path.write_bytes(text)
+
+    return put
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "fact", "sentence"),
+    [
+        ("run.json", Path.unlink, "run", r"^run\.json cannot be read \(No such file or directory\)$"),
+        ("run.json", _put(b'{"\xff": 1}'), "run", r"^run\.json is no UTF-8 text \(byte 2\)$"),
+        ("run.json", _put(b"{"), "run", r"^run\.json is not JSON \("),
+        ("run.json", _put(b"[" * 200_000), "run", r"^run\.json is not JSON \("),
+        ("run.json", _put(b'{"seed": NaN}'), "run", r"^run\.json is not JSON \(NaN is no number\)$"),
+        (
+            "run.json",
+            _put(b"[]"),
+            "run",
+            r"names the schema None; known here: pgmnemo/run/1, ",
+        ),
+        ("run.json", _put(b'{"schema": 3}'), "run", "names the schema None"),
+        ("run.json", _put(b'{"schema": "pgmnemo/run/9"}'), "run", "names the schema pgmnemo/run/9; known"),
+        ("run.json", _put(b'{"schema": "pgmnemo/raw/1"}'), "run", "names the schema pgmnemo/raw/1; known"),
+        ("run.json", lambda path: change(path, seed="42"), "run", r"is not of its schema: it\.seed must be"),
+        ("metrics.json", lambda path: change(path, results=7), "metrics", "is not of its schema"),
+        ("manifest.json", lambda path: change(path, files={}), "manifest", "is not of its schema"),
+        ("raw_retrievals.jsonl", _cut, "raw", r"^raw_retrievals\.jsonl ends in the middle of a line$"),
+        ("raw_retrievals.jsonl", _put(b"{}\n"), "rows", "line 1, is not of its schema"),
+        ("raw_retrievals.jsonl", _put(b"{\n"), "counts", "line 1, is not JSON"),
+        ("timings.jsonl", _put(b'{"question": "q"}\n'), "timings", "line 1, is not of its schema"),
+        (
+            "manifest.json",
+            _unlist,
+            "raw",
+            r"^raw_retrievals\.jsonl names the schema None; known here",
+        ),
+    ],
+)
+def test_what_is_missing_or_damaged_is_told_in_half_a_sentence(
+    folder: Path, name: str, damage: Callable[[Path], None], fact: str, sentence: str
+) -> None:
+    damage(folder / name)
+    with pytest.raises(Unreadable, match=sentence):
+        getattr(Results(folder), fact)
+
+
+def test_a_record_that_no_run_can_have_made_is_told(folder: Path) -> None:
+    change(folder / "run.json", started="2026-13-32T25:61:61Z")
+    with pytest.raises(Unreadable, match=r"^run\.json cannot be read as a run \(.*started"):
+        _ = Results(folder).run
+
+
+def test_a_finished_run_is_read_with_the_readers_own_kind() -> None:
+    class Mine(Results):
+        @property
+        def arms(self) -> list[str]:
+            return [arm.name for arm in self.run.arms]
+
+    assert read_results(str(COMMITTED), Mine).arms[0] == "pgmnemo"
+    assert read_results(COMMITTED).edition.version == "1.2.0"
+
+
+def test_what_is_no_results_folder_is_wrong_use(tmp_path: Path) -> None:
+    for place in (tmp_path, tmp_path / "nowhere"):
+        assert not is_run(place)
+        with pytest.raises(UsageError, match="is no results folder; name one that a run has finished"):
+            read_results(place)
+
+
+@pytest.mark.parametrize("name", ["run.json", "BLOCKED.md", "manifest.json", "metrics.json"])
+def test_one_file_is_enough_to_see_a_damaged_run(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    assert is_run(tmp_path)
+
+
+def test_a_blocked_run_has_no_figure_to_read(folder: Path) -> None:
+    (folder / "BLOCKED.md").touch()
+    assert Results(folder).blocked
+    with pytest.raises(RefusedError, match=r"is blocked and has no figure \(protocol §5\): read its BLOCKED"):
+        read_results(folder)
+
+
+@pytest.mark.parametrize("name", ["run.json", "metrics.json"])
+def test_a_file_that_the_manifest_does_not_list_is_refused(folder: Path, name: str) -> None:
+    change(folder / name, seed=7)
+    with pytest.raises(RefusedError, match=rf"{name} is not the file that manifest\.json lists: take it"):
+        read_results(folder)
+
+
+def test_record_and_figures_of_two_runs_are_refused(folder: Path) -> None:
+    assert Results(folder).run.verdict is Verdict.VERIFIED
+    change(folder / "metrics.json", verdict="deviation")
+    list_anew(folder, "metrics.json")
+    with pytest.raises(RefusedError, match=r"run\.json and metrics\.json of .* are not of one run"):
+        read_results(folder)
+
+
+def test_a_damaged_run_is_one_sentence_with_its_folder(folder: Path) -> None:
+    (folder / "metrics.json").unlink()
+    sentence = r"run: metrics\.json cannot be read \(No such file or directory\); take it from the commit"
+    with pytest.raises(OutputError, match=sentence) as error:
+        read_results(folder)
+    assert not isinstance(error.value, Unreadable)
+
+
+def test_a_run_of_an_edition_that_is_not_known_here_says_so(folder: Path) -> None:
+    change(folder / "run.json", protocol={"version": "9.0.0", "sha256": "ab" * 32})
+    list_anew(folder, "run.json")
+    results: Results = read_results(folder)
+    with pytest.raises(UsageError, match=r"protocol 9\.0\.0 is not known here; known are: 1\.1\.0, "):
+        _ = results.edition

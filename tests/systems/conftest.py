@@ -1,0 +1,185 @@
+"""A tiny corpus in three projects, and systems that answer as a test tells them to."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner.embedders import EMBEDDERS, EmbedderOptions
+from runner.progress import QUIET, Progress
+from runner.records import Matrix
+from runner.systems import Kind, Lesson, Lessons, Match, Place, Query, System
+
+WIDTH = 384
+PROJECTS = ("the garden's", 'a "boat"', "bakery")
+ABOUT = {
+    "the garden's": ("quince", "telescope", "accordion", "greyhound"),
+    'a "boat"': ("lighthouse", "harbour", "anchor", "compass", "seagull"),
+    "bakery": ("sourdough", "croissant", "oven"),
+}
+LATER = "marmalade"  # what the lesson is about that is added afterwards
+EMBEDDER = EMBEDDERS["hash"](EmbedderOptions(dimensions=WIDTH))
+
+
+def embedded(text: str) -> Matrix:
+    row: Matrix = EMBEDDER.embed_documents([text])[0]
+    return row
+
+
+def told(thing: str) -> str:
+    """Every text is of another length, so that no two are equally near to a question."""
+    things = [LATER, *(one for project in PROJECTS for one in ABOUT[project])]
+    more = " ".join(f"{thing}{number}" for number in range(things.index(thing)))
+    return f"Ana: I saw the {thing} today.\nBo: Tell me more about that {thing}, please. {more}"
+
+
+class Tiny(Lessons):
+    """Numbers are no positions, and the first lesson of every project has the same external id."""
+
+    def __init__(self, vectors: bool = True, projects: Sequence[str] = PROJECTS) -> None:
+        self._vectors, self._projects = vectors, projects
+        every = [(project, at, thing) for project in PROJECTS for at, thing in enumerate(ABOUT[project])]
+        numbers = {(project, f"x{at}"): len(every) - 1 - n for n, (project, at, _) in enumerate(every)}
+        numbers |= {(project, "later"): len(every) for project in PROJECTS}
+        self._numbers, self._all = numbers, [one for one in every if one[0] in projects]
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @property
+    def width(self) -> int | None:
+        return WIDTH if self._vectors else None
+
+    @property
+    def projects(self) -> Sequence[str]:
+        return self._projects
+
+    def number(self, project: str, external_id: str) -> int:
+        return self._numbers[project, external_id]
+
+    def lesson(self, position: int) -> Lesson:
+        project, at, thing = self._all[position]
+        return self._made(project, f"x{at}", thing, at)
+
+    def later(self, project: str) -> Lesson:
+        """One that is not loaded."""
+        return self._made(project, "later", LATER, 9)
+
+    def _made(self, project: str, external_id: str, thing: str, day: int) -> Lesson:
+        text = told(thing)
+        parts = tuple(text.split("\n"))
+        lesson = Lesson(
+            number=self.number(project, external_id), project=project, external_id=external_id, text=text,
+            occurred_at=datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=day), passages=parts,
+        )  # fmt: skip
+        if not self._vectors:
+            return lesson
+        rows = EMBEDDER.embed_documents(list(parts))
+        return replace(lesson, vector=embedded(text), passage_vectors=rows)
+
+    def queries(self, project: str | None = None) -> list[tuple[Query, Lesson]]:
+        """For each lesson (of the project) a question that its own words answer, asked there."""
+        return [
+            (self.query(f"What of the {ABOUT[one.project][int(one.external_id[1:])]}?", project, at), one)
+            for at, one in enumerate(self) if project in (None, one.project)
+        ]  # fmt: skip
+
+    def query(self, text: str, project: str | None = None, number: int = 0) -> Query:
+        vector = embedded(text) if self._vectors else None
+        return Query(number, text, vector, project, datetime(2026, 2, 1, tzinfo=UTC))
+
+
+Answer = Callable[[Query, int], Any]
+
+
+class Scripted(System):
+    """Answers by a function, and counts how often it is asked."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer, self.asked = answer, 0
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        return {}
+
+    def ask(self, query: Query, k: int) -> Any:
+        self.asked += 1
+        return self.answer(query, k)
+
+
+class ScriptedClients(Scripted):
+    """The same with clients, which are counted."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer)
+        self.opened = self.closed = 0
+
+    def client(self, settings: Mapping[str, str] | None = None) -> Any:
+        self.opened += 1
+        return ScriptedClient(self)
+
+
+class ScriptedClient:
+    def __init__(self, system: ScriptedClients) -> None:
+        self.system = system
+
+    def ask(self, query: Query, k: int) -> Any:
+        return self.system.ask(query, k)
+
+    def close(self) -> None:
+        self.system.closed += 1
+
+
+class Tools:
+    """What tests build with."""
+
+    Tiny, Scripted, ScriptedClients = Tiny, Scripted, ScriptedClients
+    PROJECTS, LATER, WIDTH = PROJECTS, LATER, WIDTH
+    told = staticmethod(told)
+    embedded = staticmethod(embedded)
+
+    @staticmethod
+    def best(lessons: Lessons) -> Answer:
+        """The lessons of the scope in their order."""
+
+        def answer(query: Query, k: int) -> list[Match]:
+            inside = [one for one in lessons if query.project in (None, one.project)]
+            return [Match(one.number, 1.0 / place) for place, one in enumerate(inside[:k], start=1)]
+
+        return answer
+
+    @staticmethod
+    def kind(open: Callable[[Place], System], **options: Any) -> Kind:
+        return Kind("Scripted", "as told", open, **options)
+
+
+@pytest.fixture(scope="session")
+def tools() -> type[Tools]:
+    return Tools
+
+
+@pytest.fixture(scope="session")
+def tiny() -> Tiny:
+    return Tiny()
+
+
+@pytest.fixture(scope="session")
+def environ() -> Mapping[str, str]:
+    """No compose service answers, so that databases are embedded ones."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return {"PGMNEMO_PORT": str(probe.getsockname()[1])}
+
+
+@pytest.fixture
+def place(tmp_path: Path, environ: Mapping[str, str]) -> Iterator[Place]:
+    """Nothing may be left there."""
+    folder = tmp_path / "place"
+    folder.mkdir()
+    yield Place(folder, "0.3.1", "tiny", {"gate_strict": "off"}, environ)
+    assert not list(folder.iterdir())

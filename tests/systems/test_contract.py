@@ -1,0 +1,219 @@
+"""Every built-in system keeps the contract, on a corpus small enough to know every answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from runner.systems import SYSTEMS, Match, Place, Query, absent, kind_of, open_system
+from runner.systems.asking import Judge, answers, components_of
+from runner.systems.controls import ExactCosine
+from runner.systems.system import Concurrent, Exact, Explained, Legged, VectorLeg, Writable
+
+pytestmark = pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")
+NAMES = ("pgmnemo", "pgmnemo@0.2.1", "sqlite-fts5", "sqlite-hybrid", "chroma", "gin-hnsw")
+WORDLESS = [name for name in NAMES if not kind_of(name).needs_vectors]
+ODD = (
+    '"NEAR( OR AND -- ; \'; DROP TABLE memory; \\', "*", "\0 zero", "🐕 ÆØÅ 日本語", "a:b ^c {d} (e",
+    "x" * 9000,
+)  # fmt: skip
+
+
+class Loaded:
+    """A system that has the tiny corpus, asked as a run asks."""
+
+    def __init__(self, name: str, system: Any, lessons: Any) -> None:
+        self.name, self.kind, self.system, self.lessons = name, kind_of(name), system, lessons
+
+    def ask(
+        self, queries: list[Query], k: int, settings: Mapping[str, str] | None = None, workers: int = 4
+    ) -> list[tuple[Match, ...]]:
+        judge = Judge(self.name, self.lessons, components_of(self.system))
+        options = {"settings": settings, "workers": workers}
+        return [one.matches for one in answers(self.system, self.name, queries, k, judge, **options)]
+
+
+def loaded(name: str, tools: Any, environ: Any, folder: Any, vectors: bool = True) -> Iterator[Loaded]:
+    if sentence := absent(kind_of(name)):
+        pytest.skip(sentence)
+    lessons = tools.Tiny(vectors)
+    place = Place(folder, "0.3.1", f"{name} {vectors}", {"gate_strict": "off"}, environ)
+    with open_system(name, place) as system:
+        seconds = system.load(lessons)
+        assert all(taken >= 0 for taken in seconds.values())
+        yield Loaded(name, system, lessons)
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def one(
+    request: pytest.FixtureRequest, tools: Any, environ: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Loaded]:
+    yield from loaded(request.param, tools, environ, tmp_path_factory.mktemp("one"))
+
+
+@pytest.fixture(scope="module", params=WORDLESS)
+def without_vectors(
+    request: pytest.FixtureRequest, tools: Any, environ: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Loaded]:
+    yield from loaded(request.param, tools, environ, tmp_path_factory.mktemp("none"), vectors=False)
+
+
+def places(system: Loaded, project: str | None) -> list[int]:
+    """At which rank each lesson is found for a question of its own words."""
+    pairs = system.lessons.queries(project)
+    found = system.ask([query for query, _ in pairs], 50)
+    return [
+        numbers(matches).index(lesson.number) + 1 for matches, (_, lesson) in zip(found, pairs, strict=True)
+    ]
+
+
+def test_the_lesson_of_a_questions_words_comes_back_under_its_own_number(one: Loaded, tools: Any) -> None:
+    for project in tools.PROJECTS:
+        assert set(places(one, project)) == {1}
+    assert set(places(one, None)) == {1}
+
+
+def test_so_it_does_without_vectors(without_vectors: Loaded, tools: Any) -> None:
+    for project in (*tools.PROJECTS, None):
+        assert set(places(without_vectors, project)) == {1}
+
+
+@pytest.mark.parametrize("k", [1, 2, 50])
+def test_as_many_are_answered_as_there_are_and_no_more_than_k(one: Loaded, tools: Any, k: int) -> None:
+    for project, size in zip((*tools.PROJECTS, None), (4, 5, 3, 12), strict=True):
+        queries = [query for query, _ in one.lessons.queries(project)]
+        sizes = {len(matches) for matches in one.ask(queries, k)}
+        most = min(k, size)
+        assert sizes == {most} if one.name != "sqlite-fts5" else max(sizes) == most
+
+
+def test_another_project_is_never_seen(one: Loaded, tools: Any) -> None:
+    """Not even for its own words."""
+    garden, boat, _ = tools.PROJECTS
+    foreign = [replace(query, project=boat) for query, _ in one.lessons.queries(garden)]
+    inside = {lesson.number for lesson in one.lessons if lesson.project == boat}
+    for matches in one.ask(foreign, 50):
+        assert set(numbers(matches)) <= inside
+
+
+def test_answers_repeat_whoever_asks_and_however_many_at_once(one: Loaded) -> None:
+    queries = [query for query, _ in one.lessons.queries()] * 3
+    alone, together, again = (one.ask(queries, 10, workers=workers) for workers in (1, 4, 4))
+    assert alone == together == again
+    direct = [tuple(one.system.ask(query, 10)) for query in queries]
+    assert direct == alone
+
+
+def test_a_smaller_k_is_the_beginning_of_a_larger_one(one: Loaded) -> None:
+    queries = [query for query, _ in one.lessons.queries()]
+    ten, three = (one.ask(queries, k) for k in (10, 3))
+    assert [numbers(matches[:3]) for matches in ten] == [numbers(matches) for matches in three]
+
+
+def test_no_text_of_a_question_is_too_odd(one: Loaded, tools: Any) -> None:
+    """But that PostgreSQL has no text with a zero in it."""
+    odd = [text for text in ODD if not (one.kind.postgres and "\0" in text)]
+    queries = [one.lessons.query(text, project) for text in odd for project in (tools.PROJECTS[0], None)]
+    assert len(one.ask(queries, 5)) == len(queries)
+
+
+def test_a_question_without_a_word_is_answered_by_its_vector_or_by_nothing(one: Loaded) -> None:
+    [found] = one.ask([one.lessons.query("?!", one.lessons.projects[0])], 3)
+    assert len(found) in ((0,) if not one.kind.vectors else (0, 3))
+
+
+def test_facts_and_sizes_are_told(one: Loaded) -> None:
+    facts, sizes = one.system.facts(), one.system.sizes()
+    assert facts["version"]
+    assert all(isinstance(text, str) for text in (*facts, *facts.values()))
+    assert sum(sizes.values()) > 1000
+    assert all(isinstance(size, int) for size in sizes.values())
+    assert (memory := one.system.memory()) is None or memory >= 0
+    assert one.kind.title
+    assert one.kind.words or one.system.words()
+
+
+def test_components_are_those_that_it_names(one: Loaded) -> None:
+    [query, *_] = [query for query, _ in one.lessons.queries()]
+    named = one.system.components if isinstance(one.system, Explained) else ()
+    assert bool(named) == (one.kind.walls and one.kind.versions)
+    assert {len(match.components) for match in one.ask([query], 10)[0]} == {len(named)}
+
+
+def test_its_legs_answer_alone_and_none_is_the_whole(one: Loaded) -> None:
+    queries = [query for query, _ in one.lessons.queries()]
+    legs = one.system.legs if isinstance(one.system, Legged) else {}
+    assert bool(legs) == one.kind.hybrid
+    whole = one.ask(queries, 10)
+    for settings, words in legs.values():
+        assert words
+        assert one.ask(queries, 10, settings) != whole
+    if "vector" in legs:
+        with closing(one.system.client()) as client:
+            nearest = [tuple(client.nearest(query, 10)) for query in queries]
+        assert one.ask(queries, 10, legs["vector"][0]) == nearest
+
+
+def test_its_nearest_are_the_nearest(one: Loaded, tools: Any) -> None:
+    """On a dozen lessons an approximate index has no excuse.
+
+    What weighs more than one cosine a lesson names settings under which it compares every vector.
+    """
+    cosine, own = ExactCosine(), one.system.exact if isinstance(one.system, Exact) else None
+    cosine.load(one.lessons)
+    assert bool(own) == (one.name == "pgmnemo")
+    with closing(one.system.client()) as client, closing(one.system.client(own)) as exact:
+        assert isinstance(client, VectorLeg) == one.kind.vectors
+        for project in (*tools.PROJECTS, None) if one.kind.vectors else ():
+            for query, _ in one.lessons.queries(project):
+                wanted = exact.nearest(query, 3) if own else cosine.ask(query, 3)
+                assert numbers(client.nearest(query, 3)) == numbers(wanted)
+
+
+def numbers(matches: Iterable[Match]) -> list[int]:
+    return [match.number for match in matches]
+
+
+def test_it_has_clients_for_several_threads_and_takes_new_lessons(one: Loaded, tools: Any) -> None:
+    """The last test: afterwards there is one lesson more."""
+    assert isinstance(one.system, Concurrent)
+    garden, boat, _ = tools.PROJECTS
+    lesson, about = one.lessons.later(garden), f"What of the {tools.LATER}?"
+    with closing(one.system.client()) as writer, closing(one.system.client()) as reader:
+        assert isinstance(writer, Writable)
+        before = reader.ask(one.lessons.query(about, garden), 10)
+        assert lesson.number not in numbers(before)
+        writer.add(lesson)
+        for project in (garden, None):
+            assert reader.ask(one.lessons.query(about, project), 10)[0].number == lesson.number
+        elsewhere = reader.ask(one.lessons.query(about, boat), 10)
+        assert lesson.number not in numbers(elsewhere)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_can_be_opened_and_closed_without_a_lesson(name: str, place: Place) -> None:
+    if sentence := absent(kind_of(name)):
+        pytest.skip(sentence)
+    with open_system(name, place) as system:
+        assert system.facts()["version"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_second_opening_holds_nothing_of_the_first(name: str, place: Place, tools: Any) -> None:
+    if sentence := absent(kind_of(name)):
+        pytest.skip(sentence)
+    for projects in (tools.PROJECTS, tools.PROJECTS[:1]):
+        lessons = tools.Tiny(projects=projects)
+        with open_system(name, place) as system:
+            system.load(lessons)
+            queries = [query for query, _ in tools.Tiny().queries()]
+            found = Loaded(name, system, lessons).ask(queries, 50)
+            assert len({match.number for matches in found for match in matches}) <= len(lessons)
+
+
+def test_all_that_need_no_network_are_among_them() -> None:
+    assert {name.partition("@")[0] for name in NAMES} == set(SYSTEMS) - {"http"}

@@ -1,0 +1,164 @@
+"""Names, versions and packages of systems; a folder of their own; whatever goes wrong on the way."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner import systems
+from runner.errors import DatabaseError, SystemFault, UsageError
+from runner.progress import QUIET, Progress
+from runner.registry import Parts
+from runner.systems import SYSTEMS, Kind, Lessons, Place, System, absent, kind_of, open_system
+
+
+class Kept(System):
+    """Writes into its folder."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        assert not list(place.folder.iterdir())
+        (place.folder / "deep").mkdir()
+        (place.folder / "deep" / "file").write_text("x")
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        return {}
+
+    def ask(self, query: Any, k: int) -> Any:
+        return []
+
+
+@pytest.fixture
+def register(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Let a kind be known under a name."""
+
+    def known(name: str, open: Any = Kept, **options: Any) -> None:
+        monkeypatch.setitem(SYSTEMS._members, name, Kind("Odd", "an odd one", open, **options))
+
+    return known
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("oracle", "there is no system named 'oracle'; choose one of: pgmnemo, sqlite-fts5, .*"),
+        ("", "there is no system named ''; choose one of: .*"),
+        ("chroma@1.0", "the system chroma takes no version: 'chroma@1.0'"),
+        ("pgmnemo@", "the system pgmnemo lacks the version behind its @: 'pgmnemo@'"),
+        ("@0.3.0", "there is no system named ''; choose one of: .*"),
+    ],
+)
+def test_a_name_that_means_no_system_is_wrong_use(name: str, words: str) -> None:
+    with pytest.raises(UsageError, match=f"^{words}$"):
+        kind_of(name)
+
+
+def test_a_version_in_the_name_goes_before_that_of_the_place(register: Any, place: Place) -> None:
+    register("odd", versions=True)
+    with open_system("odd@1.2", place) as named, open_system("odd", place) as other:
+        assert (named.place.version, other.place.version) == ("1.2", "0.3.1")  # type: ignore[attr-defined]
+
+
+def test_another_package_may_add_a_system_and_none_takes_a_name_that_stands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    entries = [metadata.EntryPoint(name, "nowhere:KIND", systems.GROUP) for name in ("foreign", "chroma")]
+    monkeypatch.setattr("runner.registry.entry_points", lambda group: entries)
+    parts: Parts[Kind] = Parts("system", {"chroma": "runner.systems.chroma:CHROMA"}, systems.GROUP)
+    assert list(parts) == ["chroma", "foreign"]
+    assert parts["chroma"] is kind_of("chroma")
+    monkeypatch.setitem(SYSTEMS._members, "foreign", "runner.systems:GROUP")
+    with pytest.raises(UsageError, match=r"the system foreign is no Kind of runner\.systems, but str"):
+        kind_of("foreign")
+
+
+def test_what_is_not_installed_is_named_with_the_way_to_install_it(register: Any, place: Place) -> None:
+    register("odd", packages=("numpy", "no-such-package", "nor-this"), remedy="pip install odd")
+    sentence = "not installed: no-such-package and nor-this; pip install odd"
+    assert absent(kind_of("odd")) == sentence
+    with pytest.raises(SystemFault, match=f"^odd is {sentence}$"), open_system("odd", place):
+        raise AssertionError("it cannot be opened")
+    assert absent(kind_of("pgmnemo")) == ""
+
+
+def test_its_folder_is_its_own_and_goes_with_it(register: Any, place: Place) -> None:
+    register("odd")
+    with open_system("odd", place) as one, open_system("odd", place) as other:
+        folders = [system.place.folder for system in (one, other)]  # type: ignore[attr-defined]
+        assert folders[0] != folders[1]
+        assert all(place.folder in folder.parents for folder in folders)
+    assert not any(folder.exists() for folder in folders)
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(register: Any, place: Place, tmp_path: Path) -> None:
+    register("odd")
+    nowhere, words = replace(place, folder=tmp_path / "nowhere"), "no temporary folder can be made in "
+    with pytest.raises(DatabaseError, match=words), open_system("odd", nowhere):
+        raise AssertionError("it cannot be opened")
+
+
+def test_an_opening_that_fails_is_one_sentence_and_leaves_nothing(register: Any, place: Place) -> None:
+    def fails(place: Place) -> System:
+        Kept(place)
+        raise ImportError("libodd.so: cannot open\nshared object file")
+
+    register("odd", fails)
+    words = r"^odd failed: ImportError: libodd\.so: cannot open$"
+    with pytest.raises(SystemFault, match=words), open_system("odd", place):
+        raise AssertionError("it cannot be opened")
+
+
+class Closing(Kept):
+    """Its end goes wrong as told."""
+
+    how: Any = None
+    closed = 0
+
+    def close(self) -> None:
+        type(self).closed += 1
+        self.how()
+
+
+def test_a_close_that_fails_is_told_unless_something_else_went_wrong_before(
+    register: Any, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Closing, "how", lambda self: 1 / 0)
+    monkeypatch.setattr(Closing, "closed", 0)
+    register("odd", Closing)
+    with pytest.raises(SystemFault, match=r"^odd failed: ZeroDivisionError"), open_system("odd", place):
+        pass
+    with pytest.raises(LookupError, match="before"), open_system("odd", place):
+        raise LookupError("before")
+    with pytest.raises(KeyboardInterrupt), open_system("odd", place):
+        raise KeyboardInterrupt
+    assert Closing.closed == 3
+
+
+def test_a_close_that_hangs_holds_up_no_error(
+    register: Any, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(systems, "PATIENCE", 0.1)
+    monkeypatch.setattr(Closing, "how", lambda self: time.sleep(20))
+    register("odd", Closing)
+    began = time.perf_counter()
+    with pytest.raises(LookupError), open_system("odd", place):
+        raise LookupError
+    assert time.perf_counter() - began < 5
+
+
+def test_naming_the_systems_loads_none_of_them() -> None:
+    """Whoever lists names imports no database and no model."""
+    code = (
+        "import sys; from runner.systems import SYSTEMS; list(SYSTEMS);"
+        "sys.exit(bool({'chromadb', 'apsw', 'sqlite_vec', 'torch'} & set(sys.modules)))"
+    )
+    root = Path(systems.__file__).parents[2]
+    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0

@@ -1,0 +1,344 @@
+"""Every ending of a command on finished runs in runner/README.md is provoked, and says what it says there."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner.cli import main
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "runner" / "README.md"
+ROW = re.compile(
+    r"^\| (?P<cause>.+?) \| (?P<tick>``?) ?(?P<sentence>.+?) ?(?P=tick) \| (?P<code>\d+) \|$", re.MULTILINE
+)
+TABLE = {row["cause"]: row for row in ROW.finditer(README.read_text().partition("### On finished runs")[2])}
+[SAMPLE] = (ROOT / "benchmarks" / "sample" / "results").glob("v0.2.1_20261121_minilm")
+[LOCOMO] = (ROOT / "benchmarks" / "locomo" / "results").glob("v0.2.1_20261121_minilm")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a case may use: a folder, and committed runs to copy into it."""
+
+    base: Path
+    patch: pytest.MonkeyPatch
+
+    def sample(self, name: str = "a") -> Path:
+        """The whole committed run of the sample, under another name."""
+        return Path(shutil.copytree(SAMPLE, self.base / name))
+
+    def locomo(self, name: str = "a", **run: Any) -> Path:
+        """As much of the committed LoCoMo run as a citation reads, with a changed run.json."""
+        place = self.base / name
+        place.mkdir()
+        for file in ("run.json", "metrics.json", "manifest.json"):
+            shutil.copy(LOCOMO / file, place / file)
+        edit(place / "run.json", **run)
+        seal(place)
+        return place
+
+    def blocked(self) -> Path:
+        place = self.base / "blocked"
+        place.mkdir()
+        (place / "BLOCKED.md").write_text("# BLOCKED")
+        return place
+
+    def file(self, content: bytes) -> Path:
+        (self.base / "notes.md").write_bytes(content)
+        return self.base / "notes.md"
+
+
+def edit(file: Path, **changes: Any) -> None:
+    """Change entries of a JSON file; a mapping is merged into the one that is there."""
+    document = json.loads(file.read_text())
+    for name, value in changes.items():
+        document[name] = document[name] | value if isinstance(value, dict) else value
+    file.write_text(json.dumps(document))
+
+
+def seal(place: Path) -> None:
+    """Let the manifest list the files as they are now."""
+    manifest = json.loads((place / "manifest.json").read_text())
+    for entry in manifest["files"]:
+        if (place / entry["name"]).exists():
+            entry["sha256"] = sha256((place / entry["name"]).read_bytes()).hexdigest()
+    (place / "manifest.json").write_text(json.dumps(manifest))
+
+
+def rewrite(file: Path, old: str, new: str) -> None:
+    file.write_text(file.read_text().replace(old, new))
+
+
+Case = Callable[[Stage], list[Any]]
+CASES: dict[str, Case] = {}
+
+
+def ending(cause: str) -> Callable[[Case], Case]:
+    def register(case: Case) -> Case:
+        CASES[cause] = case
+        return case
+
+    return register
+
+
+for cause, words in {
+    "`--repeat 0`": ["sample", "--embedder", "hash", "--repeat", "0"],
+    "`verify` without a folder": ["verify"],
+    "`verify` or `rescore` of nothing": ["verify", "/nonsense"],
+    "`verify` of a folder without a run": ["verify", ROOT / "sql"],
+    "`verify` with a corpus or history that is not there": ["verify", SAMPLE, "--corpus", "/nonsense"],
+    "`report`, `cite` or `leaderboard` over another file": [
+        "leaderboard",
+        SAMPLE,
+        "--output",
+        ROOT / "README.md",
+    ],
+    "`report`, `cite` or `leaderboard` into a run": ["cite", LOCOMO, "--badge", LOCOMO / "badge.svg"],
+    "`cite` or `report` into another kind of file": ["cite", LOCOMO, "--badge", "badge.png"],
+    "`lint` with a root that is not there": ["lint", ROOT / "README.md", "--root", "/nonsense"],
+    "`rescore` by an unknown metric code": ["rescore", SAMPLE, "--metric-code", "7"],
+    "`rescore` into a folder that exists": ["rescore", SAMPLE, "--output", ROOT],
+    "`rescore` into the run itself": ["rescore", SAMPLE, "--output", SAMPLE / "anew"],
+    "`compare` of one folder": ["compare", SAMPLE],
+    "`compare` of folders and versions": ["compare", SAMPLE, "--versions", "0.2.1", "0.3.0"],
+    "`compare` of versions of no suite": ["compare", "--versions", "0.2.1", "0.3.0"],
+    "`compare` of what is no run": ["compare", SAMPLE, "/nonsense"],
+    "`compare` despite what is no condition": ["compare", SAMPLE, SAMPLE, "--despite", "weather"],
+    "`--max-drop` that cannot be read": ["compare", SAMPLE, SAMPLE, "--max-drop", "MRR@50"],
+    "`--max-drop` of an unknown metric": ["compare", SAMPLE, SAMPLE, "--max-drop", "x=0.1"],
+    "`--max-drop` above 1": ["compare", SAMPLE, SAMPLE, "--max-drop", "MRR@50=2"],
+    "`gate` of nothing": ["gate", "--baseline", "/nonsense", SAMPLE],
+    "`cite` of nothing": ["cite", "/nonsense"],
+    "`cite` of the sample": ["cite", SAMPLE],
+    "`lint` without a file": ["lint"],
+    "`lint` of nothing": ["lint", "/nonsense.md"],
+    "`leaderboard` without a folder": ["leaderboard"],
+    "`leaderboard` in two forms": ["leaderboard", SAMPLE, "--json", "--markdown"],
+    "`leaderboard` of nothing": ["leaderboard", "/nonsense"],
+    "`leaderboard` into another kind of file": ["leaderboard", SAMPLE, "--output", "board.pdf"],
+    "`leaderboard` that cannot be written": ["leaderboard", SAMPLE, "--output", "/nonsense/board.svg"],
+}.items():
+    CASES[cause] = lambda stage, words=words: words  # type: ignore[misc]
+
+
+@ending("`rescore` of a damaged run")
+def _(stage: Stage) -> list[Any]:
+    place = stage.sample()
+    (place / "raw_retrievals.jsonl").write_text("{")
+    return ["rescore", place]
+
+
+@ending("`compare` without the raw rankings")
+def _(stage: Stage) -> list[Any]:
+    place = stage.sample()
+    (place / "raw_retrievals.jsonl").unlink()
+    return ["compare", SAMPLE, place]
+
+
+@ending("`compare` of unlike runs")
+def _(stage: Stage) -> list[Any]:
+    place = stage.sample()
+    edit(place / "run.json", options={"mode": "vector"})
+    seal(place)
+    return ["compare", SAMPLE, place]
+
+
+@ending("`compare` of a changed file")
+def _(stage: Stage) -> list[Any]:
+    place = stage.sample()
+    edit(place / "run.json", seed=7)
+    return ["compare", SAMPLE, place]
+
+
+@ending("`compare` of runs without a shared scope")
+def _(stage: Stage) -> list[Any]:
+    place = stage.sample()
+    rewrite(place / "raw_retrievals.jsonl", '"conversation"', '"talk"')
+    rewrite(place / "raw_retrievals.jsonl", '"pool"', '"lake"')
+    seal(place)
+    return ["compare", SAMPLE, place, "--despite", "scopes,questions,gold"]
+
+
+@ending("`compare` of runs without a shared cutoff")
+def _(stage: Stage) -> list[Any]:
+    place = stage.sample()
+    rewrite(place / "metrics.json", "recall_any@", "recall_some@")
+    seal(place)
+    return ["compare", SAMPLE, place, "--despite", "metrics"]
+
+
+@ending("`compare` of runs without a shared question")
+def _(stage: Stage) -> list[Any]:
+    place = stage.sample()
+    rewrite(place / "raw_retrievals.jsonl", '"question":"', '"question":"another ')
+    seal(place)
+    return ["compare", SAMPLE, place, "--despite", "questions"]
+
+
+@ending("`compare` of a blocked run")
+def _(stage: Stage) -> list[Any]:
+    return ["compare", SAMPLE, stage.blocked()]
+
+
+@ending("`compare` of a file that is not JSON")
+def _(stage: Stage) -> list[Any]:
+    place = stage.sample()
+    (place / "run.json").write_text("{")
+    seal(place)
+    return ["compare", SAMPLE, place]
+
+
+@ending("`compare` of a file that is another JSON")
+def _(stage: Stage) -> list[Any]:
+    place = stage.sample()
+    (place / "run.json").write_text("[]")
+    seal(place)
+    return ["compare", SAMPLE, place]
+
+
+@ending("`gate` of a folder without a run")
+def _(stage: Stage) -> list[Any]:
+    return ["gate", "--baseline", stage.base, SAMPLE]
+
+
+@ending("`gate` of a blocked run")
+def _(stage: Stage) -> list[Any]:
+    return ["gate", "--baseline", SAMPLE, stage.blocked()]
+
+
+@ending("`gate` with a summary that cannot be written")
+def _(stage: Stage) -> list[Any]:
+    stage.patch.setenv("GITHUB_STEP_SUMMARY", str(stage.base))
+    return ["gate", "--baseline", SAMPLE, stage.sample()]
+
+
+@ending("`cite` of what is no run")
+def _(stage: Stage) -> list[Any]:
+    return ["cite", stage.base]
+
+
+@ending("`cite` of a blocked run")
+def _(stage: Stage) -> list[Any]:
+    return ["cite", stage.blocked()]
+
+
+@ending("`cite` of an unverified run")
+def _(stage: Stage) -> list[Any]:
+    place = stage.locomo(verdict="unverified")
+    edit(place / "metrics.json", verdict="unverified")
+    seal(place)
+    return ["cite", place]
+
+
+@ending("`cite` of a trivial recall")
+def _(stage: Stage) -> list[Any]:
+    place = stage.locomo()
+    rewrite(place / "metrics.json", '"trivial": 0', '"trivial": 1')
+    seal(place)
+    return ["cite", place]
+
+
+@ending("`cite` of a changed file")
+def _(stage: Stage) -> list[Any]:
+    place = stage.locomo()
+    edit(place / "run.json", seed=7)
+    return ["cite", place]
+
+
+@ending("`cite` of another manifest")
+def _(stage: Stage) -> list[Any]:
+    place = stage.locomo()
+    edit(place / "manifest.json", files=None)
+    return ["cite", place]
+
+
+@ending("`cite` of two runs in one folder")
+def _(stage: Stage) -> list[Any]:
+    return ["cite", stage.locomo(verdict="verified")]
+
+
+@ending("`cite` of a file that is not JSON")
+def _(stage: Stage) -> list[Any]:
+    place = stage.locomo()
+    (place / "run.json").write_text("{")
+    seal(place)
+    return ["cite", place]
+
+
+@ending("`cite` of a file that is another JSON")
+def _(stage: Stage) -> list[Any]:
+    place = stage.locomo()
+    (place / "run.json").write_text("[]")
+    seal(place)
+    return ["cite", place]
+
+
+@ending("`cite --previous` of an unlike run")
+def _(stage: Stage) -> list[Any]:
+    return ["cite", stage.locomo(), "--previous", stage.locomo("b", options={"mode": "vector"})]
+
+
+@ending("`cite --badge` that cannot be written")
+def _(stage: Stage) -> list[Any]:
+    return ["cite", stage.locomo(), "--badge", stage.base / "no" / "badge.svg"]
+
+
+@ending("`lint` of what is no text")
+def _(stage: Stage) -> list[Any]:
+    return ["lint", stage.file(b"\xff\xfe")]
+
+
+@ending("`history` far from any HISTORY.md")
+def _(stage: Stage) -> list[Any]:
+    return ["history", "add", stage.locomo()]
+
+
+@ending("`history deviation` without words")
+def _(stage: Stage) -> list[Any]:
+    return ["history", "deviation", stage.locomo(), " ", "--history", stage.file(b"# HISTORY\n")]
+
+
+@ending("`history deviation` of a run that is not logged")
+def _(stage: Stage) -> list[Any]:
+    return ["history", "deviation", stage.locomo(), "late", "--history", stage.file(b"# HISTORY\n")]
+
+
+@ending("`history` of a run that was changed")
+def _(stage: Stage) -> list[Any]:
+    place, history = stage.locomo(), stage.file(b"# HISTORY\n")
+    assert main(["history", "add", str(place), "--history", str(history)]) == 0
+    edit(place / "run.json", seed=7)
+    seal(place)
+    return ["history", "add", place, "--history", history]
+
+
+@pytest.mark.parametrize("cause", CASES)
+def test_an_ending_is_its_documented_sentence(
+    cause: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = CASES[cause](Stage(tmp_path, monkeypatch))
+    capsys.readouterr()
+    code = main([str(word) for word in words])
+    said = capsys.readouterr().err.strip().splitlines()
+    row = TABLE[cause]
+    assert re.fullmatch(".+".join(map(re.escape, row["sentence"].split("…"))), said[-1]), said
+    assert (len(said), code) == (1, int(row["code"]))
+
+
+def test_rescore_says_of_nothing_what_verify_says(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rescore", "/nonsense"]) == main(["verify", "/nonsense"]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == second
+
+
+def test_every_documented_ending_is_provoked() -> None:
+    assert set(TABLE) == set(CASES)

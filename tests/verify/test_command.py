@@ -1,0 +1,81 @@
+"""`python -m runner verify` and `runner.verify`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import runner
+from runner.cli import main
+from runner.errors import UsageError
+from runner.verify import verification
+
+
+@pytest.fixture
+def released(monkeypatch: pytest.MonkeyPatch, finished: Any) -> None:
+    """The list of releases of the test stands for the repository's."""
+    monkeypatch.setitem(verification.verify.__kwdefaults__ or {}, "sql", finished.sql)
+
+
+@pytest.mark.usefixtures("released")
+def test_one_line_a_check_and_exit_code_0(
+    copy: Callable[[], Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = copy()
+    assert main(["verify", str(run.folder), "--corpus", str(run.corpus)]) == 0
+    *checks, end = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in checks].count("holds") == len(checks) - 1
+    assert end == "intact: 18 checks hold; the run's verdict is deviation"
+
+
+@pytest.mark.usefixtures("released")
+def test_one_fault_in_one_of_several_folders_is_exit_code_1(
+    copy: Callable[[], Any], finished: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = copy()
+    run.edit("report.md", "n = 4", "n = 5")
+    assert main(["verify", str(finished.folder), str(run.folder)]) == 1
+    out = capsys.readouterr().out
+    assert f"{finished.folder}:\n" in out
+    assert "not intact: 2 of 13 checks found a fault\n" in out
+
+
+@pytest.mark.usefixtures("released")
+def test_json_for_machines(copy: Callable[[], Any], capsys: pytest.CaptureFixture[str]) -> None:
+    run = copy()
+    assert main(["verify", "--json", str(run.folder)]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == "pgmnemo/verification/1"
+    [told] = document["runs"]
+    assert (told["folder"], told["intact"], told["verdict"]) == (run.folder.name, True, "deviation")
+    assert told["checks"][0] == {
+        "check": "complete", "found": "holds", "sentence": "6 files, none missing and none besides",
+    }  # fmt: skip
+
+
+def test_history_can_be_named(copy: Callable[[], Any], tmp_path: Path) -> None:
+    run = copy()
+    elsewhere = tmp_path / "log.md"
+    run.path("HISTORY.md").rename(elsewhere)
+    assert runner.verify(run.folder, history=elsewhere, sql=run.sql).intact
+
+
+def test_no_folder_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UsageError, match="there is no results folder"):
+        runner.verify(tmp_path / "none")
+    assert main(["verify", str(tmp_path / "none")]) == 2
+    assert capsys.readouterr().err.startswith("wrong use: there is no results folder")
+
+
+def test_an_empty_folder_is_no_traceback(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is no results folder; name one that a run has written"):
+        runner.verify(tmp_path)
+
+
+def test_a_folder_of_runs_is_told_from_a_run() -> None:
+    with pytest.raises(UsageError, match=r"is no results folder; it holds \d+: name them"):
+        runner.verify(Path(runner.__file__).parents[1] / "benchmarks" / "sample" / "results")

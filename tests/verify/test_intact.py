@@ -1,0 +1,44 @@
+"""What `verify` says of a run that nobody touched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from runner.history import log_deviation
+from runner.verify import CHECKS, Found
+
+CORPUS_CHECKS = {"corpus", "questions", "gold", "ranked", "chance"}
+
+
+def test_a_run_is_intact_as_its_runner_left_it(copy: Callable[[], Any]) -> None:
+    verification = copy().verify()
+    assert verification.faults == ()
+    assert verification.intact
+    assert verification.verdict == "deviation"
+    not_asked = {answer.check for answer in verification.answers if answer.found is Found.NOT_ASKED}
+    assert not_asked == CORPUS_CHECKS | {"commit"}
+    assert [answer.check for answer in verification.answers] == list(CHECKS)
+
+
+def test_a_run_agrees_with_its_corpus(copy: Callable[[], Any]) -> None:
+    verification = copy().verify(corpus=True)
+    assert verification.faults == ()
+    holding = {answer.check for answer in verification.answers if answer.found is Found.HOLDS}
+    assert holding >= CORPUS_CHECKS
+
+
+def test_a_deviation_that_became_known_later_is_told(copy: Callable[[], Any]) -> None:
+    run = copy()
+    log_deviation(run.folder, "the clock was wrong")
+    answer = next(answer for answer in run.verify().answers if answer.check == "history")
+    assert answer.found is Found.HOLDS
+    assert answer.sentence.endswith("; later it adds: the clock was wrong")
+
+
+def test_the_documentation_names_every_check_in_order() -> None:
+    document = Path(__file__).parents[2] / "benchmarks" / "VERIFYING.md"
+    section = document.read_text(encoding="utf-8").split("## The checks")[1].split("\n## ")[0]
+    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == list(CHECKS)

@@ -1,0 +1,140 @@
+"""Figures anew from the raw rankings of a run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import runner
+from runner.cli import main
+from runner.errors import OutputError, UsageError
+from runner.metrics import DIFFERENCES
+from runner.runs.metrics import metrics_text
+from runner.statistics import Interval, Method
+from runner.verify.rescore import lines
+
+
+@pytest.fixture(scope="module")
+def finished(finish: Callable[..., Any]) -> Any:
+    return finish(limit=4, k=(1, 5))
+
+
+def wider(*given: Any) -> Interval:
+    found = DIFFERENCES["1.1.0"].interval(*given)
+    return Interval(found.value, found.low - 0.5, found.high + 0.5)
+
+
+@pytest.fixture
+def future(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A metric code of the future, under which every difference has a wider interval."""
+    method = Method("an interval of the future", "clustered", wider)
+    monkeypatch.setitem(DIFFERENCES._members, "2.0.0", method)
+
+
+def test_nothing_moves_under_the_same_code(finished: Any) -> None:
+    done = runner.rescore(finished.folder)
+    assert (done.moves, done.why) == ((), ())
+    assert done.report == (finished.folder / "report.md").read_text(encoding="utf-8")
+    assert list(lines(done))[-1].endswith("0 figures in 288 rows moved, metric code 1.1.0 → 1.1.0")
+
+
+@pytest.mark.usefixtures("future")
+def test_another_code_says_what_moved_and_why(finished: Any) -> None:
+    done = runner.rescore(finished.folder, metric_code="2.0.0")
+    assert {move.row.split(", ")[1] for move in done.moves} == {"minus bm25", "minus cosine", "minus random"}
+    assert {move.figure for move in done.moves} == {"ci95_low", "ci95_high"}
+    assert done.why[0] == "metric code 2.0.0 instead of 1.1.0"
+    assert done.why[1].startswith(
+        "intervals, difference: an interval of the future, unclustered (before: paired"
+    )
+    assert "metric code 2.0.0" in done.report
+    assert any(
+        line.startswith("pgmnemo, minus bm25, conversation, all, MRR@50: ci95_low ") for line in lines(done)
+    )
+
+
+def test_another_definition_is_a_reason(finished: Any, tmp_path: Path) -> None:
+    folder = changed(
+        finished.folder, tmp_path, lambda metrics: metrics["definitions"].update({"MRR@50": "Half."})
+    )
+    done = runner.rescore(folder)
+    assert done.moves == ()
+    assert done.why[0].startswith("definitions, MRR@50: 1 / rank")
+    assert done.why[0].endswith("(before: Half.)")
+
+
+@pytest.mark.usefixtures("future")
+def test_a_run_is_verified_under_the_code_of_its_edition(finished: Any) -> None:
+    assert runner.verify(finished.folder, sql=finished.sql).intact
+
+
+def changed(folder: Path, base: Path, change: Callable[[Any], object]) -> Path:
+    """A copy of a run with changed figures."""
+    place = Path(shutil.copytree(folder, base / folder.name))
+    metrics = json.loads((place / "metrics.json").read_bytes())
+    change(metrics)
+    (place / "metrics.json").write_text(metrics_text(metrics), encoding="utf-8")
+    return place
+
+
+def test_figures_that_never_followed_are_told(finished: Any, tmp_path: Path) -> None:
+    folder = changed(finished.folder, tmp_path, lambda metrics: metrics["results"][0].update(value=0.123))
+    done = runner.rescore(folder)
+    assert [(move.figure, move.before) for move in done.moves] == [("value", 0.123)]
+    assert "why: metrics.json did not follow from the raw rankings" in "\n".join(lines(done))
+
+
+def test_a_new_folder_holds_the_figures_and_where_they_come_from(finished: Any, tmp_path: Path) -> None:
+    before = {path.name: path.read_bytes() for path in finished.folder.iterdir()}
+    runner.rescore(finished.folder, output=tmp_path / "new" / "draft")
+    new = {path.name: path.read_bytes() for path in (tmp_path / "new" / "draft").iterdir()}
+    assert sorted(new) == ["metrics.json", "report.md", "rescored.json"]
+    assert new["metrics.json"] == before["metrics.json"]
+    assert json.loads(new["rescored.json"])["source"] == finished.folder.name
+    assert {path.name: path.read_bytes() for path in finished.folder.iterdir()} == before
+
+
+def test_nothing_is_overwritten(finished: Any, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="exists, and nothing is overwritten: name a new folder"):
+        runner.rescore(finished.folder, output=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["draft", "deep/draft", "../{}/draft", "."])
+def test_nothing_is_written_into_the_run_itself(finished: Any, tmp_path: Path, name: str) -> None:
+    folder = Path(shutil.copytree(finished.folder, tmp_path / finished.folder.name))
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(UsageError, match="lies in the results folder itself: name a new folder elsewhere"):
+        runner.rescore(folder, output=folder / name.format(folder.name))
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_a_link_into_the_run_is_no_way_around(finished: Any, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(finished.folder, tmp_path / finished.folder.name))
+    (tmp_path / "link").symlink_to(folder)
+    with pytest.raises(UsageError, match="lies in the results folder itself"):
+        runner.rescore(folder, output=tmp_path / "link" / "draft")
+    with pytest.raises(UsageError, match="lies in the results folder itself"):
+        runner.rescore(tmp_path / "link", output=folder / "draft")
+
+
+def test_wrong_use_is_one_sentence(finished: Any, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no version of the metric code named '7'; choose one of: 1\.0\.0"):
+        runner.rescore(finished.folder, metric_code="7")
+    with pytest.raises(UsageError, match="there is no results folder"):
+        runner.rescore(tmp_path / "none")
+    with pytest.raises(OutputError, match=r"cannot be scored anew: run\.json cannot be read"):
+        runner.rescore(tmp_path)
+
+
+def test_the_command_prints_and_writes(
+    finished: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["rescore", str(finished.folder), "--output", str(tmp_path / "draft")]) == 0
+    assert "0 figures in 288 rows moved" in capsys.readouterr().out
+    assert (tmp_path / "draft" / "rescored.json").is_file()
