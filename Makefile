@@ -1,6 +1,7 @@
 # make bench               set up and run the sample; SUITE=locomo, VERSION=, EMBEDDER=, ARGS= change the run
 # make test                set up and run every test; ARGS= goes to pytest
 # make lint                ruff, mypy and the layers of pyproject.toml
+# TORCH=cpu                takes torch from the CPU wheels of pytorch.org, which are a tenth of the CUDA build
 # make clean               remove the virtual environment and caches; results stay
 
 PYTHON   ?= python3
@@ -9,7 +10,10 @@ SUITE    ?= sample
 VERSION  ?= v0.3.1
 EMBEDDER ?= minilm
 ARGS     ?=
+TORCH    ?=
 BIN      := $(VENV)/bin
+WHEELS   := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
+PIP      := $(BIN)/python -m pip install --disable-pip-version-check --no-input -c constraints.txt $(WHEELS)
 
 bench: $(VENV)/.bench-ready
 	$(BIN)/python -m runner $(SUITE) --version $(VERSION) --embedder $(EMBEDDER) $(ARGS)
@@ -29,11 +33,13 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.bench-ready: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[embed]'
+	@echo 'Installing the packages of pyproject.toml into $(VENV), some minutes the first time' >&2
+	$(PIP) -e '.[embed]'
 	@touch $@
 
 $(VENV)/.test-ready: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[embed,perf,test]'
+	@echo 'Installing the packages of pyproject.toml into $(VENV), some minutes the first time' >&2
+	$(PIP) -e '.[embed,perf,test]'
 	@touch $@
 
 clean:

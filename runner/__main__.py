@@ -6,25 +6,40 @@ import os
 import sys
 
 SEED = "42"
+OLDEST = (3, 11)
 
 
 def start() -> int:
     """Re-execute with the seed if need be; the exit code of the command."""
+    if sys.version_info < OLDEST:
+        found = ".".join(map(str, sys.version_info[:3]))
+        print(f"error: Python 3.11 or later is needed, and this is {found}; take another", file=sys.stderr)
+        return 3
     if os.environ.get("PYTHONHASHSEED") != SEED:
         os.environ["PYTHONHASHSEED"] = SEED
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     try:
         from runner.cli import main
 
-        return main()
+        return _ended(main())
     except ModuleNotFoundError as error:  # a Python without the packages
         if str(error.name).partition(".")[0] == "runner":
             raise
         told = f"error: {sys.executable} has no package {error.name}"
-        print(f"{told}; use .venv/bin/python, which `make bench` makes, or pip install -e .", file=sys.stderr)
+        remedy = "use .venv/bin/python, which `make bench` makes, or pip install -c constraints.txt -e ."
+        print(f"{told}; {remedy}", file=sys.stderr)
         return 3
     except KeyboardInterrupt:  # while the modules are still being loaded
         return 130
+
+
+def _ended(code: int) -> int:
+    """The code; with torch loaded the process ends here, since unloading it takes seconds."""
+    if "torch" in sys.modules:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from runner.bench.arms import measure_beside, measure_under_test, remarked
+from runner.bench.before import former_duration
 from runner.bench.conclusion import Outcome, log, publish, refuse
 from runner.bench.heading import arm_of, heading
 from runner.bench.material import CorpusLessons, Material
@@ -21,7 +22,7 @@ from runner.bench.stopwatch import Stopwatch
 from runner.bench.work import Work
 from runner.database.releases import SQL_FOLDER, release_fingerprint
 from runner.database.server_files import check_release
-from runner.embedders import default_cache_dir, embed_corpus
+from runner.embedders import default_cache_dir, embed_corpus, rehearse
 from runner.errors import UsageError
 from runner.gates import check_after, check_before
 from runner.metrics.document import metrics_of
@@ -33,7 +34,7 @@ from runner.runs.folder import RunFolder, partial_folder, results_base
 from runner.runs.plan import PLAN, pin_plan
 from runner.runs.raw import RAW, RawWriter, read_raw
 from runner.runs.timings import TIMINGS, TimingsWriter
-from runner.systems import System, open_system
+from runner.systems import System, absent, kind_of, open_system
 from runner.systems.asking import faults
 from runner.systems.pgmnemo import Pgmnemo
 
@@ -87,10 +88,22 @@ def dry_run(
     progress: Progress = QUIET,
     sql: Path = SQL_FOLDER,
 ) -> tuple[GateResult, ...]:
-    """Every gate that can be checked before the run, against the real data and database; leaves no trace."""
+    """Every gate that can be checked before the run, against the real data and database; leaves no trace.
+
+    It also says whether what a run needs is there: systems, the model, room on the disk; and how long a run
+    takes, as far as that can be known. Raises what `run` would raise where it could not be made.
+    """
     work = _begin(request, environ, progress, sql)
     with open_system(request.system, work.place(rehearsal=True)) as system:
         _check(work, system)
+    for name in request.systems:
+        if lacking := absent(kind_of(name)):
+            progress.say(f"{name} is {lacking}; its row would say so")
+    if work.embedder is not None:
+        cache = request.cache or default_cache_dir(environ)
+        rehearse(work.corpus, work.embedder, cache, progress, passages=request.takes_passages)
+    if former := former_duration(work.base, work.run):
+        progress.say(former)
     return work.run.gates
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from runner.embedders.embedder import Embedder, pad, unit_rows
-from runner.embedders.embedding import embed_corpus, embed_texts
+from runner.embedders.embedding import embed_corpus, embed_texts, rehearse
 from runner.embedders.options import EmbedderOptions
 from runner.embedders.store import default_cache_dir
 from runner.registry import Parts
@@ -21,5 +21,5 @@ EMBEDDERS: Parts[Callable[[EmbedderOptions], Embedder]] = Parts(
 
 __all__ = [
     "EMBEDDERS", "Embedder", "EmbedderOptions", "default_cache_dir", "embed_corpus", "embed_texts", "pad",
-    "unit_rows",
+    "rehearse", "unit_rows",
 ]  # fmt: skip

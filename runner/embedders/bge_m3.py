@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runner.embedders.hub import HubModel, fetch, folder_revision, folder_width
+from runner.embedders.hub import HubModel, fetch, folder_revision, folder_width, to_download
 from runner.embedders.options import EmbedderOptions
 from runner.embedders.torch_runtime import demand, device, library, silence
 from runner.progress import QUIET, Progress
@@ -60,12 +60,16 @@ class BgeM3:
             note="dense vector, CLS pooling, normalised, float32",
         )
 
+    def to_download(self) -> int:
+        demand("FlagEmbedding", "bge-m3")
+        return 0 if self._folder else to_download(BGE_M3, "bge-m3")
+
     def load(self, progress: Progress = QUIET) -> None:
         """Load the model; EmbedderError if a library is missing or the model cannot be had."""
         if self._model is not None:
             return
+        demand("FlagEmbedding", "bge-m3")
         with silence():
-            demand("FlagEmbedding", "bge-m3")
             folder = self._folder or fetch(BGE_M3, "bge-m3", progress)
             library("transformers", "bge-m3")
             flag_embedding = library("FlagEmbedding", "bge-m3")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runner.embedders.hub import HubModel, fetch, folder_revision, folder_width
+from runner.embedders.hub import HubModel, fetch, folder_revision, folder_width, to_download
 from runner.embedders.options import EmbedderOptions
 from runner.embedders.torch_runtime import demand, device, library, silence
 from runner.errors import EmbedderError
@@ -74,6 +74,10 @@ class DragonPlus:
             note="CLS pooling, float32; trained for the dot product, here divided by its length, "
             "because the protocol ranks by cosine",
         )
+
+    def to_download(self) -> int:
+        demand("transformers", "dragon-plus")
+        return sum(to_download(half, "dragon-plus") for half, folder in self._folders.items() if not folder)
 
     def load(self, progress: Progress = QUIET) -> None:
         """Load both encoders; EmbedderError if a library is missing or a model cannot be had."""

@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 class Embedder(Protocol):
     """Texts to vectors.
 
-    `identity` is known without importing torch. `load` brings the model into memory (EmbedderError if
-    that is impossible). The two others take one batch and return float32 unit rows of
+    `identity` is known without importing torch. `to_download` says how many bytes `load` fetches first
+    (EmbedderError if it could not), `load` brings the model into memory (EmbedderError if that is
+    impossible). The two others take one batch and return float32 unit rows of
     `identity.dimensions`, in the order of the texts, and load the model if that was not done.
     """
 
     @property
     def identity(self) -> EmbedderIdentity: ...
+
+    def to_download(self) -> int: ...
 
     def load(self, progress: Progress = QUIET) -> None: ...
 

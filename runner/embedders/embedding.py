@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +12,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from runner.embedders.embedder import Embedder
-from runner.embedders.store import VectorStore, text_key
+from runner.embedders.store import VectorStore, file_name, text_key
 from runner.embedders.torch_runtime import first_line
-from runner.errors import EmbedderError, RunnerError
+from runner.errors import EmbedderError, OutputError, RunnerError
 from runner.progress import QUIET, Progress
 from runner.records import Corpus, EmbedderIdentity, Vectors
 
 if TYPE_CHECKING:
     from runner.records import Matrix
 
+OVERHEAD = 100  # bytes that a vector takes on disk besides its numbers
 LONG = 10.0  # seconds from which an estimate is worth a line
 CHARACTERS_A_TOKEN = 4.5  # for estimates only
 UNIT_TOLERANCE = 1e-3
@@ -58,21 +60,11 @@ def embed_corpus(
     that was interrupted ends with the very bytes of one that was not, and a rerun reads them all. The
     model is loaded only if a vector is missing. EmbedderError for an answer that is no unit vector.
     """
-    identity = embedder.identity
-    segments = _distinct("document", "segment", [segment.text for segment in corpus.segments])
-    questions = _distinct("query", "question", [question.text for question in corpus.questions])
-    pieces = _pieces(corpus) if passages else []
-    whole = {text.key for text in segments}
-    parts = [text for text in _distinct("document", "passage", pieces) if text.key not in whole]
-    batches = [
-        *_batches(segments, identity.batch_size, embedder.embed_documents),
-        *_batches(questions, identity.batch_size, embedder.embed_queries),
-        *_batches(parts, identity.batch_size, embedder.embed_documents),
-    ]
+    identity, pieces = embedder.identity, _pieces(corpus) if passages else []
+    batches = _all(corpus, embedder, pieces)
     with VectorStore(cache_dir, identity, progress) as store:
-        vectors = store.read([text.key for batch in batches for text in batch.texts])
+        vectors, missing = _found(batches, store)
         cached = len(vectors)
-        missing = [lacking for batch in batches if (lacking := _lacking(batch, vectors)).texts]
         if missing:
             vectors.update(_embed(missing, embedder, store, progress))
     return Vectors(
@@ -84,6 +76,72 @@ def embed_corpus(
         passages=_rows("document", pieces, vectors, identity) if passages else None,
         places={text: place for place, text in enumerate(pieces)},
     )
+
+
+def rehearse(
+    corpus: Corpus,
+    embedder: Embedder,
+    cache_dir: Path | None,
+    progress: Progress = QUIET,
+    *,
+    passages: bool = False,
+) -> None:
+    """Say what `embed_corpus` would have to do and how long it would take; nothing is downloaded or kept.
+
+    Loads the model and times one batch where anything is missing. Raises EmbedderError for a model that
+    cannot be had, OutputError where the vectors do not fit on the disk.
+    """
+    identity = embedder.identity
+    batches = _all(corpus, embedder, _pieces(corpus) if passages else [])
+    texts = sum(len(batch.texts) for batch in batches)
+    kept = cache_dir if cache_dir is not None and (cache_dir / file_name(identity)).exists() else None
+    with VectorStore(kept, identity, progress) as store:
+        vectors, missing = _found(batches, store)
+    progress.say(f"{len(vectors):,} of {texts:,} vectors of {identity.name} are in the cache")
+    if not missing:
+        return
+    if cache_dir is not None:
+        demand_space(cache_dir, (texts - len(vectors)) * (4 * identity.dimensions + OVERHEAD))
+    if size := embedder.to_download():
+        progress.say(f"a run downloads {identity.model} first ({size / 1e9:.1f} GB)")
+        return
+    embedder.load(progress)
+    middle = [missing[len(missing) // 2]]
+    for _ in range(2):  # the first warms up
+        began = time.perf_counter()
+        _call(middle[0], identity)
+    seconds = (time.perf_counter() - began) / _load(middle[0], identity)
+    _estimate(seconds * sum(_load(batch, identity) for batch in missing), progress, at_least=0)
+
+
+def demand_space(folder: Path, needed: int) -> None:
+    """OutputError where the disk of `folder`, which need not exist yet, has not `needed` bytes free."""
+    place = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    if (free := shutil.disk_usage(place).free) < needed:
+        raise OutputError(
+            f"{place} has {free / 1e9:,.1f} GB free and {needed / 1e9:,.1f} GB are needed; free some "
+            "space, or set PGMNEMO_CACHE_DIR to another disk"
+        )
+
+
+def _all(corpus: Corpus, embedder: Embedder, pieces: Sequence[str]) -> list[Batch]:
+    """Every distinct text of the corpus and of its passages, in batches."""
+    size = embedder.identity.batch_size
+    segments = _distinct("document", "segment", [segment.text for segment in corpus.segments])
+    questions = _distinct("query", "question", [question.text for question in corpus.questions])
+    whole = {text.key for text in segments}
+    parts = [text for text in _distinct("document", "passage", pieces) if text.key not in whole]
+    return [
+        *_batches(segments, size, embedder.embed_documents),
+        *_batches(questions, size, embedder.embed_queries),
+        *_batches(parts, size, embedder.embed_documents),
+    ]
+
+
+def _found(batches: Sequence[Batch], store: VectorStore) -> tuple[dict[bytes, Matrix], list[Batch]]:
+    """The vectors that are kept, and what is missing of each batch."""
+    vectors = store.read([text.key for batch in batches for text in batch.texts])
+    return vectors, [lacking for batch in batches if (lacking := _lacking(batch, vectors)).texts]
 
 
 def embed_texts(texts: Mapping[str, str], embedder: Embedder) -> dict[str, Matrix]:
@@ -157,8 +215,8 @@ def _load(batch: Batch, identity: EmbedderIdentity) -> float:
     return sum(min(len(text.text), most) + 10 for text in batch.texts)
 
 
-def _estimate(seconds: float, progress: Progress) -> None:
-    if seconds >= LONG:
+def _estimate(seconds: float, progress: Progress, at_least: float = LONG) -> None:
+    if seconds >= at_least:
         time_left = f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
         progress.say(f"the embedding will take about {time_left}")
 

@@ -53,6 +53,9 @@ class Endpoint:
             note="weights unknown; normalised here; long texts are cut, or refused, by the server",
         )
 
+    def to_download(self) -> int:
+        return 0
+
     def load(self, progress: Progress = QUIET) -> None:
         """Nothing to load: the model is elsewhere."""
 

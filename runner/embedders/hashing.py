@@ -38,6 +38,9 @@ class FeatureHashing:
             note="tests only: feature hashing of words, not a language model; no text is cut",
         )
 
+    def to_download(self) -> int:
+        return 0
+
     def load(self, progress: Progress = QUIET) -> None:
         """Nothing to load."""
 

