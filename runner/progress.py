@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.progress import Progress as Bars
 
 T = TypeVar("T")
+COLUMNS = (
+    TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+    TextColumn("left"), TimeRemainingColumn(),
+)  # fmt: skip
+RECENT = 120.0  # seconds over which a bar's speed is taken
 
 
 class Progress:
@@ -19,36 +33,102 @@ class Progress:
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
         self.quiet = quiet
         self.console = console or Console(stderr=True, highlight=False, soft_wrap=True)
+        self._whole: _Whole | None = None
 
     def say(self, text: str) -> None:
         """One line, unless quiet."""
         if not self.quiet:
             self.console.print(text, markup=False)
 
-    def track(self, items: Iterable[T], label: str, total: int | None = None) -> Iterator[T]:
-        """Yield `items`; a bar on a terminal, the label and the count at the end elsewhere."""
+    @contextmanager
+    def whole(self, label: str, total: int) -> Iterator[None]:
+        """Several loops that have `total` items together: one bar over theirs, or a share in each line."""
+        self._whole = _Whole(total)
+        try:
+            if self.quiet or not self._drawn:
+                yield
+                return
+            with self._bars() as bars:
+                self._whole.show(bars, label)
+                yield
+        finally:
+            self._whole = None
+
+    def track(
+        self, items: Iterable[T], label: str, total: int | None = None, *, part: bool = False
+    ) -> Iterator[T]:
+        """Yield `items`; a bar on a terminal, the label and the count at the end elsewhere.
+
+        `part`: each item is one of the whole's.
+        """
+        whole = self._whole if part else None
         if self.quiet:
             yield from items
-        elif self.console.is_terminal and sys.stderr.isatty():
-            yield from self._bar(items, label, total)
+        elif not self._drawn:
+            yield from self._lines(items, label, whole)
+        elif self._whole is not None and self._whole.bars is not None:
+            yield from _drawn(items, label, total, self._whole.bars, whole)
         else:
-            yield from self._lines(items, label)
+            with self._bars() as bars:
+                yield from _drawn(items, label, total, bars, whole)
 
-    def _bar(self, items: Iterable[T], label: str, total: int | None) -> Iterator[T]:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Bars(*columns, console=self.console, transient=True) as bars:
-            size = total if total is not None else (len(items) if isinstance(items, Sized) else None)
-            task = bars.add_task(label, total=size)
-            for item in items:
-                yield item
-                bars.advance(task)
+    def pass_over(self, items: int) -> None:
+        """Items of the whole that are done already."""
+        if self._whole is not None:
+            self._whole.advance(items)
 
-    def _lines(self, items: Iterable[T], label: str) -> Iterator[T]:
+    @property
+    def _drawn(self) -> bool:
+        return self.console.is_terminal and sys.stderr.isatty()
+
+    def _bars(self) -> Bars:
+        return Bars(*COLUMNS, console=self.console, transient=True, speed_estimate_period=RECENT)
+
+    def _lines(self, items: Iterable[T], label: str, whole: _Whole | None) -> Iterator[T]:
         count = 0
         for item in items:
             yield item
             count += 1
-        self.say(f"{label}: {count:,} done")
+        said = f"{label}: {count:,} done"
+        if whole is not None:
+            whole.advance(count)
+            said += f"; {whole}"
+        self.say(said)
+
+
+class _Whole:
+    """How far several loops have come together."""
+
+    def __init__(self, total: int) -> None:
+        self.bars: Bars | None = None
+        self._task: TaskID | None = None
+        self._total, self._done, self._began = total, 0, time.perf_counter()
+
+    def show(self, bars: Bars, label: str) -> None:
+        self.bars, self._task = bars, bars.add_task(label, total=self._total)
+
+    def advance(self, items: int = 1) -> None:
+        self._done += items
+        if self.bars is not None and self._task is not None:
+            self.bars.advance(self._task, items)
+
+    def __str__(self) -> str:
+        seconds = time.perf_counter() - self._began
+        return f"{self._done / max(1, self._total):.0%} of all after {seconds:,.0f} s"
+
+
+def _drawn(
+    items: Iterable[T], label: str, total: int | None, bars: Bars, whole: _Whole | None
+) -> Iterator[T]:
+    task = bars.add_task(label, total=len(items) if total is None and isinstance(items, Sized) else total)
+    try:
+        for item in items:
+            yield item
+            bars.advance(task)
+            if whole is not None:
+                whole.advance()
+    finally:
+        bars.remove_task(task)
 
 
 QUIET = Progress(quiet=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
 from runner.bench.heading import arm_of
 from runner.bench.material import Material
 from runner.bench.request import PASSAGES
-from runner.bench.retrieve import Ranker, retrieve, time_recall
+from runner.bench.retrieve import Ranker, retrieve, spread, time_recall
 from runner.bench.work import Work
 from runner.errors import DatabaseError, SystemFault, UsageError
 from runner.records import Retrieval
@@ -39,7 +39,7 @@ def measure_under_test(
         if isinstance(system, Pgmnemo):
             work.note(guc_state=system.state(), guc_defaults=system.defaults())
         row = arm_of(name, request, work.sql, system, loaded, words=words)
-    rankers = [(first, row), *_legs(work, system, judge), *_controls(work, material)]
+    rankers = [(first, row), *_rankers(work, system, judge, material)]
     with work.watch.stage("recall"):
         for ranker, _ in rankers:
             retrieve(raw, material, ranker, edition.retrieval.depth, work.progress)
@@ -49,29 +49,34 @@ def measure_under_test(
     work.note(arms=tuple(arm for _, arm in rankers))
 
 
-def _legs(work: Work, system: System, judge: Judge) -> Iterator[tuple[Ranker, Arm]]:
-    """Those of the edition's arms that are legs of the system under test."""
+def answers_in_all(work: Work, system: System) -> int:
+    """How many answers a run asks for, the timed ones among them."""
+    pins, systems = work.run.edition.retrieval, 1 + len(work.request.beside)
+    arms = systems + len(_legs(work, system)) + len(_controls(work))
+    timed = systems * len(spread(work.asked, pins.timed))
+    return len(work.run.scopes) * (arms * len(work.asked) + timed)
+
+
+def _legs(work: Work, system: System) -> dict[str, tuple[Mapping[str, str], str]]:
+    """Those of the edition's arms that are legs of the system under test: settings, and words."""
     legs = system.legs if isinstance(system, Legged) else {}
-    for name in work.run.edition.arms:
-        if name in legs and not (name == "vector" and work.vectors is None):
-            settings, words = legs[name]
-            yield (
-                Ranker(name, system, judge, settings, limit=work.request.time_limit),
-                Arm(name, words, "leg"),
-            )
+    lacking = {"vector"} if work.vectors is None else set()
+    return {name: legs[name] for name in work.run.edition.arms if name in legs and name not in lacking}
 
 
-def _controls(work: Work, material: Material) -> Iterator[tuple[Ranker, Arm]]:
+def _controls(work: Work) -> list[str]:
     """Those of the edition's arms that need no system."""
-    seed = work.run.seed
-    for name in work.run.edition.arms:
-        control: System
-        if name == "cosine" and work.vectors is not None:
-            control = ExactCosine()
-        elif name == "random":
-            control = RandomOrder(seed, material.drawn_by)
-        else:
-            continue
+    possible = ["random", "cosine"] if work.vectors is not None else ["random"]
+    return [name for name in work.run.edition.arms if name in possible]
+
+
+def _rankers(work: Work, system: System, judge: Judge, material: Material) -> Iterator[tuple[Ranker, Arm]]:
+    """The legs, then the controls."""
+    for name, (settings, words) in _legs(work, system).items():
+        ranker = Ranker(name, system, judge, settings, limit=work.request.time_limit)
+        yield ranker, Arm(name, words, "leg")
+    for name in _controls(work):
+        control = ExactCosine() if name == "cosine" else RandomOrder(work.run.seed, material.drawn_by)
         control.load(material.lessons)
         yield Ranker(name, control, Judge(name, material.lessons)), Arm(name, control.words())
 

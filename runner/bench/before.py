@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runner.errors import RunnerError
@@ -13,11 +13,12 @@ from runner.runs.run import RUN, Run
 ALIKE = ("suite", "corpus", "granularity", "text", "embedder", "mode", "questions asked")
 
 
-def former_duration(base: Path, run: Run) -> str:
+def former_duration(bases: Iterable[Path], run: Run) -> str:
     """What the last run of the same work by the same systems took, in one sentence; empty without one."""
     systems = (run.choice.system, *run.choice.systems)
     alike = [
         one
+        for base in bases
         for one in _runs(base)
         if (one.choice.system, *one.choice.systems) == systems and not any(differences(one, run, ALIKE))
     ]

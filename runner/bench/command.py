@@ -63,6 +63,7 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
     from runner.bench.repeat import lines, repeat
     from runner.progress import Progress
     from runner.report import summary_table
+    from runner.runs.folder import is_local
 
     repeated, out = repeat(request, times, progress=Progress(quiet=quiet), sql=sql), Console(soft_wrap=False)
     for outcome in repeated.outcomes:
@@ -73,6 +74,8 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
             if arm.failed:
                 print(f"{arm.name}: {arm.failed}")
         print(f"artefacts: {outcome.folder}")
+        if is_local(outcome.folder):
+            print("not kept: `python -m runner history add` moves that folder to results/ and logs it")
     for line in lines(repeated) if times > 1 else ():
         print(line)
     return int(not repeated.within)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -15,7 +15,7 @@ from runner.records import Json, Status
 from runner.report import render
 from runner.report.html import PAGE, render_page
 from runner.runs.blocked import write_blocked
-from runner.runs.folder import RunFolder
+from runner.runs.folder import RunFolder, is_local, keep
 from runner.runs.history import append_entry, entry_text
 from runner.runs.manifest import MANIFEST
 from runner.runs.metrics import write_metrics
@@ -67,8 +67,15 @@ def publish(work: Work, folder: RunFolder, metrics: Json) -> Outcome:
     return Outcome(folder.finish(work.run.edition.schemas), work.run, metrics)
 
 
-def log(work: Work, outcome: Outcome) -> None:
-    """Append the run's entry, with the hash of its manifest, to HISTORY.md. OutputError when that fails."""
+def log(work: Work, outcome: Outcome) -> Outcome:
+    """Append the entry of a run that is kept, with its manifest's hash, to HISTORY.md; where it stands then.
+
+    A run that is not kept leaves no entry. OutputError when the entry, or the move to the kept runs, fails.
+    """
+    if is_local(outcome.folder):
+        if not work.request.keep:
+            return outcome
+        outcome = replace(outcome, folder=keep(outcome.folder))
     place, run = outcome.folder, outcome.run
     results = place.relative_to(ROOT) if place.is_relative_to(ROOT) else Path(place.name)
     digest = sha256((place / MANIFEST).read_bytes()).hexdigest()
@@ -76,3 +83,4 @@ def log(work: Work, outcome: Outcome) -> None:
         run.started.date(), run.choice.suite, results.as_posix(), run.verdict, digest, run.deviations
     )
     append_entry(work.history, entry)
+    return outcome

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from runner.bench.arms import measure_beside, measure_under_test, remarked
+from runner.bench.arms import answers_in_all, measure_beside, measure_under_test, remarked
 from runner.bench.before import former_duration
 from runner.bench.conclusion import Outcome, log, publish, refuse
 from runner.bench.heading import arm_of, heading
@@ -30,7 +30,7 @@ from runner.places import ROOT
 from runner.progress import QUIET, Progress
 from runner.records import GateResult
 from runner.runs.environment import code
-from runner.runs.folder import RunFolder, partial_folder, results_base
+from runner.runs.folder import RunFolder, both, interrupted, partial_folder, results_base
 from runner.runs.plan import PLAN, pin_plan
 from runner.runs.raw import RAW, RawWriter, read_raw
 from runner.runs.timings import TIMINGS, TimingsWriter
@@ -58,6 +58,8 @@ def run(
         system = stack.enter_context(open_system(request.system, work.place()))
         _check(work, system)
         refuse(work)
+        if former := former_duration(both(work.base), work.run):
+            progress.say(former)
         with _folder(work) as folder:
             _embed(work)
             with RawWriter(folder.path / RAW) as raw, TimingsWriter(folder.path / TIMINGS) as timings:
@@ -67,18 +69,17 @@ def run(
                     work.asked,
                     CorpusLessons(work.corpus, work.vectors, work.label),
                 )
-                measure_under_test(work, system, material, raw, timings)
-                stack.close()  # each system is alone on the machine
-                measure_beside(work, material, raw, timings)
+                with progress.whole("all answers", answers_in_all(work, system)):
+                    measure_under_test(work, system, material, raw, timings)
+                    stack.close()  # each system is alone on the machine
+                    measure_beside(work, material, raw, timings)
             rows = list(read_raw(folder.path / RAW))
             work.note(arms=remarked(work.run.arms, rows, work.run.edition.retrieval.depth))
             with work.watch.stage("score"):
                 metrics = metrics_of(work.run, rows)
             _check_again(work, Counter((row.arm, row.scope) for row in rows), folder)
             refuse(work, folder)
-            outcome = publish(work, folder, metrics)
-            log(work, outcome)
-            return outcome
+            return log(work, publish(work, folder, metrics))
 
 
 def dry_run(
@@ -102,7 +103,7 @@ def dry_run(
     if work.embedder is not None:
         cache = request.cache or default_cache_dir(environ)
         rehearse(work.corpus, work.embedder, cache, progress, passages=request.takes_passages)
-    if former := former_duration(work.base, work.run):
+    if former := former_duration(both(work.base), work.run):
         progress.say(former)
     return work.run.gates
 
@@ -113,9 +114,12 @@ def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql
     hash_seed = _hash_seed(request, environ)
     for version in request.versions:
         check_release(sql, version)
-    base = results_base(request.suite, request.output, ROOT)
+    base = results_base(request.suite, request.output, ROOT, request.keep)
     if request.resume:
         partial_folder(request.resume)  # nonsense is told at once, not after minutes of loading
+    elif left := interrupted(base):
+        names = ", ".join(place.name for place in left)
+        progress.say(f"interrupted runs stand in {base}: {names}; --resume goes on with one, or delete them")
     embedder = request.make_embedder()
     with watch.stage("load"):
         suite = request.suite_parts

@@ -97,8 +97,15 @@ class Options:
         Path | None, Parameter(group=EMBEDDER, help="folder of the embedding cache (default: the user's own)")
     ] = None
     output: Annotated[
-        Path | None, Parameter(group=RESULTS, help="folder for results (default: benchmarks/<suite>/results)")
+        Path | None, Parameter(group=RESULTS, help="folder for results (default: benchmarks/<suite>/local)")
     ] = None
+    keep: Annotated[
+        bool,
+        Parameter(
+            group=RESULTS,
+            help="write to benchmarks/<suite>/results, which is committed, and log the run in HISTORY.md",
+        ),
+    ] = False
     resume: Annotated[
         Path | None, Parameter(group=RESULTS, help="complete the interrupted run in this .partial folder")
     ] = None

@@ -3,7 +3,7 @@ systems are timed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from runner.bench.material import Asked, Material
@@ -42,13 +42,14 @@ def retrieve(
     for scope in material.corpus.scopes:
         done = {question for question, arm, name in writer.done if (arm, name) == (ranker.name, scope.name)}
         left = [one for one in material.asked if one.question.key not in done]
+        progress.pass_over(len(material.asked) - len(left))
         if not left:
             continue
         found = answers(
             ranker.system, ranker.name, material.queries(left, scope), depth, ranker.judge,
             settings=ranker.settings, limit=ranker.limit,
         )  # fmt: skip
-        tracked = progress.track(found, f"{ranker.name}, {scope.name}", len(left))
+        tracked = progress.track(found, f"{ranker.name}, {scope.name}", len(left), part=True)
         for one, answer in zip(left, tracked, strict=True):
             size = len(material.lessons) if scope.pooled else sizes[one.question.project]
             line = _retrieval(one, ranker, scope, size, material.hits(answer.matches))
@@ -59,13 +60,18 @@ def time_recall(
     writer: TimingsWriter, material: Material, ranker: Ranker, k: int, most: int, progress: Progress = QUIET
 ) -> None:
     """Time a system at `k`, with questions spread evenly: `most` a scope."""
-    sample = material.asked[:: max(1, len(material.asked) // most)][:most]
+    sample = spread(material.asked, most)
     for scope in material.corpus.scopes:
         queries = material.queries(sample, scope)
         found = timed(ranker.system, ranker.name, queries, k, ranker.judge, limit=ranker.limit)
         label = f"{ranker.name}, {scope.name}, timed"
-        for one, answer in zip(sample, progress.track(found, label, len(sample)), strict=True):
+        for one, answer in zip(sample, progress.track(found, label, len(sample), part=True), strict=True):
             writer.write(one.question.key, ranker.name, scope.name, answer.seconds)
+
+
+def spread(asked: Sequence[Asked], most: int) -> Sequence[Asked]:
+    """At most so many of the questions, spread evenly over all."""
+    return asked[:: max(1, len(asked) // most)][:most]
 
 
 def _retrieval(one: Asked, ranker: Ranker, scope: SearchScope, size: int, hits: Iterable[Hit]) -> Retrieval:

@@ -8,6 +8,7 @@ from pathlib import Path
 from runner.errors import RefusedError
 from runner.report.citation import CITABLE, refusal
 from runner.report.figures import Figures
+from runner.runs.folder import is_local
 from runner.runs.reading import Results, read_results
 
 
@@ -28,6 +29,10 @@ def read_cited(folder: Path | str) -> Cited:
 def citable(results: Cited) -> Cited:
     """`results` themselves; RefusedError with the usual sentence when nothing of the run may be cited."""
     reason = refusal(results.figures, results.run)
+    if reason is None and is_local(results.folder):
+        raise RefusedError(
+            f"{results.folder} is not kept, so nobody could look it up: log it first, with history add"
+        )
     if reason is None:
         return results
     if results.run.verdict not in CITABLE:

@@ -18,10 +18,13 @@ history = App(name="history", help="Append a run, or a deviation of one, to HIST
 
 @history.command
 def add(folder: Run, /, *, history: HistoryFile = None) -> int:
-    """Append the entry of a run, unless it stands there."""
-    from runner.history.log import log_run
+    """Append the entry of a run, unless it stands there; a run in local/ moves to results/ first."""
+    from runner.history.log import keep_run, log_run
 
-    path, appended = log_run(folder, history=history)
+    place = keep_run(folder, history=history)
+    if place != folder:
+        print(f"{folder}: moved to {place}")
+    path, appended = log_run(place, history=history)
     print(f"{path}: {'appended' if appended else 'has it already'}")
     return 0
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from runner.errors import RefusedError, UsageError
 from runner.records import Verdict
+from runner.runs.folder import is_local, keep
 from runner.runs.history import HISTORY, append_entry, entry_text, logged_manifests, nearest
 from runner.runs.manifest import MANIFEST
 from runner.runs.reading import Results, read_results
@@ -23,6 +24,15 @@ class Logged:
     history: Path
     results: str
     manifest: str
+
+
+def keep_run(folder: str | PathLike[str], *, history: str | PathLike[str] | None = None) -> Path:
+    """Move a run that is not kept to `results`; where it stands then. Any other folder stays where it is.
+
+    Raises what `log_run` would raise for it, and OutputError where it cannot be moved.
+    """
+    _read(Path(folder), history)  # what is no run stays, too
+    return keep(Path(folder)) if is_local(Path(folder)) else Path(folder)
 
 
 def log_run(folder: str | PathLike[str], *, history: str | PathLike[str] | None = None) -> tuple[Path, bool]:

@@ -21,18 +21,53 @@ from runner.runs.run import Run
 from runner.runs.storage import reported, sync_folder
 
 PARTIAL = ".partial"
+KEPT, LOCAL = "results", "local"  # folders of a suite: runs in the repository's history, and the others
 
 
-def results_base(suite: str, output: Path | None, root: Path) -> Path:
-    """Where the results of a suite go: `output` when given, else `benchmarks/<suite>/results` under `root`.
+def results_base(suite: str, output: Path | None, root: Path, kept: bool = True) -> Path:
+    """Where the results of a suite go: `output` when given, else below `benchmarks/<suite>` in `root`.
 
-    Raises UsageError when there is neither, as in an installation without the repository.
+    There a run that is kept goes to `results`, any other to `local`, which git ignores. Raises UsageError
+    when there is neither, as in an installation without the repository.
     """
     if output is not None:
         return output.expanduser().absolute()
     if not (root / "benchmarks").is_dir():
         raise UsageError("this installation has no benchmarks/ folder: name one for results with --output")
-    return root / "benchmarks" / suite / "results"
+    return root / "benchmarks" / suite / (KEPT if kept else LOCAL)
+
+
+def is_local(folder: Path) -> bool:
+    """Whether the run in `folder` stands among those of a suite that are not kept."""
+    *_, benchmarks, _, place, _ = ("", "", "", *folder.absolute().parts)
+    return (benchmarks, place) == ("benchmarks", LOCAL)
+
+
+def keep(folder: Path) -> Path:
+    """Move a run that is not kept to those that are; where it stands then.
+
+    Raises OutputError where it cannot be moved, or another run bears its name there.
+    """
+    folder = folder.absolute()
+    target = folder.parent.with_name(KEPT) / folder.name
+    if target.exists():
+        raise OutputError(f"{target} is another run of that name: make the run anew with --keep")
+    with reported(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(folder, target)
+        sync_folder(target.parent)
+    return target
+
+
+def interrupted(base: Path) -> list[Path]:
+    """The partial folders that no run works in, by name."""
+    return sorted(path for path in base.glob(f".*{PARTIAL}") if path.is_dir() and not _held(path))
+
+
+def both(base: Path) -> tuple[Path, ...]:
+    """The folder, and `local` beside `results` or `results` beside `local`: a name is taken in both."""
+    other = {KEPT: LOCAL, LOCAL: KEPT}.get(base.name)
+    return (base, base.with_name(other)) if other else (base,)
 
 
 def folder_name(run: Run) -> str:
@@ -119,14 +154,15 @@ class RunFolder:
 
 
 def _reserve(base: Path, name: str) -> Path | None:
-    partial = base / f".{name}{PARTIAL}"
-    if (base / name).exists():
+    """The partial folder of `name`; None where the name is taken, among the kept runs or the others."""
+    partial, places = base / f".{name}{PARTIAL}", [place / name for place in both(base)]
+    if any(place.exists() for place in places):
         return None
     try:
         partial.mkdir()
     except FileExistsError:
         return None
-    if (base / name).exists():  # finished by another run between the look and the mkdir
+    if any(place.exists() for place in places):  # finished by another run between the look and the mkdir
         partial.rmdir()
         return None
     return partial
@@ -148,6 +184,16 @@ def partial_folder(place: Path) -> Path:
         names = ", ".join(path.name for path in found)
         raise UsageError(f"--resume: {place} holds several interrupted runs, name one of them: {names}")
     return found[0]
+
+
+def _held(path: Path) -> bool:
+    try:
+        descriptor = _lock(path)
+    except (UsageError, OutputError):
+        return True
+    if descriptor is not None:
+        os.close(descriptor)
+    return False
 
 
 def _lock(path: Path) -> int | None:

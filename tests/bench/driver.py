@@ -20,7 +20,9 @@ T = TypeVar("T")
 class Pausing(progress.Progress):
     """A progress that stops in one loop."""
 
-    def track(self, items: Iterable[T], label: str, total: int | None = None) -> Iterator[T]:
+    def track(
+        self, items: Iterable[T], label: str, total: int | None = None, *, part: bool = False
+    ) -> Iterator[T]:
         for number, item in enumerate(items, start=1):
             yield item
             if label == os.environ["PAUSE"] and number == 2:

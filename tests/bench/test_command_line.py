@@ -68,7 +68,7 @@ def test_help_fits_80_columns(cli: Callable[..., Any], monkeypatch: pytest.Monke
 def test_help_says_what_stands_in_the_code(cli: Callable[..., Any]) -> None:
     """No word is lost to a markup, and every option has words."""
     shown = " ".join(cli("sample", "--help").out.replace("│", " ").split())
-    assert "folder for results (default: benchmarks/<suite>/results)" in shown
+    assert "folder for results (default: benchmarks/<suite>/local)" in shown
     for name in options("sample"):
         assert re.search(rf"{name} (?:[A-Z.]+ )?[\w\"]", shown), name
 
@@ -106,4 +106,6 @@ def test_progress_is_plain_lines_where_there_is_no_terminal(
     words = ("--limit", 2, "--embedder", "hash", "--dsn", server.dsn(), "--output", tmp_path)
     ended = cli("sample", *words)
     assert "\x1b" not in ended.out + ended.err
-    assert "pgmnemo, conversation: 2 done" in ended.err.splitlines()
+    said = [line.partition(";") for line in ended.err.splitlines()]
+    [share] = [rest for line, _, rest in said if line == "pgmnemo, conversation: 2 done"]
+    assert re.fullmatch(r" 7% of all after \d+ s", share)

@@ -101,10 +101,23 @@ for cause, arguments in {
     "an embedder's option that is not positive": ["sample", "--dimensions", "0"],
     "an endpoint without its address": ["sample", "--embedder", "endpoint"],
     "a model that is no folder": ["sample", "--embedder", "minilm", "--model", "/nonsense"],
+    "no file of one's own": ["file"],
     "no corpus": ["locomo", "--embedder", "none"],
     "a path without a corpus": ["sample", "--embedder", "none", "--data", "/nonsense"],
 }.items():
     CASES[cause] = lambda stage, arguments=arguments: stage.cli(*arguments)  # type: ignore[misc]
+
+
+@ending("a broken line in a file of one's own")
+def _(stage: Stage) -> Any:
+    turns = '{"id": 1, "turns": [{"text": "hello"}]}'
+    return stage.cli("file", "--data", stage.file(f'{turns}\n{{"text": "?" "evidence": [1]}}'))
+
+
+@ending("unknown evidence in a file of one's own")
+def _(stage: Stage) -> Any:
+    turns = '{"id": 1, "turns": [{"text": "hello"}]}'
+    return stage.cli("file", "--data", stage.file(f'{turns}\n{{"text": "?", "evidence": [2]}}'))
 
 
 @ending("`--resume` of a finished run")

@@ -11,7 +11,7 @@ import pytest
 
 from runner.cite import cite
 from runner.cli import main
-from runner.errors import GateError, OutputError, UsageError
+from runner.errors import GateError, OutputError, RefusedError, UsageError
 from runner.records import EmbedderIdentity, SearchScope, Verdict
 from runner.runs.run import Arm
 
@@ -175,3 +175,12 @@ def test_the_command_prints_bibtex_when_asked(results: Make, capsys: pytest.Capt
     folder = results()
     assert main(["cite", str(folder), "--bibtex"]) == 0
     assert capsys.readouterr().out == cite(folder).bibtex + "\n"
+
+
+def test_a_run_that_is_not_kept_is_not_cited(results: Make) -> None:
+    folder = results()
+    local = folder.parent.with_name("local") / folder.name
+    local.parent.mkdir()
+    folder.rename(local)
+    with pytest.raises(RefusedError, match="is not kept"):
+        cite(local)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,8 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runner.embedders import EMBEDDERS, EmbedderOptions, embed_corpus, unit_rows
-from runner.errors import EmbedderError, UsageError
+from runner.embedders import EMBEDDERS, EmbedderOptions, embed_corpus, rehearse, unit_rows
+from runner.errors import EmbedderError, OutputError, UsageError
 from runner.progress import QUIET, Progress
 from runner.records import Corpus, EmbedderIdentity, Passage
 
@@ -223,3 +224,51 @@ def test_the_registry_lists_its_embedders() -> None:
     assert list(EMBEDDERS) == ["bge-m3", "dragon-plus", "minilm", "endpoint", "hash"]
     with pytest.raises(UsageError, match="bge-m3, dragon-plus, minilm, endpoint, hash"):
         EMBEDDERS["stella"]
+
+
+class Told(Progress):
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+
+def test_a_rehearsal_says_what_is_missing_and_keeps_nothing(corpus: Corpus, tmp_path: Path) -> None:
+    told, embedder = Told(), Recorder()
+    rehearse(corpus, embedder, tmp_path / "cache", told)
+    assert told.said[0] == "0 of 48 vectors of recorder are in the cache"
+    assert told.said[1].startswith("the embedding will take about 0 s")
+    assert embedder.loads == 1
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_rehearsal_over_a_full_cache_loads_no_model(corpus: Corpus, tmp_path: Path) -> None:
+    embed_corpus(corpus, Recorder(), tmp_path)
+    told, embedder = Told(), Recorder()
+    rehearse(corpus, embedder, tmp_path, told)
+    assert told.said == ["48 of 48 vectors of recorder are in the cache"]
+    assert embedder.loads == 0
+
+
+def test_a_rehearsal_says_what_would_be_downloaded_and_does_not(corpus: Corpus, tmp_path: Path) -> None:
+    class Distant(Recorder):
+        def to_download(self) -> int:
+            return 2_300_000_000
+
+    told, embedder = Told(), Distant()
+    rehearse(corpus, embedder, tmp_path, told)
+    assert told.said[-1] == "a run downloads fake first (2.3 GB)"
+    assert embedder.loads == 0
+
+
+def test_a_rehearsal_fails_where_the_vectors_do_not_fit_on_the_disk(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = type(shutil.disk_usage(tmp_path))(100, 90, 10)
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: usage)
+    with pytest.raises(OutputError, match=r"GB free and .* GB are needed; free some space"):
+        rehearse(corpus, Recorder(), tmp_path / "below" / "cache")

@@ -47,6 +47,7 @@ def test_the_base_is_the_output_or_the_repository(tmp_path: Path) -> None:
     assert results_base("locomo", tmp_path, Path("/nowhere")) == tmp_path
     (tmp_path / "benchmarks").mkdir()
     assert results_base("locomo", None, tmp_path) == tmp_path / "benchmarks" / "locomo" / "results"
+    assert results_base("locomo", None, tmp_path, kept=False) == tmp_path / "benchmarks" / "locomo" / "local"
     with pytest.raises(UsageError, match="--output"):
         results_base("locomo", None, tmp_path / "nowhere")
 

@@ -7,6 +7,7 @@ import subprocess
 from hashlib import sha256
 from pathlib import Path
 
+from runner.runs.folder import is_local
 from runner.runs.history import HISTORY, Entry, entries, nearest
 from runner.runs.manifest import MANIFEST
 from runner.runs.run import moment
@@ -22,6 +23,7 @@ def history(evidence: Evidence) -> str:
     run, path = evidence.run, evidence.history_path or _nearest(evidence.folder)
     found = [one for one in entries(path) if (one.suite, one.name) == (run.choice.suite, run.name)]
     if not found:
+        _ask_kept(evidence)
         raise Wrong(f"{path.name} has no entry of the run {run.name} of {run.choice.suite}")
     own, *later = found
     digest = evidence.digest(MANIFEST)
@@ -38,6 +40,11 @@ def history(evidence: Evidence) -> str:
         if logged != wanted:
             raise Wrong(f"{what}: {path.name} says {_short(logged)}, the artefacts {_short(wanted)}")
     return f"{path.name} has the entry, with this manifest's sha256 {digest[:12]}…{_later(later, path)}"
+
+
+def _ask_kept(evidence: Evidence) -> None:
+    if is_local(evidence.folder):
+        raise NotAsked("not kept: `history add` with the folder moves it to results/ and logs it")
 
 
 def _later(found: list[Entry], path: Path) -> str:
@@ -64,6 +71,7 @@ def commit(evidence: Evidence) -> str:
     """The manifest, which pins every other file, was committed once and never changed since."""
     commits = _asked(evidence, "log", "--format=%H", "--", MANIFEST).decode().split()
     if not commits:
+        _ask_kept(evidence)
         raise NotAsked("the folder is not committed to a git repository")
     if len(commits) > 1:
         raise Wrong(f"{MANIFEST} was changed after it had been committed, by {commits[0][:12]}")

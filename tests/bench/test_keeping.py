@@ -1,0 +1,90 @@
+"""A run leaves the tracked files of a checkout alone, unless it is to be kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from runner.bench import conclusion, pipeline, work
+from runner.cli import main
+from runner.runs.folder import RunFolder, interrupted
+from runner.verify import Found, verify
+from tests.finished import Finished
+
+Finish = Callable[..., Finished]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository of the runner, with a HISTORY.md and no run."""
+    root = tmp_path / "checkout"
+    (root / "benchmarks").mkdir(parents=True)
+    (root / "HISTORY.md").write_text("# History\n")
+    for module in (pipeline, work, conclusion):
+        monkeypatch.setattr(module, "ROOT", root)
+    return root
+
+
+def asked(finished: Finished, checkout: Path) -> dict[str, Found]:
+    answers = verify(finished.folder, sql=finished.sql).answers
+    return {answer.check: answer.found for answer in answers if answer.check in ("history", "commit")}
+
+
+def test_a_run_is_local_and_logged_nowhere(finish: Finish, checkout: Path) -> None:
+    run = finish(output=None)
+    assert run.folder.parent == checkout / "benchmarks" / "sample" / "local"
+    assert (checkout / "HISTORY.md").read_text() == "# History\n"
+    verified = verify(run.folder, sql=run.sql)
+    assert verified.intact
+    assert {one.check: one.sentence for one in verified.answers if one.found is Found.NOT_ASKED}.items() >= {
+        (check, "not kept: `history add` with the folder moves it to results/ and logs it")
+        for check in ("history", "commit")
+    }
+
+
+def test_a_run_that_is_to_be_kept_is_logged(finish: Finish, checkout: Path) -> None:
+    run = finish(output=None, keep=True)
+    assert run.folder.parent == checkout / "benchmarks" / "sample" / "results"
+    logged = (checkout / "HISTORY.md").read_text()
+    assert f"- results: benchmarks/sample/results/{run.folder.name}\n" in logged
+    assert asked(run, checkout)["history"] is Found.HOLDS
+
+
+def test_a_local_run_is_kept_afterwards(
+    finish: Finish, checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = finish(output=None)
+    kept = checkout / "benchmarks" / "sample" / "results" / run.folder.name
+    assert main(["history", "add", str(run.folder)]) == 0
+    assert f"moved to {kept}" in capsys.readouterr().out
+    assert not run.folder.exists()
+    assert asked(Finished(kept, run.corpus, run.sql), checkout)["history"] is Found.HOLDS
+
+
+def test_a_name_is_taken_once_among_local_and_kept_runs(finish: Finish, checkout: Path) -> None:
+    names = [finish(output=None, keep=keep).folder.name for keep in (False, True, False)]
+    assert names == [names[0], f"{names[0]}_2", f"{names[0]}_3"]
+
+
+def test_keeping_overwrites_no_other_run(
+    finish: Finish, checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = finish(output=None)
+    other = checkout / "benchmarks" / "sample" / "results" / run.folder.name
+    other.mkdir(parents=True)
+    assert main(["history", "add", str(run.folder)]) == 3
+    assert "is another run of that name: make the run anew with --keep" in capsys.readouterr().err
+    assert run.folder.exists()
+    assert (checkout / "HISTORY.md").read_text() == "# History\n"
+
+
+def test_an_interrupted_run_is_known_from_one_that_works(tmp_path: Path) -> None:
+    base = tmp_path / "local"
+    left = RunFolder.start(base, "killed")
+    (left.path / "raw_retrievals.jsonl").write_text("{}")
+    left.close()
+    assert [path.name for path in interrupted(base)] == [".killed.partial"]
+    with RunFolder.resume(left.path):
+        assert interrupted(base) == []
