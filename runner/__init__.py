@@ -10,79 +10,60 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from runner.bench.conclusion import Outcome
-    from runner.bench.pipeline import dry_run, run
-    from runner.bench.repeat import Repeated, repeat
-    from runner.bench.request import Request
-    from runner.cite import Citation, cite
-    from runner.compare import Comparison, Gated, compare, gate
-    from runner.embedders import EmbedderOptions
-    from runner.errors import RunnerError
-    from runner.history import log_deviation, log_run
-    from runner.leaderboard import Leaderboard, leaderboard
-    from runner.lint import Report, lint
-    from runner.page import render_report
-    from runner.progress import Progress
-    from runner.verify import Verification, verify
-    from runner.verify.rescore import Rescored, rescore
+    from runner.bench.conclusion import Outcome as Outcome
+    from runner.bench.pipeline import dry_run as dry_run
+    from runner.bench.pipeline import run as run
+    from runner.bench.repeat import Repeated as Repeated
+    from runner.bench.repeat import repeat as repeat
+    from runner.bench.request import Request as Request
+    from runner.cite import Citation as Citation
+    from runner.cite import cite as cite
+    from runner.compare import Comparison as Comparison
+    from runner.compare import Gated as Gated
+    from runner.compare import compare as compare
+    from runner.compare import gate as gate
+    from runner.embedders import EmbedderOptions as EmbedderOptions
+    from runner.errors import RunnerError as RunnerError
+    from runner.history import log_deviation as log_deviation
+    from runner.history import log_run as log_run
+    from runner.leaderboard import Leaderboard as Leaderboard
+    from runner.leaderboard import leaderboard as leaderboard
+    from runner.lint import Report as Report
+    from runner.lint import lint as lint
+    from runner.page import render_report as render_report
+    from runner.progress import Progress as Progress
+    from runner.score import Stated as Stated
+    from runner.score import score as score
+    from runner.verify import Verification as Verification
+    from runner.verify import verify as verify
+    from runner.verify.rescore import Rescored as Rescored
+    from runner.verify.rescore import rescore as rescore
 
 HOMES = {
-    "Citation": "runner.cite",
-    "Comparison": "runner.compare",
-    "EmbedderOptions": "runner.embedders",
-    "Gated": "runner.compare",
-    "Leaderboard": "runner.leaderboard",
-    "Outcome": "runner.bench.conclusion",
-    "Progress": "runner.progress",
-    "Repeated": "runner.bench.repeat",
-    "Report": "runner.lint",
-    "Request": "runner.bench.request",
-    "Rescored": "runner.verify.rescore",
-    "RunnerError": "runner.errors",
-    "Verification": "runner.verify",
-    "cite": "runner.cite",
-    "compare": "runner.compare",
-    "dry_run": "runner.bench.pipeline",
-    "gate": "runner.compare",
-    "leaderboard": "runner.leaderboard",
-    "repeat": "runner.bench.repeat",
-    "lint": "runner.lint",
-    "log_deviation": "runner.history",
-    "log_run": "runner.history",
-    "render_report": "runner.page",
-    "rescore": "runner.verify.rescore",
-    "run": "runner.bench.pipeline",
-    "verify": "runner.verify",
+    name: home
+    for home, names in {
+        "runner.bench.conclusion": "Outcome",
+        "runner.bench.pipeline": "dry_run run",
+        "runner.bench.repeat": "Repeated repeat",
+        "runner.bench.request": "Request",
+        "runner.cite": "Citation cite",
+        "runner.compare": "Comparison Gated compare gate",
+        "runner.embedders": "EmbedderOptions",
+        "runner.errors": "RunnerError",
+        "runner.history": "log_deviation log_run",
+        "runner.leaderboard": "Leaderboard leaderboard",
+        "runner.lint": "Report lint",
+        "runner.page": "render_report",
+        "runner.progress": "Progress",
+        "runner.score": "Stated score",
+        "runner.verify": "Verification verify",
+        "runner.verify.rescore": "Rescored rescore",
+    }.items()
+    for name in names.split()
 }
+"""The module of each public name."""
 
-__all__ = [
-    "Citation",
-    "Comparison",
-    "EmbedderOptions",
-    "Gated",
-    "Leaderboard",
-    "Outcome",
-    "Progress",
-    "Repeated",
-    "Report",
-    "Request",
-    "Rescored",
-    "RunnerError",
-    "Verification",
-    "cite",
-    "compare",
-    "dry_run",
-    "gate",
-    "leaderboard",
-    "lint",
-    "log_deviation",
-    "log_run",
-    "render_report",
-    "repeat",
-    "rescore",
-    "run",
-    "verify",
-]
+__all__ = list(HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -24,6 +24,12 @@ from runner.suites import SUITES
 INTERRUPTED = 130
 PROGRAM = "python -m runner"
 HELP = ("--help", "-h")
+EXAMPLES = """Examples:
+  python -m runner sample --embedder none      a first run, without a model
+  python -m runner locomo --dry-run            what a run would lack
+  python -m runner locomo --embedder minilm --systems bm25s,chroma
+  python -m runner verify benchmarks/locomo/results/*
+"""
 RUNS, FINISHED, OTHERS = (
     Group(title, sort_key=place)
     for place, title in enumerate(("Runs", "Finished runs", "Corpora, databases and systems"))
@@ -31,6 +37,7 @@ RUNS, FINISHED, OTHERS = (
 COMMANDS = {
     "verify": (FINISHED, "runner.verify.command:verify_command"),
     "rescore": (FINISHED, "runner.verify.command:rescore_command"),
+    "score": (FINISHED, "runner.score.command:score_command"),
     "report": (FINISHED, "runner.page.command:report_command"),
     "compare": (FINISHED, "runner.compare.command:compare_command"),
     "gate": (FINISHED, "runner.compare.command:gate_command"),
@@ -41,6 +48,7 @@ COMMANDS = {
     "fetch": (OTHERS, "runner.fetch:fetch_command"),
     "passages": (OTHERS, "runner.passages.command:passages_command"),
     "check-system": (OTHERS, "runner.systems.command:check_system_command"),
+    "peers": (OTHERS, "runner.systems.peers_command:peers"),
     "perf": (OTHERS, "runner.perf.command:perf"),
     "tune": (OTHERS, "runner.tune.command:tune_command"),
 }
@@ -85,7 +93,7 @@ def app(sql: Path = SQL_FOLDER) -> App:
     )
     for name, suite in SUITES.items():
         told = f"Measure recall on {suite.title}."
-        top.command(suite_command(name, sql), name=name, group=RUNS, help=told)
+        top.command(suite_command(name, sql), name=name, group=RUNS, help=told, help_epilogue=EXAMPLES)
     for name, (group, place) in COMMANDS.items():
         top.command(place, name=name, group=group)
     return top
@@ -95,9 +103,10 @@ def _carry_out(tokens: Sequence[str], sql: Path) -> int:
     if not tokens:
         raise UsageError(f"name a suite or a command; see `{PROGRAM} --help`")
     top = app(sql)
-    if tokens[0] in HELP:  # what each command does is said where it is written
+    if tokens[0] in HELP:
+        top.help_epilogue = EXAMPLES
         for name in COMMANDS:
-            top[name]
+            top[name]  # what each command does is said where it is written
     try:
         code = top(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:

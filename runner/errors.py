@@ -6,6 +6,9 @@ A message is one sentence that says what is wrong, where, and how to mend it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class RunnerError(Exception):
     """Base of all errors that a user can cause; the CLI prints `kind` and sentence and exits with `code`."""
@@ -40,6 +43,12 @@ class CorpusError(RunnerError):
     code = 3
 
 
+class RankingsError(RunnerError):
+    """Rankings of somebody else that cannot be read, or that are no rankings of the corpus at hand."""
+
+    code = 3
+
+
 class EmbedderError(RunnerError):
     """A model that cannot be loaded or reached, or that answers wrongly."""
 
@@ -62,3 +71,12 @@ class OutputError(RunnerError):
     """A results folder that cannot be written, or a full disk."""
 
     code = 3
+
+
+@contextmanager
+def os_errors(sentence: str, kind: type[RunnerError] = OutputError) -> Iterator[None]:
+    """Inside the block, what the operating system refuses becomes a `kind`; `{why}` is its reason."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(sentence.replace("{why}", str(error.strerror))) from None

@@ -7,15 +7,17 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.error import HTTPError, URLError
+from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 from cyclopts import Parameter
 
-from runner.editions import SuitePins, current
+from runner.editions import SuitePins, current, registered_files
 from runner.errors import CorpusError, OutputError, UsageError
 from runner.options import Quiet
 from runner.progress import QUIET, Progress
@@ -28,6 +30,16 @@ Opener = Callable[..., Any]
 PIECE = 1 << 20  # bytes; the bar counts MiB
 TIMEOUT = 60.0  # seconds without a byte
 RANGE_NOT_SATISFIABLE = 416
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A registered file: its name (in a folder, from there), its source, its hash and, if known, its size."""
+
+    file: str
+    url: str
+    sha256: str
+    bytes: int | None = None
 
 
 def fetch_command(
@@ -45,24 +57,36 @@ def fetch_command(
 def fetch(
     suite: str, destination: Path | None = None, progress: Progress = QUIET, opener: Opener = urlopen
 ) -> Path:
-    """The registered file of `suite` in the folder `destination` (default: where `locate` looks last).
+    """The registered file of `suite`, or its folder of files, in the folder `destination`.
 
-    A right file that is there already is left alone, and so is a wrong one, with an error. A partial
-    download stays beside it as `.part` and is continued by the next call; what comes down with a wrong
-    hash is removed. Raises UsageError (no such corpus to fetch), CorpusError (source or hash),
-    OutputError (folder or space).
+    By default that is where `locate` looks last. A right file that is there already is left alone, and so is
+    a wrong one, with an error. A partial download stays beside it as `.part` and is continued by the next
+    call; what comes down with a wrong hash is removed. Raises UsageError (no such corpus to fetch),
+    CorpusError (source or hash), OutputError (folder or space).
     """
     pins = _pins(suite)
     folder = destination or data_folder(suite)
-    target, part = folder / pins.file, folder / f"{pins.file}.part"
+    if pins.files is None:
+        return _fetch(
+            Wanted(pins.file, str(pins.url), str(pins.sha256), pins.bytes), folder, progress, opener
+        )
+    place, files = folder / pins.file, registered_files(current(), suite)
+    for name, digest in files.items():
+        _fetch(Wanted(name, f"{pins.url}{quote(name)}", digest), place, progress, opener)
+    progress.say(f"{place} holds all {len(files):,} files of {pins.what}, each with the right hash")
+    return place
+
+
+def _fetch(wanted: Wanted, folder: Path, progress: Progress, opener: Opener) -> Path:
+    target, part = folder / wanted.file, folder / f"{wanted.file}.part"
     if os.path.exists(target):
-        return _present(target, pins, progress)
+        return _present(target, wanted, progress)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _download(str(pins.url), part, pins, progress, opener)
-        return _accepted(part, target, pins, progress)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _download(part, wanted, progress, opener)
+        return _accepted(part, target, wanted, progress)
     except OSError as error:
-        raise OutputError(f"{pins.file} cannot be written to {folder}: {error.strerror or error}") from None
+        raise OutputError(f"{wanted.file} cannot be written to {folder}: {error.strerror or error}") from None
 
 
 def _pins(suite: str) -> SuitePins:
@@ -73,40 +97,41 @@ def _pins(suite: str) -> SuitePins:
     return suites[suite]
 
 
-def _present(target: Path, pins: SuitePins, progress: Progress) -> Path:
+def _present(target: Path, wanted: Wanted, progress: Progress) -> Path:
     found = Source(target).sha256()
-    if found != pins.sha256:
+    if found != wanted.sha256:
         raise CorpusError(
-            f"{target} is there already, but is not the registered file (sha256 {found}, not {pins.sha256}); "
-            "move it away or name another folder"
+            f"{target} is there already, but is not the registered file (sha256 {found}, not "
+            f"{wanted.sha256}); move it away or name another folder"
         )
     progress.say(f"{target} is there already, and its hash is right")
     return target
 
 
-def _accepted(part: Path, target: Path, pins: SuitePins, progress: Progress) -> Path:
+def _accepted(part: Path, target: Path, wanted: Wanted, progress: Progress) -> Path:
     """Move a complete download to its place, or remove it when its hash is wrong."""
     try:
         found = Source(part).sha256()
     except CorpusError as error:
         found = f"none: {error}"
-    if found != pins.sha256:
+    if found != wanted.sha256:
         part.unlink()
         raise CorpusError(
-            f"what {pins.url} sent has another hash than the registered one (sha256 {found}, not "
-            f"{pins.sha256}), so nothing was kept; run the command again, or get {pins.file} elsewhere"
+            f"what {wanted.url} sent has another hash than the registered one (sha256 {found}, not "
+            f"{wanted.sha256}), so nothing was kept; run the command again, or get {wanted.file} elsewhere"
         )
     os.replace(part, target)
     progress.say(f"{target} is complete, and its hash is right")
     return target
 
 
-def _download(url: str, part: Path, pins: SuitePins, progress: Progress, opener: Opener) -> None:
+def _download(part: Path, wanted: Wanted, progress: Progress, opener: Opener) -> None:
     """Bring `part` to its full length; CorpusError when the source ends early, and the part stays."""
+    url = wanted.url
     offset = part.stat().st_size if part.exists() else 0
-    if pins.bytes and offset == pins.bytes:
+    if wanted.bytes and offset == wanted.bytes:
         return
-    if pins.bytes and offset > pins.bytes:
+    if wanted.bytes and offset > wanted.bytes:
         part.unlink()
         offset = 0
     if offset:
@@ -114,7 +139,7 @@ def _download(url: str, part: Path, pins: SuitePins, progress: Progress, opener:
     with closing(_response(url, offset, opener)) as response:
         start = _start(response, offset)
         length = response.headers.get("Content-Length")
-        total = start + int(length) if length else pins.bytes
+        total = start + int(length) if length else wanted.bytes
         _demand_space(part, (total or 0) - start)
         end = start + _write(response, part, start, total, progress)
     if total and end < total:

@@ -13,11 +13,13 @@ from runner.errors import UsageError
 
 def _default(value: Any) -> str | None:
     """A default worth reading in the help; that a flag is off is not."""
-    return str(value) if value not in (None, "", (), [], False) else None
+    if value in (None, "", (), [], False):
+        return None
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 SHARED = Parameter(negative=(), negative_iterable=(), show_env_var=False, show_default=_default)
-"""Of every option: no --no-… and no --empty-… beside it."""
+"""Applies to every option: there is no --no-… and no --empty-… beside it."""
 
 
 def names(text: str) -> tuple[str, ...]:

@@ -111,6 +111,9 @@ class SearchScope:
     pooled: bool = False
 
 
+ALL = "all"  # the view of all questions, and the row of all types
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """A subset of the questions, as data, so that artefacts can say what it was: all but those named here."""
@@ -126,7 +129,10 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """A loaded corpus. `sha256` is of the unpacked bytes of `path`; a gate checks the counts in `shape`."""
+    """A loaded corpus. `sha256` is of the unpacked bytes of `path`, of a folder that of its list.
+
+    A gate checks the counts in `shape`.
+    """
 
     suite: str
     path: str
@@ -139,6 +145,8 @@ class Corpus:
     clustered: bool = False  # questions of one project are one cluster in every interval
     shape: Mapping[str, int] = field(default_factory=dict)
     labels: tuple[str, ...] = ()  # patterns of what would give an answer away, besides ids: no text holds one
+    files: Mapping[str, str] = field(default_factory=dict)  # of a folder: SHA-256 of each file, by its name
+    title: str = ""  # its own name, where it is another than its suite's
 
     def project_sizes(self) -> dict[str, int]:
         """Number of segments in each project, in corpus order."""
@@ -167,7 +175,7 @@ class EmbedderIdentity:
 class Vectors:
     """Unit-length rows at native width, aligned with `Corpus.segments` and `Corpus.questions`.
 
-    Of `passages` each distinct text has one row: `places` says which, by `Passage.embedded`.
+    `passages` has one row for each distinct text; `places` gives the row of a `Passage.embedded`.
     """
 
     identity: EmbedderIdentity

@@ -50,6 +50,29 @@ def longmemeval_path() -> Path:
     return corpus_file("LONGMEMEVAL_DATA_DIR", ("longmemeval_s_dev246.json.xz", "longmemeval_s_dev246.json"))
 
 
+def corpus_folder(variable: str) -> Path:
+    """The folder that `variable` names; skip, or fail when CI demands it."""
+    place = os.environ.get(variable)
+    if place and Path(place).is_dir():
+        return Path(place)
+    sentence = f"no folder of files: set {variable} to it"
+    if os.environ.get("PGMNEMO_REQUIRE_CORPORA") == "1":
+        pytest.fail(sentence)
+    pytest.skip(sentence)
+
+
+@pytest.fixture(scope="session")
+def realtalk_path() -> Path:
+    """Chats 1 to 3 of the ten of REALTALK."""
+    return corpus_folder("REALTALK_DATA_DIR")
+
+
+@pytest.fixture(scope="session")
+def beam_path() -> Path:
+    """The folder that holds chats 1 to 6 of the twenty of BEAM 100K, in a folder 100K."""
+    return corpus_folder("BEAM_DATA_DIR")
+
+
 def browser_path() -> str:
     """The browser's program; skip, or fail when CI demands it."""
     found = next((path for name in NAMES if (path := shutil.which(name))), None)

@@ -17,7 +17,7 @@ import pytest
 from msgspec.structs import replace
 
 from runner import fetch as module
-from runner.editions import current
+from runner.editions import current, listed
 from runner.errors import CorpusError, OutputError, UsageError
 from runner.fetch import fetch
 from runner.progress import Progress
@@ -28,7 +28,7 @@ NAME = "locomo10.json"
 
 @dataclass
 class Site:
-    """A server of one file: how it behaves, and the ranges that it was asked for."""
+    """A server of a file, or of several: how it behaves, and the ranges that it was asked for."""
 
     url: str = ""
     body: bytes = BODY
@@ -36,6 +36,7 @@ class Site:
     status: int = 200
     cut: int | None = None  # bytes after which the connection breaks
     asked: list[str | None] = field(default_factory=list)
+    bodies: dict[str, bytes] = field(default_factory=dict)  # by path, where the site has several files
 
 
 @pytest.fixture
@@ -46,15 +47,19 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
         def do_GET(self) -> None:
             wanted = self.headers.get("Range")
             state.asked.append(wanted)
+            if state.bodies and self.path not in state.bodies:
+                self.send_error(404)
+                return
+            whole = state.bodies.get(self.path, state.body)
             start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and state.ranges else 0
-            if state.status != 200 or start >= len(state.body):
+            if state.status != 200 or start >= len(whole):
                 self.send_error(state.status if state.status != 200 else 416)
                 return
-            body = state.body[start:]
+            body = whole[start:]
             self.send_response(206 if start else 200)
             self.send_header("Content-Length", str(len(body)))
             if start:
-                last = len(state.body) - 1
+                last = len(whole) - 1
                 self.send_header("Content-Range", f"bytes {start}-{last}/{last + 1}")
             self.end_headers()
             self.wfile.write(body[: state.cut])
@@ -209,6 +214,59 @@ def test_progress_counts_pieces(site: Site, tmp_path: Path, capsys: pytest.Captu
     assert f"{NAME} (MiB): 3 done" in capsys.readouterr().err
 
 
+@pytest.fixture
+def chats(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
+    """A pinned folder of two files, served under their names."""
+    bodies = {"1/a b.json": b"[1]", "1/deep/c.json": BODY}
+    site.bodies = {f"/chats/{name.replace(' ', '%20')}": body for name, body in bodies.items()}
+    files = {name: sha256(body).hexdigest() for name, body in bodies.items()}
+    edition, url = current(), site.url.replace(NAME, "chats/")
+    pins = replace(edition.suites["beam"], url=url, file="all", sha256=listed(files))
+    changed = replace(edition, suites={**edition.suites, "beam": pins})
+    monkeypatch.setattr(module, "current", lambda: changed)
+    monkeypatch.setattr(module, "registered_files", lambda edition, suite: files)
+    return bodies
+
+
+def test_a_folder_comes_down_file_by_file(
+    site: Site, chats: dict[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = fetch("beam", tmp_path, Progress())
+    assert place == tmp_path / "all"
+    assert {path.relative_to(place).as_posix(): path.read_bytes()
+            for path in place.rglob("*") if path.is_file()} == chats  # fmt: skip
+    assert "holds all 2 files of BEAM 100K (20 chats), each with the right hash" in capsys.readouterr().err
+    asked = len(site.asked)
+    assert fetch("beam", tmp_path) == place
+    assert len(site.asked) == asked
+
+
+def test_a_folder_that_broke_off_goes_on_with_the_file_that_did(
+    site: Site, chats: dict[str, bytes], tmp_path: Path
+) -> None:
+    site.cut = 1000
+    with pytest.raises(CorpusError, match=r"chats/1/deep/c\.json broke off after 1,000 of 2,304,000 bytes"):
+        fetch("beam", tmp_path)
+    site.cut = None
+    assert (fetch("beam", tmp_path) / "1" / "deep" / "c.json").read_bytes() == BODY
+    assert site.asked == [None, None, "bytes=1000-"]
+
+
+def test_a_file_of_a_folder_with_another_hash_is_named(
+    site: Site, chats: dict[str, bytes], tmp_path: Path
+) -> None:
+    site.bodies["/chats/1/deep/c.json"] = b"[]"
+    with pytest.raises(CorpusError, match=r"c\.json sent has another hash .* get 1/deep/c\.json elsewhere"):
+        fetch("beam", tmp_path)
+    (tmp_path / "all" / "1" / "a b.json").write_bytes(b"mine")
+    with pytest.raises(CorpusError, match=r"a b\.json is there already, but is not the registered file"):
+        fetch("beam", tmp_path)
+    del site.bodies["/chats/1/deep/c.json"]
+    (tmp_path / "all" / "1" / "a b.json").unlink()
+    with pytest.raises(CorpusError, match=r"chats/1/deep/c\.json answered 404"):
+        fetch("beam", tmp_path)
+
+
 @pytest.mark.parametrize("name", ["sample", "nonsense"])
 def test_suite_without_a_source_lists_those_with_one(name: str) -> None:
     with pytest.raises(UsageError, match=f"'{name}'; choose one of: locomo, longmemeval"):
@@ -216,7 +274,7 @@ def test_suite_without_a_source_lists_those_with_one(name: str) -> None:
 
 
 def test_pinned_sources_name_a_revision_and_not_a_branch() -> None:
-    for name in ("locomo", "longmemeval"):
+    for name in ("locomo", "longmemeval", "realtalk", "beam", "beam-500k"):
         url = current().suites[name].url or ""
         assert url.startswith("https://")
         assert any(len(part) == 40 and set(part) <= set("0123456789abcdef") for part in url.split("/"))

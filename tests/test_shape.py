@@ -21,7 +21,7 @@ STEPS = [  # of the ground: each stands on those before it
 GROUND: set[str] = set().union(*STEPS)
 JOINTS = {  # commands, and the pipeline: they join stages, and no stage knows them
     "bench", "cite", "compare", "history", "leaderboard", "lint", "page", "passages", "perf",
-    "tune", "verify",
+    "score", "tune", "verify",
 }  # fmt: skip
 STAGES = sorted(
     path.name

@@ -42,19 +42,19 @@ def measure_under_test(
     rankers = [(first, row), *_rankers(work, system, judge, material)]
     with work.watch.stage("recall"):
         for ranker, _ in rankers:
-            retrieve(raw, material, ranker, edition.retrieval.depth, work.progress)
+            retrieve(raw, material, ranker, work.run.scopes, edition.retrieval.depth, work.progress)
     with work.watch.stage("time"):
-        pins = edition.retrieval
-        time_recall(timings, material, first, pins.timed_k, pins.timed, work.progress)
+        time_recall(timings, material, first, work.run.scopes, edition.retrieval, work.progress)
     work.note(arms=tuple(arm for _, arm in rankers))
 
 
 def answers_in_all(work: Work, system: System) -> int:
     """How many answers a run asks for, the timed ones among them."""
-    pins, systems = work.run.edition.retrieval, 1 + len(work.request.beside)
-    arms = systems + len(_legs(work, system)) + len(_controls(work))
-    timed = systems * len(spread(work.asked, pins.timed))
-    return len(work.run.scopes) * (arms * len(work.asked) + timed)
+    every, timed = len(work.asked), len(spread(work.asked, work.run.edition.retrieval.timed))
+    scopes = len(work.run.scopes)
+    aside = sum(len(work.run.scopes_of(Arm(name, "", "system"))) for name in work.beside)
+    others = scopes * (len(_legs(work, system)) + len(_controls(work)))
+    return (scopes + aside) * (every + timed) + others * every
 
 
 def _legs(work: Work, system: System) -> dict[str, tuple[Mapping[str, str], str]]:
@@ -83,7 +83,7 @@ def _rankers(work: Work, system: System, judge: Judge, material: Material) -> It
 
 def measure_beside(work: Work, material: Material, raw: RawWriter, timings: TimingsWriter) -> None:
     """Each other system, one after the other, alone on the machine; one that fails says so in its row."""
-    for name in work.request.beside:
+    for name in work.beside:
         try:
             arm = _measured(work, name, material, raw, timings)
         except (SystemFault, DatabaseError, UsageError) as error:
@@ -104,8 +104,9 @@ def _measured(work: Work, name: str, material: Material, raw: RawWriter, timings
         loaded = system.load(material.lessons, work.progress)
         judge = Judge(name, material.lessons, components_of(system))
         ranker = Ranker(name, system, judge, detailed=True, limit=work.request.time_limit)
-        retrieve(raw, material, ranker, pins.depth, work.progress)
-        time_recall(timings, material, ranker, pins.timed_k, pins.timed, work.progress)
+        scopes = work.run.scopes_of(Arm(name, "", "system"))
+        retrieve(raw, material, ranker, scopes, pins.depth, work.progress)
+        time_recall(timings, material, ranker, scopes, pins, work.progress)
         return arm_of(name, work.request, work.sql, system, loaded)
 
 

@@ -65,7 +65,8 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
     from runner.report import summary_table
     from runner.runs.folder import is_local
 
-    repeated, out = repeat(request, times, progress=Progress(quiet=quiet), sql=sql), Console(soft_wrap=False)
+    progress, out = Progress(quiet=quiet), Console(soft_wrap=False)
+    repeated = repeat(request, times, progress=progress, sql=sql)
     for outcome in repeated.outcomes:
         out.print(summary_table(outcome.metrics, outcome.run))
         for deviation in outcome.run.deviations:
@@ -76,6 +77,12 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
         print(f"artefacts: {outcome.folder}")
         if is_local(outcome.folder):
             print("not kept: `python -m runner history add` moves that folder to results/ and logs it")
+    if (stored := repeated.outcomes[-1].run.database) and stored.origin != "embedded":
+        name, role = stored.database, stored.role
+        progress.say(
+            f"on the server stay the database {name}, without rows, and the role {role} for the next run; "
+            f"DROP DATABASE {name} and DROP ROLE {role} take them away"
+        )
     for line in lines(repeated) if times > 1 else ():
         print(line)
     return int(not repeated.within)

@@ -55,14 +55,15 @@ def heading(
 def _corpus(request: Request, corpus: Corpus) -> CorpusPins:
     pins = request.edition.suites.get(request.suite)
     return CorpusPins(
-        title=request.suite_parts.title,
+        title=corpus.title or request.suite_parts.title,
         file=Path(corpus.path).name,
         sha256=corpus.sha256,
         segments=len(corpus.segments),
         questions=len(corpus.questions),
         clustered=corpus.clustered,
         shape=corpus.shape,
-        citable=pins.citable if pins else False,
+        citable=pins.citable if pins else True,  # the verdict unverified forbids it then
+        files=corpus.files,
     )
 
 

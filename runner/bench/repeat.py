@@ -81,7 +81,7 @@ def spreads(outcomes: Sequence[Outcome], bands: Mapping[str, float]) -> Iterator
     first = outcomes[0].run
     for scope in (scope.name for scope in first.scopes):
         for metric in first.headline:
-            wanted = (first.system, scope, "all", "all", metric)
+            wanted = (first.system, scope, first.headline_view, "all", metric)
             values = [value for outcome in outcomes for value in _values(outcome, wanted)]
             if values:
                 yield Spread(scope, metric, tuple(values), bands.get(metric))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ from runner.embedders import EMBEDDERS, Embedder, EmbedderOptions
 from runner.errors import UsageError
 from runner.options import Numbers, listed
 from runner.records import Corpus
-from runner.runs.choice import FULL, NO_EMBEDDER, OURS, Choice
+from runner.runs.choice import ALL_SCOPES, FULL, HEADLINE_SCOPE, NO_EMBEDDER, OURS, Choice
 from runner.suites import SUITES
 from runner.suites.suite import Suite
 from runner.systems import MODES, SYSTEMS, kind_of
@@ -26,7 +27,6 @@ from runner.texts import TEXTS
 PASSAGES = "+passages"  # behind the name of a system that is given passages in place of lessons
 LONGEST = 86_400  # seconds of --time-limit
 SYSTEMS_UNDER, WORK, EMBEDDER, RESULTS = "Systems", "Corpus and questions", "Embedder", "Run"  # of --help
-CANONICAL = "bge-m3"  # the embedder of a suite that no edition pins
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +43,13 @@ class Options:
     systems: Annotated[
         tuple[str, ...], listed("S,S,…: others, measured beside it on the same work", group=SYSTEMS_UNDER)
     ] = ()
+    beside: Annotated[
+        str,
+        Parameter(
+            group=SYSTEMS_UNDER,
+            help=f"scopes in which those others answer: {ALL_SCOPES}, or the {HEADLINE_SCOPE}'s alone",
+        ),
+    ] = ALL_SCOPES
     mode: Annotated[
         str | None,
         Parameter(
@@ -132,8 +139,9 @@ class Request(Options):
                 object.__setattr__(self, name, Path(place))
         self._check_asked()
         self._check_systems()
-        if self.embedder_name != NO_EMBEDDER:
-            EMBEDDERS[self.embedder_name]
+        if self.embedder_name not in (*EMBEDDERS, NO_EMBEDDER):
+            known = ", ".join((*EMBEDDERS, NO_EMBEDDER))
+            raise UsageError(f"there is no embedder named {self.embedder!r}; choose one of: {known}")
         if self.recall_mode not in MODES:
             raise UsageError(f"there is no mode {self.mode!r}; choose one of: {', '.join(MODES)}")
         if self.recall_mode != "keyword" and self.embedder_name == NO_EMBEDDER:
@@ -147,10 +155,8 @@ class Request(Options):
             raise UsageError(f"--k takes different whole numbers from 1 to {depth}, not {given}")
         if self.limit is not None and self.limit < 1:
             raise UsageError(f"--limit takes a positive number of questions, not {self.limit}")
-        unknown = [name for name in self.types if name not in suite.types]
-        if unknown:
-            known = ", ".join(suite.types)
-            raise UsageError(f"{self.suite} has no question type {unknown[0]!r}; choose from: {known}")
+        if not suite.own:
+            _check_types(self.suite, self.types, suite.types)
         if self.level not in suite.levels:
             known = ", ".join(suite.levels)
             raise UsageError(f"{self.suite} has no granularity {self.level!r}; choose one of: {known}")
@@ -164,6 +170,8 @@ class Request(Options):
                 raise UsageError(f"{name} needs vectors: name an --embedder other than none")
         if len(set(named)) < len(named):
             raise UsageError(f"a system stands twice in {', '.join(named)}; name each once")
+        if self.beside not in (ALL_SCOPES, HEADLINE_SCOPE):
+            raise UsageError(f"--beside takes {ALL_SCOPES} or {HEADLINE_SCOPE}, not {self.beside!r}")
         if self.mode is not None and not self.ours:
             raise UsageError(f"--mode is of pgmnemo, and {self.system} is under test; leave it out")
         if not 0 < self.time_limit <= LONGEST:
@@ -202,14 +210,6 @@ class Request(Options):
         return self.edition.engine(self.number)
 
     @property
-    def beside(self) -> tuple[str, ...]:
-        """The arms of the systems beside the one under test: those that can hold passages have two."""
-        return tuple(
-            arm for name in self.systems
-            for arm in ((name, name + PASSAGES) if kind_of(name).passages else (name,))
-        )  # fmt: skip
-
-    @property
     def versions(self) -> tuple[str, ...]:
         """Those of pgmnemo that the run measures, under test or beside."""
         return tuple(
@@ -221,9 +221,7 @@ class Request(Options):
     def takes_passages(self) -> bool:
         """Whether anything of the run is given passages with vectors."""
         ours = any(self.edition.engine(version).passages for version in self.versions)
-        return ours or any(
-            kind_of(name.removesuffix(PASSAGES)).vectors for name in self.beside if PASSAGES in name
-        )
+        return ours or any(kind_of(name).passages and kind_of(name).vectors for name in self.systems)
 
     @property
     def embedder_name(self) -> str:
@@ -233,7 +231,7 @@ class Request(Options):
         if self.mode == "keyword" or not any(kind_of(name).vectors for name in (self.system, *self.systems)):
             return NO_EMBEDDER
         pins = self.edition.suites.get(self.suite)
-        return pins.embedder if pins else CANONICAL
+        return pins.embedder if pins else self.suite_parts.embedder
 
     @property
     def recall_mode(self) -> str:
@@ -250,12 +248,13 @@ class Request(Options):
             embedder=self.embedder_name,
             system=self.system,
             systems=self.systems,
+            beside=self.beside,
             version=self.number,
             mode=self.recall_mode if self.ours else "",
             k=self.k,
             limit=self.limit,
             types=self.types,
-            allow_unregistered_corpus=self.allow_unregistered_corpus,
+            allow_unregistered_corpus=self.allow_unregistered_corpus or self.suite_parts.own,
         )
 
     def make_embedder(self) -> Embedder | None:
@@ -265,13 +264,25 @@ class Request(Options):
         return EMBEDDERS[self.embedder_name](self.embedder_options)
 
 
+def _check_types(suite: str, types: Sequence[str], known: Sequence[str]) -> None:
+    unknown = [name for name in types if name not in known]
+    if unknown:
+        raise UsageError(f"{suite} has no question type {unknown[0]!r}; choose from: {', '.join(known)}")
+
+
 def selected(choice: Choice, corpus: Corpus) -> tuple[Asked, ...]:
-    """The questions to ask, with their positions: the scored ones, of the types, up to the limit."""
-    chosen = [
+    """The questions to ask, with their positions: those with gold, of the types, up to the limit.
+
+    None where nothing that is cited is there, which the gate `coverage` says. UsageError where no question of
+    the types cites anything.
+    """
+    if SUITES[choice.suite].own:
+        _check_types(corpus.path, choice.types, list(dict.fromkeys(one.type for one in corpus.questions)))
+    scored = [
         Asked(position, question)
         for position, question in enumerate(corpus.questions)
         if question.scored and (not choice.types or question.type in choice.types)
     ]
-    if not chosen:
+    if not scored:
         raise UsageError(f"no question of {corpus.path} is left to ask")
-    return tuple(chosen[: choice.limit])
+    return tuple([one for one in scored if one.question.gold][: choice.limit])

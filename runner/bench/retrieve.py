@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from runner.bench.material import Asked, Material
+from runner.editions import RetrievalPins
 from runner.progress import QUIET, Progress
 from runner.records import Hit, Retrieval, SearchScope
 from runner.runs.raw import RawWriter
@@ -31,15 +32,20 @@ class Ranker:
 
 
 def retrieve(
-    writer: RawWriter, material: Material, ranker: Ranker, depth: int, progress: Progress = QUIET
+    writer: RawWriter,
+    material: Material,
+    ranker: Ranker,
+    scopes: Iterable[SearchScope],
+    depth: int,
+    progress: Progress = QUIET,
 ) -> None:
-    """Append to the raw file what it lacks of one arm, in the order scope, question.
+    """Append to the raw file what it lacks of one arm in some scopes, in the order scope, question.
 
     A run that goes on after an interruption ends with the bytes of one that was not interrupted: the lines of
     a torn file are a beginning of that order.
     """
     sizes = material.corpus.project_sizes()
-    for scope in material.corpus.scopes:
+    for scope in scopes:
         done = {question for question, arm, name in writer.done if (arm, name) == (ranker.name, scope.name)}
         left = [one for one in material.asked if one.question.key not in done]
         progress.pass_over(len(material.asked) - len(left))
@@ -57,13 +63,18 @@ def retrieve(
 
 
 def time_recall(
-    writer: TimingsWriter, material: Material, ranker: Ranker, k: int, most: int, progress: Progress = QUIET
+    writer: TimingsWriter,
+    material: Material,
+    ranker: Ranker,
+    scopes: Iterable[SearchScope],
+    pins: RetrievalPins,
+    progress: Progress = QUIET,
 ) -> None:
-    """Time a system at `k`, with questions spread evenly: `most` a scope."""
-    sample = spread(material.asked, most)
-    for scope in material.corpus.scopes:
+    """Time a system at the edition's k, with so many questions a scope as it says, spread evenly."""
+    sample = spread(material.asked, pins.timed)
+    for scope in scopes:
         queries = material.queries(sample, scope)
-        found = timed(ranker.system, ranker.name, queries, k, ranker.judge, limit=ranker.limit)
+        found = timed(ranker.system, ranker.name, queries, pins.timed_k, ranker.judge, limit=ranker.limit)
         label = f"{ranker.name}, {scope.name}, timed"
         for one, answer in zip(sample, progress.track(found, label, len(sample), part=True), strict=True):
             writer.write(one.question.key, ranker.name, scope.name, answer.seconds)

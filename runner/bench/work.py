@@ -9,7 +9,7 @@ from tempfile import gettempdir
 from typing import Any
 
 from runner.bench.material import Asked, label_of
-from runner.bench.request import Request
+from runner.bench.request import PASSAGES, Request
 from runner.bench.stopwatch import Stopwatch
 from runner.embedders import Embedder
 from runner.gates import Facts, deviations, judge
@@ -19,7 +19,7 @@ from runner.records import Corpus, GateResult, Json, Vectors
 from runner.runs.folder import folder_name
 from runner.runs.history import can_append
 from runner.runs.run import Run
-from runner.systems import Place
+from runner.systems import Place, kind_of
 
 
 @dataclass(slots=True)
@@ -47,6 +47,18 @@ class Work:
     def judged(self, gates: tuple[GateResult, ...]) -> None:
         """The gates so far, with the verdict that they give."""
         self.note(gates=gates, verdict=judge(gates), deviations=deviations(gates))
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The arms of the systems beside the one under test.
+
+        One that can hold passages has two, where any lesson has more than one.
+        """
+        parts = any(len(segment.passages) > 1 for segment in self.corpus.segments)
+        return tuple(
+            arm for name in self.request.systems
+            for arm in ((name, name + PASSAGES) if parts and kind_of(name).passages else (name,))
+        )  # fmt: skip
 
     @property
     def name(self) -> str:

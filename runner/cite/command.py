@@ -8,7 +8,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from runner.errors import OutputError
 from runner.options import Run
 
 MARK = "under pgmnemo Recall Benchmark Protocol"
@@ -26,23 +25,14 @@ def cite_command(
 ) -> int:
     """Write the release-note paragraph of protocol §8 from a run's artefacts; notes go to standard error."""
     from runner.cite.citation import cite
-    from runner.runs.output import check_output
+    from runner.runs.output import check_output, write_output
 
     if badge is not None:
         check_output("--badge", badge, (".svg",), MARK)
     citation = cite(folder, previous=previous)
     if badge is not None:
-        _write(badge, citation.badge)
+        write_output("the badge", badge, citation.badge)
     print(citation.bibtex if bibtex else citation.text)
     for note in citation.notes:
         print(f"note: {note}", file=sys.stderr)
     return 0
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OutputError(
-            f"the badge cannot be written to {path} ({error.strerror}); name another file"
-        ) from None

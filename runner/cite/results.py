@@ -18,7 +18,7 @@ class Cited(Results):
     @cached_property
     def figures(self) -> Figures:
         """The rows of metrics.json."""
-        return Figures(self.metrics)
+        return Figures(self.metrics, self.run.headline_view)
 
 
 def read_cited(folder: Path | str) -> Cited:

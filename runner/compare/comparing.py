@@ -44,8 +44,9 @@ def compare(
     _check_limits(max_drop, pairs)
     rows = tuple(chain.from_iterable(rows_of(p, before.run.views, resamples) for p in pairs))
     headline = before.run.headline
-    members = family(rows, headline, after.edition, before.run.choice.suite)
-    fallen = dropped(rows, max_drop)
+    view, views = before.run.headline_view, before.run.views
+    members = family(rows, headline, after.edition, before.run.choice.suite, view)
+    fallen = dropped(rows, max_drop, view)
     shown = [name for name in headline if name in {m.name for m in pairs[0].metrics}]
     return Comparison(
         baseline=before,
@@ -56,7 +57,7 @@ def compare(
         changes=tuple(_changes(before.run, after.run)),
         rows=rows,
         family=tuple(members),
-        moved=tuple(moved(p, metric) for p in pairs for metric in shown),
+        moved=tuple(moved(p, metric, p.inside(views, view)) for p in pairs for metric in shown),
         max_drop=dict(max_drop),
         resamples=resamples,
     )

@@ -9,7 +9,7 @@ from runner.compare.conditions import Mismatch
 from runner.compare.rows import Moved, Row
 from runner.compare.side import Side
 from runner.compare.verdict import LEVEL, Finding, Member
-from runner.records import Json
+from runner.records import ALL, Json
 from runner.statistics.bootstrap import RESAMPLES, SEED
 
 SCHEMA = "pgmnemo/comparison/1"
@@ -51,6 +51,16 @@ class Comparison:
     def clustered(self) -> bool:
         """Whether a project is one cluster in every interval."""
         return bool(self.baseline.run.corpus.clustered)
+
+    @property
+    def view(self) -> str:
+        """The view that the headline is of, and so the verdict."""
+        return self.baseline.run.headline_view
+
+    @property
+    def whole(self) -> tuple[Row, ...]:
+        """The rows over all types of that view."""
+        return tuple(row for row in self.rows if row.of(self.view))
 
     @property
     def metric_code(self) -> str:
@@ -101,6 +111,7 @@ class Comparison:
             "mcnemar": self.mcnemar_method,
             "max_drop": dict(self.max_drop),
             "family": {
+                **({} if self.view == ALL else {"view": self.view}),
                 "correction": "Holm",
                 "level": LEVEL,
                 "members": [_member(member) for member in self.family],

@@ -14,10 +14,10 @@ from runner.metrics import Metric, metrics_for
 from runner.metrics.metric import Floats
 from runner.metrics.score import Sheet
 from runner.metrics.table import Judged
-from runner.records import View
+from runner.records import ALL, View
 
-ALL = "all"
 Chosen = NDArray[np.intp]
+NOBODY: Chosen = np.empty(0, dtype=np.intp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,11 @@ class Pair:
             types = np.array([q.type for q in self.questions])
             for name in sorted(set(types[inside].tolist())):
                 yield view.name, name, np.flatnonzero(inside & (types == name))
+
+    def inside(self, views: Sequence[View], view: str) -> Chosen:
+        """Positions of the questions of one of the `views`, by its name."""
+        parts = self.parts([one for one in views if one.name == view])
+        return next((chosen for _, kind, chosen in parts if kind == ALL), NOBODY)
 
     def trivial(self, metric: Metric, chosen: Chosen) -> int:
         """How many chosen questions the size of the scope answers by itself."""

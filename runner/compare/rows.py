@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from runner.compare.pairs import ALL, Chosen, Pair
+from runner.compare.pairs import Chosen, Pair
 from runner.metrics import Metric
 from runner.metrics.metric import Floats
-from runner.records import View
+from runner.records import ALL, View
 from runner.runs.canonical import significant
 from runner.statistics import bootstrap_difference, mcnemar
 
@@ -46,10 +44,9 @@ class Row:
     n: int
     trivial: int
 
-    @property
-    def whole(self) -> bool:
-        """Whether the row is about all questions."""
-        return (self.view, self.type) == (ALL, ALL)
+    def of(self, view: str) -> bool:
+        """Whether the row is about all types of the questions of `view`."""
+        return (self.view, self.type) == (view, ALL)
 
 
 def rows_of(pair: Pair, views: Sequence[View], resamples: int) -> Iterator[Row]:
@@ -101,12 +98,12 @@ class Moved:
     lost: tuple[str, ...]
 
 
-def moved(pair: Pair, metric: str) -> Moved:
-    """The questions that `metric` tells apart."""
+def moved(pair: Pair, metric: str, chosen: Chosen) -> Moved:
+    """The `chosen` questions that `metric` tells apart."""
     place = [m.name for m in pair.metrics].index(metric)
-    moves = pair.moves[:, place]
+    moves = pair.moves[chosen, place]
     won, lost = (
-        tuple(sorted((pair.questions[i].key for i in np.flatnonzero(mask)), key=_natural))
+        tuple(sorted((pair.questions[i].key for i in chosen[mask]), key=_natural))
         for mask in (moves > EQUAL, moves < -EQUAL)
     )
     return Moved(pair.scope, metric, won, lost)

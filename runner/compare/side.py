@@ -25,7 +25,7 @@ class Side(Results):
     @cached_property
     def figures(self) -> Figures:
         """The rows of metrics.json, looked up by what they are about."""
-        return Figures(self.metrics)
+        return Figures(self.metrics, self.run.headline_view)
 
     @property
     def name(self) -> str:

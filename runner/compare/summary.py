@@ -8,13 +8,14 @@ from pathlib import Path
 
 from runner.compare.comparison import Comparison
 from runner.compare.gating import Checked, Gated
-from runner.compare.rows import Moved, Row
-from runner.compare.terminal import notes, p_text
+from runner.compare.rows import Row
+from runner.compare.terminal import notes, p_text, questions
 from runner.compare.verdict import Finding, Member
-from runner.errors import OutputError
+from runner.errors import os_errors
 from runner.markdown import table
+from runner.records import ALL
 from runner.report.figures import DAGGER
-from runner.report.formats import change, change_interval, count, figure, shorten
+from runner.report.formats import change, change_interval, count, figure, questions_of, shorten
 from runner.verify import Found
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -42,13 +43,9 @@ def append_summary(text: str, environ: Mapping[str, str] = os.environ) -> None:
     """Append `text` to the file that GITHUB_STEP_SUMMARY names, if it names one."""
     if not (place := environ.get(STEP_SUMMARY)):
         return
-    try:
-        with Path(place).open("a", encoding="utf-8") as file:
-            file.write(text + "\n")
-    except OSError as error:
-        raise OutputError(
-            f"{STEP_SUMMARY} names {place}, which cannot be written ({error.strerror}); name another file"
-        ) from None
+    told = f"{STEP_SUMMARY} names {place}, which cannot be written ({{why}}); name another file"
+    with os_errors(told), Path(place).open("a", encoding="utf-8") as file:
+        file.write(text + "\n")
 
 
 def _verification(checked: Checked) -> str:
@@ -64,8 +61,9 @@ def _verification(checked: Checked) -> str:
 def _comparison(comparison: Comparison) -> Iterator[str]:
     before, after = comparison.baseline, comparison.candidate
     corpus = comparison.baseline.run.corpus
+    of = "" if comparison.view == ALL else f", {questions_of(comparison.view)}"
     yield (
-        f"{corpus.title}, {before.run.title} → {after.run.title}, protocol "
+        f"{corpus.title}{of}, {before.run.title} → {after.run.title}, protocol "
         f"v{before.run.protocol.version}: {MARKS[comparison.finding]} **{comparison.label}**"
     )
     if not corpus.citable:
@@ -75,12 +73,11 @@ def _comparison(comparison: Comparison) -> Iterator[str]:
     if comparison.changes:
         rows = [(c.what, shorten(c.baseline), shorten(c.candidate)) for c in comparison.changes]
         yield _folded("What else differs", table(("what", "baseline", "candidate"), rows, "lll"))
-    everything = [_line(row) for row in comparison.rows if row.whole]
+    everything = [_line(row) for row in comparison.whole]
     names = ("scope", "metric", "baseline", "candidate", "difference", "95 % interval", "won", "lost",
              "McNemar p")  # fmt: skip
     yield _folded("Every metric", table(names, everything, "llrrrrrrr"))
-    listed = [line for moved in comparison.moved for line in _moved(moved)]
-    if listed:
+    if listed := [f"- {line}" for line in questions(comparison, KEYS_SHOWN, "`")]:
         yield _folded("Questions won and lost", "\n".join(listed))
     yield _folded("Method", "\n".join(f"- {note}" for note in notes(comparison)))
 
@@ -108,14 +105,6 @@ def _line(row: Row) -> tuple[str, ...]:
         count(row.lost),
         "" if row.mcnemar_p is None else p_text(row.mcnemar_p),
     )
-
-
-def _moved(moved: Moved) -> Iterator[str]:
-    for word, keys in (("won", moved.won), ("lost", moved.lost)):
-        if keys:
-            more = f" … and {count(len(keys) - KEYS_SHOWN)} more" if len(keys) > KEYS_SHOWN else ""
-            named = ", ".join(f"`{key}`" for key in keys[:KEYS_SHOWN])
-            yield f"- {moved.scope}, {moved.metric}, {word} ({count(len(keys))}): {named}{more}"
 
 
 def _folded(title: str, content: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -13,8 +12,10 @@ from runner.compare.comparison import Comparison
 from runner.compare.rows import Row
 from runner.compare.side import Side
 from runner.compare.verdict import LEVEL, Finding
+from runner.records import ALL
 from runner.report.figures import DAGGER
-from runner.report.formats import MISSING, change, change_interval, count, figure, shorten
+from runner.report.formats import MISSING, change, change_interval, count, figure, questions_of, shorten
+from runner.terminal import grid
 
 COLOURS = {
     Finding.IMPROVED: "green",
@@ -56,9 +57,10 @@ def _side(side: Side) -> str:
 
 
 def metrics_table(comparison: Comparison, scope: str) -> Table:
-    """Every metric over all questions of a scope; the family's members with Holm's p and their finding."""
-    rows = [row for row in comparison.rows if row.whole and row.scope == scope]
-    table = _table(f"{scope}, n = {count(rows[0].n)}")
+    """Metrics in the headline's view and a scope; the family's members with Holm's p and their finding."""
+    rows = [row for row in comparison.whole if row.scope == scope]
+    of = "" if comparison.view == ALL else f", {questions_of(comparison.view)}"
+    table = grid(f"{scope}{of}, n = {count(rows[0].n)}")
     table.add_column("metric", no_wrap=True)
     for name in ("before", "after", "difference", "won", "lost", "McNemar p", "Holm p"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -75,12 +77,13 @@ def metrics_table(comparison: Comparison, scope: str) -> Table:
 def types_table(comparison: Comparison, scope: str) -> Table:
     """The difference in the headline metrics for each question type and each other view."""
     headline = [name for name in comparison.baseline.run.headline if name in _names(comparison)]
-    table = _table(f"{scope}, by type and view")
+    table = grid(f"{scope}, by type and view")
     table.add_column("questions", no_wrap=True)
     table.add_column("n", justify="right")
     for name in headline:
         table.add_column(name, justify="right", no_wrap=True)
-    for label, rows in _parts(row for row in comparison.rows if row.scope == scope and not row.whole):
+    others = (row for row in comparison.rows if row.scope == scope and not row.of(comparison.view))
+    for label, rows in _parts(others):
         cells = (_with_interval(rows[name]) if name in rows else MISSING for name in headline)
         table.add_row(*map(Text, (label, count(next(iter(rows.values())).n), *cells)))
     return table
@@ -95,13 +98,13 @@ def _parts(rows: Iterable[Row]) -> Iterator[tuple[str, dict[str, Row]]]:
     yield from parts.items()
 
 
-def questions(comparison: Comparison) -> Iterator[str]:
-    """Keys of the questions won and lost in each headline metric, the first few of each."""
+def questions(comparison: Comparison, shown: int = KEYS_SHOWN, mark: str = "") -> Iterator[str]:
+    """Keys of the questions won and lost in each headline metric, the first few, with a mark around each."""
     for moved in comparison.moved:
         for word, keys in (("won", moved.won), ("lost", moved.lost)):
             if keys:
-                more = f" … and {count(len(keys) - KEYS_SHOWN)} more" if len(keys) > KEYS_SHOWN else ""
-                listed = ", ".join(keys[:KEYS_SHOWN])
+                more = f" … and {count(len(keys) - shown)} more" if len(keys) > shown else ""
+                listed = ", ".join(f"{mark}{key}{mark}" for key in keys[:shown])
                 yield f"{moved.scope}, {moved.metric}, {word} ({count(len(keys))}): {listed}{more}"
 
 
@@ -137,7 +140,3 @@ def _values(row: Row) -> tuple[str, str, str]:
 def _with_interval(row: Row) -> str:
     figures = {"metric": row.metric, "ci95_low": row.ci95_low, "ci95_high": row.ci95_high}
     return f"{change(row.metric, row.difference)} {change_interval(figures)}"
-
-
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)

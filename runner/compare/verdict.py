@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from runner.compare.rows import Row
 from runner.editions import Edition
+from runner.records import ALL
 from runner.report.formats import is_recall
 from runner.statistics import holm
 
@@ -46,9 +47,11 @@ def band(edition: Edition, suite: str, metric: str) -> float:
     return float(bands.get(metric, bands.get(pin, default)))
 
 
-def family(rows: Sequence[Row], headline: Collection[str], edition: Edition, suite: str) -> list[Member]:
-    """The headline metrics in every scope, over all questions; a trivial one is no headline and left out."""
-    chosen = [row for row in rows if row.whole and row.metric in headline and not row.trivial]
+def family(
+    rows: Sequence[Row], headline: Collection[str], edition: Edition, suite: str, view: str = ALL
+) -> list[Member]:
+    """The headline metrics in every scope, over a view; a trivial one is no headline and left out."""
+    chosen = [row for row in rows if row.of(view) and row.metric in headline and not row.trivial]
     adjusted = holm([row.p for row in chosen])
     members = []
     for row, p in zip(chosen, adjusted, strict=True):
@@ -70,9 +73,9 @@ def finding(row: Row, p_holm: float, width: float) -> Finding:
     return Finding.INCONCLUSIVE
 
 
-def dropped(rows: Sequence[Row], limits: Mapping[str, float]) -> list[Row]:
-    """The rows over all questions whose value fell by more than the limit set for their metric."""
-    return [row for row in rows if row.whole and row.difference < -limits.get(row.metric, float("inf"))]
+def dropped(rows: Sequence[Row], limits: Mapping[str, float], view: str = ALL) -> list[Row]:
+    """The rows over a whole view whose value fell by more than the limit set for their metric."""
+    return [row for row in rows if row.of(view) and row.difference < -limits.get(row.metric, float("inf"))]
 
 
 def decide(members: Sequence[Member], fallen: Sequence[Row]) -> Finding:

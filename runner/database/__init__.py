@@ -1,6 +1,7 @@
 """A PostgreSQL with the extension at one version, whichever way it is reached.
 
-`open_database` is the stage's only entrance; `fingerprint` tells one build of the extension from another.
+`open_database` gives it to a run, `open_lessons` to the command `passages`; `plain.open_plain` gives systems
+that others build a database without the extension. `fingerprint` tells builds of the extension apart.
 """
 
 from runner.database.fingerprint import fingerprint

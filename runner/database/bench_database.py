@@ -139,13 +139,7 @@ def _open(server: Server, name: str, version: str, release: str | None, files: P
 
 
 def _database(
-    server: Server,
-    name: str,
-    login: Session,
-    found: Installed,
-    *,
-    exists: bool = True,
-    read_only: bool = False,
+    server: Server, name: str, login: Session, found: Installed, exists: bool = True, read_only: bool = False
 ) -> Database:
     facts = DatabaseFacts(
         origin=server.origin,
@@ -156,4 +150,5 @@ def _database(
         fingerprint=found.fingerprint,
         role=ROLE,
     )
-    return Database(facts, {**server.conninfo, "dbname": name}, exists, read_only)
+    conninfo = {**server.conninfo, "dbname": name}
+    return Database(conninfo=conninfo, facts=facts, exists=exists, read_only=read_only)

@@ -38,6 +38,11 @@ class Server:
     def __str__(self) -> str:
         return f"the server at {place(self.conninfo)}"
 
+    @property
+    def where(self) -> str:
+        """Its name in a sentence about a database in it."""
+        return "the embedded PostgreSQL" if self.origin == "embedded" else str(self)
+
 
 def find_server(
     dsn: str | None, environ: Mapping[str, str], progress: Progress, env_file: Path = ENV_FILE

@@ -14,6 +14,8 @@ from pathlib import Path
 from runner.database.folders import DATA, candidates, leased, open_to_others, sweep, watched
 from runner.database.server_files import (
     EXTENSION_FOLDER,
+    PIXELTABLE,
+    Bundle,
     check_release,
     installation,
     readable_by_server,
@@ -21,35 +23,36 @@ from runner.database.server_files import (
     stage_server,
 )
 from runner.database.server_process import SETTINGS, SUPERUSER, ServerProcess, give_to_server
-from runner.errors import DatabaseError
+from runner.errors import DatabaseError, os_errors
 
 SOCKET_PATH_LIMIT = 103  # bytes: 107 on Linux, 103 on macOS
 
 
 @contextmanager
 def embedded_server(
-    sql: Path, version: str | None, *, postgres: int = 18, settings: Mapping[str, str] | None = None
+    sql: Path,
+    version: str | None,
+    *,
+    postgres: int = 18,
+    settings: Mapping[str, str] | None = None,
+    bundle: Bundle = PIXELTABLE,
 ) -> Iterator[dict[str, str]]:
     """Start PostgreSQL `postgres` with the extension's files from `sql`; yields the superuser's conninfo.
-    `version` must be among them (None: the extension is not asked for).
+    `version` must be among them (None: the extension is not asked for). The server comes from `bundle`.
 
     Raises DatabaseError when it does not start, UsageError for a version that neither side holds.
     """
     if version is not None:
         check_release(sql, version)
-    original = installation(postgres)
+    original = installation(postgres, bundle)
     with ExitStack() as stack:
         folder, sockets = _folders(stack)
         stack.enter_context(watched(folder, sockets))
-        try:
-            home, extra = _stage(original, sql, folder, postgres)
+        told = f"the embedded PostgreSQL cannot be laid out in {folder.parent}: {{why}}"
+        with os_errors(f"{told}; free some space or set TMPDIR", DatabaseError):
+            home, extra = _stage(original, sql, folder, postgres, bundle)
             server = ServerProcess(home, folder, sockets, {**SETTINGS, **extra, **(settings or {})})
             server.initialise()
-        except OSError as error:
-            raise DatabaseError(
-                f"the embedded PostgreSQL cannot be laid out in {folder.parent}: "
-                f"{error.strerror}; free some space or set TMPDIR"
-            ) from None
         stack.enter_context(server.running())
         yield {
             "host": str(sockets),
@@ -87,7 +90,9 @@ def _folders(stack: ExitStack) -> tuple[Path, Path]:
     return folder, sockets
 
 
-def _stage(original: Path, sql: Path, folder: Path, postgres: int) -> tuple[Path, dict[str, str]]:
+def _stage(
+    original: Path, sql: Path, folder: Path, postgres: int, bundle: Bundle
+) -> tuple[Path, dict[str, str]]:
     """Put the extension where the server finds it: the server's installation, and settings it needs.
 
     PostgreSQL 18 reads any folder (`extension_control_path`); 16 reads its own alone, so it runs from a
@@ -96,7 +101,7 @@ def _stage(original: Path, sql: Path, folder: Path, postgres: int) -> tuple[Path
     if postgres >= 18 and (os.geteuid() != 0 or readable_by_server(original)):
         stage_extension(sql, folder / "extension")
         return original, {"extension_control_path": f"$system:{folder}"}
-    home = stage_server(original, folder / "server")
+    home = stage_server(original, folder / "server", bundle)
     for path in (folder / "server").rglob("*"):
         path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" or ".so" in path.name else 0o644)
     (folder / "server").chmod(0o755)

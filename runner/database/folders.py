@@ -18,7 +18,7 @@ from pathlib import Path
 
 import psutil
 
-from runner.errors import DatabaseError
+from runner.errors import DatabaseError, os_errors
 
 PREFIX = "pgmnemo-pg"
 LOCK = "lock"
@@ -52,12 +52,9 @@ def open_to_others(path: Path) -> bool:
 @contextmanager
 def leased(base: Path, mode: int = 0o700) -> Iterator[Path]:
     """A new folder under `base` that is ours until the end of the block, and is deleted then."""
-    try:
+    told = f"no temporary folder can be made in {base}: {{why}}; free some space or set TMPDIR"
+    with os_errors(told, DatabaseError):
         made = Path(tempfile.mkdtemp(prefix="pgmnemo-new-", dir=base))
-    except OSError as error:
-        raise DatabaseError(
-            f"no temporary folder can be made in {base}: {error.strerror}; free some space or set TMPDIR"
-        ) from None
     lock = os.open(made / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     folder = made
     try:
@@ -76,7 +73,7 @@ def leased(base: Path, mode: int = 0o700) -> Iterator[Path]:
 def watched(*folders: Path) -> Iterator[None]:
     """A shell that outlives a killed runner just long enough to delete its folders.
 
-    Of the first it stops the server before, where one runs in it.
+    A server that runs in the first of them is stopped before.
     """
     shell = shutil.which("sh") or "/bin/sh"
     watchdog = subprocess.Popen(

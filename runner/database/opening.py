@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from runner.database.bench_database import checked, prepared
 from runner.database.discovery import Server, find_server
@@ -37,12 +38,18 @@ def open_database(
     """
     release = release_fingerprint(sql, version)
     given = None if fresh else find_server(dsn, environ, progress)
+    with open_server(given, sql, version, postgres=postgres, settings=settings) as server:
+        with database_errors(server.where):
+            prepare = checked if check_only and server.origin != "embedded" else prepared
+            database = prepare(server, version, release, sql)
+        yield database
+
+
+@contextmanager
+def open_server(given: Server | None, sql: Path, version: str | None, **options: Any) -> Iterator[Server]:
+    """The server that was given, else an embedded one for the length of the block; see `embedded_server`."""
     if given:
-        with database_errors(str(given)):
-            database = (checked if check_only else prepared)(given, version, release, sql)
-        yield database
+        yield given
         return
-    with embedded_server(sql, version, postgres=postgres, settings=settings) as conninfo:
-        with database_errors("the embedded PostgreSQL"):
-            database = prepared(Server("embedded", conninfo), version, release, sql)
-        yield database
+    with embedded_server(sql, version, **options) as conninfo:
+        yield Server("embedded", conninfo)

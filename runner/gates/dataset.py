@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runner.gates.facts import Facts
 from runner.gates.gate import Finding, Gate
+from runner.gates.parts import file_words, part_words
 from runner.records import Status
 
 FLAG = "--allow-unregistered-corpus"
@@ -16,7 +17,8 @@ def dataset(facts: Facts) -> Finding:
         return Finding(Status.PASSED, _expected(facts), found, facts.corpus.path)
     if facts.run.choice.allow_unregistered_corpus:
         return Finding(Status.UNVERIFIED, _expected(facts), found, facts.corpus.path, _get(facts))
-    resolve = f"{_get(facts)}; or run this file with {FLAG}: the result is then unverified and not citable"
+    what = "these files" if facts.corpus.files else "this file"
+    resolve = f"{_get(facts)}; or run {what} with {FLAG}: the result is then unverified and not citable"
     return Finding(Status.FAILED, _expected(facts), found, facts.corpus.path, resolve)
 
 
@@ -28,6 +30,8 @@ def _expected(facts: Facts) -> str:
 
 
 def _name(facts: Facts) -> str:
+    if part_words(facts):
+        return f"which is {file_words(facts)}"
     what = facts.edition.known_files.get(facts.corpus.sha256)
     return f"which is {what}" if what else "which is no file that the protocol knows"
 
@@ -38,7 +42,8 @@ def _get(facts: Facts) -> str:
         return "use a suite with a registered corpus"
     if pins.url is None:
         return f"restore {pins.file} from the repository"
-    return f"get {pins.file} with `python -m runner fetch {facts.corpus.suite}` or name it with --data"
+    what = f"all files of {pins.file}" if facts.corpus.files else pins.file
+    return f"get {what} with `python -m runner fetch {facts.corpus.suite}` or name it with --data"
 
 
 GATE = Gate("dataset", dataset, of_corpus=True)

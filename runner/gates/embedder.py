@@ -1,4 +1,7 @@
-"""Is the embedder the canonical one, as the protocol sets it up? (§3)"""
+"""Is the embedder the canonical one, as the protocol sets it up? (§3)
+
+A suite that the protocol does not know has no canonical embedder, so that none departs from it.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,16 @@ from runner.gates.gate import Finding, Gate
 from runner.records import EmbedderIdentity, Status
 from runner.runs.choice import NO_EMBEDDER
 
-UNNAMED = "one that the protocol names"
+ANY = "any: the protocol names none for this suite"
 FACTS = ("model", "revision", "dimensions", "max_tokens", "batch_size", "query_prefix", "document_prefix")
 
 
 def embedder(facts: Facts) -> Finding:
     """DEVIATION for another embedder, none, or a canonical name with another model, limit or prefix."""
-    wanted, name = facts.pins.embedder if facts.pins else UNNAMED, facts.run.choice.embedder
+    name = facts.run.choice.embedder
+    if facts.pins is None:
+        return Finding(Status.PASSED, ANY, name)
+    wanted = facts.pins.embedder
     if name == NO_EMBEDDER:
         return _departs(wanted, "none: keyword-only, without vectors")
     if name != wanted:

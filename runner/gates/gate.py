@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from runner.gates.facts import Facts
 from runner.records import GateResult, Status
@@ -35,10 +35,7 @@ class Gate:
 
     def __call__(self, facts: Facts) -> GateResult:
         """Check `facts`."""
-        answer = self.check(facts)
-        return GateResult(
-            self.name, answer.status, answer.expected, answer.found, answer.where, answer.resolve
-        )
+        return GateResult(self.name, **asdict(self.check(facts)))
 
 
 def not_yet(expected: str) -> Finding:

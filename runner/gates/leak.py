@@ -32,7 +32,10 @@ def leak(facts: Facts) -> Finding:
         return Finding(Status.PASSED, EXPECTED, "none")
     places = "; ".join(place for _, place in found[:SHOWN]) + (" and more" if len(found) > SHOWN else "")
     names = ", ".join(dict.fromkeys(repr(name) for name, _ in found[:SHOWN]))
-    resolve = "build the text from date, speaker, words and captions alone (§2.4); leave ids and labels out"
+    resolve = (
+        "build the text from date, speaker, words and captions alone (§2.4), leaving ids and labels out; in "
+        "a file of your own, give ids that no text holds"
+    )
     return Finding(Status.FAILED, EXPECTED, f"{names} in the text", places, resolve)
 
 

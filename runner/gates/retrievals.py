@@ -17,8 +17,10 @@ def retrievals(facts: Facts) -> Finding:
     if facts.retrievals is None:
         return not_yet(EXPECTED)
     asked = facts.asked if facts.asked is not None else sum(one.scored for one in facts.corpus.questions)
-    scopes = [scope.name for scope in facts.corpus.scopes]
-    wanted = [(arm.name, scope) for arm in facts.run.arms if not arm.failed for scope in scopes]
+    run = facts.run
+    wanted = [
+        (arm.name, scope.name) for arm in run.arms if not arm.failed for scope in run.scopes_of(arm)
+    ]  # fmt: skip
     counts = {pair: facts.retrievals.get(pair, 0) for pair in dict.fromkeys([*wanted, *facts.retrievals])}
     wrong = [f"{n:,} lines of {arm} in {scope}" for (arm, scope), n in counts.items() if n != asked]
     if wrong or not asked or not wanted:

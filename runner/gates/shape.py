@@ -6,6 +6,7 @@ from collections import Counter
 
 from runner.gates.facts import Facts
 from runner.gates.gate import Finding, Gate
+from runner.gates.parts import part_words
 from runner.records import Corpus, Status
 
 
@@ -22,6 +23,8 @@ def shape(facts: Facts) -> Finding:
     if not wrong:
         return Finding(Status.PASSED, wanted, "exactly these counts", facts.corpus.path)
     found = "; ".join(f"{got:,} {name} instead of {number:,}" for name, (number, got) in wrong.items())
+    if part := part_words(facts):
+        found = f"{part}: {found}"
     status = Status.UNVERIFIED if facts.let_through else Status.FAILED
     return Finding(status, wanted, found, facts.corpus.path, _resolve(facts, wrong))
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from runner.records import Json
 
 SCHEMA = "pgmnemo/leaderboard/1"
+VALUE = ("metric", "value", "ci95_low", "ci95_high", "n", "trivial")
 NOTES = (
     "Every run on the board was verified first: its files, its figures and its entry in HISTORY.md.",
     "A value's interval says how far another set of such questions might move it; whether two runs differ is "
@@ -25,17 +28,15 @@ class Behind:
     difference: float
     ci95_low: float
     ci95_high: float
-
-    @property
-    def told_apart(self) -> bool:
-        """Whether the interval leaves zero out."""
-        return self.ci95_high < 0 or self.ci95_low > 0
+    told_apart: bool  # whether the interval leaves zero out
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One run in one scope. `values` are rows of its metrics.json; `behind` is None for the best.
+    """One run in one scope. `values` are of rows of its metrics.json; `behind` is None for the first row.
 
+    `rank` is one more than the number of runs that are above it in the metric that orders the board, so that
+    equal runs share one.
     `label` is its name, after as many folders as it takes to tell it from the others of its board.
     """
 
@@ -60,6 +61,10 @@ class Board:
     n: int
     metric: str
     rows: tuple[Row, ...]
+
+    def shared(self, row: Row) -> bool:
+        """Whether another run has the same rank."""
+        return sum(one.rank == row.rank for one in self.rows) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,27 +97,5 @@ class Leaderboard:
 
     def document(self) -> Json:
         """The same as JSON, of the schema pgmnemo/leaderboard/1."""
-        return {
-            "schema": SCHEMA,
-            "groups": [_group(group) for group in self.groups],
-            "asides": [asdict(aside) for aside in self.asides],
-            "notes": list(NOTES),
-        }
-
-
-def _group(group: Group) -> Json:
-    boards = [_plain(board) | {"rows": [_row(row) for row in board.rows]} for board in group.boards]
-    return _plain(group) | {"alike": dict(group.alike), "apart": list(group.apart), "boards": boards}
-
-
-def _row(row: Row) -> Json:
-    behind = None if row.behind is None else asdict(row.behind) | {"told_apart": row.behind.told_apart}
-    values = [{name: value[name] for name in VALUE} for value in row.values]
-    return _plain(row) | {"deviations": list(row.deviations), "values": values, "behind": behind}
-
-
-VALUE = ("metric", "value", "ci95_low", "ci95_high", "n", "trivial")
-
-
-def _plain(record: Group | Board | Row) -> Json:
-    return {name: getattr(record, name) for name in type(record).__slots__}
+        plain: Json = msgspec.json.decode(msgspec.json.encode(self))
+        return {"schema": SCHEMA, **plain, "notes": list(NOTES)}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from runner.errors import OutputError, UsageError
+from runner.errors import UsageError
 
 if TYPE_CHECKING:
     from runner.leaderboard.board import Leaderboard
@@ -29,15 +30,15 @@ def leaderboard_command(
 ) -> int:
     """Put many runs into one table and plot, like beside like, the rest apart with its reason."""
     from runner.leaderboard.ranking import leaderboard
-    from runner.runs.output import check_output
+    from runner.runs.output import check_output, write_output
 
     if json and markdown:
         raise UsageError("leaderboard prints JSON or Markdown, not both: leave --json or --markdown out")
     if output is not None:
         check_output("--output", output, SUFFIXES, MARK)
-    found, forms = leaderboard(folders), _forms()
+    found, forms = leaderboard(folders), _forms(output)
     if output is not None:
-        _write(output, forms[output.suffix](found))
+        write_output("the leaderboard", output, forms[output.suffix](found))
         print(f"written: {output}", file=sys.stderr)
     if json or markdown:
         print(forms[".json" if json else ".md"](found), end="")
@@ -46,14 +47,18 @@ def leaderboard_command(
     return 0
 
 
-def _forms() -> dict[str, Callable[[Leaderboard], str]]:
+def _forms(output: Path | None) -> dict[str, Callable[[Leaderboard], str]]:
     from runner.leaderboard.page import page
     from runner.leaderboard.plot import picture
     from runner.leaderboard.text import markdown
     from runner.runs.canonical import pretty
 
-    texts = (page, picture, markdown, lambda found: pretty(found.document()))
-    return dict(zip(SUFFIXES, texts, strict=True))
+    return {
+        ".html": partial(page, place=output),
+        ".svg": picture,
+        ".md": markdown,
+        ".json": lambda found: pretty(found.document()),
+    }
 
 
 def _show(found: Leaderboard) -> None:
@@ -61,12 +66,3 @@ def _show(found: Leaderboard) -> None:
     from runner.terminal import console
 
     show(found, console(WIDTH))
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OutputError(
-            f"the leaderboard cannot be written to {path} ({error.strerror}); name another file"
-        ) from None

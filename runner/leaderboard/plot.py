@@ -21,8 +21,8 @@ WIDTH, MARGIN, HEAD = 360, 12, 28  # px
 NARROWEST = 0.01  # span of an axis
 
 STYLE = """
-.lb{--ink:#1f2328;--soft:#59636e;--rule:#d1d9e0;--mark:#0550ae;--paper:#ffffff}
-@media (prefers-color-scheme:dark){.lb{--ink:#e6edf3;--soft:#9da7b3;--rule:#3d444d;--mark:#6cb6ff;--paper:#0d1117}}
+.lb{--ink:#1b1a17;--soft:#55534c;--rule:#dcd8cc;--mark:#1a56c4;--paper:#fcfbf8}
+@media (prefers-color-scheme:dark){.lb{--ink:#eceae4;--soft:#b3b0a6;--rule:#343840;--mark:#86b0ff;--paper:#14161a}}
 @media print{.lb{--ink:#000000;--soft:#333333;--rule:#999999;--mark:#000000;--paper:#ffffff}}
 .lb,.lb svg{overflow:visible}
 .lb text{font-family:system-ui,sans-serif;font-size:12px;fill:var(--ink)}

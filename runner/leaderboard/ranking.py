@@ -6,15 +6,13 @@ from collections.abc import Iterable, Sequence
 from os import PathLike, fspath
 from typing import Any
 
-import numpy as np
-
 from runner.compare.pairs import pair
 from runner.leaderboard.alike import apart, key, words
-from runner.leaderboard.board import Aside, Behind, Board, Group, Leaderboard, Row
+from runner.leaderboard.board import VALUE, Aside, Behind, Board, Group, Leaderboard, Row
 from runner.leaderboard.entry import Entry, Verify, read_entry
 from runner.leaderboard.places import results_folders
-from runner.records import SearchScope
-from runner.report.formats import CITED
+from runner.records import ALL, SearchScope
+from runner.report.formats import CITED, questions_of
 from runner.runs.collector import collector_paused
 from runner.statistics.bootstrap import bootstrap_difference
 from runner.verify import verify
@@ -47,8 +45,9 @@ def _groups(entries: Iterable[Entry]) -> list[list[Entry]]:
 def _group(members: list[Entry], first: Entry) -> Group:
     run = members[0].run
     corpus, title = run.corpus, run.corpus.title
+    of = "" if run.headline_view == ALL else f", {questions_of(run.headline_view)}"
     return Group(
-        title=f"{title[0].upper()}{title[1:]}, {run.choice.level} level, embedder {run.embedder_name}, "
+        title=f"{title[0].upper()}{title[1:]}{of}, {run.choice.level} level, embedder {run.embedder_name}, "
         f"protocol {run.protocol.version}",
         alike=words(members[0].side),
         apart=tuple(apart(first.side, members[0].side)),
@@ -63,9 +62,10 @@ def _board(members: Sequence[Entry], scope: SearchScope) -> Board:
     order = CITED if CITED in shown else shown[0]
     ordered = sorted(members, key=lambda one: _standing(one, name, [order, *shown]))
     best = ordered[0]
+    led = [_row(one, name, order)["value"] for one in ordered]
     rows = tuple(
-        _made(rank, one, _label(one, members), name, shown, best, order)
-        for rank, one in enumerate(ordered, 1)
+        _made(1 + led.index(value), one, _label(one, members), name, shown, best, order)
+        for value, one in zip(led, ordered, strict=True)
     )
     return Board(name, scope.pooled, int(rows[0].values[0]["n"]), order, rows)
 
@@ -75,7 +75,7 @@ def _row(entry: Entry, scope: str, metric: str) -> Any:
 
 
 def _standing(entry: Entry, scope: str, metrics: Sequence[str]) -> tuple[Any, ...]:
-    """The higher value first; where all are equal, the older run."""
+    """The higher value first; the metrics after the first, then age, decide the order within a rank."""
     return (*(-_row(entry, scope, metric)["value"] for metric in metrics), entry.run.started)
 
 
@@ -102,7 +102,7 @@ def _made(
         day=f"{entry.run.started:%Y-%m-%d}",
         verdict=entry.verdict,
         deviations=entry.deviations,
-        values=tuple(_row(entry, scope, metric) for metric in shown),
+        values=tuple({name: _row(entry, scope, metric)[name] for name in VALUE} for metric in shown),
         behind=None if entry is best else _behind(best, entry, scope, order),
     )
 
@@ -111,7 +111,9 @@ def _behind(best: Entry, entry: Entry, scope: str, metric: str) -> Behind:
     """As `compare` computes it: the studentised bootstrap of the paired differences."""
     [paired] = (one for one in pair(best.side, entry.side) if one.scope == scope)
     place = [known.name for known in paired.metrics].index(metric)
-    clusters = paired.clusters(np.arange(len(paired.questions)))
-    found = bootstrap_difference(paired.moves[:, [place]], clusters).interval
-    ends = (round(float(end[0]), INTERVAL_DECIMALS) + 0.0 for end in (found.value, found.low, found.high))
-    return Behind(metric, *ends)
+    chosen = paired.inside(best.run.views, best.run.headline_view)
+    moves = paired.moves[chosen][:, [place]]
+    found = bootstrap_difference(moves, paired.clusters(chosen)).interval
+    ends = (found.value, found.low, found.high)
+    value, low, high = (round(float(end[0]), INTERVAL_DECIMALS) + 0.0 for end in ends)
+    return Behind(metric, value, low, high, told_apart=high < 0 or low > 0)

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from runner.leaderboard.board import NOTES, Aside, Behind, Board, Group, Leaderboard, Row
 from runner.markdown import table
 from runner.report.figures import DAGGER, trivial
-from runner.report.formats import change, change_interval, count, figure, interval, shorten
+from runner.report.formats import change, change_interval, count, figure, interval, is_recall, shorten
 
 NO_EVIDENCE = "This corpus proves that an installation works; it is no evidence of recall (protocol §2.3)."
 TRIVIAL = f"{DAGGER} counts questions whose whole scope holds no more than k segments: no headline."
+SHARED = "= marks a rank that runs share: what orders the board is the same for all of them."
 BEST = "best"
-NONE = "Of what was named, no run stands on a board."
+NONE = "Among what was named, no run stands on a board."
 
 
 def markdown(found: Leaderboard) -> str:
@@ -33,10 +34,31 @@ def markdown(found: Leaderboard) -> str:
 def _table(board: Board) -> str:
     head = ("", "run", "version", *(value["metric"] for value in board.rows[0].values), "behind", "verdict")
     rows = [
-        (str(row.rank), f"`{row.label}`", row.version, *cells(row), behind(row), verdict(row))
+        (rank(board, row), f"`{row.label}`", row.version, *cells(row), behind(row), verdict(row))
         for row in board.rows
     ]
     return table(head, rows, "rll" + "r" * len(board.rows[0].values) + "rl")
+
+
+def extent(found: Leaderboard) -> str:
+    """How many runs stand where, in one line."""
+    placed = sum(len(group.boards[0].rows) for group in found.groups)
+    groups = f" in {_counted(len(found.groups), 'group')}" if found.groups else ""
+    apart = f", {count(len(found.asides))} apart" if found.asides else ""
+    return f"{_counted(placed, 'run')}{groups}{apart}"
+
+
+def lead_words(group: Group) -> str:
+    """How many runs a group has, and the best figure of its first board."""
+    board = group.boards[0]
+    best = next(value for value in board.rows[0].values if value["metric"] == board.metric)
+    unit = " %" if is_recall(board.metric) else ""
+    runs = _counted(len(board.rows), "run")
+    return f"{runs}, {board.metric} up to {figure(board.metric, best['value'])}{unit}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{count(number)} {noun}" if number == 1 else f"{count(number)} {noun}s"
 
 
 def group_words(group: Group) -> Iterator[str]:
@@ -52,11 +74,21 @@ def scope_words(board: Board) -> str:
     return f"Scope {board.scope}, n = {count(board.n)}, by {board.metric}"
 
 
-def cells(row: Row) -> Iterator[str]:
-    """Each value with its interval."""
+def rank(board: Board, row: Row) -> str:
+    """`2`, or `2=` where another run shares it."""
+    return f"{row.rank}=" if board.shared(row) else str(row.rank)
+
+
+def values(row: Row) -> Iterator[tuple[str, str, str]]:
+    """Each metric with its value and its interval."""
     for value in row.values:
         dagger = DAGGER if trivial(value) else ""
-        yield f"{figure(value['metric'], value['value'])}{dagger} {interval(value)}"
+        yield value["metric"], f"{figure(value['metric'], value['value'])}{dagger}", interval(value)
+
+
+def cells(row: Row) -> Iterator[str]:
+    """Each value with its interval."""
+    return (f"{value} {ends}" for _, value, ends in values(row))
 
 
 def behind(row: Row) -> str:
@@ -87,6 +119,8 @@ def notes(found: Leaderboard) -> Iterator[str]:
     if not found.groups:
         yield NONE
     yield from NOTES
-    rows = (row for group in found.groups for board in group.boards for row in board.rows)
-    if any(trivial(value) for row in rows for value in row.values):
+    boards = [board for group in found.groups for board in group.boards]
+    if any(board.shared(row) for board in boards for row in board.rows):
+        yield SHARED
+    if any(trivial(value) for board in boards for row in board.rows for value in row.values):
         yield TRIVIAL

@@ -76,8 +76,9 @@ def chosen(results: Cited, metric: str, text: str) -> list[Row]:
     Where it names the headline's own beside another ("the hybrid … its bm25 leg"), both are meant.
     """
     found = rows(results, metric)
-    arm, scope = results.run.system, results.run.scopes[0].name
-    for column, default in (("arm", arm), ("scope", scope), ("view", "all"), ("type", "all")):
+    run = results.run
+    arm, scope, view = run.system, run.scopes[0].name, run.headline_view
+    for column, default in (("arm", arm), ("scope", scope), ("view", view), ("type", "all")):
         values = dict.fromkeys(str(row[column]) for row in found)
         named = [value for value in values if value != default and _says(text, value)]
         both = column == "arm" and SYSTEM.search(text) is not None

@@ -38,14 +38,11 @@ def context(figure: Figure) -> Context:
 
 
 def _near(block: Block) -> list[Block]:
-    siblings = block.section.blocks
-    place = next(i for i, other in enumerate(siblings) if other is block)
+    before, behind = _siblings(block)
     if block.kind in ("table", "code"):
-        around = siblings[max(0, place - 1) : place + 2]
-        return [other for other in around if other is block or _introduces(other)]
+        return [*filter(_introduces, before[-1:]), block, *filter(_introduces, behind[:1])]
     if block.kind == "item":
-        before = [other for other in siblings[:place] if other.kind != "item"][-1:]
-        return [*before, block]
+        return [*[other for other in before if other.kind != "item"][-1:], block]
     return [block]
 
 
@@ -56,7 +53,12 @@ def _introduces(block: Block) -> bool:
 
 def above(block: Block) -> str:
     """The paragraph and heading in front of a block, in its section."""
-    siblings = block.section.blocks
-    place = next(i for i, other in enumerate(siblings) if other is block)
-    before = siblings[place - 1] if place else None
-    return before.raw if before is not None and before.kind in ("text", "item", "heading") else ""
+    before = _siblings(block)[0][-1:]
+    return before[0].raw if before and before[0].kind in ("text", "item", "heading") else ""
+
+
+def _siblings(block: Block) -> tuple[list[Block], list[Block]]:
+    """What stands before a block in its section, and what behind it."""
+    blocks = block.section.blocks
+    place = next(at for at, other in enumerate(blocks) if other is block)
+    return blocks[:place], blocks[place + 1 :]

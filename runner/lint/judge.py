@@ -5,21 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from runner.lint import evidence
 from runner.lint.artefacts import PATH, Shelf, Source
 from runner.lint.context import Context, context
-from runner.lint.evidence import (
-    BESIDE,
-    CALLED_VERIFIED,
-    LABEL,
-    OTHERS,
-    SAID,
-    SOURCE,
-    WITHDRAWN,
-    defines,
-    elsewhere,
-    names_departure,
-    protocol_version,
-)
 from runner.lint.figures import Figure
 from runner.lint.names import Name, find_names
 from runner.lint.values import mismatch
@@ -49,21 +37,23 @@ def _sources(around: Context, shelf: Shelf, file: Path) -> list[Source]:
     found = shelf.sources(around.block, file)
     if found and around.tabular:
         return [Source("", None, "a row without its results folder, in a table whose rows name theirs")]
-    if elsewhere(around.local) or (OTHERS.search(around.local) and not found):
+    if evidence.elsewhere(around.local) or (evidence.OTHERS.search(around.local) and not found):
         return []
-    if OTHERS.search(around.local) and SOURCE.search(around.local):
+    if evidence.OTHERS.search(around.local) and evidence.SOURCE.search(around.local):
         return []
     if found:
         return found
-    if OTHERS.search(around.block) or OTHERS.search(around.headings):
+    if evidence.OTHERS.search(around.block) or evidence.OTHERS.search(around.headings):
         return []
     return shelf.sources(around.near, file) or shelf.sources(around.wide, file)
 
 
 def _of_others(around: Context) -> bool:
-    if elsewhere(around.local):
+    if evidence.elsewhere(around.local):
         return True
-    return any(OTHERS.search(text) for text in (around.local, around.block, around.headings, around.near))
+    return any(
+        evidence.OTHERS.search(text) for text in (around.local, around.block, around.headings, around.near)
+    )
 
 
 def _own(figure: Figure, around: Context, sources: list[Source], shelf: Shelf) -> Iterator[Complaint]:
@@ -91,7 +81,7 @@ def _own(figure: Figure, around: Context, sources: list[Source], shelf: Shelf) -
 
 def _protocol(around: Context, versions: set[str] | None) -> Iterator[Complaint]:
     texts = (around.local, around.block, around.near, around.wide)
-    said = next((version for version in map(protocol_version, texts) if version), None)
+    said = next((version for version in map(evidence.protocol_version, texts) if version), None)
     if said is None:
         yield "no-protocol", "no version of the protocol stands with it"
     elif versions is not None and said not in versions:
@@ -104,20 +94,20 @@ def _protocol(around: Context, versions: set[str] | None) -> Iterator[Complaint]
 def _label(around: Context, verdict: str, deviations: list[str]) -> Iterator[Complaint]:
     if verdict != "deviation":
         return
-    text = next((t for t in (around.local, around.block, around.wide) if LABEL.search(t)), None)
-    if text is None or CALLED_VERIFIED.search(around.local):
+    text = next((t for t in (around.local, around.block, around.wide) if evidence.LABEL.search(t)), None)
+    if text is None or evidence.CALLED_VERIFIED.search(around.local):
         yield "no-label", "its run is a deviation, which is not said"
         return
     said = PATH.sub(" ", around.wide)
-    missing = [d for d in deviations if not names_departure(said, d)]
+    missing = [d for d in deviations if not evidence.names_departure(said, d)]
     if missing:
         yield "no-label", f"its run departs in more than is said: {'; '.join(missing)}"
 
 
 def _others(figure: Figure, around: Context) -> Iterator[Complaint]:
-    if not SOURCE.search(around.near) and not SOURCE.search(around.headings):
+    if not evidence.SOURCE.search(around.near) and not evidence.SOURCE.search(around.headings):
         yield "no-source", f"{figure.name.words} of others, a baseline or a sweep without its source"
-    if not WITHDRAWN.search(around.block):
+    if not evidence.WITHDRAWN.search(around.block):
         yield from _definition(figure, around)
 
 
@@ -125,9 +115,9 @@ def _definition(figure: Figure, around: Context) -> Iterator[Complaint]:
     name = figure.name
     if name.k is None and not _depth_said(name, around):
         yield "no-definition", f"{name.words}: name its depth, such as {_example(name)}"
-    elif name.family != "recall" or name.defined or defines(around.near):
+    elif name.family != "recall" or name.defined or evidence.defines(around.near):
         return
-    elif _of_others(around) or protocol_version(around.wide) is None:
+    elif _of_others(around) or evidence.protocol_version(around.wide) is None:
         yield "no-definition", f"{name.words}: say whether it is recall_any, recall_frac or recall_all"
 
 
@@ -153,13 +143,13 @@ def side_by_side(figures: list[Figure]) -> Iterator[tuple[Figure, str]]:
 
 def _mixed(group: list[Figure]) -> tuple[Figure, str] | None:
     around = context(group[0])
-    if SAID.search(around.near):
+    if evidence.SAID.search(around.near):
         return None
     for family in ("recall", "MRR", "nDCG"):
         members = [figure for figure in group if figure.name.family == family]
         told = {_told(figure) for figure in members}
         ambiguous = "recall" in told and len(told) > 1
-        crossed = len(told) > 1 and BESIDE.search(group[0].words) and not _by_column(members)
+        crossed = len(told) > 1 and evidence.BESIDE.search(group[0].words) and not _by_column(members)
         if ambiguous or crossed:
             last = next(figure for figure in members if _told(figure) != _told(members[0]))
             return last, f"{' and '.join(sorted(told))} stand side by side; say that they are not the same"

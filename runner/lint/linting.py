@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 
-from runner.errors import UsageError
+from runner.errors import UsageError, os_errors
 from runner.lint.artefacts import Shelf
 from runner.lint.blocks import Block, parse
 from runner.lint.comments import Marker, split_comments
@@ -104,8 +104,7 @@ def _bad(markers: list[Marker], exemptions: list[Exemption], file: Path) -> Iter
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror}): name a Markdown file") from None
+        with os_errors(f"{path} cannot be read ({{why}}): name a Markdown file", UsageError):
+            return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise UsageError(f"{path} is no text in UTF-8: name a Markdown file") from None

@@ -75,18 +75,20 @@ def metrics_document(
         "metric_code": code,
         "definitions": dict(definitions),
         "intervals": dict(intervals),
-        "results": [_row(score) for score in results],
-        "differences": [_row(difference) for difference in differences],
+        "results": [row(score) for score in results],
+        "differences": [row(difference) for difference in differences],
     }
 
 
 def _corpus(run: Run) -> Json:
     """The corpus in the order of metrics.json: what it is, then what was read of it."""
     facts = asdict(run.corpus)
+    del facts["files"]
     return {"suite": run.choice.suite, "title": facts.pop("title"), "granularity": run.choice.level, **facts}
 
 
-def _row(record: Score | Difference) -> Json:
-    row = asdict(record)
-    what = " ".join(str(value) for value in row.values() if isinstance(value, str))
-    return row | {name: significant(row[name], METRIC_DIGITS, f"{what}: {name}") for name in FIGURES}
+def row(record: Score | Difference) -> Json:
+    """A figure as a row of the document."""
+    values = asdict(record)
+    what = " ".join(str(value) for value in values.values() if isinstance(value, str))
+    return values | {name: significant(values[name], METRIC_DIGITS, f"{what}: {name}") for name in FIGURES}

@@ -1,6 +1,6 @@
 """Passages for lessons that have none (`python -m runner passages`), such as those of an upgraded database.
 
-Like `pipeline.py` and `claims/` it joins stages: a database and an embedder. `add_passages` is the way in.
+It joins a database and an embedder. `add_passages` is the way in.
 """
 
 from runner.passages.adding import Added, add_passages

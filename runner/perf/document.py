@@ -6,12 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import cache
-from importlib import metadata
 from pathlib import Path
-from typing import Any
-
-import fastjsonschema
 
 from runner.database.durable import durable_settings
 from runner.errors import OutputError, UsageError
@@ -27,6 +22,7 @@ from runner.places import ROOT
 from runner.records import Json
 from runner.runs.canonical import pretty
 from runner.runs.environment import code, machine, packages
+from runner.runs.schemas import fault
 
 NAME = "performance.json"
 FORMER = {"pgmnemo-passages": "pgmnemo+passages", "sqlite": "sqlite-hybrid", "by-hand": "gin-hnsw"}
@@ -42,6 +38,7 @@ def document(
 ) -> Json:  # fmt: skip
     """Everything that is known of the run; every figure of tables and plots is computed from it alone."""
     source = workload.source
+    own = sorted({package for result in results for package in subject(result.name).kind.packages})
     return {
         "schema": SCHEMA,
         "began": began.astimezone(UTC).isoformat(timespec="seconds"),
@@ -63,7 +60,7 @@ def document(
         "environment": {
             "machine": asdict(machine()),
             "code": asdict(code(ROOT)),
-            "packages": _packages([result.name for result in results]),
+            "packages": packages(own),
             "postgresql": durable_settings(),
         },
         "systems": [result.document() for result in results],
@@ -71,23 +68,11 @@ def document(
     }  # fmt: skip
 
 
-def _packages(names: Sequence[str]) -> dict[str, str]:
-    """Versions of what moves a figure; `names` are those of the systems that were measured."""
-    versions = packages()
-    for package in sorted({package for name in names for package in subject(name).kind.packages}):
-        try:
-            versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
-    return versions
-
-
 def write(folder: Path, made: Json) -> None:
     """The document as `performance.json` in `folder`; OutputError for one that is not of the schema."""
-    fault = _fault(made)
-    if fault:
+    if wrong := fault(SCHEMA_FILE, made):
         raise OutputError(
-            f"the results are not of the form {SCHEMA}: {fault}; report it as the runner's fault"
+            f"the results are not of the form {SCHEMA}: {wrong}; report it as the runner's fault"
         )
     (folder / NAME).write_text(pretty(made), encoding="utf-8")
 
@@ -103,23 +88,9 @@ def load(folder: Path) -> Json:
         raise UsageError(f"{folder} holds no {NAME}; name folders that the command perf wrote") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}; name another folder") from None
-    fault = _fault(read)
-    if fault:
-        raise UsageError(f"{path} is not of the form {SCHEMA}: {fault}; measure anew")
+    if wrong := fault(SCHEMA_FILE, read):
+        raise UsageError(f"{path} is not of the form {SCHEMA}: {wrong}; measure anew")
     made: Json = read
     for system in made["systems"]:
         system["name"] = FORMER.get(system["name"], system["name"])
     return made
-
-
-def _fault(made: Any) -> str | None:
-    try:
-        _compiled()(made)
-    except fastjsonschema.JsonSchemaValueException as error:
-        return str(error.message)
-    return None
-
-
-@cache
-def _compiled() -> Any:
-    return fastjsonschema.compile(json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+import pandas as pd
 
 from runner.records import Json
 
+TENANTS = ("whole", "share", "fixed")
 REFERENCE = "sqlite-hybrid"  # what every ratio is to: SQLite's hybrid in the same run
 
 
@@ -53,7 +56,7 @@ def kinds(document: Json) -> Iterator[tuple[str, Which]]:
     """The kinds of reads that a run measures, each with its words, in the order of the tables."""
     several = document["request"]["clients"]
     held = document["corpus"]["tenants"]
-    for tenant in ("whole", "share", "fixed"):
+    for tenant in TENANTS:
         words = f"tenant with {held[tenant]:,}" + (" (everything)" if tenant == "whole" else "")
         yield f"{words}, 1 client", Which(tenant)
         if tenant == "fixed":
@@ -63,3 +66,23 @@ def kinds(document: Json) -> Iterator[tuple[str, Which]]:
         yield f"{words}, 1 client, under writes", Which(tenant, 1, True)
         if several > 1:
             yield f"{words}, {several} clients, under writes", Which(tenant, several, True)
+
+
+def grown(documents: Sequence[Json]) -> pd.DataFrame:
+    """A row for each run and system, the smallest run first.
+
+    Of each tenant p50 in ms of one client's whole search, and how many times faster than the reference;
+    NaN where there is none.
+    """
+    rows = []
+    for document in sorted(documents, key=lambda document: document["request"]["memories"]):
+        for system in document["systems"]:
+            found = {tenant: cell(system, Which(tenant)) or {} for tenant in TENANTS}
+            rows.append({
+                "memories": document["request"]["memories"], "name": system["name"], "title": system["title"],
+                **{tenant: reads.get("p50_ms") for tenant, reads in found.items()},
+                **{f"{tenant} faster": ratio(document, system, Which(tenant)) for tenant in TENANTS},
+                "load": system["load_seconds_total"], "megabytes": system["bytes_total"] / 1e6,
+                "bytes": system["bytes_per_lesson"], "add": system["add_one"]["p50_ms"],
+            })  # fmt: skip
+    return pd.DataFrame(rows)

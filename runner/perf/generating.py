@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from runner.errors import OutputError
+from runner.errors import os_errors
 from runner.perf.source import Source
 from runner.perf.vocabulary import Vocabulary
 from runner.perf.workload import PASSAGES, SPARE, Tenant, Workload, interleaved, sizes
@@ -50,7 +50,8 @@ def generate(
     passages = unit(source.passage_vectors @ turn)
     starts, cuts = np.zeros(len(owners) + 1, np.int64), np.zeros(len(owners), np.int32)
     digest = sha256(owners.tobytes())
-    try:
+    told = f"the corpus cannot be written to {folder} ({{why}})"
+    with os_errors(f"{told}; free some space or name another folder with --scratch"):
         lessons = _map(folder / "vectors", (len(owners), dimensions))
         parts = _map(folder / "passage_vectors", (PASSAGES * len(owners), dimensions))
         with (folder / "texts").open("wb") as file:
@@ -67,11 +68,6 @@ def generate(
                 joined = b"".join(encoded)
                 digest.update(joined)
                 file.write(joined)
-    except OSError as error:
-        raise OutputError(
-            f"the corpus cannot be written to {folder} ({error.strerror}); free some space or name another "
-            "folder with --scratch"
-        ) from None
     questions = unit(source.question_vectors @ turn)
     asked = tuple(
         Query(number, text, row, None)

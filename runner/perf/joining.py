@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from runner.errors import OutputError, UsageError
+import pandas as pd
+
+from runner.errors import UsageError, os_errors
 from runner.markdown import table
 from runner.perf.document import load
-from runner.perf.figures import Which, cell, ratio
+from runner.perf.figures import TENANTS, grown
 from runner.perf.plots import GROWTH, growth
 from runner.records import Json
 
@@ -29,20 +31,17 @@ def join(folders: Sequence[Path], output: Path) -> Path:
     memories and the systems, or that show no growth, and where other files stand in the way.
     """
     documents = [load(folder) for folder in folders]
-    _check(folders, documents)
+    frame = grown(documents)
+    _check(folders, documents, frame)
     _check_output(output)
-    try:
+    with os_errors(f"{output} cannot be written: {{why}}; name another folder with --output"):
         output.mkdir(parents=True, exist_ok=True)
-        names = growth(documents, output)
-        (output / NAME).write_text(_text(documents, names), encoding="utf-8")
-    except OSError as error:
-        raise OutputError(
-            f"{output} cannot be written: {error.strerror}; name another folder with --output"
-        ) from None
+        names = growth(frame, output)
+        (output / NAME).write_text(_text(frame, names), encoding="utf-8")
     return output / NAME
 
 
-def _check(folders: Sequence[Path], documents: Sequence[Json]) -> None:
+def _check(folders: Sequence[Path], documents: Sequence[Json], frame: pd.DataFrame) -> None:
     """Runs are joined only where nothing but size and systems differs."""
     for part, key in CONDITIONS:
         found = {document[part][key] for document in documents}
@@ -51,17 +50,11 @@ def _check(folders: Sequence[Path], documents: Sequence[Json]) -> None:
                 f"the runs in {', '.join(map(str, folders))} differ in {key} "
                 f"({', '.join(map(str, sorted(found)))}); join runs of one kind"
             )
-
-    measured = [
-        (document["request"]["memories"], system["title"])
-        for document in documents
-        for system in document["systems"]
-    ]
-    if len({memories for memories, _ in measured}) < 2:
+    if frame["memories"].nunique() < 2:
         raise UsageError("runs of one size show no growth; name runs of two sizes or more")
-    for memories, title in measured:
-        if measured.count((memories, title)) > 1:
-            raise UsageError(f"two of the runs measured {title} at {memories:,} memories; name one of them")
+    twice = frame[frame.duplicated(["memories", "title"])]
+    for memories, title in zip(twice["memories"], twice["title"], strict=True):
+        raise UsageError(f"two of the runs measured {title} at {memories:,} memories; name one of them")
 
 
 def _check_output(output: Path) -> None:
@@ -77,30 +70,22 @@ def _check_output(output: Path) -> None:
         )
 
 
-def _text(documents: Sequence[Json], plots: Sequence[str]) -> str:
-    ordered = sorted(documents, key=lambda document: document["request"]["memories"])
-    lines = [
-        TITLE,
-        "",
-        "Whole search, one client, p50 ms (times faster than SQLite's hybrid of the run).",
-        "",
-    ]
-    rows = []
-    for document in ordered:
-        for system in document["systems"]:
-            reads = [_read(document, system, tenant) for tenant in ("whole", "share", "fixed")]
-            rest = (
-                f"{system['load_seconds_total']:,.1f}", f"{system['bytes_total'] / 1e6:,.0f}",
-                f"{system['bytes_per_lesson']:,.0f}", f"{system['add_one']['p50_ms']:.2f}",
-            )  # fmt: skip
-            memories = f"{document['request']['memories']:,}"
-            rows.append((memories, system["title"], *reads, *rest))
-    lines.append(table(HEADS, rows, "rl" + "r" * (len(HEADS) - 2)))
-    return "\n".join([*lines, "", *(f"![{name.removesuffix('.svg')}]({name})" for name in plots)]) + "\n"
+def _text(frame: pd.DataFrame, plots: Sequence[str]) -> str:
+    rows = [
+        (
+            f"{row['memories']:,}", row["title"], *(_read(row, tenant) for tenant in TENANTS),
+            f"{row['load']:,.1f}", f"{row['megabytes']:,.0f}", f"{row['bytes']:,.0f}", f"{row['add']:.2f}",
+        )
+        for row in frame.to_dict("records")
+    ]  # fmt: skip
+    pictures = "\n".join(f"![{name.removesuffix('.svg')}]({name})" for name in plots)
+    what = "Whole search, one client, p50 ms (times faster than SQLite's hybrid of the run)."
+    figures = table(HEADS, rows, "rl" + "r" * (len(HEADS) - 2))
+    return "\n\n".join([TITLE, what, figures, pictures]) + "\n"
 
 
-def _read(document: Json, system: Json, tenant: str) -> str:
-    found, faster = cell(system, Which(tenant)), ratio(document, system, Which(tenant))
-    if found is None:
+def _read(row: Json, tenant: str) -> str:
+    p50, faster = row[tenant], row[f"{tenant} faster"]
+    if pd.isna(p50):
         return NONE
-    return f"{found['p50_ms']:,.2f}" + ("" if faster is None else f" ({faster:,.1f}\N{MULTIPLICATION SIGN})")
+    return f"{p50:,.2f}" + ("" if pd.isna(faster) else f" ({faster:,.1f}\N{MULTIPLICATION SIGN})")

@@ -13,7 +13,9 @@ NAME = "performance.md"
 
 def markdown(document: Json, plots: Sequence[str] = ()) -> str:
     """One text; `plots` are file names beside it."""
-    return "\n".join([*_head(document), *_tables(document), *_plots(plots), *_systems(document)]) + "\n"
+    pictures = (f"![{name.rpartition('.')[0].replace('_', ' ')}]({name})" for name in plots)
+    parts = (*_head(document), *_tables(document), *pictures, "## Systems", "\n".join(_systems(document)))
+    return "\n\n".join(parts) + "\n"
 
 
 def _head(document: Json) -> Iterator[str]:
@@ -22,19 +24,16 @@ def _head(document: Json) -> Iterator[str]:
     code = document["environment"]["code"]
     commit = f"commit {(code['commit'] or 'unknown')[:12]}{' with changes' if code['dirty'] else ''}"
     yield f"# Performance: {request['memories']:,} memories, {request['dimensions']} dimensions"
-    yield ""
     yield (
         f"pgmnemo {request['version']}; {machine['cpu']}, {machine['cores']} cores, {machine['memory_gb']:g} "
         f"GB, {machine['platform']}; {commit}; began {document['began']}, took {document['seconds']:,.0f} s."
     )
-    yield ""
     yield (
         f"One tenant holds {held['whole']:,} lessons, one {held['share']:,} (1/{request['tenants']} of as "
         f"many), one {held['fixed']:,} at every size; their rows arrive interleaved. k = {request['k']}; "
         "warm; times are what a client waits. Systems that filter by a column are asked for everything "
         "without a filter."
     )
-    yield ""
     model, words = corpus["embedder"].split(" ")[0], corpus["rare_words_a_passage"]
     yield (
         f"Corpus `{corpus['digest'][:16]}` from the suite {corpus['suite']} (seed {request['seed']}): each "
@@ -42,29 +41,17 @@ def _head(document: Json) -> Iterator[str]:
         f"in each; vectors from {model} with Gaussian noise of length {corpus['noise']:g}; "
         f"{corpus['questions']:,} real questions."
     )
-    yield ""
 
 
 def _tables(document: Json) -> Iterator[str]:
     for one in tables(document):
         yield f"## {one.title}"
-        yield ""
         if one.comment:
             yield f"<!-- {one.comment} -->"
-            yield ""
         yield table(one.heads, one.rows)
-        yield ""
-
-
-def _plots(plots: Sequence[str]) -> Iterator[str]:
-    for name in plots:
-        yield f"![{name.rpartition('.')[0].replace('_', ' ')}]({name})"
-        yield ""
 
 
 def _systems(document: Json) -> Iterator[str]:
-    yield "## Systems"
-    yield ""
     for system in document["systems"]:
         facts = ", ".join(f"{name} {value}" for name, value in system["facts"].items())
         yield f"- **{system['title']}**: {system['words']} ({facts})"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from runner.database.releases import SQL_FOLDER
 from runner.database.server_files import check_release
-from runner.errors import OutputError, UsageError
+from runner.errors import UsageError, os_errors
 from runner.perf.document import document, load, write
 from runner.perf.estimate import check, estimate, scratch_folder
 from runner.perf.exact import nearest
@@ -27,11 +27,12 @@ from runner.perf.plots import REMEDY, recall_over_latency
 from runner.perf.request import PerfRequest
 from runner.perf.results import Result
 from runner.perf.source import read_source
-from runner.perf.subjects import Subject, subjects, where
+from runner.perf.subjects import Subject, subjects
 from runner.perf.workload import Tenant, Workload
 from runner.places import ROOT
 from runner.progress import QUIET, Progress
 from runner.records import Json
+from runner.systems import Place
 from runner.systems.asking import faults
 from runner.systems.pgmnemo.explained import NAME as PLANS
 
@@ -45,8 +46,8 @@ def measure(
 ) -> Path:  # fmt: skip
     """Measure what is asked and write the results' folder, which is returned.
 
-    Before anything is made it raises UsageError for what cannot be asked and OutputError where disk or memory
-    lack.
+    Before anything is made it raises UsageError for what cannot be asked, and OutputError where disk or
+    memory would not suffice.
     """
     chosen, absent = _chosen(request)
     check_release(sql, request.number)
@@ -116,26 +117,18 @@ def _results_folder(request: PerfRequest) -> Path:
 def _try(folder: Path) -> None:
     """Make the folder and take it away: what cannot be written should not be measured first."""
     new = [path for path in (folder, *folder.parents) if not path.exists()]
-    try:
+    with os_errors(f"{folder} cannot be made: {{why}}; name another folder with --output"):
         folder.mkdir(parents=True)
         for path in new:
             path.rmdir()
-    except OSError as error:
-        raise OutputError(
-            f"{folder} cannot be made: {error.strerror}; name another folder with --output"
-        ) from None
 
 
 @contextmanager
 def _scratch(request: PerfRequest) -> Iterator[Path]:
     """A folder of our own, gone at the end."""
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="pgmnemo-perf-", dir=scratch_folder(request)))
-    except OSError as error:
-        raise OutputError(
-            f"no folder can be made in {scratch_folder(request)}: {error.strerror}; "
-            "name another with --scratch"
-        ) from None
+    base = scratch_folder(request)
+    with os_errors(f"no folder can be made in {base}: {{why}}; name another with --scratch"):
+        folder = Path(tempfile.mkdtemp(prefix="pgmnemo-perf-", dir=base))
     try:
         yield folder
     finally:
@@ -152,14 +145,14 @@ def _measured(
     for tenant in (None, *Tenant):
         truths(tenant)
     for subject in chosen:
-        with faults(subject.name), subject.open(where(scratch, sql), request.number) as system:
+        with faults(subject.name), subject.open(Place(scratch, sql=sql), request.number) as system:
             result = measure_system(subject, system, workload, truths, request, progress)
         yield result
 
 
 def publish(folder: Path, made: Json, progress: Progress, plans: Sequence[str] = ()) -> Path:
     """Write JSON, plots and Markdown into `folder`, which is new; `plans` into a file of their own."""
-    try:
+    with os_errors(f"{folder} cannot be written: {{why}}; name another folder with --output"):
         folder.mkdir(parents=True)
         write(folder, made)
         plots = [recall_over_latency(made, folder)] if find_spec("matplotlib") else []
@@ -168,8 +161,4 @@ def publish(folder: Path, made: Json, progress: Progress, plans: Sequence[str] =
         (folder / MARKDOWN).write_text(markdown(load(folder), plots), encoding="utf-8")
         if plans:
             (folder / PLANS).write_text("\n".join(plans), encoding="utf-8")
-    except OSError as error:
-        raise OutputError(
-            f"{folder} cannot be written: {error.strerror}; name another folder with --output"
-        ) from None
     return folder

@@ -6,8 +6,11 @@ SVG; the same figures give the same bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from runner.errors import UsageError
 from runner.perf.figures import Which, cell, sweep
@@ -32,7 +35,8 @@ def recall_over_latency(document: Json, folder: Path) -> str:
         for system in document["systems"]:
             single = cell(system, Which("whole", leg="vector"))
             points = sweep(system) or ([single] if single else [])
-            _line(axes, system, [(point["p50_ms"], point["recall"]) for point in points])
+            line = [(point["p50_ms"], point["recall"]) for point in points]
+            _line(axes, system["name"], system["title"], line)
         axes.set_xscale("log")
         axes.set_xlabel("p50 of the vector leg, ms")
         axes.set_ylabel(f"recall@{k}")
@@ -42,59 +46,36 @@ def recall_over_latency(document: Json, folder: Path) -> str:
     return name
 
 
-def growth(documents: Sequence[Json], folder: Path) -> list[str]:
-    """Latency, load time and size over the number of memories; the files' names."""
-    ordered = sorted(documents, key=lambda document: document["request"]["memories"])
-    for name, (words, value) in GROWTH.items():
-        _save(folder / name, _grown(ordered, words, value))
+GROWTH = {
+    "latency_whole.svg": ("one tenant with everything: whole search, p50 ms", "whole"),
+    "latency_share.svg": ("tenant with a small share: whole search, p50 ms", "share"),
+    "latency_fixed.svg": ("tenant of 1,000 as the others grow: whole search, p50 ms", "fixed"),
+    "load.svg": ("load and index, s", "load"),
+    "size.svg": ("size on disk, MB", "megabytes"),
+}
+"""By file: what stands on the axis, and its column of `grown`."""
+
+
+def growth(frame: pd.DataFrame, folder: Path) -> list[str]:
+    """Latency, load time and size over the number of memories, from what `grown` gives; the files' names."""
+    for file, (words, column) in GROWTH.items():
+        _save(folder / file, partial(_grown, frame, words, column))
     return list(GROWTH)
 
 
-def _latency(which: Which) -> Callable[[Json], float | None]:
-    def value(system: Json) -> float | None:
-        found = cell(system, which)
-        return float(found["p50_ms"]) if found else None
-
-    return value
-
-
-GROWTH: dict[str, tuple[str, Callable[[Json], float | None]]] = {
-    "latency_whole.svg": ("one tenant with everything: whole search, p50 ms", _latency(Which("whole"))),
-    "latency_share.svg": ("tenant with a small share: whole search, p50 ms", _latency(Which("share"))),
-    "latency_fixed.svg": (
-        "tenant of 1,000 as the others grow: whole search, p50 ms", _latency(Which("fixed")),
-    ),
-    "load.svg": ("load and index, s", lambda system: float(system["load_seconds_total"])),
-    "size.svg": ("size on disk, MB", lambda system: float(system["bytes_total"] / 1e6)),
-}  # fmt: skip
-"""By file: what stands on the axis, and a system's value."""
+def _grown(frame: pd.DataFrame, words: str, column: str, axes: Any) -> None:
+    for name, rows in frame.groupby("name", sort=False):
+        points = rows[["memories", column]].dropna().itertuples(index=False, name=None)
+        _line(axes, name, rows["title"].iloc[-1], list(points))
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("memories")
+    axes.set_ylabel(words)
 
 
-def _grown(
-    documents: Sequence[Json], words: str, value: Callable[[Json], float | None]
-) -> Callable[[Any], None]:
-    def draw(axes: Any) -> None:
-        systems = {system["name"]: system for document in documents for system in document["systems"]}
-        for name, system in systems.items():
-            points = [
-                (document["request"]["memories"], found)
-                for document in documents
-                for one in document["systems"]
-                if one["name"] == name and (found := value(one)) is not None
-            ]
-            _line(axes, system, points)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlabel("memories")
-        axes.set_ylabel(words)
-
-    return draw
-
-
-def _line(axes: Any, system: Json, points: Sequence[tuple[float, float]]) -> None:
+def _line(axes: Any, name: str, title: str, points: Sequence[tuple[float, float]]) -> None:
     if points:
-        xs, ys = zip(*points, strict=True)
-        axes.plot(xs, ys, marker="o", markersize=4, label=system["title"], color=COLOURS.get(system["name"]))
+        axes.plot(*zip(*points, strict=True), marker="o", markersize=4, label=title, color=COLOURS.get(name))
 
 
 def _save(path: Path, draw: Callable[[Any], None]) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from runner.errors import UsageError
 from runner.systems import Kind, Place, System, absent, kind_of, open_system
+from runner.versions import release
 
 PASSAGES = "+passages"  # behind the name of a system that is given two passages with, or as, each lesson
 USUAL = ("pgmnemo", "sqlite-hybrid", "chroma", "gin-hnsw", "pgmnemo+passages")  # unless others are named
@@ -31,32 +30,23 @@ class Subject:
 
     @property
     def title(self) -> str:
-        """As tables name it."""
+        """Its name in tables."""
         version = self.system.partition("@")[2]
-        return (
-            f"{self.kind.title}{' ' + version if version else ''}{', two passages a lesson' * self.passages}"
-        )
+        named = f"{self.kind.title} {version}".strip()
+        return f"{named}, two passages a lesson" if self.passages else named
 
     def missing(self, version: str) -> str:
         """Why it cannot be measured here and how to mend it, in one sentence; empty if it can."""
         number = self.system.partition("@")[2] or version
-        if self.passages and self.kind.versions and _numbers(number) < SINCE:
+        if self.passages and self.kind.versions and release(number) < SINCE:
             return f"pgmnemo {number} takes no passages; measure --version v0.3.0 or later"
         return absent(self.kind)
 
     def open(self, place: Place, version: str) -> AbstractContextManager[System]:
         """The system, on a server or in files of its own that keep what they are given."""
         settings = {"gate_strict": "off"} if self.kind.versions else {}
-        own = replace(
-            place,
-            version=version,
-            label="perf",
-            settings=settings,
-            durable=True,
-            walled=True,
-            explained=False,
-        )
-        return open_system(self.system, own)
+        own = replace(place, version=version, label="perf", settings=settings, durable=True, walled=True)
+        return open_system(self.system, replace(own, explained=False))
 
 
 def subject(name: str) -> Subject:
@@ -71,12 +61,3 @@ def subject(name: str) -> Subject:
 def subjects(names: Sequence[str]) -> list[Subject]:
     """Those that are named, each once, or the usual ones."""
     return [subject(name) for name in dict.fromkeys(names or USUAL)]
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
-
-
-def where(folder: Path, sql: Path) -> Place:
-    """The place of all subjects of a run."""
-    return Place(folder, sql=sql)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
 from runner.perf.figures import Which, cell, kinds, ratio
 from runner.records import Json
 
@@ -32,31 +34,22 @@ def tables(document: Json) -> Iterator[Table]:
 
 def _loading(document: Json) -> Table:
     rows = [
-        (
-            system["title"],
-            f"{system['load_seconds_total']:,.1f}",
-            ", ".join(f"{name} {value:,.1f}" for name, value in system["load_seconds"].items()),
-            f"{system['bytes_total'] / 1e6:,.0f}",
-            f"{system['bytes_per_lesson']:,.0f}",
-            NONE if system["memory_bytes"] is None else f"{system['memory_bytes'] / 1e6:,.0f}",
-            f"{system['add_one']['p50_ms']:.2f}",
-            f"{system['add_one']['p95_ms']:.2f}",
-        )
+        {
+            "system": system["title"],
+            "load s": f"{system['load_seconds_total']:,.1f}",
+            "of which": ", ".join(f"{name} {value:,.1f}" for name, value in system["load_seconds"].items()),
+            "MB on disk": _megabytes(system["bytes_total"]),
+            "bytes a lesson": f"{system['bytes_per_lesson']:,.0f}",
+            "MB of memory": _megabytes(system["memory_bytes"]),
+            "add one, p50 ms": f"{system['add_one']['p50_ms']:.2f}",
+            "p95 ms": f"{system['add_one']['p95_ms']:.2f}",
+        }
         for system in document["systems"]
     ]
-    rows += [(title, sentence, *[""] * 6) for title, sentence in document["missing"].items()]
-    heads = (
-        "system",
-        "load s",
-        "of which",
-        "MB on disk",
-        "bytes a lesson",
-        "MB of memory",
-        "add one, p50 ms",
-        "p95 ms",
-    )
+    rows += [{"system": title, "load s": sentence} for title, sentence in document["missing"].items()]
     lessons = sum(document["corpus"]["tenants"].values())
-    return Table(f"Load {lessons:,} lessons, size, one durable write", heads, rows)
+    frame = pd.DataFrame(rows).fillna("")
+    return Table(f"Load {lessons:,} lessons, size, one durable write", list(frame), frame.to_numpy().tolist())
 
 
 def _reads(document: Json, words: str, which: Which) -> Table:
@@ -103,6 +96,10 @@ def _vectors(document: Json) -> Table:
     return Table(
         title, heads, rows, "lint: exempt: neighbours found of the true ones, not recall of a benchmark"
     )
+
+
+def _megabytes(size: int | None) -> str:
+    return NONE if size is None else f"{size / 1e6:,.0f}"
 
 
 def _ms(value: float) -> str:

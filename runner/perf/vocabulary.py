@@ -13,28 +13,7 @@ from numpy.typing import NDArray
 
 WORDS = 200_000
 OFFSET = 10.0
-ONSETS = (
-    "b",
-    "d",
-    "f",
-    "g",
-    "k",
-    "l",
-    "m",
-    "n",
-    "p",
-    "r",
-    "s",
-    "t",
-    "v",
-    "z",
-    "br",
-    "dr",
-    "kr",
-    "pl",
-    "st",
-    "tr",
-)
+ONSETS = (*"bdfgklmnprstvz", "br", "dr", "kr", "pl", "st", "tr")
 VOWELS = "aeiou"
 
 

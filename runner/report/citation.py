@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 
+from runner.records import ALL
 from runner.report.figures import Figures, Row, trivial
-from runner.report.formats import CITED, count
+from runner.report.formats import CITED, count, questions_of
 from runner.runs.choice import FULL, OURS
 from runner.runs.run import Run
 
@@ -41,9 +42,10 @@ def citation(figures: Figures, run: Run, previous: tuple[Figures, Run] | None = 
     if refusal(figures, run) or row is None:
         return None
     corpus, protocol = run.corpus, run.protocol.version
+    of = "" if figures.view == ALL else f" {questions_of(figures.view)}"
     lines = [
         f"Recall measured under pgmnemo Recall Benchmark Protocol v{protocol} (PROTOCOL.md).",
-        f"Corpus: {corpus.title}, scope {run.scopes[0].name}, n = {count(row['n'])}. "
+        f"Corpus: {corpus.title}, scope {run.scopes[0].name}, n = {count(row['n'])}{of}. "
         f"Embedder: {run.embedder_name}.",
         f"{CITED} = {share(row['value'])} [{share(row['ci95_low'])}, {share(row['ci95_high'])}] "
         f"({_versions(row, run, previous)}).",
@@ -84,6 +86,8 @@ def command(run: Run) -> str:
     """The command line that makes the run again."""
     choice = run.choice
     words = ["python", "-m", "runner", choice.suite]
+    if choice.suite not in run.edition.suites:  # no variable and no `fetch` leads to its corpus
+        words += ["--data", run.corpus.file]
     if choice.system != OURS:
         words += ["--system", choice.system]
     if OURS in choice.named:

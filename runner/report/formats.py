@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from runner.records import SearchScope
+from runner.records import ALL, SearchScope
+from runner.runs.canonical import METRIC_DIGITS, significant
 
 CITED = "recall_any@10"  # the protocol's recall@10, which a citation names
 MISSING = "–"  # noqa: RUF001
@@ -22,6 +23,11 @@ def is_recall(metric: str) -> bool:
 def figure(metric: str, value: float) -> str:
     """`94.4` for a recall of 0.944, `0.944` for any other metric."""
     return f"{100 * value:.1f}" if is_recall(metric) else f"{value:.3f}"
+
+
+def percents(shares: Iterable[float]) -> list[float]:
+    """Recalls as per cent with one decimal, each rounded as metrics.json and then `figure` round it."""
+    return [float(f"{100 * significant(float(share), METRIC_DIGITS):.1f}") for share in shares]
 
 
 def change(metric: str, value: float) -> str:
@@ -60,6 +66,11 @@ def seconds(value: float) -> str:
 def shorten(text: str) -> str:
     """`text` with every long hash cut to its first twelve digits; the whole of it stands in run.json."""
     return HASH.sub(r"\1…", text)
+
+
+def questions_of(view: str, singular: str = "questions") -> str:
+    """`questions`, or `pointed questions` where a view is not of all."""
+    return singular if view == ALL else f"{view} {singular}"
 
 
 def scope_words(scope: SearchScope, segments: int) -> str:

@@ -31,7 +31,7 @@ def render(metrics: Mapping[str, Any], run: Run) -> str:
     Raises OutputError for a blocked run, which has no report, and when the documents are of two runs.
     """
     _check(metrics, run)
-    figures, template = Figures(metrics), run.edition.schemas.report
+    figures, template = Figures(metrics, run.headline_view), run.edition.schemas.report
     return read(FOLDER / RENDERERS[template]).render(
         metrics=metrics,
         run=run,

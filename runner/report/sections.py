@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.markdown import table
-from runner.records import EmbedderIdentity
-from runner.report.figures import ALL, Figures, trivial
+from runner.records import ALL, EmbedderIdentity
+from runner.report.figures import Figures, trivial
 from runner.report.formats import (
     CITED,
     MISSING,
@@ -51,7 +51,7 @@ def trivial_headlines(figures: Figures, run: Run) -> list[str]:
 def arms(figures: Figures, run: Run, scope: str) -> str:
     """Every arm and the ceiling against the headline metrics."""
     names = run.headline
-    rows = [(arm, *(figures.with_interval(arm, scope, m) for m in names)) for arm in figures.arms]
+    rows = [(arm, *(figures.with_interval(arm, scope, m) for m in names)) for arm in figures.arms_in(scope)]
     return table(("arm", *names), rows, "l" + "r" * len(names))
 
 
@@ -68,13 +68,14 @@ def systems(figures: Figures, metrics: Facts, run: Run) -> list[tuple[str, ...]]
     rows = [heads]
     for arm in run.systems:
         cells = [figures.with_interval(arm.name, scope, metric) for metric in names]
-        rows.append((arm.name, *cells, _apart(metrics, arm.name, scope), *_costs(run, arm)))
+        apart = _apart(metrics, arm.name, scope, run.headline_view)
+        rows.append((arm.name, *cells, apart, *_costs(run, arm)))
     return rows
 
 
-def _apart(metrics: Facts, arm: str, scope: str) -> str:
+def _apart(metrics: Facts, arm: str, scope: str, view: str) -> str:
     """What the system under test is ahead by, paired by question; a dash where none is known."""
-    wanted = (arm, scope, ALL, CITED)
+    wanted = (arm, scope, view, CITED)
     for row in metrics["differences"]:
         if (row["baseline"], row["scope"], row["view"], row["metric"]) == wanted:
             return f"{change(CITED, row['value'])} {change_interval(row)}"
@@ -115,22 +116,22 @@ def readings(metrics: Facts, run: Run) -> str:
 
 
 def everything(figures: Figures, run: Run, scope: str) -> str:
-    """Every metric against every arm, with the interval of the system."""
-    first, *others = figures.arms
+    """Every metric against every arm over all questions, with the interval of the system."""
+    first, *others = figures.arms_in(scope)
     rows = [
         (
             name,
-            figures.with_interval(first, scope, name),
-            *(figures.value(arm, scope, name) for arm in others),
+            figures.with_interval(first, scope, name, ALL),
+            *(figures.value(arm, scope, name, ALL) for arm in others),
         )
         for name in figures.names
     ]
-    return table(("metric", first, *others), rows, "l" + "r" * len(figures.arms))
+    return table(("metric", first, *others), rows, "lr" + "r" * len(others))
 
 
 def trivial_counts(figures: Figures, run: Run, scope: str) -> list[str]:
     """How many questions are trivial at each k: `trivial at k = 20: 1,234`."""
-    rows = (figures.row(run.system, scope, name) for name in figures.names)
+    rows = (figures.row(run.system, scope, name, ALL) for name in figures.names)
     counts = {row["metric"].partition("@")[2]: int(row["trivial"]) for row in rows if row and trivial(row)}
     return [f"trivial at k = {k}: {count(number)}" for k, number in counts.items()]
 
@@ -167,7 +168,7 @@ def differences(metrics: Facts, run: Run, scope: str) -> str:
         (f"{row['arm']} − {row['baseline']}", row["metric"], change(row["metric"], row["value"]),  # noqa: RUF001
          change_interval(row), count(row["n"]))
         for row in metrics["differences"]
-        if (row["scope"], row["view"]) == (scope, ALL) and row["metric"] in run.headline
+        if (row["scope"], row["view"]) == (scope, run.headline_view) and row["metric"] in run.headline
     ]  # fmt: skip
     return table(("difference", "metric", "value", "95 % interval", "n"), rows, "llrrr") if rows else ""
 

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
+SHARED = Path(__file__).parent / "html" / "templates"  # what pages of every kind may include
+
 
 @cache
 def template(path: Path) -> Template:
     """The template in a file; what it shows is escaped in HTML alone."""
     environment = Environment(
-        loader=FileSystemLoader(path.parent),
+        loader=FileSystemLoader([path.parent, SHARED]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

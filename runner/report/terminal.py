@@ -9,9 +9,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from runner.records import GateResult, Status
+from runner.records import ALL, GateResult, Status
 from runner.report.figures import Figures
-from runner.report.formats import count, shorten
+from runner.report.formats import count, questions_of, shorten
 from runner.runs.run import Run
 
 COLOURS = {
@@ -28,10 +28,11 @@ def summary_table(metrics: Mapping[str, Any], run: Run) -> Table:
 
     With other systems beside the one under test, whose names are long, intervals are left to the report.
     """
-    figures, names, many = Figures(metrics), run.headline, len(run.systems) > 1
+    figures, names, many = Figures(metrics, run.headline_view), run.headline, len(run.systems) > 1
     shown = figures.value if many else figures.with_interval
     corpus = run.corpus
-    title = f"{corpus.title}, {run.title}: {run.verdict}"
+    of = "" if figures.view == ALL else f", {questions_of(figures.view)}"
+    title = f"{corpus.title}{of}, {run.title}: {run.verdict}"
     table = Table(title=title, box=box.SIMPLE_HEAD, collapse_padding=True, show_edge=False, pad_edge=False)
     intervals = "intervals, times and sizes stand in report.md" if many else "each with its 95 % interval"
     table.caption = f"recalls in percent, MRR from 0 to 1, {intervals}; n questions"
@@ -41,7 +42,7 @@ def summary_table(metrics: Mapping[str, Any], run: Run) -> Table:
     table.add_column("n", justify="right")
     for scope in run.scopes:
         table.add_row(Text(scope.name, style="bold"))
-        for arm in figures.arms:
+        for arm in figures.arms_in(scope.name):
             cells = (shown(arm, scope.name, metric) for metric in names)
             table.add_row(*map(Text, (f" {arm}", *cells, count(figures.n(arm, scope.name)))))
         table.add_section()

@@ -13,6 +13,8 @@ from runner.editions import Edition
 NO_EMBEDDER = "none"
 OURS = "pgmnemo"
 FULL = "full"  # the text that every suite has by the protocol
+ALL_SCOPES, HEADLINE_SCOPE = "all", "headline"  # where the systems beside the one under test answer
+SESSION = "session"  # the level of a suite that no edition pins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +23,8 @@ class Choice:
 
     `level` is what a lesson is, `text` how it is written, `system` the one under test and `systems` those
     beside it; `version` is pgmnemo's, without its v, and `mode` its legs. `settings` are the system's own
-    that differ from its defaults. Empty: `k` the edition's cutoffs, `types` all, `limit` none.
+    that differ from its defaults, and `beside` says in which scopes the systems beside it answer: `all`, or
+    the `headline`'s. Empty: `k` the edition's cutoffs, `types` all, `limit` none.
     """
 
     suite: str
@@ -30,6 +33,7 @@ class Choice:
     embedder: str = NO_EMBEDDER
     system: str = OURS
     systems: tuple[str, ...] = ()
+    beside: str = ALL_SCOPES
     version: str = ""
     mode: str = "hybrid"
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -55,7 +59,7 @@ class Choice:
     def labels(self, edition: Edition) -> Iterator[str]:
         """What sets the results folder's name apart from that of a canonical run."""
         pins = edition.suites.get(self.suite)
-        if pins is not None and self.level != pins.granularity:
+        if self.level != (pins.granularity if pins else SESSION):
             yield self.level
         if self.text != FULL:
             yield self.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -49,10 +50,10 @@ def _cpu() -> str:
     return next(models, platform.processor() or platform.machine())
 
 
-def packages() -> dict[str, str]:
-    """Installed version of each package that can move a number; asks the metadata, imports nothing."""
+def packages(more: Iterable[str] = ()) -> dict[str, str]:
+    """Installed version of each package that can move a number, and of `more`; imports none of them."""
     versions = {}
-    for name in PACKAGES:
+    for name in (*PACKAGES, *more):
         try:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
@@ -62,23 +63,27 @@ def packages() -> dict[str, str]:
 
 def code(root: Path) -> Code:
     """Commit and state of the checkout whose top is `root`."""
-    top = _git(root, "rev-parse", "--show-toplevel")
+    top = _asked(root, "rev-parse", "--show-toplevel")
     if top is None or Path(top).resolve() != root.resolve():  # e.g. installed into a virtual environment
         return Code(None, None)
-    commit = _git(root, "rev-parse", "HEAD")
-    changes = _git(root, "status", "--porcelain", "--", *CODE)
+    commit = _asked(root, "rev-parse", "HEAD")
+    changes = _asked(root, "status", "--porcelain", "--", *CODE)
     return Code(commit, None if changes is None else changes != "")
 
 
-def _git(root: Path, *arguments: str) -> str | None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+def _asked(root: Path, *arguments: str) -> str | None:
     try:
-        done = subprocess.run(
-            ["git", *arguments], cwd=root, env=environment, check=True, capture_output=True, text=True
-        )
-    except (OSError, subprocess.SubprocessError):
+        done = git(root, *arguments)
+    except OSError:
         return None
-    return done.stdout.strip()
+    return None if done.returncode else done.stdout.decode().strip()
+
+
+def git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """What git answers in `folder`, in English and whatever GIT_… is set; OSError where there is no git."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment["LC_ALL"] = "C"
+    return subprocess.run(["git", *arguments], cwd=folder, env=environment, check=False, capture_output=True)
 
 
 def peak_memory_mb() -> float:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from runner.errors import OutputError, UsageError
+from runner.errors import OutputError, UsageError, os_errors
 from runner.records import Verdict
 
 HEADER = """# History
@@ -95,18 +95,14 @@ def append_entry(path: Path, entry: str) -> None:
 
     Two runs that end at once do not mix their entries. Raises OutputError when nothing could be written.
     """
-    try:
+    told = f"the entry of the run cannot be appended to {path} ({{why}}); make the file writable and append"
+    with os_errors(f"{told} the entry, or name a writable folder with --output"):
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             _write(descriptor, _joint(descriptor) + entry)
         finally:
             os.close(descriptor)
-    except OSError as error:
-        raise OutputError(
-            f"the entry of the run cannot be appended to {path} ({error.strerror}); make the file writable "
-            "and append the entry, or name a writable folder with --output"
-        ) from None
 
 
 def logged_manifests(path: Path, results: str) -> tuple[str, ...]:

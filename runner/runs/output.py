@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from runner.errors import UsageError
+from runner.errors import UsageError, os_errors
 from runner.runs.manifest import MANIFEST
 
 HEAD = 4096  # characters in which a file says what it is
@@ -24,6 +24,12 @@ def check_output(option: str, path: Path, suffixes: Sequence[str], mark: str) ->
         raise UsageError(f"{option}: {path.parent} is a results folder; name a file elsewhere")
     if path.exists() and mark not in _head(path):
         raise UsageError(f"{option}: {path} is there and holds something else; name another file")
+
+
+def write_output(what: str, path: Path, text: str) -> None:
+    """Write `text`, which is `what` in words; OutputError where the path cannot be written."""
+    with os_errors(f"{what} cannot be written to {path} ({{why}}); name another file"):
+        path.write_text(text, encoding="utf-8")
 
 
 def _head(path: Path) -> str:

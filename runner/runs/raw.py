@@ -8,13 +8,13 @@ components, in the same order. No timing stands here: two exact runs give the sa
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from runner.errors import OutputError
+import msgspec
+
+from runner.errors import OutputError, os_errors
 from runner.records import Hit, Retrieval
 from runner.runs.canonical import COMPONENT_DECIMALS, SCORE_DIGITS, compact, decimals, significant
 from runner.runs.storage import LineWriter, drop_torn_line
@@ -50,12 +50,9 @@ class RawWriter(LineWriter):
         self.append(encode(retrieval, detailed=detailed))
 
     def forget(self, arm: str) -> None:
-        """Take the lines of an arm that failed away again."""
-        self.keep(lambda entry: entry["arm"] != arm)
+        """Take away the lines of an arm that failed."""
+        super().forget(arm)
         self.done = {one for one in self.done if one[1] != arm}
-
-    def __enter__(self) -> RawWriter:
-        return self
 
 
 def encode(retrieval: Retrieval, *, detailed: bool) -> str:
@@ -95,10 +92,8 @@ def read_raw(path: Path) -> Iterator[Retrieval]:
     """
     seen: set[Key] = set()
     widths: dict[str, int] = {}  # components of a rank, by arm
-    try:
+    with os_errors(f"{path} cannot be read: {{why}}"):
         lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise OutputError(f"{path} cannot be read: {error.strerror}") from error
     for number, line in enumerate(lines, start=1):
         retrieval = _decode(line, f"{path.name}, line {number}")
         if key(retrieval) in seen:
@@ -112,39 +107,36 @@ def read_raw(path: Path) -> Iterator[Retrieval]:
         yield retrieval
 
 
-def _decode(line: bytes, where: str) -> Retrieval:
+class _Rank(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    id: str
+    score: float
+    components: Annotated[tuple[float | None, ...], msgspec.Meta(min_length=1)] | None = None
+
+    @property
+    def hit(self) -> Hit:
+        return Hit(self.id, self.score, self.components or ())
+
+
+class _Line(msgspec.Struct, forbid_unknown_fields=True):
+    question: str
+    type: str
+    arm: str
+    scope: str
+    project: str
+    size: int
+    gold: tuple[str, ...]
+    ranking: list[str | _Rank]
+
+
+_DECODER = msgspec.json.Decoder(_Line)
+
+
+def _decode(text: bytes, where: str) -> Retrieval:
     try:
-        document = json.loads(line)
-    except ValueError as error:
-        raise OutputError(f"{where} is not JSON ({error})") from error
-    if not isinstance(document, dict) or tuple(document) != KEYS:
-        raise OutputError(f"{where} must hold exactly {', '.join(KEYS)}, in this order")
-    *texts, size, gold, ranking = document.values()
-    if not (all(isinstance(text, str) for text in texts) and type(size) is int and _strings(gold)):
-        raise OutputError(f"{where}: texts, a whole number and a list of ids are expected before the ranking")
-    if not isinstance(ranking, list):
-        raise OutputError(f"{where}: the ranking is not a list")
-    hits = tuple(_hit(entry, where) for entry in ranking)
-    question, kind, arm, scope, project = texts
-    retrieval = Retrieval(question, kind, arm, scope, project, size, tuple(gold), hits)
+        line = _DECODER.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise OutputError(f"{where} is no retrieval ({error})") from None
+    hits = (Hit(one) if isinstance(one, str) else one.hit for one in line.ranking)
+    retrieval = Retrieval(**{**msgspec.structs.asdict(line), "ranking": tuple(hits)})
     _check(retrieval, where)
     return retrieval
-
-
-def _strings(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _hit(entry: Any, where: str) -> Hit:
-    if isinstance(entry, str):
-        return Hit(entry)
-    match entry:
-        case [str(identifier), float(score)] if isfinite(score):
-            return Hit(identifier, score)
-        case [str(identifier), float(score), list(components)] if isfinite(score) and _components(components):
-            return Hit(identifier, score, tuple(components))
-    raise OutputError(f"{where}: a rank is an id, [id, score] or [id, score, [components]], not {entry!r}")
-
-
-def _components(values: list[Any]) -> bool:
-    return bool(values) and all(v is None or (isinstance(v, float) and isfinite(v)) for v in values)

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TypeVar
 import msgspec
 
 from runner.editions import Edition
-from runner.errors import OutputError, RefusedError, UsageError
+from runner.errors import OutputError, RefusedError, UsageError, os_errors
 from runner.records import Hit, Json, Retrieval
 from runner.runs.blocked import BLOCKED
 from runner.runs.former import brought_up
@@ -44,10 +44,8 @@ class Results:
     def content(self, name: str) -> bytes:
         """The bytes of one file."""
         if name not in self._bytes:
-            try:
+            with os_errors(f"{name} cannot be read ({{why}})", Unreadable):
                 self._bytes[name] = (self.folder / name).read_bytes()
-            except OSError as error:
-                raise Unreadable(f"{name} cannot be read ({error.strerror})") from None
         return self._bytes[name]
 
     def text(self, name: str) -> str:

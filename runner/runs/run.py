@@ -12,9 +12,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from runner.editions import Edition, edition
-from runner.records import DatabaseFacts, EmbedderIdentity, GateResult, Json, SearchScope, Verdict, View
+from runner.records import (
+    ALL,
+    DatabaseFacts,
+    EmbedderIdentity,
+    GateResult,
+    Json,
+    SearchScope,
+    Verdict,
+    View,
+)
 from runner.runs.canonical import pretty
-from runner.runs.choice import NO_EMBEDDER, OURS, Choice
+from runner.runs.choice import HEADLINE_SCOPE, NO_EMBEDDER, OURS, Choice
 from runner.runs.environment import Code, Machine
 from runner.runs.privacy import published
 from runner.runs.storage import write_file
@@ -45,6 +54,7 @@ class CorpusPins:
     clustered: bool
     shape: Mapping[str, int]
     citable: bool = True  # False for a corpus that proves an installation and no recall
+    files: Mapping[str, str] = field(default_factory=dict)  # of a folder: SHA-256 of each file, by its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +157,11 @@ class Run:
         """Name of the arm under test."""
         return self.arms[0].name if self.arms else self.choice.system
 
+    def scopes_of(self, arm: Arm) -> tuple[SearchScope, ...]:
+        """Where an arm answers: a system beside the one under test perhaps in the headline's scope alone."""
+        aside = arm.role == "system" and arm.name != self.system
+        return self.scopes[:1] if aside and self.choice.beside == HEADLINE_SCOPE else self.scopes
+
     @property
     def systems(self) -> tuple[Arm, ...]:
         """The arms that are systems: the one under test, then those beside it."""
@@ -167,6 +182,15 @@ class Run:
         return f"{self.arms[0].title if self.arms else self.choice.system} {self.version}".strip()
 
     @property
+    def headline_view(self) -> str:
+        """The view that the headline is of; `all` where no question of the edition's own was asked for."""
+        pins, kinds = self.edition.suites.get(self.choice.suite), self.choice.types
+        view = next((one for one in self.views if pins and one.name == pins.headline_view), None)
+        if view is None or (kinds and not any(view("", kind) for kind in kinds)):
+            return ALL
+        return view.name
+
+    @property
     def embedder_name(self) -> str:
         """The embedder, or `none` for a run without vectors."""
         return self.choice.embedder if self.embedder else NO_EMBEDDER
@@ -184,6 +208,8 @@ class Run:
     def document(self) -> Json:
         """The record as JSON: plain types, no private path."""
         document = {"schema": SCHEMA, **asdict(self)}
+        if not self.corpus.files:
+            del document["corpus"]["files"]
         document["started"], document["finished"] = moment(self.started), moment(self.finished)
         plain: Json = published(document)
         return plain

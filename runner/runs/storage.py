@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Self
 
 from runner.errors import OutputError
-from runner.records import Json
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
@@ -82,10 +82,11 @@ class LineWriter:
             while rest:
                 rest = rest[self._file.write(rest) or 0 :]
 
-    def keep(self, wanted: Callable[[Json], bool]) -> None:
-        """Take away the lines, each a JSON object, that are not wanted."""
+    def forget(self, arm: str) -> None:
+        """Take away the lines of an arm that failed; each line is a JSON object that names its arm."""
         with reported(self.path):
-            kept = [line for line in self.path.read_bytes().splitlines(True) if wanted(json.loads(line))]
+            lines = self.path.read_bytes().splitlines(True)
+            kept = [line for line in lines if json.loads(line)["arm"] != arm]
             self._file.close()
             write_file(self.path, b"".join(kept).decode())
             self._file = self.path.open("ab", buffering=0)
@@ -96,7 +97,7 @@ class LineWriter:
             with reported(self.path), self._file:
                 os.fsync(self._file.fileno())
 
-    def __enter__(self) -> LineWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -54,7 +54,7 @@ def bootstrap_difference(
     groups = by_cluster(differences, clusters)
     mean = groups.mean
     if groups.freedom < 1:
-        return Paired(Interval(mean, np.full_like(mean, -1.0), np.ones_like(mean)), np.ones_like(mean))
+        return Paired(Interval.unknown(mean), np.ones_like(mean))
     error = _error(groups.jackknife(), len(differences))
     drawn = np.concatenate(list(_studentised(groups, resamples, seed)))
     reach, least = np.quantile(drawn, CONFIDENCE, axis=0) * error, score_interval(differences, clusters)

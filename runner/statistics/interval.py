@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from runner.statistics.clusters import Floats
 
 CONFIDENCE = 0.95
@@ -16,3 +18,8 @@ class Interval:
     value: Floats
     low: Floats
     high: Floats
+
+    @classmethod
+    def unknown(cls, mean: Floats, least: float = -1.0) -> Interval:
+        """All that a value may be, from `least` to 1: what one cluster tells."""
+        return cls(mean, np.full_like(mean, least), np.ones_like(mean))

@@ -30,7 +30,7 @@ def difference_interval(differences: Floats, clusters: Sequence[Hashable] | None
     groups = by_cluster(differences, clusters)
     mean, number = groups.mean, len(differences)
     if groups.freedom < 1:
-        return Interval(mean, np.full_like(mean, -1.0), np.ones_like(mean))
+        return Interval.unknown(mean)
     variance = (groups.jackknife() * number**2 + ADDED_QUESTIONS) / (number + ADDED_QUESTIONS) ** 2
     reach = t_quantile((1 + CONFIDENCE) / 2, groups.freedom) * np.sqrt(variance)
     return Interval(mean, np.maximum(mean - reach, -1.0), np.minimum(mean + reach, 1.0))

@@ -60,7 +60,7 @@ def score_interval(differences: Floats, clusters: Sequence[Hashable] | None = No
     mean = by_cluster(differences, clusters).mean
     found = evidence(differences, clusters)
     if found is None:
-        return Interval(mean, np.full_like(mean, -1.0), np.ones_like(mean))
+        return Interval.unknown(mean)
     reach = np.array([t_quantile((1 + CONFIDENCE) / 2, freedom) for freedom in found.freedom])
     low, high = (_end(found, reach, mean, limit) for limit in (-1.0, 1.0))
     return Interval(mean, low, high)

@@ -37,7 +37,7 @@ def mean_interval(values: Floats, clusters: Sequence[Hashable] | None = None) ->
     groups = by_cluster(values, clusters)
     mean = groups.mean
     if groups.freedom < 1:
-        return Interval(mean, np.zeros_like(mean), np.ones_like(mean))
+        return Interval.unknown(mean, 0.0)
     effect = dispersion(values, mean, mean * (1 - mean))
     if clusters is not None:
         effect = np.maximum(effect, _design_effect(groups, mean))

@@ -15,11 +15,12 @@ The rule (PROTOCOL, evidence normalisation):
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from runner.records import Evidence
 
 CITATION = re.compile(r"D:?(\d+):(\d+)")
+SPAN = re.compile(rf"{CITATION.pattern}(?:\s*[-–]\s*(?:D:?(\d+):)?(\d+))?")  # noqa: RUF001
 
 
 def resolve(
@@ -32,6 +33,34 @@ def resolve(
         return tuple(Evidence(text, None) for text in given)
     named = ((cited, segment_id(project, *pair, turns)) for pair, cited in found.items())
     return tuple(Evidence(cited, segment if segment in segments else None) for cited, segment in named)
+
+
+def resolve_spans(
+    strings: Iterable[str], project: str, known: Sequence[tuple[int, int]], turns: bool
+) -> tuple[Evidence, ...]:
+    """REALTALK's evidence: `known` are the (session, turn) pairs of a chat.
+
+    Every id in every string is read, and a range (`D12:3-D12:5`) is its two ends and each known turn between
+    them; an id that is named twice counts once. A string without an id is no citation; nor is an id whose
+    session the chat does not have, as long as the question cites another.
+    """
+    found = {pair: None for text in strings for m in SPAN.finditer(text) for pair in _span(m, known)}
+    sessions, existing = {session for session, _ in known}, set(known)
+    cited = [pair for pair in found if pair[0] in sessions] or list(found)
+    there = {pair for pair in cited if (pair in existing if turns else pair[0] in sessions)}
+    return tuple(
+        Evidence(f"D{pair[0]}:{pair[1]}", segment_id(project, *pair, turns) if pair in there else None)
+        for pair in cited
+    )
+
+
+def _span(match: re.Match[str], known: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    first = int(match[1]), int(match[2])
+    yield first
+    if match[4] is not None:
+        last = int(match[3] or match[1]), int(match[4])
+        yield from (pair for pair in known if min(first, last) < pair < max(first, last))
+        yield last
 
 
 def segment_id(project: str, session: int, turn: int, turns: bool) -> str:

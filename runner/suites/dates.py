@@ -16,6 +16,8 @@ MONTHS = (
 )  # fmt: skip
 SPOKEN = re.compile(r"(\d{1,2}):(\d\d) ([ap])m on (\d{1,2}) (\w+), (\d{4})", re.IGNORECASE)
 SLASHED = re.compile(r"(\d{4})/(\d\d)/(\d\d)(?: \(\w+\))? (\d\d):(\d\d)")
+DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}), (\d\d):(\d\d):(\d\d)")
+ANCHOR = re.compile(r"([A-Za-z]+)-(\d{1,2})-(\d{4})")
 PLAIN = re.compile(r"(\d{1,2}) (\w+) (\d{4}), (\d\d):(\d\d)")
 
 
@@ -40,6 +42,18 @@ def plain(text: str, where: str) -> datetime:
     return _time(text, where, year, _month(month), day, hour, minute)
 
 
+def dotted(text: str, where: str) -> datetime:
+    """REALTALK: `29.12.2023, 00:51:12`."""
+    day, month, year, *clock = _groups(DOTTED, text, where)
+    return _time(text, where, year, month, day, *clock)
+
+
+def anchored(text: str, where: str) -> datetime:
+    """BEAM: `March-15-2024`, of which the first moment is taken."""
+    month, day, year = _groups(ANCHOR, text, where)
+    return _time(text, where, year, _month(month), day)
+
+
 def _groups(pattern: re.Pattern[str], text: str, where: str) -> tuple[str, ...]:
     match = pattern.fullmatch(text.strip())
     if match is None:
@@ -52,9 +66,9 @@ def _month(name: str) -> int:
 
 
 def _time(text: str, where: str, *parts: str | int) -> datetime:
-    year, month, day, hour, minute = map(int, parts)
+    year, month, day, hour, minute, second = [*map(int, parts), 0, 0, 0][:6]
     try:
-        return datetime(year, month, day, hour, minute, tzinfo=UTC)
+        return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
     except ValueError:
         raise _unreadable(text, where) from None
 

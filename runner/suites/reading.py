@@ -1,6 +1,7 @@
-"""Reading a corpus file once: plain, xz or gzip → unpacked bytes → SHA-256 and the items of its JSON list.
+"""Reading a corpus once: plain, xz or gzip → unpacked bytes → SHA-256 and what the JSON in it holds.
 
-The items come one by one, so that a file of 277 MB never stands in memory as a whole.
+The items of a list come one by one, so that a file of 277 MB never stands in memory as a whole. A corpus may
+be a folder of files: its SHA-256 is that of the list of their hashes.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import zlib
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
+from runner.editions import listed
 from runner.errors import CorpusError
 from runner.records import Json
 
@@ -24,13 +26,45 @@ DAMAGED = (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error)
 
 
 class Source:
-    """One pass over the file at `path`: `items()` once, then `sha256()`."""
+    """One pass over the file at `path`: `items()` or `document()` once, then `sha256()`.
+
+    Where `path` is a folder, `within` opens a file of it, and `sha256()` is of the list of those opened.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.bytes = 0  # unpacked bytes read so far
         self._digest = sha256()
         self._stream = self._chunks()
+        self._within: dict[str, Source] = {}
+
+    def names(self, *patterns: str) -> list[str]:
+        """Names of the folder's files that fit a pattern, such as `1/chat.json`, in order of name."""
+        found = (path for pattern in patterns for path in self.path.glob(pattern) if path.is_file())
+        return sorted({path.relative_to(self.path).as_posix() for path in found})
+
+    def within(self, name: str) -> Source:
+        """The file `name` of the folder."""
+        opened = self._within[name] = Source(self.path / name)
+        return opened
+
+    @property
+    def files(self) -> dict[str, str]:
+        """SHA-256 of each file of the folder that was opened, by its name; empty for a corpus of one file."""
+        return {name: source.sha256() for name, source in self._within.items()}
+
+    def document(self) -> Any:
+        """The JSON value that the file is; CorpusError with the place where it is broken."""
+        data = b"".join(iter(self.read, b""))
+        try:
+            return json.loads(data.decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            raise self.no_text(error.start) from None
+        except (json.JSONDecodeError, RecursionError) as error:
+            at = f"{error.msg}: line {error.lineno:,}" if isinstance(error, ValueError) else "nested too deep"
+            raise CorpusError(
+                f"{self.path} is cut off or is no JSON ({at}); fetch it again or name another"
+            ) from None
 
     def items(self) -> Iterator[Json]:
         """The objects of the file's top-level JSON list; CorpusError with the byte where it is broken."""
@@ -46,7 +80,9 @@ class Source:
             raise window.broken("more text after the end of the list")
 
     def sha256(self) -> str:
-        """Hex digest of all unpacked bytes, reading what is left of them."""
+        """Hex digest of all unpacked bytes, reading what is left of them; of a folder, of its list."""
+        if self._within:
+            return listed(self.files)
         while self.read():
             pass
         return self._digest.hexdigest()
@@ -54,6 +90,10 @@ class Source:
     def read(self) -> bytes:
         """The next unpacked bytes; empty at the end."""
         return next(self._stream, b"")
+
+    def no_text(self, byte: int) -> CorpusError:
+        """The error for a byte that is none of a text."""
+        return CorpusError(f"{self.path} is not UTF-8 text (at byte {byte:,})")
 
     def _chunks(self) -> Iterator[bytes]:
         try:
@@ -154,4 +194,4 @@ class _Window:
             return self._utf8.decode(chunk)
         except UnicodeDecodeError as error:
             byte = self._source.bytes - len(error.object) + error.start
-            raise CorpusError(f"{self._source.path} is not UTF-8 text (at byte {byte:,})") from None
+            raise self._source.no_text(byte) from None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from runner.errors import CorpusError
@@ -46,6 +47,14 @@ def distinct(values: Iterable[str], what: str) -> None:
         if value in seen:
             raise CorpusError(f"{what} {value!r} occurs twice")
         seen.add(value)
+
+
+def numbered(values: Iterable[str]) -> Iterator[str]:
+    """`values`, of which one that stands there again becomes `<value>#2` and so on."""
+    times: Counter[str] = Counter()
+    for value in values:
+        times[value] += 1
+        yield value if times[value] == 1 else f"{value}#{times[value]}"
 
 
 def _shown(value: Any) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from os.path import isfile  # unlike Path's, false where a folder above may not be entered
 from pathlib import Path
 
 from runner.editions import Edition, current
 from runner.errors import CorpusError, UsageError
 from runner.records import Corpus, View
 from runner.runs.choice import FULL
-from runner.suites.locate import locate
+from runner.suites.locate import locate, locate_folder
 from runner.suites.reading import Source
 from runner.texts import TEXTS, Session, Written
 
@@ -25,8 +26,11 @@ class Suite:
     """One corpus. The first of `levels`, what a lesson can be, is the suite's own.
 
     `read` makes the Corpus at a level from an open Source, whose texts a Write writes. `file` is the name
-    of its file where no edition pins one, `other_files` are names that are accepted in a folder besides;
-    `committed` is the folder of a corpus that lies in the repository.
+    of its file where no edition pins one, and `embedder` then the one that a run has unless it names another;
+    `other_files` are names that are accepted in a folder besides; `committed` is the folder of a corpus that
+    lies in the repository. Of a corpus that is a folder, `folder_of` are the patterns that its files have.
+    `own`: the corpus is the user's, so that --data alone leads to it, no edition ever
+    registers it, and it needs no flag; `types` is then empty, for the file has its own.
     """
 
     name: str
@@ -37,9 +41,16 @@ class Suite:
     file: str = ""
     other_files: tuple[str, ...] = ()
     committed: Path | None = None
+    embedder: str = "bge-m3"
+    own: bool = False
+    folder_of: tuple[str, ...] = ()
 
     def locate(self, data: Path | None, environ: Mapping[str, str]) -> Path:
         """The corpus: `data`, else the suite's variable, else where `fetch` puts it (see locate.py)."""
+        if self.own:
+            return _given(self.name, data)
+        if self.folder_of:
+            return locate_folder(self.name, data, environ, self.folder_of)
         return locate(self.name, data, environ, self.file, self.other_files, self.committed)
 
     def load(
@@ -76,3 +87,18 @@ class Suite:
         if what is None or (pins is not None and digest == pins.sha256):
             return None
         return CorpusError(f"{source.path} is {what}, no corpus of the suite {self.name}; name another")
+
+
+def _given(suite: str, data: Path | None) -> Path:
+    """The user's own file; UsageError without --data, CorpusError where it leads to no file."""
+    if data is None:
+        raise UsageError(
+            f"the suite {suite} measures on your own data: name its JSON or JSONL with --data FILE "
+            "(benchmarks/YOUR_DATA.md)"
+        )
+    path = data.expanduser()
+    if not isfile(path):
+        raise CorpusError(
+            f"--data names {path}, which is no file or may not be read; name a JSON or JSONL file"
+        )
+    return path

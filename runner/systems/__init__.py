@@ -6,7 +6,8 @@ carry a version, as `pgmnemo@0.3.0`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import metadata
@@ -35,7 +36,15 @@ SYSTEMS: Parts[Kind] = Parts(
         "sqlite-fts5": "runner.systems.sqlite_fts5:SQLITE_FTS5",
         "sqlite-hybrid": "runner.systems.sqlite_hybrid:SQLITE_HYBRID",
         "chroma": "runner.systems.chroma:CHROMA",
+        "bm25s": "runner.systems.bm25s:BM25S",
         "gin-hnsw": "runner.systems.gin_hnsw:GIN_HNSW",
+        "pgvector": "runner.systems.pgvector:PGVECTOR",
+        "pg-textsearch": "runner.systems.pg_textsearch:PG_TEXTSEARCH",
+        "pg-textsearch-bm25": "runner.systems.pg_textsearch:PG_TEXTSEARCH_BM25",
+        "langgraph": "runner.systems.langgraph:LANGGRAPH",
+        "mem0": "runner.systems.mem0:MEM0",
+        "mempalace": "runner.systems.mempalace:MEMPALACE",
+        "upstream-pgmnemo": "runner.systems.upstream_pgmnemo:UPSTREAM_PGMNEMO",
         "http": "runner.systems.http:HTTP",
     },
     GROUP,
@@ -55,11 +64,11 @@ def kind_of(name: str) -> Kind:
     return kind
 
 
-def absent(kind: Kind) -> str:
+def absent(kind: Kind, environ: Mapping[str, str] = os.environ) -> str:
     """What is missing for the system and how to mend it, in one sentence; empty if nothing is."""
     lacking = [package for package in kind.packages if not _installed(package)]
     if not lacking:
-        return ""
+        return kind.missing(environ) if kind.missing else ""
     remedy = f"; {kind.remedy}" if kind.remedy else ""
     return f"not installed: {' and '.join(lacking)}{remedy}"
 
@@ -72,7 +81,7 @@ def open_system(name: str, place: Place) -> Iterator[System]:
     what its `open` raises. The folder outlives no run, not even a killed one.
     """
     kind, version = kind_of(name), name.partition("@")[2]
-    if lacking := absent(kind):
+    if lacking := absent(kind, place.environ):
         raise SystemFault(f"{name} is {lacking}")
     with leased(place.folder) as held, watched(held):
         own = held / FILES

@@ -29,6 +29,14 @@ def of_server(backend: int) -> int | None:
         return None
 
 
+def of_process(pid: int) -> int | None:
+    """Bytes of the process with this id."""
+    try:
+        return _rollup(pid)["Pss"]
+    except (OSError, KeyError):
+        return None
+
+
 def give_back() -> None:
     """Let the allocator return what is free to the system, so that what comes next does not hide in it."""
     gc.collect()

@@ -257,8 +257,9 @@ class Kind:
     """A system that can be opened, and what is to be known of it before.
 
     `open` gives an open system, which its `close` closes. `words` say what it is, set up how, what it is
-    given and what not. `packages` must be installed; `remedy` says how. `vectors`: whether it takes ours
-    (False: it has none, or with `own_embedder` makes its own), `needs_vectors` whether it can do nothing
+    given and what not. `packages` must be installed; `remedy` says how; `missing` tells of what else it needs
+    (an environment of its own, an address), in the words that follow "it is". `vectors`: whether it takes
+    ours (False: it has none, or with `own_embedder` makes its own), `needs_vectors` whether it can do nothing
     without; `hybrid` is False where `ask` is one leg alone, `approximate` where the vector leg is exact.
     `passages`: whether it can hold passages in place of lessons; `walls`: a question never sees another
     project's rows; `versions`: its name may carry one, as `x@1.0`. `tuned_on`: on which corpora its defaults
@@ -270,6 +271,7 @@ class Kind:
     open: Callable[[Place], System]
     packages: tuple[str, ...] = ()
     remedy: str = ""
+    missing: Callable[[Mapping[str, str]], str] | None = None
     tuned_on: str = NOT_KNOWN
     vectors: bool = True
     needs_vectors: bool = False

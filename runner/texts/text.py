@@ -12,7 +12,10 @@ from runner.texts.cutting import Line, cut
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one speaker says; `caption` describes a shared photo, `person` is False for an assistant."""
+    """What one speaker says; `caption` describes a shared photo, `person` is False for an assistant.
+
+    `speaker` may be empty where nobody is named.
+    """
 
     speaker: str
     words: str
@@ -22,9 +25,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a lesson is made of. `date` is as the corpus writes it; `chat`: messages to an assistant.
+    """What a lesson is made of. `date` is as the corpus writes it, empty where it has none.
 
-    Of a passage of a chat the words alone are embedded, without who says them, and a beginning of them.
+    `chat`: messages to an assistant. Of a passage of it the words alone are embedded, without who says them,
+    and a beginning of them.
     """
 
     date: str
@@ -49,16 +53,18 @@ class Text:
 
 
 def write(session: Session, pins: PassagePins, *, date: bool = True, captions: bool = True) -> Written:
-    """A line with the date in brackets, then one line a turn: `Speaker: words [caption]`.
+    """A line with the date in brackets, if there is one, then one line a turn: `Speaker: words [caption]`.
 
     NUL bytes are left out, which no database takes.
     """
     lines = [_line(turn, session.chat, captions) for turn in session.turns]
-    text = "\n".join([*([f"[{session.date}]"] if date else []), *(line.line for line in lines)])
+    head = [f"[{session.date}]"] if date and session.date else []
+    text = "\n".join([*head, *(line.line for line in lines)])
     return Written(text, cut(lines, pins, pins.characters if session.chat else None))
 
 
 def _line(turn: Turn, chat: bool, captions: bool) -> Line:
     caption = f" [{turn.caption}]" if captions and turn.caption else ""
-    line = f"{turn.speaker}: {turn.words}{caption}".replace("\0", "")
+    speaker = f"{turn.speaker}: " if turn.speaker else ""
+    line = f"{speaker}{turn.words}{caption}".replace("\0", "")
     return Line(line, turn.words.replace("\0", "") if chat else line, turn.person)

@@ -25,8 +25,9 @@ class Agreement:
 def check_agreement(judge: Judge, weights: Weights) -> Agreement:
     """Compare every score and every rank with the extension's own; GateError where they are not the same."""
     here, there, valid = judge.scores(weights), judge.values["score"], judge.layout.valid
+    one, other = (np.argsort(-scores, axis=1, kind="stable") for scores in (here, there))  # ties by column
     farthest = float(np.abs(here[valid] - there[valid]).max())
-    displaced = int((_ranking(here) != _ranking(there)).sum())
+    displaced = int((one != other).sum())
     if farthest > CLOSE * max(1.0, float(np.abs(there[valid]).max())) or displaced:
         raise GateError(
             f"the score of {judge.task.name} computed from its components is not the extension's: up to "
@@ -34,10 +35,3 @@ def check_agreement(judge: Judge, weights: Weights) -> Agreement:
             "the extension, before anything is tuned by it"
         )
     return Agreement(int(valid.sum()), farthest, displaced)
-
-
-def _ranking(
-    scores: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
-) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:
-    """Columns best first, equal scores in the order of columns."""
-    return np.argsort(-scores, axis=1, kind="stable")

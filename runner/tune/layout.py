@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +20,11 @@ Places = NDArray[np.intp]
 BLOCK = 64  # questions
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Layout:
     """`valid` (questions, columns): whether a lesson stands there; `gold_rows` and `gold_columns` (gold).
 
-    `moments` (questions, columns) has one number for lessons of one project and one moment; `order`, `starts`
-    and `lengths` cut the flattened array into these groups.
+    `moments` (questions, columns) has one number for lessons of one project and one moment.
     """
 
     columns: Mapping[str, Mapping[str, int]]  # project -> segment id -> column
@@ -33,9 +33,6 @@ class Layout:
     gold_columns: Places
     gold_counts: NDArray[np.int64]
     moments: Places
-    order: Places
-    starts: Places
-    lengths: Places
 
     @classmethod
     def of(cls, task: Task) -> Layout:
@@ -54,7 +51,7 @@ class Layout:
         ]
         gold_rows, gold_columns = np.array(gold, dtype=np.intp).T
         moments = {project: _moments(members, width) for project, members in projects.items()}
-        return cls._cut(
+        return cls(
             columns,
             np.array([np.arange(width) < len(row) for row in rows]),
             gold_rows,
@@ -63,23 +60,20 @@ class Layout:
             np.stack([moments[question.project] for _, question in task.questions]),
         )
 
-    @classmethod
-    def _cut(
-        cls, columns: Mapping[str, Mapping[str, int]], valid: NDArray[np.bool_], gold_rows: Places,
-        gold_columns: Places, gold_counts: NDArray[np.int64], moments: Places,
-    ) -> Layout:  # fmt: skip
-        flat = (moments + np.arange(len(moments))[:, None] * moments.shape[1]).ravel()
+    @cached_property
+    def groups(self) -> tuple[Places, Places, Places]:
+        """The flattened array's order by question and moment; where each such group starts; its length."""
+        flat = (self.moments + np.arange(len(self.moments))[:, None] * self.moments.shape[1]).ravel()
         order = np.argsort(flat, kind="stable")
         starts = np.flatnonzero(np.r_[True, np.diff(flat[order]) != 0])
-        lengths = np.diff(np.r_[starts, flat.size])
-        return cls(columns, valid, gold_rows, gold_columns, gold_counts, moments, order, starts, lengths)
+        return order, starts, np.diff(np.r_[starts, flat.size])
 
     def blocks(self) -> Iterator[tuple[slice, Layout]]:
         """The same for a few questions at a time, whose arrays fit a processor's cache: twice as fast."""
         for start in range(0, self.shape[0], BLOCK):
             rows = slice(start, min(start + BLOCK, self.shape[0]))
             inside = (self.gold_rows >= rows.start) & (self.gold_rows < rows.stop)
-            yield rows, self._cut(
+            yield rows, Layout(
                 self.columns, self.valid[rows], self.gold_rows[inside] - rows.start,
                 self.gold_columns[inside], self.gold_counts[rows], self.moments[rows],
             )  # fmt: skip
@@ -91,10 +85,10 @@ class Layout:
 
     def greatest(self, values: Floats) -> Floats:
         """The greatest value of each lesson's moment, itself included, (questions, columns)."""
-        flat = values.ravel()[self.order]
-        best = np.repeat(np.maximum.reduceat(flat, self.starts), self.lengths)
+        order, starts, lengths = self.groups
+        best = np.repeat(np.maximum.reduceat(values.ravel()[order], starts), lengths)
         spread = np.empty_like(best)
-        spread[self.order] = best
+        spread[order] = best
         return spread.reshape(values.shape)
 
     def gold_ranks(self, scores: Floats) -> NDArray[np.int64]:

@@ -21,23 +21,20 @@ CORPORA = (
 def markdown(made: Json) -> str:
     """One text."""
     parts = (_head, _figures, _chosen, _slopes, _ablation, _types)
-    return "\n".join(line for part in parts for line in part(made)) + "\n"
+    return "".join(f"{paragraph}\n\n" for part in parts for paragraph in part(made))
 
 
 def _head(made: Json) -> Iterator[str]:
     suites = dict.fromkeys(task["task"].split()[0] for task in made["tasks"])
     command = " ".join([COMMAND, *(f"--suite {name}" for name in suites), f"--version v{made['version']}"])
     yield "# Tuning: where the default weights come from"
-    yield ""
-    yield f"Written by `{command}`; the same figures, unrounded, stand in [{JSON}]({JSON})."
     yield (
+        f"Written by `{command}`; the same figures, unrounded, stand in [{JSON}]({JSON}).\n"
         f"Extension {made['version']} (fingerprint `{made['fingerprint'][:12]}`), embedder "
         f"{made['embedder']}, protocol {made['protocol']}, metric code {made['metric_code']}; no reranker, "
         "no language model."
     )
-    yield ""
-    yield from words.COMPONENTS.splitlines()
-    yield ""
+    yield words.COMPONENTS
     rows = [
         [
             task["task"], task["file"], f"`{task['corpus_sha256'][:12]}`", f"{task['questions']:,}",
@@ -46,22 +43,17 @@ def _head(made: Json) -> Iterator[str]:
         ]
         for task, agreed in zip(made["tasks"], made["agreement"], strict=True)
     ]  # fmt: skip
-    yield from _table(CORPORA, rows, "lllrrrrr")
+    yield table(CORPORA, rows, "lllrrrrr")
     yield "All figures are per cent. Their 95 % intervals:"
-    yield ""
-    for task in made["tasks"]:
-        yield f"- {task['task']}: {task['intervals']['value']}; of a difference, the"
-        yield f"  {task['intervals']['difference']}"
-    yield ""
-    yield from words.IN_SAMPLE.splitlines()
-    yield ""
+    yield _each(
+        made, lambda task: "{value}; of a difference, the\n  {difference}".format(**task["intervals"])
+    )
+    yield words.IN_SAMPLE
 
 
 def _figures(made: Json) -> Iterator[str]:
     yield "## The default in-sample, and weights chosen without the questions that judge them"
-    yield ""
-    yield from words.FIGURES.splitlines()
-    yield ""
+    yield words.FIGURES
     yield from _by_task(
         made, "figures", "in-sample and held out", ["weights", "n", *FIGURES],
         lambda row: [f"{row['weights']}, {row['sample']}, {row['depth']}", f"{row['n']:,}", *_cells(row)],
@@ -71,14 +63,10 @@ def _figures(made: Json) -> Iterator[str]:
 def _chosen(made: Json) -> Iterator[str]:
     names = list(made["grid"])
     yield "## The weights that each ascent chose"
-    yield ""
-    yield from words.ASCENT.splitlines()
-    yield ""
-    for task in made["tasks"]:
-        yield f"- {task['task']}: {', '.join(f'`{aim}`' for aim in task['aims'])}"
-    yield ""
+    yield words.ASCENT
+    yield _each(made, lambda task: ", ".join(f"`{aim}`" for aim in task["aims"]))
     grid = [[f"`{name}`", ", ".join(map(short, values))] for name, values in made["grid"].items()]
-    yield from _table(["weight", "grid"], grid, "ll")
+    yield table(["weight", "grid"], grid, "ll")
     rows = [["the default", *(short(made["default"][name]) for name in names)]]
     rows += [["neutral", *(short(made["neutral"][name]) for name in names)]]
     rows += [
@@ -88,7 +76,7 @@ def _chosen(made: Json) -> Iterator[str]:
         ]
         for row in made["chosen"]
     ]
-    yield from _table(["ascent", *(name.removesuffix("_weight") for name in names)], rows)
+    yield table(["ascent", *(name.removesuffix("_weight") for name in names)], rows)
 
 
 def _without(held_out: str) -> str:
@@ -97,13 +85,8 @@ def _without(held_out: str) -> str:
 
 def _slopes(made: Json) -> Iterator[str]:
     yield "## How flat the optimum is: one weight moved, the others at the default"
-    yield ""
     yield words.SLOPES.format(near=NEAR)
-    yield ""
-    for task in made["tasks"]:
-        near, moves = _near(made, task)
-        yield f"- {task['task']}: {near} of {moves}"
-    yield ""
+    yield _each(made, lambda task: _near(made, task))
     yield from _by_task(
         made, "slopes", "sweep, in-sample", ["weight", *FIGURES],
         lambda row: [
@@ -113,20 +96,18 @@ def _slopes(made: Json) -> Iterator[str]:
     )  # fmt: skip
 
 
-def _near(made: Json, task: Json) -> tuple[int, int]:
+def _near(made: Json, task: Json) -> str:
     """How many moves of one weight stay within NEAR points of the default, and of how many."""
     rows = [row for row in made["slopes"] if row["task"] == task["task"]]
     stay = next(row for row in rows if row["default"])
     moved = [row for row in rows if not row["default"]]
     near = [row for row in moved if all(100 * (stay[aim] - row[aim]) <= NEAR for aim in task["aims"])]
-    return len(near), len(moved)
+    return f"{len(near)} of {len(moved)}"
 
 
 def _ablation(made: Json) -> Iterator[str]:
     yield "## Ablation: each component off, one at a time"
-    yield ""
-    yield from words.ABLATION.splitlines()
-    yield ""
+    yield words.ABLATION
     yield from _by_task(
         made, "ablation", "ablation, in-sample", ["off", *FIGURES],
         lambda row: [row["off"], *_cells(row, sign="+")],
@@ -135,7 +116,6 @@ def _ablation(made: Json) -> Iterator[str]:
 
 def _types(made: Json) -> Iterator[str]:
     yield "## The default by type of question"
-    yield ""
     yield from _by_task(
         made, "types", "by type, in-sample", ["type", "n", *FIGURES],
         lambda row: [row["type"], str(row["n"]), *(_percent(row[figure][0]) for figure in FIGURES)],
@@ -148,16 +128,13 @@ def _by_task(
     """A table for each task, with its source before it."""
     for task in made["tasks"]:
         yield f"### {task['task']}, {what}"
-        yield ""
         yield f"Protocol {made['protocol']}, `{rows}` of [{JSON}]({JSON}), {task['questions']:,} questions."
-        yield ""
-        yield from _table(heads, [cells(row) for row in made[rows] if row["task"] == task["task"]])
+        yield table(heads, [cells(row) for row in made[rows] if row["task"] == task["task"]])
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], align: str = "") -> Iterator[str]:
-    """A table, and the blank line that ends it."""
-    yield table(heads, rows, align)
-    yield ""
+def _each(made: Json, words: Callable[[Json], str]) -> str:
+    """A list of the tasks, each with its words."""
+    return "\n".join(f"- {task['task']}: {words(task)}" for task in made["tasks"])
 
 
 def _cells(row: Json, sign: str = "") -> Iterator[str]:

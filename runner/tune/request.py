@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from runner.database.releases import DEFAULT_VERSION
 from runner.editions import current
@@ -13,28 +15,44 @@ from runner.errors import UsageError
 from runner.suites import SUITES
 
 SUITES_TUNED = ("locomo", "longmemeval")  # unless others are asked for
+NEVER_TUNED = ("realtalk",)  # what no weight was ever fitted to shows what a default is worth
 
 
-@dataclass(frozen=True, slots=True)
-class TuneRequest:
-    """The options of `python -m runner tune`; UsageError for one that cannot be.
+def _repeated(help: str) -> Parameter:
+    return Parameter(consume_multiple=False, help=help)
 
-    `data` maps a suite to its file or folder, and "" to what the suites that are not named share.
-    """
 
-    suites: tuple[str, ...] = SUITES_TUNED
-    version: str = DEFAULT_VERSION
-    data: Mapping[str, Path] = field(default_factory=dict)
-    dsn: str | None = None
-    embedder: str = "minilm"
-    output: Path = Path("tuning")
-    cache: Path | None = None
+@dataclass(frozen=True)
+class TuneOptions:
+    """The options of `python -m runner tune`."""
+
+    suite: Annotated[list[str], _repeated("tune by this suite; may be repeated")] = field(
+        default_factory=lambda: list(SUITES_TUNED)
+    )
+    data: Annotated[
+        list[str],
+        _repeated("[SUITE=]PATH: a suite's file or folder, or without a name that of all; may be repeated"),
+    ] = field(default_factory=list)
+    version: Annotated[str, Parameter(help="version of pgmnemo")] = DEFAULT_VERSION
+    dsn: Annotated[str | None, Parameter(help="PostgreSQL to use (default: as for a run)")] = None
+    embedder: Annotated[str, Parameter(help="embedder")] = "minilm"
+    output: Annotated[Path, Parameter(help="folder for tuning.json and TUNING.md")] = Path("tuning")
+    cache: Annotated[
+        Path | None, Parameter(help="folder of the embedding cache; that of components lies beside it")
+    ] = None
+
+
+@dataclass(frozen=True)
+class TuneRequest(TuneOptions):
+    """What a tuning is asked to do; UsageError for what cannot be."""
 
     def __post_init__(self) -> None:
-        for suite in (*self.suites, *filter(None, self.data)):
+        for suite in self.suite:
             SUITES[suite]
-        if len(set(self.suites)) < len(self.suites):
-            raise UsageError(f"--suite names one twice: {', '.join(self.suites)}")
+            if suite in NEVER_TUNED:
+                raise UsageError(f"{suite} is never tuned on, so that its figures count; leave it out")
+        if len(set(self.suite)) < len(self.suite):
+            raise UsageError(f"--suite names one twice: {', '.join(self.suite)}")
         EMBEDDERS[self.embedder]
         if not current().engine(self.number).passages:
             raise UsageError(
@@ -48,8 +66,13 @@ class TuneRequest:
         return self.version.removeprefix("v")
 
     def place(self, suite: str) -> Path | None:
-        """The file or folder given for `suite`; None: where a run would look for it."""
-        return self.data.get(suite, self.data.get(""))
+        """The file or folder given for `suite`, else what the suites that are not named share, else None."""
+        places: dict[str, Path] = {}
+        for text in self.data:
+            name, sign, path = text.partition("=")
+            named = bool(sign) and name in SUITES
+            places[name if named else ""] = Path(path if named else text)
+        return places.get(suite, places.get(""))
 
     def make_embedder(self) -> Embedder:
         """The embedder, its model not loaded yet."""

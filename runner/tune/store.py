@@ -29,18 +29,9 @@ def component_file(
 ) -> Path:
     """The file of these components: another text, vector, engine or bonus has another name."""
     corpus = task.corpus
-    digest = sha256(
-        repr(
-            (
-                FORMAT,
-                fingerprint,
-                astuple(identity)[:-1],
-                sorted(edition.settings.items()),
-                BONUSES,
-                edition.retrieval.depth,
-            )
-        ).encode()
-    )
+    model, settings = astuple(identity)[:-1], sorted(edition.settings.items())
+    depends = (FORMAT, fingerprint, model, settings, BONUSES, edition.retrieval.depth)
+    digest = sha256(repr(depends).encode())
     for one in (*corpus.segments, *corpus.edges, *(question for _, question in task.questions)):
         digest.update(repr(one).encode("utf-8", "surrogatepass"))
     return folder / f"{task.name.replace(' ', '_')}_{digest.hexdigest()[:16]}.npz"
@@ -62,14 +53,11 @@ def save_components(path: Path, collected: Collected) -> bool:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with part.open("wb") as file:
-            np.savez(file, allow_pickle=False, **_arrays(collected))
+            arrays: dict[str, Any] = {WEIGHTS: np.array(json.dumps(collected.weights)), **collected.values}
+            np.savez(file, allow_pickle=False, **arrays)
         part.replace(path)
     except OSError:
         with suppress(OSError):
             part.unlink(missing_ok=True)
         return False
     return True
-
-
-def _arrays(collected: Collected) -> dict[str, Any]:
-    return {WEIGHTS: np.array(json.dumps(collected.weights)), **collected.values}

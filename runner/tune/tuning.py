@@ -12,7 +12,7 @@ from runner.database.releases import SQL_FOLDER
 from runner.database.server_files import check_release
 from runner.editions import current
 from runner.embedders import default_cache_dir, embed_corpus
-from runner.errors import OutputError
+from runner.errors import os_errors
 from runner.places import ROOT
 from runner.progress import QUIET, Progress
 from runner.records import Json
@@ -53,7 +53,7 @@ def tune(
     DatabaseError, EmbedderError and OutputError as a run does.
     """
     check_release(sql, request.number)
-    tasks = [task for suite in request.suites for task in load_tasks(suite, request.place(suite), environ)]
+    tasks = [task for suite in request.suite for task in load_tasks(suite, request.place(suite), environ)]
     found = [_judge(request, task, environ, progress, sql) for task in tasks]
     fingerprint = found[0][2]
     judges, default = [judge for judge, _, _ in found], found[0][1]
@@ -130,10 +130,8 @@ def _outcomes(
 
 
 def _write(folder: Path, made: Json) -> Tuned:
-    try:
+    with os_errors(f"{folder} cannot be written ({{why}}); name another --output"):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / JSON).write_text(pretty(made), encoding="utf-8")
         (folder / MARKDOWN).write_text(markdown(made), encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"{folder} cannot be written ({error.strerror}); name another --output") from None
     return Tuned(made, folder / JSON, folder / MARKDOWN)

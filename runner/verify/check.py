@@ -52,11 +52,9 @@ class Check:
             return Answer(self.name, Found.HOLDS, self.look(evidence))
         except NotAsked as end:
             return Answer(self.name, Found.NOT_ASKED, str(end))
-        except Wrong as end:
-            return Answer(self.name, Found.WRONG, str(end))
         except Unreadable as end:
             return Answer(self.name, Found.WRONG, f"could not be checked: {end}")
         except HOSTILE as end:
             return Answer(self.name, Found.WRONG, f"could not be checked: {type(end).__name__}: {end}")
-        except RunnerError as end:
+        except (Wrong, RunnerError) as end:
             return Answer(self.name, Found.WRONG, str(end))

@@ -45,15 +45,19 @@ def stand_in(run: Run) -> Corpus:
         scopes=run.scopes,
         clustered=pins.clustered,
         shape=shape,
+        files=pins.files,
     )
 
 
-COUNTS = ("projects", "segments", "questions", "scored", "turns", "edges", "abstention")
+COUNTS = ("projects", "segments", "questions", "scored", "answerable", "turns", "edges")
 
 
 def _questions(shape: Mapping[str, int]) -> Iterator[Question]:
     """As many of each type as the shape has; those beyond its number of scored questions cite nothing."""
     cited = (Cited("", ""),)
-    kinds = [kind for kind, number in shape.items() if kind not in COUNTS for _ in range(number)]
+    types = {kind: number for kind, number in shape.items() if kind not in COUNTS}
+    if sum(types.values()) > shape["questions"]:  # LongMemEval counts abstention beside the types
+        types.pop("abstention", None)
+    kinds = [kind for kind, number in types.items() for _ in range(number)]
     for number, kind in enumerate(kinds):
         yield Question("", "", "", kind, cited if number < shape["scored"] else ())

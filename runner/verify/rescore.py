@@ -7,7 +7,7 @@ entry in HISTORY.md, and this has neither.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -58,10 +58,7 @@ class Rescored:
             "source_manifest_sha256": manifest_sha256,
             "metric_code": {"before": self.before, "after": self.after},
             "why": list(self.why),
-            "moved": [
-                {"row": move.row, "figure": move.figure, "before": move.before, "after": move.after}
-                for move in self.moves
-            ],
+            "moved": [asdict(move) for move in self.moves],
         }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from runner.database.releases import SQL_FOLDER
@@ -42,10 +42,7 @@ class Verification:
             "folder": self.folder.name,
             "intact": self.intact,
             "verdict": self.verdict,
-            "checks": [
-                {"check": answer.check, "found": answer.found.value, "sentence": answer.sentence}
-                for answer in self.answers
-            ],
+            "checks": [asdict(answer) for answer in self.answers],
         }
 
 

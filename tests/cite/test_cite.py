@@ -136,7 +136,7 @@ def test_the_badge_is_a_drawing_that_needs_nothing_from_elsewhere(results: Make)
     picture = ElementTree.fromstring(badge)
     assert picture.tag == "{http://www.w3.org/2000/svg}svg"
     texts = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
-    assert texts == ["LoCoMo recall_any@10, protocol 1.3.0", "0.975 deviation"]
+    assert texts == ["LoCoMo recall_any@10, protocol 1.3.0", "97.5 % deviation"]
     assert badge.count("http") == 1  # the namespace, which nothing fetches
     assert not {"script", "style", "image", "use", "a"} & {e.tag.rpartition("}")[2] for e in picture.iter()}
 

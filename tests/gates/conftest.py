@@ -97,6 +97,7 @@ RUN = TinyRun(
     corpus=CorpusPins("Tiny", "tiny.json", REGISTERED, 4, 3, True, PINS.shape),
     embedder=EmbedderIdentity("tiny-embedder", "example/tiny", "1", 8, 512, 8),
     arms=(Arm("pgmnemo", "the extension", "system"), Arm("random", "a random order")),
+    scopes=CORPUS.scopes,
     guc_state={
         "pgmnemo.gate_strict": "warn",
         "pgmnemo.tenant_id": "some-uuid",

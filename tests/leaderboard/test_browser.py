@@ -19,7 +19,7 @@ def place(base: Path, check: Any, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1200, 375])
+@pytest.mark.parametrize("width", [1200, 800, 390])
 def test_it_opens_from_disk_alone_and_is_accessible(
     browser: Any, place: Path, scheme: str, width: int
 ) -> None:
@@ -35,4 +35,27 @@ def test_it_opens_from_disk_alone_and_is_accessible(
     assert (said, asked) == ([], [place.as_uri()])
     faults = axe.Axe().run(shown).response["violations"]
     assert [fault["id"] for fault in faults] == []
+    context.close()
+
+
+def test_the_switch_overrides_the_colours_of_the_system(browser: Any, place: Path) -> None:
+    context = browser.new_context(color_scheme="light")
+    shown = context.new_page()
+    shown.goto(place.as_uri())
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = shown.evaluate(ground)
+    shown.click("#theme button[data-theme=dark]")
+    assert shown.evaluate(ground) != light
+    context.close()
+
+
+def test_on_a_phone_a_row_is_a_card_that_names_its_figures(browser: Any, place: Path) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 900})
+    shown = context.new_page()
+    shown.goto(place.as_uri())
+    cells = shown.locator(".board tbody tr >> nth=0").locator("td[data-label]")
+    boxes = [cells.nth(place).bounding_box() for place in range(cells.count())]
+    assert len(boxes) == 5
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
+    assert len({box["y"] for box in boxes}) == 5
     context.close()

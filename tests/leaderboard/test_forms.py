@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import pytest
 
 from runner.cli import main
 from runner.leaderboard import Leaderboard, leaderboard, ranking
-from runner.leaderboard.page import page
+from runner.leaderboard.page import link, page
 from runner.leaderboard.plot import axis, picture
 from runner.leaderboard.text import markdown
 from runner.report.html.plots.intervals import Row
@@ -102,19 +106,61 @@ def test_a_picture_says_its_values_in_words_and_stays_within_its_axis(found: Lea
         assert 0 <= left <= right <= 100
 
 
-def test_the_page_loads_nothing(found: Leaderboard) -> None:
+def test_the_page_loads_nothing_and_runs_its_own_script_alone(found: Leaderboard) -> None:
     text = page(found)
     assert page(found) == text
-    assert not re.search(r"(?:href|src)=|url\(|<script|@import", text)
+    assert not re.search(r"src=|url\(|@import|<link", text)
+    assert all(address.startswith("#") for address in re.findall(r'href="([^"]*)"', text))
+    [script] = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    allowed = b64encode(sha256(script.encode()).digest()).decode()
+    assert f"default-src 'none'; script-src 'sha256-{allowed}'; style-src 'unsafe-inline'" in text
     assert text.count("<svg") == 12
 
 
-def test_what_a_run_says_is_escaped(found: Leaderboard) -> None:
-    from dataclasses import replace
+def test_each_deviation_stands_once_a_group_and_its_runs_refer_to_it(found: Leaderboard) -> None:
+    long = "pool: " + "as many candidates as were asked for, " * 5
+    groups = tuple(
+        replace(group, boards=tuple(
+            replace(board, rows=tuple(replace(row, deviations=(*row.deviations, long)) for row in board.rows))
+            for board in group.boards))
+        for group in found.groups
+    )  # fmt: skip
+    text = page(replace(found, groups=groups))
+    listed = re.findall(r'<li id="deviation-1-(\d)">(.*?)</li>', text, re.DOTALL)
+    assert [number for number, _ in listed] == ["1", "2"]
+    assert listed[0][1].strip() == found.groups[0].boards[0].rows[0].deviations[0]
+    assert re.search(rf"<summary>pool: .{{,90}} …</summary>{long}", listed[1][1])
+    assert text.count('href="#deviation-1-2"') == 6  # three runs in two scopes
 
+
+def test_runs_link_to_their_reports_from_where_the_page_lies(
+    command: Callable[..., Any], base: Path, tmp_path: Path
+) -> None:
+    place = base.parent / "pages" / "of runs" / "board.html"
+    place.parent.mkdir(parents=True)
+    assert command("--output", place)[0] == 0
+    addresses = set(re.findall(r'href="([^#"][^"]*)"', place.read_text()))
+    assert len(addresses) == 6  # four runs on a board, the changed one and the blocked one
+    assert all(address.startswith("../../results/") for address in addresses)
+    targets = [(place.parent / unquote(address)).resolve() for address in addresses]
+    assert all(target.is_file() for target in targets)
+    assert sorted({target.name for target in targets}) == ["BLOCKED.md", "report.md"]
+
+
+def test_a_run_without_a_report_or_without_a_path_to_it_is_not_linked(tmp_path: Path) -> None:
+    run = tmp_path / "a run"
+    run.mkdir()
+    assert link(run, tmp_path / "board.html") is None
+    (run / "report.md").touch()
+    assert link(run, tmp_path / "board.html") == "a%20run/report.md"
+    elsewhere = next(place for place in map(Path, ("/usr", "/opt")) if place not in tmp_path.parents)
+    assert link(run, elsewhere / "board.html") is None
+
+
+def test_what_a_run_says_is_escaped(found: Leaderboard) -> None:
     aside = replace(found.asides[0], reason="<script>alert(1)</script> | & more")
     hostile = replace(found, asides=(aside,))
-    assert "<script>" not in page(hostile)
+    assert "<script>alert" not in page(hostile)
     assert "\\| & more" in markdown(hostile)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +18,7 @@ from runner.leaderboard import Leaderboard, leaderboard
 from runner.leaderboard.board import SCHEMA
 from runner.leaderboard.page import page
 from runner.leaderboard.places import results_folders
-from runner.leaderboard.text import behind, markdown
+from runner.leaderboard.text import SHARED, behind, markdown, rank
 from runner.runs.schemas import fault
 from runner.verify import verify
 
@@ -43,6 +44,27 @@ def test_runs_that_are_alike_share_a_board_and_the_best_is_first(found: Leaderbo
     assert [board.scope for board in first.boards] == ["conversation", "pool"]
     assert not first.apart
     assert not first.citable  # the sample is no evidence
+
+
+def test_equal_runs_share_a_rank_and_the_next_counts_them(base: Path, check: Any, tmp_path: Path) -> None:
+    for name, source in {"good": "good", "same": "good", "poor": "poor"}.items():
+        shutil.copytree(base / source, tmp_path / name)
+    found = leaderboard([f"{tmp_path}/*"], check=check)
+    board = found.groups[0].boards[0]
+    assert [row.rank for row in board.rows] == [1, 1, 3]
+    assert [rank(board, row) for row in board.rows] == ["1=", "1=", "3"]
+    behind_first = board.rows[1].behind
+    assert behind_first is not None
+    assert (behind_first.difference, behind_first.told_apart) == (0.0, False)
+    text = page(found)
+    assert text.count('class="rank">1=<') == 2 * len(found.groups[0].boards)
+    assert "| 1= |" in re.sub(" +", " ", markdown(found))
+    assert SHARED in markdown(found)
+
+
+def test_without_a_tie_nothing_is_said_of_one(found: Leaderboard) -> None:
+    assert "1=" not in markdown(found)
+    assert SHARED not in markdown(found)
 
 
 def test_what_is_not_alike_has_a_group_of_its_own_and_the_reason(found: Leaderboard) -> None:
@@ -86,7 +108,7 @@ def test_the_difference_to_the_best_is_that_of_compare(found: Leaderboard) -> No
     assert behind(best) == "best"
     for row in others:
         rows = runner.compare(best.folder, row.folder).rows
-        [same] = (r for r in rows if r.whole and (r.scope, r.metric) == (board.scope, board.metric))
+        [same] = (r for r in rows if r.of("all") and (r.scope, r.metric) == (board.scope, board.metric))
         assert row.behind is not None
         assert row.behind.difference == pytest.approx(same.difference, abs=1e-6)
         assert (row.behind.ci95_low, row.behind.ci95_high) == (same.ci95_low, same.ci95_high)

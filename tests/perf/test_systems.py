@@ -14,9 +14,9 @@ from runner.database.releases import SQL_FOLDER
 from runner.perf.exact import nearest
 from runner.perf.measurement import _judge
 from runner.perf.reading import Reads
-from runner.perf.subjects import USUAL, Subject, subject, where
+from runner.perf.subjects import USUAL, Subject, subject
 from runner.perf.workload import Loaded, Tenant, Workload
-from runner.systems import Match, Query, System, chroma
+from runner.systems import Match, Place, Query, System, chroma
 from runner.systems.pgmnemo.plans import STATEMENTS
 from runner.systems.system import Planned
 from runner.versions import release
@@ -38,7 +38,7 @@ def loaded(
         pytest.skip(sentence)
     if not (SQL_FOLDER / f"pgmnemo--{version}.sql").exists():
         pytest.skip(f"there is no release {version} yet")
-    with one.open(where(tmp_path_factory.mktemp("system"), SQL_FOLDER), version) as system:
+    with one.open(Place(tmp_path_factory.mktemp("system"), sql=SQL_FOLDER), version) as system:
         seconds = system.load(Loaded(workload, one.passages))
         assert all(value >= 0 for value in seconds.values())
         yield one, system

@@ -20,7 +20,7 @@ def choice(**changes: Any) -> Choice:
 CASES: list[tuple[dict[str, Any], list[str], list[str]]] = [  # changes, labels, departures
     ({}, [], []),
     ({"level": "turn"}, ["turn"], []),  # a gate of its own judges it
-    ({"suite": "pages", "level": "page"}, [], []),
+    ({"suite": "pages", "level": "page"}, ["page"], []),
     ({"text": "dated-without-captions"}, ["dated-without-captions"], ["text dated-without-captions"]),
     ({"mode": "vector"}, ["vector"], ["mode vector"]),
     ({"mode": "keyword", "embedder": "none"}, [], ["mode keyword"]),  # the embedder's name says it

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+
+from runner.editions import current, listed
+from runner.gates import Facts
+from runner.records import Corpus
+from runner.runs.choice import Choice
+from runner.runs.run import Run
 
 Write = Callable[[Any], Path]
 
@@ -22,6 +30,25 @@ def write(tmp_path: Path) -> Write:
         return path
 
     return written
+
+
+@pytest.fixture(scope="session")
+def in_force() -> Callable[..., Facts]:
+    """What the gates of the edition in force see of a corpus, with other `files` than were read if given."""
+
+    def facts(corpus: Corpus, allowed: bool, files: Mapping[str, str] | None = None) -> Facts:
+        read = corpus.files if files is None else files
+        choice = Choice(
+            suite=corpus.suite,
+            level=corpus.granularity,
+            embedder="none",
+            version="0.3.1",
+            allow_unregistered_corpus=allowed,
+        )
+        run = cast(Run, SimpleNamespace(edition=current(), choice=choice))
+        return Facts(run, replace(corpus, files=read, sha256=listed(read)))
+
+    return facts
 
 
 @pytest.fixture

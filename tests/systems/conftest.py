@@ -95,6 +95,32 @@ class Tiny(Lessons):
         return Query(number, text, vector, project, datetime(2026, 2, 1, tzinfo=UTC))
 
 
+class Listed(Lessons):
+    """Lessons by project and text, one vector each (or none); numbers are positions from 100 on."""
+
+    def __init__(self, rows: Sequence[tuple[str, str]], vectors: Matrix | None = None) -> None:
+        self._rows, self._vectors = list(rows), vectors
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def width(self) -> int | None:
+        return None if self._vectors is None else self._vectors.shape[1]
+
+    @property
+    def projects(self) -> Sequence[str]:
+        return list(dict.fromkeys(project for project, _ in self._rows))
+
+    def number(self, project: str, external_id: str) -> int:
+        return int(external_id)
+
+    def lesson(self, position: int) -> Lesson:
+        project, text = self._rows[position]
+        vector = None if self._vectors is None else self._vectors[position]
+        return Lesson(100 + position, project, str(100 + position), text, vector)
+
+
 Answer = Callable[[Query, int], Any]
 
 
@@ -138,7 +164,7 @@ class ScriptedClient:
 class Tools:
     """What tests build with."""
 
-    Tiny, Scripted, ScriptedClients = Tiny, Scripted, ScriptedClients
+    Tiny, Listed, Scripted, ScriptedClients = Tiny, Listed, Scripted, ScriptedClients
     PROJECTS, LATER, WIDTH = PROJECTS, LATER, WIDTH
     told = staticmethod(told)
     embedded = staticmethod(embedded)

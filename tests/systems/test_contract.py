@@ -15,7 +15,14 @@ from runner.systems.controls import ExactCosine
 from runner.systems.system import Concurrent, Exact, Explained, Legged, VectorLeg, Writable
 
 pytestmark = pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")
-NAMES = ("pgmnemo", "pgmnemo@0.2.1", "sqlite-fts5", "sqlite-hybrid", "chroma", "gin-hnsw")
+NAMES = (
+    "pgmnemo", "pgmnemo@0.2.1", "sqlite-fts5", "sqlite-hybrid", "chroma", "bm25s", "gin-hnsw", "pgvector",
+    "pg-textsearch", "pg-textsearch-bm25", "langgraph",
+)  # fmt: skip
+# a lesson without any of the words is no answer; bm25s has stopwords
+WORDS_ALONE = ("sqlite-fts5", "bm25s", "pg-textsearch-bm25")
+APART = ("http", "mem0", "mempalace", "upstream-pgmnemo")  # each has tests of its own
+FIXED = ("bm25s",)  # takes no lesson once it is loaded
 WORDLESS = [name for name in NAMES if not kind_of(name).needs_vectors]
 ODD = (
     '"NEAR( OR AND -- ; \'; DROP TABLE memory; \\', "*", "\0 zero", "🐕 ÆØÅ 日本語", "a:b ^c {d} (e",
@@ -88,7 +95,8 @@ def test_as_many_are_answered_as_there_are_and_no_more_than_k(one: Loaded, tools
         queries = [query for query, _ in one.lessons.queries(project)]
         sizes = {len(matches) for matches in one.ask(queries, k)}
         most = min(k, size)
-        assert sizes == {most} if one.name != "sqlite-fts5" else max(sizes) == most
+        fewest = most if one.name not in WORDS_ALONE else 1
+        assert fewest <= min(sizes) <= max(sizes) <= most
 
 
 def test_another_project_is_never_seen(one: Loaded, tools: Any) -> None:
@@ -181,10 +189,13 @@ def numbers(matches: Iterable[Match]) -> list[int]:
 def test_it_has_clients_for_several_threads_and_takes_new_lessons(one: Loaded, tools: Any) -> None:
     """The last test: afterwards there is one lesson more."""
     assert isinstance(one.system, Concurrent)
+    with closing(one.system.client()) as client:
+        assert isinstance(client, Writable) == (one.name not in FIXED)
+    if one.name in FIXED:
+        return
     garden, boat, _ = tools.PROJECTS
     lesson, about = one.lessons.later(garden), f"What of the {tools.LATER}?"
     with closing(one.system.client()) as writer, closing(one.system.client()) as reader:
-        assert isinstance(writer, Writable)
         before = reader.ask(one.lessons.query(about, garden), 10)
         assert lesson.number not in numbers(before)
         writer.add(lesson)
@@ -216,4 +227,4 @@ def test_a_second_opening_holds_nothing_of_the_first(name: str, place: Place, to
 
 
 def test_all_that_need_no_network_are_among_them() -> None:
-    assert {name.partition("@")[0] for name in NAMES} == set(SYSTEMS) - {"http"}
+    assert {name.partition("@")[0] for name in NAMES} == set(SYSTEMS) - set(APART)

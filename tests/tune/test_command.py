@@ -155,6 +155,7 @@ REFUSED = {
     "embedder": (
         ("--suite", "sample", "--embedder", "none"), "there is no embedder named 'none'; choose one of: .*"
     ),
+    "kept": (("--suite", "realtalk"), "realtalk is never tuned on, so that its figures count; .*"),
 }  # fmt: skip
 
 

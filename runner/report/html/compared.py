@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runner.report.figures import ALL
+from runner.records import ALL
 from runner.report.formats import count, figure, is_recall, shorten
 from runner.report.html.panels import Panel, difference_axis, signed_interval
 from runner.report.html.plots.intervals import Row, intervals
@@ -61,7 +61,9 @@ def forest(document: Document, headline: Sequence[str], scope: str) -> list[Pane
         member = members.get((scope, metric))
         label = f"differences in {metric}: " + "; ".join(f"{r.label}: {r.words}" for r in listed)
         plot = intervals(listed, difference_axis(listed, _scale(metric), member and member["band"]), label)
-        panels.append(Panel(metric, _words(rows, member), plot))
+        view = document["family"].get("view", ALL)
+        whole = next(row for row in rows if (row["view"], row["type"]) == (view, ALL))
+        panels.append(Panel(metric, _words(whole, member), plot))
     return panels
 
 
@@ -82,9 +84,8 @@ def _row(row: Document) -> Row:
                row["ci95_high"], clear)  # fmt: skip
 
 
-def _words(rows: Sequence[Document], member: Document | None) -> str:
+def _words(whole: Document, member: Document | None) -> str:
     """Both values, the questions won and lost, and what was decided on the metric."""
-    whole = next(row for row in rows if (row["view"], row["type"]) == (ALL, ALL))
     metric = whole["metric"]
     told = (
         f"{figure(metric, whole['baseline'])} → {figure(metric, whole['candidate'])}; "

@@ -18,6 +18,7 @@ from runner.report.formats import (
     figure,
     interval,
     is_recall,
+    questions_of,
     scope_words,
     shorten,
 )
@@ -128,7 +129,7 @@ def _scale(figures: Figures, row: Row) -> Markup:
 def _others(figures: Figures, row: Row) -> tuple[tuple[str, str, str], ...]:
     return tuple(
         (arm, arm_class(arm, figures.arms), figures.value(arm, row["scope"], row["metric"]))
-        for arm in figures.arms[1:]
+        for arm in figures.arms_in(row["scope"])[1:]
     )
 
 
@@ -142,17 +143,18 @@ def title(figures: Figures, run: Run) -> str:
     if not rows:
         return "The search scope is so small that no recall is a headline"
     row = rows.get(CITED) or next(iter(rows.values()))
-    k = row["metric"].partition("@")[2]
+    k, asked = row["metric"].partition("@")[2], questions_of(figures.view)
     what, first = run.choice.level, "ranks first" if k == "1" else f"is among the first {k}"
-    return f"A {what} that answers {first} for {figure(row['metric'], row['value'])}{UNIT} of the questions"
+    return f"A {what} that answers {first} for {figure(row['metric'], row['value'])}{UNIT} of the {asked}"
 
 
 def standfirst(metrics: Facts, figures: Figures, run: Run) -> Iterator[str]:
     """How the sentence is meant: where it was searched, how sure it is, what the best single leg reaches."""
     place, corpus = run.scopes[0], run.corpus
     embedder = run.embedder.name if run.embedder else "no embedder"
+    asked = f"{count(figures.n(run.system, place.name))} {questions_of(figures.view)}"
     yield (
-        f"{corpus.title}, {count(figures.n(run.system, place.name))} questions, each searched "
+        f"{corpus.title}, {asked}, each searched "
         f"{scope_words(place, corpus.segments)}, by {run.title} "
         f"with {embedder}."
     )
@@ -174,7 +176,7 @@ def _against_best(metrics: Facts, figures: Figures, row: Row) -> Iterator[str]:
     moved = next(
         (d for d in metrics["differences"]
          if (d["scope"], d["view"], d["baseline"], d["metric"])
-         == (row["scope"], "all", best["arm"], row["metric"])),
+         == (row["scope"], row["view"], best["arm"], row["metric"])),
         None,
     )  # fmt: skip
     if moved is None:

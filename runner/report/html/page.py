@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +18,7 @@ from runner.report.figures import Figures
 from runner.report.html import compared, opening, panels
 from runner.report.html.components import component_bars, components
 from runner.report.html.curves import Curve, arm_curves, ceiling_curves
+from runner.report.html.inline import allowed, inlined
 from runner.report.html.latency import Timed, latency_panels
 from runner.report.html.palette import CEILING, arm_class, component_class
 from runner.report.html.plots.shares import names
@@ -29,11 +27,11 @@ from runner.report.html.standings import Scope, standings
 from runner.report.templating import template
 from runner.runs.run import Run, moment
 
-PAGE, TEMPLATE = "report.html", "pgmnemo/page/2"
+PAGE, TEMPLATE = "report.html", "pgmnemo/page/3"
 FOLDER = Path(__file__).parent
 GENERATOR, HEAD = re.compile(r'<meta name="generator" content="(pgmnemo/page/[0-9]+)">'), 4096
 STYLES = ("base.css", "plots.css", "questions.css", "print.css")
-SCRIPTS = ("unpack.js", "theme.js", "recall.js", "measure.js", "detail.js", "questions.js")
+SCRIPTS = ("unpack.js", "theme.js", "scope.js", "recall.js", "measure.js", "detail.js", "questions.js")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +66,12 @@ def render_page(
     """
     if run.verdict is Verdict.BLOCKED:
         raise OutputError(f"{run.name} is blocked and has no report: read its BLOCKED.md")
-    figures, scopes = Figures(metrics), standings(rows)
+    figures, scopes = Figures(metrics, run.headline_view), standings(rows)
     if not scopes:
         raise OutputError(f"{run.name} has no ranking to show")
     curves = {name: _curves(scope, figures) for name, scope in scopes.items()}
     header, packed = _data(run, figures, scopes, curves, compared_with, texts)
-    script = _assets(SCRIPTS)
+    script = inlined(SCRIPTS)
     return template(FOLDER / "templates" / "page.html.j2").render(
         metrics=metrics,
         run=run,
@@ -96,9 +94,9 @@ def render_page(
         embedder=run.embedder_name,
         data=_embedded(header),
         packed=packed,
-        style=Markup(_assets(STYLES)),
+        style=Markup(inlined(STYLES)),
         script=Markup(script),
-        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+        script_source=allowed(script),
         template=TEMPLATE,
     )  # fmt: skip
 
@@ -173,7 +171,7 @@ def _data(
         for place, part in enumerate(parts)
     ]
     header["curves"] = {
-        name: {arm: {family: [round(float(v), 4) for v in curve] for family, curve in by_family.items()}
+        name: {arm: {family: formats.percents(curve) for family, curve in by_family.items()}
                for arm, by_family in by_arm.items()}
         for name, by_arm in curves.items()
     }  # fmt: skip
@@ -216,8 +214,3 @@ def _embedded(header: Json) -> Markup:
     """JSON that no text can end or open an element in."""
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
-
-
-@cache
-def _assets(listed: tuple[str, ...]) -> str:
-    return "\n".join((FOLDER / "assets" / name).read_text(encoding="utf-8").strip() for name in listed)

@@ -8,7 +8,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from runner.report.figures import ALL, Figures
+from runner.records import ALL
+from runner.report.figures import Figures
 from runner.report.figures import Row as Result
 from runner.report.formats import MINUS, change, change_interval, count, figure, is_recall
 from runner.report.html.curves import FAMILIES, Curve, first_ranks
@@ -65,7 +66,8 @@ def recall_panels(
 
 def _known(figures: Figures, run: Run, scope: str, family: str) -> dict[int, Result]:
     """The system's results in one family by k."""
-    rows = (figures.row(run.system, scope, name) for name in figures.names if name.startswith(f"{family}@"))
+    names = (name for name in figures.names if name.startswith(f"{family}@"))
+    rows = (figures.row(run.system, scope, name, ALL) for name in names)
     return {int(row["metric"].partition("@")[2]): row for row in rows if row is not None}
 
 
@@ -84,17 +86,17 @@ def type_panels(figures: Figures, run: Run, scope: str) -> list[Panel]:
 
 
 def _type_row(figures: Figures, run: Run, scope: str, metric: str, kind: str) -> Row | None:
-    row = figures.row(run.system, scope, metric, kind=kind)
+    row = figures.row(run.system, scope, metric, ALL, kind)
     if row is None:
         return None
     marks = []
     for arm in figures.arms[1:]:
-        other = figures.row(arm, scope, metric, kind=kind)
+        other = figures.row(arm, scope, metric, ALL, kind)
         if arm not in (RANDOM, CEILING) and other is not None:
-            title = f"{arm}: {figures.with_interval(arm, scope, metric, kind=kind)}"
+            title = f"{arm}: {figures.with_interval(arm, scope, metric, ALL, kind)}"
             marks.append(Mark(other["value"], arm_class(arm, figures.arms), title))
     label = f"{'all questions' if kind == ALL else kind} · {count(row['n'])}"
-    words = figures.with_interval(run.system, scope, metric, kind=kind)
+    words = figures.with_interval(run.system, scope, metric, ALL, kind)
     return Row(label, words, row["value"], row["ci95_low"], row["ci95_high"], "arm-0", tuple(marks))
 
 
@@ -113,7 +115,7 @@ def difference_panels(metrics: Facts, figures: Figures, run: Run, scope: str) ->
     listed = [
         row
         for row in metrics["differences"]
-        if (row["scope"], row["view"]) == (scope, ALL)
+        if (row["scope"], row["view"]) == (scope, figures.view)
         and row["metric"] in run.headline
         and row["baseline"] != RANDOM
     ]

@@ -26,13 +26,13 @@ SCHEMAS: Registry[Path] = Registry(
 )
 
 
-def fault(name: str, document: Any) -> str | None:
-    """What about `document` is not of the schema `name`, as half a sentence; None when all is.
+def fault(schema: str | Path, document: Any) -> str | None:
+    """What about `document` is not of a schema, by name or file, as half a sentence; None when all is.
 
-    Raises UsageError for a schema that is not published here.
+    Raises UsageError for the name of a schema that is not published here.
     """
     try:
-        _compiled(name)(document)
+        _compiled(schema if isinstance(schema, Path) else SCHEMAS[schema])(document)
     except fastjsonschema.JsonSchemaValueException as error:
         return str(error.message)
     return None
@@ -44,7 +44,6 @@ def known(kind: str) -> list[str]:
 
 
 @cache
-def _compiled(name: str) -> Callable[[Any], Any]:
-    schema = json.loads(SCHEMAS[name].read_text(encoding="utf-8"))
-    compiled: Callable[[Any], Any] = fastjsonschema.compile(schema)
+def _compiled(file: Path) -> Callable[[Any], Any]:
+    compiled: Callable[[Any], Any] = fastjsonschema.compile(json.loads(file.read_text(encoding="utf-8")))
     return compiled

@@ -30,7 +30,7 @@ def _faults(evidence: Evidence) -> Iterator[str]:
     run = evidence.run
     scopes = {scope.name: scope.pooled for scope in run.scopes}
     arms = [arm.name for arm in run.arms if not arm.failed]
-    wanted = [(arm, scope) for arm in arms for scope in scopes]
+    wanted = [(arm.name, one.name) for arm in run.arms if not arm.failed for one in run.scopes_of(arm)]
     if list(evidence.counts) != wanted:
         yield f"the arms and scopes are not {', '.join(arms)} in {', '.join(scopes)}, in this order"
         return
@@ -106,7 +106,8 @@ def _counts(block: list[Json], evidence: Evidence) -> Iterator[str]:
             yield f"{number:,} questions of the type {kind} are more than the corpus has"
         if choice.types and kind not in choice.types:
             yield f"questions of the type {kind} were not asked for"
-    asked = min(shape["scored"], choice.limit or shape["scored"])
+    answerable = shape.get("answerable", shape["scored"])
+    asked = min(answerable, choice.limit or answerable)
     if len(block) != asked and (not choice.types or len(block) > asked):
         yield f"{len(block):,} questions were asked, and not {asked:,}"
 

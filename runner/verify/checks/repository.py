@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from hashlib import sha256
 from pathlib import Path
 
+from runner.runs.environment import git
 from runner.runs.folder import is_local
 from runner.runs.history import HISTORY, Entry, entries, nearest
 from runner.runs.manifest import MANIFEST
@@ -75,7 +74,7 @@ def commit(evidence: Evidence) -> str:
         raise NotAsked("the folder is not committed to a git repository")
     if len(commits) > 1:
         raise Wrong(f"{MANIFEST} was changed after it had been committed, by {commits[0][:12]}")
-    done = _git(evidence, "show", f"{commits[0]}:./{MANIFEST}")
+    done = git(evidence.folder, "show", f"{commits[0]}:./{MANIFEST}")
     if done.returncode:
         raise Wrong(f"{MANIFEST} cannot be read from commit {commits[0][:12]}")
     if sha256(done.stdout).hexdigest() != evidence.digest(MANIFEST):
@@ -86,7 +85,7 @@ def commit(evidence: Evidence) -> str:
 def _asked(evidence: Evidence, *arguments: str) -> bytes:
     """What git answers; NotAsked, with the reason, where it does not."""
     try:
-        done = _git(evidence, *arguments)
+        done = git(evidence.folder, *arguments)
     except OSError:
         raise NotAsked("git cannot be run: install it to hold the folder against its commit") from None
     if done.returncode and UNTRUSTED in done.stderr.decode(errors="replace"):
@@ -95,11 +94,3 @@ def _asked(evidence: Evidence, *arguments: str) -> bytes:
             "`git config --global --add safe.directory <its folder>` and verify again"
         )
     return b"" if done.returncode else done.stdout
-
-
-def _git(evidence: Evidence, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment["LC_ALL"] = "C"
-    return subprocess.run(
-        ["git", *arguments], cwd=evidence.folder, env=environment, check=False, capture_output=True
-    )

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from runner.records import Hit, Retrieval
+from runner.report.formats import figure, percents
 from runner.report.html.components import component_bars
 from runner.report.html.curves import FAMILIES, arm_curves, ceiling_curves, first_ranks
 from runner.report.html.palette import CEILING
@@ -31,7 +32,9 @@ def test_every_curve_goes_through_the_figures_of_metrics_json(
         for row in whole:
             family, _, k = row["metric"].partition("@")
             if row["scope"] == name and family in FAMILIES:
-                assert curves[row["arm"]][family][int(k) - 1] == pytest.approx(row["value"], abs=1e-9)
+                curve = curves[row["arm"]][family]
+                assert curve[int(k) - 1] == pytest.approx(row["value"], abs=1e-9)
+                assert f"{percents(curve)[int(k) - 1]:.1f}" == figure(row["metric"], row["value"])
                 seen += 1
     assert seen == len(scopes) * (len(scope.answers) + 1) * 15
 

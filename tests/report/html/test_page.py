@@ -135,3 +135,9 @@ def test_more_text_than_fits_is_cut_alike(sample: Any, monkeypatch: pytest.Monke
     lengths = {len(words) for listed in texts["segments"].values() for words in listed.values()}
     assert lengths == {texts["cut"]}
     assert texts["cut"] > 0
+
+
+def test_a_page_without_texts_says_how_to_add_them(sample: Any) -> None:
+    hint = "<code>python -m runner report DIR --corpus PATH --output FILE</code>"
+    assert hint in sample.page()
+    assert hint not in sample.page(texts=Texts({}, {}))

@@ -9,7 +9,7 @@ document.querySelectorAll(".readout").forEach((readout) => {
     readout.querySelectorAll("tr[data-arm]").forEach((row) => {
       const curve = curves[row.dataset.arm];
       row.querySelectorAll("td[data-family]").forEach((cell) => {
-        cell.textContent = curve ? (100 * curve[cell.dataset.family][k - 1]).toFixed(1) : "–";
+        cell.textContent = curve ? curve[cell.dataset.family][k - 1].toFixed(1) : "–";
       });
     });
     place.querySelectorAll(".cursor").forEach((line) => {

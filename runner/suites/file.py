@@ -1,0 +1,214 @@
+"""A user's own data: sessions and questions from the file that --data names (benchmarks/YOUR_DATA.md).
+
+No edition registers it, so its runs are unverified and never cited. Ids are unique in the whole file. At
+session level an id of a turn means its session; at turn level that of a session means its turn where it has
+but one, and is an error where it has more: whichever of them were taken, it would be a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from runner.errors import CorpusError
+from runner.records import Corpus, Evidence, Json, Question, SearchScope, Segment
+from runner.suites.iso import Times
+from runner.suites.own import Entry, read_own
+from runner.suites.reading import Source
+from runner.suites.shape import counted
+from runner.suites.suite import Suite, Write
+from runner.texts import Session, Turn
+
+ASSISTANT = "assistant"  # the speaker whose turns stand in no passage (§2.6)
+ONE = "memory"  # the project of a file that names none
+UNTYPED = "untyped"  # the type of a question that names none
+TAKEN = ("all", "projects", "segments", "questions", "scored", "turns", "edges", "abstention")
+"""Names under which the runner counts, which no type may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What an id of the file names, by project and by segment at either level (None: several turns)."""
+
+    project: str
+    session: str
+    turn: str | None
+
+
+def read(source: Source, level: str, write: Write) -> Corpus:
+    """The corpus at `level` ("session" or "turn"); CorpusError names the entry that is wrong."""
+    own = read_own(source)
+    reading = Reading(source.path.name, level, write)
+    segments = [segment for entry in own.sessions for segment in reading.segments(entry)]
+    questions = [reading.question(entry, at) for at, entry in enumerate(own.questions, start=1)]
+    if not any(question.scored for question in questions):
+        raise CorpusError(f"no question of {source.path.name} cites evidence, so that none can be scored")
+    pool = (SearchScope("pool", pooled=True),) if len(reading.latest) > 1 else ()
+    kinds = list(dict.fromkeys(question.type for question in questions))
+    turns = sum(len(entry.record["turns"]) for entry in own.sessions)
+    return Corpus(
+        suite="file",
+        path=str(source.path),
+        sha256=source.sha256(),
+        granularity=level,
+        segments=tuple(segments),
+        questions=tuple(questions),
+        scopes=(SearchScope("project"), *pool),
+        clustered=len({question.project for question in questions if question.scored}) > 1,
+        shape=counted(segments, questions, kinds, turns=turns),
+        title=f"own data: {own.name}",
+    )
+
+
+class Reading:
+    """What is known of one file so far: every id, and each project with its latest time."""
+
+    def __init__(self, file: str, level: str, write: Write) -> None:
+        self.file, self.level, self.write, self.times = file, level, write, Times(file)
+        self.places: dict[str, Place] = {}
+        self.latest: dict[str, datetime | None] = {}
+        self._named: bool | None = None  # whether sessions name their projects
+        self._keys: set[str] = set()
+
+    def segments(self, entry: Entry) -> Iterator[Segment]:
+        """The session, or each of its turns."""
+        record, where = entry.record, entry.where
+        project, turns = self._project(record, where), record["turns"]
+        ids = self._ids(record, project, where)
+        dates = [turn.get("time") or record.get("time") for turn in turns]
+        said = [_turn(turn, f"turn {at} of {where}") for at, turn in enumerate(turns, start=1)]
+        times = [self._time(date, where) for date in dates]
+        if self.level == "turn":
+            for one, date, time, turn in zip(ids, dates, times, said, strict=True):
+                yield self._segment(project, one, date, time, (turn,))
+        else:
+            date = record.get("time") or dates[0]
+            yield self._segment(project, _id(record["id"]), date, self._time(date, where), tuple(said))
+        known = [time for time in (self.latest.get(project), *times) if time is not None]
+        self.latest[project] = max(known, default=None)
+
+    def question(self, entry: Entry, number: int) -> Question:
+        """The question; its key is its id, or `q` and its number in the file."""
+        record, where = entry.record, entry.where
+        key, kind = _id(record.get("id", f"q{number}")), record.get("type", UNTYPED)
+        if key in self._keys:
+            raise CorpusError(f"in {self.file} two questions have the id {key!r}, the second is {where}")
+        self._keys.add(key)
+        if kind in TAKEN:
+            raise CorpusError(
+                f"'type' of {where} is {kind!r}, under which the runner counts; name it otherwise"
+            )
+        project = self._asked_in(record, where)
+        cited = dict.fromkeys(map(_id, record["evidence"]))
+        return Question(
+            key=key,
+            project=project,
+            text=_text(record["text"], f"'text' of {where}"),
+            type=_text(kind, f"'type' of {where}"),
+            evidence=tuple(Evidence(one, self._gold(one, project, where)) for one in cited),
+            as_of=self._time(record.get("as_of"), where) or self.latest[project],
+        )
+
+    def _project(self, record: Json, where: str) -> str:
+        named = "project" in record
+        if self._named not in (None, named):
+            raise CorpusError(
+                f"{where} names {'a' if named else 'no'} project, unlike the sessions before it; let every "
+                "session name its project, or none"
+            )
+        self._named = named
+        return _text(record.get("project", ONE), f"'project' of {where}")
+
+    def _ids(self, record: Json, project: str, where: str) -> list[str]:
+        """The ids of the session's turns: their own, or the session's with their number."""
+        session, turns = _id(record["id"]), record["turns"]
+        lone = len(turns) == 1 and "id" not in turns[0]
+        numbered = (_id(turn.get("id", f"{session}#{at}")) for at, turn in enumerate(turns, start=1))
+        ids = [session] if lone else list(numbered)
+        for one in [session] if lone else [session, *ids]:
+            if one in self.places:
+                raise CorpusError(
+                    f"the id {one!r} stands twice in {self.file}, the second time in {where}; ids of "
+                    f"sessions and turns are unique in the whole file, as '{project}/{one}' would be"
+                )
+            turn = one if one != session else (ids[0] if len(ids) == 1 else None)
+            self.places[one] = Place(project, session, turn)
+        return ids
+
+    def _asked_in(self, record: Json, where: str) -> str:
+        if "project" in record:
+            project = _text(record["project"], f"'project' of {where}")
+            if project not in self.latest:
+                raise CorpusError(
+                    f"{where} is of the project {project!r}, which has no session in {self.file}"
+                )
+            return project
+        if len(self.latest) > 1:
+            raise CorpusError(
+                f"{where} names no 'project', and {self.file} has {len(self.latest)}; name its own"
+            )
+        return next(iter(self.latest))
+
+    def _gold(self, cited: str, project: str, where: str) -> str:
+        place = self.places.get(cited)
+        if place is None:
+            raise CorpusError(
+                f"{where} cites {cited!r}, which is the id of no session and no turn in {self.file}"
+            )
+        if place.project != project:
+            raise CorpusError(
+                f"{where} is of the project {project!r} and cites {cited!r}, which is of "
+                f"{place.project!r}; a question's evidence is of its own project"
+            )
+        if self.level == "session":
+            return place.session
+        if place.turn is None:
+            raise CorpusError(
+                f"{where} cites {cited!r}, a session of several turns; at --granularity turn cite the turns "
+                "that answer, or measure at session level"
+            )
+        return place.turn
+
+    def _segment(
+        self, project: str, one: str, date: str | None, time: datetime | None, turns: tuple[Turn, ...]
+    ) -> Segment:
+        written = self.write(Session(date or "", turns))
+        return Segment(project, one, written.text, occurred_at=time, passages=written.passages)
+
+    def _time(self, text: str | None, where: str) -> datetime | None:
+        return self.times.read(text, where) if text else None
+
+
+def _turn(turn: Mapping[str, Any], where: str) -> Turn:
+    speaker = _text(turn.get("speaker", ""), f"'speaker' of {where}")
+    words = _text(turn["text"], f"'text' of {where}")
+    return Turn(speaker, words, person=speaker.lower() != ASSISTANT)
+
+
+def _id(given: str | float) -> str:
+    """An id as text; a whole number is one, too."""
+    return _text(given if isinstance(given, str) else str(int(given)), "an id")
+
+
+def _text(text: str, where: str) -> str:
+    """`text` without NUL, which no database takes; CorpusError where UTF-8 cannot write it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise CorpusError(
+            f"{where} holds half a character (\\u{ord(text[error.start]):04x} by itself); write it anew"
+        ) from None
+    return text.replace("\0", "")
+
+
+FILE = Suite(
+    name="file",
+    title="your own data",
+    levels=("session", "turn"),
+    types=(),
+    read=read,
+    embedder="minilm",
+    own=True,
+)

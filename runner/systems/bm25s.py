@@ -1,0 +1,125 @@
+"""bm25s: BM25 as a library in this process, the strongest plain one there is in Python.
+
+By its README (https://github.com/xhluca/bm25s): its own method (lucene, exact), k1 1.5, b 0.75, English
+stopwords, PyStemmer's English stemmer, on the numpy backend. One index of all lessons, so that statistics are
+those of all; a project is its `weight_mask`, which makes the scores of all other lessons zero. What scores
+zero has none of the words, or lies outside: it is no answer. The index is saved as its README shows, and
+takes no lesson more: whoever adds one makes it anew.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from runner.progress import QUIET, Progress
+from runner.systems.memory import Library
+from runner.systems.system import Kind, Lessons, Match, Place, Query, System
+
+BM25 = {"method": "lucene", "k1": 1.5, "b": 0.75}
+LANGUAGE = "english"
+
+
+class Client:
+    """The index, which all threads read, and a stemmer, which is one thread's own."""
+
+    def __init__(self, system: Bm25s) -> None:
+        self._system, self._stemmer = system, import_module("Stemmer").Stemmer(LANGUAGE)
+
+    def ask(self, query: Query, k: int) -> list[Match]:
+        system = self._system
+        tokens = words([query.text], self._stemmer, return_ids=False)
+        numbers, scores = system.index.retrieve(
+            tokens, k=min(k, len(system.numbers)), show_progress=False, weight_mask=system.mask(query.project)
+        )
+        found = [
+            Match(int(system.numbers[at]), float(score))
+            for at, score in zip(numbers[0], scores[0], strict=True) if score > 0
+        ]  # fmt: skip
+        return sorted(found, key=lambda match: (-(match.score or 0.0), match.number))
+
+    def close(self) -> None:
+        """Nothing is a thread's own but the stemmer."""
+
+
+class Bm25s(System):
+    """One index in memory, saved in the place's folder."""
+
+    def __init__(self, place: Place) -> None:
+        self._folder, self._memory = place.folder, Library(place.folder)
+        self.index: Any = None
+        self.numbers: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._members: dict[str, list[int]] = {}  # places in the index, by project
+        self._client: Client | None = None
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        began = time.perf_counter()
+        texts = []
+        for at, lesson in enumerate(lessons):
+            texts.append(lesson.text)
+            self._members.setdefault(lesson.project, []).append(at)
+        self.numbers = np.array([lesson.number for lesson in lessons], dtype=np.int64)
+        tokens = words(texts, import_module("Stemmer").Stemmer(LANGUAGE))
+        split = time.perf_counter()
+        self.index = import_module("bm25s").BM25(**BM25)
+        self.index.index(tokens, show_progress=False)
+        indexed = time.perf_counter()
+        self.index.save(str(self._folder), show_progress=False)
+        return {
+            "tokenize": split - began, "index": indexed - split, "save": time.perf_counter() - indexed,
+        }  # fmt: skip
+
+    def mask(self, project: str | None) -> NDArray[np.float32] | None:
+        """One for every lesson of the project and zero for the others; None where all are searched."""
+        if project is None:
+            return None
+        mask = np.zeros(len(self.numbers), dtype=np.float32)
+        mask[self._members[project]] = 1
+        return mask
+
+    def ask(self, query: Query, k: int) -> list[Match]:
+        if self._client is None:
+            self._client = self.client()
+        return self._client.ask(query, k)
+
+    def client(self, settings: Mapping[str, str] | None = None) -> Client:
+        """One for each thread; there is nothing to set."""
+        return Client(self)
+
+    def facts(self) -> Mapping[str, str]:
+        facts = {"version": import_module("bm25s").__version__, "stemmer": f"PyStemmer {LANGUAGE}",
+                 "stopwords": LANGUAGE, "backend": "numpy"}  # fmt: skip
+        return {**facts, **{name: str(value) for name, value in BM25.items()}}
+
+    def sizes(self) -> Mapping[str, int]:
+        return {path.name: path.stat().st_size for path in sorted(self._folder.iterdir()) if path.is_file()}
+
+    def memory(self) -> int | None:
+        return self._memory.bytes()
+
+    def close(self) -> None:
+        self.index = None
+
+
+def words(texts: list[str], stemmer: Any, *, return_ids: bool = True) -> Any:
+    """The library's own tokens of texts: words of two characters and more, no stopwords, stemmed."""
+    tokenize = import_module("bm25s").tokenize
+    return tokenize(texts, stopwords=LANGUAGE, stemmer=stemmer, return_ids=return_ids, show_progress=False)
+
+
+BM25S = Kind(
+    "bm25s",
+    "a library in this process; BM25 of Lucene, English stopwords and stemmer, statistics of all lessons, "
+    "the project as a mask; given texts alone, no vectors and no times",
+    Bm25s,
+    packages=("bm25s", "PyStemmer"),
+    remedy="pip install -c constraints.txt -e '.[peers]'",
+    vectors=False,
+    hybrid=False,
+    passages=True,
+)

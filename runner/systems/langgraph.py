@@ -1,0 +1,175 @@
+"""LangGraph's `PostgresStore`, the long-term memory of its agents, in the same PostgreSQL with pgvector.
+
+By its documents (https://docs.langchain.com/oss/python/langgraph/stores,
+https://reference.langchain.com/python/langgraph.store.postgres/base/PostgresStore): `setup()` makes its
+tables and its HNSW index before anything is put; an item is {"text": …} under its key in a namespace, here
+("memories", the project), and `fields` names what is embedded. Its `index` takes any function as embedder:
+ours hands over the vector that the run has for that very text. A search in all projects is one by the prefix
+("memories",). Connections are set up as its `from_conn_string` does, with pgvector's iterative scans besides,
+without which a search by the index with a filter gives too few.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from importlib import import_module, metadata
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+
+from runner.database.durable import durable_settings
+from runner.database.plain import Plain, open_plain
+from runner.database.releases import SQL_FOLDER
+from runner.progress import QUIET, Progress
+from runner.records import Matrix
+from runner.systems.memory import of_server
+from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query, System
+from runner.systems.table import hnsw_session
+
+PACKAGE = "langgraph-checkpoint-postgres"
+MEMORIES = "memories"
+BATCH = 500
+PARTS = """
+SELECT relname, CASE relkind WHEN 'i' THEN pg_relation_size(oid) ELSE pg_table_size(oid) END
+FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relkind IN ('r', 'i') ORDER BY 1
+"""
+
+
+class Client:
+    """A store with a connection of its own, as the ordinary role."""
+
+    def __init__(self, system: LangGraph, connection: psycopg.Connection[Any], width: int) -> None:
+        self._system, self._connection = system, connection
+        self._vectors: dict[str, Matrix] = {}  # of the texts of one call
+        connection.prepare_threshold = 0
+        for name, value in {"search_path": f"{system.schema}, public", **hnsw_session({})}.items():
+            connection.execute("SELECT set_config(%s, %s, false)", (name, value))
+        index = {"dims": width, "embed": self._embed, "fields": ["text"]}
+        self.store: Any = import_module("langgraph.store.postgres").PostgresStore(connection, index=index)
+
+    def _embed(self, texts: Sequence[str]) -> list[list[float]]:
+        return [self._vectors[text].tolist() for text in texts]
+
+    def ask(self, query: Query, k: int) -> list[Match]:
+        return self.nearest(query, k)
+
+    def nearest(self, query: Query, k: int) -> list[Match]:
+        assert query.vector is not None, "the store is asked with vectors alone"
+        self._vectors = {query.text: query.vector}
+        own = () if query.project is None else (self._system.projects[query.project],)
+        found = self.store.search((MEMORIES, *own), query=query.text, limit=k)
+        matches = [Match(int(item.key), item.score) for item in found]
+        return sorted(matches, key=lambda match: (-(match.score or 0.0), match.number))
+
+    def add(self, lesson: Lesson) -> None:
+        self.put([lesson])
+
+    def put(self, lessons: Sequence[Lesson]) -> None:
+        """All of them in one batch."""
+        operation = import_module("langgraph.store.base").PutOp
+        self._vectors = {one.text: one.vector for one in lessons if one.vector is not None}
+        self.store.batch([
+            operation((MEMORIES, self._system.projects[one.project]), str(one.number), {"text": one.text})
+            for one in lessons
+        ])  # fmt: skip
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class LangGraph(System):
+    """The store's tables in a schema of this run alone; on a given server it goes at the end."""
+
+    def __init__(self, place: Place) -> None:
+        self._stack = ExitStack()
+        self.schema = f"memory_{uuid4().hex[:12]}"
+        self.projects: dict[str, str] = {}
+        self._width = 1
+        self._asking: Client | None = None
+        self._database: Plain = self._stack.enter_context(
+            open_plain(
+                place.dsn, place.environ, sql=place.sql or SQL_FOLDER,
+                settings=durable_settings() if place.durable else None, fresh=place.durable,
+            )
+        )  # fmt: skip
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        self.projects = {name: str(number) for number, name in enumerate(lessons.projects)}
+        self._width = lessons.width or 1
+        self._set_up()
+        began = time.perf_counter()
+        batches = range(0, len(lessons), BATCH)
+        for start in progress.track(batches, "LangGraph: batches", len(batches)):
+            self._own().put(lessons[start : start + BATCH])
+        stored = time.perf_counter()
+        with self._database.admin() as owner:
+            for table in ("store", "store_vectors"):
+                owner.execute(f"VACUUM (ANALYZE) {self.schema}.{table}".encode())
+            if not self._database.kept:
+                owner.execute("CHECKPOINT")
+        return {"store": stored - began, "vacuum": time.perf_counter() - stored}
+
+    def _set_up(self) -> None:
+        """The store's own tables, made by their owner and used by the ordinary role."""
+        role, schema = self._database.role, self.schema
+        with self._database.admin() as owner:
+            owner.execute(f"CREATE SCHEMA {schema}".encode())
+            if self._database.kept:
+                self._stack.callback(self._drop)
+            Client(self, owner, self._width).store.setup()
+            owner.execute(f"GRANT USAGE ON SCHEMA {schema} TO {role}".encode())
+            owner.execute(f"GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA {schema} TO {role}".encode())
+
+    def _drop(self) -> None:
+        with self._database.admin() as owner:
+            owner.execute(f"DROP SCHEMA {self.schema} CASCADE".encode())  # made by this run alone
+
+    def _own(self) -> Client:
+        if self._asking is None:
+            self._asking = self.client()
+            self._stack.callback(self._asking.close)
+        return self._asking
+
+    def ask(self, query: Query, k: int) -> list[Match]:
+        return self._own().ask(query, k)
+
+    def client(self, settings: Mapping[str, str] | None = None) -> Client:
+        """One more store; there is nothing to set."""
+        return Client(self, self._database.connect(), self._width)
+
+    def facts(self) -> Mapping[str, str]:
+        return {
+            "version": metadata.version(PACKAGE),
+            "postgresql": self._database.postgresql,
+            "pgvector": self._database.extensions["vector"],
+            "index": "its default: HNSW of vectors by cosine, m 16, ef_construction 64",
+            **hnsw_session({}),
+        }
+
+    def sizes(self) -> Mapping[str, int]:
+        with self._database.admin() as owner:
+            return {str(name): int(size) for name, size in owner.execute(PARTS, (self.schema,)) if size}
+
+    def memory(self) -> int | None:
+        with self._database.admin() as owner:
+            return of_server(owner.info.backend_pid)
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+LANGGRAPH = Kind(
+    "LangGraph PostgresStore",
+    "same PostgreSQL, its own tables and search; the project as namespace; our vectors handed over by its "
+    "embedding function, and the text, by which it does not search; no times",
+    LangGraph,
+    packages=(PACKAGE,),
+    remedy="pip install -c constraints.txt -e '.[peers]'",
+    needs_vectors=True,
+    hybrid=False,
+    passages=True,
+    postgres=True,
+)

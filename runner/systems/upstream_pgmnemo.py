@@ -1,0 +1,215 @@
+"""The public extension `pgmnemo`, in a database that `UPSTREAM_PGMNEMO_DSN` names; not ours of that name.
+
+Its lessons are rows of `pgmnemo.agent_lesson`, asked by `pgmnemo.recall_lessons(query_embedding, k,
+role_filter, project_id_filter, query_text)`: all of one run under a role of its own, which is the filter of
+every question and of the removal at the end. A vector that is narrower than the column is padded with zeros,
+as its own benchmark does. It has been tried against functions of these signatures alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import psycopg
+from pgvector.psycopg import register_vector
+from psycopg.conninfo import conninfo_to_dict
+
+from runner.database.extension import Installed, installed
+from runner.database.releases import SQL_FOLDER, release_fingerprint
+from runner.database.sentences import connect, place
+from runner.database.server_checks import server_version, value
+from runner.errors import SystemFault, UsageError
+from runner.progress import QUIET, Progress
+from runner.records import Matrix
+from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query, System
+
+VARIABLE = "UPSTREAM_PGMNEMO_DSN"
+MEND = f"start it, or correct {VARIABLE}"
+ROLE = "pgmnemo-bench-"  # how the role of a run begins
+TOPIC = "memory"  # of a lesson without one
+COMMIT = "pgmnemo-bench"  # its provenance gate wants one
+BATCH = 500
+SETTINGS = {"pgmnemo.include_unverified": "on"}
+WIDTH = """
+SELECT atttypmod FROM pg_attribute
+WHERE attrelid = to_regclass('pgmnemo.agent_lesson') AND attname = 'embedding'
+"""
+FUNCTION = """
+SELECT count(*) FROM pg_proc WHERE proname = 'recall_lessons' AND pronamespace = to_regnamespace('pgmnemo')
+"""
+INSERT = """
+INSERT INTO pgmnemo.agent_lesson
+    (role, project_id, topic, lesson_text, importance, embedding, verified_at, commit_sha)
+VALUES (%s, %s, %s, %s, %s, %s, now(), %s) RETURNING id
+"""
+ASK = """
+SELECT lesson_id, score FROM pgmnemo.recall_lessons(%s::vector, %s, %s, %s, %s)
+ORDER BY score DESC, lesson_id LIMIT %s
+"""
+DELETE = "DELETE FROM pgmnemo.agent_lesson WHERE role = %s"
+SIZE = "SELECT coalesce(sum(pg_column_size(own)), 0) FROM pgmnemo.agent_lesson own WHERE role = %s"
+
+
+class Client:
+    """One connection."""
+
+    def __init__(self, system: UpstreamPgmnemo) -> None:
+        self._system, self._connection = system, system.connect()
+
+    def ask(self, query: Query, k: int) -> list[Match]:
+        system, project = self._system, None
+        if query.project is not None:
+            project = system.projects.get(query.project)
+            if project is None:  # nothing was stored there
+                return []
+        values = (system.padded(query.vector), k, system.role, project, query.text, k)
+        rows = self._connection.execute(ASK, values).fetchall()
+        return [Match(system.numbers.get(lesson, -1), float(score)) for lesson, score in rows]
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class UpstreamPgmnemo(System):
+    """Its rows beside whatever else the database holds; they go at the end."""
+
+    def __init__(self, place: Place) -> None:
+        self._conninfo = _given(place.environ)
+        self.role = f"{ROLE}{uuid4().hex[:12]}"
+        self.projects: dict[str, int] = {}
+        self.numbers: dict[int, int] = {}  # of lessons by their ids there
+        self._asking: Client | None = None
+        self._stack = ExitStack()
+        with connect(self._conninfo, mend=MEND) as login:
+            found = installed(login)
+            _check(login, found, _where(self._conninfo))
+            self._width = int(value(login, WIDTH) or -1)  # -1: of any width
+            self._facts = {
+                "version": found.pgmnemo or "not known", "postgresql": server_version(login),
+                "pgvector": found.vector or "", **SETTINGS, "embedding": f"vector({self._width})",
+            }  # fmt: skip
+
+    def connect(self) -> psycopg.Connection[Any]:
+        """One more connection, with the settings of a run."""
+        connection = connect(
+            self._conninfo, *(f"{name}={setting}" for name, setting in SETTINGS.items()), mend=MEND
+        )
+        register_vector(connection)
+        return connection
+
+    def padded(self, vector: Matrix | None) -> Matrix | None:
+        """The vector, with zeros up to the width of the column."""
+        if vector is None or self._width < 0 or len(vector) == self._width:
+            return vector
+        if len(vector) > self._width:
+            raise SystemFault(
+                f"upstream-pgmnemo keeps vectors of {self._width} dimensions, and these have {len(vector)}; "
+                "choose another embedder"
+            )
+        row: Matrix = np.pad(vector, (0, self._width - len(vector)))
+        return row
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        self.projects = {name: number for number, name in enumerate(lessons.projects, start=1)}
+        began = time.perf_counter()
+        self._stack.callback(self._remove)
+        with self.connect() as connection:
+            batches = progress.track(range(0, len(lessons), BATCH), "upstream pgmnemo: batches")
+            for start in batches:
+                self._store(connection, lessons[start : start + BATCH])
+            stored = time.perf_counter()
+            connection.execute("ANALYZE pgmnemo.agent_lesson")
+        return {"store": stored - began, "analyze": time.perf_counter() - stored}
+
+    def _store(self, connection: psycopg.Connection[Any], part: Sequence[Lesson]) -> None:
+        with connection.transaction(), connection.cursor() as cursor:
+            cursor.executemany(INSERT, [self._row(lesson) for lesson in part], returning=True)
+            for lesson in part:
+                self.numbers[cursor.fetchall()[0][0]] = lesson.number
+                cursor.nextset()
+
+    def _row(self, lesson: Lesson) -> tuple[Any, ...]:
+        return (
+            self.role, self.projects[lesson.project], lesson.topic or TOPIC, lesson.text, lesson.importance,
+            self.padded(lesson.vector), COMMIT,
+        )  # fmt: skip
+
+    def _remove(self) -> None:
+        with self.connect() as connection:
+            connection.execute(DELETE, (self.role,))
+
+    def ask(self, query: Query, k: int) -> list[Match]:
+        if self._asking is None:
+            self._asking = self.client()
+            self._stack.callback(self._asking.close)
+        return self._asking.ask(query, k)
+
+    def client(self, settings: Mapping[str, str] | None = None) -> Client:
+        """One more connection; there is nothing to set."""
+        return Client(self)
+
+    def facts(self) -> Mapping[str, str]:
+        return self._facts
+
+    def sizes(self) -> Mapping[str, int]:
+        with self.connect() as connection:
+            return {"own rows, without indexes": int(value(connection, SIZE, self.role))}
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+def _given(environ: Mapping[str, str]) -> dict[str, Any]:
+    try:
+        return {"connect_timeout": "10", **conninfo_to_dict(environ.get(VARIABLE, ""))}
+    except psycopg.ProgrammingError:  # its text may repeat the password
+        raise UsageError(
+            f"the DSN in {VARIABLE} cannot be read; write it as postgresql://user:password@host:port/database"
+        ) from None
+
+
+def _where(conninfo: Mapping[str, Any]) -> str:
+    return f"the database at {place(conninfo)}, which {VARIABLE} names,"
+
+
+def _check(connection: psycopg.Connection[Any], found: Installed, where: str) -> None:
+    """SystemFault unless the database holds the upstream extension, as far as that can be told."""
+    ours = release_fingerprint(SQL_FOLDER, found.pgmnemo) if found.pgmnemo else None
+    if ours is not None and found.fingerprint == ours:
+        raise SystemFault(
+            f"{where} holds pgmnemo {found.pgmnemo} of this repository, not the upstream extension of that "
+            "name; name a database that holds that one"
+        )
+    lacking = [
+        what for what, there in {
+            "table pgmnemo.agent_lesson": value(connection, WIDTH) is not None,
+            "function pgmnemo.recall_lessons": bool(value(connection, FUNCTION)),
+        }.items() if not there
+    ]  # fmt: skip
+    if lacking:
+        raise SystemFault(
+            f"{where} has no {' and no '.join(lacking)}; name a database that holds the upstream extension "
+            "pgmnemo"
+        )
+
+
+def _missing(environ: Mapping[str, str]) -> str:
+    if environ.get(VARIABLE, "").strip():
+        return ""
+    return f"given no database: {VARIABLE} names none; set it to one that holds the public extension pgmnemo"
+
+
+UPSTREAM_PGMNEMO = Kind(
+    "pgmnemo (upstream)",
+    "the public extension of that name, recall_lessons with its defaults; given texts and vectors, no times; "
+    "not run here: tried against functions of its signatures alone",
+    UpstreamPgmnemo,
+    missing=_missing,
+    passages=True,
+    postgres=True,
+)

@@ -1,0 +1,185 @@
+"""The upstream extension's adapter, against a table and a function of its signatures in a database of ours.
+
+What these do is written here; the public extension itself is not run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from runner.database.embedded import embedded_server
+from runner.database.releases import SQL_FOLDER
+from runner.errors import DatabaseError, SystemFault, UsageError
+from runner.systems import Place, absent, kind_of, open_system
+from runner.systems.asking import Judge, answers
+from runner.systems.controls import ExactCosine
+from runner.systems.upstream_pgmnemo import VARIABLE
+
+NAME = "upstream-pgmnemo"
+SIGNATURES = """
+CREATE EXTENSION vector;
+CREATE SCHEMA pgmnemo;
+CREATE TABLE pgmnemo.agent_lesson (
+    id bigint GENERATED ALWAYS AS IDENTITY (START 7000) PRIMARY KEY, role text NOT NULL,
+    project_id integer, topic text NOT NULL, lesson_text text NOT NULL,
+    importance smallint NOT NULL DEFAULT 3, embedding vector(1024), verified_at timestamptz, commit_sha text,
+    CHECK (commit_sha IS NOT NULL));
+CREATE FUNCTION pgmnemo.recall_lessons(
+    query_embedding vector(1024), k int DEFAULT 10, role_filter text DEFAULT NULL,
+    project_id_filter int DEFAULT NULL, query_text text DEFAULT NULL)
+RETURNS TABLE (lesson_id bigint, score double precision, role text, project_id int, topic text,
+    lesson_text text, importance smallint, verified_at timestamptz)
+LANGUAGE sql STABLE AS $$
+    SELECT l.id, 1 - (l.embedding <=> query_embedding), l.role, l.project_id, l.topic, l.lesson_text,
+           l.importance, l.verified_at
+    FROM pgmnemo.agent_lesson l
+    WHERE (role_filter IS NULL OR l.role = role_filter)
+      AND (project_id_filter IS NULL OR l.project_id = project_id_filter)
+      AND (l.verified_at IS NOT NULL OR current_setting('pgmnemo.include_unverified', true) = 'on')
+    ORDER BY 2 DESC LIMIT k
+$$;
+INSERT INTO pgmnemo.agent_lesson (role, project_id, topic, lesson_text, embedding, verified_at, commit_sha)
+SELECT 'somebody', 1, 'theirs', 'somebody else''s', array_fill(0.1, ARRAY[1024])::vector, now(), 'abc'
+FROM generate_series(1, 5);
+"""
+OURS = "CREATE EXTENSION vector; CREATE EXTENSION pgmnemo VERSION '0.3.1'"
+ROWS = "SELECT role, count(*) FROM pgmnemo.agent_lesson GROUP BY role"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[dict[str, str]]:
+    with embedded_server(SQL_FOLDER, "0.3.1") as conninfo:
+        with psycopg.connect(**conninfo, autocommit=True) as admin:
+            for name in ("theirs", "ours", "plain"):
+                admin.execute(f"CREATE DATABASE {name}".encode())
+        for name, script in (("theirs", SIGNATURES), ("ours", OURS)):
+            with psycopg.connect(**{**conninfo, "dbname": name}, autocommit=True) as owner:
+                owner.execute(script.encode())
+        yield conninfo
+
+
+@pytest.fixture
+def given(server: dict[str, str], place: Place) -> Any:
+    """The place with the address of a database."""
+
+    def named(database: str) -> Place:
+        dsn = make_conninfo(**{**server, "dbname": database})
+        return replace(place, environ={**os.environ, VARIABLE: dsn})
+
+    return named
+
+
+@pytest.fixture
+def rows(server: dict[str, str]) -> Any:
+    """How many rows each role has."""
+
+    def counted() -> dict[str, int]:
+        with psycopg.connect(**{**server, "dbname": "theirs"}) as connection:
+            return dict(connection.execute(ROWS).fetchall())
+
+    return counted
+
+
+def asked(system: Any, lessons: Any, queries: list[Any], k: int) -> list[list[int]]:
+    found = answers(system, NAME, queries, k, Judge(NAME, lessons))
+    return [[match.number for match in one.matches] for one in found]
+
+
+def test_it_ranks_its_own_rows_by_vectors_padded_to_the_column_and_removes_them_alone(
+    given: Any, rows: Any, tiny: Any
+) -> None:
+    cosine = ExactCosine()
+    cosine.load(tiny)
+    with open_system(NAME, given("theirs")) as system:
+        system.load(tiny)
+        assert sorted(rows().values()) == [5, len(tiny)]
+        for project in (*tiny.projects, None):
+            queries = [query for query, _ in tiny.queries(project)]
+            wanted = [[match.number for match in cosine.ask(query, 4)] for query in queries]
+            assert asked(system, tiny, queries, 4) == wanted
+        assert system.sizes()["own rows, without indexes"] > 1000
+        facts = system.facts()
+        assert facts["embedding"] == "vector(1024)"
+        assert facts["pgmnemo.include_unverified"] == "on"
+        assert all(isinstance(fact, str) for fact in facts.values())
+    assert rows() == {"somebody": 5}
+
+
+def test_two_runs_at_once_do_not_meet(given: Any, rows: Any, tiny: Any) -> None:
+    with open_system(NAME, given("theirs")) as one, open_system(NAME, given("theirs")) as other:
+        one.load(tiny)
+        other.load(tiny)
+        assert len(asked(one, tiny, [tiny.query("What of the oven?")], 50)[0]) == len(tiny)
+    assert rows() == {"somebody": 5}
+
+
+def test_rows_go_where_a_run_breaks_off(given: Any, rows: Any, tiny: Any) -> None:
+    def broken() -> None:
+        with open_system(NAME, given("theirs")) as system:
+            system.load(tiny)
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        broken()
+    assert rows() == {"somebody": 5}
+
+
+def test_a_vector_that_is_wider_than_the_column_is_one_sentence(given: Any, tiny: Any) -> None:
+    with open_system(NAME, given("theirs")) as system:
+        system._width = 100  # type: ignore[attr-defined]
+        with pytest.raises(SystemFault, match="keeps vectors of 100 dimensions, and these have 384"):
+            system.load(tiny)
+
+
+@pytest.mark.parametrize(
+    ("database", "words"),
+    [
+        ("ours", r"holds pgmnemo 0\.3\.1 of this repository, not the upstream extension of that name; name"),
+        ("plain", r"has no table pgmnemo\.agent_lesson and no function pgmnemo\.recall_lessons; name a"),
+    ],
+)
+def test_another_database_is_one_sentence(given: Any, database: str, words: str) -> None:
+    with pytest.raises(SystemFault, match=words), open_system(NAME, given(database)):
+        raise AssertionError("it cannot be opened")
+
+
+def test_a_patched_copy_of_ours_is_not_taken_for_it_either(server: dict[str, str], given: Any) -> None:
+    with psycopg.connect(**{**server, "dbname": "ours"}) as owner:
+        owner.execute("CREATE FUNCTION pgmnemo.odd() RETURNS int LANGUAGE sql AS 'SELECT 1'")
+        owner.commit()
+        try:
+            with pytest.raises(SystemFault, match="has no table pgmnemo"), open_system(NAME, given("ours")):
+                raise AssertionError("it cannot be opened")
+        finally:
+            owner.execute("DROP FUNCTION pgmnemo.odd()")
+
+
+def test_without_an_address_its_row_says_so(place: Place) -> None:
+    words = f"given no database: {VARIABLE} names none; set it to one that holds the public extension pgmnemo"
+    assert absent(kind_of(NAME), {}) == words
+    with (
+        pytest.raises(SystemFault, match=f"^{NAME} is {words}$"),
+        open_system(NAME, replace(place, environ={})),
+    ):
+        raise AssertionError("it cannot be opened")
+
+
+@pytest.mark.parametrize(
+    ("dsn", "error", "words"),
+    [
+        ("host=/nowhere user=x", DatabaseError, f"cannot be reached .*; start it, or correct {VARIABLE}"),
+        ("no dsn at all", UsageError, f"the DSN in {VARIABLE} cannot be read"),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_one_sentence(
+    place: Place, dsn: str, error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words), open_system(NAME, replace(place, environ={VARIABLE: dsn})):
+        raise AssertionError("it cannot be opened")

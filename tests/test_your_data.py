@@ -1,0 +1,56 @@
+"""The page on one's own data runs as it stands, and prints what it shows."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from runner.cite import cite
+from runner.errors import RefusedError
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "benchmarks" / "YOUR_DATA.md").read_text(encoding="utf-8")
+STEPS = re.findall(r"```bash\n(.+?)```", PAGE, re.DOTALL)
+SHOWN = re.findall(r"```text\n(.+?)```", PAGE, re.DOTALL)
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+def test_every_step_runs_and_prints_what_is_shown(tmp_path: Path) -> None:
+    places = {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "OUT": str(tmp_path), "PORT": str(free_port()),
+    }  # fmt: skip
+    script = "trap 'kill $MEMORY 2> /dev/null || true' EXIT\n" + "".join(STEPS)
+    done = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", script],
+        cwd=ROOT, env={**os.environ, **places}, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    printed = {" ".join(line.split()) for line in (done.stdout + done.stderr).splitlines()}
+    shown = {" ".join(line.split()) for block in SHOWN for line in block.splitlines()} - {"", "…"}
+    assert shown <= printed, shown - printed
+    [before] = (tmp_path / "before").glob("http*")
+    run = json.loads((before / "run.json").read_bytes())
+    assert (run["verdict"], run["corpus"]["title"]) == ("unverified", "own data: mine")
+    with pytest.raises(RefusedError, match="Not to be cited: the run is unverified"):
+        cite(before)
+    assert [arm["name"] for arm in run["arms"] if arm["role"] == "system"][:2] == ["http", "sqlite-fts5"]
+
+
+def test_the_page_names_every_key_of_the_schema() -> None:
+    schema = json.loads((ROOT / "runner" / "suites" / "file.schema.json").read_bytes())["definitions"]
+    for part in ("session", "turn", "question"):
+        for key in schema[part]["properties"]:
+            assert f"`{key}`" in PAGE, key
