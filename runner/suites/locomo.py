@@ -7,12 +7,12 @@ key is its position, since twelve questions occur twice.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from runner.errors import CorpusError
-from runner.records import Corpus, Json, Question, SearchScope, Segment
+from runner.records import Corpus, Evidence, Json, Question, SearchScope, Segment
 from runner.suites.citations import resolve, segment_id
 from runner.suites.dates import spoken
 from runner.suites.reading import Source
@@ -113,15 +113,31 @@ def _questions(
     item: Json, project: str, sessions: Sequence[Dialog], segments: set[str], turns: bool
 ) -> Iterator[Question]:
     now = max((session.time for session in sessions), default=None)
-    for at, entry in enumerate(each(item, "qa", dict, project)):
-        where = f"question {at} of {project}"
-        category = one_of(take(entry, "category", int, where), tuple(CATEGORIES), f"'category' of {where}")
+
+    def evidence(entry: Json, where: str) -> tuple[Evidence, ...]:
+        return resolve(each(entry, "evidence", str, where), project, segments, turns)
+
+    return asked(each(item, "qa", dict, project), CATEGORIES, project, project, now, evidence)
+
+
+def asked(
+    entries: Sequence[Json],
+    categories: Mapping[int, str],
+    project: str,
+    place: str,
+    now: datetime | None,
+    evidence: Callable[[Json, str], tuple[Evidence, ...]],
+) -> Iterator[Question]:
+    """The questions of a project in LoCoMo's shape; `place` says in errors where they stand."""
+    for at, entry in enumerate(entries):
+        where = f"question {at} of {place}"
+        category = one_of(take(entry, "category", int, where), tuple(categories), f"'category' of {where}")
         yield Question(
             key=f"{project}/q{at}",
             project=project,
             text=take(entry, "question", str, where).replace("\0", ""),
-            type=CATEGORIES[category],
-            evidence=resolve(each(entry, "evidence", str, where), project, segments, turns),
+            type=categories[category],
+            evidence=evidence(entry, where),
             as_of=now,
         )
 

@@ -16,9 +16,9 @@ from runner.errors import CorpusError
 from runner.records import Corpus, Evidence, Json, Question, SearchScope, Segment
 from runner.suites.citations import resolve_spans, segment_id
 from runner.suites.dates import dotted
-from runner.suites.locomo import SESSION, TURN_ID
+from runner.suites.locomo import SESSION, TURN_ID, asked
 from runner.suites.reading import Source
-from runner.suites.schema import each, numbered, one_of, take, typed
+from runner.suites.schema import each, numbered, take, typed
 from runner.suites.shape import counted
 from runner.suites.suite import Suite, Write
 from runner.texts import Session, Turn
@@ -127,25 +127,13 @@ def _segments(project: str, said: Sequence[Said], turns: bool, write: Write) -> 
 def _questions(chat: Json, name: str, project: str, said: Sequence[Said], turns: bool) -> Iterator[Question]:
     known = [(one.session, one.number) for one in said]
     now = max((one.time for one in said), default=None)
-    for at, entry in enumerate(each(chat, "qa", dict, name)):
-        where = f"question {at} of {name}"
-        category = one_of(take(entry, "category", int, where), tuple(CATEGORIES), f"'category' of {where}")
-        yield Question(
-            key=f"{project}/q{at}",
-            project=project,
-            text=take(entry, "question", str, where).replace("\0", ""),
-            type=CATEGORIES[category],
-            evidence=_evidence(entry, where, project, known, turns),
-            as_of=now,
-        )
 
+    def evidence(entry: Json, where: str) -> tuple[Evidence, ...]:
+        given = entry.get("evidence")
+        strings = [given] if isinstance(given, str) else each(entry, "evidence", str, where)
+        return resolve_spans(strings, project, known, turns)
 
-def _evidence(
-    entry: Json, where: str, project: str, known: Sequence[tuple[int, int]], turns: bool
-) -> tuple[Evidence, ...]:
-    given = entry.get("evidence")
-    strings = [given] if isinstance(given, str) else each(entry, "evidence", str, where)
-    return resolve_spans(strings, project, known, turns)
+    return asked(each(chat, "qa", dict, name), CATEGORIES, project, name, now, evidence)
 
 
 REALTALK = Suite(

@@ -1,0 +1,133 @@
+"""Several runs with systems beside one another, as one table and one plot: a column and a panel for each run.
+
+`python tools/side_by_side.py PLOT.svg DIR…` prints the Markdown table and writes the plot.
+"""
+
+from __future__ import annotations
+
+import sys
+from html import escape
+from pathlib import Path
+
+from runner.markdown import table
+from runner.report.figures import Figures
+from runner.report.formats import MISSING
+from runner.runs.reading import Results, read_results
+
+RECALL, RANK = "recall_any@5", "MRR@50"
+LEFT, PANEL, GAP, ROW, TOP = 150, 190, 18, 19, 58  # pixels
+STYLE = """
+text { font: 12px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328; }
+.head { font-weight: 600; } .soft { fill: #59636e; font-size: 11px; } .end { text-anchor: end; }
+.mid { text-anchor: middle; } .grid { stroke: #d1d9e0; } .other { stroke: #6e7781; fill: #6e7781; }
+.first { stroke: #0969da; fill: #0969da; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e6edf3; } .soft { fill: #9198a1; } .grid { stroke: #3d444d; }
+  .other { stroke: #9198a1; fill: #9198a1; } .first { stroke: #4493f8; fill: #4493f8; }
+}
+"""
+
+
+class Column:
+    """One run: its corpus in words, and the figures of its systems in the headline's scope and view."""
+
+    def __init__(self, results: Results) -> None:
+        self.run = results.run
+        self.figures = Figures(results.metrics, self.run.headline_view)
+        self.scope = self.run.scopes[0].name
+        self.arms = {arm.name: arm for arm in self.run.systems}
+
+    @property
+    def title(self) -> str:
+        return f"{self.run.corpus.title.partition(' (')[0]}, {self.run.choice.level}"
+
+    @property
+    def n(self) -> int:
+        return self.figures.n(self.run.system, self.scope)
+
+    def cell(self, name: str) -> str:
+        """Recall with its interval, then MRR; what happened instead, where there is none."""
+        arm = self.arms.get(name)
+        if arm is None or arm.failed:
+            return "failed" if arm else MISSING
+        recall = self.figures.with_interval(name, self.scope, RECALL)
+        return f"{recall} · {self.figures.value(name, self.scope, RANK)}"
+
+    def p50(self, name: str) -> str:
+        """Milliseconds of the median recall."""
+        found = (one for one in self.run.latency if (one.arm, one.scope) == (name, self.scope))
+        return next((f"{one.p50_ms:.1f}" for one in found), MISSING)
+
+
+def side_by_side(columns: list[Column]) -> str:
+    """Systems against corpora, as Markdown; times are those of the first run."""
+    heads = ["system", *(f"{one.title}, n = {one.n:,}" for one in columns), "p50 ms"]
+    rows = [[name, *(one.cell(name) for one in columns), columns[0].p50(name)] for name in _names(columns)]
+    return table(heads, rows, "l" + "r" * (len(heads) - 1))
+
+
+def plot(columns: list[Column]) -> str:
+    """MRR of each system with its interval: a panel for each corpus, all on one scale from 0 to 1."""
+    names = _names(columns)
+    width, height = LEFT + len(columns) * (PANEL + GAP), TOP + ROW * len(names) + 34
+    parts = [_text(LEFT - 10, TOP + ROW * at + 4, name, "end") for at, name in enumerate(names)]
+    for place, column in enumerate(columns):
+        parts.extend(_panel(column, names, LEFT + place * (PANEL + GAP)))
+    bottom = f"{RANK} with its 95 % interval; pgmnemo is blue; n questions"
+    parts.append(_text(LEFT, height - 4, bottom, "soft"))
+    words = "; ".join(f"{one.title}: {one.run.system} {one.cell(one.run.system)}" for one in columns)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
+        f'aria-labelledby="title"><title id="title">{escape(f"{RANK} of each system. {words}")}</title>'
+        f"<style>{STYLE}</style>{''.join(parts)}</svg>\n"
+    )
+
+
+def _panel(column: Column, names: list[str], left: int) -> list[str]:
+    bottom = TOP + ROW * len(names) - 8
+    parts = [_text(left, 18, column.title, "head"), _text(left, 34, f"n = {column.n:,}", "soft")]
+    for tenth in (0, 5, 10):
+        at = left + PANEL * tenth / 10
+        parts.append(f'<path class="grid" d="M{at:g} {TOP - 14}V{bottom}"/>')
+        parts.append(_text(at, bottom + 13, f"{tenth / 10:g}", "soft mid"))
+    for place, name in enumerate(names):
+        row = column.figures.row(name, column.scope, RANK)
+        if row is None:
+            continue
+        low, at, high = (left + PANEL * row[key] for key in ("ci95_low", "value", "ci95_high"))
+        y, kind = TOP + ROW * place, "first" if name == column.run.system else "other"
+        said = escape(f"{name}: {row['value']:.3f} [{row['ci95_low']:.3f}, {row['ci95_high']:.3f}]")
+        parts.append(
+            f'<g class="{kind}"><title>{said}</title><path d="M{low:.1f} {y}H{high:.1f}" stroke-width="2"/>'
+            f'<circle cx="{at:.1f}" cy="{y}" r="4"/></g>'
+        )
+    return parts
+
+
+def _text(x: float, y: float, words: str, kind: str) -> str:
+    return f'<text x="{x:g}" y="{y:g}" class="{kind}">{escape(words)}</text>'
+
+
+def _names(columns: list[Column]) -> list[str]:
+    """Every system, the best MRR of the first run first."""
+    names = dict.fromkeys(name for one in columns for name in one.arms)
+    first = columns[0]
+
+    def rank(name: str) -> float:
+        row = first.figures.row(name, first.scope, RANK)
+        return -row["value"] if row else 0.0
+
+    return sorted(names, key=rank)
+
+
+def main(arguments: list[str]) -> int:
+    """Print the table of the runs in the folders, write the plot; 0."""
+    place, *folders = arguments
+    columns = [Column(read_results(Path(folder))) for folder in folders]
+    Path(place).write_text(plot(columns), encoding="utf-8")
+    print(side_by_side(columns))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
