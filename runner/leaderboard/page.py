@@ -61,9 +61,7 @@ def _links(found: Leaderboard, place: Path | None) -> Mapping[str, str]:
     """By folder: the address of its report relative to the page, where there is one."""
     if place is None:
         return {}
-    rows: list[Row | Aside] = [
-        row for group in found.groups for board in group.boards for row in board.rows
-    ]
+    rows: list[Row | Aside] = [row for group in found.groups for board in group.boards for row in board.rows]
     linked = {one.folder: link(Path(one.folder), place) for one in [*rows, *found.asides]}
     return {folder: address for folder, address in linked.items() if address is not None}
 
@@ -71,8 +69,8 @@ def _links(found: Leaderboard, place: Path | None) -> Mapping[str, str]:
 def link(folder: Path, place: Path) -> str | None:
     """The relative address of a run's report from the file `place`.
 
-    None where the run has no report, or where page and run share nothing but the root of the file system: such
-    a path would break with the next move, and tell of this machine.
+    None where the run has no report, or where page and run share nothing but the root of the file system:
+    such a path would break with the next move, and tell of this machine.
     """
     report = next((folder / name for name in REPORTS if (folder / name).is_file()), None)
     if report is None:

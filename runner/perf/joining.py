@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -36,8 +36,8 @@ def join(folders: Sequence[Path], output: Path) -> Path:
     _check_output(output)
     with os_errors(f"{output} cannot be written: {{why}}; name another folder with --output"):
         output.mkdir(parents=True, exist_ok=True)
-        names = growth(frame, output)
-        (output / NAME).write_text(_text(frame, names), encoding="utf-8")
+        titles = growth(frame, output)
+        (output / NAME).write_text(_text(frame, titles), encoding="utf-8")
     return output / NAME
 
 
@@ -70,7 +70,7 @@ def _check_output(output: Path) -> None:
         )
 
 
-def _text(frame: pd.DataFrame, plots: Sequence[str]) -> str:
+def _text(frame: pd.DataFrame, plots: Mapping[str, str]) -> str:
     rows = [
         (
             f"{row['memories']:,}", row["title"], *(_read(row, tenant) for tenant in TENANTS),
@@ -78,7 +78,7 @@ def _text(frame: pd.DataFrame, plots: Sequence[str]) -> str:
         )
         for row in frame.to_dict("records")
     ]  # fmt: skip
-    pictures = "\n".join(f"![{name.removesuffix('.svg')}]({name})" for name in plots)
+    pictures = "\n".join(f"![{title}]({name})" for name, title in plots.items())
     what = "Whole search, one client, p50 ms (times faster than SQLite's hybrid of the run)."
     figures = table(HEADS, rows, "rl" + "r" * (len(HEADS) - 2))
     return "\n\n".join([TITLE, what, figures, pictures]) + "\n"

@@ -1,11 +1,13 @@
 """Plots of runs: latency over the number of memories (log-log), recall over latency.
 
-SVG; the same figures give the same bytes.
+SVG without a ground of its own, in tones that can be read on white and on black; the same figures give the
+same bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from runner.errors import UsageError
-from runner.perf.figures import Which, cell, sweep
+from runner.perf.ahead import ahead, ahead_in_recall, vector_reads
 from runner.records import Json
 
 REMEDY = (
@@ -21,9 +23,38 @@ REMEDY = (
     "pip install -c constraints.txt -e .[perf]"
 )
 COLOURS = {
-    "pgmnemo": "#0b5fa5", "pgmnemo+passages": "#63a6d8", "sqlite-hybrid": "#c2410c", "chroma": "#15803d",
-    "gin-hnsw": "#6b21a8",
+    "pgmnemo": "#2f7de1", "pgmnemo+passages": "#1d8a9e", "sqlite-hybrid": "#d1591f", "chroma": "#2b8f48",
+    "gin-hnsw": "#a260d8",
 }  # fmt: skip
+INK = "#767676"  # of words and axes: 4.5 to 1 against white, 4.2 to 1 against GitHub's dark
+STYLE: dict[Any, Any] = {
+    **dict.fromkeys(
+        ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color", "grid.color"), INK
+    ),
+    "grid.alpha": 0.4, "legend.framealpha": 0.0, "svg.hashsalt": "pgmnemo", "svg.fonttype": "none",
+    "font.size": 9,
+}  # fmt: skip
+LOG = "log scale"
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """One plot over the number of memories: `column` of what `grown` gives; `lower` is what less of it is."""
+
+    title: str
+    axis: str
+    unit: str
+    column: str
+    lower: str = "faster"
+
+
+GROWTH = {
+    "latency_whole.svg": Growth("Whole search, one tenant with everything", "p50", "ms", "whole"),
+    "latency_share.svg": Growth("Whole search, tenant with a small share", "p50", "ms", "share"),
+    "latency_fixed.svg": Growth("Whole search, tenant of 1,000 as the others grow", "p50", "ms", "fixed"),
+    "load.svg": Growth("Load and index", "time", "s", "load", "faster to load"),
+    "size.svg": Growth("Size on disk", "size", "MB", "megabytes", "smaller"),
+}
 
 
 def recall_over_latency(document: Json, folder: Path) -> str:
@@ -33,61 +64,67 @@ def recall_over_latency(document: Json, folder: Path) -> str:
 
     def draw(axes: Any) -> None:
         for system in document["systems"]:
-            single = cell(system, Which("whole", leg="vector"))
-            points = sweep(system) or ([single] if single else [])
-            line = [(point["p50_ms"], point["recall"]) for point in points]
+            line = [(point["p50_ms"], point["recall"]) for point in vector_reads(system)]
             _line(axes, system["name"], system["title"], line)
-        axes.set_xscale("log")
-        axes.set_xlabel("p50 of the vector leg, ms")
-        axes.set_ylabel(f"recall@{k}")
-        axes.set_title(f"{memories:,} memories, one tenant, one client")
+        _logarithmic(axes, "x", "p50 of the vector leg, ms")
+        axes.set_ylabel(f"recall@{k} against the exact neighbours")
 
-    _save(folder / name, draw)
+    words = [f"{memories:,} memories, one tenant, one client", *ahead_in_recall(document)]
+    _save(folder / name, "Vector leg: recall over latency", words, draw)
     return name
 
 
-GROWTH = {
-    "latency_whole.svg": ("one tenant with everything: whole search, p50 ms", "whole"),
-    "latency_share.svg": ("tenant with a small share: whole search, p50 ms", "share"),
-    "latency_fixed.svg": ("tenant of 1,000 as the others grow: whole search, p50 ms", "fixed"),
-    "load.svg": ("load and index, s", "load"),
-    "size.svg": ("size on disk, MB", "megabytes"),
-}
-"""By file: what stands on the axis, and its column of `grown`."""
+def growth(frame: pd.DataFrame, folder: Path) -> dict[str, str]:
+    """Latency, load time and size over the number of memories, from what `grown` gives: files and titles."""
+    for file, one in GROWTH.items():
+        words = list(ahead(frame, one.column, one.lower, one.unit))
+        _save(folder / file, one.title, words, partial(_grown, frame, one))
+    return {file: one.title for file, one in GROWTH.items()}
 
 
-def growth(frame: pd.DataFrame, folder: Path) -> list[str]:
-    """Latency, load time and size over the number of memories, from what `grown` gives; the files' names."""
-    for file, (words, column) in GROWTH.items():
-        _save(folder / file, partial(_grown, frame, words, column))
-    return list(GROWTH)
-
-
-def _grown(frame: pd.DataFrame, words: str, column: str, axes: Any) -> None:
+def _grown(frame: pd.DataFrame, one: Growth, axes: Any) -> None:
     for name, rows in frame.groupby("name", sort=False):
-        points = rows[["memories", column]].dropna().itertuples(index=False, name=None)
+        points = rows[["memories", one.column]].dropna().itertuples(index=False, name=None)
         _line(axes, name, rows["title"].iloc[-1], list(points))
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("memories")
-    axes.set_ylabel(words)
+    _logarithmic(axes, "x", "memories")
+    _logarithmic(axes, "y", f"{one.axis}, {one.unit}")
+    sizes = sorted(frame["memories"].unique())
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
 
 
 def _line(axes: Any, name: str, title: str, points: Sequence[tuple[float, float]]) -> None:
     if points:
-        axes.plot(*zip(*points, strict=True), marker="o", markersize=4, label=title, color=COLOURS.get(name))
+        style = "--" if "+" in name else "-"
+        axes.plot(
+            *zip(*points, strict=True), style, marker="o", markersize=4, label=title, color=COLOURS.get(name)
+        )
 
 
-def _save(path: Path, draw: Callable[[Any], None]) -> None:
+def _logarithmic(axes: Any, which: str, words: str) -> None:
+    """A logarithmic axis that says so, its ticks as plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    getattr(axes, f"set_{which}scale")("log")
+    getattr(axes, f"set_{which}label")(f"{words} ({LOG})")
+    axis = getattr(axes, f"{which}axis")
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=20))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda at, _: f"{at:,.4g}" if at < 1 else f"{at:,.0f}"))
+
+
+def _save(path: Path, title: str, words: Sequence[str], draw: Callable[[Any], None]) -> None:
+    """One plot; `words` are lines under its title."""
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError:
         raise UsageError(REMEDY) from None
-    with rc_context({"svg.hashsalt": "pgmnemo", "svg.fonttype": "none", "font.size": 9}):
-        figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    with rc_context(STYLE):
+        figure = Figure(figsize=(6.4, 4.0 + 0.15 * len(words)), layout="constrained")
         axes = figure.subplots()
         draw(axes)
-        axes.grid(True, which="both", linewidth=0.3)
+        axes.grid(True, linewidth=0.5)
         axes.legend(fontsize=8)
-        figure.savefig(path, metadata={"Date": None})
+        figure.suptitle(title, x=0.01, horizontalalignment="left", fontsize=11, fontweight="bold")
+        axes.set_title("\n".join(words), loc="left", fontsize=8)
+        figure.savefig(path, transparent=True, metadata={"Date": None, "Title": title})

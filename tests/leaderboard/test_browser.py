@@ -14,7 +14,7 @@ from runner.leaderboard.page import page
 @pytest.fixture(scope="module")
 def place(base: Path, check: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("page") / "board.html"
-    place.write_text(page(leaderboard([f"{base}/*"], check=check)), encoding="utf-8")
+    place.write_text(page(leaderboard([f"{base}/*"], check=check), place), encoding="utf-8")
     return place
 
 
@@ -54,7 +54,7 @@ def test_on_a_phone_a_row_is_a_card_that_names_its_figures(browser: Any, place: 
     shown = context.new_page()
     shown.goto(place.as_uri())
     cells = shown.locator(".board tbody tr >> nth=0").locator("td[data-label]")
-    boxes = [cells.nth(place).bounding_box() for place in range(cells.count())]
+    boxes = [cells.nth(at).bounding_box() for at in range(cells.count())]
     assert len(boxes) == 5
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
     assert len({box["y"] for box in boxes}) == 5
