@@ -14,16 +14,18 @@ from runner.report.figures import Figures
 from runner.report.formats import MISSING
 from runner.runs.reading import Results, read_results
 
+PASSAGES = "+passages"
 RECALL, RANK = "recall_any@5", "MRR@50"
-LEFT, PANEL, GAP, ROW, TOP = 150, 190, 18, 19, 58  # pixels
+LEFT, PANEL, GAP, ROW, TOP = 150, 180, 26, 22, 58  # pixels
 STYLE = """
 text { font: 12px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328; }
 .head { font-weight: 600; } .soft { fill: #59636e; font-size: 11px; } .end { text-anchor: end; }
 .mid { text-anchor: middle; } .grid { stroke: #d1d9e0; } .other { stroke: #6e7781; fill: #6e7781; }
-.first { stroke: #0969da; fill: #0969da; }
+.first { stroke: #0969da; fill: #0969da; } .ring circle { fill: #ffffff; }
 @media (prefers-color-scheme: dark) {
   text { fill: #e6edf3; } .soft { fill: #9198a1; } .grid { stroke: #3d444d; }
   .other { stroke: #9198a1; fill: #9198a1; } .first { stroke: #4493f8; fill: #4493f8; }
+  .ring circle { fill: #0d1117; }
 }
 """
 
@@ -67,13 +69,18 @@ def side_by_side(columns: list[Column]) -> str:
 
 
 def plot(columns: list[Column]) -> str:
-    """MRR of each system with its interval: a panel for each corpus, all on one scale from 0 to 1."""
-    names = _names(columns)
+    """MRR of each system with its interval: a panel for each corpus, all on one scale from 0 to 1.
+
+    A system that holds passages in place of lessons has a ring in the same row.
+    """
+    names = [name for name in _names(columns) if not name.endswith(PASSAGES)]
     width, height = LEFT + len(columns) * (PANEL + GAP), TOP + ROW * len(names) + 34
     parts = [_text(LEFT - 10, TOP + ROW * at + 4, name, "end") for at, name in enumerate(names)]
     for place, column in enumerate(columns):
         parts.extend(_panel(column, names, LEFT + place * (PANEL + GAP)))
-    bottom = f"{RANK} with its 95 % interval; pgmnemo is blue; n questions"
+    bottom = (
+        f"{RANK} with its 95 % interval; pgmnemo is blue; a ring: passages in place of lessons; n questions"
+    )
     parts.append(_text(LEFT, height - 4, bottom, "soft"))
     words = "; ".join(f"{one.title}: {one.run.system} {one.cell(one.run.system)}" for one in columns)
     return (
@@ -91,17 +98,22 @@ def _panel(column: Column, names: list[str], left: int) -> list[str]:
         parts.append(f'<path class="grid" d="M{at:g} {TOP - 14}V{bottom}"/>')
         parts.append(_text(at, bottom + 13, f"{tenth / 10:g}", "soft mid"))
     for place, name in enumerate(names):
-        row = column.figures.row(name, column.scope, RANK)
-        if row is None:
-            continue
-        low, at, high = (left + PANEL * row[key] for key in ("ci95_low", "value", "ci95_high"))
-        y, kind = TOP + ROW * place, "first" if name == column.run.system else "other"
-        said = escape(f"{name}: {row['value']:.3f} [{row['ci95_low']:.3f}, {row['ci95_high']:.3f}]")
-        parts.append(
-            f'<g class="{kind}"><title>{said}</title><path d="M{low:.1f} {y}H{high:.1f}" stroke-width="2"/>'
-            f'<circle cx="{at:.1f}" cy="{y}" r="4"/></g>'
-        )
+        kind, y = "first" if name == column.run.system else "other", TOP + ROW * place
+        parts.append(_mark(column, name, left, y - 3, kind))
+        parts.append(_mark(column, name + PASSAGES, left, y + 4, "other ring"))
     return parts
+
+
+def _mark(column: Column, name: str, left: int, y: int, kind: str) -> str:
+    row = column.figures.row(name, column.scope, RANK)
+    if row is None:
+        return ""
+    low, at, high = (left + PANEL * row[key] for key in ("ci95_low", "value", "ci95_high"))
+    said = escape(f"{name}: {row['value']:.3f} [{row['ci95_low']:.3f}, {row['ci95_high']:.3f}]")
+    return (
+        f'<g class="{kind}"><title>{said}</title><path d="M{low:.1f} {y}H{high:.1f}" stroke-width="1.5"/>'
+        f'<circle cx="{at:.1f}" cy="{y}" r="3.5"/></g>'
+    )
 
 
 def _text(x: float, y: float, words: str, kind: str) -> str:
@@ -109,13 +121,14 @@ def _text(x: float, y: float, words: str, kind: str) -> str:
 
 
 def _names(columns: list[Column]) -> list[str]:
-    """Every system, the best MRR of the first run first."""
+    """Every system, the best MRR of the first run first, and behind each what it does with passages."""
     names = dict.fromkeys(name for one in columns for name in one.arms)
     first = columns[0]
 
-    def rank(name: str) -> float:
-        row = first.figures.row(name, first.scope, RANK)
-        return -row["value"] if row else 0.0
+    def rank(name: str) -> tuple[float, str]:
+        own = name.removesuffix(PASSAGES)
+        row = first.figures.row(own, first.scope, RANK)
+        return -row["value"] if row else 0.0, name
 
     return sorted(names, key=rank)
 
