@@ -25,6 +25,7 @@ from runner.systems.asking import LIMIT
 from runner.texts import TEXTS
 
 PASSAGES = "+passages"  # behind the name of a system that is given passages in place of lessons
+HTTP = "http"  # the system that has an address
 LONGEST = 86_400  # seconds of --time-limit
 SYSTEMS_UNDER, WORK, EMBEDDER, RESULTS = "Systems", "Corpus and questions", "Embedder", "Run"  # of --help
 
@@ -137,6 +138,8 @@ class Request(Options):
         for name in ("data", "output", "resume", "cache"):  # paths may be given as text
             if isinstance(place := getattr(self, name), str):
                 object.__setattr__(self, name, Path(place))
+        if self.keep and self.output is not None:
+            raise UsageError("--keep writes to benchmarks/<suite>/results, --output elsewhere: leave one out")
         self._check_asked()
         self._check_systems()
         if self.embedder_name not in (*EMBEDDERS, NO_EMBEDDER):
@@ -168,8 +171,13 @@ class Request(Options):
             kind = kind_of(name)
             if kind.needs_vectors and self.embedder_name == NO_EMBEDDER:
                 raise UsageError(f"{name} needs vectors: name an --embedder other than none")
-        if len(set(named)) < len(named):
+        one_each = {f"{OURS}@{self.number}" if name == OURS else name for name in named}
+        if len(one_each) < len(named):
             raise UsageError(f"a system stands twice in {', '.join(named)}; name each once")
+        if HTTP in named:
+            from runner.systems.http import address
+
+            address(self.system_url)
         if self.beside not in (ALL_SCOPES, HEADLINE_SCOPE):
             raise UsageError(f"--beside takes {ALL_SCOPES} or {HEADLINE_SCOPE}, not {self.beside!r}")
         if self.mode is not None and not self.ours:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import runner
 from runner.embedders import EMBEDDERS, EmbedderOptions, embed_corpus
+from runner.errors import UsageError
 from runner.suites import SUITES
 
 ROOT = Path(runner.__file__).parents[1]
@@ -72,3 +74,18 @@ def test_a_run_whose_vectors_are_cached_imports_no_torch(sql: Path, server: Any,
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'walk'"):
         runner.walk  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"keep": True, "output": "x"}, "--keep writes to benchmarks/<suite>/results, --output elsewhere"),
+        ({"systems": ("pgmnemo@0.3.1",)}, "a system stands twice in pgmnemo, pgmnemo@0.3.1"),
+        ({"systems": ("http",)}, "the system http takes its address by --system-url"),
+        ({"systems": ("http",), "system_url": "nonsense"}, "not 'nonsense'"),
+        ({"beside": "nowhere"}, "--beside takes all or headline, not 'nowhere'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_before_anything_runs(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(sentence)):
+        runner.Request("sample", version="0.3.1", embedder="none", **options)

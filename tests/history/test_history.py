@@ -11,9 +11,13 @@ from typing import Any
 import pytest
 
 from runner.cli import main
-from runner.errors import GateError, UsageError
+from runner.errors import GateError, RefusedError, UsageError
 from runner.history import log_deviation, log_run
 from runner.records import Verdict
+from runner.runs.manifest import write_manifest
+from runner.runs.raw import RAW
+from runner.runs.reading import REPORT
+from runner.runs.timings import TIMINGS
 
 NAME = "v0.2.1_20261121_minilm"
 
@@ -28,7 +32,11 @@ def make(tmp_path: Path, record: Callable[..., Any], shelve: Callable[..., Path]
     def write(**changes: Any) -> Path:
         (tmp_path / "HISTORY.md").write_text("# History\n\n## an older entry\n")
         run = record(name=NAME, **changes)
-        return shelve(tmp_path / run.path, run)
+        folder = shelve(tmp_path / run.path, run)
+        for name in (RAW, TIMINGS, REPORT):
+            (folder / name).write_text("{}\n")
+        write_manifest(folder, run.edition.schemas)
+        return folder
 
     return write
 
@@ -115,3 +123,23 @@ def test_the_commands_say_what_they_did(make: Make, capsys: pytest.CaptureFixtur
         assert main(["history", *words]) == 0
     said = [line.rpartition(": ")[2] for line in capsys.readouterr().out.splitlines()]
     assert said == ["appended", "has it already", "appended"]
+
+
+@pytest.mark.parametrize("spoil", ["changed", "missing", "foreign"])
+@pytest.mark.parametrize("logged", [False, True])
+def test_a_folder_that_is_not_what_its_manifest_lists_is_refused(
+    make: Make, tmp_path: Path, spoil: str, logged: bool
+) -> None:
+    folder = make()
+    if logged:
+        log_run(folder)
+    before = (tmp_path / "HISTORY.md").read_bytes()
+    if spoil == "changed":
+        (folder / RAW).write_text("garbage")
+    elif spoil == "missing":
+        (folder / RAW).unlink()
+    else:
+        (folder / "foreign.txt").touch()
+    with pytest.raises(RefusedError, match=r"the folder was changed since the run"):
+        log_run(folder)
+    assert (tmp_path / "HISTORY.md").read_bytes() == before
