@@ -13,7 +13,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import NoReturn
 
-from cyclopts import App, CycloptsError, Group, UnknownCommandError, UnusedCliTokensError
+from cyclopts import (
+    App,
+    CycloptsError,
+    Group,
+    MissingArgumentError,
+    UnknownCommandError,
+    UnusedCliTokensError,
+)
 
 from runner.bench.command import suite_command
 from runner.database.releases import SQL_FOLDER
@@ -119,11 +126,19 @@ def _carry_out(tokens: Sequence[str], sql: Path) -> int:
 def _words(error: CycloptsError) -> str:
     """What was wrong, without a capital and a full stop."""
     if isinstance(error, UnknownCommandError) and error.unused_tokens and error.app:
+        if (first := error.unused_tokens[0]).startswith("-"):
+            return f"{first} stands before the command; name the command first, and its options after it"
         known = ", ".join(name for name in error.app if not name.startswith("-"))
         return f"there is no command {error.unused_tokens[0]!r}; choose one of: {known}"
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         return f"there is no place for {' '.join(error.unused_tokens)}; a command stands before its options"
     words = " ".join(str(error).split()).rstrip(".")
+    if isinstance(error, MissingArgumentError) and error.argument:
+        _, _, meant = words.partition(". Did you mean ")
+        hint = f"; did you mean {meant}" if meant else ""
+        if error.keyword:
+            return f"{error.keyword} needs a value after it{hint}"
+        return f"{' '.join(error.command_chain or ())} needs {error.argument.name}{hint}"
     return words[:1].lower() + words[1:]
 
 

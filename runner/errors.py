@@ -67,6 +67,12 @@ class SystemFault(RunnerError):
     code = 3
 
 
+class SystemAbsent(SystemFault):
+    """A system that cannot be tried here: a package, a database or a service of it is missing or broken."""
+
+    code = 3
+
+
 class OutputError(RunnerError):
     """A results folder that cannot be written, or a full disk."""
 

@@ -43,16 +43,25 @@ class Registry(Mapping[str, T], Generic[T]):
 class Parts(Registry[T]):
     """A registry of places, `module:attribute`, each loaded when it is first asked for.
 
-    `group` names entry points of other packages, which add to it and take no name that stands there.
+    `group` names entry points of other packages, which add to it. A name that two bring, or that stands
+    there already, means neither: UsageError for whoever asks for it.
     """
 
     def __init__(self, kind: str, places: Mapping[str, str], group: str = "") -> None:
         super().__init__(kind, {})
         self._members = dict(places)
+        self._twice: dict[str, str] = {}  # sentences by name
         for entry in entry_points(group=group) if group else ():
-            self._members.setdefault(entry.name, entry)
+            if self._members.setdefault(entry.name, entry) is not entry:
+                taken = "a built-in name" if entry.name in places else "a name that another package brings"
+                self._twice[entry.name] = (
+                    f"{_package(entry)} brings a {kind} named {entry.name}, which is {taken}; "
+                    f"rename it there, or remove the package"
+                )
 
     def __getitem__(self, name: str) -> T:
+        if name in self._twice:
+            raise UsageError(self._twice[name])
         member = super().__getitem__(name)
         if isinstance(member, str):
             self._members[name] = resolve_name(member)
@@ -65,6 +74,11 @@ class Parts(Registry[T]):
                     f"{error}); mend the package that brings it, or remove it"
                 ) from error
         return super().__getitem__(name)
+
+
+def _package(entry: EntryPoint) -> str:
+    """The package that brings an entry point, by its name where it is known, else by its module."""
+    return f"the package {entry.dist.name if entry.dist else entry.module}"
 
 
 def part(kind: str, package: str, name: str, attribute: str) -> Any:

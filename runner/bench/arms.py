@@ -121,5 +121,11 @@ def remarked(arms: Sequence[Arm], rows: Sequence[Retrieval], depth: int) -> tupl
     )  # fmt: skip
 
 
+def silent(arms: Sequence[Arm], rows: Sequence[Retrieval]) -> list[str]:
+    """The systems that found nothing for any question."""
+    found = {row.arm for row in rows if row.ranking}
+    return [arm.name for arm in arms if arm.role == "system" and not arm.failed and arm.name not in found]
+
+
 def _short(number: int, asked: int) -> str:
     return f"{number:,} of {asked:,} answers had fewer lessons than there are"

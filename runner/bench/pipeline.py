@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from runner.bench.arms import answers_in_all, measure_beside, measure_under_test, remarked
+from runner.bench.arms import answers_in_all, measure_beside, measure_under_test, remarked, silent
 from runner.bench.before import former_duration
 from runner.bench.conclusion import Outcome, log, publish, refuse
 from runner.bench.heading import arm_of, heading
@@ -75,6 +75,8 @@ def run(
                     measure_beside(work, material, raw, timings)
             rows = list(read_raw(folder.path / RAW))
             work.note(arms=remarked(work.run.arms, rows, work.run.edition.retrieval.depth))
+            for name in silent(work.run.arms, rows):
+                progress.say(f"{name}: every answer was empty")
             with work.watch.stage("score"):
                 metrics = metrics_of(work.run, rows)
             _check_again(work, Counter((row.arm, row.scope) for row in rows), folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runner.gates.facts import Facts
 from runner.gates.gate import Finding, Gate
+from runner.gates.parts import changed_words
 from runner.records import Question, Status
 
 EXPECTED = "100 % of the evidence ids and of the questions that cite evidence resolve to a lesson"
@@ -43,6 +44,10 @@ def _where(lost: list[str]) -> str:
 def _resolve(facts: Facts) -> str:
     if not facts.canonical_granularity:
         return "none: the corpus cites what it does not hold at this granularity"
+    if changed := changed_words(facts):
+        return (
+            f"get the files that were changed ({changed}) with `python -m runner fetch {facts.corpus.suite}`"
+        )
     return "read every id in every evidence string and match it without its turn (§2.2.2)"
 
 

@@ -27,6 +27,12 @@ def file_words(facts: Facts) -> str:
     return "; ".join([f"{part_words(facts)}{each}", *faults])
 
 
+def changed_words(facts: Facts) -> str:
+    """The files that are there under a registered name with other bytes; empty where there is none."""
+    pinned = registered_files(facts.edition, facts.corpus.suite)
+    return _shown(dict(_faults(facts.corpus.files, pinned))["changed"])
+
+
 def _faults(found: Mapping[str, str], pinned: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
     names = {digest: name for name, digest in pinned.items()}
     strange = {name: digest for name, digest in found.items() if name not in pinned}

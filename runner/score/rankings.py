@@ -49,6 +49,8 @@ def read_rankings(path: Path) -> Rankings:
     """Every ranking of the file, plain or packed; RankingsError names the line that is wrong."""
     path = path.expanduser()
     try:
+        if path.is_dir():
+            raise RankingsError(f"--rankings: {path} is a folder; name the file of rankings in it")
         empty = not path.stat().st_size
     except OSError as error:
         raise RankingsError(f"--rankings: {path} cannot be read ({error.strerror}); name a file") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from rich.console import Console
@@ -79,6 +80,11 @@ def sentences(stated: Stated) -> Iterator[str]:
             f"{count(number)} of {count(stated.scored)} questions have no ranking by {arm} in {scope}: each "
             "counts 0"
         )
+    for (arm, scope), number in _empty(stated).items():
+        yield (
+            f"{count(number)} of {count(stated.scored)} questions have an empty ranking by {arm} in {scope}: "
+            "each counts 0"
+        )
     if stated.cut:
         yield f"{count(stated.cut)} rankings were deeper than {edition.retrieval.depth} and are cut there"
     if stated.uncited:
@@ -90,3 +96,9 @@ def sentences(stated: Stated) -> Iterator[str]:
             f"as {reading['reading']} counts, {reading['arm']}: {reading['metric']} {value} "
             f"(n = {count(reading['n'])})"
         )
+
+
+def _empty(stated: Stated) -> Counter[tuple[str, str]]:
+    """The rankings that the file gives without an id in them, by arm and scope; positive counts alone."""
+    empty = Counter((row.arm, row.scope) for row in stated.rows if not row.ranking)
+    return empty - Counter(stated.missing)

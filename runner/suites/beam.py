@@ -53,6 +53,8 @@ def read(suite: str, size: str, source: Source, level: str, write: Write) -> Cor
         project = f"{size}_{number}"
         batches = typed(source.within(name).document(), list, f"what {source.path / name} holds")
         messages = [message for batch in batches for message in _messages(batch, name)]
+        if not messages:
+            raise CorpusError(f"{source.path / name} holds no message; fetch it again, or take the chat out")
         mine = list(_segments(project, messages, write))
         segments += mine
         now = max((one.time for one in messages if one.time), default=None)
@@ -78,8 +80,9 @@ def _chats(source: Source) -> list[tuple[int, str]]:
     for name in source.names(*FOLDER_OF, f"*/{QUESTIONS}"):
         folder = name.partition("/")[0]
         if not re.fullmatch(r"[1-9]\d*", folder):
+            remedy = "name it without leading zeros" if re.fullmatch(r"0+[1-9]\d*", folder) else "take it out"
             raise CorpusError(
-                f"{source.path / folder} is no chat of BEAM, whose folders are numbers; take it out"
+                f"{source.path / folder} is no chat of BEAM, whose folders are numbers; {remedy}"
             )
         files = set(source.names(*(f"{folder}/{known}" for known in (*CHATS, QUESTIONS))))
         chat = next((known for known in CHATS if f"{folder}/{known}" in files), None)

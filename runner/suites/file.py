@@ -44,7 +44,10 @@ def read(source: Source, level: str, write: Write) -> Corpus:
     segments = [segment for entry in own.sessions for segment in reading.segments(entry)]
     questions = [reading.question(entry, at) for at, entry in enumerate(own.questions, start=1)]
     if not any(question.scored for question in questions):
-        raise CorpusError(f"no question of {source.path.name} cites evidence, so that none can be scored")
+        raise CorpusError(
+            f"no question of {source.path.name} cites evidence, so that none can be scored; give "
+            f"{own.questions[0].where} or another the ids of what answers it"
+        )
     pool = (SearchScope("pool", pooled=True),) if len(reading.latest) > 1 else ()
     kinds = list(dict.fromkeys(question.type for question in questions))
     turns = sum(len(entry.record["turns"]) for entry in own.sessions)
@@ -70,7 +73,7 @@ class Reading:
         self.places: dict[str, Place] = {}
         self.latest: dict[str, datetime | None] = {}
         self._named: bool | None = None  # whether sessions name their projects
-        self._keys: set[str] = set()
+        self._keys: dict[str, Entry] = {}
 
     def segments(self, entry: Entry) -> Iterator[Segment]:
         """The session, or each of its turns."""
@@ -78,30 +81,33 @@ class Reading:
         project, turns = self._project(record, where), record["turns"]
         ids = self._ids(record, project, where)
         dates = [turn.get("time") or record.get("time") for turn in turns]
-        said = [_turn(turn, f"turn {at} of {where}") for at, turn in enumerate(turns, start=1)]
-        times = [self._time(date, where) for date in dates]
+        places = [f"turn {at} of {where}" for at in range(1, len(turns) + 1)]
+        said = list(map(_turn, turns, places))
+        times = [
+            self._time(date, place if turn.get("time") else where)
+            for date, place, turn in zip(dates, places, turns, strict=True)
+        ]
         if self.level == "turn":
             for one, date, time, turn in zip(ids, dates, times, said, strict=True):
                 yield self._segment(project, one, date, time, (turn,))
         else:
             date = record.get("time") or dates[0]
-            yield self._segment(project, _id(record["id"]), date, self._time(date, where), tuple(said))
+            session = _id(record["id"], where)
+            yield self._segment(project, session, date, self._time(date, where), tuple(said))
         known = [time for time in (self.latest.get(project), *times) if time is not None]
         self.latest[project] = max(known, default=None)
 
     def question(self, entry: Entry, number: int) -> Question:
         """The question; its key is its id, or `q` and its number in the file."""
         record, where = entry.record, entry.where
-        key, kind = _id(record.get("id", f"q{number}")), record.get("type", UNTYPED)
-        if key in self._keys:
-            raise CorpusError(f"in {self.file} two questions have the id {key!r}, the second is {where}")
-        self._keys.add(key)
+        key, kind = _id(record.get("id", f"q{number}"), where), record.get("type", UNTYPED)
+        self._check_key(key, entry)
         if kind in TAKEN:
             raise CorpusError(
                 f"'type' of {where} is {kind!r}, under which the runner counts; name it otherwise"
             )
         project = self._asked_in(record, where)
-        cited = dict.fromkeys(map(_id, record["evidence"]))
+        cited = dict.fromkeys(_id(one, where) for one in record["evidence"])
         return Question(
             key=key,
             project=project,
@@ -109,6 +115,17 @@ class Reading:
             type=_text(kind, f"'type' of {where}"),
             evidence=tuple(Evidence(one, self._gold(one, project, where)) for one in cited),
             as_of=self._time(record.get("as_of"), where) or self.latest[project],
+        )
+
+    def _check_key(self, key: str, entry: Entry) -> None:
+        before = self._keys.setdefault(key, entry)
+        if before is entry:
+            return
+        unnamed = [one.where for one in (before, entry) if "id" not in one.record]
+        own = f" ({unnamed[0]} has no id and is named by its number)" if unnamed else ""
+        raise CorpusError(
+            f"in {self.file} two questions have the id {key!r}, the second is {entry.where}{own}; give one "
+            "of them another id"
         )
 
     def _project(self, record: Json, where: str) -> str:
@@ -123,15 +140,16 @@ class Reading:
 
     def _ids(self, record: Json, project: str, where: str) -> list[str]:
         """The ids of the session's turns: their own, or the session's with their number."""
-        session, turns = _id(record["id"]), record["turns"]
+        session, turns = _id(record["id"], where), record["turns"]
         lone = len(turns) == 1 and "id" not in turns[0]
-        numbered = (_id(turn.get("id", f"{session}#{at}")) for at, turn in enumerate(turns, start=1))
+        given = (turn.get("id", f"{session}#{at}") for at, turn in enumerate(turns, start=1))
+        numbered = (_id(one, where) for one in given)
         ids = [session] if lone else list(numbered)
         for one in [session] if lone else [session, *ids]:
             if one in self.places:
                 raise CorpusError(
-                    f"the id {one!r} stands twice in {self.file}, the second time in {where}; ids of "
-                    f"sessions and turns are unique in the whole file, as '{project}/{one}' would be"
+                    f"the id {one!r} stands twice in {self.file}, the second time in {where}; give "
+                    "each session and each turn an id of its own, in all projects together"
                 )
             turn = one if one != session else (ids[0] if len(ids) == 1 else None)
             self.places[one] = Place(project, session, turn)
@@ -187,9 +205,9 @@ def _turn(turn: Mapping[str, Any], where: str) -> Turn:
     return Turn(speaker, words, person=speaker.lower() != ASSISTANT)
 
 
-def _id(given: str | float) -> str:
-    """An id as text; a whole number is one, too."""
-    return _text(given if isinstance(given, str) else str(int(given)), "an id")
+def _id(given: str | float, where: str) -> str:
+    """An id of the entry at `where` as text; a whole number is one, too."""
+    return _text(given if isinstance(given, str) else str(int(given)), f"an id of {where}")
 
 
 def _text(text: str, where: str) -> str:

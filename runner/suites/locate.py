@@ -49,7 +49,8 @@ def locate_folder(
 ) -> Path:
     """The folder of the files of `suite`, which are like `patterns`; CorpusError says what was missing.
 
-    `data` and the variable name the folder itself or the one that holds it under its registered name.
+    `data` and the variable name the folder itself or the one that holds it under its registered name, be it
+    in its folder `chats`, as BEAM's repository has it.
     """
     pins = current().suite(suite)
     variable = pins.data_variable or ""
@@ -87,8 +88,8 @@ def _others(suite: str) -> dict[str, str]:
 
 
 def _holding(place: Path, name: str, patterns: tuple[str, ...]) -> Path | None:
-    """The folder `name` in `place` or, where there is none, `place` itself, if such files are in it."""
-    folders = (place / name, place)
+    """The folder `name` in `place` or in its `chats`, else `place` itself, if such files are in it."""
+    folders = (place / name, place / "chats" / name, place)
     return next((one for one in folders for pattern in patterns for _ in one.glob(pattern)), None)
 
 

@@ -7,8 +7,8 @@ session and a question hold is checked here by file.schema.json; what they mean 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ class Entry:
 
     record: Json
     where: str
+    names: Mapping[str, str] = field(default_factory=dict)  # what the file calls a key, where it is not ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class Own:
     name: str
     sessions: list[Entry]
     questions: list[Entry]
+    kind: str = "session"  # what the file calls a session
 
 
 def read_own(source: Source) -> Own:
@@ -48,7 +50,7 @@ def read_own(source: Source) -> Own:
     found = _lines(text, file) if _is_lines(text) else _whole(_parsed(text, file, 1), file)
     for kind, entries in (("session", found.sessions), ("question", found.questions)):
         if not entries:
-            raise CorpusError(f"{file} holds no {kind}; {SHAPE}")
+            raise CorpusError(f"{file} holds no {found.kind if kind == 'session' else kind}; {SHAPE}")
         for entry in entries:
             _check(kind, entry)
     return found
@@ -140,16 +142,28 @@ def _entries(document: Json, key: str, file: str) -> Iterator[Entry]:
 def _of_memini(document: Json, file: str) -> Own:
     """Each item as a session of one turn without a speaker; what else memini's file holds is passed over."""
     sessions, questions = [], []
+    _check_apart(document, "items", "sessions", file)
     for number, item in enumerate(each(document, "items", dict, file), start=1):
         where = f"item {number:,} of {file}"
+        _check_apart(item, "content", "turns", where)
         turn = {"text": take(item, "content", str, where)}
-        sessions.append(Entry({"id": item.get("id"), "turns": [turn]}, where))
+        sessions.append(Entry({"id": item.get("id"), "turns": [turn]}, where, {"turns[0].text": "content"}))
     for number, item in enumerate(each(document, "questions", dict, file), start=1):
         where = f"question {number:,} of {file}"
-        gold = take(item, "gold", list, where)
+        _check_apart(item, "gold", "evidence", where)
+        gold, query = take(item, "gold", list, where), take(item, "query", str, where)
         more = {key: item[key] for key in ("id", "type") if key in item}
-        questions.append(Entry({"text": take(item, "query", str, where), "evidence": gold, **more}, where))
-    return Own(_name(document, file), sessions, questions)
+        record = {"text": query, "evidence": gold, **more}
+        questions.append(Entry(record, where, {"text": "query", "evidence": "gold"}))
+    return Own(_name(document, file), sessions, questions, "item")
+
+
+def _check_apart(record: Json, theirs: str, ours: str, where: str) -> None:
+    """CorpusError where an object has a key of memini's shape and the one that means the same in ours."""
+    if theirs in record and ours in record:
+        raise CorpusError(
+            f"{where} has both {theirs!r} and {ours!r}, which mean the same; keep one of the two"
+        )
 
 
 def _name(document: Json, file: str) -> str:
@@ -168,12 +182,15 @@ def _check(kind: str, entry: Entry) -> None:
     try:
         _compiled(kind)(entry.record)
     except fastjsonschema.JsonSchemaValueException as error:
-        raise CorpusError(f"{_words(error, entry.where)}; {SHAPE}") from None
+        raise CorpusError(f"{_words(error, entry)}; {SHAPE}") from None
 
 
-def _words(error: Any, where: str) -> str:
-    """What is wrong with an entry, in one sentence."""
-    place = str(error.name).removeprefix("data").removeprefix(".")
+def _words(error: Any, entry: Entry) -> str:
+    """What is wrong with an entry, in one sentence, under the names that its file has for the keys."""
+    where, place = entry.where, str(error.name).removeprefix("data").removeprefix(".")
+    for ours, theirs in entry.names.items():
+        if place.startswith(ours):
+            place = theirs + place.removeprefix(ours)
     subject = f"{place!r} of {where}" if place else where
     if error.rule == "required":
         missing = next(key for key in error.rule_definition if key not in error.value)

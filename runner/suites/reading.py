@@ -43,6 +43,16 @@ class Source:
         found = (path for pattern in patterns for path in self.path.glob(pattern) if path.is_file())
         return sorted({path.relative_to(self.path).as_posix() for path in found})
 
+    def entries(self, ending: str) -> list[str]:
+        """Names of all that could be meant as a file of the corpus, in order.
+
+        That is what has `ending` in its name in any case, packed or not, and every folder and dead link that
+        is not hidden; what `fetch` has not brought whole (`.part`) is none yet.
+        """
+        here = self.path.iterdir()
+        found = (path for path in here if not path.name.startswith(".") and path.suffix != ".part")
+        return sorted(one.name for one in found if ending in one.name.lower() or not one.is_file())
+
     def within(self, name: str) -> Source:
         """The file `name` of the folder."""
         opened = self._within[name] = Source(self.path / name)

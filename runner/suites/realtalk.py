@@ -70,9 +70,9 @@ def read(source: Source, level: str, write: Write) -> Corpus:
 def _chats(source: Source) -> list[tuple[str, str]]:
     """(name of the file, project) in order of the chats' numbers."""
     found: dict[str, str] = {}
-    for name in source.names("*.json"):
+    for name in source.entries(".json"):
         chat = CHAT.fullmatch(name)
-        if chat is None:
+        if chat is None or not (source.path / name).is_file():
             raise CorpusError(
                 f"{source.path / name} is no file of REALTALK, whose chats are named {CHATS}; take it out"
             )

@@ -97,6 +97,8 @@ def _given(suite: str, data: Path | None) -> Path:
             "(benchmarks/YOUR_DATA.md)"
         )
     path = data.expanduser()
+    if path == Path():
+        raise CorpusError("--data is empty, or '.', and a folder is no file; name a JSON or JSONL file")
     if not isfile(path):
         raise CorpusError(
             f"--data names {path}, which is no file or may not be read; name a JSON or JSONL file"

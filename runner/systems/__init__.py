@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import metadata
+from types import ModuleType
 
 from runner.database.folders import leased, watched
-from runner.errors import SystemFault, UsageError
+from runner.errors import SystemAbsent, SystemFault, UsageError
 from runner.registry import Parts
 from runner.systems.asking import PATIENCE, faults, within
 from runner.systems.system import (
@@ -77,13 +78,13 @@ def absent(kind: Kind, environ: Mapping[str, str] = os.environ) -> str:
 def open_system(name: str, place: Place) -> Iterator[System]:
     """The system `name` at `place`, in a folder of its own, for the length of the block.
 
-    A version in the name goes before the place's. Raises SystemFault where a package of it is missing, and
-    what its `open` raises. The folder outlives no run, not even a killed one.
+    A version in the name goes before the place's. Raises SystemAbsent where a package of it is missing or
+    broken, and what its `open` raises. The folder outlives no run, not even a killed one.
     """
     kind, version = kind_of(name), name.partition("@")[2]
     if lacking := absent(kind, place.environ):
-        raise SystemFault(f"{name} is {lacking}")
-    with leased(place.folder) as held, watched(held):
+        raise SystemAbsent(f"{name} is {lacking}")
+    with leased(place.folder) as held, watched(held), _whole(name, kind):
         own = held / FILES
         own.mkdir()
         with faults(name):
@@ -95,6 +96,22 @@ def open_system(name: str, place: Place) -> Iterator[System]:
             raise
         with faults(name):
             system.close()
+
+
+@contextmanager
+def _whole(name: str, kind: Kind) -> Iterator[None]:
+    """Inside the block, an import that fails and a module that lacks something say how to mend it."""
+    try:
+        yield
+    except Exception as error:
+        cause = error.__cause__ if isinstance(error, SystemFault) else error
+        lacks = isinstance(cause, AttributeError) and isinstance(cause.obj, ModuleType)
+        if not (kind.packages and (lacks or isinstance(cause, ImportError))):
+            raise
+        packages = " ".join(kind.packages)
+        reinstall = f"pip install -c constraints.txt --force-reinstall --no-deps {packages}"
+        told = str(error) if cause is not error else f"{name} failed: {type(error).__name__}: {error}"
+        raise SystemAbsent(f"{told}; reinstall what it needs: {reinstall}") from cause
 
 
 def _installed(package: str) -> bool:

@@ -18,6 +18,7 @@ from typing import Any
 from runner.database import database_errors
 from runner.errors import RunnerError, SystemFault
 from runner.runs.canonical import SCORE_DIGITS, significant
+from runner.systems.said import said
 from runner.systems.system import Concurrent, Explained, Lessons, Match, Query, System
 
 LIMIT = 60.0  # seconds that one question may take, unless another limit is given
@@ -55,8 +56,7 @@ def faults(name: str) -> Iterator[None]:
 
 
 def _line(error: BaseException) -> str:
-    line = (str(error).strip().splitlines() or ["no reason given"])[0]
-    return line if len(line) <= SAID else f"{line[: SAID - 1]}…"
+    return said((str(error).strip().splitlines() or ["no reason given"])[0], SAID)
 
 
 class Judge:

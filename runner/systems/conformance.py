@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 
 from runner.embedders import EmbedderOptions
 from runner.embedders.hashing import FeatureHashing
-from runner.errors import RunnerError, UsageError
+from runner.errors import DatabaseError, RunnerError, SystemAbsent, UsageError
 from runner.records import Matrix
 from runner.systems import Kind, Lesson, Lessons, Match, Place, Query, System, kind_of, open_system
 from runner.systems.asking import Judge, answers, faults
+from runner.systems.said import plain
 from runner.systems.system import Concurrent, Resettable
 
 PROJECTS = ("00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b",
@@ -98,27 +99,37 @@ class Bench:
 
 
 def check_system(name: str, place: Place) -> Iterator[Checked]:
-    """What each check finds, as soon as it is known; UsageError for an unknown system."""
+    """What each check finds, as soon as it is known.
+
+    UsageError for an unknown system; SystemAbsent or DatabaseError where it cannot be tried here.
+    """
     kind = kind_of(name)
-    lessons = Small(vectors=kind.vectors)
+    lessons, opened = Small(vectors=kind.vectors), False
     try:
         with open_system(name, place) as system:
-            yield Checked("opens", True, f"{kind.title} {system.facts().get('version', '')}".strip())
+            with faults(name):
+                version = system.facts().get("version", "")
+            opened = True
+            yield Checked("opens", True, plain(f"{kind.title} {version}".strip()))
             with faults(name):
                 taken = sum(system.load(lessons).values())
             yield Checked("loads", True, f"{len(lessons)} lessons in {taken:.1f} s")
             bench = Bench(name, kind, system, lessons, place)
             yield from (_checked(title, check, bench) for title, check in CHECKS.items())
         yield _checked("a new opening is empty", _empties, bench)
-    except UsageError:
+    except (UsageError, SystemAbsent):
         raise
     except RunnerError as error:
+        if isinstance(error, DatabaseError) and not opened:
+            raise
         yield Checked("opens and loads", False, str(error))
 
 
 def _checked(title: str, check: Callable[[Bench], str], bench: Bench) -> Checked:
     try:
         return Checked(title, True, check(bench))
+    except SystemAbsent:
+        raise
     except (Broken, RunnerError) as error:
         return Checked(title, False, str(error))
 

@@ -7,7 +7,8 @@
 the shape that the wrappers of PrecisionMemBench have. A user is a scope of one run, new in every run, so that
 nothing needs to be emptied: `/reset` is sent only where the place allows it. Our neutral id goes along as
 `metadata.id` and `metadata.beliefId` and comes back as `id` (or in `metadata`). A service that cuts a lesson
-into several memories answers some of them; the best stands for the lesson.
+into several memories answers some of them; the best stands for the lesson, and the facts say so. The same
+memory twice, more than asked for, a score that is no number and scores that rise are faults.
 """
 
 from __future__ import annotations
@@ -15,24 +16,30 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import pairwise
+from http.client import IncompleteRead
+from math import isfinite
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 import urllib3
 
-from runner.errors import SystemFault, UsageError
+from runner.errors import SystemAbsent, SystemFault, UsageError
 from runner.progress import QUIET, Progress
 from runner.systems.asking import WORKERS
+from runner.systems.said import said
 from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query, System
 
 KEY_VARIABLE = "PGMNEMO_SYSTEM_KEY"  # sent as a bearer where it is set
 TIMEOUT = urllib3.Timeout(connect=10.0, read=600.0)  # asking has a limit of its own
-BUSY = urllib3.Retry(total=4, backoff_factor=0.5, status_forcelist=(429, 502, 503, 504), allowed_methods=None)
+BUSY = urllib3.Retry(  # of what was surely not stored: a lost answer is no reason to store it again
+    total=4, read=False, other=False, backoff_factor=0.5, status_forcelist=(429, 502, 503, 504),
+    allowed_methods=None, raise_on_status=False,
+)  # fmt: skip
+TOO_MANY = 429
 SAID = 200  # characters of an answer that an error repeats
 SEEN = 10  # memories asked for a lesson wanted, at the most, where several stand for one
 ALL = "all"
@@ -42,9 +49,10 @@ class Http(System):
     """The service at the place's address."""
 
     def __init__(self, place: Place) -> None:
-        self._url, self._reset = _address(place.url), place.allow_reset
+        self._url, self._reset = address(place.url), place.allow_reset
         self._pool = urllib3.PoolManager(maxsize=2 * WORKERS, timeout=TIMEOUT, headers=_headers())
         self._run = uuid4().hex[:12]
+        self._answered = self._cut = False  # whether it ever answered; several memories for one lesson
         if self._reset and not place.rehearsal:
             self.reset()
 
@@ -73,12 +81,13 @@ class Http(System):
         user, wanted = self._user(query.project), k
         while True:
             answer = self._call("POST", "/search", {"query": query.text, "user_id": user, "limit": wanted})
-            found = _memories(answer, f"{self._url}/search")
+            found = _memories(answer, f"{self._url}/search", wanted)
             best: dict[int, Match] = {}
             for match in found:
                 best.setdefault(match.number, match)
+            self._cut |= len(best) < len(found)
             if len(best) >= k or len(found) < wanted or len(found) == len(best) or wanted >= SEEN * k:
-                return _falling(list(best.values())[:k])
+                return list(best.values())[:k]
             wanted *= 2
 
     def client(self, settings: Mapping[str, str] | None = None) -> Http:
@@ -86,7 +95,8 @@ class Http(System):
         return self
 
     def facts(self) -> Mapping[str, str]:
-        return {"version": "", "address": self._url}
+        cut = {"memories": "several of one lesson; the best stands for it"} if self._cut else {}
+        return {"version": "", "address": self._url, **cut}
 
     def close(self) -> None:
         """A client is closed with the system, whose connections it shares."""
@@ -103,28 +113,57 @@ class Http(System):
                 method, f"{self._url}{path}", json=body, retries=retries, redirect=False
             )
         except urllib3.exceptions.HTTPError as error:
-            reason = str(getattr(error, "reason", None) or error).rpartition(": ")[2]
-            raise SystemFault(f"{where} got no answer ({_short(reason)}); check --system-url") from None
+            raise self._unanswered(where, getattr(error, "reason", None) or error) from None
+        self._answered = True
         if answer.status >= 300:
-            raise SystemFault(
-                f"{where} answered {answer.status}: {_short(answer.data.decode(errors='replace'))}"
-            )
+            told = said(answer.data.decode(errors="replace"), SAID) or "nothing else"
+            many = "; raise its limit of requests for this run" if answer.status == TOO_MANY else ""
+            raise SystemFault(f"{where} answered {answer.status}: {told}{many}")
         if method == "DELETE" or path == "/add":
             return None
         try:
             return json.loads(answer.data)
         except ValueError:
             raise SystemFault(
-                f"{where} did not answer with JSON: {_short(answer.data.decode(errors='replace'))}"
+                f"{where} did not answer with JSON: {said(answer.data.decode(errors='replace'), SAID)}"
             ) from None
 
+    def _unanswered(self, where: str, error: Any) -> SystemFault:
+        """Why there is no whole answer: nobody is there, no longer there, or stopped in the middle."""
+        if cut := _cut(error):
+            got = cut.partial if isinstance(cut.partial, int) else len(cut.partial)
+            of = f" of {got + cut.expected}" if isinstance(cut.expected, int) else ""
+            return SystemFault(f"{where}: its answer broke off after {got}{of} bytes; see its log")
+        if isinstance(error, urllib3.exceptions.ProtocolError):
+            return SystemFault(f"{where}: the connection broke off without an answer; see its log")
+        reason = said(str(error).rpartition(": ")[2], SAID)
+        if self._answered:
+            return SystemFault(f"{where} got no answer ({reason}), and did before; see whether it still runs")
+        return SystemAbsent(f"{where} got no answer ({reason}); start the service, or check --system-url")
 
-def _memories(answer: Any, where: str) -> list[Match]:
-    """The memories of an answer under our ids, best first."""
+
+def _cut(error: object) -> IncompleteRead | None:
+    """The part of an error that counts the bytes of an answer which broke off."""
+    if isinstance(error, IncompleteRead):
+        return error
+    return next(filter(None, map(_cut, getattr(error, "args", ()))), None)
+
+
+def _memories(answer: Any, where: str, limit: int) -> list[Match]:
+    """The memories of an answer under our ids, best first; at most `limit`, none of them twice."""
     listed = answer.get("results") if isinstance(answer, dict) else answer
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-        raise SystemFault(f"{where} answered no list of results: {_short(json.dumps(answer))}")
-    return [Match(_number(one, where), _score(one)) for one in listed]
+        raise SystemFault(f"{where} answered no list of results: {said(json.dumps(answer), SAID)}")
+    if len(listed) > limit:
+        raise SystemFault(f"{where} answered {len(listed)} memories where {limit} were asked for")
+    matches = [Match(_number(one, where), _score(one, where)) for one in listed]
+    seen = set()
+    for one, match in zip(listed, matches, strict=True):
+        memory = (match.number, json.dumps(one.get("id")), json.dumps(one.get("memory")))
+        if memory in seen:
+            raise SystemFault(f"{where} answered the same memory of lesson {match.number} twice")
+        seen.add(memory)
+    return matches
 
 
 def _number(memory: Mapping[str, Any], where: str) -> int:
@@ -133,23 +172,24 @@ def _number(memory: Mapping[str, Any], where: str) -> int:
     for name in (memory.get("id"), held.get("id"), held.get("beliefId")):
         if isinstance(name, str | int) and str(name).isdigit():
             return int(name)
-    raise SystemFault(f"{where} answered a memory without our id: {_short(json.dumps(memory))}")
+    raise SystemFault(f"{where} answered a memory without our id: {said(json.dumps(memory), SAID)}")
 
 
-def _score(memory: Mapping[str, Any]) -> float | None:
+def _score(memory: Mapping[str, Any], where: str) -> float | None:
+    """None where the service gives none; whether they fall is seen where any system is asked."""
     score = memory.get("score")
-    return float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
+    if score is None:
+        return None
+    try:
+        if isinstance(score, int | float) and not isinstance(score, bool) and isfinite(score):
+            return float(score)
+    except OverflowError:
+        pass
+    raise SystemFault(f"{where} answered a score that is no number: {said(json.dumps(score), SAID)}")
 
 
-def _falling(matches: Sequence[Match]) -> list[Match]:
-    """The order is the service's; scores that do not fall with it are left out."""
-    scores = [match.score for match in matches]
-    if None in scores or any(one < other for one, other in pairwise(scores)):  # type: ignore[operator]
-        return [Match(match.number) for match in matches]
-    return list(matches)
-
-
-def _address(url: str | None) -> str:
+def address(url: str | None) -> str:
+    """The address without a slash at its end; UsageError for none, or for one that cannot be asked."""
     parts = urlsplit(url or "")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         what = f"not {url!r}" if url else "and none is given"
@@ -164,11 +204,6 @@ def _address(url: str | None) -> str:
 def _headers() -> dict[str, str]:
     key = os.environ.get(KEY_VARIABLE, "").strip()
     return {"User-Agent": "pgmnemo-bench", **({"Authorization": f"Bearer {key}"} if key else {})}
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= SAID else f"{line[: SAID - 1]}…"
 
 
 HTTP = Kind(

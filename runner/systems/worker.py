@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import SystemFault
+from runner.systems.said import plain
 
 LINE = 1 << 26  # bytes that an answer may have
 SAID = 120  # characters of a wrong answer that are repeated
@@ -89,15 +90,17 @@ class Worker:
         self._kill()
         code = self._process.wait()
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-        said = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
-        return f"{self._name} failed: its process ended {how}" + (f": {said[0][:SAID]}" if said else "")
+        last = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
+        return f"{self._name} failed: its process ended {how}" + (
+            f": {plain(last[0][:SAID])}" if last else ""
+        )
 
     def _result(self, answer: bytes) -> Any:
         try:
             known = json.loads(answer)
             if isinstance(known, dict) and len(known) == 1:
                 if "error" in known:
-                    raise SystemFault(f"{self._name} failed: {known['error']}")
+                    raise SystemFault(f"{self._name} failed: {plain(str(known['error']))}")
                 return known["result"]
         except (ValueError, KeyError):
             pass

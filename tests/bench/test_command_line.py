@@ -56,6 +56,37 @@ def test_defaults_stand_in_the_documents(option: str, default: str) -> None:
     assert f"`{default}`" in row.split("|")[3]
 
 
+def test_the_documents_name_the_granularities_of_every_suite() -> None:
+    """Those that some suites have alone stand beside the names of all of them."""
+    row = next(line for line in COMMANDS.splitlines() if line.startswith("| `--granularity "))
+    words, default = row.split("|")[2:4]
+    others, beam = words.split(";")[1:]
+    for name, suite in SUITES.items():
+        assert f"`{suite.levels[0]}`" in default
+        assert (f"`{name}`" in others) == ("turn" in suite.levels), name
+        assert (suite.levels == ("message",)) == name.startswith("beam"), name
+    assert "`beam` suites have `message` alone" in beam
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["score"], "score needs --suite;"),
+        (["score", "--suit", "sample"], "score needs --suite; did you mean --suite instead of --suit?;"),
+        (["check-system"], "check-system needs NAME;"),
+        (["peers", "install"], "peers install needs NAME;"),
+        (["score", "--suite"], "--suite needs a value after it;"),
+        (["--quiet", "sample"], "--quiet stands before the command; name the command first, and its options"),
+    ],
+)
+def test_what_a_command_line_lacks_is_named(
+    cli: Callable[..., Any], arguments: list[str], sentence: str
+) -> None:
+    ended = cli(*arguments)
+    assert ended.code == 2
+    assert ended.err.startswith(f"wrong use: {sentence}")
+
+
 def test_help_fits_80_columns(cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     for words in (["--help"], ["sample", "--help"], ["fetch", "--help"]):

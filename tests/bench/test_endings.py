@@ -77,6 +77,9 @@ def ending(cause: str) -> Callable[[Case], Case]:
 for cause, arguments in {
     "no command": [],
     "an unknown command": ["nothing"],
+    "an option before the command": ["--quiet", "sample"],
+    "a needed option left out": ["score"],
+    "an option without its value": ["sample", "--data"],
     "an unknown option": ["sample", "--nonsense"],
     "a word in place of a number": ["sample", "--limit", "x"],
     "an unknown embedder": ["sample", "--embedder", "x"],

@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 
 import runner
+from runner.bench.arms import silent
 from runner.errors import UsageError
 from runner.progress import QUIET, Progress
+from runner.records import Hit, Retrieval
 from runner.runs.reading import Results, read_results
+from runner.runs.run import Arm
 from runner.systems import SYSTEMS, Kind, Lessons, Match, Place, Query, System, absent, kind_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")
@@ -314,6 +317,14 @@ def test_answers_that_fall_short_are_remarked_whether_the_run_was_interrupted_or
     assert whole.run.arms[0].remarks == ()
     for results in (whole, resumed):
         intact(results, sql)
+
+
+def test_a_system_that_never_finds_anything_is_known() -> None:
+    def row(arm: str, *found: str) -> Retrieval:
+        return Retrieval("q", "a", arm, "pool", "p", 9, ("x",), tuple(map(Hit, found)))
+
+    arms = [Arm("full", "", "system"), Arm("empty", "", "system"), Arm("gone", "", "system", failed="why")]
+    assert silent(arms, [row("full"), row("full", "y"), row("empty"), row("empty")]) == ["empty"]
 
 
 def test_another_choice_of_systems_is_another_run(

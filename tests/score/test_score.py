@@ -17,6 +17,7 @@ from runner.errors import CorpusError, RankingsError, RunnerError, UsageError
 from runner.records import Corpus
 from runner.runs.schemas import fault
 from runner.score import Stated, score
+from runner.score.terminal import sentences
 from runner.suites import SUITES
 
 ROOT = Path(__file__).parents[2]
@@ -102,6 +103,18 @@ def test_a_question_without_a_ranking_counts_as_nothing_found(
     assert dict(stated.missing) == {("mine", "conversation"): 27}
     rows = [row for row in stated.document["results"] if row["type"] == "all"]
     assert {row["n"] for row in rows} == {36}
+
+
+def test_empty_rankings_count_nothing_and_are_said(tmp_path: Path, corpus: Corpus) -> None:
+    lines = [json.dumps({"question": one.key, "ranking": []}) for one in corpus.questions]
+    path = written(tmp_path, "\n".join(lines))
+    told = list(sentences(score(path, "sample")))
+    assert "36 of 36 questions have an empty ranking by theirs in conversation: each counts 0" in told
+    told = list(sentences(score(written(tmp_path, lines[0]), "sample")))
+    assert "35 of 36 questions have no ranking by theirs in conversation: each counts 0" in told
+    assert "1 of 36 questions have an empty ranking by theirs in conversation: each counts 0" in told
+    with pytest.raises(RankingsError, match=r"is a folder; name the file of rankings in it"):
+        score(tmp_path, "sample")
 
 
 def test_raw_lines_need_a_question_and_a_ranking_alone(tmp_path: Path, drawn: dict[str, list[str]]) -> None:
@@ -310,6 +323,7 @@ ENDINGS: dict[str, tuple[str, ...]] = {  # the file of rankings, then words afte
     "an unknown scope": (ONE, "--rankings", "FILE", "--scope", "haystack"),
     "ids that are there": (ONE, "--ids", "THERE"),
     "no such file": ("", "--rankings", "/nonsense"),
+    "a folder": ("", "--rankings", "THERE"),
     "an empty file": ("", "--rankings", "FILE"),
     "another suite's rankings": (ONE.replace("q01", "q99"), "--rankings", "FILE"),
     "an unknown question": (ONE + ONE.replace("q01", "q99"), "--rankings", "FILE"),

@@ -14,6 +14,7 @@ import pytest
 from runner.editions import current, registered_files
 from runner.errors import CorpusError
 from runner.gates import Facts
+from runner.gates.coverage import coverage
 from runner.gates.dataset import dataset
 from runner.gates.leak import leak
 from runner.records import Corpus, Passage, Status
@@ -187,6 +188,38 @@ def test_a_chat_that_lacks_a_file_or_is_strange_is_named(write_chat: Write) -> N
     (path / "1").rename(path / "1 (copy)")
     with pytest.raises(CorpusError, match=r"1 \(copy\) is no chat of BEAM, whose folders are numbers"):
         BEAM.load(path)
+
+
+def test_an_empty_chat_and_a_number_with_zeros_are_named(write_chat: Write) -> None:
+    for empty in ([], [{"batch_number": 1, "turns": []}]):
+        path = write_chat(value=empty)
+        with pytest.raises(CorpusError, match=r"1/chat\.json holds no message; fetch it again"):
+            BEAM.load(path)
+    write_chat()
+    write_chat("02")
+    with pytest.raises(CorpusError, match=r"02 is no chat of BEAM, .*; name it without leading zeros"):
+        BEAM.load(path)
+
+
+def test_evidence_that_a_changed_chat_lacks_is_got_again(
+    write_chat: Write, chat: Chat, in_force: Callable[..., Facts]
+) -> None:
+    del chat[1]
+    found = coverage(in_force(BEAM.load(write_chat()), False))
+    assert found.status is Status.FAILED
+    assert "100k_1/q1 cites 3" in found.where
+    assert found.resolve == (
+        "get the files that were changed (1/chat.json, 1/probing_questions/probing_questions.json) with "
+        "`python -m runner fetch beam`"
+    )
+
+
+def test_the_chats_folder_of_the_repository_leads_to_it(write_chat: Write, tmp_path: Path) -> None:
+    path = write_chat()
+    (tmp_path / "clone").mkdir()
+    path.parent.joinpath("100K").rename(tmp_path / "clone" / "100K")
+    (tmp_path / "clone").rename(tmp_path / "chats")
+    assert BEAM.locate(tmp_path, {}) == tmp_path / "chats" / "100K"
 
 
 def test_the_size_s_folder_its_parent_and_the_variable_lead_to_it(write_chat: Write) -> None:

@@ -160,6 +160,42 @@ def test_the_shape_of_memini_is_read_at_both_levels(tmp_path: Path) -> None:
         load(tmp_path, theirs)
 
 
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda own: own.update(sessions=[]), "mine.json has both 'items' and 'sessions', which mean"),
+        (lambda own: own["items"][0].update(turns=[]), "item 1 of mine.json has both 'content' and 'turns'"),
+        (lambda own: own["questions"][0].update(evidence=[]), "question 1 of mine.json has both 'gold' and"),
+        (lambda own: own["items"].clear(), "mine.json holds no item;"),
+        (lambda own: own["items"][0].update(content=""), "'content' of item 1 of mine.json must be a text"),
+        (lambda own: own["questions"][0].update(query=" "), "'query' of question 1 of mine.json must be"),
+        (lambda own: own["questions"][0].update(gold=["a b"]), "'gold[0]' of question 1 of mine.json mu"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_file_of_memini_is_said_in_its_words(
+    tmp_path: Path, change: Callable[[dict[str, Any]], None], sentence: str
+) -> None:
+    theirs = {"items": [{"id": "m", "content": "tea"}], "questions": [{"query": "drink?", "gold": ["m"]}]}
+    load(tmp_path, theirs)
+    change(theirs)
+    with pytest.raises(CorpusError, match=re.escape(sentence)):
+        load(tmp_path, theirs)
+
+
+@pytest.mark.parametrize("nothing", ["", None])
+def test_an_empty_time_is_none_and_a_question_may_be_asked_before_every_session(
+    tmp_path: Path, mine: dict[str, Any], nothing: str | None
+) -> None:
+    mine["sessions"][1]["time"] = nothing
+    mine["sessions"][0]["turns"][0]["time"] = nothing
+    mine["questions"][0]["as_of"] = nothing
+    mine["questions"][1]["as_of"] = "2020-01-01"
+    corpus = load(tmp_path, mine)
+    last = datetime(2024, 5, 2, 9, 30, tzinfo=UTC)
+    assert [one.occurred_at for one in corpus.segments] == [last, None]
+    assert [one.as_of for one in corpus.questions[:2]] == [last, datetime(2020, 1, 1, tzinfo=UTC)]
+
+
 def test_the_published_schema_takes_what_the_loader_takes(mine: dict[str, Any]) -> None:
     fastjsonschema.compile(json.loads(SCHEMA.read_text()))(mine)
 
@@ -181,10 +217,13 @@ def turn(**change: Any) -> Callable[[dict[str, Any]], None]:
     [
         (question(evidence=["s9"]), "question 1 of mine.json cites 's9', which is the id of no session and"),
         (session(1, id="s1"), "the id 's1' stands twice in mine.json, the second time in session 2 of mine."),
-        (session(1, id="t1"), "the id 't1' stands twice"),
+        (session(1, id="t1"), "the second time in session 2 of mine.json; give each session and each turn"),
         (turn(id="s1"), "the id 's1' stands twice"),
         (question(1, id="where"), "two questions have the id 'where', the second is question 2 of mine.json"),
-        (question(id="q2"), "two questions have the id 'q2'"),
+        (question(id="q2"), "the second is question 2 of mine.json (question 2 of mine.json has no id an"),
+        (question(evidence=["\ud800"]), "an id of question 1 of mine.json holds half a character (\\ud800"),
+        (session(id="\ud800"), "an id of session 1 of mine.json holds half a character (\\ud800 by it"),
+        (turn(time="yesterday"), "the time of turn 1 of session 1 of mine.json is 'yesterday', which"),
         (session(id="s 1"), "'id' of session 1 of mine.json must be a whole number, or 1 to 200 characters"),
         (session(id=True), "'id' of session 1 of mine.json must be a whole number"),
         (turn(text=" \n"), "'turns[0].text' of session 1 of mine.json must be a text that is not empty, but"),
@@ -212,7 +251,7 @@ def turn(**change: Any) -> Callable[[dict[str, Any]], None]:
         (lambda mine: mine.pop("sessions"), "mine.json has no 'sessions'"),
         (lambda mine: mine["questions"].clear(), "mine.json holds no question"),
         (lambda mine: mine["sessions"].clear(), "mine.json holds no session"),
-        (lambda mine: mine.update(questions=mine["questions"][2:]), "no question of mine.json cites evidenc"),
+        (lambda mine: mine.update(questions=mine["questions"][2:]), "scored; give question 1 of mine.json "),
         (lambda mine: mine.update(question=[]), "mine.json has the unknown key 'question'"),
         (lambda mine: mine.update(name="a\nb"), "'name' of mine.json must be a name of 1 to 60 characters"),
         (lambda mine: mine.update(sessions={}), "'sessions' of mine.json must be a list, but is {}"),
@@ -299,6 +338,8 @@ def test_a_file_of_any_name_has_a_title(tmp_path: Path, mine: dict[str, Any]) ->
 def test_the_file_must_be_named_and_be_one(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"the suite file measures on your own data: name its JSON or JSONL"):
         FILE.locate(None, {})
+    with pytest.raises(CorpusError, match=r"--data is empty, or '\.'"):
+        FILE.locate(Path(""), {})
     for place in (tmp_path, tmp_path / "nothing.json"):
         with pytest.raises(
             CorpusError, match=r"which is no file or may not be read; name a JSON or JSONL file"

@@ -194,6 +194,25 @@ def test_a_strange_a_doubled_and_a_broken_file_are_named(folder: Folder, chat: C
         REALTALK.load(path)
 
 
+def test_what_looks_like_a_chat_and_is_no_file_of_it_is_named(folder: Folder) -> None:
+    path = folder()
+    (path / "README.md").write_text("about")
+    (path / ".hidden.json").write_text("{}")
+    (path / "Chat_5_Ana_Cy.json.part").write_text("{")
+    assert len(REALTALK.load(path).files) == 1
+    for name in ("Chat_1_Ana_Bo.json.gz", "chat_2_Ana_Bo.JSON", "Chat_3_Ana_Cy.json", "Chat_4", "old"):
+        place = path / name
+        if name.endswith(("gz", "JSON")):
+            place.write_text("{}")
+        elif name.endswith("json"):
+            place.symlink_to(path / "gone.json")
+        else:
+            place.mkdir()
+        with pytest.raises(CorpusError, match=rf"{re.escape(name)} is no file of REALTALK, .* take it out"):
+            REALTALK.load(path)
+        place.rmdir() if place.is_dir() else place.unlink()
+
+
 def test_chats_come_in_the_order_of_their_numbers_and_the_hash_is_that_of_the_list(
     folder: Folder, chat: Chat
 ) -> None:

@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 
 from runner import systems
-from runner.errors import DatabaseError, SystemFault, UsageError
+from runner.cli import main
+from runner.errors import DatabaseError, SystemAbsent, SystemFault, UsageError
 from runner.progress import QUIET, Progress
 from runner.registry import Parts
 from runner.systems import SYSTEMS, Kind, Lessons, Place, System, absent, kind_of, open_system
+from runner.systems.conformance import check_system
 
 
 class Kept(System):
@@ -67,14 +69,19 @@ def test_a_version_in_the_name_goes_before_that_of_the_place(register: Any, plac
         assert (named.place.version, other.place.version) == ("1.2", "0.3.1")  # type: ignore[attr-defined]
 
 
-def test_another_package_may_add_a_system_and_none_takes_a_name_that_stands(
+def test_another_package_may_add_a_system_and_a_name_that_two_bring_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     entries = [metadata.EntryPoint(name, "nowhere:KIND", systems.GROUP) for name in ("foreign", "chroma")]
     monkeypatch.setattr("runner.registry.entry_points", lambda group: entries)
     parts: Parts[Kind] = Parts("system", {"chroma": "runner.systems.chroma:CHROMA"}, systems.GROUP)
     assert list(parts) == ["chroma", "foreign"]
-    assert parts["chroma"] is kind_of("chroma")
+    words = (
+        "the package nowhere brings a system named chroma, which is a built-in name; "
+        "rename it there, or remove the package"
+    )
+    with pytest.raises(UsageError, match=f"^{words}$"):
+        parts["chroma"]
     monkeypatch.setitem(SYSTEMS._members, "foreign", "runner.systems:GROUP")
     with pytest.raises(UsageError, match=r"the system foreign is no Kind of runner\.systems, but str"):
         kind_of("foreign")
@@ -114,6 +121,46 @@ def test_an_opening_that_fails_is_one_sentence_and_leaves_nothing(register: Any,
     words = r"^odd failed: ImportError: libodd\.so: cannot open$"
     with pytest.raises(SystemFault, match=words), open_system("odd", place):
         raise AssertionError("it cannot be opened")
+
+
+def test_a_broken_package_says_how_to_reinstall_it(
+    register: Any, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(place: Place) -> System:
+        raise ImportError("broken")
+
+    remedy = "reinstall what it needs: pip install -c constraints.txt --force-reinstall --no-deps numpy"
+    register("odd", broken, packages=("numpy",))
+    with (
+        pytest.raises(SystemAbsent, match=f"^odd failed: ImportError: broken; {remedy}$"),
+        open_system("odd", place),
+    ):
+        pass
+    monkeypatch.setattr(Kept, "facts", lambda self: {"version": pytest.nothing})  # type: ignore[attr-defined]
+    register("odd", packages=("numpy",))
+    with pytest.raises(SystemAbsent, match=f"has no attribute 'nothing'; {remedy}$"):
+        list(check_system("odd", place))
+
+
+def test_what_cannot_be_tried_here_is_no_fault_of_the_contract(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("UPSTREAM_PGMNEMO_DSN", raising=False)
+    assert main(["check-system", "upstream-pgmnemo"]) == 3
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("error: upstream-pgmnemo is given no database: UPSTREAM_PGMNEMO_DSN")
+
+
+def test_one_fault_is_counted_as_one(register: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    def fails(place: Place) -> System:
+        raise ValueError("\x1b[31mno")
+
+    register("odd", fails)
+    assert main(["check-system", "odd"]) == 1
+    out = capsys.readouterr().out
+    assert r"ValueError: \x1b[31mno" in out
+    assert out.endswith("odd breaks the contract: 1 fault\n")
 
 
 class Closing(Kept):
