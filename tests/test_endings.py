@@ -70,7 +70,8 @@ def seal(place: Path) -> None:
     manifest = json.loads((place / "manifest.json").read_text())
     for entry in manifest["files"]:
         if (place / entry["name"]).exists():
-            entry["sha256"] = sha256((place / entry["name"]).read_bytes()).hexdigest()
+            content = (place / entry["name"]).read_bytes()
+            entry.update(bytes=len(content), sha256=sha256(content).hexdigest())
     (place / "manifest.json").write_text(json.dumps(manifest))
 
 
@@ -299,22 +300,22 @@ def _(stage: Stage) -> list[Any]:
 
 @ending("`history` far from any HISTORY.md")
 def _(stage: Stage) -> list[Any]:
-    return ["history", "add", stage.locomo()]
+    return ["history", "add", stage.sample()]
 
 
 @ending("`history deviation` without words")
 def _(stage: Stage) -> list[Any]:
-    return ["history", "deviation", stage.locomo(), " ", "--history", stage.file(b"# HISTORY\n")]
+    return ["history", "deviation", stage.sample(), " ", "--history", stage.file(b"# HISTORY\n")]
 
 
 @ending("`history deviation` of a run that is not logged")
 def _(stage: Stage) -> list[Any]:
-    return ["history", "deviation", stage.locomo(), "late", "--history", stage.file(b"# HISTORY\n")]
+    return ["history", "deviation", stage.sample(), "late", "--history", stage.file(b"# HISTORY\n")]
 
 
 @ending("`history` of a run that was changed")
 def _(stage: Stage) -> list[Any]:
-    place, history = stage.locomo(), stage.file(b"# HISTORY\n")
+    place, history = stage.sample(), stage.file(b"# HISTORY\n")
     assert main(["history", "add", str(place), "--history", str(history)]) == 0
     edit(place / "run.json", seed=7)
     seal(place)
