@@ -85,9 +85,7 @@ def test_the_arms_of_a_version(version: str, mode: str, vectors: bool, named: st
     work: Any = SimpleNamespace(
         run=SimpleNamespace(edition=current(), seed=42), request=SimpleNamespace(time_limit=1.0), vectors=held
     )
-    rankers = list(
-        arms._rankers(work, pgmnemo(version, mode), Judge("pgmnemo", material.lessons), material)
-    )
+    rankers = list(arms._rankers(work, pgmnemo(version, mode), Judge("pgmnemo", material.lessons), material))
     assert ["pgmnemo", *(arm.name for _, arm in rankers)] == named.split()
     assert [ranker.name for ranker, _ in rankers] == [arm.name for _, arm in rankers]
 

@@ -127,8 +127,7 @@ def test_a_wrong_answer_is_one_sentence(
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 374\r\n\r\n"
 LIMITED = (
-    b"HTTP/1.1 429 Too Many Requests\r\n"
-    b"Content-Length: 4\r\nRetry-After: 0\r\nConnection: close\r\n\r\nslow"
+    b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 4\r\nRetry-After: 0\r\nConnection: close\r\n\r\nslow"
 )
 RED = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n\x1b[31m\x07red"
 
