@@ -27,6 +27,11 @@ COLUMNS = (
 RECENT = 120.0  # seconds over which a bar's speed is taken
 
 
+def lasting(seconds: float) -> str:
+    """A length of time for people: `119 s`, `2 min`."""
+    return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
+
+
 class Progress:
     """Says lines and tracks loops, on standard error, so that standard output stays for results."""
 

@@ -52,7 +52,7 @@ def answers_in_all(work: Work, system: System) -> int:
     """How many answers a run asks for, the timed ones among them."""
     every, timed = len(work.asked), len(spread(work.asked, work.run.edition.retrieval.timed))
     scopes = len(work.run.scopes)
-    aside = sum(len(work.run.scopes_of(Arm(name, "", "system"))) for name in work.beside)
+    aside = len(work.beside) * len(work.run.scopes_beside)
     others = scopes * (len(_legs(work, system)) + len(_controls(work)))
     return (scopes + aside) * (every + timed) + others * every
 
@@ -104,7 +104,7 @@ def _measured(work: Work, name: str, material: Material, raw: RawWriter, timings
         loaded = system.load(material.lessons, work.progress)
         judge = Judge(name, material.lessons, components_of(system))
         ranker = Ranker(name, system, judge, detailed=True, limit=work.request.time_limit)
-        scopes = work.run.scopes_of(Arm(name, "", "system"))
+        scopes = work.run.scopes_beside
         retrieve(raw, material, ranker, scopes, pins.depth, work.progress)
         time_recall(timings, material, ranker, scopes, pins, work.progress)
         return arm_of(name, work.request, work.sql, system, loaded)

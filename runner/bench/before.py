@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runner.errors import RunnerError
+from runner.progress import lasting
 from runner.runs.alike import differences
 from runner.runs.reading import Results
 from runner.runs.run import RUN, Run
@@ -15,19 +16,17 @@ ALIKE = ("suite", "corpus", "granularity", "text", "embedder", "mode", "question
 
 def former_duration(bases: Iterable[Path], run: Run) -> str:
     """What the last run of the same work by the same systems took, in one sentence; empty without one."""
-    systems = (run.choice.system, *run.choice.systems)
     alike = [
         one
         for base in bases
         for one in _runs(base)
-        if (one.choice.system, *one.choice.systems) == systems and not any(differences(one, run, ALIKE))
+        if one.choice.named == run.choice.named and not any(differences(one, run, ALIKE))
     ]
     if not alike:
         return ""
     last = max(alike, key=lambda one: one.started)
     assert last.resources is not None
-    seconds = last.resources.wall_seconds
-    took = f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
+    took = lasting(last.resources.wall_seconds)
     machine = f" on {last.machine.cpu}, {last.machine.cores} cores" if last.machine else ""
     vectors = last.resources.vectors_embedded
     return f"the last such run, {last.name}, took {took}{machine}, {vectors:,} texts embedded then"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -11,7 +12,7 @@ from runner.bench.heading import resources
 from runner.bench.work import Work
 from runner.errors import GateError
 from runner.places import ROOT
-from runner.records import Json, Status
+from runner.records import Json, Retrieval, Status
 from runner.report import render
 from runner.report.html import PAGE, render_page
 from runner.runs.blocked import write_blocked
@@ -19,7 +20,6 @@ from runner.runs.folder import RunFolder, is_local, keep
 from runner.runs.history import append_entry, entry_text
 from runner.runs.manifest import MANIFEST
 from runner.runs.metrics import write_metrics
-from runner.runs.raw import RAW, read_raw
 from runner.runs.run import Run, write_run
 from runner.runs.storage import write_file
 from runner.runs.timings import TIMINGS, latencies, read_timings
@@ -50,8 +50,11 @@ def refuse(work: Work, folder: RunFolder | None = None) -> None:
     raise GateError(f"{count} ({'; '.join(failed)}); {place / 'BLOCKED.md'} says how to resolve it")
 
 
-def publish(work: Work, folder: RunFolder, metrics: Json) -> Outcome:
-    """Write record, figures and report, and give the folder its name. OutputError when that fails."""
+def publish(work: Work, folder: RunFolder, metrics: Json, rows: Iterable[Retrieval]) -> Outcome:
+    """Write record, figures and report, and give the folder its name; `rows` are those of the raw file.
+
+    OutputError when that fails.
+    """
     timings = list(read_timings(folder.path / TIMINGS))
     work.note(
         latency=latencies(timings, work.run.edition.retrieval.timed_k),
@@ -63,7 +66,7 @@ def publish(work: Work, folder: RunFolder, metrics: Json) -> Outcome:
     write_metrics(folder.path, metrics)
     write_file(folder.path / "report.md", render(metrics, work.run))
     seconds = ((one.arm, one.scope, one.seconds) for one in timings)
-    write_file(folder.path / PAGE, render_page(metrics, work.run, read_raw(folder.path / RAW), seconds))
+    write_file(folder.path / PAGE, render_page(metrics, work.run, rows, seconds))
     return Outcome(folder.finish(work.run.edition.schemas), work.run, metrics)
 
 

@@ -81,7 +81,7 @@ def run(
                 metrics = metrics_of(work.run, rows)
             _check_again(work, Counter((row.arm, row.scope) for row in rows), folder)
             refuse(work, folder)
-            return log(work, publish(work, folder, metrics))
+            return log(work, publish(work, folder, metrics, rows))
 
 
 def dry_run(

@@ -25,7 +25,6 @@ from runner.systems.asking import LIMIT
 from runner.texts import TEXTS
 
 PASSAGES = "+passages"  # behind the name of a system that is given passages in place of lessons
-HTTP = "http"  # the system that has an address
 LONGEST = 86_400  # seconds of --time-limit
 SYSTEMS_UNDER, WORK, EMBEDDER, RESULTS = "Systems", "Corpus and questions", "Embedder", "Run"  # of --help
 
@@ -166,18 +165,16 @@ class Request(Options):
         TEXTS[self.text]
 
     def _check_systems(self) -> None:
-        named = (self.system, *self.systems)
+        named = self.named
         for name in named:
             kind = kind_of(name)
             if kind.needs_vectors and self.embedder_name == NO_EMBEDDER:
                 raise UsageError(f"{name} needs vectors: name an --embedder other than none")
+            if kind.address is not None:
+                kind.address(self.system_url)
         one_each = {f"{OURS}@{self.number}" if name == OURS else name for name in named}
         if len(one_each) < len(named):
             raise UsageError(f"a system stands twice in {', '.join(named)}; name each once")
-        if HTTP in named:
-            from runner.systems.http import address
-
-            address(self.system_url)
         if self.beside not in (ALL_SCOPES, HEADLINE_SCOPE):
             raise UsageError(f"--beside takes {ALL_SCOPES} or {HEADLINE_SCOPE}, not {self.beside!r}")
         if self.mode is not None and not self.ours:
@@ -196,6 +193,11 @@ class Request(Options):
     def suite_parts(self) -> Suite:
         """The suite of that name."""
         return SUITES[self.suite]
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Every system of the run, the one under test first."""
+        return (self.system, *self.systems)
 
     @property
     def ours(self) -> bool:
@@ -222,7 +224,7 @@ class Request(Options):
         """Those of pgmnemo that the run measures, under test or beside."""
         return tuple(
             name.partition("@")[2] or self.version.removeprefix("v")
-            for name in (self.system, *self.systems) if name.partition("@")[0] == OURS
+            for name in self.named if name.partition("@")[0] == OURS
         )  # fmt: skip
 
     @property
@@ -236,7 +238,7 @@ class Request(Options):
         """The embedder asked for, or the suite's canonical one; "none" where nothing takes vectors."""
         if self.embedder is not None:
             return self.embedder
-        if self.mode == "keyword" or not any(kind_of(name).vectors for name in (self.system, *self.systems)):
+        if self.mode == "keyword" or not any(kind_of(name).vectors for name in self.named):
             return NO_EMBEDDER
         pins = self.edition.suites.get(self.suite)
         return pins.embedder if pins else self.suite_parts.embedder

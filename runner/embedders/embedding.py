@@ -15,7 +15,7 @@ from runner.embedders.embedder import Embedder
 from runner.embedders.store import VectorStore, file_name, text_key
 from runner.embedders.torch_runtime import first_line
 from runner.errors import EmbedderError, OutputError, RunnerError
-from runner.progress import QUIET, Progress
+from runner.progress import QUIET, Progress, lasting
 from runner.records import Corpus, EmbedderIdentity, Vectors
 
 if TYPE_CHECKING:
@@ -217,8 +217,7 @@ def _load(batch: Batch, identity: EmbedderIdentity) -> float:
 
 def _estimate(seconds: float, progress: Progress, at_least: float = LONG) -> None:
     if seconds >= at_least:
-        time_left = f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
-        progress.say(f"the embedding will take about {time_left}")
+        progress.say(f"the embedding will take about {lasting(seconds)}")
 
 
 def _call(batch: Batch, identity: EmbedderIdentity) -> Matrix:

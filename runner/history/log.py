@@ -12,7 +12,7 @@ from runner.records import Verdict
 from runner.runs.folder import is_local, keep
 from runner.runs.history import HISTORY, append_entry, entry_text, logged_manifests, nearest
 from runner.runs.manifest import MANIFEST
-from runner.runs.reading import Results, Unreadable, read_results
+from runner.runs.reading import Unreadable, read_results
 from runner.runs.run import Run
 from runner.verify.check import Wrong
 from runner.verify.checks.files import complete, manifest
@@ -91,7 +91,7 @@ def _is_logged(logged: Logged) -> bool:
 
 
 def _read(folder: Path, history: str | PathLike[str] | None) -> Logged:
-    results: Results = read_results(folder)
+    results = read_results(folder, Evidence)
     _demand_whole(results)
     place = folder.resolve()
     file = Path(history).absolute() if history is not None else _nearest(place)
@@ -100,12 +100,11 @@ def _read(folder: Path, history: str | PathLike[str] | None) -> Logged:
     return Logged(results.run, file, name, results.digest(MANIFEST))
 
 
-def _demand_whole(results: Results) -> None:
+def _demand_whole(results: Evidence) -> None:
     """RefusedError unless the folder holds what its manifest lists, to the byte, and nothing besides."""
-    evidence = Evidence(results.folder)
     for look in (complete, manifest):
         try:
-            look(evidence)
+            look(results)
         except (Wrong, Unreadable) as fault:
             raise RefusedError(
                 f"{results.folder}: {fault}; the folder was changed since the run: make the run again"

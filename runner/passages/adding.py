@@ -14,7 +14,7 @@ import psycopg
 from runner.embedders import Embedder, embed_texts, pad
 from runner.errors import UsageError
 from runner.passages.cutting import passages_of
-from runner.progress import QUIET, Progress
+from runner.progress import QUIET, Progress, lasting
 from runner.records import Matrix, Passage
 
 BATCH = 100  # lessons
@@ -154,5 +154,4 @@ def _give(
 
 def _estimate(seconds: float, lessons: int, progress: Progress) -> None:
     if seconds >= LONG:
-        time_left = f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
-        progress.say(f"the {lessons:,} lessons without passages will take about {time_left}")
+        progress.say(f"the {lessons:,} lessons without passages will take about {lasting(seconds)}")

@@ -39,8 +39,7 @@ def results_base(suite: str, output: Path | None, root: Path, kept: bool = True)
 
 def is_local(folder: Path) -> bool:
     """Whether the run in `folder` stands among those of a suite that are not kept."""
-    *_, benchmarks, _, place, _ = ("", "", "", *folder.absolute().parts)
-    return (benchmarks, place) == ("benchmarks", LOCAL)
+    return folder.absolute().match(f"benchmarks/*/{LOCAL}/*")
 
 
 def keep(folder: Path) -> Path:

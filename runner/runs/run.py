@@ -158,9 +158,13 @@ class Run:
         return self.arms[0].name if self.arms else self.choice.system
 
     def scopes_of(self, arm: Arm) -> tuple[SearchScope, ...]:
-        """Where an arm answers: a system beside the one under test perhaps in the headline's scope alone."""
-        aside = arm.role == "system" and arm.name != self.system
-        return self.scopes[:1] if aside and self.choice.beside == HEADLINE_SCOPE else self.scopes
+        """Where an arm of the run answers."""
+        return self.scopes_beside if arm.role == "system" and arm.name != self.system else self.scopes
+
+    @property
+    def scopes_beside(self) -> tuple[SearchScope, ...]:
+        """Where the systems beside the one under test answer: perhaps in the headline's scope alone."""
+        return self.scopes[:1] if self.choice.beside == HEADLINE_SCOPE else self.scopes
 
     @property
     def systems(self) -> tuple[Arm, ...]:

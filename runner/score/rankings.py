@@ -55,7 +55,7 @@ def read_rankings(path: Path) -> Rankings:
     except OSError as error:
         raise RankingsError(f"--rankings: {path} cannot be read ({error.strerror}); name a file") from None
     source = Source(path)
-    text = "" if empty else _text(b"".join(iter(source.read, b"")), path.name)
+    text = "" if empty else _text(source.content(), path.name)
     if not text.strip():
         raise RankingsError(f"{path.name} is empty: there is no ranking in it to score")
     form = RAW if text.lstrip()[0] in "{[" else TREC

@@ -15,7 +15,7 @@ from runner.metrics.document import row
 from runner.metrics.readings import readings_of
 from runner.metrics.score import score as score_rows
 from runner.metrics.table import arrange
-from runner.records import Corpus, Json, Retrieval, View
+from runner.records import ALL, Corpus, Json, Retrieval, View
 from runner.score.holding import Holding
 from runner.score.rankings import Rankings, read_rankings
 from runner.suites import SUITES
@@ -63,7 +63,7 @@ class Stated:
     def headline_view(self) -> str:
         """The view that the suite's headline is of."""
         pins = self.edition.suites.get(self.corpus.suite)
-        return pins.headline_view if pins else "all"
+        return pins.headline_view if pins else ALL
 
     @cached_property
     def document(self) -> Json:

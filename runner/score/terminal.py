@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from runner.metrics.score import ALL
+from runner.records import ALL
 from runner.report.figures import Figures
-from runner.report.formats import count, figure, shorten
+from runner.report.formats import count, figure, questions_of, shorten
 from runner.score.stating import VERDICT, WORDS, Stated
 from runner.terminal import grid
 
@@ -31,7 +31,7 @@ def show(stated: Stated, console: Console) -> None:
 
 def _headline(stated: Stated, figures: Figures, scopes: list[str], arms: list[str], console: Console) -> None:
     by = f" by {stated.by}" if stated.by else ""
-    view = "" if stated.headline_view == ALL else f", {stated.headline_view} questions"
+    view = "" if stated.headline_view == ALL else f", {questions_of(stated.headline_view)}"
     table = grid(f"{stated.title}, {stated.corpus.granularity} level{view}, {VERDICT}{by}")
     names = stated.edition.metrics.headline
     for name in ("arm", *names, "n"):

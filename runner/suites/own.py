@@ -59,7 +59,7 @@ def read_own(source: Source) -> Own:
 def _text(source: Source) -> str:
     if not source.path.stat().st_size:
         raise CorpusError(f"{source.path.name} is empty; {SHAPE}")
-    data, file = b"".join(iter(source.read, b"")), source.path.name
+    data, file = source.content(), source.path.name
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise CorpusError(f"{file} is UTF-16, and UTF-8 is read here; save it as UTF-8")
     try:

@@ -65,7 +65,7 @@ class Source:
 
     def document(self) -> Any:
         """The JSON value that the file is; CorpusError with the place where it is broken."""
-        data = b"".join(iter(self.read, b""))
+        data = self.content()
         try:
             return json.loads(data.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
@@ -96,6 +96,10 @@ class Source:
         while self.read():
             pass
         return self._digest.hexdigest()
+
+    def content(self) -> bytes:
+        """All unpacked bytes."""
+        return b"".join(iter(self.read, b""))
 
     def read(self) -> bytes:
         """The next unpacked bytes; empty at the end."""

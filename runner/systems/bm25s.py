@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from runner.progress import QUIET, Progress
 from runner.systems.memory import Library
-from runner.systems.system import Kind, Lessons, Match, Place, Query, System
+from runner.systems.served import Served
+from runner.systems.system import Kind, Lessons, Match, Place, Query
 
 BM25 = {"method": "lucene", "k1": 1.5, "b": 0.75}
 LANGUAGE = "english"
@@ -47,15 +48,15 @@ class Client:
         """Nothing is a thread's own but the stemmer."""
 
 
-class Bm25s(System):
+class Bm25s(Served[Client]):
     """One index in memory, saved in the place's folder."""
 
     def __init__(self, place: Place) -> None:
+        super().__init__()
         self._folder, self._memory = place.folder, Library(place.folder)
         self.index: Any = None
         self.numbers: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._members: dict[str, list[int]] = {}  # places in the index, by project
-        self._client: Client | None = None
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
         began = time.perf_counter()
@@ -82,11 +83,6 @@ class Bm25s(System):
         mask[self._members[project]] = 1
         return mask
 
-    def ask(self, query: Query, k: int) -> list[Match]:
-        if self._client is None:
-            self._client = self.client()
-        return self._client.ask(query, k)
-
     def client(self, settings: Mapping[str, str] | None = None) -> Client:
         """One for each thread; there is nothing to set."""
         return Client(self)
@@ -103,6 +99,7 @@ class Bm25s(System):
         return self._memory.bytes()
 
     def close(self) -> None:
+        super().close()
         self.index = None
 
 

@@ -211,6 +211,7 @@ HTTP = Kind(
     "a service that takes texts and embeds them by itself; given texts, a neutral id and the time of each "
     "lesson, no vectors; a scope is a user of its own",
     Http,
+    address=address,
     vectors=False,
     own_embedder=True,
 )

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from importlib import import_module, metadata
 from typing import Any
 from uuid import uuid4
@@ -25,8 +24,8 @@ from runner.database.plain import Plain, open_plain
 from runner.database.releases import SQL_FOLDER
 from runner.progress import QUIET, Progress
 from runner.records import Matrix
-from runner.systems.memory import of_server
-from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query, System
+from runner.systems.served import OnServer
+from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query
 from runner.systems.table import hnsw_session
 
 PACKAGE = "langgraph-checkpoint-postgres"
@@ -80,16 +79,15 @@ class Client:
         self._connection.close()
 
 
-class LangGraph(System):
+class LangGraph(OnServer[Client]):
     """The store's tables in a schema of this run alone; on a given server it goes at the end."""
 
     def __init__(self, place: Place) -> None:
-        self._stack = ExitStack()
+        super().__init__()
         self.schema = f"memory_{uuid4().hex[:12]}"
         self.projects: dict[str, str] = {}
         self._width = 1
-        self._asking: Client | None = None
-        self._database: Plain = self._stack.enter_context(
+        self.database: Plain = self._stack.enter_context(
             open_plain(
                 place.dsn, place.environ, sql=place.sql or SQL_FOLDER,
                 settings=durable_settings() if place.durable else None, fresh=place.durable,
@@ -103,62 +101,46 @@ class LangGraph(System):
         began = time.perf_counter()
         batches = range(0, len(lessons), BATCH)
         for start in progress.track(batches, "LangGraph: batches", len(batches)):
-            self._own().put(lessons[start : start + BATCH])
+            self.own.put(lessons[start : start + BATCH])
         stored = time.perf_counter()
-        with self._database.admin() as owner:
+        with self.database.admin() as owner:
             for table in ("store", "store_vectors"):
                 owner.execute(f"VACUUM (ANALYZE) {self.schema}.{table}".encode())
-            if not self._database.kept:
+            if not self.database.kept:
                 owner.execute("CHECKPOINT")
         return {"store": stored - began, "vacuum": time.perf_counter() - stored}
 
     def _set_up(self) -> None:
         """The store's own tables, made by their owner and used by the ordinary role."""
-        role, schema = self._database.role, self.schema
-        with self._database.admin() as owner:
+        role, schema = self.database.role, self.schema
+        with self.database.admin() as owner:
             owner.execute(f"CREATE SCHEMA {schema}".encode())
-            if self._database.kept:
+            if self.database.kept:
                 self._stack.callback(self._drop)
             Client(self, owner, self._width).store.setup()
             owner.execute(f"GRANT USAGE ON SCHEMA {schema} TO {role}".encode())
             owner.execute(f"GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA {schema} TO {role}".encode())
 
     def _drop(self) -> None:
-        with self._database.admin() as owner:
+        with self.database.admin() as owner:
             owner.execute(f"DROP SCHEMA {self.schema} CASCADE".encode())  # made by this run alone
-
-    def _own(self) -> Client:
-        if self._asking is None:
-            self._asking = self.client()
-            self._stack.callback(self._asking.close)
-        return self._asking
-
-    def ask(self, query: Query, k: int) -> list[Match]:
-        return self._own().ask(query, k)
 
     def client(self, settings: Mapping[str, str] | None = None) -> Client:
         """One more store; there is nothing to set."""
-        return Client(self, self._database.connect(), self._width)
+        return Client(self, self.database.connect(), self._width)
 
     def facts(self) -> Mapping[str, str]:
         return {
             "version": metadata.version(PACKAGE),
-            "postgresql": self._database.postgresql,
-            "pgvector": self._database.extensions["vector"],
+            "postgresql": self.database.postgresql,
+            "pgvector": self.database.extensions["vector"],
             "index": "its default: HNSW of vectors by cosine, m 16, ef_construction 64",
             **hnsw_session({}),
         }
 
     def sizes(self) -> Mapping[str, int]:
-        with self._database.admin() as owner:
+        with self.database.admin() as owner:
             return {str(name): int(size) for name, size in owner.execute(PARTS, (self.schema,)) if size}
-
-    def memory(self) -> int | None:
-        with self._database.admin() as owner:
-            return of_server(owner.info.backend_pid)
-
-    def close(self) -> None:
-        self._stack.close()
 
 
 LANGGRAPH = Kind(

@@ -258,7 +258,8 @@ class Kind:
 
     `open` gives an open system, which its `close` closes. `words` say what it is, set up how, what it is
     given and what not. `packages` must be installed; `remedy` says how; `missing` tells of what else it needs
-    (an environment of its own, an address), in the words that follow "it is". `vectors`: whether it takes
+    (an environment of its own, a database), in the words that follow "it is". `address` raises UsageError
+    for a --system-url at which it cannot be. `vectors`: whether it takes
     ours (False: it has none, or with `own_embedder` makes its own), `needs_vectors` whether it can do nothing
     without; `hybrid` is False where `ask` is one leg alone, `approximate` where the vector leg is exact.
     `passages`: whether it can hold passages in place of lessons; `walls`: a question never sees another
@@ -272,6 +273,7 @@ class Kind:
     packages: tuple[str, ...] = ()
     remedy: str = ""
     missing: Callable[[Mapping[str, str]], str] | None = None
+    address: Callable[[str | None], object] | None = None
     tuned_on: str = NOT_KNOWN
     vectors: bool = True
     needs_vectors: bool = False

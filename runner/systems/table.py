@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from functools import partial
 from typing import Any, ClassVar
 from uuid import uuid4
@@ -17,8 +16,8 @@ from runner.database.plain import VECTOR, Plain, open_plain
 from runner.database.releases import SQL_FOLDER
 from runner.database.server_files import PIXELTABLE, Bundle
 from runner.progress import QUIET, Progress
-from runner.systems.memory import of_server
-from runner.systems.system import Lesson, Lessons, Match, Place, Query, System
+from runner.systems.served import OnServer
+from runner.systems.system import Lesson, Lessons, Match, Place, Query
 
 WRITERS = 2
 BATCH = 10_000
@@ -67,7 +66,7 @@ class TableClient:
         self._connection.close()
 
 
-class Table(System):
+class Table(OnServer[TableClient]):
     """One table for all projects in a database without pgmnemo; on a given server it goes at the end.
 
     Whoever derives from it says how the table is made, its columns with their types, and what is done once
@@ -89,10 +88,9 @@ class Table(System):
         settings: Mapping[str, str] | None = None,
     ) -> None:
         """`own`: in an embedded server from `bundle` even where another is given; `settings` of that one."""
-        self._stack = ExitStack()
+        super().__init__()
         self.table = f"memory_{uuid4().hex[:12]}"
         self.projects: dict[str, int] = {}
-        self._asking: TableClient | None = None
         every = {**(durable_settings() if place.durable else {}), **(settings or {})}
         self.database: Plain = self._stack.enter_context(
             open_plain(
@@ -100,10 +98,6 @@ class Table(System):
                 fresh=place.durable or own, bundle=bundle, extensions=extensions,
             )
         )  # fmt: skip
-
-    def client(self, settings: Mapping[str, str] | None = None) -> TableClient:
-        """One more connection."""
-        raise NotImplementedError
 
     def row(self, lesson: Lesson) -> tuple[Any, ...]:
         """A lesson as the table has it."""
@@ -146,19 +140,6 @@ class Table(System):
         with self.database.admin() as owner:
             owner.execute(f"DROP TABLE {self.table}".encode())  # made by this run under a name of its own
 
-    def ask(self, query: Query, k: int) -> list[Match]:
-        if self._asking is None:
-            self._asking = self.client()
-            self._stack.callback(self._asking.close)
-        return self._asking.ask(query, k)
-
     def sizes(self) -> Mapping[str, int]:
         with self.database.admin() as owner:
             return {str(name): int(size) for name, size in owner.execute(PARTS, (f"{self.table}%",))}
-
-    def memory(self) -> int | None:
-        with self.database.admin() as owner:
-            return of_server(owner.info.backend_pid)
-
-    def close(self) -> None:
-        self._stack.close()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from typing import Any
 from uuid import uuid4
 
@@ -26,7 +25,8 @@ from runner.database.server_checks import server_version, value
 from runner.errors import SystemFault, UsageError
 from runner.progress import QUIET, Progress
 from runner.records import Matrix
-from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query, System
+from runner.systems.served import Served
+from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query
 
 VARIABLE = "UPSTREAM_PGMNEMO_DSN"
 MEND = f"start it, or correct {VARIABLE}"
@@ -75,16 +75,15 @@ class Client:
         self._connection.close()
 
 
-class UpstreamPgmnemo(System):
+class UpstreamPgmnemo(Served[Client]):
     """Its rows beside whatever else the database holds; they go at the end."""
 
     def __init__(self, place: Place) -> None:
+        super().__init__()
         self._conninfo = _given(place.environ)
         self.role = f"{ROLE}{uuid4().hex[:12]}"
         self.projects: dict[str, int] = {}
         self.numbers: dict[int, int] = {}  # of lessons by their ids there
-        self._asking: Client | None = None
-        self._stack = ExitStack()
         with connect(self._conninfo, mend=MEND) as login:
             found = installed(login)
             _check(login, found, _where(self._conninfo))
@@ -143,12 +142,6 @@ class UpstreamPgmnemo(System):
         with self.connect() as connection:
             connection.execute(DELETE, (self.role,))
 
-    def ask(self, query: Query, k: int) -> list[Match]:
-        if self._asking is None:
-            self._asking = self.client()
-            self._stack.callback(self._asking.close)
-        return self._asking.ask(query, k)
-
     def client(self, settings: Mapping[str, str] | None = None) -> Client:
         """One more connection; there is nothing to set."""
         return Client(self)
@@ -159,9 +152,6 @@ class UpstreamPgmnemo(System):
     def sizes(self) -> Mapping[str, int]:
         with self.connect() as connection:
             return {"own rows, without indexes": int(value(connection, SIZE, self.role))}
-
-    def close(self) -> None:
-        self._stack.close()
 
 
 def _given(environ: Mapping[str, str]) -> dict[str, Any]:

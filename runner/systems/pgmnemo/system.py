@@ -21,10 +21,10 @@ from runner.database.releases import SQL_FOLDER, release_fingerprint
 from runner.editions import current
 from runner.errors import DatabaseError
 from runner.progress import QUIET, Progress
-from runner.systems.memory import of_server
 from runner.systems.pgmnemo.client import MODE, Connection, PgmnemoClient, padded
 from runner.systems.pgmnemo.explained import typical_plans
-from runner.systems.system import Kind, Lesson, Lessons, Link, Match, Place, Query, System
+from runner.systems.served import OnServer
+from runner.systems.system import Kind, Lesson, Lessons, Link, Place, Query
 
 NAMESPACE = UUID("6f0f4f39-2f0b-5c0e-9d53-0b1f6f6a1c42")
 WORKERS = max(1, min(4, os.cpu_count() or 1))
@@ -47,18 +47,19 @@ ORDER BY 1
 LINK = "SELECT pgmnemo.link_lessons(%s, %s, %s, %s, %s::real, %s, %s)"
 
 
-class Pgmnemo(System):
+class Pgmnemo(OnServer[PgmnemoClient]):
     """All lessons in one tenant, or where the place is `walled` each project in one of its own."""
 
     def __init__(self, database: Database, place: Place, stack: ExitStack) -> None:
-        self.database, self.place, self._stack = database, place, stack
+        super().__init__(stack)
+        self.database: Database = database
+        self.place = place
         edition = current()
         self.engine, self.width = edition.engine(database.facts.pgmnemo), edition.embedding.width
         self.walled, self.settings = place.walled, dict(place.settings)
         self._basis = uuid5(NAMESPACE, place.label)
         self._lessons: Lessons | None = None
         self._projects: dict[UUID, str] = {}
-        self._asking: PgmnemoClient | None = None
 
     # What it is
 
@@ -251,21 +252,11 @@ class Pgmnemo(System):
         """One more connection; `mode` among the settings is the mode in which it asks."""
         return PgmnemoClient(self, settings or {})
 
-    def ask(self, query: Query, k: int) -> Sequence[Match]:
-        if self._asking is None:
-            self._asking = self.client()
-            self._stack.callback(self._asking.close)
-        return self._asking.ask(query, k)
-
     # What it costs
 
     def sizes(self) -> Mapping[str, int]:
         with self.database.admin() as owner:
             return {str(name): int(size) for name, size in owner.execute(PARTS) if size}
-
-    def memory(self) -> int | None:
-        with self.database.admin() as owner:
-            return of_server(owner.info.backend_pid)
 
     def plans(self, queries: Sequence[Query], k: int) -> str:
         """Of the hot statements, which have these names from 0.3.0 on."""
@@ -281,7 +272,7 @@ class Pgmnemo(System):
 
     def close(self) -> None:
         with self.named():
-            self._stack.close()
+            super().close()
 
 
 def open_pgmnemo(place: Place) -> Pgmnemo:
