@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from runner.cli import main
+from tests.helping import registering
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "runner" / "README.md"
@@ -81,14 +82,7 @@ def rewrite(file: Path, old: str, new: str) -> None:
 
 Case = Callable[[Stage], list[Any]]
 CASES: dict[str, Case] = {}
-
-
-def ending(cause: str) -> Callable[[Case], Case]:
-    def register(case: Case) -> Case:
-        CASES[cause] = case
-        return case
-
-    return register
+ending = registering(CASES)
 
 
 for cause, words in {

@@ -20,6 +20,7 @@ from runner import Request, RunnerError, run
 from runner.database.bench_database import database_name
 from runner.progress import QUIET, Progress
 from runner.systems import SYSTEMS, Kind, Lessons, Match, Query, System
+from tests.helping import registering
 
 README = Path(__file__).parents[2] / "runner" / "README.md"
 VERSION = Request("sample").number
@@ -64,14 +65,7 @@ def stage(
 
 Case = Callable[[Stage], Any]
 CASES: dict[str, Case] = {}
-
-
-def ending(cause: str) -> Callable[[Case], Case]:
-    def register(case: Case) -> Case:
-        CASES[cause] = case
-        return case
-
-    return register
+ending = registering(CASES)
 
 
 for cause, arguments in {

@@ -11,8 +11,8 @@ import pytest
 
 from runner.systems import Place, absent, kind_of, open_system
 from runner.systems.apart import MEM0
-from runner.systems.asking import Judge, answers
 from runner.systems.controls import ExactCosine
+from tests.helping import ranked
 
 LACKING = absent(kind_of("mem0"))
 pytestmark = pytest.mark.skipif(bool(LACKING), reason=f"mem0 is {LACKING}")
@@ -23,11 +23,6 @@ def mem0(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with open_system("mem0", Place(tmp_path_factory.mktemp("mem0"), environ=os.environ)) as system:
         system.load(tiny)
         yield system
-
-
-def asked(system: Any, lessons: Any, queries: list[Any], k: int) -> list[list[int]]:
-    found = answers(system, "mem0", queries, k, Judge("mem0", lessons))
-    return [[match.number for match in one.matches] for one in found]
 
 
 def test_its_ranking_is_the_cosine_of_our_vectors_above_its_least_similarity(mem0: Any, tiny: Any) -> None:
@@ -41,14 +36,14 @@ def test_its_ranking_is_the_cosine_of_our_vectors_above_its_least_similarity(mem
             [match.number for match in cosine.ask(query, 50) if rows[match.number] @ query.vector >= 0]
             for query in queries
         ]
-        assert asked(mem0, tiny, queries, 50) == wanted
+        assert ranked("mem0", mem0, tiny, queries, 50) == wanted
 
 
 def test_a_project_is_its_own_and_k_is_honoured(mem0: Any, tiny: Any) -> None:
     garden, boat, _ = tiny.projects
     inside = {lesson.number for lesson in tiny if lesson.project == boat}
     queries = [tiny.query(query.text, boat) for query, _ in tiny.queries(garden)]
-    for numbers in asked(mem0, tiny, queries, 2):
+    for numbers in ranked("mem0", mem0, tiny, queries, 2):
         assert set(numbers) <= inside
         assert len(numbers) <= 2
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from runner.systems import Place, absent, kind_of, open_system
-from runner.systems.asking import Judge, answers
 from runner.systems.controls import ExactCosine
+from tests.helping import ranked
 
 LACKING = absent(kind_of("mempalace"))
 pytestmark = pytest.mark.skipif(bool(LACKING), reason=f"mempalace is {LACKING}")
@@ -25,15 +25,10 @@ def mempalace(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[A
         yield system
 
 
-def asked(system: Any, lessons: Any, queries: list[Any], k: int) -> list[list[int]]:
-    found = answers(system, "mempalace", queries, k, Judge("mempalace", lessons))
-    return [[match.number for match in one.matches] for one in found]
-
-
 def test_the_lesson_of_a_questions_words_comes_first_wherever_it_is_asked(mempalace: Any, tiny: Any) -> None:
     for project in (*tiny.projects, None):
         pairs = tiny.queries(project)
-        found = asked(mempalace, tiny, [query for query, _ in pairs], 50)
+        found = ranked("mempalace", mempalace, tiny, [query for query, _ in pairs], 50)
         assert [numbers[0] for numbers in found] == [lesson.number for _, lesson in pairs]
         sizes = {len(numbers) for numbers in found}
         assert sizes == {sum(project in (None, one.project) for one in tiny)}
@@ -46,18 +41,18 @@ def test_it_has_our_vectors_and_its_words_rank_anew(mempalace: Any, tiny: Any) -
     query, lesson = tiny.queries()[0]
     wordless = replace(query, text="zzz")
     wanted = [match.number for match in cosine.ask(wordless, 3)]
-    assert asked(mempalace, tiny, [wordless], 3) == [wanted]
+    assert ranked("mempalace", mempalace, tiny, [wordless], 3) == [wanted]
     other = next(one for one in tiny if one.number not in wanted)
     thing = other.text.partition("the ")[2].partition(" ")[0]
     worded = replace(query, text=f"{thing} {thing}")
-    assert asked(mempalace, tiny, [worded], 3)[0][0] == other.number != lesson.number
+    assert ranked("mempalace", mempalace, tiny, [worded], 3)[0][0] == other.number != lesson.number
 
 
 def test_another_project_is_never_seen(mempalace: Any, tiny: Any) -> None:
     garden, boat, _ = tiny.projects
     inside = {lesson.number for lesson in tiny if lesson.project == boat}
     queries = [replace(query, project=boat) for query, _ in tiny.queries(garden)]
-    for numbers in asked(mempalace, tiny, queries, 50):
+    for numbers in ranked("mempalace", mempalace, tiny, queries, 50):
         assert set(numbers) <= inside
 
 
@@ -79,5 +74,5 @@ def test_lessons_of_one_text_all_come_back(tiny: Any, place: Place) -> None:
     lessons = Twins()
     with open_system("mempalace", place) as system:
         system.load(lessons)
-        [numbers] = asked(system, lessons, [tiny.query("The same text?")], 50)
+        [numbers] = ranked("mempalace", system, lessons, [tiny.query("The same text?")], 50)
     assert sorted(numbers) == sorted(lesson.number for lesson in tiny)

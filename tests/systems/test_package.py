@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from runner.places import ROOT
+from tests.helping import runner
 
 DOCUMENT = ROOT / "runner" / "systems" / "README.md"
 PACKAGE = """
@@ -53,12 +54,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(installed: Path, *words: str) -> str:
-    environ = {**os.environ, "PYTHONHASHSEED": "42", "PYTHONPATH": str(installed)}
-    done = subprocess.run(
-        [sys.executable, "-m", "runner", *words], cwd=ROOT, env=environ, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return runner(ROOT, *words, modules=installed)
 
 
 def test_the_document_shows_it_in_thirty_lines() -> None:

@@ -18,9 +18,9 @@ from runner.database.embedded import embedded_server
 from runner.database.releases import SQL_FOLDER
 from runner.errors import DatabaseError, SystemFault, UsageError
 from runner.systems import Place, absent, kind_of, open_system
-from runner.systems.asking import Judge, answers
 from runner.systems.controls import ExactCosine
 from runner.systems.upstream_pgmnemo import VARIABLE
+from tests.helping import ranked
 
 NAME = "upstream-pgmnemo"
 SIGNATURES = """
@@ -87,11 +87,6 @@ def rows(server: dict[str, str]) -> Any:
     return counted
 
 
-def asked(system: Any, lessons: Any, queries: list[Any], k: int) -> list[list[int]]:
-    found = answers(system, NAME, queries, k, Judge(NAME, lessons))
-    return [[match.number for match in one.matches] for one in found]
-
-
 def test_it_ranks_its_own_rows_by_vectors_padded_to_the_column_and_removes_them_alone(
     given: Any, rows: Any, tiny: Any
 ) -> None:
@@ -103,7 +98,7 @@ def test_it_ranks_its_own_rows_by_vectors_padded_to_the_column_and_removes_them_
         for project in (*tiny.projects, None):
             queries = [query for query, _ in tiny.queries(project)]
             wanted = [[match.number for match in cosine.ask(query, 4)] for query in queries]
-            assert asked(system, tiny, queries, 4) == wanted
+            assert ranked(NAME, system, tiny, queries, 4) == wanted
         assert system.sizes()["own rows, without indexes"] > 1000
         facts = system.facts()
         assert facts["embedding"] == "vector(1024)"
@@ -116,7 +111,7 @@ def test_two_runs_at_once_do_not_meet(given: Any, rows: Any, tiny: Any) -> None:
     with open_system(NAME, given("theirs")) as one, open_system(NAME, given("theirs")) as other:
         one.load(tiny)
         other.load(tiny)
-        assert len(asked(one, tiny, [tiny.query("What of the oven?")], 50)[0]) == len(tiny)
+        assert len(ranked(NAME, one, tiny, [tiny.query("What of the oven?")], 50)[0]) == len(tiny)
     assert rows() == {"somebody": 5}
 
 

@@ -18,6 +18,7 @@ import pytest
 
 from runner.editions import current
 from runner.places import ROOT
+from tests.helping import runner
 
 PARTS = Path(__file__).with_name("parts")
 FILES = {  # a part, and where its one file goes
@@ -88,21 +89,13 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return top
 
 
-def runner(top: Path, *words: str) -> str:
-    """What a command of the copy prints; it must end well."""
-    environ = {**os.environ, "PYTHONHASHSEED": "42", "PYTHONPATH": str(top)}
-    done = subprocess.run(
-        [sys.executable, "-m", "runner", *words], cwd=top, env=environ, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def made(top: Path, *words: str) -> Path:
     """The folder of a run that the copy makes, verified by it."""
-    out = runner(top, *words, "--output", str(top / "made"), "--cache", str(top / "cache"), "--quiet")
+    out = runner(
+        top, *words, "--output", str(top / "made"), "--cache", str(top / "cache"), "--quiet", modules=top
+    )
     folder = Path(out.split("artefacts: ")[1].strip())
-    assert "intact" in runner(top, "verify", str(folder))
+    assert "intact" in runner(top, "verify", str(folder), modules=top)
     return folder
 
 
@@ -134,7 +127,7 @@ def test_a_toy_corpus_is_registered_by_its_edition(copy: Path) -> None:
 def test_committed_runs_of_older_editions_still_verify(copy: Path) -> None:
     committed = sorted(path.parent for path in (copy / "benchmarks").glob("*/results/*/manifest.json"))
     assert len(committed) >= 12
-    told = runner(copy, "verify", *map(str, committed))
+    told = runner(copy, "verify", *map(str, committed), modules=copy)
     assert told.count("intact") >= len(committed)
 
 
