@@ -8,7 +8,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from runner.bench.request import RESULTS, Options, Request
+from runner.bench.options import RESULTS, Options
+from runner.bench.request import Request
 from runner.database.releases import SQL_FOLDER
 from runner.options import Quiet
 

@@ -6,116 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from runner.bench.material import Asked
-from runner.database.releases import DEFAULT_VERSION
+from runner.bench.options import Options
 from runner.editions import Edition, EnginePins, current
-from runner.embedders import EMBEDDERS, Embedder, EmbedderOptions
+from runner.embedders import EMBEDDERS, Embedder
 from runner.errors import UsageError
-from runner.options import Numbers, listed
 from runner.records import Corpus
-from runner.runs.choice import ALL_SCOPES, FULL, HEADLINE_SCOPE, NO_EMBEDDER, OURS, Choice
+from runner.runs.choice import ALL_SCOPES, HEADLINE_SCOPE, NO_EMBEDDER, OURS, Choice
 from runner.suites import SUITES
 from runner.suites.suite import Suite
-from runner.systems import MODES, SYSTEMS, kind_of
-from runner.systems.asking import LIMIT
+from runner.systems import MODES, kind_of
 from runner.texts import TEXTS
 
 PASSAGES = "+passages"  # behind the name of a system that is given passages in place of lessons
 LONGEST = 86_400  # seconds of --time-limit
-SYSTEMS_UNDER, WORK, EMBEDDER, RESULTS = "Systems", "Corpus and questions", "Embedder", "Run"  # of --help
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """What a run takes besides its suite: the options of the command line, by their names."""
-
-    system: Annotated[
-        str,
-        Parameter(
-            group=SYSTEMS_UNDER, help=f"the one under test: {', '.join(SYSTEMS)}, or another package's"
-        ),
-    ] = OURS
-    version: Annotated[str, Parameter(group=SYSTEMS_UNDER, help="version of pgmnemo")] = DEFAULT_VERSION
-    systems: Annotated[
-        tuple[str, ...], listed("S,S,…: others, measured beside it on the same work", group=SYSTEMS_UNDER)
-    ] = ()
-    beside: Annotated[
-        str,
-        Parameter(
-            group=SYSTEMS_UNDER,
-            help=f"scopes in which those others answer: {ALL_SCOPES}, or the {HEADLINE_SCOPE}'s alone",
-        ),
-    ] = ALL_SCOPES
-    mode: Annotated[
-        str | None,
-        Parameter(
-            group=SYSTEMS_UNDER,
-            help=f"legs of pgmnemo: {', '.join(MODES)} (default: hybrid; keyword without an embedder)",
-        ),
-    ] = None
-    dsn: Annotated[
-        str | None,
-        Parameter(
-            group=SYSTEMS_UNDER,
-            help="PostgreSQL to use (default: PGMNEMO_DSN, the compose service, or an embedded one)",
-        ),
-    ] = None
-    system_url: Annotated[str | None, Parameter(group=SYSTEMS_UNDER, help="address of the system http")] = (
-        None
-    )
-    allow_reset: Annotated[
-        bool,
-        Parameter(
-            group=SYSTEMS_UNDER,
-            help="let the system http be emptied for all its users, before and after the run",
-        ),
-    ] = False
-    time_limit: Annotated[
-        float, Parameter(group=SYSTEMS_UNDER, help="seconds that a system may take for one question")
-    ] = LIMIT
-    data: Annotated[Path | None, Parameter(group=WORK, help="the corpus file or its folder")] = None
-    granularity: Annotated[
-        str | None,
-        Parameter(group=WORK, help="what a lesson is, such as session or turn (default: the suite's own)"),
-    ] = None
-    text: Annotated[str, Parameter(group=WORK, help=f"how a lesson is written: {', '.join(TEXTS)}")] = FULL
-    k: Annotated[Numbers, Parameter(group=WORK, help="K,K,…: cutoffs (default: the protocol's)")] = ()
-    limit: Annotated[int | None, Parameter(group=WORK, help="ask the first N questions only")] = None
-    types: Annotated[tuple[str, ...], listed("T,T,…: ask these question types only", group=WORK)] = ()
-    allow_unregistered_corpus: Annotated[
-        bool, Parameter(group=WORK, help="let a corpus through that the protocol does not register")
-    ] = False
-    embedder: Annotated[
-        str | None,
-        Parameter(
-            group=EMBEDDER,
-            help=f"{', '.join(EMBEDDERS)}, or {NO_EMBEDDER} for a keyword-only run (default: the suite's "
-            "canonical one)",
-        ),
-    ] = None
-    embedder_options: Annotated[EmbedderOptions, Parameter(name="*", group=EMBEDDER)] = field(
-        default_factory=EmbedderOptions
-    )
-    cache: Annotated[
-        Path | None, Parameter(group=EMBEDDER, help="folder of the embedding cache (default: the user's own)")
-    ] = None
-    output: Annotated[
-        Path | None, Parameter(group=RESULTS, help="folder for results (default: benchmarks/<suite>/local)")
-    ] = None
-    keep: Annotated[
-        bool,
-        Parameter(
-            group=RESULTS,
-            help="write to benchmarks/<suite>/results, which is committed, and log the run in HISTORY.md",
-        ),
-    ] = False
-    resume: Annotated[
-        Path | None, Parameter(group=RESULTS, help="complete the interrupted run in this .partial folder")
-    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from runner.bench.request import Options, Request
+from runner.bench.options import Options
+from runner.bench.request import Request
 from runner.errors import UsageError
 from runner.options import Despite, MaxDrop, Quiet, Strict, limits
 
