@@ -13,6 +13,9 @@ from runner.database.server_checks import Session, check_pgvector, value
 from runner.errors import DatabaseError
 
 LOCK = 0x706E656D6F  # "pnemo": one maker at a time
+OWNER = sql.Identifier("pgmnemo_owner")  # of the extension, where a superuser makes it: policies bind this role
+HAS_OWNER = "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = 'pgmnemo_owner')"
+SUPERUSER = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
 
 # No schema but the usual ones, and in `public` neither relation nor function but those of an extension.
 NOTHING_OF_ANYBODYS = r"""
@@ -49,10 +52,22 @@ def install(connection: Session, version: str) -> Installed:
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+        if value(connection, SUPERUSER):
+            _become_owner(connection)
         connection.execute(
             sql.SQL("CREATE EXTENSION IF NOT EXISTS pgmnemo VERSION {}").format(sql.Literal(version))
         )
+        connection.execute("RESET ROLE")
     return installed(connection)
+
+
+def _become_owner(connection: Session) -> None:
+    """Go on as the ordinary role that shall own the extension, which is made if it is missing."""
+    if not value(connection, HAS_OWNER):
+        connection.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(OWNER))
+    database = sql.Identifier(connection.info.dbname)
+    connection.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO {}").format(database, OWNER))
+    connection.execute(sql.SQL("SET LOCAL ROLE {}").format(OWNER))
 
 
 def rehearse(connection: Session, version: str) -> Installed | None:

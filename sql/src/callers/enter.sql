@@ -1,0 +1,30 @@
+-- How every verb begins: only a caller whom a grant reaches gets on, and from here to pgmnemo._leave the policies show
+-- the verb, which has its owner's rights, the rows of this tenant alone.
+CREATE FUNCTION pgmnemo._enter(tenant uuid, caller pgmnemo.caller)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    role name := pgmnemo._proved(caller);
+    free name;
+BEGIN
+    IF tenant IS NULL THEN
+        RAISE EXCEPTION 'tenant is NULL'
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Name the tenant by its uuid.';
+    ELSIF NOT pgmnemo._reaches(role, tenant) THEN
+        RAISE EXCEPTION 'role % has no grant for tenant %', quote_ident(role), quote_literal(tenant)
+        USING ERRCODE = 'insufficient_privilege',
+              HINT = 'The owner of the extension grants it with pgmnemo.grant_tenant(tenant, role).';
+    END IF;
+    SELECT r.rolname INTO free
+      FROM pg_roles r WHERE r.rolname IN (role, current_user) AND (r.rolsuper OR r.rolbypassrls)
+     ORDER BY r.rolname = role DESC LIMIT 1;
+    IF free IS NOT NULL AND coalesce(nullif(current_setting('pgmnemo.bypass_notice', true), ''), 'on') <> 'off' THEN
+        RAISE NOTICE 'no row-level security binds role %, % of this call: the verb alone keeps to tenant %', quote_ident(free),
+              CASE WHEN free = role THEN 'the caller' ELSE 'the extension''s owner and so the one in force' END, tenant
+        USING HINT = 'Work as an ordinary role, with an ordinary role as owner; SET pgmnemo.bypass_notice = off silences this.';
+    END IF;
+    PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
+END
+$$;

@@ -1,0 +1,19 @@
+-- The tenant for verbs that do not name one. Whether the caller may work for it is the verb's own question.
+CREATE FUNCTION pgmnemo._session_tenant()
+RETURNS uuid
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    asked text := coalesce(current_setting('pgmnemo.tenant_id', true), '');
+BEGIN
+    IF asked = '' THEN
+        RAISE EXCEPTION 'pgmnemo.tenant_id is not set'
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'SET pgmnemo.tenant_id to the uuid of your tenant.';
+    ELSIF NOT pg_input_is_valid(asked, 'uuid') THEN
+        RAISE EXCEPTION 'pgmnemo.tenant_id is %, but must be a uuid', quote_literal(asked)
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'SET pgmnemo.tenant_id to the uuid of your tenant.';
+    END IF;
+    RETURN asked::uuid;
+END
+$$;

@@ -1,0 +1,24 @@
+-- The question's lexemes, rarest first; those that no lesson in scope holds come last.
+CREATE FUNCTION pgmnemo._explain_terms(l pgmnemo.lesson, words text, asked pgmnemo.question, s pgmnemo.settings)
+RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'term', q.lexeme, coalesce(cardinality(h.positions), 0)::text, a.idf,
+           CASE WHEN h.lexeme IS NOT NULL
+                THEN (s).bm25_weight
+                     * pgmnemo._impact(a.scale, cardinality(h.positions), (asked).flat, (asked).per_token, (l).token_count)
+                     / pgmnemo._unit()
+                ELSE 0 END,
+           format('in %s of %s lessons', coalesce(a.lessons, 0), (asked).held) || coalesce('; in passage ' || p.numbers, '')
+      FROM unnest(tsvector_to_array(pgmnemo._lexemes(pgmnemo._text_config(), words))) AS q (lexeme)
+      LEFT JOIN unnest((asked).terms, (asked).idfs, (asked).scales, (asked).postings) AS a (lexeme, idf, scale, lessons)
+             ON a.lexeme = q.lexeme
+      LEFT JOIN unnest((l).lexemes) h ON h.lexeme = q.lexeme
+     CROSS JOIN LATERAL (
+            SELECT string_agg(p.number::text, ', ' ORDER BY p.number)
+              FROM pgmnemo.passage p
+             WHERE p.tenant_id = (l).tenant_id AND p.lesson_id = (l).id
+               AND p.lexemes @@ pgmnemo._term(q.lexeme)) AS p (numbers)
+     ORDER BY a.idf DESC NULLS LAST, q.lexeme COLLATE "C"
+$$;

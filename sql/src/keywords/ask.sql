@@ -1,0 +1,57 @@
+-- BM25's statistics, the direction and the times of a question. Statistics count over the tenant or the project,
+-- by pgmnemo.statistics_scope; what bounds a term, and how many lessons hold it, over the scope that is searched.
+CREATE FUNCTION pgmnemo._ask(scope pgmnemo.scope, words text, embedding @extschema:vector@.vector, moment timestamptz,
+                             s pgmnemo.settings)
+RETURNS pgmnemo.question
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    asked pgmnemo.question;
+    whole_tenant boolean := s.statistics_scope = 'tenant';
+    k1 float8 := s.bm25_k1;
+    b float8 := s.bm25_b;
+    lexemes text[] := coalesce(tsvector_to_array(pgmnemo._lexemes(pgmnemo._text_config(), words)), '{}');
+BEGIN
+    WITH counts AS (
+        SELECT p.lexeme,
+               sum(p.lesson_count) FILTER (WHERE whole_tenant OR i.inside) AS lessons,
+               sum(p.token_total) FILTER (WHERE whole_tenant OR i.inside) AS tokens,
+               coalesce(sum(p.lesson_count) FILTER (WHERE i.inside), 0)::bigint AS held,
+               max(p.max_frequency) FILTER (WHERE i.inside) AS frequency,
+               min(p.min_tokens) FILTER (WHERE i.inside) AS shortest
+          FROM pgmnemo.posting p
+         CROSS JOIN LATERAL (SELECT p.project_id BETWEEN scope.first_project AND scope.last_project) AS i (inside)
+         WHERE p.tenant_id = scope.tenant AND p.lexeme = ANY (lexemes || ''::text)
+         GROUP BY p.lexeme
+    ), everything AS (
+        SELECT c.held, c.lessons::float8 AS lessons, k1 * (1 - b) AS flat,
+               k1 * b / greatest(c.tokens::float8 / nullif(c.lessons, 0), 1) AS per_token
+          FROM counts c WHERE c.lexeme = ''
+    ), terms AS (
+        SELECT c.lexeme, c.held, c.frequency, c.shortest, i.idf, pgmnemo._unit() * i.idf * (k1 + 1) AS scale
+          FROM counts c
+         CROSS JOIN everything e
+         CROSS JOIN LATERAL (SELECT pgmnemo._idf(e.lessons, c.lessons)) AS i (idf)
+         WHERE c.lexeme <> '' AND c.held > 0
+    )
+    SELECT e.held, e.flat, e.per_token,
+           coalesce(t.lexemes, '{}'), coalesce(t.queries, '{}'), coalesce(t.idfs, '{}'), coalesce(t.scales, '{}'),
+           coalesce(t.peaks, '{}'), coalesce(t.postings, '{}')
+      INTO asked.held, asked.flat, asked.per_token,
+           asked.terms, asked.queries, asked.idfs, asked.scales, asked.peaks, asked.postings
+      FROM everything e
+     CROSS JOIN LATERAL (
+            SELECT array_agg(t.lexeme) AS lexemes, array_agg(pgmnemo._term(t.lexeme)) AS queries, array_agg(t.idf) AS idfs,
+                   array_agg(t.scale) AS scales, array_agg(t.held) AS postings,
+                   array_agg(pgmnemo._impact(t.scale, t.frequency, e.flat, e.per_token, t.shortest) + 1) AS peaks
+              FROM (SELECT * FROM terms ORDER BY idf DESC, lexeme) t) t;
+    asked.held := coalesce(asked.held, 0);
+    asked.terms := coalesce(asked.terms, '{}');
+    asked.direction := @extschema:vector@.l2_normalize(embedding)::@extschema:vector@.halfvec;
+    IF words IS NOT NULL AND s.temporal_weight <> 0 THEN
+        SELECT t.since, t.until INTO asked.since, asked.until FROM pgmnemo._times(words, moment) t;
+    END IF;
+    RETURN asked;
+END
+$$;

@@ -1,0 +1,12 @@
+-- Recallable lessons in scope that no leg found, in key order: at most `wanted`.
+CREATE FUNCTION pgmnemo._fill(scope pgmnemo.scope, have bigint[], wanted integer)
+RETURNS SETOF bigint
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT l.id
+      FROM pgmnemo.lesson l
+     WHERE l.tenant_id = (scope).tenant AND l.project_id BETWEEN (scope).first_project AND (scope).last_project
+       AND pgmnemo._recallable(l, scope) AND l.id <> ALL (have)
+     ORDER BY l.project_id, l.external_id
+     LIMIT wanted
+$$;

@@ -1,0 +1,40 @@
+-- The candidates of one recall with all their components, and by which way each came: the best of each leg, others in key
+-- order where fewer than k are left, neighbours of the most relevant, and what the graph adds. `lesson` joins them last, where none did, to see what it
+-- would be worth.
+CREATE FUNCTION pgmnemo._pool(
+    scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
+    lesson bigint, OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
+    OUT linked bigint[], OUT seeds bigint[], OUT candidates pgmnemo.candidate[])
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    depth integer := greatest(s.pool_depth, k);
+    ids bigint[];
+    totals float8[];
+    graphs float8[];
+    more bigint[];
+BEGIN
+    SELECT coalesce(array_agg(t.lesson_id), '{}'), coalesce(array_agg(t.total), '{}') INTO by_keyword, totals
+      FROM pgmnemo._keyword_leg(scope, asked, depth) t;
+    by_vector := pgmnemo._vector_leg(scope, asked, depth, s);
+    ids := by_keyword || ARRAY(SELECT v.id FROM unnest(by_vector) AS v (id) WHERE v.id <> ALL (by_keyword));
+    IF cardinality(ids) < k THEN
+        filled := ARRAY(SELECT pgmnemo._fill(scope, ids, k - cardinality(ids)));
+        ids := ids || filled;
+    END IF;
+    candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
+    seeds := ARRAY(SELECT c.lesson_id FROM unnest(candidates) c WHERE c.relevance > 0
+                    ORDER BY c.relevance DESC, c.external_id, c.project_id LIMIT s.graph_seeds);
+    SELECT coalesce(array_agg(g.lesson_id), '{}'), coalesce(array_agg(g.graph), '{}') INTO linked, graphs
+      FROM pgmnemo._graph_leg(scope, candidates, seeds, s) g;
+    IF NOT linked <@ ids OR lesson <> ALL (ids) THEN
+        more := ARRAY(SELECT l.id FROM pgmnemo.lesson l
+                       WHERE l.tenant_id = scope.tenant AND l.id = ANY (linked || lesson) AND l.id <> ALL (ids)
+                         AND (l.id = lesson OR pgmnemo._recallable(l, scope)
+                              AND l.project_id BETWEEN scope.first_project AND scope.last_project));
+        candidates := candidates || pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);
+    END IF;
+    candidates := pgmnemo._related(candidates, linked, graphs);
+END
+$$;

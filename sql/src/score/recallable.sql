@@ -1,0 +1,11 @@
+-- Which lessons a call may answer with; the same in every leg.
+CREATE FUNCTION pgmnemo._recallable(l pgmnemo.lesson, scope pgmnemo.scope)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT l.active
+       AND ((scope).role IS NULL OR l.role = (scope).role)
+       AND ((scope).valid_at IS NULL OR (coalesce(l.occurred_at, l.stored_at) <= (scope).valid_at
+                                         AND (l.expires_at IS NULL OR (scope).valid_at < l.expires_at)))
+       AND ((scope).gate <> 'enforce' OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL)
+$$;

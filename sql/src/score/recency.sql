@@ -1,0 +1,11 @@
+-- Held at a thousand half-lives: PostgreSQL calls a smaller power an error. Moments are subtracted as numbers, for the
+-- distance of two of them may be longer than an interval.
+CREATE FUNCTION pgmnemo._recency(as_of timestamptz, happened timestamptz, half_life_days float8)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT power(0.5::float8, least(greatest(date_part('epoch', as_of) - date_part('epoch', happened), 0)
+                                    / (86400 * half_life_days), 1000))
+$$;
+
+COMMENT ON FUNCTION pgmnemo._recency(timestamptz, timestamptz, float8) IS 'above 0, at most 1: 0.5 ^ (age in days / half-life in days); what lies after as_of has age 0';

@@ -1,0 +1,25 @@
+-- That the gate hides lessons must not stay unsaid: an empty answer would look like an empty memory.
+CREATE FUNCTION pgmnemo._tell_hidden(scope pgmnemo.scope)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    counted constant integer := 1000;
+    hidden integer;
+BEGIN
+    IF scope.gate <> 'enforce' THEN
+        RETURN;
+    END IF;
+    SELECT count(*) INTO hidden
+      FROM (SELECT FROM pgmnemo.lesson l
+             WHERE l.tenant_id = scope.tenant AND l.project_id BETWEEN scope.first_project AND scope.last_project
+               AND l.active AND l.commit_sha IS NULL AND l.artifact_hash IS NULL LIMIT counted) h;
+    IF hidden > 0 THEN
+        RAISE NOTICE 'pgmnemo.gate_strict is enforce and hides % in scope, which have neither commit_sha nor artifact_hash',
+              CASE WHEN hidden = counted THEN counted || ' lessons or more' WHEN hidden = 1 THEN '1 lesson'
+                   ELSE hidden || ' lessons' END
+        USING HINT = 'SET pgmnemo.gate_strict = warn or off to recall them.';
+    END IF;
+END
+$$;

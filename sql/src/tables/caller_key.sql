@@ -1,0 +1,8 @@
+-- What a caller's proof is made with; new in every database, in no dump, and read by the extension's owner alone.
+CREATE TABLE pgmnemo.caller_key (
+    key bytea NOT NULL CHECK (length(key) = 32)
+);
+INSERT INTO pgmnemo.caller_key VALUES (uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()));
+
+COMMENT ON TABLE pgmnemo.caller_key IS 'one row: the secret of this database that callers are proved with (pgmnemo.calling)';
+COMMENT ON COLUMN pgmnemo.caller_key.key IS '32 random bytes';

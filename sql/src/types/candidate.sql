@@ -1,0 +1,23 @@
+-- A lesson that may be among the answers, with all that its score is made of.
+CREATE TYPE pgmnemo.candidate AS (
+    lesson_id      bigint,
+    project_id     uuid,
+    external_id    text COLLATE "C",
+    occurred_at    timestamptz,
+    place          integer,
+    assistant      boolean,
+    cosine         float8,
+    bm25           float8,
+    passage_terms  float8,
+    passage_cosine float8,
+    pair_cosine    float8,
+    temporal       float8,
+    context        float8,
+    neighbours     float8,
+    recency        float8,
+    importance     float8,
+    graph          float8,
+    relevance      float8
+);
+
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall_lessons returns them, what context and neighbours go by (place is lesson.position, assistant whether role says so), and relevance (pgmnemo._relevance)';

@@ -1,0 +1,20 @@
+CREATE TYPE pgmnemo.lesson_input AS (
+    project_id         uuid,
+    external_id        text,
+    content            text,
+    embedding          @extschema:vector@.vector(1024),
+    role               text,
+    topic              text,
+    importance         smallint,
+    metadata           jsonb,
+    occurred_at        timestamptz,
+    expires_at         timestamptz,
+    commit_sha         text,
+    artifact_hash      text,
+    verified_at        timestamptz,
+    passages           text[],
+    passage_embeddings @extschema:vector@.vector(1024)[],
+    position           integer
+);
+
+COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson, and the texts and vectors of its passages; the first three are required, importance NULL is 3, metadata NULL is {}, passages NULL leaves those of an unchanged text as they are';

@@ -1,0 +1,11 @@
+-- Where a recall looks, and which lessons it may answer with: the same in every leg.
+CREATE TYPE pgmnemo.scope AS (
+    tenant        uuid,
+    first_project uuid,
+    last_project  uuid,
+    gate          text,
+    role          text,
+    valid_at      timestamptz
+);
+
+COMMENT ON TYPE pgmnemo.scope IS 'a recall''s tenant, its projects as an interval (one, or all), pgmnemo.gate_strict, the role and the moment that were asked for (NULL: any)';

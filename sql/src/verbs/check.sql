@@ -1,0 +1,34 @@
+CREATE FUNCTION pgmnemo.check(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    RETURN QUERY
+    SELECT w.problem, s.project_id, s.lesson_id, NULL, w.found, w.wanted
+      FROM pgmnemo._stale_lessons(tenant) s
+     CROSS JOIN LATERAL (VALUES
+            ('lesson with unknown text_config', s.text_config, NULL, s.config IS NULL),
+            ('lesson with stale lexemes', s.lexemes::text, s.fresh::text, s.config IS NOT NULL AND s.lexemes <> s.fresh),
+            ('lesson with wrong token_count', s.token_count::text, s.tokens::text,
+             s.config IS NOT NULL AND s.token_count <> s.tokens)) AS w (problem, found, wanted, so)
+     WHERE w.so;
+    RETURN QUERY
+    SELECT w.problem, p.project_id, p.lesson_id, p.number::text, w.found, w.wanted
+      FROM pgmnemo._unsound_passages(tenant) p
+     CROSS JOIN LATERAL (VALUES
+            ('passage in another project', p.project_id::text, p.in_project::text, p.project_id <> p.in_project),
+            ('passage with stale lexemes', NULL, p.fresh::text, p.lexemes_differ),
+            ('passage with a vector not of unit length', p.norm::text, '1', p.norm NOT BETWEEN 0.999 AND 1.001),
+            ('passage with a vector wider than needed', NULL, @extschema:vector@.vector_dims(p.embedding)::text,
+             p.vector_differs AND p.norm BETWEEN 0.999 AND 1.001),
+            ('passage indexed without a vector', 't', 'f', p.indexed_differs)) AS w (problem, found, wanted, so)
+     WHERE w.so;
+    RETURN QUERY SELECT * FROM pgmnemo._block_problems(tenant);
+    RETURN QUERY SELECT * FROM pgmnemo._posting_problems(tenant);
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.check IS 'what is wrong in what the tenant''s lessons are found by, one row a problem, none when all is well. lesson: lexemes or token_count are not what the text gives under the lesson''s text_config; passage (item: its number): in another project than its lesson, lexemes not those of its text, a vector not of unit length or wider than needed, or indexed without a vector; block (item: its lexeme, lesson_id: its first): order, sums or extremes wrong; posting (item: the lexeme, empty for the list of all lessons): missing, surplus, more than once, or with wrong numbers. Reads everything of the tenant; pgmnemo.repair mends it';

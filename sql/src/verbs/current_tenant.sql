@@ -1,0 +1,16 @@
+CREATE FUNCTION pgmnemo.current_tenant(caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS uuid
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    asked text := current_setting('pgmnemo.tenant_id', true);
+BEGIN
+    IF asked IS NULL OR NOT pg_input_is_valid(asked, 'uuid') OR NOT pgmnemo._reaches(pgmnemo._proved(caller), asked::uuid) THEN
+        RETURN NULL;
+    END IF;
+    RETURN asked::uuid;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.current_tenant IS 'the tenant that pgmnemo.tenant_id names if a grant of it reaches the current role; else NULL';

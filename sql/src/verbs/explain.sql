@@ -1,0 +1,82 @@
+CREATE FUNCTION pgmnemo.explain(
+    tenant      uuid,
+    project_id  uuid,
+    external_id text,
+    embedding   real[]      DEFAULT NULL,
+    query_text  text        DEFAULT NULL,
+    as_of       timestamptz DEFAULT NULL,
+    valid_at    timestamptz DEFAULT NULL,
+    role        text        DEFAULT NULL,
+    mode        text        DEFAULT 'hybrid',
+    k           integer     DEFAULT 10,
+    in_project  uuid        DEFAULT NULL,
+    caller      pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET jit = off
+SET max_parallel_workers_per_gather = 0
+AS $$
+#variable_conflict use_column
+DECLARE
+    s pgmnemo.settings;
+    scope pgmnemo.scope;
+    moment timestamptz := coalesce(explain.as_of, now());
+    meaning @extschema:vector@.vector := CASE WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(explain.embedding) END;
+    words text := CASE WHEN explain.mode IS DISTINCT FROM 'vector' THEN explain.query_text END;
+    home uuid := coalesce(explain.in_project, explain.project_id);
+    asked pgmnemo.question;
+    wanted bigint;
+    l pgmnemo.lesson;
+    pool record;
+    found record;
+    ways text;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._check_recall(explain.k, explain.mode, meaning IS NOT NULL, words IS NOT NULL, moment);
+    IF home IS NULL THEN
+        RAISE EXCEPTION 'in_project is NULL, but must name the lesson''s project where project_id is NULL'
+        USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    s := pgmnemo._settings();
+    scope := pgmnemo._scope(tenant, explain.project_id, s.gate_strict, explain.role, explain.valid_at);
+    wanted := pgmnemo._lesson_id(tenant, home, explain.external_id);
+    SELECT o.* INTO l FROM pgmnemo.lesson o WHERE o.tenant_id = tenant AND o.id = wanted;
+    asked := pgmnemo._ask(scope, words, meaning, moment, s);
+    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
+    SELECT r.rank, r.score, r.own, count(*) OVER () AS all_of_them INTO found
+      FROM pgmnemo._ranked(pool.candidates, s) r ORDER BY (r.own).lesson_id <> l.id LIMIT 1;
+    ways := pgmnemo._ways(l, scope, pool.by_keyword, pool.by_vector, pool.filled, pool.added, pool.linked);
+
+    RETURN QUERY VALUES
+        ('answer', 'rank', CASE WHEN ways IS NOT NULL THEN found.rank::text END, NULL::float8, NULL::float8,
+         CASE WHEN ways IS NULL THEN format('none: it would be %s of %s candidates', found.rank, found.all_of_them)
+              ELSE format('of %s candidates', found.all_of_them)
+                   || CASE WHEN found.rank > explain.k THEN '; beyond k = ' || explain.k ELSE '' END END),
+        ('answer', 'score', found.score::text, NULL, NULL, left(l.content, 100)),
+        ('answer', 'candidate', CASE WHEN ways IS NULL THEN 'no' ELSE 'yes' END, NULL, NULL,
+         coalesce(ways, 'in no leg''s best ' || greatest(s.pool_depth, explain.k)));
+    RETURN QUERY SELECT * FROM pgmnemo._explain_recallable(l, scope);
+    RETURN QUERY SELECT * FROM pgmnemo._explain_score(
+        l, found.own, pgmnemo._context_seed(pool.candidates, found.own),
+        CASE WHEN (found.own).graph > 0 THEN pgmnemo._graph_seed(scope, pool.candidates, pool.seeds, l.id, s) END, s, moment);
+    RETURN QUERY SELECT * FROM pgmnemo._explain_terms(l, words, asked, s);
+    RETURN QUERY SELECT * FROM pgmnemo._explain_passages(l, asked, s);
+    RETURN QUERY
+    SELECT 'time', 'interval ' || t.number, pgmnemo._temporal(l.occurred_at, ARRAY[t.since], ARRAY[t.until])::text,
+           NULL::float8, NULL::float8, format('%s to %s', t.since, t.until)
+      FROM unnest(asked.since, asked.until) WITH ORDINALITY AS t (since, until, number);
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.explain IS 'why one lesson ranks where it does for one question; arguments as of pgmnemo.recall, in_project: the lesson''s project where that is not project_id. Sections of the table, value and numbers as that call has them:
+answer: rank (NULL: not among the candidates), score (what it would be otherwise) and by which ways it became a candidate;
+recallable: each condition that a lesson must meet, yes or no;
+score: each component with its weight and contribution; added up in this order the contributions are the score;
+term: each lexeme of the question: value is how often the lesson holds it, weight its inverse document frequency, contribution its part of the weighted BM25;
+passage n: those that decide, with text, terms (sum of idf + passage_term_bonus) and cosine;
+time: each interval that the question names, and how occurred_at fits it.';

@@ -1,0 +1,31 @@
+CREATE FUNCTION pgmnemo.forget(
+    tenant      uuid,
+    project_id  uuid,
+    external_id text,
+    hard        boolean DEFAULT false,
+    caller      pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    gone bigint;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._lock_tenant(tenant);
+    IF hard THEN
+        DELETE FROM pgmnemo.lesson l
+         WHERE l.tenant_id = tenant AND l.project_id = forget.project_id AND l.external_id = forget.external_id;
+    ELSE
+        UPDATE pgmnemo.lesson l SET active = false
+         WHERE l.tenant_id = tenant AND l.project_id = forget.project_id AND l.external_id = forget.external_id
+           AND l.active;
+    END IF;
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    PERFORM pgmnemo._leave();
+    RETURN gone > 0;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.forget IS 'soft: out of recall and out of the statistics, and storing the lesson again restores it; hard: gone, with its edges. Returns whether anything was forgotten';

@@ -1,0 +1,23 @@
+-- The postings go first and at once: taking lessons out of blocks one by one would cost far more.
+CREATE FUNCTION pgmnemo.forget_all(tenant uuid, project_id uuid DEFAULT NULL, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    scope pgmnemo.scope := pgmnemo._scope(tenant, project_id);
+    gone bigint;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._lock_tenant(tenant);
+    DELETE FROM pgmnemo.posting p
+     WHERE p.tenant_id = tenant AND p.project_id BETWEEN scope.first_project AND scope.last_project;
+    DELETE FROM pgmnemo.lesson l
+     WHERE l.tenant_id = tenant AND l.project_id BETWEEN scope.first_project AND scope.last_project;
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    PERFORM pgmnemo._leave();
+    RETURN gone;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.forget_all IS 'every lesson of one project, or with NULL of the tenant, gone for good; returns how many there were, softly forgotten ones included';

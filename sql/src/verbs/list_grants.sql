@@ -1,0 +1,18 @@
+CREATE FUNCTION pgmnemo.list_grants(caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS TABLE (tenant_id uuid, grantee text, granted_at timestamptz, granted_by name)
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    role name := pgmnemo._proved(caller);
+BEGIN
+    RETURN QUERY
+    SELECT g.tenant_id, g.grantee::text, g.granted_at, g.granted_by
+      FROM pgmnemo.tenant_grant g
+     WHERE pg_has_role(role, g.grantee::oid, 'USAGE') OR pg_has_role(role, current_user::name, 'USAGE')
+     ORDER BY g.tenant_id, g.grantee::text COLLATE "C";
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.list_grants IS 'the grants that reach the current role; the extension''s owner gets all of them. A number in grantee is a role that was dropped';

@@ -1,0 +1,91 @@
+-- Serial and uncompiled: a call takes milliseconds, and starting workers or a compiler takes longer. Planned once:
+-- every statement has its index, so a plan made while the tables were small must not read them whole once they
+-- are not.
+CREATE FUNCTION pgmnemo.recall(
+    tenant     uuid,
+    embedding  real[]      DEFAULT NULL,
+    k          integer     DEFAULT 10,
+    query_text text        DEFAULT NULL,
+    project_id uuid        DEFAULT NULL,
+    as_of      timestamptz DEFAULT NULL,
+    valid_at   timestamptz DEFAULT NULL,
+    role       text        DEFAULT NULL,
+    mode       text        DEFAULT 'hybrid',
+    caller     pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (
+    lesson_id      bigint,
+    in_project     uuid,
+    external_id    text,
+    said_by        text,
+    topic          text,
+    content        text,
+    metadata       jsonb,
+    occurred_at    timestamptz,
+    passage        text,
+    score          float8,
+    cosine         float8,
+    bm25           float8,
+    passage_terms  float8,
+    passage_cosine float8,
+    pair_cosine    float8,
+    temporal       float8,
+    context        float8,
+    neighbours     float8,
+    recency        float8,
+    importance     float8,
+    graph          float8
+)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 10
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET jit = off
+SET max_parallel_workers_per_gather = 0
+AS $$
+#variable_conflict use_column
+DECLARE
+    s pgmnemo.settings;
+    scope pgmnemo.scope;
+    moment timestamptz := coalesce(recall.as_of, now());
+    meaning @extschema:vector@.vector := CASE WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
+    words text := CASE WHEN recall.mode IS DISTINCT FROM 'vector' THEN recall.query_text END;
+    asked pgmnemo.question;
+    pool record;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._check_recall(recall.k, recall.mode, meaning IS NOT NULL, words IS NOT NULL, moment);
+    s := pgmnemo._settings();
+    scope := pgmnemo._scope(tenant, recall.project_id, s.gate_strict, recall.role, recall.valid_at);
+    PERFORM pgmnemo._tell_hidden(scope);
+    asked := pgmnemo._ask(scope, words, meaning, moment, s);
+    pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
+    RETURN QUERY
+    SELECT l.id, l.project_id, l.external_id, l.role, l.topic, l.content, l.metadata, l.occurred_at,
+           (SELECT p.content FROM pgmnemo.passage p
+             WHERE p.tenant_id = tenant AND p.lesson_id = l.id AND p.number > 0
+             ORDER BY pgmnemo._passage_worth(p, asked, s), p.number LIMIT 1),
+           r.score, (r.own).cosine, (r.own).bm25, (r.own).passage_terms, (r.own).passage_cosine, (r.own).pair_cosine,
+           (r.own).temporal, (r.own).context, (r.own).neighbours, (r.own).recency, (r.own).importance, (r.own).graph
+      FROM pgmnemo._ranked(pool.candidates, s) r
+      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = (r.own).lesson_id
+     WHERE r.rank <= recall.k
+     ORDER BY r.rank;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.recall IS 'the k lessons with the highest score, ties by external id in C order, with the components of the score (each weight is the setting pgmnemo.<component>_weight):
+relevance = bm25_weight * bm25 + passage_terms_weight * passage_terms + passage_cosine_weight * max(passage_cosine, 0) + pair_cosine_weight * max(pair_cosine, 0) + cosine_weight * max(cosine, 0) + temporal_weight * temporal;
+score = relevance + context_weight * context + recency_weight * recency + importance_weight * importance + graph_weight * graph;
+cosine: cosine similarity of question and lesson, -1 to 1, NULL without either or in mode keyword;
+bm25: BM25 over the terms of query_text, any of which may match, 0 or more (pgmnemo._impact, pgmnemo._idf), NULL without query_text or in mode vector;
+passage_terms: of the lesson''s passages the greatest sum over the terms that stand in it of idf + passage_term_bonus, 0 or more, NULL like bm25;
+passage_cosine, pair_cosine: cosine similarity of the best passage, and the mean of the two best, -1 to 1, NULL like cosine; a lesson without passages is its own one passage;
+temporal: how well occurred_at fits the time that query_text names, 0 to 1 (pgmnemo._temporal);
+context: greatest relevance among the candidates of the same project and the same occurred_at, itself included;
+recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
+importance: (importance - 3) / 2, -1 to 1;
+graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
+passage: the text of the best passage, NULL where there are none. embedding: real[] or vector of 1,024; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; valid_at: only what had happened and had not expired then; role: only lessons of that role; mode: hybrid, vector or keyword.
+Candidates are the pool_depth (at least k) best of each leg and what the graph adds, filled up so that a scope that holds k lessons returns k.';

@@ -1,0 +1,28 @@
+-- One statement takes the postings away and lists the lessons to build them from: a lesson that another session
+-- stores between two would otherwise keep its own postings and get them again. Changes of those listed wait.
+CREATE FUNCTION pgmnemo.repair(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    ids bigint[];
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._lock_tenant(tenant);
+    IF EXISTS (SELECT FROM pgmnemo._stale_lessons(tenant)) THEN
+        DELETE FROM pgmnemo.posting p WHERE p.tenant_id = tenant;
+        PERFORM pgmnemo._repair_lessons(tenant);
+    END IF;
+    PERFORM pgmnemo._repair_passages(tenant);
+    WITH gone AS (
+        DELETE FROM pgmnemo.posting p WHERE p.tenant_id = tenant
+    )
+    SELECT array_agg(l.id) INTO ids FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.active;
+    PERFORM pgmnemo._add_postings(tenant, ids);
+    PERFORM pgmnemo._leave();
+    RETURN coalesce(cardinality(ids), 0);
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.repair IS 'mends what pgmnemo.check finds: derives stale lexemes and unsound passages anew from their texts and vectors, and rebuilds all postings of the tenant from its lessons, in one transaction, sorted and in full blocks. Holds the tenant''s writers up, readers never. Returns how many active lessons there are; VACUUM pgmnemo.posting afterwards';

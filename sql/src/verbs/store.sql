@@ -1,0 +1,39 @@
+CREATE FUNCTION pgmnemo.store(
+    tenant        uuid,
+    project_id    uuid,
+    external_id   text,
+    content       text,
+    embedding     real[]      DEFAULT NULL,
+    role          text        DEFAULT NULL,
+    topic         text        DEFAULT NULL,
+    importance    integer     DEFAULT 3,
+    metadata      jsonb       DEFAULT '{}',
+    occurred_at   timestamptz DEFAULT NULL,
+    expires_at    timestamptz DEFAULT NULL,
+    commit_sha    text        DEFAULT NULL,
+    artifact_hash text        DEFAULT NULL,
+    verified_at   timestamptz DEFAULT NULL,
+    passages      text[]      DEFAULT NULL,
+    passage_embeddings @extschema:vector@.vector[] DEFAULT NULL,
+    "position"    integer     DEFAULT NULL,
+    caller        pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    one pgmnemo.lesson_input := ROW(
+        project_id, external_id, content, pgmnemo._embedding(embedding), role, topic,
+        CASE WHEN importance BETWEEN 1 AND 5 THEN importance WHEN importance IS NOT NULL THEN 0 END, metadata,
+        occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position);
+    outcome text;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    outcome := (SELECT s.outcome FROM pgmnemo._store(tenant, ARRAY[one]) s);
+    PERFORM pgmnemo._leave();
+    RETURN outcome;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.store IS 'stores one lesson as store_set stores a set; returns inserted, unchanged, updated or restored. embedding is real[] or vector of 1,024 dimensions, passage_embeddings a vector of 1,024 for each of passages';

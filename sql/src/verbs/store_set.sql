@@ -1,0 +1,13 @@
+CREATE FUNCTION pgmnemo.store_set(tenant uuid, lessons pgmnemo.lesson_input[], caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS TABLE (project_id uuid, external_id text, lesson_id bigint, outcome text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    RETURN QUERY SELECT * FROM pgmnemo._store(tenant, lessons);
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.store_set IS 'stores a set of lessons, all or none, and says for each, in the order given, what became of it: inserted; unchanged (same key, same attributes: nothing is written); updated (same key, other attributes); restored (softly forgotten before)';
