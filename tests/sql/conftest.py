@@ -109,7 +109,7 @@ class Tenant:
 
 @pytest.fixture(scope="session", params=[18, 16], ids=["pg18", "pg16"])
 def database(request: pytest.FixtureRequest) -> Iterator[Database]:
-    with open_database("0.3.1", environ={}, postgres=request.param) as opened:
+    with open_database("0.4.0", environ={}, postgres=request.param) as opened:
         yield opened
 
 
