@@ -91,12 +91,13 @@ CREATE TYPE pgmnemo.question AS (
     postings  bigint[],
     flat      float8,
     per_token float8,
+    pivot     float8,
     direction public.halfvec,
     since     timestamptz[],
     until     timestamptz[]
 );
 
-COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) and the lessons in scope that hold it; flat, per_token: see pgmnemo._impact; direction: the embedding at unit length; since, until: the intervals that it names';
+COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) and the lessons in scope that hold it; flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length; since, until: the intervals that it names';
 -- Where a recall looks, and which lessons it may answer with: the same in every leg.
 CREATE TYPE pgmnemo.scope AS (
     tenant        uuid,
@@ -114,6 +115,7 @@ CREATE TYPE pgmnemo.settings AS (
     statistics_scope      text,
     bm25_k1               float8,
     bm25_b                float8,
+    length_pivot          float8,
     bm25_weight           float8,
     passage_terms_weight  float8,
     passage_term_bonus    float8,
@@ -122,7 +124,10 @@ CREATE TYPE pgmnemo.settings AS (
     cosine_weight         float8,
     temporal_weight       float8,
     context_weight        float8,
+    assistant_weight      float8,
     neighbours_weight     float8,
+    neighbours_half_length float8,
+    neighbours_seeds      integer,
     recency_weight        float8,
     recency_half_life     float8,
     importance_weight     float8,
@@ -324,22 +329,28 @@ VALUES
      'a lesson without commit_sha and artifact_hash: enforce refuses it and hides it from recall, warn stores it with a warning, off stores it silently'),
     ('text_config', 'english', 'text search configuration', NULL, NULL, NULL,
      'how lessons written and questions asked from now on are cut into lexemes'),
-    ('statistics_scope', 'tenant', 'choice', NULL, NULL, '{tenant,project}',
-     'lessons over which BM25 counts: all active lessons of the tenant, or those of the project asked'),
+    ('statistics_scope', 'both', 'choice', NULL, NULL, '{tenant,project,both}',
+     'where BM25 counts how rare a term is: in the tenant, in the project asked, or the mean of both'),
     ('bm25_k1', '0.9', 'number', 0, 10, NULL, 'BM25: how slowly repetitions of a term saturate'),
     ('bm25_b', '0.4', 'number', 0, 1, NULL, 'BM25: how much a long lesson is held against it'),
+    ('length_pivot', '80', 'whole number', 1, 100000, NULL,
+     'words up to which a text counts as short: a longer passage is held to as many'),
     ('bm25_weight', '1', 'number', 0, 100, NULL, 'score of one unit of BM25'),
-    ('passage_terms_weight', '0.75', 'number', 0, 100, NULL,
+    ('passage_terms_weight', '1', 'number', 0, 100, NULL,
      'score of one unit of the terms that stand together in the best passage'),
-    ('passage_term_bonus', '2', 'number', 0, 100, NULL, 'what a term counts there besides its inverse document frequency'),
+    ('passage_term_bonus', '1', 'number', 0, 100, NULL, 'what a term counts there besides its inverse document frequency'),
     ('passage_cosine_weight', '18', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the best passage'),
     ('pair_cosine_weight', '8', 'number', 0, 1000, NULL, 'score of a mean cosine similarity of 1 of the two best passages'),
     ('cosine_weight', '8', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the lesson as a whole'),
     ('temporal_weight', '10', 'number', 0, 1000, NULL, 'score of a lesson of just the time that the question names'),
     ('context_weight', '1', 'number', 0, 100, NULL,
      'share of the relevance of the most relevant lesson of the same project and moment that a lesson gains'),
-    ('neighbours_weight', '0.15', 'number', 0, 100, NULL,
+    ('assistant_weight', '0.8', 'number', 0, 1, NULL, 'share of its relevance that a lesson of role assistant counts with'),
+    ('neighbours_weight', '0.2', 'number', 0, 100, NULL,
      'share of the relevance of the lessons before and after that a lesson gains'),
+    ('neighbours_half_length', '20', 'number', 0.001, 100000, NULL,
+     'words between two neighbours at which half of that share passes'),
+    ('neighbours_seeds', '10', 'whole number', 0, 100, NULL, 'most relevant candidates whose neighbours become candidates'),
     ('recency_weight', '0.10', 'number', 0, 1, NULL, 'score of a lesson of age 0'),
     ('importance_weight', '0.10', 'number', 0, 100, NULL, 'score that importance 5 gains and importance 1 loses'),
     ('graph_weight', '1', 'number', 0, 100, NULL, 'score of one unit of relevance that flows in from linked lessons'),
@@ -539,6 +550,12 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._lexemes(regconfig, text) IS 'to_tsvector(config, words); for pg_catalog.english, irregular forms and a few everyday words counted as their root (went as go, children as child, two as 2)';
+-- How long a text is: the positions of its lexemes.
+CREATE FUNCTION pgmnemo._positions(lexemes tsvector)
+RETURNS integer
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$ SELECT coalesce(sum(cardinality(u.positions)), 0)::integer FROM unnest(lexemes) u $$;
 -- A query for one lexeme as it stands, whatever characters it has.
 CREATE FUNCTION pgmnemo._term(lexeme text)
 RETURNS tsquery
@@ -1049,7 +1066,7 @@ BEGIN
         NEW.text_config := config;
     END IF;
     NEW.lexemes := pgmnemo._lexemes(config, concat_ws(E'\n', NEW.topic, NEW.content));
-    NEW.token_count := (SELECT coalesce(sum(cardinality(u.positions)), 0) FROM unnest(NEW.lexemes) u);
+    NEW.token_count := pgmnemo._positions(NEW.lexemes);
     RETURN NEW;
 END
 $$;
@@ -1196,8 +1213,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     INSERT INTO pgmnemo.passage (tenant_id, project_id, lesson_id, number, indexed, width, content, lexemes, embedding)
     SELECT tenant, l.project_id, l.id, w.number, w.embedding IS NOT NULL AND l.project_id = ANY (large),
-           public.vector_dims(w.embedding), w.content, pgmnemo._lexemes(pgmnemo._config(l.text_config), w.content),
-           w.embedding
+           public.vector_dims(w.embedding), w.content, u.lexemes, w.embedding
       FROM unnest(lessons) i
       JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
      CROSS JOIN LATERAL (
@@ -1205,6 +1221,7 @@ AS $$
              UNION ALL
             SELECT p.number, p.content, pgmnemo._narrowed(i.passage_embeddings[p.number])
               FROM unnest(i.passages) WITH ORDINALITY AS p (content, number)) AS w (number, content, embedding)
+     CROSS JOIN LATERAL (SELECT pgmnemo._lexemes(pgmnemo._config(l.text_config), w.content) OFFSET 0) AS u (lexemes)
      WHERE l.id = ANY (ids)
 $$;
 -- Appends the posting blocks of these active lessons of one tenant, ids ascending within each. One lesson's are of
@@ -1241,8 +1258,9 @@ BEGIN
      ORDER BY l.project_id, l.lexeme COLLATE "C";
 END
 $$;
--- BM25's statistics, the direction and the times of a question. Statistics count over the tenant or the project,
--- by pgmnemo.statistics_scope; what bounds a term, and how many lessons hold it, over the scope that is searched.
+-- BM25's statistics, the direction and the times of a question. By pgmnemo.statistics_scope a term is as rare as it is in
+-- the tenant, in the scope that is searched, or in the mean of both; what bounds a term, and how many lessons hold it,
+-- counts over the scope.
 CREATE FUNCTION pgmnemo._ask(scope pgmnemo.scope, words text, embedding public.vector, moment timestamptz,
                              s pgmnemo.settings)
 RETURNS pgmnemo.question
@@ -1251,15 +1269,17 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     asked pgmnemo.question;
-    whole_tenant boolean := s.statistics_scope = 'tenant';
+    inside_part float8 := CASE s.statistics_scope WHEN 'tenant' THEN 0 WHEN 'both' THEN 0.5 ELSE 1 END;
     k1 float8 := s.bm25_k1;
     b float8 := s.bm25_b;
     lexemes text[] := coalesce(tsvector_to_array(pgmnemo._lexemes(pgmnemo._text_config(), words)), '{}');
 BEGIN
+    asked.pivot := s.length_pivot;
     WITH counts AS (
         SELECT p.lexeme,
-               sum(p.lesson_count) FILTER (WHERE whole_tenant OR i.inside) AS lessons,
-               sum(p.token_total) FILTER (WHERE whole_tenant OR i.inside) AS tokens,
+               sum(p.lesson_count)::float8 AS lessons,
+               sum(p.token_total) FILTER (WHERE inside_part < 1 OR i.inside)::float8
+               / sum(p.lesson_count) FILTER (WHERE inside_part < 1 OR i.inside) AS mean,
                coalesce(sum(p.lesson_count) FILTER (WHERE i.inside), 0)::bigint AS held,
                max(p.max_frequency) FILTER (WHERE i.inside) AS frequency,
                min(p.min_tokens) FILTER (WHERE i.inside) AS shortest
@@ -1268,14 +1288,14 @@ BEGIN
          WHERE p.tenant_id = scope.tenant AND p.lexeme = ANY (lexemes || ''::text)
          GROUP BY p.lexeme
     ), everything AS (
-        SELECT c.held, c.lessons::float8 AS lessons, k1 * (1 - b) AS flat,
-               k1 * b / greatest(c.tokens::float8 / nullif(c.lessons, 0), 1) AS per_token
+        SELECT c.held, c.lessons, k1 * (1 - b) AS flat, k1 * b / greatest(c.mean, asked.pivot) AS per_token
           FROM counts c WHERE c.lexeme = ''
     ), terms AS (
         SELECT c.lexeme, c.held, c.frequency, c.shortest, i.idf, pgmnemo._unit() * i.idf * (k1 + 1) AS scale
           FROM counts c
          CROSS JOIN everything e
-         CROSS JOIN LATERAL (SELECT pgmnemo._idf(e.lessons, c.lessons)) AS i (idf)
+         CROSS JOIN LATERAL (SELECT (1 - inside_part) * pgmnemo._idf(e.lessons, c.lessons)
+                                    + inside_part * pgmnemo._idf(e.held, c.held)) AS i (idf)
          WHERE c.lexeme <> '' AND c.held > 0
     )
     SELECT e.held, e.flat, e.per_token,
@@ -1287,7 +1307,8 @@ BEGIN
      CROSS JOIN LATERAL (
             SELECT array_agg(t.lexeme) AS lexemes, array_agg(pgmnemo._term(t.lexeme)) AS queries, array_agg(t.idf) AS idfs,
                    array_agg(t.scale) AS scales, array_agg(t.held) AS postings,
-                   array_agg(pgmnemo._impact(t.scale, t.frequency, e.flat, e.per_token, t.shortest) + 1) AS peaks
+                   array_agg(pgmnemo._impact(t.scale, t.frequency, e.flat, e.per_token, t.shortest, asked.pivot)
+                             + 1) AS peaks
               FROM (SELECT * FROM terms ORDER BY idf DESC, lexeme) t) t;
     asked.held := coalesce(asked.held, 0);
     asked.terms := coalesce(asked.terms, '{}');
@@ -1322,13 +1343,13 @@ AS $$ SELECT ln(1 + (lessons - holding + 0.5) / (holding + 0.5)) $$;
 COMMENT ON FUNCTION pgmnemo._idf(float8, float8) IS 'inverse document frequency, in nats, above 0: ln(1 + (N - n + 0.5) / (n + 0.5)), N lessons of which n hold the term';
 -- In whole units of 2^-40 (1e-12), so that a sum below 8,192 is exact in any order: equal content gives equal
 -- bits, whichever way a lesson was found. scale = 2^40 * idf * (k1 + 1), flat = k1 * (1 - b), and
--- per_token = k1 * b / mean length are the same for all lessons.
-CREATE FUNCTION pgmnemo._impact(scale float8, frequency float8, flat float8, per_token float8, tokens float8)
+-- per_token = k1 * b / mean length are the same for all lessons; no length below the pivot counts as shorter.
+CREATE FUNCTION pgmnemo._impact(scale float8, frequency float8, flat float8, per_token float8, tokens float8, pivot float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT round(scale * frequency / (frequency + flat + per_token * tokens)) $$;
+AS $$ SELECT round(scale * frequency / (frequency + flat + per_token * greatest(tokens, pivot))) $$;
 
-COMMENT ON FUNCTION pgmnemo._impact(float8, float8, float8, float8, float8) IS 'what one term adds to the BM25 of one lesson, in units of 2^-40: idf * f * (k1 + 1) / (f + k1 * (1 - b + b * tokens / mean tokens)), f times the term';
+COMMENT ON FUNCTION pgmnemo._impact IS 'what one term adds to the BM25 of one lesson, in units of 2^-40: idf * f * (k1 + 1) / (f + k1 * (1 - b + b * tokens / mean tokens)), f times the term, both lengths at least the pivot';
 -- The `depth` lessons in scope with the highest BM25 (in units of 2^-40), exactly, ties by external id. MaxScore: the
 -- lists of the rarest terms are read whole; once the terms that are left cannot lift a lesson that holds none of
 -- them to the depth-th score found so far, they matter for those few lessons alone that they could still lift.
@@ -1418,26 +1439,28 @@ BEGIN
     END IF;
 END
 $$;
--- The whole BM25 of a lesson (in units of 2^-40), read from the lesson. With weights of 1 the cover density of one term is
--- the number of times that it stands there.
+-- The whole BM25 of a lesson (in units of 2^-40), read from the lesson. With weights of 1 the cover density of one term
+-- is the number of times that it stands there.
 CREATE FUNCTION pgmnemo._lesson_sum(lexemes tsvector, tokens integer, asked pgmnemo.question)
 RETURNS TABLE (total float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT coalesce(sum(pgmnemo._impact(t.scale, ts_rank_cd('{1,1,1,1}', lexemes, t.query), (asked).flat, (asked).per_token,
-                                        tokens)), 0)
+    SELECT coalesce(sum(pgmnemo._impact(t.scale, ts_rank_cd('{1,1,1,1}', lexemes, t.query), (asked).flat,
+                                        (asked).per_token, tokens, (asked).pivot)), 0)
       FROM unnest((asked).queries, (asked).scales) AS t (query, scale)
      WHERE lexemes @@ t.query
 $$;
--- For every lesson in scope that holds one of the question's terms from place `first` to `last`, and each such term, its
--- part of the lesson's BM25, read from the term's list; in units of 2^-40.
+-- For every lesson in scope that holds one of the question's terms from place `first` to `last`, and each such term,
+-- its part of the lesson's BM25, read from the term's list; in units of 2^-40.
 CREATE FUNCTION pgmnemo._list_parts(scope pgmnemo.scope, asked pgmnemo.question, first integer, last integer)
 RETURNS TABLE (lesson_id bigint, part float8)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT x.id, pgmnemo._impact(x.scale, x.frequency, (asked).flat, (asked).per_token, x.tokens)
-      FROM (SELECT t.scale, unnest(p.lesson_ids) AS id, unnest(p.frequencies) AS frequency, unnest(p.token_counts) AS tokens
-              FROM unnest((asked).terms[first:last], (asked).scales[first:last]) AS t (term, scale)
+    SELECT x.id, pgmnemo._impact(x.scale, x.frequency, x.flat, x.per_token, x.tokens, x.pivot)
+      FROM (SELECT a.flat, a.per_token, a.pivot, t.scale, unnest(p.lesson_ids) AS id, unnest(p.frequencies) AS frequency,
+                   unnest(p.token_counts) AS tokens
+              FROM (SELECT (asked).flat AS flat, (asked).per_token AS per_token, (asked).pivot AS pivot OFFSET 0) a
+             CROSS JOIN unnest((asked).terms[first:last], (asked).scales[first:last]) AS t (term, scale)
              CROSS JOIN LATERAL (
                     SELECT p.lesson_ids, p.frequencies, p.token_counts FROM pgmnemo.posting p
                      WHERE p.tenant_id = (scope).tenant AND p.lexeme = t.term
@@ -1748,7 +1771,8 @@ BEGIN
                                pgmnemo._bounded(-(p.embedding OPERATOR(public.<#>)
                                    CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE asked.direction END)) AS cosine,
                                CASE WHEN by_words AND p.number > 0
-                                    THEN (SELECT t.worth FROM pgmnemo._terms_within(p.lexemes, asked, s) t) END AS terms
+                                    THEN (SELECT t.worth FROM pgmnemo._terms_within(
+                                         p.lexemes, asked, s.passage_term_bonus) t) END AS terms
                           FROM pgmnemo.passage p
                          WHERE p.tenant_id = scope.tenant AND p.lesson_id = l.id) v) p
          CROSS JOIN LATERAL (
@@ -1760,7 +1784,8 @@ BEGIN
                             THEN coalesce(g.total, (SELECT b.total FROM pgmnemo._lesson_sum(u.lexemes, l.token_count, asked) b))
                                  / unit END AS bm25,
                        CASE WHEN by_words AND coalesce(p.passages, 0) = 0
-                            THEN (SELECT t.worth FROM pgmnemo._terms_within(u.lexemes, asked, s) t)
+                            THEN (SELECT t.worth FROM pgmnemo._terms_within(
+                                     u.lexemes, asked, s.passage_term_bonus) t)
                             ELSE p.terms END AS passage_terms,
                        coalesce(p.cosines[1], p.own) AS passage_cosine,
                        coalesce((p.cosines[1] + coalesce(p.cosines[2], p.cosines[1])) / 2, p.own) AS pair_cosine,
@@ -1800,23 +1825,24 @@ BEGIN
 END
 $$;
 -- The score has one home, this function: what each component adds to it, in the order in which it is summed up. A leg
--- that was not asked adds nothing.
+-- that was not asked adds nothing. What an assistant says itself counts for less: it repeats what it was told.
 CREATE FUNCTION pgmnemo._contributions(c pgmnemo.candidate, s pgmnemo.settings)
 RETURNS float8[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT ARRAY[
-        (s).bm25_weight * coalesce((c).bm25, 0),
-        (s).passage_terms_weight * coalesce((c).passage_terms, 0),
-        (s).passage_cosine_weight * greatest((c).passage_cosine, 0),
-        (s).pair_cosine_weight * greatest((c).pair_cosine, 0),
-        (s).cosine_weight * greatest((c).cosine, 0),
-        (s).temporal_weight * (c).temporal,
+        v.share * (s).bm25_weight * coalesce((c).bm25, 0),
+        v.share * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
+        v.share * (s).passage_cosine_weight * greatest((c).passage_cosine, 0),
+        v.share * (s).pair_cosine_weight * greatest((c).pair_cosine, 0),
+        v.share * (s).cosine_weight * greatest((c).cosine, 0),
+        v.share * (s).temporal_weight * (c).temporal,
         (s).context_weight * (c).context,
         (s).neighbours_weight * (c).neighbours,
         (s).recency_weight * (c).recency,
         (s).importance_weight * (c).importance,
         (s).graph_weight * (c).graph]
+      FROM (SELECT CASE WHEN (c).assistant THEN (s).assistant_weight ELSE 1 END AS share OFFSET 0) v
 $$;
 
 COMMENT ON FUNCTION pgmnemo._contributions IS 'what bm25, passage_terms, passage_cosine, pair_cosine, cosine, temporal, context, neighbours, recency, importance and graph add to the score of a candidate, in this order';
@@ -1903,6 +1929,28 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT (level - 3) / 2.0::float8 $$;
 
 COMMENT ON FUNCTION pgmnemo._importance(integer) IS 'from -1 to 1: (level - 3) / 2, level from 1 to 5';
+-- The relevance that reaches each candidate from the lessons up to two places before and after it: an answer often follows
+-- its question, and a thought goes on in the next turn. Of a lesson two places away the less passes, the longer the one
+-- between is; where none is between, a session ends. An assistant's lesson gains nothing, for it repeats; and nothing
+-- comes from an assistant's lesson to those after it, only to the one that it answers.
+CREATE FUNCTION pgmnemo._neighbours(scope pgmnemo.scope, candidates pgmnemo.candidate[], half_length float8)
+RETURNS TABLE (lesson_id bigint, neighbours float8)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT c.lesson_id, sum(o.relevance * CASE WHEN abs(d.step) = 1 THEN 1 ELSE power(0.5::float8, least(b.words / half_length, 1000)) END
+                             ORDER BY d.step, o.external_id)
+      FROM unnest(candidates) c
+     CROSS JOIN unnest('{-2,-1,1,2}'::integer[]) AS d (step)
+      JOIN unnest(candidates) o ON o.project_id = c.project_id AND o.place = c.place + d.step
+      LEFT JOIN LATERAL (
+            SELECT max(l.token_count) AS words FROM pgmnemo.lesson l
+             WHERE abs(d.step) = 2 AND l.tenant_id = (scope).tenant AND l.project_id = c.project_id
+               AND l.position = c.place + d.step / 2 AND l.active) b ON true
+     WHERE NOT coalesce(c.assistant, false) AND NOT (d.step < 0 AND coalesce(o.assistant, false))
+       AND (abs(d.step) = 1 OR b.words IS NOT NULL)
+     GROUP BY c.lesson_id
+$$;
 -- By what the best passage of a lesson is told: the less the better.
 CREATE FUNCTION pgmnemo._passage_worth(p pgmnemo.passage, asked pgmnemo.question, s pgmnemo.settings)
 RETURNS float8
@@ -1910,7 +1958,8 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT -(s).passage_cosine_weight * coalesce(pgmnemo._cosine((p).embedding, (p).width, (asked).direction), 0)
-           - (s).passage_terms_weight * (SELECT t.worth FROM pgmnemo._terms_within((p).lexemes, asked, s) t)
+           - (s).passage_terms_weight * (SELECT t.worth FROM pgmnemo._terms_within(
+                (p).lexemes, asked, (s).passage_term_bonus) t)
 $$;
 -- The candidates of one recall with all their components, and by which way each came: the best of each leg, others in key
 -- order where fewer than k are left, neighbours of the most relevant, and what the graph adds. `lesson` joins them last, where none did, to see what it
@@ -1938,6 +1987,17 @@ BEGIN
         ids := ids || filled;
     END IF;
     candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
+    added := ARRAY(
+        SELECT DISTINCT l.id
+          FROM (SELECT c.project_id, c.place FROM unnest(candidates) c
+                 ORDER BY c.relevance DESC, c.external_id, c.project_id LIMIT s.neighbours_seeds) c
+          JOIN pgmnemo.lesson l ON l.tenant_id = scope.tenant AND l.project_id = c.project_id
+                               AND l.position BETWEEN c.place - 2 AND c.place + 2
+         WHERE s.neighbours_weight > 0 AND l.id <> ALL (ids) AND pgmnemo._recallable(l, scope));
+    IF cardinality(added) > 0 THEN
+        ids := ids || added;
+        candidates := candidates || pgmnemo._candidates(scope, added, '{}', asked, s, by_words, moment);
+    END IF;
     seeds := ARRAY(SELECT c.lesson_id FROM unnest(candidates) c WHERE c.relevance > 0
                     ORDER BY c.relevance DESC, c.external_id, c.project_id LIMIT s.graph_seeds);
     SELECT coalesce(array_agg(g.lesson_id), '{}'), coalesce(array_agg(g.graph), '{}') INTO linked, graphs
@@ -1949,7 +2009,7 @@ BEGIN
                               AND l.project_id BETWEEN scope.first_project AND scope.last_project));
         candidates := candidates || pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);
     END IF;
-    candidates := pgmnemo._related(candidates, linked, graphs);
+    candidates := pgmnemo._related(scope, candidates, linked, graphs, s.neighbours_half_length);
 END
 $$;
 -- Every candidate with its score and rank.
@@ -1984,26 +2044,23 @@ $$;
 
 COMMENT ON FUNCTION pgmnemo._recency(timestamptz, timestamptz, float8) IS 'above 0, at most 1: 0.5 ^ (age in days / half-life in days); what lies after as_of has age 0';
 -- Candidates with what comes to them from others: context, neighbours and graph.
-CREATE FUNCTION pgmnemo._related(candidates pgmnemo.candidate[], linked bigint[], graphs float8[])
+CREATE FUNCTION pgmnemo._related(scope pgmnemo.scope, candidates pgmnemo.candidate[], linked bigint[], graphs float8[],
+                                 half_length float8)
 RETURNS pgmnemo.candidate[]
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT coalesce(array_agg(
-               ROW(c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.assistant, c.cosine, c.bm25,
-                   c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal, c.context, c.neighbours, c.recency,
-                   c.importance, coalesce(g.graph, 0), c.relevance)::pgmnemo.candidate), '{}')
-      FROM (SELECT c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.assistant, c.cosine, c.bm25,
+BEGIN
+    RETURN ARRAY(
+        SELECT ROW(c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.assistant, c.cosine, c.bm25,
                    c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal,
-                   CASE WHEN c.occurred_at IS NULL THEN c.relevance ELSE max(c.relevance) OVER moment END AS context,
-                   CASE WHEN c.place IS NULL THEN 0
-                        ELSE coalesce(sum(c.relevance) OVER around, 0) END AS neighbours,
-                   c.recency, c.importance, c.relevance
-              FROM unnest(candidates) c
-            WINDOW moment AS (PARTITION BY c.project_id, c.occurred_at),
-                   around AS (PARTITION BY c.project_id ORDER BY c.place
-                              RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE GROUP)) c
-      LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id
+                   CASE WHEN c.occurred_at IS NULL THEN c.relevance
+                        ELSE max(c.relevance) OVER (PARTITION BY c.project_id, c.occurred_at) END,
+                   coalesce(n.neighbours, 0), c.recency, c.importance, coalesce(g.graph, 0), c.relevance)::pgmnemo.candidate
+          FROM unnest(candidates) c
+          LEFT JOIN pgmnemo._neighbours(scope, candidates, half_length) n ON n.lesson_id = c.lesson_id
+          LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id);
+END
 $$;
 -- What a candidate is worth by itself: the first six of its contributions.
 CREATE FUNCTION pgmnemo._relevance(c pgmnemo.candidate, s pgmnemo.settings)
@@ -2053,12 +2110,13 @@ BEGIN
     END IF;
 END
 $$;
--- What the question's terms that stand in a passage are worth.
-CREATE FUNCTION pgmnemo._terms_within(lexemes tsvector, asked pgmnemo.question, s pgmnemo.settings)
+-- What the question's terms that stand in a passage are worth; of a passage with more different words than the pivot, as
+-- much less as it has more.
+CREATE FUNCTION pgmnemo._terms_within(lexemes tsvector, asked pgmnemo.question, bonus float8)
 RETURNS TABLE (worth float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT coalesce(sum(t.idf + (s).passage_term_bonus), 0)
+    SELECT coalesce(sum(t.idf + bonus), 0) * least(1, (asked).pivot / greatest(length(lexemes), 1))
       FROM unnest((asked).queries, (asked).idfs) AS t (query, idf)
      WHERE lexemes @@ t.query
 $$;
@@ -2164,7 +2222,7 @@ AS $$
      CROSS JOIN LATERAL (SELECT pgmnemo._config(l.text_config)) AS c (config)
      CROSS JOIN LATERAL (
             SELECT pgmnemo._lexemes(c.config, concat_ws(E'\n', l.topic, l.content)) OFFSET 0) AS f (fresh)
-     CROSS JOIN LATERAL (SELECT coalesce(sum(cardinality(u.positions)), 0)::integer FROM unnest(f.fresh) u) AS n (tokens)
+     CROSS JOIN LATERAL (SELECT coalesce(pgmnemo._positions(f.fresh), 0)) AS n (tokens)
      WHERE l.tenant_id = tenant AND (c.config IS NULL OR (l.lexemes, l.token_count) IS DISTINCT FROM (f.fresh, n.tokens))
 $$;
 -- Passages that are not as the verbs write them, beside what they should be. Half precision leaves a unit vector
@@ -2221,9 +2279,9 @@ AS $$
           FROM pgmnemo.passage p
          CROSS JOIN LATERAL (SELECT pgmnemo._cosine(p.embedding, p.width, (asked).direction)) AS c (cosine)
          CROSS JOIN LATERAL (
-                SELECT coalesce(sum(i.idf + (s).passage_term_bonus), 0), string_agg(i.lexeme, ', ')
-                  FROM unnest((asked).terms, (asked).idfs, (asked).queries) AS i (lexeme, idf, query)
-                 WHERE p.lexemes @@ i.query) AS t (terms, lexemes)
+                SELECT t.worth, (SELECT string_agg(i.lexeme, ', ') FROM unnest((asked).terms, (asked).queries) AS i (lexeme, query)
+                                  WHERE p.lexemes @@ i.query)
+                  FROM pgmnemo._terms_within(p.lexemes, asked, (s).passage_term_bonus) t) AS t (terms, lexemes)
          WHERE p.tenant_id = (l).tenant_id AND p.lesson_id = (l).id AND p.number > 0
     )
     SELECT 'passage ' || e.number, r.item, r.value, NULL::float8, NULL::float8, r.note
@@ -2299,7 +2357,8 @@ AS $$
     SELECT 'term', q.lexeme, coalesce(cardinality(h.positions), 0)::text, a.idf,
            CASE WHEN h.lexeme IS NOT NULL
                 THEN (s).bm25_weight
-                     * pgmnemo._impact(a.scale, cardinality(h.positions), (asked).flat, (asked).per_token, (l).token_count)
+                     * pgmnemo._impact(a.scale, cardinality(h.positions), (asked).flat, (asked).per_token, (l).token_count,
+                                       (asked).pivot)
                      / pgmnemo._unit()
                 ELSE 0 END,
            format('in %s of %s lessons', coalesce(a.lessons, 0), (asked).held) || coalesce('; in passage ' || p.numbers, '')

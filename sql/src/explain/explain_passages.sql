@@ -12,9 +12,9 @@ AS $$
           FROM pgmnemo.passage p
          CROSS JOIN LATERAL (SELECT pgmnemo._cosine(p.embedding, p.width, (asked).direction)) AS c (cosine)
          CROSS JOIN LATERAL (
-                SELECT coalesce(sum(i.idf + (s).passage_term_bonus), 0), string_agg(i.lexeme, ', ')
-                  FROM unnest((asked).terms, (asked).idfs, (asked).queries) AS i (lexeme, idf, query)
-                 WHERE p.lexemes @@ i.query) AS t (terms, lexemes)
+                SELECT t.worth, (SELECT string_agg(i.lexeme, ', ') FROM unnest((asked).terms, (asked).queries) AS i (lexeme, query)
+                                  WHERE p.lexemes @@ i.query)
+                  FROM pgmnemo._terms_within(p.lexemes, asked, (s).passage_term_bonus) t) AS t (terms, lexemes)
          WHERE p.tenant_id = (l).tenant_id AND p.lesson_id = (l).id AND p.number > 0
     )
     SELECT 'passage ' || e.number, r.item, r.value, NULL::float8, NULL::float8, r.note

@@ -7,7 +7,8 @@ AS $$
     SELECT 'term', q.lexeme, coalesce(cardinality(h.positions), 0)::text, a.idf,
            CASE WHEN h.lexeme IS NOT NULL
                 THEN (s).bm25_weight
-                     * pgmnemo._impact(a.scale, cardinality(h.positions), (asked).flat, (asked).per_token, (l).token_count)
+                     * pgmnemo._impact(a.scale, cardinality(h.positions), (asked).flat, (asked).per_token, (l).token_count,
+                                       (asked).pivot)
                      / pgmnemo._unit()
                 ELSE 0 END,
            format('in %s of %s lessons', coalesce(a.lessons, 0), (asked).held) || coalesce('; in passage ' || p.numbers, '')

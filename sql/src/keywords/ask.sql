@@ -1,5 +1,6 @@
--- BM25's statistics, the direction and the times of a question. Statistics count over the tenant or the project,
--- by pgmnemo.statistics_scope; what bounds a term, and how many lessons hold it, over the scope that is searched.
+-- BM25's statistics, the direction and the times of a question. By pgmnemo.statistics_scope a term is as rare as it is in
+-- the tenant, in the scope that is searched, or in the mean of both; what bounds a term, and how many lessons hold it,
+-- counts over the scope.
 CREATE FUNCTION pgmnemo._ask(scope pgmnemo.scope, words text, embedding @extschema:vector@.vector, moment timestamptz,
                              s pgmnemo.settings)
 RETURNS pgmnemo.question
@@ -8,15 +9,17 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     asked pgmnemo.question;
-    whole_tenant boolean := s.statistics_scope = 'tenant';
+    inside_part float8 := CASE s.statistics_scope WHEN 'tenant' THEN 0 WHEN 'both' THEN 0.5 ELSE 1 END;
     k1 float8 := s.bm25_k1;
     b float8 := s.bm25_b;
     lexemes text[] := coalesce(tsvector_to_array(pgmnemo._lexemes(pgmnemo._text_config(), words)), '{}');
 BEGIN
+    asked.pivot := s.length_pivot;
     WITH counts AS (
         SELECT p.lexeme,
-               sum(p.lesson_count) FILTER (WHERE whole_tenant OR i.inside) AS lessons,
-               sum(p.token_total) FILTER (WHERE whole_tenant OR i.inside) AS tokens,
+               sum(p.lesson_count)::float8 AS lessons,
+               sum(p.token_total) FILTER (WHERE inside_part < 1 OR i.inside)::float8
+               / sum(p.lesson_count) FILTER (WHERE inside_part < 1 OR i.inside) AS mean,
                coalesce(sum(p.lesson_count) FILTER (WHERE i.inside), 0)::bigint AS held,
                max(p.max_frequency) FILTER (WHERE i.inside) AS frequency,
                min(p.min_tokens) FILTER (WHERE i.inside) AS shortest
@@ -25,14 +28,14 @@ BEGIN
          WHERE p.tenant_id = scope.tenant AND p.lexeme = ANY (lexemes || ''::text)
          GROUP BY p.lexeme
     ), everything AS (
-        SELECT c.held, c.lessons::float8 AS lessons, k1 * (1 - b) AS flat,
-               k1 * b / greatest(c.tokens::float8 / nullif(c.lessons, 0), 1) AS per_token
+        SELECT c.held, c.lessons, k1 * (1 - b) AS flat, k1 * b / greatest(c.mean, asked.pivot) AS per_token
           FROM counts c WHERE c.lexeme = ''
     ), terms AS (
         SELECT c.lexeme, c.held, c.frequency, c.shortest, i.idf, pgmnemo._unit() * i.idf * (k1 + 1) AS scale
           FROM counts c
          CROSS JOIN everything e
-         CROSS JOIN LATERAL (SELECT pgmnemo._idf(e.lessons, c.lessons)) AS i (idf)
+         CROSS JOIN LATERAL (SELECT (1 - inside_part) * pgmnemo._idf(e.lessons, c.lessons)
+                                    + inside_part * pgmnemo._idf(e.held, c.held)) AS i (idf)
          WHERE c.lexeme <> '' AND c.held > 0
     )
     SELECT e.held, e.flat, e.per_token,
@@ -44,7 +47,8 @@ BEGIN
      CROSS JOIN LATERAL (
             SELECT array_agg(t.lexeme) AS lexemes, array_agg(pgmnemo._term(t.lexeme)) AS queries, array_agg(t.idf) AS idfs,
                    array_agg(t.scale) AS scales, array_agg(t.held) AS postings,
-                   array_agg(pgmnemo._impact(t.scale, t.frequency, e.flat, e.per_token, t.shortest) + 1) AS peaks
+                   array_agg(pgmnemo._impact(t.scale, t.frequency, e.flat, e.per_token, t.shortest, asked.pivot)
+                             + 1) AS peaks
               FROM (SELECT * FROM terms ORDER BY idf DESC, lexeme) t) t;
     asked.held := coalesce(asked.held, 0);
     asked.terms := coalesce(asked.terms, '{}');

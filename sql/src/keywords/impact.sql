@@ -1,9 +1,9 @@
 -- In whole units of 2^-40 (1e-12), so that a sum below 8,192 is exact in any order: equal content gives equal
 -- bits, whichever way a lesson was found. scale = 2^40 * idf * (k1 + 1), flat = k1 * (1 - b), and
--- per_token = k1 * b / mean length are the same for all lessons.
-CREATE FUNCTION pgmnemo._impact(scale float8, frequency float8, flat float8, per_token float8, tokens float8)
+-- per_token = k1 * b / mean length are the same for all lessons; no length below the pivot counts as shorter.
+CREATE FUNCTION pgmnemo._impact(scale float8, frequency float8, flat float8, per_token float8, tokens float8, pivot float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT round(scale * frequency / (frequency + flat + per_token * tokens)) $$;
+AS $$ SELECT round(scale * frequency / (frequency + flat + per_token * greatest(tokens, pivot))) $$;
 
-COMMENT ON FUNCTION pgmnemo._impact(float8, float8, float8, float8, float8) IS 'what one term adds to the BM25 of one lesson, in units of 2^-40: idf * f * (k1 + 1) / (f + k1 * (1 - b + b * tokens / mean tokens)), f times the term';
+COMMENT ON FUNCTION pgmnemo._impact IS 'what one term adds to the BM25 of one lesson, in units of 2^-40: idf * f * (k1 + 1) / (f + k1 * (1 - b + b * tokens / mean tokens)), f times the term, both lengths at least the pivot';

@@ -1,12 +1,14 @@
--- For every lesson in scope that holds one of the question's terms from place `first` to `last`, and each such term, its
--- part of the lesson's BM25, read from the term's list; in units of 2^-40.
+-- For every lesson in scope that holds one of the question's terms from place `first` to `last`, and each such term,
+-- its part of the lesson's BM25, read from the term's list; in units of 2^-40.
 CREATE FUNCTION pgmnemo._list_parts(scope pgmnemo.scope, asked pgmnemo.question, first integer, last integer)
 RETURNS TABLE (lesson_id bigint, part float8)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT x.id, pgmnemo._impact(x.scale, x.frequency, (asked).flat, (asked).per_token, x.tokens)
-      FROM (SELECT t.scale, unnest(p.lesson_ids) AS id, unnest(p.frequencies) AS frequency, unnest(p.token_counts) AS tokens
-              FROM unnest((asked).terms[first:last], (asked).scales[first:last]) AS t (term, scale)
+    SELECT x.id, pgmnemo._impact(x.scale, x.frequency, x.flat, x.per_token, x.tokens, x.pivot)
+      FROM (SELECT a.flat, a.per_token, a.pivot, t.scale, unnest(p.lesson_ids) AS id, unnest(p.frequencies) AS frequency,
+                   unnest(p.token_counts) AS tokens
+              FROM (SELECT (asked).flat AS flat, (asked).per_token AS per_token, (asked).pivot AS pivot OFFSET 0) a
+             CROSS JOIN unnest((asked).terms[first:last], (asked).scales[first:last]) AS t (term, scale)
              CROSS JOIN LATERAL (
                     SELECT p.lesson_ids, p.frequencies, p.token_counts FROM pgmnemo.posting p
                      WHERE p.tenant_id = (scope).tenant AND p.lexeme = t.term

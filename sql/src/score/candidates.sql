@@ -28,7 +28,8 @@ BEGIN
                                pgmnemo._bounded(-(p.embedding OPERATOR(@extschema:vector@.<#>)
                                    CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE asked.direction END)) AS cosine,
                                CASE WHEN by_words AND p.number > 0
-                                    THEN (SELECT t.worth FROM pgmnemo._terms_within(p.lexemes, asked, s) t) END AS terms
+                                    THEN (SELECT t.worth FROM pgmnemo._terms_within(
+                                         p.lexemes, asked, s.passage_term_bonus) t) END AS terms
                           FROM pgmnemo.passage p
                          WHERE p.tenant_id = scope.tenant AND p.lesson_id = l.id) v) p
          CROSS JOIN LATERAL (
@@ -40,7 +41,8 @@ BEGIN
                             THEN coalesce(g.total, (SELECT b.total FROM pgmnemo._lesson_sum(u.lexemes, l.token_count, asked) b))
                                  / unit END AS bm25,
                        CASE WHEN by_words AND coalesce(p.passages, 0) = 0
-                            THEN (SELECT t.worth FROM pgmnemo._terms_within(u.lexemes, asked, s) t)
+                            THEN (SELECT t.worth FROM pgmnemo._terms_within(
+                                     u.lexemes, asked, s.passage_term_bonus) t)
                             ELSE p.terms END AS passage_terms,
                        coalesce(p.cosines[1], p.own) AS passage_cosine,
                        coalesce((p.cosines[1] + coalesce(p.cosines[2], p.cosines[1])) / 2, p.own) AS pair_cosine,

@@ -24,6 +24,17 @@ BEGIN
         ids := ids || filled;
     END IF;
     candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
+    added := ARRAY(
+        SELECT DISTINCT l.id
+          FROM (SELECT c.project_id, c.place FROM unnest(candidates) c
+                 ORDER BY c.relevance DESC, c.external_id, c.project_id LIMIT s.neighbours_seeds) c
+          JOIN pgmnemo.lesson l ON l.tenant_id = scope.tenant AND l.project_id = c.project_id
+                               AND l.position BETWEEN c.place - 2 AND c.place + 2
+         WHERE s.neighbours_weight > 0 AND l.id <> ALL (ids) AND pgmnemo._recallable(l, scope));
+    IF cardinality(added) > 0 THEN
+        ids := ids || added;
+        candidates := candidates || pgmnemo._candidates(scope, added, '{}', asked, s, by_words, moment);
+    END IF;
     seeds := ARRAY(SELECT c.lesson_id FROM unnest(candidates) c WHERE c.relevance > 0
                     ORDER BY c.relevance DESC, c.external_id, c.project_id LIMIT s.graph_seeds);
     SELECT coalesce(array_agg(g.lesson_id), '{}'), coalesce(array_agg(g.graph), '{}') INTO linked, graphs
@@ -35,6 +46,6 @@ BEGIN
                               AND l.project_id BETWEEN scope.first_project AND scope.last_project));
         candidates := candidates || pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);
     END IF;
-    candidates := pgmnemo._related(candidates, linked, graphs);
+    candidates := pgmnemo._related(scope, candidates, linked, graphs, s.neighbours_half_length);
 END
 $$;

@@ -1,9 +1,10 @@
--- What the question's terms that stand in a passage are worth.
-CREATE FUNCTION pgmnemo._terms_within(lexemes tsvector, asked pgmnemo.question, s pgmnemo.settings)
+-- What the question's terms that stand in a passage are worth; of a passage with more different words than the pivot, as
+-- much less as it has more.
+CREATE FUNCTION pgmnemo._terms_within(lexemes tsvector, asked pgmnemo.question, bonus float8)
 RETURNS TABLE (worth float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT coalesce(sum(t.idf + (s).passage_term_bonus), 0)
+    SELECT coalesce(sum(t.idf + bonus), 0) * least(1, (asked).pivot / greatest(length(lexemes), 1))
       FROM unnest((asked).queries, (asked).idfs) AS t (query, idf)
      WHERE lexemes @@ t.query
 $$;

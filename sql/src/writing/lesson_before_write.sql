@@ -19,7 +19,7 @@ BEGIN
         NEW.text_config := config;
     END IF;
     NEW.lexemes := pgmnemo._lexemes(config, concat_ws(E'\n', NEW.topic, NEW.content));
-    NEW.token_count := (SELECT coalesce(sum(cardinality(u.positions)), 0) FROM unnest(NEW.lexemes) u);
+    NEW.token_count := pgmnemo._positions(NEW.lexemes);
     RETURN NEW;
 END
 $$;
