@@ -28,7 +28,7 @@ SETTINGS = {"pgmnemo.gate_strict": "warn", "pgmnemo.recency_weight": "0.1"}
 class CommonWords(Pgmnemo):
     """Stands for the extension: ranks by the number of words that a text shares with the question."""
 
-    recognised = True
+    recognised, takes_positions = True, False
 
     def __init__(self, place: Place, minimum: int) -> None:
         facts = DatabaseFacts("--dsn", "bench", "18.4", "0.8.5", "0.2.1", FINGERPRINT, "pgmnemo_runner")
