@@ -150,7 +150,7 @@ def test_without_vectors_a_passage_is_its_words() -> None:
 
 def test_the_engines_are_those_of_the_protocol_in_force() -> None:
     since = [pins.since for pins in current().engines.values()]
-    assert since == ["0.2.1", "0.3.0"]
+    assert since == ["0.2.1", "0.3.0", "0.4.0"]
 
 
 def test_a_project_is_stored_under_its_own_uuid_or_one_made_of_its_name() -> None:
