@@ -34,7 +34,9 @@ class Segment:
     """One text that is stored as one lesson: a dialog session, or a turn at turn granularity.
 
     `id` is the corpus's own id (unique within `project`); it stands in artefacts and is never indexed.
-    `passages` are what an engine that takes passages is given besides (PROTOCOL.md §2.6).
+    `passages` are what an engine that takes passages is given besides (PROTOCOL.md §2.6). `role` is who says
+    it and `position` its place in the order of its project's conversation, where a lesson is one turn (§2.9):
+    those that follow one another in one session differ by 1, those of two sessions by 2 at the least.
     """
 
     project: str
@@ -45,6 +47,7 @@ class Segment:
     topic: str | None = None
     importance: int = 3
     passages: tuple[Passage, ...] = ()
+    position: int | None = None
 
     @property
     def external_id(self) -> str:

@@ -22,22 +22,27 @@ from runner.systems.pgmnemo import Pgmnemo
 
 VERSION = "v0.2.1"  # whose five components are those of CommonWords
 FINGERPRINT = "f" * 64
+NO_MODES: Mapping[str, int] = {}
 SETTINGS = {"pgmnemo.gate_strict": "warn", "pgmnemo.recency_weight": "0.1"}
 
 
 class CommonWords(Pgmnemo):
     """Stands for the extension: ranks by the number of words that a text shares with the question."""
 
-    recognised = True
+    recognised, takes_positions = True, False
 
-    def __init__(self, place: Place, minimum: int) -> None:
+    def __init__(self, place: Place, minimum: int, modes: Mapping[str, int]) -> None:
         facts = DatabaseFacts("--dsn", "bench", "18.4", "0.8.5", "0.2.1", FINGERPRINT, "pgmnemo_runner")
         self.database, self.place, self.settings = SimpleNamespace(facts=facts), place, dict(place.settings)
         self.engine, self.minimum, self.loaded = current().engine("0.2.1"), minimum, list[Lesson]()
+        self.modes = {"bm25": 4, **modes}
 
     @property
     def legs(self) -> Mapping[str, tuple[Mapping[str, str], str]]:
-        return {"bm25": ({"minimum": "4"}, "common words of 4 letters and more")}
+        return {
+            name: ({"minimum": str(least)}, f"common words of {least} letters and more")
+            for name, least in self.modes.items()
+        }
 
     def state(self) -> dict[str, str]:
         return {"pgmnemo.tenant_id": "40ce5b98-d2be-57f3-af69-eb889de34161", **SETTINGS}
@@ -88,17 +93,22 @@ def sample_path() -> Path:
 
 @pytest.fixture(scope="session")
 def finish(tmp_path_factory: pytest.TempPathFactory, sample_path: Path) -> Callable[..., Finished]:
-    """Make a run of the sample, with five components and no database: the options of a Request."""
+    """Make a run of the sample, with five components and no database: the options of a Request.
+
+    `minimum` letters has a word that counts; `modes` are more legs, each with a minimum of its own.
+    """
     sql, home = tmp_path_factory.mktemp("release"), tmp_path_factory.mktemp("home")
     (sql / "releases.toml").write_text(f'["0.2.1"]\nfingerprint = "{FINGERPRINT}"\n')
     for name in ("pgmnemo.control", "pgmnemo--0.2.1.sql"):
         (sql / name).touch()
     corpus = shutil.copy(sample_path, home)
 
-    def make(base: Path | None = None, minimum: int = 1, **options: Any) -> Finished:
+    def make(
+        base: Path | None = None, minimum: int = 1, modes: Mapping[str, int] = NO_MODES, **options: Any
+    ) -> Finished:
         base = base or tmp_path_factory.mktemp("results")
         asked = {"version": VERSION, "embedder": "hash", "data": corpus, "output": base, "cache": home}
-        kind = Kind("pgmnemo", "common words", lambda place: CommonWords(place, minimum), versions=True)
+        kind = Kind("pgmnemo", "words", lambda place: CommonWords(place, minimum, modes), versions=True)
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PYTHONHASHSEED", "42")
             patch.setitem(SYSTEMS._members, "pgmnemo", kind)

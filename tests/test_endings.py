@@ -205,6 +205,11 @@ def _(stage: Stage) -> list[Any]:
     return ["gate", "--baseline", stage.base, SAMPLE]
 
 
+@ending("`gate --legs` of a run without legs")
+def _(stage: Stage) -> list[Any]:
+    return ["gate", "--baseline", SAMPLE, SAMPLE, "--legs"]
+
+
 @ending("`gate` of a blocked run")
 def _(stage: Stage) -> list[Any]:
     return ["gate", "--baseline", SAMPLE, stage.blocked()]

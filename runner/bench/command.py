@@ -63,7 +63,7 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
 
     from runner.bench.repeat import lines, repeat
     from runner.progress import Progress
-    from runner.report import summary_table
+    from runner.report import against_legs, summary_table
     from runner.runs.folder import is_local
 
     progress, out = Progress(quiet=quiet), Console(soft_wrap=False)
@@ -75,6 +75,7 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
         for arm in outcome.run.arms:
             if arm.failed:
                 print(f"{arm.name}: {arm.failed}")
+        print(f"legs: {against_legs(outcome.metrics, outcome.run)}")
         print(f"artefacts: {outcome.folder}")
         if is_local(outcome.folder):
             print("not kept: `python -m runner history add` moves that folder to results/ and logs it")

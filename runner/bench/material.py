@@ -99,6 +99,7 @@ class CorpusLessons(Lessons):
             importance=segment.importance,
             passages=tuple(passage.text for passage in segment.passages),
             passage_vectors=self._passages(segment),
+            position=segment.position,
         )
 
     def _passages(self, segment: Segment) -> Matrix | None:

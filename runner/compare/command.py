@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from runner.bench.options import Options
 from runner.bench.request import Request
 from runner.errors import UsageError
-from runner.options import Despite, MaxDrop, Quiet, Strict, limits
+from runner.options import Despite, Legs, MaxDrop, Quiet, Strict, limits
 
 WIDTH = 118  # of the tables where nobody looks at a terminal
 
@@ -87,6 +87,7 @@ def gate_command(
     despite: Despite = (),
     max_drop: MaxDrop = [],  # noqa: B006
     strict: Strict = False,
+    legs: Legs = False,
 ) -> int:
     """Verify a run and a baseline and compare them, for a release job: one exit code, one summary.
 
@@ -95,7 +96,7 @@ def gate_command(
     from runner.compare.gating import gate
     from runner.compare.summary import append_summary, markdown
 
-    gated = gate(baseline, candidate, despite=despite, max_drop=limits(max_drop), strict=strict)
+    gated = gate(baseline, candidate, despite=despite, max_drop=limits(max_drop), strict=strict, legs=legs)
     text = markdown(gated)
     print(text, end="")
     append_summary(text)

@@ -9,7 +9,8 @@ from pathlib import Path
 from runner.compare.comparing import NO_LIMITS, compare
 from runner.compare.comparison import Comparison
 from runner.compare.newest import newest
-from runner.errors import RefusedError
+from runner.errors import RefusedError, UsageError
+from runner.report.legs import LEGS, Against, against_legs
 from runner.runs.reading import Results
 from runner.statistics.bootstrap import RESAMPLES
 from runner.verify import Verification, verify
@@ -27,16 +28,22 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """What the gate found. `comparison` is None when a run could not be verified, for then none is made."""
+    """What the gate found. `comparison` is None when a run could not be verified, for then none is made.
+
+    `legs` is how the candidate's hybrid stands to its legs, where that was asked for.
+    """
 
     checked: tuple[Checked, ...]
     comparison: Comparison | None
     strict: bool = False
+    legs: Against | None = None
 
     @property
     def exit_code(self) -> int:
-        """0 when both runs verify and the comparison lets the candidate through, else 1."""
-        return 1 if self.comparison is None else self.comparison.exit_code(strict=self.strict)
+        """0 when both runs verify, the comparison lets the candidate through and no leg is ahead, else 1."""
+        if self.comparison is None or (self.legs and self.legs.falls):
+            return 1
+        return self.comparison.exit_code(strict=self.strict)
 
     @property
     def word(self) -> str:
@@ -51,14 +58,17 @@ def gate(
     despite: Collection[str] = (),
     max_drop: Mapping[str, float] = NO_LIMITS,
     strict: bool = False,
+    legs: bool = False,
     resamples: int = RESAMPLES,
     check: Verify = verify,
 ) -> Gated:
     """Verify both runs and compare them; each folder may also hold runs, of which the newest is taken.
 
-    As the baseline, that is the newest that is like the candidate, where one is.
+    As the baseline, that is the newest that is like the candidate, where one is. With `legs` the candidate's
+    hybrid must also be no worse than each of its legs, in the headline's metrics, scope and view.
 
-    Raises what `compare` raises, and RefusedError for a blocked run.
+    Raises what `compare` raises, RefusedError for a blocked run, and UsageError where `legs` are asked for of
+    a run that has none.
     """
     tried = newest(Path(candidate))
     folders = {"baseline": newest(Path(baseline), tried), "candidate": tried}
@@ -69,5 +79,18 @@ def gate(
     if not all(each.verification.intact for each in checked):
         return Gated(checked, None, strict)
     before, after = folders.values()
+    against = _legs(after) if legs else None
     comparison = compare(before, after, despite=despite, max_drop=max_drop, resamples=resamples)
-    return Gated(checked, comparison, strict)
+    return Gated(checked, comparison, strict, against)
+
+
+def _legs(folder: Path) -> Against:
+    """How the hybrid of the run in `folder` stands to its legs; UsageError where the run cannot say."""
+    results = Results(folder)
+    against = against_legs(results.metrics, results.run)
+    if against.lacking:
+        raise UsageError(
+            f"--legs holds mode hybrid against its legs, and of {results.run.name} nothing can be said: "
+            f"{against.lacking}; leave --legs out, or name a run that has the arms {' and '.join(LEGS)}"
+        )
+    return against

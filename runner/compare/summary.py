@@ -36,6 +36,9 @@ def markdown(gated: Gated) -> str:
         parts.append("The runs were not compared: an artefact that does not verify proves nothing.")
     else:
         parts += _comparison(gated.comparison)
+    if gated.legs is not None:
+        mark = MARKS[Finding.REGRESSED if gated.legs.falls else Finding.EQUIVALENT]
+        parts.append(f"legs: {mark} {gated.legs}")
     return "\n\n".join(parts) + "\n"
 
 

@@ -63,7 +63,8 @@ class EmbedderPins(Pins, frozen=True):
 class PassagePins(Pins, frozen=True):
     """How a segment is cut into passages: windows of at most `turns`, every `step` turns.
 
-    Of a message to an assistant the first `characters` are embedded.
+    Of a message to an assistant the first `characters` are embedded. A pin that a later edition adds here has
+    a default under which a segment is cut as it was; runner/texts/cutting.py alone reads it.
     """
 
     turns: int
@@ -120,9 +121,9 @@ class SuitePins(Pins, frozen=True):
 
     `file` is its file, or the folder that holds its files. `sha256` and `bytes` are of the unpacked file; of
     a folder, `sha256` is that of the list of its files' hashes: a line `<sha256>  <name>` each, in order of
-    name. `files` names the list of these hashes beside edition.toml. `views` are the subsets of questions
-    besides all, `headline_view` the one that the headline is of. All but the sample have every field of a
-    public corpus.
+    name. `files` names the list of these hashes, from the folder of edition.toml on. `views` are the subsets
+    of questions besides all, `headline_view` the one that the headline is of. All but the sample have every
+    field of a public corpus.
     """
 
     file: str

@@ -1,4 +1,4 @@
-"""The hash of each file of a corpus that is a folder, as an edition lists them beside its edition.toml."""
+"""The hash of each file of a corpus that is a folder, in the list that an edition's edition.toml names."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from runner.records import Verdict
 from runner.registry import Registry
 from runner.report import citation, formats, sections
 from runner.report.figures import Figures
+from runner.report.legs import against_legs
 from runner.report.templating import template as read
 from runner.runs.run import Run, moment
 
@@ -21,6 +22,7 @@ RENDERERS: Registry[str] = Registry(
         "pgmnemo/report/1": "report-2.md.j2",  # 2 says what passages the lessons had, where there are any
         "pgmnemo/report/2": "report-2.md.j2",
         "pgmnemo/report/3": "report-3.md.j2",
+        "pgmnemo/report/4": "report-4.md.j2",  # 3, and how hybrid stands to its legs
     },
 )
 
@@ -36,6 +38,7 @@ def render(metrics: Mapping[str, Any], run: Run) -> str:
         metrics=metrics,
         run=run,
         figures=figures,
+        legs=against_legs(metrics, run),
         sections=sections,
         formats=formats,
         moment=moment,

@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from runner.errors import CorpusError
 from runner.records import Corpus, Evidence, Json, Question, SearchScope, Segment
 from runner.suites.dates import anchored
+from runner.suites.order import positions, speaker
 from runner.suites.reading import Source
 from runner.suites.schema import each, numbered, one_of, take, typed
 from runner.suites.shape import counted
@@ -52,10 +54,11 @@ def read(suite: str, size: str, source: Source, level: str, write: Write) -> Cor
     for number, name in _chats(source):
         project = f"{size}_{number}"
         batches = typed(source.within(name).document(), list, f"what {source.path / name} holds")
-        messages = [message for batch in batches for message in _messages(batch, name)]
+        sessions = [list(_messages(batch, name)) for batch in batches]
+        messages = list(chain.from_iterable(sessions))
         if not messages:
             raise CorpusError(f"{source.path / name} holds no message; fetch it again, or take the chat out")
-        mine = list(_segments(project, messages, write))
+        mine = list(_segments(project, sessions, write))
         segments += mine
         now = max((one.time for one in messages if one.time), default=None)
         questions += _questions(source, f"{number}/{QUESTIONS}", project, {one.id for one in mine}, now)
@@ -121,16 +124,21 @@ def bare(content: str) -> str:
     return without.rstrip() if cuts else content
 
 
-def _segments(project: str, messages: list[Message], write: Write) -> Iterator[Segment]:
+def _segments(project: str, sessions: list[list[Message]], write: Write) -> Iterator[Segment]:
+    """Each message; a batch is a session."""
+    messages = list(chain.from_iterable(sessions))
     ids = numbered(f"{project}/{message.id}" for message in messages)
-    for message, identifier in zip(messages, ids, strict=True):
+    order = chain.from_iterable(positions(map(len, sessions)))
+    for message, identifier, position in zip(messages, ids, order, strict=True):
         written = write(Session(message.date, (message.turn,), chat=True))
         yield Segment(
             project=project,
             id=identifier,
             text=written.text,
             occurred_at=message.time,
+            role=speaker(message.turn),
             passages=written.passages,
+            position=position,
         )
 
 

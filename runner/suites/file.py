@@ -7,14 +7,15 @@ but one, and is an error where it has more: whichever of them were taken, it wou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from runner.errors import CorpusError
 from runner.records import Corpus, Evidence, Json, Question, SearchScope, Segment
 from runner.suites.iso import Times
+from runner.suites.order import speaker
 from runner.suites.own import Entry, read_own
 from runner.suites.reading import Source
 from runner.suites.shape import counted
@@ -73,6 +74,7 @@ class Reading:
         self.places: dict[str, Place] = {}
         self.latest: dict[str, datetime | None] = {}
         self._named: bool | None = None  # whether sessions name their projects
+        self._order = Order()
         self._keys: dict[str, Entry] = {}
 
     def segments(self, entry: Entry) -> Iterator[Segment]:
@@ -87,9 +89,11 @@ class Reading:
             self._time(date, place if turn.get("time") else where)
             for date, place, turn in zip(dates, places, turns, strict=True)
         ]
+        order = self._order.of(project, turns, places)
         if self.level == "turn":
-            for one, date, time, turn in zip(ids, dates, times, said, strict=True):
-                yield self._segment(project, one, date, time, (turn,))
+            for one, date, time, turn, position in zip(ids, dates, times, said, order, strict=True):
+                segment = self._segment(project, one, date, time, (turn,))
+                yield replace(segment, role=speaker(turn), position=position)
         else:
             date = record.get("time") or dates[0]
             session = _id(record["id"], where)
@@ -197,6 +201,42 @@ class Reading:
 
     def _time(self, text: str | None, where: str) -> datetime | None:
         return self.times.read(text, where) if text else None
+
+
+class Order:
+    """The positions of turns as they are read: those that the file gives, or by the order of the file."""
+
+    def __init__(self) -> None:
+        self._given: bool | None = None  # whether turns bring their positions
+        self._taken: dict[tuple[str, int], str] = {}  # by project and position: the turn that has it
+        self._last: dict[str, int] = {}  # by project: the position of the turn before
+
+    def of(self, project: str, turns: Sequence[Json], places: Sequence[str]) -> list[int]:
+        """The position of each turn of a session, whose `places` in the file errors name."""
+        start = self._last.get(project, -1) + 2  # no neighbour of the session before
+        numbered = enumerate(zip(turns, places, strict=True), start=start)
+        found = [self._position(project, turn, place, at) for at, (turn, place) in numbered]
+        self._last[project] = found[-1]
+        return found
+
+    def _position(self, project: str, turn: Json, place: str, usual: int) -> int:
+        self._check_alike("position" in turn, place)
+        position = int(turn.get("position", usual))
+        before = self._taken.setdefault((project, position), place)
+        if before != place:
+            raise CorpusError(
+                f"{place} has the position {position}, and so has {before}; give each turn of a project a "
+                "position of its own"
+            )
+        return position
+
+    def _check_alike(self, given: bool, place: str) -> None:
+        if self._given not in (None, given):
+            raise CorpusError(
+                f"{place} has {'a' if given else 'no'} position, unlike the turns before it; give every turn "
+                "its position, or none"
+            )
+        self._given = given
 
 
 def _turn(turn: Mapping[str, Any], where: str) -> Turn:

@@ -15,6 +15,7 @@ from runner.errors import CorpusError
 from runner.records import Corpus, Evidence, Json, Question, SearchScope, Segment
 from runner.suites.citations import resolve, segment_id
 from runner.suites.dates import spoken
+from runner.suites.order import positions, speaker
 from runner.suites.reading import Source
 from runner.suites.schema import distinct, each, one_of, take, typed
 from runner.suites.shape import counted
@@ -97,15 +98,20 @@ def _turn(turn: Json, session: int, where: str) -> tuple[int, Turn]:
 
 
 def _segments(project: str, dialogs: Sequence[Dialog], turns: bool, write: Write) -> Iterator[Segment]:
-    for dialog in dialogs:
-        for part in [[turn] for turn in dialog.turns] if turns else [list(dialog.turns)]:
+    orders = positions((len(dialog.turns) for dialog in dialogs), turns)
+    for dialog, order in zip(dialogs, orders, strict=True):
+        parts = [[turn] for turn in dialog.turns] if turns else [list(dialog.turns)]
+        for part, position in zip(parts, order, strict=True):
+            number, first = part[0]
             written = write(Session(dialog.date, tuple(turn for _, turn in part)))
             yield Segment(
                 project=project,
-                id=segment_id(project, dialog.number, part[0][0], turns),
+                id=segment_id(project, dialog.number, number, turns),
                 text=written.text,
                 occurred_at=dialog.time,
+                role=speaker(first) if turns else None,
                 passages=written.passages,
+                position=position,
             )
 
 

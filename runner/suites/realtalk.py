@@ -17,6 +17,7 @@ from runner.records import Corpus, Evidence, Json, Question, SearchScope, Segmen
 from runner.suites.citations import resolve_spans, segment_id
 from runner.suites.dates import dotted
 from runner.suites.locomo import SESSION, TURN_ID, asked
+from runner.suites.order import positions, speaker
 from runner.suites.reading import Source
 from runner.suites.schema import each, numbered, take, typed
 from runner.suites.shape import counted
@@ -108,19 +109,21 @@ def _turn(turn: Json, where: str) -> Said:
 
 def _segments(project: str, said: Sequence[Said], turns: bool, write: Write) -> Iterator[Segment]:
     """Each session, or each turn, with the time of the session's first turn."""
-    for number, group in groupby(said, lambda one: one.session):
-        session = list(group)
+    sessions = [list(group) for _, group in groupby(said, lambda one: one.session)]
+    for session, order in zip(sessions, positions(map(len, sessions), turns), strict=True):
         first = min(session, key=lambda one: one.time)
         parts = [[one] for one in session] if turns else [session]
-        ids = numbered(segment_id(project, number, part[0].number, turns) for part in parts)
-        for part, identifier in zip(parts, ids, strict=True):
+        ids = numbered(segment_id(project, first.session, part[0].number, turns) for part in parts)
+        for part, identifier, position in zip(parts, ids, order, strict=True):
             written = write(Session(first.date, tuple(one.turn for one in part)))
             yield Segment(
                 project=project,
                 id=identifier,
                 text=written.text,
                 occurred_at=first.time,
+                role=speaker(part[0].turn) if turns else None,
                 passages=written.passages,
+                position=position,
             )
 
 

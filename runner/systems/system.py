@@ -26,7 +26,8 @@ class Lesson:
 
     `project` is where a question may be searched (a conversation, a haystack, a tenant), under a neutral
     name; `external_id` is unique in it. `vector` is a float32 unit row, `passage_vectors` one row for each of
-    the `passages`; None in a run without vectors.
+    the `passages`; None in a run without vectors. `role` is who says it, `position` its place in the order of
+    its project's conversation: neighbours in one session differ by 1, and no others do. None: not known.
     """
 
     number: int
@@ -40,6 +41,7 @@ class Lesson:
     importance: int = 3
     passages: tuple[str, ...] = ()
     passage_vectors: Matrix | None = None
+    position: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

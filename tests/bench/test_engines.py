@@ -20,31 +20,46 @@ from runner.systems import Lesson, Place
 from runner.systems.asking import Judge
 from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.pgmnemo.client import PgmnemoClient
+from runner.versions import release
 
 IDENTITY = EmbedderIdentity("fake", "fake", "1", dimensions=2, max_tokens=0, batch_size=8)
 ROWS = np.array([[1, 0], [0, 1]], dtype=np.float32)
 SEGMENTS = (
     Segment("p", "a", "one\ntwo", passages=(Passage("user: one", "one"), Passage("user: two", "two"))),
-    Segment("p", "b", "nothing"),
+    Segment("p", "b", "nothing", role="Ana", position=3),
 )
 CORPUS = Corpus("tiny", "", "ab", "session", SEGMENTS, (), ())
 
 
 class Silent:
-    """A connection that says nothing."""
+    """A connection of a version, of which it says one thing: whether its lessons have a position."""
 
-    def execute(self, *_: object) -> None:
-        """No row."""
+    def __init__(self, version: str) -> None:
+        self.version = version
+
+    def execute(self, query: Any, *_: object) -> Any:
+        positions = release(self.version) >= release("0.4.0") and b"'position'" in bytes(str(query), "utf-8")
+        return SimpleNamespace(fetchone=lambda: (positions,))
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing to give back."""
 
 
 class Stored:
-    """A database of a version, whose connections say nothing."""
+    """A database of a version."""
+
+    exists = True
 
     def __init__(self, version: str) -> None:
         self.facts = DatabaseFacts("--dsn", "bench", "18", "0.8", version, "ff", "pgmnemo_runner")
 
     def connect(self) -> psycopg.Connection[Any]:
-        return cast(Any, Silent())
+        return cast(Any, Silent(self.facts.pgmnemo))
+
+    admin = connect
 
 
 def pgmnemo(version: str, mode: str = "hybrid") -> Pgmnemo:
@@ -120,6 +135,14 @@ def test_an_engine_of_passages_is_given_texts_and_padded_vectors() -> None:
     assert (none["passages"], none["passage_embeddings"]) == (None, None)
 
 
+@pytest.mark.parametrize("version", ["0.2.1", "0.3.1", "0.4.0"])
+def test_a_position_is_stored_where_the_version_has_one(version: str) -> None:
+    row = given(version, lessons(version)[1])
+    assert row["role"] == "Ana"
+    assert row.get("position", "none") == (3 if version == "0.4.0" else "none")
+    assert ("speakers, positions, " in pgmnemo(version).words()) == (version == "0.4.0")
+
+
 def test_without_vectors_a_passage_is_its_words() -> None:
     row = given("0.3.0", lessons("0.3.0", vectors=False)[0])
     assert (row["passages"], row["passage_embeddings"]) == (["user: one", "user: two"], None)
@@ -127,7 +150,7 @@ def test_without_vectors_a_passage_is_its_words() -> None:
 
 def test_the_engines_are_those_of_the_protocol_in_force() -> None:
     since = [pins.since for pins in current().engines.values()]
-    assert since == ["0.2.1", "0.3.0"]
+    assert since == ["0.2.1", "0.3.0", "0.4.0"]
 
 
 def test_a_project_is_stored_under_its_own_uuid_or_one_made_of_its_name() -> None:

@@ -65,6 +65,46 @@ def test_a_regression_fails_and_the_summary_says_where(
     assert "no evidence of recall" in text
 
 
+@pytest.fixture(scope="module")
+def halves(finish: Callable[..., Any]) -> dict[str, Any]:
+    """Runs with both legs: neither is ahead of hybrid in the one, one is in the other."""
+    return {
+        "level": finish(modes={"keyword": 1, "vector": 12}),
+        "behind": finish(minimum=5, modes={"keyword": 1, "vector": 12}),
+    }
+
+
+def test_hybrid_below_a_leg_fails_only_where_that_is_asked(
+    halves: dict[str, Any], check: Callable[..., Any]
+) -> None:
+    level, behind = (halves[name].folder for name in ("level", "behind"))
+    found = gate(level, level, check=check, legs=True)
+    assert (found.exit_code, found.legs and found.legs.falls) == (0, ())
+    assert markdown(found).endswith("\n\nlegs: ✅ hybrid is not below keyword or vector in recall_any@5, "
+                                    "recall_any@10, MRR@50\n")  # fmt: skip
+    found = gate(behind, behind, check=check, legs=True)
+    assert (found.exit_code, found.word) == (1, "failed")
+    assert "\n\nlegs: ❌ hybrid is below keyword in " in markdown(found)
+    assert gate(behind, behind, check=check).exit_code == 0
+    assert "legs" not in markdown(gate(behind, behind, check=check))
+
+
+def test_the_legs_of_a_run_that_has_none_are_wrong_use(
+    runs: dict[str, Any], check: Callable[..., Any]
+) -> None:
+    with pytest.raises(UsageError, match=r"v0\.2\.1 was not asked in mode keyword and vector; leave --legs"):
+        gate(runs["old"].folder, runs["same"].folder, check=check, legs=True)
+
+
+def test_the_command_takes_the_condition(
+    halves: dict[str, Any], command: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    words = ("--baseline", halves["behind"].folder, halves["behind"].folder)
+    assert command(*words)[0] == 0
+    assert command(*words, "--legs")[0] == 1
+
+
 def test_a_run_that_does_not_verify_fails_and_is_not_compared(
     runs: dict[str, Any], spoiled: Path, check: Callable[..., Any]
 ) -> None:

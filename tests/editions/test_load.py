@@ -13,7 +13,7 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 import pytest
 
-from runner.editions import DOCUMENT, Edition, current, edition, known
+from runner.editions import DOCUMENT, Edition, PassagePins, current, edition, known
 from runner.editions.load import FOLDER, PINS, read
 from runner.errors import RunnerError, UsageError
 
@@ -168,6 +168,11 @@ def test_a_table_under_another_name_is_refused(refused: Callable[[str], str]) ->
     assert refused(text) == "object missing required field `file` in suites.other"
 
 
+def test_what_was_added_to_the_rule_of_passages_since_changes_no_older_edition() -> None:
+    fields = msgspec.structs.fields(PassagePins)
+    assert [field.name for field in fields if field.required] == ["turns", "step", "characters"]
+
+
 def test_broken_toml_is_one_clear_sentence(tmp_path: Path) -> None:
     file = tmp_path / PINS
     for text in (b"version = ", b"\xff"):
@@ -198,7 +203,7 @@ def test_an_edition_is_loaded_once_and_cannot_be_changed() -> None:
 
 
 def test_the_editions_are_known_oldest_first_and_the_newest_is_in_force() -> None:
-    assert known()[:3] == ("1.1.0", "1.2.0", "1.3.0")
+    assert known()[:4] == ("1.1.0", "1.2.0", "1.3.0", "1.4.0")
     assert current().version == known()[-1]
     assert [edition(version).version for version in known()] == list(known())
 

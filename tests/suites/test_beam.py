@@ -91,6 +91,12 @@ def test_a_message_is_a_lesson_under_the_date_of_its_batch(write_chat: Write) ->
     assert {one.as_of for one in corpus.questions} == {first.occurred_at}
 
 
+def test_a_message_has_its_role_and_a_position_by_its_batch(write_chat: Write) -> None:
+    lessons = BEAM.load(write_chat()).segments
+    assert [one.role for one in lessons] == ["user", "assistant", "user", "assistant"]
+    assert [one.position for one in lessons] == [1, 2, 3, 5]
+
+
 def test_a_passage_is_the_message_of_which_the_beginning_is_embedded(write_chat: Write) -> None:
     first, second, *_ = BEAM.load(write_chat()).segments
     assert first.passages == (Passage("user: I sail a dinghy", "I sail a dinghy"),)

@@ -82,6 +82,25 @@ def test_a_question_has_its_own_key_time_and_type_or_the_next_best(
     assert (where.type, router.type) == ("update", "untyped")
 
 
+def test_turns_stand_in_the_order_of_the_file_unless_they_say_where(
+    tmp_path: Path, mine: dict[str, Any]
+) -> None:
+    turns = load(tmp_path, mine, "turn").segments
+    assert [(one.role, one.position) for one in turns] == [("Ana", 1), ("Assistant", 2), ("Ana", 4)]
+    for at, turn in enumerate(turn for session in mine["sessions"] for turn in session["turns"]):
+        turn["position"] = 7 - at
+    assert [one.position for one in load(tmp_path, mine, "turn").segments] == [7, 6, 5]
+    assert {(one.role, one.position) for one in load(tmp_path, mine).segments} == {(None, None)}
+
+
+def test_each_project_counts_its_turns_by_itself(tmp_path: Path, mine: dict[str, Any]) -> None:
+    for session, project in zip(mine["sessions"], ("a", "b"), strict=True):
+        session["project"] = project
+    for question, project in zip(mine["questions"], ("b", "a", "a"), strict=True):
+        question["project"] = project
+    assert [one.position for one in load(tmp_path, mine, "turn").segments] == [1, 2, 1]
+
+
 def test_at_turn_level_a_lesson_is_a_turn_and_a_session_of_one_turn_is_that_turn(
     tmp_path: Path, mine: dict[str, Any]
 ) -> None:
@@ -229,6 +248,15 @@ def turn(**change: Any) -> Callable[[dict[str, Any]], None]:
         (turn(text=" \n"), "'turns[0].text' of session 1 of mine.json must be a text that is not empty, but"),
         (turn(text=None), "must be a text that is not empty, but is None"),
         (turn(said="x"), "'turns[0]' of session 1 of mine.json has the unknown key 'said'"),
+        (turn(position=1), "turn 2 of session 1 of mine.json has no position, unlike the turns before it; g"),
+        (session(1, turns=[{"text": "x", "position": 1}]), "turn 1 of session 2 of mine.json has a position"),
+        (turn(position=-1), "must be a whole number from 0 to 2147483647, but is -1"),
+        (turn(position=True), "must be a whole number from 0 to 2147483647, but is True"),
+        (turn(position=2**31), "must be a whole number from 0 to 2147483647, but is 2147483648"),
+        (
+            session(turns=[{"text": "x", "position": 4}, {"text": "y", "position": 4}]),
+            "turn 2 of session 1 of mine.json has the position 4, and so has turn 1 of session 1 of mine.js",
+        ),
         (session(turns=[]), "'turns' of session 1 of mine.json must be a list of at least one turn, but is"),
         (session(turns=["hello"]), "'turns[0]' of session 1 of mine.json must be an object with a text, but"),
         (lambda mine: mine["sessions"][0].pop("id"), "session 1 of mine.json has no 'id'"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,15 @@ def test_turn_carries_the_date_of_its_session(write: Write, conversation: Conver
     assert corpus.shape["turns"] == corpus.shape["segments"] == 3
 
 
+def test_a_turn_has_its_speaker_and_position_and_a_session_neither(
+    write: Write, conversation: Conversation
+) -> None:
+    turns = LOCOMO.load(write([conversation]), "turn").segments
+    assert [(one.role, one.position) for one in turns] == [("Ana", 1), ("Bo", 2), ("Bo", 4)]
+    sessions = LOCOMO.load(write([conversation])).segments
+    assert {(one.role, one.position) for one in sessions} == {(None, None)}
+
+
 def test_a_passage_is_lines_of_turns_without_the_date(write: Write, conversation: Conversation) -> None:
     session, other = LOCOMO.load(write([conversation])).segments
     text = "Ana: Look! [a red kite]\nBo: Nice."
@@ -53,6 +63,16 @@ def test_a_passage_is_lines_of_turns_without_the_date(write: Write, conversation
     assert [one.text for one in other.passages] == ["Bo: I sold the kite."]
     turns = LOCOMO.load(write([conversation]), "turn").segments
     assert [one.passages for one in turns][1] == (Passage("Bo: Nice.", "Bo: Nice."),)
+
+
+def test_real_turns_are_neighbours_within_a_session_alone(real_turns: Corpus) -> None:
+    for before, after in pairwise(real_turns.segments):
+        if before.project == after.project:
+            assert before.position is not None
+            assert after.position is not None
+            alike = before.id.partition(":")[0] == after.id.partition(":")[0]
+            assert after.position - before.position == (1 if alike else 2)
+    assert {one.role is None for one in real_turns.segments} == {False}
 
 
 def test_real_sessions_have_the_passages_that_the_protocol_counts(real: Corpus, real_turns: Corpus) -> None:

@@ -89,6 +89,13 @@ def test_a_turn_bears_the_date_of_its_session(folder: Folder) -> None:
     assert corpus.shape["turns"] == corpus.shape["segments"] == 5
 
 
+def test_a_turn_has_its_speaker_and_position_and_a_session_neither(folder: Folder) -> None:
+    turns = REALTALK.load(folder(), "turn").segments
+    assert [one.position for one in turns] == [1, 2, 4, 5, 6]  # the second session stands under two keys
+    assert [one.role for one in turns] == ["Ana", "Bo", "Bo", "Ana", "Bo"]
+    assert {(one.role, one.position) for one in REALTALK.load(folder()).segments} == {(None, None)}
+
+
 def test_an_id_that_two_turns_have_is_that_of_the_first(folder: Folder, chat: Chat) -> None:
     chat["session_3"][0]["dia_id"] = "D2:1"
     ids = [one.id for one in REALTALK.load(folder(), "turn").segments]

@@ -24,10 +24,11 @@ from runner.report.html.palette import CEILING, arm_class, component_class
 from runner.report.html.plots.shares import names
 from runner.report.html.questions import Contestant, questions, texts_of
 from runner.report.html.standings import Scope, standings
+from runner.report.legs import against_legs
 from runner.report.templating import template
 from runner.runs.run import Run, moment
 
-PAGE, TEMPLATE = "report.html", "pgmnemo/page/3"
+PAGE, TEMPLATE = "report.html", "pgmnemo/page/4"
 FOLDER = Path(__file__).parent
 GENERATOR, HEAD = re.compile(r'<meta name="generator" content="(pgmnemo/page/[0-9]+)">'), 4096
 STYLES = ("base.css", "plots.css", "questions.css", "print.css")
@@ -80,6 +81,7 @@ def render_page(
         moment=moment,
         sections=sections,
         opening=opening,
+        legs=against_legs(metrics, run),
         places=[_place(metrics, run, figures, scopes[scope.name], curves[scope.name], scope,
                        compared_with) for scope in run.scopes if scope.name in scopes],
         classes={arm: arm_class(arm, figures.arms) for arm in figures.arms},

@@ -26,6 +26,7 @@ COLUMNS = {
     "topic": "text", "importance": "int2", "occurred_at": "timestamptz",
 }  # fmt: skip
 PASSAGES = {"passages": "text[]", "passage_embeddings": "vector[]"}
+POSITION = {"position": "int4"}
 
 Connection = psycopg.Connection[Any]
 
@@ -40,7 +41,11 @@ class PgmnemoClient:
         self._project: str | None = None
         names = sql.SQL("").join(sql.SQL(", {}").format(sql.Identifier(name)) for name in system.components)
         self._recall = sql.SQL(RECALL).format(names)
-        self._columns = {**COLUMNS, **(PASSAGES if system.engine.passages else {})}
+        self._columns = {
+            **COLUMNS,
+            **(PASSAGES if system.engine.passages else {}),
+            **(POSITION if system.takes_positions else {}),
+        }
         self.connection: Connection = system.database.connect()
         for name, value in given.items():
             self.connection.execute("SELECT set_config(%s, %s, false)", (f"pgmnemo.{name}", value))
@@ -72,7 +77,7 @@ class PgmnemoClient:
             name for name, value in zip(self._columns, self._row(lesson), strict=True) if value is not None
         ]
         values = [value for value in self._row(lesson) if value is not None]
-        arguments = ", ".join(f"{name} := %s::{self._columns[name]}" for name in names)
+        arguments = ", ".join(f'"{name}" := %s::{self._columns[name]}' for name in names)
         self.connection.execute(f"SELECT pgmnemo.store_lesson({arguments})".encode(), values)
 
     def store(self, lessons: Sequence[Lesson]) -> None:
@@ -111,7 +116,8 @@ class PgmnemoClient:
             self._system.project_id(lesson.project), lesson.external_id, lesson.text, vector, lesson.role,
             lesson.topic, lesson.importance, lesson.occurred_at,
         )  # fmt: skip
-        return (*row, *self._passages(lesson)) if self._system.engine.passages else row
+        passages = self._passages(lesson) if self._system.engine.passages else ()
+        return (*row, *passages, *((lesson.position,) if self._system.takes_positions else ()))
 
     def _passages(self, lesson: Lesson) -> tuple[list[str] | None, list[Matrix] | None]:
         """The texts of a lesson's passages, if it has any, and where there are vectors those too."""

@@ -44,6 +44,11 @@ SELECT i.relname, pg_relation_size(i.oid) FROM pg_class i
 WHERE i.relnamespace = 'pgmnemo'::regnamespace AND i.relkind = 'i'
 ORDER BY 1
 """
+POSITION = """
+SELECT EXISTS (
+    SELECT FROM pg_attribute
+    WHERE attrelid = to_regclass('pgmnemo.lesson_input') AND attname = 'position' AND NOT attisdropped)
+"""
 LINK = "SELECT pgmnemo.link_lessons(%s, %s, %s, %s, %s::real, %s, %s)"
 
 
@@ -65,8 +70,9 @@ class Pgmnemo(OnServer[PgmnemoClient]):
 
     def words(self) -> str:
         passages = "passages with their vectors, " if self.engine.passages else ""
+        order = "speakers, positions, " if self.takes_positions else ""
         return (
-            f"given text, vector, {passages}times, importance and links; one call of recall_lessons a "
+            f"given text, vector, {passages}{order}times, importance and links; one call of recall_lessons a "
             "question, as an ordinary role, policies active"
         )
 
@@ -123,8 +129,17 @@ class Pgmnemo(OnServer[PgmnemoClient]):
 
     def has(self, function: str) -> bool:
         """Whether this version has the function."""
+        return self._told("SELECT to_regproc(%s) IS NOT NULL", f"pgmnemo.{function}")
+
+    @cached_property
+    def takes_positions(self) -> bool:
+        """Whether this version stores a lesson with its position; False where there is no extension yet."""
+        return self.database.exists and self._told(POSITION)
+
+    def _told(self, question: str, *parameters: str) -> bool:
+        """What the catalogue answers to a question of yes or no."""
         with self.database.admin() as owner:
-            row = owner.execute("SELECT to_regproc(%s) IS NOT NULL", (f"pgmnemo.{function}",)).fetchone()
+            row = owner.execute(question.encode(), parameters or None).fetchone()
         return bool(row and row[0])
 
     # Names
