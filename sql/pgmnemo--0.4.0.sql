@@ -330,7 +330,7 @@ VALUES
      'where BM25 counts how rare a term is: in the tenant, in the project asked, or the mean of both'),
     ('bm25_k1', '0.9', 'number', 0, 10, NULL, 'BM25: how slowly repetitions of a term saturate'),
     ('bm25_b', '0.4', 'number', 0, 1, NULL, 'BM25: how much a long lesson is held against it'),
-    ('length_pivot', '80', 'whole number', 1, 100000, NULL,
+    ('length_pivot', '60', 'whole number', 1, 100000, NULL,
      'words up to which a text counts as short: a longer passage is held to as many'),
     ('bm25_weight', '1', 'number', 0, 100, NULL, 'score of one unit of BM25'),
     ('passage_terms_weight', '1', 'number', 0, 100, NULL,
