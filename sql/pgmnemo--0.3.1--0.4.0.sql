@@ -862,6 +862,20 @@ BEGIN
     RETURN given::@extschema:vector@.vector(1024);
 END
 $$;
+-- How many lessons a scope may hold and still be read exactly. In a graph shared by many, a scope's own vectors are
+-- met the later the smaller its part of it: so the limit grows with the square root of what the graphs hold, from
+-- 100,000 vectors on (by the planner's count of them). Without graphs, or with graphs that are not sound, no limit.
+CREATE OR REPLACE FUNCTION pgmnemo._exact_limit(exact_scan_limit float8)
+RETURNS float8
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN count(*) < 3 OR NOT pgmnemo._graphs_sound() THEN 'Infinity'
+                ELSE exact_scan_limit * sqrt(greatest(1, sum(greatest(c.reltuples, 0)) / 100000)) END
+      FROM pg_class c
+     WHERE c.oid IN (to_regclass('pgmnemo.passage_hnsw_384'), to_regclass('pgmnemo.passage_hnsw_768'),
+                     to_regclass('pgmnemo.passage_hnsw_1024'))
+$$;
 -- The `most` vectors in scope nearest to a direction through each HNSW index, one a width: approximate. enable_sort is off
 -- because only the index gives the order without it. What the caller has set for the graphs must not decide how far
 -- a scan goes through other tenants' vectors: that would count them.
@@ -902,6 +916,30 @@ BEGIN
      ORDER BY p.embedding::@extschema:vector@.halfvec(1024) OPERATOR(@extschema:vector@.<#>) direction LIMIT most;
     PERFORM set_config(n, value, true) FROM unnest(names, before) AS u (n, value);
 END
+$$;
+-- Whether pgvector's HNSW indexes may be trusted: before 0.8.4 a parallel build or a vacuum could spoil them. With an
+-- older one every scope is read exactly, whatever its size, and no vector enters a graph.
+CREATE OR REPLACE FUNCTION pgmnemo._graphs_sound()
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT string_to_array(substring(e.extversion FROM '^[0-9]+[.][0-9]+[.][0-9]+'), '.')::integer[] >= '{0,8,4}'
+      FROM pg_extension e WHERE e.extname = 'vector'
+$$;
+-- Projects of the set whose lessons belong in the HNSW index: their scope, these included, is past the exact
+-- scan. A tenant is held to ten times a project's limit, so that many small projects stay out of the index.
+CREATE OR REPLACE FUNCTION pgmnemo._indexed_projects(tenant uuid, lessons pgmnemo.lesson_input[], exact_scan_limit bigint)
+RETURNS uuid[]
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT coalesce(array_agg(c.project_id), '{}')
+      FROM (SELECT i.project_id, count(*) AS n FROM unnest(lessons) i WHERE i.embedding IS NOT NULL GROUP BY 1) c
+     WHERE pgmnemo._graphs_sound()
+       AND (pgmnemo._holds_more(tenant, c.project_id, c.project_id, exact_scan_limit - c.n)
+            OR pgmnemo._holds_more(tenant, '00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+                                   10 * exact_scan_limit))
 $$;
 -- A vector as it is kept: its direction alone, in half precision, at the narrowest width that leaves only zeros out.
 CREATE OR REPLACE FUNCTION pgmnemo._narrowed(given @extschema:vector@.vector)
@@ -1919,6 +1957,12 @@ DECLARE
     entered bigint;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
+    IF NOT pgmnemo._graphs_sound() THEN
+        RAISE NOTICE 'pgvector is older than 0.8.4, whose HNSW indexes are sound: every scope is read exactly'
+        USING HINT = 'Install pgvector 0.8.4 or later, run ALTER EXTENSION vector UPDATE, and call this again.';
+        PERFORM pgmnemo._leave();
+        RETURN 0;
+    END IF;
     WITH held AS (
         SELECT p.project_id, sum(p.lesson_count) AS n
           FROM pgmnemo.posting p WHERE p.tenant_id = tenant AND p.lexeme = '' GROUP BY 1

@@ -29,6 +29,21 @@ BEGIN
     END IF;
 END
 $$;
+-- halfvec and iterative scans came with pgvector 0.8.0.
+DO $$
+DECLARE
+    given text := (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'vector');
+    numbers integer[] := string_to_array(substring(given FROM '^[0-9]+[.][0-9]+[.][0-9]+'), '.');
+BEGIN
+    IF numbers < '{0,8,0}' THEN
+        RAISE EXCEPTION 'pgvector is %, but must be 0.8.0 or later', given
+        USING ERRCODE = 'feature_not_supported', HINT = 'Install a later one and run ALTER EXTENSION vector UPDATE.';
+    ELSIF numbers < '{0,8,4}' THEN
+        RAISE NOTICE 'pgvector is %: before 0.8.4 its HNSW indexes can be spoiled, so every scope is read exactly', given
+        USING HINT = 'Recall is right, but slow beyond some 10,000 lessons a scope, until pgvector is updated.';
+    END IF;
+END
+$$;
 -- Rights that the owner's default privileges, or a former owner, gave on the schema are not ours.
 REVOKE CREATE ON SCHEMA pgmnemo FROM PUBLIC;
 CREATE TYPE pgmnemo.caller AS (
@@ -1551,13 +1566,13 @@ END
 $$;
 -- How many lessons a scope may hold and still be read exactly. In a graph shared by many, a scope's own vectors are
 -- met the later the smaller its part of it: so the limit grows with the square root of what the graphs hold, from
--- 100,000 vectors on (by the planner's count of them). No graph, no limit.
+-- 100,000 vectors on (by the planner's count of them). Without graphs, or with graphs that are not sound, no limit.
 CREATE FUNCTION pgmnemo._exact_limit(exact_scan_limit float8)
 RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT CASE WHEN count(*) < 3 THEN 'Infinity'
+    SELECT CASE WHEN count(*) < 3 OR NOT pgmnemo._graphs_sound() THEN 'Infinity'
                 ELSE exact_scan_limit * sqrt(greatest(1, sum(greatest(c.reltuples, 0)) / 100000)) END
       FROM pg_class c
      WHERE c.oid IN (to_regclass('pgmnemo.passage_hnsw_384'), to_regclass('pgmnemo.passage_hnsw_768'),
@@ -1604,6 +1619,16 @@ BEGIN
     PERFORM set_config(n, value, true) FROM unnest(names, before) AS u (n, value);
 END
 $$;
+-- Whether pgvector's HNSW indexes may be trusted: before 0.8.4 a parallel build or a vacuum could spoil them. With an
+-- older one every scope is read exactly, whatever its size, and no vector enters a graph.
+CREATE FUNCTION pgmnemo._graphs_sound()
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT string_to_array(substring(e.extversion FROM '^[0-9]+[.][0-9]+[.][0-9]+'), '.')::integer[] >= '{0,8,4}'
+      FROM pg_extension e WHERE e.extname = 'vector'
+$$;
 -- Whether a scope holds more active lessons than that. Its first blocks are its oldest, hence full, and say it at
 -- once where it holds many more.
 CREATE FUNCTION pgmnemo._holds_more(tenant uuid, first_project uuid, last_project uuid, than bigint)
@@ -1636,9 +1661,10 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT coalesce(array_agg(c.project_id), '{}')
       FROM (SELECT i.project_id, count(*) AS n FROM unnest(lessons) i WHERE i.embedding IS NOT NULL GROUP BY 1) c
-     WHERE pgmnemo._holds_more(tenant, c.project_id, c.project_id, exact_scan_limit - c.n)
-        OR pgmnemo._holds_more(tenant, '00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff',
-                               10 * exact_scan_limit)
+     WHERE pgmnemo._graphs_sound()
+       AND (pgmnemo._holds_more(tenant, c.project_id, c.project_id, exact_scan_limit - c.n)
+            OR pgmnemo._holds_more(tenant, '00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+                                   10 * exact_scan_limit))
 $$;
 -- A vector as it is kept: its direction alone, in half precision, at the narrowest width that leaves only zeros out.
 CREATE FUNCTION pgmnemo._narrowed(given public.vector)
@@ -2775,6 +2801,12 @@ DECLARE
     entered bigint;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
+    IF NOT pgmnemo._graphs_sound() THEN
+        RAISE NOTICE 'pgvector is older than 0.8.4, whose HNSW indexes are sound: every scope is read exactly'
+        USING HINT = 'Install pgvector 0.8.4 or later, run ALTER EXTENSION vector UPDATE, and call this again.';
+        PERFORM pgmnemo._leave();
+        RETURN 0;
+    END IF;
     WITH held AS (
         SELECT p.project_id, sum(p.lesson_count) AS n
           FROM pgmnemo.posting p WHERE p.tenant_id = tenant AND p.lexeme = '' GROUP BY 1
