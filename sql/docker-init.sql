@@ -2,6 +2,6 @@
 -- so that row-level security binds what the verbs do.
 CREATE EXTENSION vector;
 CREATE ROLE pgmnemo_owner;
-SELECT format('GRANT CREATE ON DATABASE %I TO pgmnemo_owner', current_database()) \gexec
+DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO pgmnemo_owner', current_database()); END $$;
 SET ROLE pgmnemo_owner;
 CREATE EXTENSION pgmnemo;
