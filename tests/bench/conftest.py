@@ -24,14 +24,13 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from runner.bench.request import Request
 from runner.cli import main
 from runner.database import open_database
 from runner.database.embedded import embedded_server
 from runner.database.releases import SQL_FOLDER
+from tests.helping import CURRENT
 
 ROOT = Path(__file__).parents[2]
-VERSION = Request("sample").number
 DRIVER = Path(__file__).with_name("driver.py")
 
 
@@ -72,7 +71,7 @@ def free_port() -> int:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    with embedded_server(SQL_FOLDER, VERSION) as conninfo:
+    with embedded_server(SQL_FOLDER, CURRENT) as conninfo:
         yield Server({name: value for name, value in conninfo.items() if value})
 
 
@@ -87,8 +86,8 @@ def sql(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
     releases = tomllib.loads((folder / "releases.toml").read_text(encoding="utf-8"))
     listed = {version: release["fingerprint"] for version, release in releases.items()}
     (folder / "releases.toml").unlink()
-    with open_database(VERSION, dsn=server.dsn(), environ={}, sql=folder) as database:
-        listed[VERSION] = database.facts.fingerprint
+    with open_database(CURRENT, dsn=server.dsn(), environ={}, sql=folder) as database:
+        listed[CURRENT] = database.facts.fingerprint
     lines = [f'["{version}"]\nfingerprint = "{found}"\n' for version, found in listed.items()]
     (folder / "releases.toml").write_text("".join(lines))
     return folder

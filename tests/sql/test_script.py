@@ -12,9 +12,10 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.helping import CURRENT
+
 SQL = Path(__file__).resolve().parents[2] / "sql"
 RELEASES = tomllib.loads((SQL / "releases.toml").read_text(encoding="utf-8"))
-CURRENT = re.findall(r"default_version = '(.+)'", (SQL / "pgmnemo.control").read_text(encoding="utf-8"))[0]
 FILES = sorted((SQL / "src").glob("*.sql"))
 OBJECT = re.compile(r"^CREATE (?:UNIQUE )?(FUNCTION|TABLE|TYPE|INDEX|VIEW) (?:pgmnemo\.)?(\w+)", re.MULTILINE)
 

@@ -13,8 +13,9 @@ import psycopg
 import pytest
 from psycopg import errors, sql
 
+from tests.helping import CURRENT
+
 Connection = psycopg.Connection[Any]
-LATEST = "0.3.1"
 OLDER = pytest.mark.parametrize("older", ["0.2.1", "0.3.0"])
 UPGRADE = "ALTER EXTENSION pgmnemo UPDATE"
 OWNER, AGENT = "upgrade_owner", "upgrade_agent"
@@ -221,7 +222,7 @@ def same_rows(first: Connection, second: Connection) -> None:
 def test_the_catalogue_is_that_of_the_full_script(
     make_database: Callable[..., Connection], older: str
 ) -> None:
-    upgraded, full = make_database(older), make_database(LATEST)
+    upgraded, full = make_database(older), make_database(CURRENT)
     upgrade(upgraded)
     one, other = catalogue(upgraded), catalogue(full)
     for part in CATALOGUE:
@@ -231,7 +232,7 @@ def test_the_catalogue_is_that_of_the_full_script(
 
 
 def test_rows_and_answers_are_those_of_the_full_script(make_database: Callable[..., Connection]) -> None:
-    upgraded, full = make_database("0.2.1"), make_database(LATEST)
+    upgraded, full = make_database("0.2.1"), make_database(CURRENT)
     fill(upgraded, 300)
     fill(full, 300)
     before = upgraded.execute("SELECT id FROM pgmnemo.lesson WHERE indexed ORDER BY 1").fetchall()
@@ -253,7 +254,7 @@ def test_rows_and_answers_are_those_of_the_full_script(make_database: Callable[.
 def test_lessons_with_passages_are_indexed_as_by_the_full_script(
     make_database: Callable[..., Connection],
 ) -> None:
-    upgraded, full = make_database("0.3.0"), make_database(LATEST)
+    upgraded, full = make_database("0.3.0"), make_database(CURRENT)
     fill(upgraded, 300, passages=True)
     fill(full, 300, passages=True)
     upgraded.execute(f"SET ROLE {OWNER}")
@@ -274,7 +275,7 @@ def test_lessons_with_passages_are_indexed_as_by_the_full_script(
 def test_ten_thousand_lessons_are_kept(make_database: Callable[..., Connection], database: Any) -> None:
     if not database.facts.postgresql.startswith("18"):
         return  # the same statements as above, and half a minute of loading
-    upgraded, full = make_database("0.2.1"), make_database(LATEST)
+    upgraded, full = make_database("0.2.1"), make_database(CURRENT)
     for connection in (upgraded, full):
         fill(connection, 10_000)
     count = "SELECT count(*), count(*) FILTER (WHERE active) FROM pgmnemo.lesson"
@@ -304,13 +305,13 @@ def test_an_upgrade_that_fails_leaves_everything_as_it_was(make_database: Callab
     assert (catalogue(connection), held) == before
     connection.execute("DROP VIEW public.mine")
     upgrade(connection)
-    assert connection.execute("SELECT pgmnemo.version()").fetchone() == (LATEST,)
+    assert connection.execute("SELECT pgmnemo.version()").fetchone() == (CURRENT,)
 
 
 def test_a_superuser_who_upgrades_anothers_extension_owns_nothing_of_it(
     make_database: Callable[..., Connection],
 ) -> None:
-    upgraded, full = make_database("0.2.1"), make_database(LATEST)
+    upgraded, full = make_database("0.2.1"), make_database(CURRENT)
     fill(upgraded, 60)
     upgraded.execute(UPGRADE)
     assert upgraded.execute("SELECT current_user").fetchone() == ("postgres",)
