@@ -19,12 +19,15 @@ DEFAULT = re.compile(r"^default_version\s*=\s*'([^']+)'", re.MULTILINE)
 class Release(msgspec.Struct, frozen=True):
     """One release: the fingerprint of its functions, and hashes of its scripts (by the version updated from).
 
-    `tuned_on` says by suite on which of its items the defaults of the version were chosen.
+    One without `install_sha256` has no script of its own: PostgreSQL installs an older one and updates it.
+    `objects_sha256` is of all that it installs, as tests/sql lists it. `tuned_on` says by suite on which of
+    its items the defaults of the version were chosen.
     """
 
     fingerprint: str | None = None
     install_sha256: str | None = None
     upgrade_sha256: dict[str, str] = {}
+    objects_sha256: str | None = None
     tuned_on: dict[str, str] = {}
 
 

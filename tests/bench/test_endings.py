@@ -189,9 +189,17 @@ def _(stage: Stage) -> Any:
     folder = stage.folder / "sql"
     shutil.copytree(stage.sql, folder)
     with (folder / f"pgmnemo--{CURRENT}.sql").open("a") as script:
-        script.write("\nALTER FUNCTION pgmnemo.version() SET work_mem = '5MB';\n")
+        script.write("\nALTER TABLE pgmnemo.lesson SET (fillfactor = 70);\n")
     words = ["--quiet", "--embedder", "hash", "--output", stage.folder / "results"]
     return stage.cli("sample", *words, sql=folder)
+
+
+@ending("a missing script of a release")
+def _(stage: Stage) -> Any:
+    folder = stage.folder / "sql"
+    shutil.copytree(stage.sql, folder)
+    (folder / "pgmnemo--0.2.1--0.3.0.sql").unlink()
+    return stage.cli("sample", "--version", "0.3.0", "--dry-run", sql=folder)
 
 
 @ending("HISTORY.md cannot take the entry")
