@@ -21,6 +21,7 @@ from runner.systems.asking import Judge
 from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.pgmnemo.client import PgmnemoClient
 from runner.versions import release
+from tests.helping import CURRENT
 
 IDENTITY = EmbedderIdentity("fake", "fake", "1", dimensions=2, max_tokens=0, batch_size=8)
 ROWS = np.array([[1, 0], [0, 1]], dtype=np.float32)
@@ -112,7 +113,7 @@ def test_bm25_alone_switches_off_whatever_else_a_question_s_words_move() -> None
     assert pgmnemo("0.3.0").legs["bm25"][0] == off | more | {"mode": "keyword"}
 
 
-@pytest.mark.parametrize("version", ["0.2.1", "0.3.0", "0.3.1"])
+@pytest.mark.parametrize("version", ["0.2.1", "0.3.0", CURRENT])
 def test_an_answer_is_asked_for_with_the_components_of_its_version(version: str) -> None:
     query = PgmnemoClient(pgmnemo(version), {})._recall.as_string(None)
     names = ", ".join(f'"{name}"' for name in current().engine(version).components)

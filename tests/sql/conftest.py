@@ -15,6 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from runner.database import Database, open_database
+from tests.helping import CURRENT
 
 WIDTH = 1024
 Connection = psycopg.Connection[Any]
@@ -109,7 +110,7 @@ class Tenant:
 
 @pytest.fixture(scope="session", params=[18, 16], ids=["pg18", "pg16"])
 def database(request: pytest.FixtureRequest) -> Iterator[Database]:
-    with open_database("0.4.0", environ={}, postgres=request.param) as opened:
+    with open_database(CURRENT, environ={}, postgres=request.param) as opened:
         yield opened
 
 
