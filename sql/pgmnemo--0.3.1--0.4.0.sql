@@ -38,6 +38,7 @@ CREATE TYPE pgmnemo.candidate AS (
     external_id    text COLLATE "C",
     occurred_at    timestamptz,
     place          integer,
+    words          integer,
     assistant      boolean,
     cosine         float8,
     bm25           float8,
@@ -49,11 +50,10 @@ CREATE TYPE pgmnemo.candidate AS (
     neighbours     float8,
     recency        float8,
     importance     float8,
-    graph          float8,
-    relevance      float8
+    graph          float8
 );
 
-COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall_lessons returns them, what context and neighbours go by (place is lesson.position, assistant whether role says so), and relevance (pgmnemo._relevance)';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so';
 -- What a recall knows of its question.
 CREATE TYPE pgmnemo.question AS (
     held      bigint,
@@ -1043,16 +1043,14 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    unit constant float8 := pgmnemo._unit();
     narrow @extschema:vector@.halfvec := @extschema:vector@.subvector(asked.direction, 1, 384);
     middle @extschema:vector@.halfvec := @extschema:vector@.subvector(asked.direction, 1, 768);
-    found pgmnemo.candidate[];
 BEGIN
-    found := ARRAY(
-        SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.role = 'assistant',
+    RETURN ARRAY(
+        SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.token_count, l.role = 'assistant',
                    c.cosine, c.bm25, c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal, 0, 0,
                    pgmnemo._recency(moment, coalesce(l.occurred_at, l.stored_at), s.recency_half_life),
-                   pgmnemo._importance(l.importance), 0, NULL)::pgmnemo.candidate
+                   pgmnemo._importance(l.importance), 0)::pgmnemo.candidate
           FROM unnest(ids, totals) AS g (id, total)
           JOIN pgmnemo.lesson l ON l.tenant_id = scope.tenant AND l.id = g.id
          CROSS JOIN LATERAL (
@@ -1074,7 +1072,7 @@ BEGIN
                 SELECT p.own AS cosine,
                        CASE WHEN by_words
                             THEN coalesce(g.total, (SELECT b.total FROM pgmnemo._lesson_sum(u.lexemes, l.token_count, asked) b))
-                                 / unit END AS bm25,
+                                 / pgmnemo._unit() END AS bm25,
                        CASE WHEN by_words AND coalesce(p.passages, 0) = 0
                             THEN (SELECT t.worth FROM pgmnemo._terms_within(
                                      u.lexemes, asked, s.passage_term_bonus) t)
@@ -1084,31 +1082,26 @@ BEGIN
                        CASE WHEN cardinality(asked.since) > 0
                             THEN pgmnemo._temporal(l.occurred_at, asked.since, asked.until)
                             ELSE 0 END AS temporal OFFSET 0) c);
-    FOR place IN 1 .. cardinality(found) LOOP
-        found[place].relevance := pgmnemo._relevance(found[place], s);
-    END LOOP;
-    RETURN found;
 END
 $$;
 -- The score has one home, this function: what each component adds to it, in the order in which it is summed up. A leg
--- that was not asked adds nothing. What an assistant says itself counts for less: it repeats what it was told.
+-- that was not asked adds nothing.
 CREATE OR REPLACE FUNCTION pgmnemo._contributions(c pgmnemo.candidate, s pgmnemo.settings)
 RETURNS float8[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT ARRAY[
-        v.share * (s).bm25_weight * coalesce((c).bm25, 0),
-        v.share * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
-        v.share * (s).passage_cosine_weight * greatest((c).passage_cosine, 0),
-        v.share * (s).pair_cosine_weight * greatest((c).pair_cosine, 0),
-        v.share * (s).cosine_weight * greatest((c).cosine, 0),
-        v.share * (s).temporal_weight * (c).temporal,
+        pgmnemo._share(c, s) * (s).bm25_weight * coalesce((c).bm25, 0),
+        pgmnemo._share(c, s) * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
+        pgmnemo._share(c, s) * (s).passage_cosine_weight * greatest((c).passage_cosine, 0),
+        pgmnemo._share(c, s) * (s).pair_cosine_weight * greatest((c).pair_cosine, 0),
+        pgmnemo._share(c, s) * (s).cosine_weight * greatest((c).cosine, 0),
+        pgmnemo._share(c, s) * (s).temporal_weight * (c).temporal,
         (s).context_weight * (c).context,
         (s).neighbours_weight * (c).neighbours,
         (s).recency_weight * (c).recency,
         (s).importance_weight * (c).importance,
         (s).graph_weight * (c).graph]
-      FROM (SELECT CASE WHEN (c).assistant THEN (s).assistant_weight ELSE 1 END AS share OFFSET 0) v
 $$;
 
 COMMENT ON FUNCTION pgmnemo._contributions IS 'what bm25, passage_terms, passage_cosine, pair_cosine, cosine, temporal, context, neighbours, recency, importance and graph add to the score of a candidate, in this order';
@@ -1135,11 +1128,9 @@ DECLARE
     least_width constant integer := 200;  -- lessons that each step keeps at least
     strengths float8[];
 BEGIN
-    IF s.graph_weight = 0 OR NOT EXISTS (SELECT FROM pgmnemo.lesson_edge e WHERE e.tenant_id = scope.tenant) THEN
-        RETURN;
-    END IF;
-    strengths := ARRAY(SELECT c.relevance FROM unnest(seeds) WITH ORDINALITY AS d (id, place)
-                         JOIN unnest(candidates) c ON c.lesson_id = d.id ORDER BY d.place);
+    strengths := ARRAY(SELECT r.relevance FROM unnest(seeds) WITH ORDINALITY AS d (id, place)
+                         JOIN unnest(candidates) c ON c.lesson_id = d.id
+                        CROSS JOIN LATERAL pgmnemo._relevance(c, s) r ORDER BY d.place);
     RETURN QUERY
     SELECT g.lesson_id, max(g.graph)
       FROM pgmnemo._graph_proximity(scope, seeds, strengths, s.graph_depth, greatest(s.pool_depth, least_width)) g
@@ -1189,28 +1180,6 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._graph_proximity IS 'graph component, 0 or more, in units of relevance: max over seeds and paths of relevance(seed) * product over the path''s edges of weight / 2';
--- The relevance that reaches each candidate from the lessons up to two places before and after it: an answer often follows
--- its question, and a thought goes on in the next turn. Of a lesson two places away the less passes, the longer the one
--- between is; where none is between, a session ends. An assistant's lesson gains nothing, for it repeats; and nothing
--- comes from an assistant's lesson to those after it, only to the one that it answers.
-CREATE OR REPLACE FUNCTION pgmnemo._neighbours(scope pgmnemo.scope, candidates pgmnemo.candidate[], half_length float8)
-RETURNS TABLE (lesson_id bigint, neighbours float8)
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-    SELECT c.lesson_id, sum(o.relevance * CASE WHEN abs(d.step) = 1 THEN 1 ELSE power(0.5::float8, least(b.words / half_length, 1000)) END
-                             ORDER BY d.step, o.external_id)
-      FROM unnest(candidates) c
-     CROSS JOIN unnest('{-2,-1,1,2}'::integer[]) AS d (step)
-      JOIN unnest(candidates) o ON o.project_id = c.project_id AND o.place = c.place + d.step
-      LEFT JOIN LATERAL (
-            SELECT max(l.token_count) AS words FROM pgmnemo.lesson l
-             WHERE abs(d.step) = 2 AND l.tenant_id = (scope).tenant AND l.project_id = c.project_id
-               AND l.position = c.place + d.step / 2 AND l.active) b ON true
-     WHERE NOT coalesce(c.assistant, false) AND NOT (d.step < 0 AND coalesce(o.assistant, false))
-       AND (abs(d.step) = 1 OR b.words IS NOT NULL)
-     GROUP BY c.lesson_id
-$$;
 -- By what the best passage of a lesson is told: the less the better.
 CREATE OR REPLACE FUNCTION pgmnemo._passage_worth(p pgmnemo.passage, asked pgmnemo.question, s pgmnemo.settings)
 RETURNS float8
@@ -1221,9 +1190,21 @@ AS $$
            - (s).passage_terms_weight * (SELECT t.worth FROM pgmnemo._terms_within(
                 (p).lexemes, asked, (s).passage_term_bonus) t)
 $$;
+-- The relevance that comes from one side: from the candidate next to a lesson, and across it from the one two places away,
+-- the less of it, the longer the one between is. A `step` is how many places away one is; a place without a candidate lets
+-- nothing pass.
+CREATE OR REPLACE FUNCTION pgmnemo._passed(near_step integer, near float8, near_words integer, far_step integer, far float8,
+                                half_length float8)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT CASE WHEN near_step = 1 THEN near ELSE 0 END
+         + CASE WHEN near_step = 1 AND far_step = 2 THEN far * power(0.5::float8, least(near_words / half_length, 1000))
+                ELSE 0 END
+$$;
 -- The candidates of one recall with all their components, and by which way each came: the best of each leg, others in key
--- order where fewer than k are left, neighbours of the most relevant, and what the graph adds. `lesson` joins them last, where none did, to see what it
--- would be worth.
+-- order where fewer than k are left, neighbours of the most relevant, and what the graph adds. `lesson` joins them last,
+-- where none did, to see what it would be worth.
 CREATE OR REPLACE FUNCTION pgmnemo._pool(
     scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
     lesson bigint, OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
@@ -1232,6 +1213,7 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    reach constant integer := 2;  -- places before and after a lesson at which its neighbours are
     depth integer := greatest(s.pool_depth, k);
     ids bigint[];
     totals float8[];
@@ -1247,39 +1229,52 @@ BEGIN
         ids := ids || filled;
     END IF;
     candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
-    added := ARRAY(
-        SELECT DISTINCT l.id
-          FROM (SELECT c.project_id, c.place FROM unnest(candidates) c
-                 ORDER BY c.relevance DESC, c.external_id, c.project_id LIMIT s.neighbours_seeds) c
-          JOIN pgmnemo.lesson l ON l.tenant_id = scope.tenant AND l.project_id = c.project_id
-                               AND l.position BETWEEN c.place - 2 AND c.place + 2
-         WHERE s.neighbours_weight > 0 AND l.id <> ALL (ids) AND pgmnemo._recallable(l, scope));
-    IF cardinality(added) > 0 THEN
-        ids := ids || added;
-        candidates := candidates || pgmnemo._candidates(scope, added, '{}', asked, s, by_words, moment);
+    IF s.neighbours_weight > 0 AND s.neighbours_seeds > 0 THEN
+        added := ARRAY(
+            SELECT DISTINCT l.id
+              FROM (SELECT c.project_id, c.place FROM unnest(candidates) c CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+                     WHERE c.place IS NOT NULL
+                     ORDER BY r.relevance DESC, c.external_id, c.project_id LIMIT s.neighbours_seeds) c
+             CROSS JOIN LATERAL (
+                    SELECT l.id FROM pgmnemo.lesson l
+                     WHERE l.tenant_id = scope.tenant AND l.project_id = c.project_id
+                       AND l.position BETWEEN c.place - reach AND c.place + reach
+                       AND l.id <> ALL (ids) AND pgmnemo._recallable(l, scope) OFFSET 0) l);
+        IF cardinality(added) > 0 THEN
+            ids := ids || added;
+            candidates := candidates || pgmnemo._candidates(scope, added, '{}', asked, s, by_words, moment);
+        END IF;
     END IF;
-    seeds := ARRAY(SELECT c.lesson_id FROM unnest(candidates) c WHERE c.relevance > 0
-                    ORDER BY c.relevance DESC, c.external_id, c.project_id LIMIT s.graph_seeds);
-    SELECT coalesce(array_agg(g.lesson_id), '{}'), coalesce(array_agg(g.graph), '{}') INTO linked, graphs
-      FROM pgmnemo._graph_leg(scope, candidates, seeds, s) g;
+    IF s.graph_weight > 0 AND EXISTS (SELECT FROM pgmnemo.lesson_edge e WHERE e.tenant_id = scope.tenant) THEN
+        seeds := ARRAY(SELECT c.lesson_id FROM unnest(candidates) c CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+                        WHERE r.relevance > 0
+                        ORDER BY r.relevance DESC, c.external_id, c.project_id LIMIT s.graph_seeds);
+        SELECT coalesce(array_agg(g.lesson_id), '{}'), coalesce(array_agg(g.graph), '{}') INTO linked, graphs
+          FROM pgmnemo._graph_leg(scope, candidates, seeds, s) g;
+    END IF;
     IF NOT linked <@ ids OR lesson <> ALL (ids) THEN
-        more := ARRAY(SELECT l.id FROM pgmnemo.lesson l
-                       WHERE l.tenant_id = scope.tenant AND l.id = ANY (linked || lesson) AND l.id <> ALL (ids)
-                         AND (l.id = lesson OR pgmnemo._recallable(l, scope)
-                              AND l.project_id BETWEEN scope.first_project AND scope.last_project));
+        more := ARRAY(SELECT l.id FROM unnest(linked || lesson) AS w (id)
+                       CROSS JOIN LATERAL (
+                              SELECT l.id FROM pgmnemo.lesson l
+                               WHERE l.tenant_id = scope.tenant AND l.id = w.id AND l.id <> ALL (ids)
+                                 AND (l.id = lesson
+                                      OR pgmnemo._recallable(l, scope)
+                                         AND l.project_id BETWEEN scope.first_project AND scope.last_project)
+                              OFFSET 0) l
+                       GROUP BY l.id);
         candidates := candidates || pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);
     END IF;
-    candidates := pgmnemo._related(scope, candidates, linked, graphs, s.neighbours_half_length);
+    candidates := pgmnemo._related(candidates, linked, graphs, s);
 END
 $$;
 -- Every candidate with its score and rank.
 CREATE OR REPLACE FUNCTION pgmnemo._ranked(candidates pgmnemo.candidate[], s pgmnemo.settings)
 RETURNS TABLE (rank bigint, score float8, own pgmnemo.candidate)
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT row_number() OVER (ORDER BY x.score DESC, (x.c).external_id, (x.c).project_id), x.score, x.c
-      FROM (SELECT c, pgmnemo._score(c, s) AS score FROM unnest(candidates) AS c OFFSET 0) x
+    SELECT row_number() OVER (ORDER BY x.score DESC, c.external_id, c.project_id), x.score, c
+      FROM unnest(candidates) c
+     CROSS JOIN LATERAL pgmnemo._score(c, s) x
 $$;
 -- Which lessons a call may answer with; the same in every leg.
 CREATE OR REPLACE FUNCTION pgmnemo._recallable(l pgmnemo.lesson, scope pgmnemo.scope)
@@ -1296,37 +1291,54 @@ $$;
 -- distance of two of them may be longer than an interval.
 CREATE OR REPLACE FUNCTION pgmnemo._recency(as_of timestamptz, happened timestamptz, half_life_days float8)
 RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
     SELECT power(0.5::float8, least(greatest(date_part('epoch', as_of) - date_part('epoch', happened), 0)
                                     / (86400 * half_life_days), 1000))
 $$;
 
 COMMENT ON FUNCTION pgmnemo._recency(timestamptz, timestamptz, float8) IS 'above 0, at most 1: 0.5 ^ (age in days / half-life in days); what lies after as_of has age 0';
--- Candidates with what comes to them from others: context, neighbours and graph.
-CREATE OR REPLACE FUNCTION pgmnemo._related(scope pgmnemo.scope, candidates pgmnemo.candidate[], linked bigint[], graphs float8[],
-                                 half_length float8)
+-- Candidates with what comes to them from others.
+-- context: the greatest relevance among those of the same project and the same moment.
+-- neighbours: the relevance of those up to two places before and after (pgmnemo._passed). An assistant's lesson gains nothing, for it repeats; and nothing comes from an assistant's lesson to those
+-- after it, only to the ones that it answers.
+CREATE OR REPLACE FUNCTION pgmnemo._related(candidates pgmnemo.candidate[], linked bigint[], graphs float8[], s pgmnemo.settings)
 RETURNS pgmnemo.candidate[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     RETURN ARRAY(
-        SELECT ROW(c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.assistant, c.cosine, c.bm25,
-                   c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal,
-                   CASE WHEN c.occurred_at IS NULL THEN c.relevance
-                        ELSE max(c.relevance) OVER (PARTITION BY c.project_id, c.occurred_at) END,
-                   coalesce(n.neighbours, 0), c.recency, c.importance, coalesce(g.graph, 0), c.relevance)::pgmnemo.candidate
-          FROM unnest(candidates) c
-          LEFT JOIN pgmnemo._neighbours(scope, candidates, half_length) n ON n.lesson_id = c.lesson_id
+        SELECT ROW(c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.words, c.assistant, c.cosine, c.bm25,
+                   c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal, c.context,
+                   CASE WHEN c.place IS NULL OR coalesce(c.assistant, false) THEN 0
+                        ELSE pgmnemo._passed(c.before_step, c.before, c.before_words, c.earlier_step, c.earlier,
+                                             s.neighbours_half_length)
+                             + pgmnemo._passed(c.after_step, c.after, c.after_words, c.later_step, c.later,
+                                               s.neighbours_half_length)
+                   END, c.recency, c.importance, coalesce(g.graph, 0))::pgmnemo.candidate
+          FROM (SELECT c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.words, c.assistant, c.cosine,
+                       c.bm25, c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal, c.recency, c.importance,
+                       CASE WHEN c.occurred_at IS NULL THEN r.relevance
+                            ELSE max(r.relevance) OVER (PARTITION BY c.project_id, c.occurred_at) END AS context,
+                       c.place - lag(c.place) OVER places AS before_step, lag(c.words) OVER places AS before_words,
+                       lag(g.onward) OVER places AS before,
+                       c.place - lag(c.place, 2) OVER places AS earlier_step, lag(g.onward, 2) OVER places AS earlier,
+                       lead(c.place) OVER places - c.place AS after_step, lead(c.words) OVER places AS after_words,
+                       lead(r.relevance) OVER places AS after,
+                       lead(c.place, 2) OVER places - c.place AS later_step, lead(r.relevance, 2) OVER places AS later
+                  FROM unnest(candidates) c
+                 CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+                 CROSS JOIN LATERAL (SELECT CASE WHEN c.assistant THEN 0 ELSE r.relevance END) AS g (onward)
+                WINDOW places AS (PARTITION BY c.project_id ORDER BY c.place, c.external_id)) c
           LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id);
 END
 $$;
 -- What a candidate is worth by itself: the first six of its contributions.
 CREATE OR REPLACE FUNCTION pgmnemo._relevance(c pgmnemo.candidate, s pgmnemo.settings)
-RETURNS float8
+RETURNS TABLE (relevance float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT sum(x) FROM unnest((pgmnemo._contributions(c, s))[:6]) AS x $$;
+AS $$ SELECT v[1] + v[2] + v[3] + v[4] + v[5] + v[6] FROM (SELECT pgmnemo._contributions(c, s) AS v OFFSET 0) x $$;
 
 COMMENT ON FUNCTION pgmnemo._relevance IS 'what a candidate is worth without context, neighbours, recency, importance and graph';
 -- The scope of a recall: one project, or with NULL all of the tenant.
@@ -1340,11 +1352,19 @@ AS $$
                coalesce(project, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), gate, role, valid_at)::pgmnemo.scope
 $$;
 CREATE OR REPLACE FUNCTION pgmnemo._score(c pgmnemo.candidate, s pgmnemo.settings)
-RETURNS float8
+RETURNS TABLE (score float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT sum(x) FROM unnest(pgmnemo._contributions(c, s)) AS x $$;
+AS $$
+    SELECT v[1] + v[2] + v[3] + v[4] + v[5] + v[6] + v[7] + v[8] + v[9] + v[10] + v[11]
+      FROM (SELECT pgmnemo._contributions(c, s) AS v OFFSET 0) x
+$$;
 
 COMMENT ON FUNCTION pgmnemo._score IS 'the score by which recall ranks: the sum of a candidate''s contributions';
+-- What an assistant says counts for less: much of it repeats what it was told.
+CREATE OR REPLACE FUNCTION pgmnemo._share(c pgmnemo.candidate, s pgmnemo.settings)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT CASE WHEN (c).assistant THEN (s).assistant_weight ELSE 1 END $$;
 -- That the gate hides lessons must not stay unsaid: an empty answer would look like an empty memory.
 CREATE OR REPLACE FUNCTION pgmnemo._tell_hidden(scope pgmnemo.scope)
 RETURNS void
@@ -1435,16 +1455,18 @@ AS $$
             OR ARRAY[p.embedding] <> ARRAY[r.embedding])
 $$;
 -- Whose relevance a candidate's context is.
-CREATE OR REPLACE FUNCTION pgmnemo._context_seed(candidates pgmnemo.candidate[], own pgmnemo.candidate)
+CREATE OR REPLACE FUNCTION pgmnemo._context_seed(candidates pgmnemo.candidate[], own pgmnemo.candidate,
+                                      s pgmnemo.settings)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT c.external_id
       FROM unnest(candidates) c
+     CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
      WHERE c.project_id = (own).project_id
        AND (c.lesson_id = (own).lesson_id OR c.occurred_at = (own).occurred_at)
-     ORDER BY c.relevance DESC, c.external_id
+     ORDER BY r.relevance DESC, c.external_id
      LIMIT 1
 $$;
 -- The passage that recall shows and those that decide passage_terms, passage_cosine and pair_cosine, by number.
@@ -1798,7 +1820,7 @@ BEGIN
          coalesce(ways, 'in no leg''s best ' || greatest(s.pool_depth, explain.k)));
     RETURN QUERY SELECT * FROM pgmnemo._explain_recallable(l, scope);
     RETURN QUERY SELECT * FROM pgmnemo._explain_score(
-        l, found.own, pgmnemo._context_seed(pool.candidates, found.own),
+        l, found.own, pgmnemo._context_seed(pool.candidates, found.own, s),
         CASE WHEN (found.own).graph > 0 THEN pgmnemo._graph_seed(scope, pool.candidates, pool.seeds, l.id, s) END, s, moment);
     RETURN QUERY SELECT * FROM pgmnemo._explain_terms(l, words, asked, s);
     RETURN QUERY SELECT * FROM pgmnemo._explain_passages(l, asked, s);
@@ -2202,9 +2224,9 @@ BEGIN
              ORDER BY pgmnemo._passage_worth(p, asked, s), p.number LIMIT 1),
            r.score, (r.own).cosine, (r.own).bm25, (r.own).passage_terms, (r.own).passage_cosine, (r.own).pair_cosine,
            (r.own).temporal, (r.own).context, (r.own).neighbours, (r.own).recency, (r.own).importance, (r.own).graph
-      FROM pgmnemo._ranked(pool.candidates, s) r
-      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = (r.own).lesson_id
-     WHERE r.rank <= recall.k
+      FROM (SELECT r.* FROM pgmnemo._ranked(pool.candidates, s) r ORDER BY r.rank LIMIT recall.k) r
+     CROSS JOIN LATERAL (
+            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = (r.own).lesson_id OFFSET 0) l
      ORDER BY r.rank;
     PERFORM pgmnemo._leave();
 END
@@ -2550,7 +2572,7 @@ AS $$ SELECT '0.4.0' $$;
 
 COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
 COMMENT ON TYPE pgmnemo.caller IS 'who calls a verb: a role, and the proof that it is the one that runs (pgmnemo.calling)';
-COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall_lessons returns them, what context and neighbours go by (place is lesson.position, assistant whether role says so), and relevance (pgmnemo._relevance)';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so';
 COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) and the lessons in scope that hold it; flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length; since, until: the intervals that it names';
 COMMENT ON TYPE pgmnemo.scope IS 'a recall''s tenant, its projects as an interval (one, or all), pgmnemo.gate_strict, the role and the moment that were asked for (NULL: any)';
 COMMENT ON TYPE pgmnemo.settings IS 'the settings of the same names (pgmnemo.list_settings), checked and typed';

@@ -8,16 +8,14 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    unit constant float8 := pgmnemo._unit();
     narrow @extschema:vector@.halfvec := @extschema:vector@.subvector(asked.direction, 1, 384);
     middle @extschema:vector@.halfvec := @extschema:vector@.subvector(asked.direction, 1, 768);
-    found pgmnemo.candidate[];
 BEGIN
-    found := ARRAY(
-        SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.role = 'assistant',
+    RETURN ARRAY(
+        SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.token_count, l.role = 'assistant',
                    c.cosine, c.bm25, c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal, 0, 0,
                    pgmnemo._recency(moment, coalesce(l.occurred_at, l.stored_at), s.recency_half_life),
-                   pgmnemo._importance(l.importance), 0, NULL)::pgmnemo.candidate
+                   pgmnemo._importance(l.importance), 0)::pgmnemo.candidate
           FROM unnest(ids, totals) AS g (id, total)
           JOIN pgmnemo.lesson l ON l.tenant_id = scope.tenant AND l.id = g.id
          CROSS JOIN LATERAL (
@@ -39,7 +37,7 @@ BEGIN
                 SELECT p.own AS cosine,
                        CASE WHEN by_words
                             THEN coalesce(g.total, (SELECT b.total FROM pgmnemo._lesson_sum(u.lexemes, l.token_count, asked) b))
-                                 / unit END AS bm25,
+                                 / pgmnemo._unit() END AS bm25,
                        CASE WHEN by_words AND coalesce(p.passages, 0) = 0
                             THEN (SELECT t.worth FROM pgmnemo._terms_within(
                                      u.lexemes, asked, s.passage_term_bonus) t)
@@ -49,9 +47,5 @@ BEGIN
                        CASE WHEN cardinality(asked.since) > 0
                             THEN pgmnemo._temporal(l.occurred_at, asked.since, asked.until)
                             ELSE 0 END AS temporal OFFSET 0) c);
-    FOR place IN 1 .. cardinality(found) LOOP
-        found[place].relevance := pgmnemo._relevance(found[place], s);
-    END LOOP;
-    RETURN found;
 END
 $$;
