@@ -350,13 +350,13 @@ VALUES
      'where BM25 counts how rare a term is: in the tenant, in the project asked, or the mean of both'),
     ('bm25_k1', '0.9', 'number', 0, 10, NULL, 'BM25: how slowly repetitions of a term saturate'),
     ('bm25_b', '0.4', 'number', 0, 1, NULL, 'BM25: how much a long lesson is held against it'),
-    ('length_pivot', '60', 'whole number', 1, 100000, NULL,
-     'words up to which a text counts as short: a longer passage is held to as many'),
+    ('length_pivot', '70', 'whole number', 1, 100000, NULL,
+     'words up to which a text counts as short: what stands in a longer one counts for less'),
     ('bm25_weight', '1', 'number', 0, 100, NULL, 'score of one unit of BM25'),
-    ('passage_terms_weight', '1', 'number', 0, 100, NULL,
+    ('passage_terms_weight', '0.75', 'number', 0, 100, NULL,
      'score of one unit of the terms that stand together in the best passage'),
-    ('passage_term_bonus', '1', 'number', 0, 100, NULL, 'what a term counts there besides its inverse document frequency'),
-    ('passage_cosine_weight', '18', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the best passage'),
+    ('passage_term_bonus', '1.5', 'number', 0, 100, NULL, 'what a term counts there besides its inverse document frequency'),
+    ('passage_cosine_weight', '15', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the best passage'),
     ('pair_cosine_weight', '8', 'number', 0, 1000, NULL, 'score of a mean cosine similarity of 1 of the two best passages'),
     ('cosine_weight', '8', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the lesson as a whole'),
     ('temporal_weight', '10', 'number', 0, 1000, NULL, 'score of a lesson of just the time that the question names'),
@@ -367,7 +367,7 @@ VALUES
      'share of the relevance of the lessons before and after that a lesson gains'),
     ('neighbours_half_length', '20', 'number', 0.001, 100000, NULL,
      'words between two neighbours at which half of that share passes'),
-    ('neighbours_seeds', '10', 'whole number', 0, 100, NULL, 'most relevant candidates whose neighbours become candidates'),
+    ('neighbours_seeds', '5', 'whole number', 0, 100, NULL, 'most relevant candidates whose neighbours become candidates'),
     ('recency_weight', '0.10', 'number', 0, 1, NULL, 'score of a lesson of age 0'),
     ('importance_weight', '0.10', 'number', 0, 100, NULL, 'score that importance 5 gains and importance 1 loses'),
     ('graph_weight', '1', 'number', 0, 100, NULL, 'score of one unit of relevance that flows in from linked lessons'),
@@ -1779,6 +1779,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    whole_text constant float8 := 0.5;  -- a lesson without passages may be long for good reason
     narrow public.halfvec := public.subvector(asked.direction, 1, 384);
     middle public.halfvec := public.subvector(asked.direction, 1, 768);
 BEGIN
@@ -1798,7 +1799,7 @@ BEGIN
                                    CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE asked.direction END)) AS cosine,
                                CASE WHEN by_words AND p.number > 0
                                     THEN (SELECT t.worth FROM pgmnemo._terms_within(
-                                         p.lexemes, asked, s.passage_term_bonus) t) END AS terms
+                                         p.lexemes, asked, s.passage_term_bonus, 1) t) END AS terms
                           FROM pgmnemo.passage p
                          WHERE p.tenant_id = scope.tenant AND p.lesson_id = l.id) v) p
          CROSS JOIN LATERAL (
@@ -1811,7 +1812,7 @@ BEGIN
                                  / pgmnemo._unit() END AS bm25,
                        CASE WHEN by_words AND coalesce(p.passages, 0) = 0
                             THEN (SELECT t.worth FROM pgmnemo._terms_within(
-                                     u.lexemes, asked, s.passage_term_bonus) t)
+                                     u.lexemes, asked, s.passage_term_bonus, whole_text) t)
                             ELSE p.terms END AS passage_terms,
                        coalesce(p.cosines[1], p.own) AS passage_cosine,
                        coalesce((p.cosines[1] + coalesce(p.cosines[2], p.cosines[1])) / 2, p.own) AS pair_cosine,
@@ -1956,7 +1957,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT -(s).passage_cosine_weight * coalesce(pgmnemo._cosine((p).embedding, (p).width, (asked).direction), 0)
            - (s).passage_terms_weight * (SELECT t.worth FROM pgmnemo._terms_within(
-                (p).lexemes, asked, (s).passage_term_bonus) t)
+                (p).lexemes, asked, (s).passage_term_bonus, 1) t)
 $$;
 -- The relevance that comes from one side: from the candidate next to a lesson, and across it from the one two places away,
 -- the less of it, the longer the one between is. A `step` is how many places away one is; a place without a candidate lets
@@ -2158,13 +2159,13 @@ BEGIN
     END IF;
 END
 $$;
--- What the question's terms that stand in a passage are worth; of a passage with more different words than the pivot, as
--- much less as it has more.
-CREATE FUNCTION pgmnemo._terms_within(lexemes tsvector, asked pgmnemo.question, bonus float8)
+-- What the question's terms that stand in a text are worth. In a text with more different words than the pivot they stand
+-- by chance the more often, the longer it is: `exponent` says how far that is held against it.
+CREATE FUNCTION pgmnemo._terms_within(lexemes tsvector, asked pgmnemo.question, bonus float8, exponent float8)
 RETURNS TABLE (worth float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT coalesce(sum(t.idf + bonus), 0) * least(1, (asked).pivot / greatest(length(lexemes), 1))
+    SELECT coalesce(sum(t.idf + bonus), 0) * power(least(1, (asked).pivot / greatest(length(lexemes), 1)), exponent)
       FROM unnest((asked).queries, (asked).idfs) AS t (query, idf)
      WHERE lexemes @@ t.query
 $$;
@@ -2331,7 +2332,7 @@ AS $$
          CROSS JOIN LATERAL (
                 SELECT t.worth, (SELECT string_agg(i.lexeme, ', ') FROM unnest((asked).terms, (asked).queries) AS i (lexeme, query)
                                   WHERE p.lexemes @@ i.query)
-                  FROM pgmnemo._terms_within(p.lexemes, asked, (s).passage_term_bonus) t) AS t (terms, lexemes)
+                  FROM pgmnemo._terms_within(p.lexemes, asked, (s).passage_term_bonus, 1) t) AS t (terms, lexemes)
          WHERE p.tenant_id = (l).tenant_id AND p.lesson_id = (l).id AND p.number > 0
     )
     SELECT 'passage ' || e.number, r.item, r.value, NULL::float8, NULL::float8, r.note

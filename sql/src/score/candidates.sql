@@ -8,6 +8,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    whole_text constant float8 := 0.5;  -- a lesson without passages may be long for good reason
     narrow @extschema:vector@.halfvec := @extschema:vector@.subvector(asked.direction, 1, 384);
     middle @extschema:vector@.halfvec := @extschema:vector@.subvector(asked.direction, 1, 768);
 BEGIN
@@ -27,7 +28,7 @@ BEGIN
                                    CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE asked.direction END)) AS cosine,
                                CASE WHEN by_words AND p.number > 0
                                     THEN (SELECT t.worth FROM pgmnemo._terms_within(
-                                         p.lexemes, asked, s.passage_term_bonus) t) END AS terms
+                                         p.lexemes, asked, s.passage_term_bonus, 1) t) END AS terms
                           FROM pgmnemo.passage p
                          WHERE p.tenant_id = scope.tenant AND p.lesson_id = l.id) v) p
          CROSS JOIN LATERAL (
@@ -40,7 +41,7 @@ BEGIN
                                  / pgmnemo._unit() END AS bm25,
                        CASE WHEN by_words AND coalesce(p.passages, 0) = 0
                             THEN (SELECT t.worth FROM pgmnemo._terms_within(
-                                     u.lexemes, asked, s.passage_term_bonus) t)
+                                     u.lexemes, asked, s.passage_term_bonus, whole_text) t)
                             ELSE p.terms END AS passage_terms,
                        coalesce(p.cosines[1], p.own) AS passage_cosine,
                        coalesce((p.cosines[1] + coalesce(p.cosines[2], p.cosines[1])) / 2, p.own) AS pair_cosine,
