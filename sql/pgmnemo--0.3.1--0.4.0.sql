@@ -200,7 +200,6 @@ $$;
 CREATE OR REPLACE FUNCTION pgmnemo._setting_valid(value text, kind text, low float8, high float8, choices text[])
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT CASE
         WHEN choices IS NOT NULL THEN value = ANY (choices)
@@ -655,20 +654,18 @@ BEGIN
 END
 $$;
 -- The whole BM25 (in units of 2^-40) of the most promising of these lessons that may be recalled, best first: of those
--- `most` that have the highest totals so far, or of all. A lesson's vector of lexemes is unpacked once: to join it with
--- nothing does that.
+-- `most` that have the highest totals so far, or of all.
 CREATE OR REPLACE FUNCTION pgmnemo._best_sums(scope pgmnemo.scope, asked pgmnemo.question, ids bigint[], totals float8[], most integer)
 RETURNS TABLE (lesson_id bigint, total float8)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT l.id, s.total
+    SELECT l.id, t.total
       FROM (SELECT h.id FROM (SELECT unnest(ids) AS id, unnest(totals) AS total) h
              ORDER BY CASE WHEN most IS NOT NULL THEN h.total END DESC LIMIT most) h
       JOIN pgmnemo.lesson l ON l.tenant_id = (scope).tenant AND l.id = h.id
-     CROSS JOIN LATERAL (SELECT l.lexemes || '' AS lexemes OFFSET 0) AS u
-     CROSS JOIN LATERAL pgmnemo._lesson_sum(u.lexemes, l.token_count, asked) AS s
+     CROSS JOIN LATERAL pgmnemo._lesson_terms(l.lexemes, l.token_count, asked, 0) t
      WHERE pgmnemo._recallable(l, scope)
-     ORDER BY s.total DESC, l.external_id, l.project_id
+     ORDER BY t.total DESC, l.external_id, l.project_id
 $$;
 -- In whole units of 2^-40 (1e-12), so that a sum below 8,192 is exact in any order: equal content gives equal
 -- bits, whichever way a lesson was found. scale = 2^40 * idf * (k1 + 1), flat = k1 * (1 - b), and
@@ -768,16 +765,19 @@ BEGIN
     END IF;
 END
 $$;
--- The whole BM25 of a lesson (in units of 2^-40), read from the lesson. With weights of 1 the cover density of one term
+-- Of a lesson as a whole its BM25 (in units of 2^-40), and what the question's terms in it are worth where it has no
+-- passages: it may be long for good reason, so its length is held against it by half only (pgmnemo._terms_within). Its
+-- vector of lexemes is unpacked once: to join it with nothing does that. With weights of 1 the cover density of one term
 -- is the number of times that it stands there.
-CREATE OR REPLACE FUNCTION pgmnemo._lesson_sum(lexemes tsvector, tokens integer, asked pgmnemo.question)
-RETURNS TABLE (total float8)
+CREATE OR REPLACE FUNCTION pgmnemo._lesson_terms(lexemes tsvector, tokens integer, asked pgmnemo.question, bonus float8)
+RETURNS TABLE (total float8, worth float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT coalesce(sum(pgmnemo._impact(t.scale, ts_rank_cd('{1,1,1,1}', lexemes, t.query), (asked).flat,
-                                        (asked).per_token, tokens, (asked).pivot)), 0)
-      FROM unnest((asked).queries, (asked).scales) AS t (query, scale)
-     WHERE lexemes @@ t.query
+    SELECT coalesce(sum(pgmnemo._impact(t.scale, ts_rank_cd('{1,1,1,1}', u.whole, t.query), (asked).flat, (asked).per_token,
+                                        tokens, (asked).pivot)), 0),
+           coalesce(sum(t.idf + bonus), 0) * sqrt(least(1, (asked).pivot / greatest(length(lexemes), 1)))
+      FROM (SELECT lexemes || '' AS whole OFFSET 0) AS u
+      JOIN unnest((asked).queries, (asked).scales, (asked).idfs) AS t (query, scale, idf) ON u.whole @@ t.query
 $$;
 -- For every lesson in scope that holds one of the question's terms from place `first` to `last`, and each such term,
 -- its part of the lesson's BM25, read from the term's list; in units of 2^-40.
@@ -964,7 +964,7 @@ DECLARE
     more_times   constant integer := 8;    -- how many times as many are asked for where they were too few
     graph_most   constant integer := 16;   -- vectors for each lesson wanted up to which the graphs are asked
     all_of_them  constant bigint := 2000000000;
-    large boolean := asked.held > pgmnemo._exact_limit(s.exact_scan_limit);
+    large boolean;
     most integer := vectors_each * depth;
     seen bigint;
     found_ids bigint[];
@@ -972,6 +972,7 @@ BEGIN
     IF asked.direction IS NULL THEN
         RETURN '{}';
     END IF;
+    large := asked.held > pgmnemo._exact_limit(s.exact_scan_limit);
     LOOP
         WITH near AS MATERIALIZED (
             SELECT g.* FROM pgmnemo._graph_rows(scope, asked.direction, s.ef_search, most) g WHERE large
@@ -983,7 +984,7 @@ BEGIN
         )
         SELECT (SELECT count(*) FROM near),
                ARRAY(SELECT n.lesson_id
-                       FROM lessons n
+                       FROM (SELECT * FROM lessons ORDER BY distance OFFSET 0) n
                       CROSS JOIN LATERAL (
                             SELECT l.external_id, l.project_id FROM pgmnemo.lesson l
                              WHERE l.tenant_id = scope.tenant AND l.id = n.lesson_id AND pgmnemo._recallable(l, scope)
@@ -1034,8 +1035,7 @@ AS $$
                     @extschema:vector@.vector_dims(whole))
 $$;
 -- What each of these lessons is worth by itself, with the part of its BM25 that is known or NULL. A lesson without
--- passages is its own; so is a vector that stands for passages which have none. A vector of lexemes is unpacked once:
--- to join it with nothing does that.
+-- passages is its own; so is a vector that stands for passages which have none.
 CREATE OR REPLACE FUNCTION pgmnemo._candidates(scope pgmnemo.scope, ids bigint[], totals float8[], asked pgmnemo.question,
                                     s pgmnemo.settings, by_words boolean, moment timestamptz)
 RETURNS pgmnemo.candidate[]
@@ -1043,17 +1043,21 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    whole_text constant float8 := 0.5;  -- a lesson without passages may be long for good reason
     narrow @extschema:vector@.halfvec := @extschema:vector@.subvector(asked.direction, 1, 384);
     middle @extschema:vector@.halfvec := @extschema:vector@.subvector(asked.direction, 1, 768);
+    timed boolean := cardinality(asked.since) > 0;
 BEGIN
     RETURN ARRAY(
         SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.token_count, l.role = 'assistant',
-                   c.cosine, c.bm25, c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal, 0, 0,
+                   p.own, coalesce(g.total, t.total) / pgmnemo._unit(), CASE WHEN p.passages > 0 THEN p.terms ELSE t.worth END,
+                   coalesce(p.cosines[1], p.own),
+                   coalesce((p.cosines[1] + coalesce(p.cosines[2], p.cosines[1])) / 2, p.own),
+                   CASE WHEN timed THEN pgmnemo._temporal(l.occurred_at, asked.since, asked.until) ELSE 0 END, 0, 0,
                    pgmnemo._recency(moment, coalesce(l.occurred_at, l.stored_at), s.recency_half_life),
                    pgmnemo._importance(l.importance), 0)::pgmnemo.candidate
           FROM unnest(ids, totals) AS g (id, total)
-          JOIN pgmnemo.lesson l ON l.tenant_id = scope.tenant AND l.id = g.id
+         CROSS JOIN LATERAL (
+                SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = scope.tenant AND l.id = g.id OFFSET 0) l
          CROSS JOIN LATERAL (
                 SELECT max(v.cosine) FILTER (WHERE v.number = 0) AS own, max(v.terms) AS terms, max(v.number) AS passages,
                        array_agg(v.cosine ORDER BY v.cosine DESC)
@@ -1062,27 +1066,12 @@ BEGIN
                                pgmnemo._bounded(-(p.embedding OPERATOR(@extschema:vector@.<#>)
                                    CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE asked.direction END)) AS cosine,
                                CASE WHEN by_words AND p.number > 0
-                                    THEN (SELECT t.worth FROM pgmnemo._terms_within(
-                                         p.lexemes, asked, s.passage_term_bonus, 1) t) END AS terms
+                                    THEN (SELECT t.worth FROM pgmnemo._terms_within(p.lexemes, asked, s.passage_term_bonus) t)
+                               END AS terms
                           FROM pgmnemo.passage p
                          WHERE p.tenant_id = scope.tenant AND p.lesson_id = l.id) v) p
-         CROSS JOIN LATERAL (
-                SELECT CASE WHEN by_words AND (g.total IS NULL OR p.passages IS NULL OR p.passages = 0)
-                            THEN l.lexemes || '' END AS lexemes OFFSET 0) AS u
-         CROSS JOIN LATERAL (
-                SELECT p.own AS cosine,
-                       CASE WHEN by_words
-                            THEN coalesce(g.total, (SELECT b.total FROM pgmnemo._lesson_sum(u.lexemes, l.token_count, asked) b))
-                                 / pgmnemo._unit() END AS bm25,
-                       CASE WHEN by_words AND coalesce(p.passages, 0) = 0
-                            THEN (SELECT t.worth FROM pgmnemo._terms_within(
-                                     u.lexemes, asked, s.passage_term_bonus, whole_text) t)
-                            ELSE p.terms END AS passage_terms,
-                       coalesce(p.cosines[1], p.own) AS passage_cosine,
-                       coalesce((p.cosines[1] + coalesce(p.cosines[2], p.cosines[1])) / 2, p.own) AS pair_cosine,
-                       CASE WHEN cardinality(asked.since) > 0
-                            THEN pgmnemo._temporal(l.occurred_at, asked.since, asked.until)
-                            ELSE 0 END AS temporal OFFSET 0) c);
+          LEFT JOIN LATERAL pgmnemo._lesson_terms(l.lexemes, l.token_count, asked, s.passage_term_bonus) t
+            ON by_words AND (g.total IS NULL OR p.passages IS NULL OR p.passages = 0));
 END
 $$;
 -- The score has one home, this function: what each component adds to it, in the order in which it is summed up. A leg
@@ -1181,6 +1170,37 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._graph_proximity IS 'graph component, 0 or more, in units of relevance: max over seeds and paths of relevance(seed) * product over the path''s edges of weight / 2';
+-- The relevance that reaches candidates from those up to two places before and after (pgmnemo._passed): an answer often
+-- follows its question, and a thought goes on in the next turn. An assistant's lesson gains nothing, for it repeats; and
+-- nothing comes from an assistant's lesson to those after it, only to the ones that it answers.
+CREATE OR REPLACE FUNCTION pgmnemo._neighbours(candidates pgmnemo.candidate[], s pgmnemo.settings)
+RETURNS TABLE (lesson_id bigint, neighbours float8)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT c.lesson_id,
+           pgmnemo._passed(c.before_step, c.before, c.before_words, c.earlier_step, c.earlier, s.neighbours_half_length)
+           + pgmnemo._passed(c.after_step, c.after, c.after_words, c.later_step, c.later, s.neighbours_half_length)
+      FROM (SELECT c.lesson_id, c.assistant,
+                   c.place - lag(c.place) OVER places AS before_step, lag(c.words) OVER places AS before_words,
+                   lag(g.onward) OVER places AS before,
+                   c.place - lag(c.place, 2) OVER places AS earlier_step, lag(g.onward, 2) OVER places AS earlier,
+                   lead(c.place) OVER places - c.place AS after_step, lead(c.words) OVER places AS after_words,
+                   lead(r.relevance) OVER places AS after,
+                   lead(c.place, 2) OVER places - c.place AS later_step, lead(r.relevance, 2) OVER places AS later
+              FROM unnest(candidates) c
+             CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+             CROSS JOIN LATERAL (SELECT CASE WHEN c.assistant THEN 0 ELSE r.relevance END) AS g (onward)
+             WHERE c.place IS NOT NULL
+            WINDOW places AS (PARTITION BY c.project_id ORDER BY c.place, c.external_id)) c
+     WHERE c.assistant IS NOT TRUE;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._neighbours IS 'neighbours component, 0 or more, in units of relevance, of candidates with a position';
 -- By what the best passage of a lesson is told: the less the better.
 CREATE OR REPLACE FUNCTION pgmnemo._passage_worth(p pgmnemo.passage, asked pgmnemo.question, s pgmnemo.settings)
 RETURNS float8
@@ -1189,7 +1209,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT -(s).passage_cosine_weight * coalesce(pgmnemo._cosine((p).embedding, (p).width, (asked).direction), 0)
            - (s).passage_terms_weight * (SELECT t.worth FROM pgmnemo._terms_within(
-                (p).lexemes, asked, (s).passage_term_bonus, 1) t)
+                (p).lexemes, asked, (s).passage_term_bonus) t)
 $$;
 -- The relevance that comes from one side: from the candidate next to a lesson, and across it from the one two places away,
 -- the less of it, the longer the one between is. A `step` is how many places away one is; a place without a candidate lets
@@ -1203,13 +1223,14 @@ AS $$
          + CASE WHEN near_step = 1 AND far_step = 2 THEN far * power(0.5::float8, least(near_words / half_length, 1000))
                 ELSE 0 END
 $$;
--- The candidates of one recall with all their components, and by which way each came: the best of each leg, others in key
+-- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each leg, others in key
 -- order where fewer than k are left, neighbours of the most relevant, and what the graph adds. `lesson` joins them last,
 -- where none did, to see what it would be worth.
 CREATE OR REPLACE FUNCTION pgmnemo._pool(
     scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
     lesson bigint, OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
-    OUT linked bigint[], OUT seeds bigint[], OUT candidates pgmnemo.candidate[])
+    OUT near bigint[], OUT nears float8[], OUT linked bigint[], OUT graphs float8[], OUT seeds bigint[],
+    OUT candidates pgmnemo.candidate[])
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -1218,8 +1239,8 @@ DECLARE
     depth integer := greatest(s.pool_depth, k);
     ids bigint[];
     totals float8[];
-    graphs float8[];
     more bigint[];
+    placed boolean;
 BEGIN
     SELECT coalesce(array_agg(t.lesson_id), '{}'), coalesce(array_agg(t.total), '{}') INTO by_keyword, totals
       FROM pgmnemo._keyword_leg(scope, asked, depth) t;
@@ -1230,7 +1251,8 @@ BEGIN
         ids := ids || filled;
     END IF;
     candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
-    IF s.neighbours_weight > 0 AND s.neighbours_seeds > 0 THEN
+    placed := s.neighbours_weight > 0 AND EXISTS (SELECT FROM unnest(candidates) c WHERE c.place IS NOT NULL);
+    IF placed THEN
         added := ARRAY(
             SELECT DISTINCT l.id
               FROM (SELECT c.project_id, c.place FROM unnest(candidates) c CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
@@ -1265,17 +1287,30 @@ BEGIN
                        GROUP BY l.id);
         candidates := candidates || pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);
     END IF;
-    candidates := pgmnemo._related(candidates, linked, graphs, s);
+    IF placed THEN
+        SELECT array_agg(n.lesson_id), array_agg(n.neighbours) INTO near, nears FROM pgmnemo._neighbours(candidates, s) n;
+    END IF;
 END
 $$;
--- Every candidate with its score and rank.
-CREATE OR REPLACE FUNCTION pgmnemo._ranked(candidates pgmnemo.candidate[], s pgmnemo.settings)
+-- Every candidate with what comes to it from others, its score and its rank. context: the greatest relevance among those of
+-- the same project and the same moment.
+CREATE OR REPLACE FUNCTION pgmnemo._ranked(candidates pgmnemo.candidate[], near bigint[], nears float8[], linked bigint[],
+                                graphs float8[], s pgmnemo.settings)
 RETURNS TABLE (rank bigint, score float8, own pgmnemo.candidate)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT row_number() OVER (ORDER BY x.score DESC, c.external_id, c.project_id), x.score, c
-      FROM unnest(candidates) c
-     CROSS JOIN LATERAL pgmnemo._score(c, s) x
+    SELECT row_number() OVER (ORDER BY x.score DESC, (d.own).external_id, (d.own).project_id), x.score, d.own
+      FROM (SELECT ROW(c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.words, c.assistant, c.cosine, c.bm25,
+                       c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal,
+                       CASE WHEN c.occurred_at IS NULL THEN r.relevance
+                            ELSE max(r.relevance) OVER (PARTITION BY c.project_id, c.occurred_at) END,
+                       coalesce(n.neighbours, 0), c.recency, c.importance, coalesce(g.graph, 0))::pgmnemo.candidate AS own
+              FROM unnest(candidates) c
+             CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+              LEFT JOIN unnest(near, nears) AS n (id, neighbours) ON n.id = c.lesson_id
+              LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id
+            OFFSET 0) d
+     CROSS JOIN LATERAL pgmnemo._score(d.own, s) x
 $$;
 -- Which lessons a call may answer with; the same in every leg.
 CREATE OR REPLACE FUNCTION pgmnemo._recallable(l pgmnemo.lesson, scope pgmnemo.scope)
@@ -1299,42 +1334,6 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION pgmnemo._recency(timestamptz, timestamptz, float8) IS 'above 0, at most 1: 0.5 ^ (age in days / half-life in days); what lies after as_of has age 0';
--- Candidates with what comes to them from others.
--- context: the greatest relevance among those of the same project and the same moment.
--- neighbours: the relevance of those up to two places before and after (pgmnemo._passed). An assistant's lesson gains nothing, for it repeats; and nothing comes from an assistant's lesson to those
--- after it, only to the ones that it answers.
-CREATE OR REPLACE FUNCTION pgmnemo._related(candidates pgmnemo.candidate[], linked bigint[], graphs float8[], s pgmnemo.settings)
-RETURNS pgmnemo.candidate[]
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-    RETURN ARRAY(
-        SELECT ROW(c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.words, c.assistant, c.cosine, c.bm25,
-                   c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal, c.context,
-                   CASE WHEN c.place IS NULL OR coalesce(c.assistant, false) THEN 0
-                        ELSE pgmnemo._passed(c.before_step, c.before, c.before_words, c.earlier_step, c.earlier,
-                                             s.neighbours_half_length)
-                             + pgmnemo._passed(c.after_step, c.after, c.after_words, c.later_step, c.later,
-                                               s.neighbours_half_length)
-                   END, c.recency, c.importance, coalesce(g.graph, 0))::pgmnemo.candidate
-          FROM (SELECT c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.words, c.assistant, c.cosine,
-                       c.bm25, c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal, c.recency, c.importance,
-                       CASE WHEN c.occurred_at IS NULL THEN r.relevance
-                            ELSE max(r.relevance) OVER (PARTITION BY c.project_id, c.occurred_at) END AS context,
-                       c.place - lag(c.place) OVER places AS before_step, lag(c.words) OVER places AS before_words,
-                       lag(g.onward) OVER places AS before,
-                       c.place - lag(c.place, 2) OVER places AS earlier_step, lag(g.onward, 2) OVER places AS earlier,
-                       lead(c.place) OVER places - c.place AS after_step, lead(c.words) OVER places AS after_words,
-                       lead(r.relevance) OVER places AS after,
-                       lead(c.place, 2) OVER places - c.place AS later_step, lead(r.relevance, 2) OVER places AS later
-                  FROM unnest(candidates) c
-                 CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
-                 CROSS JOIN LATERAL (SELECT CASE WHEN c.assistant THEN 0 ELSE r.relevance END) AS g (onward)
-                WINDOW places AS (PARTITION BY c.project_id ORDER BY c.place, c.external_id)) c
-          LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id);
-END
-$$;
 -- What a candidate is worth by itself: the first six of its contributions.
 CREATE OR REPLACE FUNCTION pgmnemo._relevance(c pgmnemo.candidate, s pgmnemo.settings)
 RETURNS TABLE (relevance float8)
@@ -1391,13 +1390,13 @@ BEGIN
     END IF;
 END
 $$;
--- What the question's terms that stand in a text are worth. In a text with more different words than the pivot they stand
--- by chance the more often, the longer it is: `exponent` says how far that is held against it.
-CREATE OR REPLACE FUNCTION pgmnemo._terms_within(lexemes tsvector, asked pgmnemo.question, bonus float8, exponent float8)
+-- What the question's terms that stand in a passage are worth. In one with more different words than the pivot they stand
+-- by chance the more often, the longer it is, and are worth as much less.
+CREATE OR REPLACE FUNCTION pgmnemo._terms_within(lexemes tsvector, asked pgmnemo.question, bonus float8)
 RETURNS TABLE (worth float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT coalesce(sum(t.idf + bonus), 0) * power(least(1, (asked).pivot / greatest(length(lexemes), 1)), exponent)
+    SELECT coalesce(sum(t.idf + bonus), 0) * least(1, (asked).pivot / greatest(length(lexemes), 1))
       FROM unnest((asked).queries, (asked).idfs) AS t (query, idf)
      WHERE lexemes @@ t.query
 $$;
@@ -1486,7 +1485,7 @@ AS $$
          CROSS JOIN LATERAL (
                 SELECT t.worth, (SELECT string_agg(i.lexeme, ', ') FROM unnest((asked).terms, (asked).queries) AS i (lexeme, query)
                                   WHERE p.lexemes @@ i.query)
-                  FROM pgmnemo._terms_within(p.lexemes, asked, (s).passage_term_bonus, 1) t) AS t (terms, lexemes)
+                  FROM pgmnemo._terms_within(p.lexemes, asked, (s).passage_term_bonus) t) AS t (terms, lexemes)
          WHERE p.tenant_id = (l).tenant_id AND p.lesson_id = (l).id AND p.number > 0
     )
     SELECT 'passage ' || e.number, r.item, r.value, NULL::float8, NULL::float8, r.note
@@ -1808,7 +1807,7 @@ BEGIN
     asked := pgmnemo._ask(scope, words, meaning, moment, s);
     pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
     SELECT r.rank, r.score, r.own, count(*) OVER () AS all_of_them INTO found
-      FROM pgmnemo._ranked(pool.candidates, s) r ORDER BY (r.own).lesson_id <> l.id LIMIT 1;
+      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r ORDER BY (r.own).lesson_id <> l.id LIMIT 1;
     ways := pgmnemo._ways(l, scope, pool.by_keyword, pool.by_vector, pool.filled, pool.added, pool.linked);
 
     RETURN QUERY VALUES
@@ -2225,7 +2224,7 @@ BEGIN
              ORDER BY pgmnemo._passage_worth(p, asked, s), p.number LIMIT 1),
            r.score, (r.own).cosine, (r.own).bm25, (r.own).passage_terms, (r.own).passage_cosine, (r.own).pair_cosine,
            (r.own).temporal, (r.own).context, (r.own).neighbours, (r.own).recency, (r.own).importance, (r.own).graph
-      FROM (SELECT r.* FROM pgmnemo._ranked(pool.candidates, s) r ORDER BY r.rank LIMIT recall.k) r
+      FROM (SELECT r.* FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r ORDER BY r.rank LIMIT recall.k) r
      CROSS JOIN LATERAL (
             SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = (r.own).lesson_id OFFSET 0) l
      ORDER BY r.rank;

@@ -14,7 +14,7 @@ AS $$
          CROSS JOIN LATERAL (
                 SELECT t.worth, (SELECT string_agg(i.lexeme, ', ') FROM unnest((asked).terms, (asked).queries) AS i (lexeme, query)
                                   WHERE p.lexemes @@ i.query)
-                  FROM pgmnemo._terms_within(p.lexemes, asked, (s).passage_term_bonus, 1) t) AS t (terms, lexemes)
+                  FROM pgmnemo._terms_within(p.lexemes, asked, (s).passage_term_bonus) t) AS t (terms, lexemes)
          WHERE p.tenant_id = (l).tenant_id AND p.lesson_id = (l).id AND p.number > 0
     )
     SELECT 'passage ' || e.number, r.item, r.value, NULL::float8, NULL::float8, r.note

@@ -6,5 +6,5 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT -(s).passage_cosine_weight * coalesce(pgmnemo._cosine((p).embedding, (p).width, (asked).direction), 0)
            - (s).passage_terms_weight * (SELECT t.worth FROM pgmnemo._terms_within(
-                (p).lexemes, asked, (s).passage_term_bonus, 1) t)
+                (p).lexemes, asked, (s).passage_term_bonus) t)
 $$;

@@ -1,10 +1,11 @@
--- The candidates of one recall with all their components, and by which way each came: the best of each leg, others in key
+-- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each leg, others in key
 -- order where fewer than k are left, neighbours of the most relevant, and what the graph adds. `lesson` joins them last,
 -- where none did, to see what it would be worth.
 CREATE FUNCTION pgmnemo._pool(
     scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
     lesson bigint, OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
-    OUT linked bigint[], OUT seeds bigint[], OUT candidates pgmnemo.candidate[])
+    OUT near bigint[], OUT nears float8[], OUT linked bigint[], OUT graphs float8[], OUT seeds bigint[],
+    OUT candidates pgmnemo.candidate[])
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -13,8 +14,8 @@ DECLARE
     depth integer := greatest(s.pool_depth, k);
     ids bigint[];
     totals float8[];
-    graphs float8[];
     more bigint[];
+    placed boolean;
 BEGIN
     SELECT coalesce(array_agg(t.lesson_id), '{}'), coalesce(array_agg(t.total), '{}') INTO by_keyword, totals
       FROM pgmnemo._keyword_leg(scope, asked, depth) t;
@@ -25,7 +26,8 @@ BEGIN
         ids := ids || filled;
     END IF;
     candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
-    IF s.neighbours_weight > 0 AND s.neighbours_seeds > 0 THEN
+    placed := s.neighbours_weight > 0 AND EXISTS (SELECT FROM unnest(candidates) c WHERE c.place IS NOT NULL);
+    IF placed THEN
         added := ARRAY(
             SELECT DISTINCT l.id
               FROM (SELECT c.project_id, c.place FROM unnest(candidates) c CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
@@ -60,6 +62,8 @@ BEGIN
                        GROUP BY l.id);
         candidates := candidates || pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);
     END IF;
-    candidates := pgmnemo._related(candidates, linked, graphs, s);
+    IF placed THEN
+        SELECT array_agg(n.lesson_id), array_agg(n.neighbours) INTO near, nears FROM pgmnemo._neighbours(candidates, s) n;
+    END IF;
 END
 $$;

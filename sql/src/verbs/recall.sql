@@ -67,7 +67,7 @@ BEGIN
              ORDER BY pgmnemo._passage_worth(p, asked, s), p.number LIMIT 1),
            r.score, (r.own).cosine, (r.own).bm25, (r.own).passage_terms, (r.own).passage_cosine, (r.own).pair_cosine,
            (r.own).temporal, (r.own).context, (r.own).neighbours, (r.own).recency, (r.own).importance, (r.own).graph
-      FROM (SELECT r.* FROM pgmnemo._ranked(pool.candidates, s) r ORDER BY r.rank LIMIT recall.k) r
+      FROM (SELECT r.* FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r ORDER BY r.rank LIMIT recall.k) r
      CROSS JOIN LATERAL (
             SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = (r.own).lesson_id OFFSET 0) l
      ORDER BY r.rank;
