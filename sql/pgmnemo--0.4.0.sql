@@ -1,4 +1,5 @@
 \echo Use "CREATE EXTENSION pgmnemo" to load this file. \quit
+-- PostgreSQL shows no NOTICE of a script, so what is to be known is a WARNING.
 -- Whoever owns the schema can put objects of his own into it and drop ours. So it must be empty, and the creator's:
 -- a superuser takes over an empty one, for a dump brings the schema before the extension.
 DO $$
@@ -20,7 +21,7 @@ BEGIN
               HINT = format('DROP SCHEMA pgmnemo, or ALTER SCHEMA pgmnemo OWNER TO %I, and try again.', current_user);
     END IF;
     IF (SELECT r.rolsuper OR r.rolbypassrls FROM pg_catalog.pg_roles r WHERE r.rolname = current_user) THEN
-        RAISE NOTICE 'the extension is owned by %, whom no row-level security binds: only the verbs then keep tenants apart',
+        RAISE WARNING 'the extension is owned by %, whom no row-level security binds: only the verbs then keep tenants apart',
               quote_ident(current_user)
         USING HINT = 'For two walls, SET ROLE to an ordinary role that may create in this database, and create it there.';
     END IF;
@@ -36,7 +37,7 @@ BEGIN
         RAISE EXCEPTION 'pgvector is %, but must be 0.8.0 or later', given
         USING ERRCODE = 'feature_not_supported', HINT = 'Install a later one and run ALTER EXTENSION vector UPDATE.';
     ELSIF numbers < '{0,8,4}' THEN
-        RAISE NOTICE 'pgvector is %: before 0.8.4 its HNSW indexes can be spoiled, so every scope is read exactly', given
+        RAISE WARNING 'pgvector is %: before 0.8.4 its HNSW indexes can be spoiled, so every scope is read exactly', given
         USING HINT = 'Recall is right, but slow beyond some 10,000 lessons a scope, until pgvector is updated.';
     END IF;
 END
