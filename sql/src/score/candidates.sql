@@ -20,12 +20,14 @@ BEGIN
           FROM unnest(ids, totals) AS g (id, total)
           JOIN pgmnemo.lesson l ON l.tenant_id = scope.tenant AND l.id = g.id
          CROSS JOIN LATERAL (
-                SELECT max(v.cosine) FILTER (WHERE v.number = 0) AS own, max(v.terms) AS terms, max(v.number) AS passages,
+                SELECT max(v.cosine) FILTER (WHERE v.number = 0) AS own, max(v.terms) AS terms,
+                       max(v.number) AS passages,
                        array_agg(v.cosine ORDER BY v.cosine DESC)
                            FILTER (WHERE v.number > 0 AND v.cosine IS NOT NULL) AS cosines
                   FROM (SELECT p.number,
                                pgmnemo._bounded(-(p.embedding OPERATOR(@extschema:vector@.<#>)
-                                   CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE asked.direction END)) AS cosine,
+                                   CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE asked.direction END))
+                              AS cosine,
                                CASE WHEN by_words AND p.number > 0
                                     THEN (SELECT t.worth FROM pgmnemo._terms_within(
                                          p.lexemes, asked, s.passage_term_bonus, 1) t) END AS terms
@@ -37,7 +39,8 @@ BEGIN
          CROSS JOIN LATERAL (
                 SELECT p.own AS cosine,
                        CASE WHEN by_words
-                            THEN coalesce(g.total, (SELECT b.total FROM pgmnemo._lesson_sum(u.lexemes, l.token_count, asked) b))
+                            THEN coalesce(g.total,
+                                          (SELECT b.total FROM pgmnemo._lesson_sum(u.lexemes, l.token_count, asked) b))
                                  / pgmnemo._unit() END AS bm25,
                        CASE WHEN by_words AND coalesce(p.passages, 0) = 0
                             THEN (SELECT t.worth FROM pgmnemo._terms_within(

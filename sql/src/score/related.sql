@@ -1,7 +1,8 @@
 -- Candidates with what comes to them from others.
 -- context: the greatest relevance among those of the same project and the same moment.
--- neighbours: the relevance of those up to two places before and after (pgmnemo._passed). An assistant's lesson gains nothing, for it repeats; and nothing comes from an assistant's lesson to those
--- after it, only to the ones that it answers.
+-- neighbours: the relevance of those up to two places before and after (pgmnemo._passed). An assistant's lesson gains
+-- nothing, for it repeats; and nothing comes from an assistant's lesson to those after it, only to the ones that it
+-- answers.
 CREATE FUNCTION pgmnemo._related(candidates pgmnemo.candidate[], linked bigint[], graphs float8[], s pgmnemo.settings)
 RETURNS pgmnemo.candidate[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -9,8 +10,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     RETURN ARRAY(
-        SELECT ROW(c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.words, c.assistant, c.cosine, c.bm25,
-                   c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal, c.context,
+        SELECT ROW(c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.words, c.assistant, c.cosine,
+                   c.bm25, c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal, c.context,
                    CASE WHEN c.place IS NULL OR coalesce(c.assistant, false) THEN 0
                         ELSE pgmnemo._passed(c.before_step, c.before, c.before_words, c.earlier_step, c.earlier,
                                              s.neighbours_half_length)
