@@ -1,4 +1,5 @@
 \echo Use "CREATE EXTENSION pgmnemo" to load this file. \quit
+-- PostgreSQL shows no NOTICE of a script, so what is to be known is a WARNING.
 -- Whoever owns the schema can put objects of his own into it and drop ours. So it must be empty, and the creator's:
 -- a superuser takes over an empty one, for a dump brings the schema before the extension.
 DO $$
@@ -9,7 +10,8 @@ BEGIN
        OR EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.relnamespace = 'pgmnemo'::regnamespace)
        OR EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.typnamespace = 'pgmnemo'::regnamespace) THEN
         RAISE EXCEPTION 'schema pgmnemo holds objects of others, and they would run in place of ours'
-        USING ERRCODE = 'duplicate_object', HINT = 'Look at them with \df pgmnemo.* and \d pgmnemo.*, then drop or move them.';
+        USING ERRCODE = 'duplicate_object',
+              HINT = 'Look at them with \df pgmnemo.* and \d pgmnemo.*, then drop or move them.';
     ELSIF keeper = current_user THEN
         NULL;
     ELSIF (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = current_user) THEN
@@ -20,9 +22,11 @@ BEGIN
               HINT = format('DROP SCHEMA pgmnemo, or ALTER SCHEMA pgmnemo OWNER TO %I, and try again.', current_user);
     END IF;
     IF (SELECT r.rolsuper OR r.rolbypassrls FROM pg_catalog.pg_roles r WHERE r.rolname = current_user) THEN
-        RAISE NOTICE 'the extension is owned by %, whom no row-level security binds: only the verbs then keep tenants apart',
+        RAISE WARNING 'the extension is owned by %, whom no row-level security binds: only the verbs '
+                      'then keep tenants apart',
               quote_ident(current_user)
-        USING HINT = 'For two walls, SET ROLE to an ordinary role that may create in this database, and create it there.';
+        USING HINT = 'For two walls, SET ROLE to an ordinary role that may create in this database, and create it '
+                     'there.';
     END IF;
 END
 $$;
@@ -36,7 +40,8 @@ BEGIN
         RAISE EXCEPTION 'pgvector is %, but must be 0.8.0 or later', given
         USING ERRCODE = 'feature_not_supported', HINT = 'Install a later one and run ALTER EXTENSION vector UPDATE.';
     ELSIF numbers < '{0,8,4}' THEN
-        RAISE NOTICE 'pgvector is %: before 0.8.4 its HNSW indexes can be spoiled, so every scope is read exactly', given
+        RAISE WARNING 'pgvector is %: before 0.8.4 its HNSW indexes can be spoiled, so every scope is read exactly',
+              given
         USING HINT = 'Recall is right, but slow beyond some 10,000 lessons a scope, until pgvector is updated.';
     END IF;
 END
@@ -267,15 +272,19 @@ COMMENT ON COLUMN pgmnemo.passage.content IS 'the text of the passage; NULL for 
 COMMENT ON COLUMN pgmnemo.passage.lexemes IS 'pgmnemo._lexemes of the text; NULL for the lesson as a whole';
 COMMENT ON COLUMN pgmnemo.passage.embedding IS 'unit length, half precision, without trailing zeros; NULL: found by its words alone';
 -- Small scopes are read from here, exactly and without the table; their vectors never enter the graphs.
-CREATE INDEX passage_scope ON pgmnemo.passage (tenant_id, indexed, width, project_id, lesson_id, number) INCLUDE (embedding)
+CREATE INDEX passage_scope ON pgmnemo.passage (tenant_id, indexed, width, project_id, lesson_id, number)
+    INCLUDE (embedding)
     WHERE embedding IS NOT NULL;
 -- One graph a width. Of unit vectors the inner product is the cosine.
 CREATE INDEX passage_hnsw_384 ON pgmnemo.passage
-    USING hnsw ((embedding::@extschema:vector@.halfvec(384)) @extschema:vector@.halfvec_ip_ops) WHERE indexed AND width = 384;
+    USING hnsw ((embedding::@extschema:vector@.halfvec(384)) @extschema:vector@.halfvec_ip_ops)
+    WHERE indexed AND width = 384;
 CREATE INDEX passage_hnsw_768 ON pgmnemo.passage
-    USING hnsw ((embedding::@extschema:vector@.halfvec(768)) @extschema:vector@.halfvec_ip_ops) WHERE indexed AND width = 768;
+    USING hnsw ((embedding::@extschema:vector@.halfvec(768)) @extschema:vector@.halfvec_ip_ops)
+    WHERE indexed AND width = 768;
 CREATE INDEX passage_hnsw_1024 ON pgmnemo.passage
-    USING hnsw ((embedding::@extschema:vector@.halfvec(1024)) @extschema:vector@.halfvec_ip_ops) WHERE indexed AND width = 1024;
+    USING hnsw ((embedding::@extschema:vector@.halfvec(1024)) @extschema:vector@.halfvec_ip_ops)
+    WHERE indexed AND width = 1024;
 -- The keyword index: for each lexeme of a project, blocks of at most 128 active lessons that hold it.
 -- Statistics are sums over these rows, so they are as true as any other row is under MVCC: a writer appends
 -- blocks and waits for nobody. The empty lexeme stands for "every active lesson": its blocks give the
@@ -315,8 +324,8 @@ CREATE TABLE pgmnemo.tenant (
 
 COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed; its lock orders the tenant''s writers';
 COMMENT ON COLUMN pgmnemo.tenant.tenant_id IS 'the tenant';
--- Only the extension's owner writes here. By role, so that a renamed one keeps its grants and its old name carries none;
--- a dump writes the role's name.
+-- Only the extension's owner writes here. By role, so that a renamed one keeps its grants and its old name carries
+-- none; a dump writes the role's name.
 CREATE TABLE pgmnemo.tenant_grant (
     tenant_id  uuid        NOT NULL,
     grantee    regrole     NOT NULL,
@@ -338,7 +347,8 @@ VALUES
     ('tenant_id', NULL, 'uuid', NULL::float8, NULL::float8, NULL::text[],
      'tenant that this session works for; needs a grant (pgmnemo.grant_tenant)'),
     ('gate_strict', 'enforce', 'choice', NULL, NULL, '{enforce,warn,off}'::text[],
-     'a lesson without commit_sha and artifact_hash: enforce refuses it and hides it from recall, warn stores it with a warning, off stores it silently'),
+     'a lesson without commit_sha and artifact_hash: enforce refuses it and hides it from recall, '
+     'warn stores it with a warning, off stores it silently'),
     ('text_config', 'english', 'text search configuration', NULL, NULL, NULL,
      'how lessons written and questions asked from now on are cut into lexemes'),
     ('statistics_scope', 'both', 'choice', NULL, NULL, '{tenant,project,both}',
@@ -350,19 +360,23 @@ VALUES
     ('bm25_weight', '1', 'number', 0, 100, NULL, 'score of one unit of BM25'),
     ('passage_terms_weight', '0.75', 'number', 0, 100, NULL,
      'score of one unit of the terms that stand together in the best passage'),
-    ('passage_term_bonus', '1.5', 'number', 0, 100, NULL, 'what a term counts there besides its inverse document frequency'),
+    ('passage_term_bonus', '1.5', 'number', 0, 100, NULL,
+     'what a term counts there besides its inverse document frequency'),
     ('passage_cosine_weight', '15', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the best passage'),
-    ('pair_cosine_weight', '8', 'number', 0, 1000, NULL, 'score of a mean cosine similarity of 1 of the two best passages'),
+    ('pair_cosine_weight', '8', 'number', 0, 1000, NULL,
+     'score of a mean cosine similarity of 1 of the two best passages'),
     ('cosine_weight', '8', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the lesson as a whole'),
     ('temporal_weight', '10', 'number', 0, 1000, NULL, 'score of a lesson of just the time that the question names'),
     ('context_weight', '1', 'number', 0, 100, NULL,
      'share of the relevance of the most relevant lesson of the same project and moment that a lesson gains'),
-    ('assistant_weight', '0.8', 'number', 0, 1, NULL, 'share of its relevance that a lesson of role assistant counts with'),
+    ('assistant_weight', '0.8', 'number', 0, 1, NULL,
+     'share of its relevance that a lesson of role assistant counts with'),
     ('neighbours_weight', '0.2', 'number', 0, 100, NULL,
      'share of the relevance of the lessons before and after that a lesson gains'),
     ('neighbours_half_length', '20', 'number', 0.001, 100000, NULL,
      'words between two neighbours at which half of that share passes'),
-    ('neighbours_seeds', '5', 'whole number', 0, 100, NULL, 'most relevant candidates whose neighbours become candidates'),
+    ('neighbours_seeds', '5', 'whole number', 0, 100, NULL,
+     'most relevant candidates whose neighbours become candidates'),
     ('recency_weight', '0.10', 'number', 0, 1, NULL, 'score of a lesson of age 0'),
     ('importance_weight', '0.10', 'number', 0, 100, NULL, 'score that importance 5 gains and importance 1 loses'),
     ('graph_weight', '1', 'number', 0, 100, NULL, 'score of one unit of relevance that flows in from linked lessons'),
@@ -399,8 +413,8 @@ AS $$
         ELSE value::float8 BETWEEN low AND high
     END
 $$;
--- Every setting, typed; the first that cannot be used is an error that names its range. PostgreSQL cannot check a custom
--- setting when it is SET, so each use checks.
+-- Every setting, typed; the first that cannot be used is an error that names its range. PostgreSQL cannot check a
+-- custom setting when it is SET, so each use checks.
 CREATE FUNCTION pgmnemo._settings()
 RETURNS pgmnemo.settings
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -585,7 +599,8 @@ BEGIN
     IF config IS NULL THEN
         RAISE EXCEPTION 'pgmnemo.text_config is %, but must be a text search configuration', quote_literal(asked)
         USING ERRCODE = 'invalid_parameter_value',
-              HINT = 'SELECT cfgname FROM pg_ts_config lists them; one outside pg_catalog needs its schema, a temporary one does not do.';
+              HINT = 'SELECT cfgname FROM pg_ts_config lists them; one outside pg_catalog needs its schema, '
+                     'a temporary one does not do.';
     END IF;
     RETURN config;
 END
@@ -599,10 +614,12 @@ AS $$
     SELECT tsrange(b.since, b.since + CASE WHEN day IS NOT NULL THEN interval '1 day'
                                            WHEN month IS NULL THEN interval '1 year'
                                            ELSE coalesce(months, 1) * interval '1 month' END)
-      FROM unnest(CASE WHEN year IS NULL THEN ARRAY[extract(year FROM now)::integer, extract(year FROM now)::integer - 1]
+      FROM unnest(CASE WHEN year IS NULL
+                       THEN ARRAY[extract(year FROM now)::integer, extract(year FROM now)::integer - 1]
                        WHEN year > 0 THEN ARRAY[year] END) AS y (number)
      CROSS JOIN LATERAL (
-            SELECT make_timestamp(y.number, coalesce(month, 1), 1, 0, 0, 0) + (coalesce(day, 1) - 1) * interval '1 day') AS b (since)
+            SELECT make_timestamp(y.number, coalesce(month, 1), 1, 0, 0, 0) + (coalesce(day, 1) - 1) * interval '1 day')
+                   AS b (since)
      WHERE extract(month FROM b.since) = coalesce(month, 1) AND (year IS NOT NULL OR b.since <= now)
      ORDER BY b.since DESC
      LIMIT 1
@@ -677,7 +694,8 @@ AS $$
         ('season',  '(spring|summer|autumn|fall) (?:of |in )?(\d{4})\M',            '{season,year}'),
         ('season',  'last (spring|summer|autumn|fall|winter)\M',                   '{season}'),
         ('ago',     '(\w+)(?: of)? (day|week|month|year)s? (?:ago|back|earlier)\M', '{count,unit}'),
-        ('near',    '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)\M(?! before| after)', '{day}'),
+        ('near',    '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)'
+                    '\M(?! before| after)', '{day}'),
         ('past',    '(?:last|past|previous)(?: (\w+))? (day|week|month)s?\M(?! of)', '{count,unit}'),
         ('past',    '(?:in|over|during|within) the (?:last|past)(?: (\w+))? (year)s?\M', '{count,unit}'),
         ('span',    '(last|this) (year)\M',                                        '{which,unit}'),
@@ -720,7 +738,8 @@ BEGIN
          WHERE said ->> 'quarter' IN (q.name, q.place::text);
     ELSIF kind = 'ago' THEN
         since := now - many * unit_days * interval '24 hours';
-        slack := greatest(0.5, 0.12 * many * unit_days + CASE WHEN unit = 'day' THEN 0 ELSE 2 END) * interval '24 hours';
+        slack := greatest(0.5, 0.12 * many * unit_days + CASE WHEN unit = 'day' THEN 0 ELSE 2 END)
+                 * interval '24 hours';
         RETURN CASE WHEN many IS NOT NULL THEN tsrange(since - slack, since + slack) END;
     ELSIF kind = 'past' THEN
         unit_days := CASE unit WHEN 'month' THEN 31 ELSE unit_days END;
@@ -759,9 +778,11 @@ DECLARE
 BEGIN
     since := '{}';
     until := '{}';
-    IF remaining !~ '(19|20)\d\d|\d-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|valentine|new year|ago|back|earlier|yesterday|today|last|past|previous|this '
-       OR remaining !~ ('\d{4}|\m(january|february|march|april|may|june|july|august|september|october|november|december|'
-                        'jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|yesterday|'
+    IF remaining !~ '(19|20)\d\d|\d-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|valentine|'
+                    'new year|ago|back|earlier|yesterday|today|last|past|previous|this '
+       OR remaining !~ ('\d{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
+                        'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
+                        'yesterday|'
                         'today|(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))')
        OR as_of NOT BETWEEN '1000-01-01 UTC' AND '9999-12-31 UTC' THEN
         RETURN;
@@ -816,9 +837,11 @@ BEGIN
       FROM pg_roles r WHERE r.rolname IN (role, current_user) AND (r.rolsuper OR r.rolbypassrls)
      ORDER BY r.rolname = role DESC LIMIT 1;
     IF free IS NOT NULL AND coalesce(nullif(current_setting('pgmnemo.bypass_notice', true), ''), 'on') <> 'off' THEN
-        RAISE NOTICE 'no row-level security binds role %, % of this call: the verb alone keeps to tenant %', quote_ident(free),
+        RAISE NOTICE 'no row-level security binds role %, % of this call: the verb alone keeps to tenant %',
+              quote_ident(free),
               CASE WHEN free = role THEN 'the caller' ELSE 'the extension''s owner and so the one in force' END, tenant
-        USING HINT = 'Work as an ordinary role, with an ordinary role as owner; SET pgmnemo.bypass_notice = off silences this.';
+        USING HINT = 'Work as an ordinary role, with an ordinary role as owner; '
+                     'SET pgmnemo.bypass_notice = off silences this.';
     END IF;
     PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
 END
@@ -859,8 +882,9 @@ LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    IF caller.proof IS DISTINCT FROM (SELECT pgmnemo._proof(k.key, caller.name) FROM pgmnemo.caller_key k) THEN
-        RAISE EXCEPTION 'the argument caller does not prove that role % calls', coalesce(quote_ident(caller.name), 'NULL')
+    IF (caller.proof = (SELECT pgmnemo._proof(k.key, caller.name) FROM pgmnemo.caller_key k)) IS NOT TRUE THEN
+        RAISE EXCEPTION 'the argument caller does not prove that role % calls',
+              coalesce(quote_ident(caller.name), 'NULL')
         USING ERRCODE = 'insufficient_privilege', HINT = 'Leave it out: its default names whoever calls.';
     END IF;
     RETURN caller.name;
@@ -905,7 +929,8 @@ DECLARE
 BEGIN
     SELECT i.ordinal, coalesce(i.external_id, '') AS name, p.problem INTO wrong
       FROM unnest(lessons) WITH ORDINALITY
-           AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at, expires_at,
+           AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at,
+                 expires_at,
                  commit_sha, artifact_hash, verified_at, passages, vectors, position, ordinal)
      CROSS JOIN LATERAL (SELECT CASE
                 WHEN i.project_id IS NULL OR coalesce(i.external_id, '') = '' OR i.content IS NULL
@@ -969,11 +994,14 @@ BEGIN
     SELECT count(*), min(i.external_id COLLATE "C") INTO bare, example
       FROM unnest(lessons) i WHERE i.commit_sha IS NULL AND i.artifact_hash IS NULL;
     IF bare > 0 AND gate = 'enforce' THEN
-        RAISE EXCEPTION '% of % lessons have no provenance, % among them', bare, cardinality(lessons), quote_literal(example)
+        RAISE EXCEPTION '% of % lessons have no provenance, % among them',
+              bare, cardinality(lessons), quote_literal(example)
         USING ERRCODE = 'check_violation',
-              HINT = 'Give commit_sha or artifact_hash, or SET pgmnemo.gate_strict to warn or off; nothing of the set was stored.';
+              HINT = 'Give commit_sha or artifact_hash, or SET pgmnemo.gate_strict to warn or off; '
+                     'nothing of the set was stored.';
     ELSIF bare > 0 THEN
-        RAISE WARNING '% of % lessons have no provenance, % among them', bare, cardinality(lessons), quote_literal(example);
+        RAISE WARNING '% of % lessons have no provenance, % among them',
+              bare, cardinality(lessons), quote_literal(example);
     END IF;
 END
 $$;
@@ -1135,9 +1163,11 @@ AS $$
         WHEN array_ndims(passages) > 1 OR array_ndims(vectors) > 1
         THEN 'must have passages and passage_embeddings in lists, not in tables'
         WHEN vectors IS NOT NULL AND coalesce(cardinality(passages), -1) <> cardinality(vectors)
-        THEN format('has %s passages, but %s passage_embeddings', coalesce(cardinality(passages), 0), cardinality(vectors))
+        THEN format('has %s passages, but %s passage_embeddings', coalesce(cardinality(passages), 0),
+                    cardinality(vectors))
         WHEN cardinality(passages) > 10000 THEN format('has %s passages, but may have 10,000', cardinality(passages))
-        WHEN array_position(passages, NULL) IS NOT NULL THEN format('has no text in passage %s', array_position(passages, NULL))
+        WHEN array_position(passages, NULL) IS NOT NULL
+        THEN format('has no text in passage %s', array_position(passages, NULL))
         WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE @extschema:vector@.vector_dims(v) <> 1024)
         THEN 'must have passage_embeddings of 1024 dimensions (pad with zeros)'
         WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE @extschema:vector@.vector_norm(v) NOT BETWEEN 1e-15 AND 1e15)
@@ -1186,8 +1216,8 @@ BEGIN
            AND ((l.role, l.topic, l.content, l.importance, l.metadata, l.occurred_at, l.expires_at,
                  l.commit_sha, l.artifact_hash, l.verified_at, l.position, l.active)
                 IS DISTINCT FROM
-                (i.role, i.topic, i.content, coalesce(i.importance, 3::smallint), coalesce(i.metadata, '{}'), i.occurred_at,
-                 i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at, i.position, true)
+                (i.role, i.topic, i.content, coalesce(i.importance, 3::smallint), coalesce(i.metadata, '{}'),
+                 i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at, i.position, true)
                 OR pgmnemo._passages_differ(tenant, l.id, i.embedding, i.passages, i.passage_embeddings));
     END IF;
     IF changed IS NOT NULL THEN
@@ -1207,9 +1237,11 @@ BEGIN
     RETURN QUERY
     SELECT i.project_id, i.external_id, l.id, coalesce(w.outcome, 'unchanged')
       FROM ROWS FROM (unnest(lessons)) WITH ORDINALITY
-           AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at, expires_at,
+           AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at,
+                 expires_at,
                  commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position, ordinal)
-      LEFT JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
+      LEFT JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id
+                        AND l.external_id = i.external_id
       LEFT JOIN (SELECT n, 'inserted' FROM unnest(inserted) n
                  UNION ALL SELECT * FROM unnest(changed, outcomes)) AS w (id, outcome) ON w.id = l.id
      ORDER BY i.ordinal;
@@ -1245,7 +1277,8 @@ AS $$
 BEGIN
     IF cardinality(ids) = 1 THEN
         INSERT INTO pgmnemo.posting
-        SELECT tenant, l.project_id, u.lexeme, ids, ARRAY[u.frequency], ARRAY[l.token_count], 1, l.token_count, u.frequency,
+        SELECT tenant, l.project_id, u.lexeme, ids, ARRAY[u.frequency], ARRAY[l.token_count], 1,
+               l.token_count, u.frequency,
                l.token_count
           FROM pgmnemo.lesson l
          CROSS JOIN LATERAL (SELECT v.lexeme, cardinality(v.positions)::smallint FROM unnest(l.lexemes) v
@@ -1269,9 +1302,9 @@ BEGIN
      ORDER BY l.project_id, l.lexeme COLLATE "C";
 END
 $$;
--- BM25's statistics, the direction and the times of a question. By pgmnemo.statistics_scope a term is as rare as it is in
--- the tenant, in the scope that is searched, or in the mean of both; what bounds a term, and how many lessons hold it,
--- counts over the scope.
+-- BM25's statistics, the direction and the times of a question. By pgmnemo.statistics_scope a term is as rare as it is
+-- in the tenant, in the scope that is searched, or in the mean of both; what bounds a term, and how many lessons hold
+-- it, counts over the scope.
 CREATE FUNCTION pgmnemo._ask(scope pgmnemo.scope, words text, embedding @extschema:vector@.vector, moment timestamptz,
                              s pgmnemo.settings)
 RETURNS pgmnemo.question
@@ -1316,7 +1349,8 @@ BEGIN
            asked.terms, asked.queries, asked.idfs, asked.scales, asked.peaks, asked.postings
       FROM everything e
      CROSS JOIN LATERAL (
-            SELECT array_agg(t.lexeme) AS lexemes, array_agg(pgmnemo._term(t.lexeme)) AS queries, array_agg(t.idf) AS idfs,
+            SELECT array_agg(t.lexeme) AS lexemes, array_agg(pgmnemo._term(t.lexeme)) AS queries,
+                   array_agg(t.idf) AS idfs,
                    array_agg(t.scale) AS scales, array_agg(t.held) AS postings,
                    array_agg(pgmnemo._impact(t.scale, t.frequency, e.flat, e.per_token, t.shortest, asked.pivot)
                              + 1) AS peaks
@@ -1353,7 +1387,8 @@ COMMENT ON FUNCTION pgmnemo._idf(float8, float8) IS 'inverse document frequency,
 -- In whole units of 2^-40 (1e-12), so that a sum below 8,192 is exact in any order: equal content gives equal
 -- bits, whichever way a lesson was found. scale = 2^40 * idf * (k1 + 1), flat = k1 * (1 - b), and
 -- per_token = k1 * b / mean length are the same for all lessons; no length below the pivot counts as shorter.
-CREATE FUNCTION pgmnemo._impact(scale float8, frequency float8, flat float8, per_token float8, tokens float8, pivot float8)
+CREATE FUNCTION pgmnemo._impact(scale float8, frequency float8, flat float8, per_token float8,
+                                tokens float8, pivot float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT round(scale * frequency / (frequency + flat + per_token * greatest(tokens, pivot))) $$;
@@ -1469,7 +1504,8 @@ RETURNS TABLE (lesson_id bigint, part float8)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
     SELECT x.id, pgmnemo._impact(x.scale, x.frequency, x.flat, x.per_token, x.tokens, x.pivot)
-      FROM (SELECT a.flat, a.per_token, a.pivot, t.scale, unnest(p.lesson_ids) AS id, unnest(p.frequencies) AS frequency,
+      FROM (SELECT a.flat, a.per_token, a.pivot, t.scale, unnest(p.lesson_ids) AS id,
+                   unnest(p.frequencies) AS frequency,
                    unnest(p.token_counts) AS tokens
               FROM (SELECT (asked).flat AS flat, (asked).per_token AS per_token, (asked).pivot AS pivot OFFSET 0) a
              CROSS JOIN unnest((asked).terms[first:last], (asked).scales[first:last]) AS t (term, scale)
@@ -1480,7 +1516,8 @@ AS $$
 $$;
 -- Cuts one posting list into blocks of at most 128 lessons: a block stays in line in its row.
 CREATE FUNCTION pgmnemo._posting_blocks(lesson_ids bigint[], frequencies smallint[], token_counts integer[])
-RETURNS TABLE (lesson_ids bigint[], frequencies smallint[], token_counts integer[], lesson_count integer, token_total bigint,
+RETURNS TABLE (lesson_ids bigint[], frequencies smallint[], token_counts integer[],
+               lesson_count integer, token_total bigint,
                max_frequency smallint, min_tokens integer)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
@@ -1536,7 +1573,8 @@ RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT pgmnemo._bounded(-(stored OPERATOR(@extschema:vector@.<#>) @extschema:vector@.subvector(direction, 1, width)))
+    SELECT pgmnemo._bounded(-(stored OPERATOR(@extschema:vector@.<#>)
+                              @extschema:vector@.subvector(direction, 1, width)))
 $$;
 -- A caller's vector at the stored width. pgvector itself refuses NULL, NaN and infinity within it.
 CREATE FUNCTION pgmnemo._embedding(given real[])
@@ -1575,10 +1613,11 @@ AS $$
      WHERE c.oid IN (to_regclass('pgmnemo.passage_hnsw_384'), to_regclass('pgmnemo.passage_hnsw_768'),
                      to_regclass('pgmnemo.passage_hnsw_1024'))
 $$;
--- The `most` vectors in scope nearest to a direction through each HNSW index, one a width: approximate. enable_sort is off
--- because only the index gives the order without it. What the caller has set for the graphs must not decide how far
+-- The `most` vectors in scope nearest to a direction through each HNSW index, one a width: approximate. enable_sort is
+-- off because only the index gives the order without it. What the caller has set for the graphs must not decide how far
 -- a scan goes through other tenants' vectors: that would count them.
-CREATE FUNCTION pgmnemo._graph_rows(scope pgmnemo.scope, direction @extschema:vector@.halfvec, ef_search integer, most integer)
+CREATE FUNCTION pgmnemo._graph_rows(scope pgmnemo.scope, direction @extschema:vector@.halfvec,
+                                    ef_search integer, most integer)
 RETURNS TABLE (lesson_id bigint, distance float8)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -1588,7 +1627,8 @@ AS $$
 DECLARE
     names constant text[] := '{hnsw.ef_search,hnsw.iterative_scan,hnsw.max_scan_tuples,hnsw.scan_mem_multiplier}';
     widest constant integer := 1000;  -- the greatest hnsw.ef_search
-    before text[] := ARRAY(SELECT current_setting(n, true) FROM unnest(names) WITH ORDINALITY AS u (n, place) ORDER BY place);
+    before text[] := ARRAY(SELECT current_setting(n, true)
+                           FROM unnest(names) WITH ORDINALITY AS u (n, place) ORDER BY place);
     narrow @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 384);
     middle @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 768);
 BEGIN
@@ -1660,7 +1700,8 @@ AS $$
       FROM (SELECT i.project_id, count(*) AS n FROM unnest(lessons) i WHERE i.embedding IS NOT NULL GROUP BY 1) c
      WHERE pgmnemo._graphs_sound()
        AND (pgmnemo._holds_more(tenant, c.project_id, c.project_id, exact_scan_limit - c.n)
-            OR pgmnemo._holds_more(tenant, '00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+            OR pgmnemo._holds_more(tenant, '00000000-0000-0000-0000-000000000000',
+                                   'ffffffff-ffff-ffff-ffff-ffffffffffff',
                                    10 * exact_scan_limit))
 $$;
 -- A vector as it is kept: its direction alone, in half precision, at the narrowest width that leaves only zeros out.
@@ -1733,7 +1774,8 @@ BEGIN
 END
 $$;
 -- The `most` vectors in scope nearest to a direction, by reading them all: exact. The index alone has what it takes.
-CREATE FUNCTION pgmnemo._vector_rows(scope pgmnemo.scope, direction @extschema:vector@.halfvec, flags boolean[], most integer)
+CREATE FUNCTION pgmnemo._vector_rows(scope pgmnemo.scope, direction @extschema:vector@.halfvec,
+                                     flags boolean[], most integer)
 RETURNS TABLE (lesson_id bigint, distance float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -1744,7 +1786,8 @@ DECLARE
 BEGIN
     RETURN QUERY
     SELECT p.lesson_id,
-           p.embedding OPERATOR(@extschema:vector@.<#>) CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE direction END AS distance
+           p.embedding OPERATOR(@extschema:vector@.<#>)
+             CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE direction END AS distance
       FROM pgmnemo.passage p
      WHERE p.tenant_id = scope.tenant AND p.indexed = ANY (flags) AND p.width = ANY ('{384,768,1024}')
        AND p.project_id BETWEEN scope.first_project AND scope.last_project AND p.embedding IS NOT NULL
@@ -1761,7 +1804,8 @@ AS $$
     SELECT coalesce((SELECT w FROM unnest('{384,768}'::integer[]) AS w
                       WHERE w < @extschema:vector@.vector_dims(whole)
                         AND @extschema:vector@.l2_norm(
-                                @extschema:vector@.subvector(whole, w + 1, @extschema:vector@.vector_dims(whole) - w)) = 0
+                                @extschema:vector@.subvector(whole, w + 1,
+                                                             @extschema:vector@.vector_dims(whole) - w)) = 0
                       ORDER BY w LIMIT 1),
                     @extschema:vector@.vector_dims(whole))
 $$;
@@ -1865,7 +1909,8 @@ AS $$
      LIMIT wanted
 $$;
 -- Graph proximity of every lesson that an edge joins, directly or not, to one of the seeds.
-CREATE FUNCTION pgmnemo._graph_leg(scope pgmnemo.scope, candidates pgmnemo.candidate[], seeds bigint[], s pgmnemo.settings)
+CREATE FUNCTION pgmnemo._graph_leg(scope pgmnemo.scope, candidates pgmnemo.candidate[],
+                                   seeds bigint[], s pgmnemo.settings)
 RETURNS TABLE (lesson_id bigint, graph float8)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -1888,7 +1933,8 @@ $$;
 -- paths of at most `depth` edges of the seed's relevance times, for each edge, half its weight. Paths lead
 -- through active lessons that are valid at the time and pass the gate, of whichever project and role.
 -- Each step keeps at most `width` lessons, so hubs and cycles cost no more than that.
-CREATE FUNCTION pgmnemo._graph_proximity(scope pgmnemo.scope, seed_ids bigint[], seed_relevances float8[], depth integer,
+CREATE FUNCTION pgmnemo._graph_proximity(scope pgmnemo.scope, seed_ids bigint[], seed_relevances float8[],
+                                         depth integer,
                                          width integer)
 RETURNS TABLE (lesson_id bigint, graph float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -1913,7 +1959,8 @@ BEGIN
                        ) AS e (id, weight, valid_from, valid_to)
                  CROSS JOIN LATERAL (
                         SELECT l.id, l.external_id, l.project_id FROM pgmnemo.lesson l
-                         WHERE l.tenant_id = scope.tenant AND l.id = e.id AND pgmnemo._recallable(l, anywhere) OFFSET 0) l
+                         WHERE l.tenant_id = scope.tenant AND l.id = e.id
+                           AND pgmnemo._recallable(l, anywhere) OFFSET 0) l
                  WHERE e.id <> f.seed
                    AND (scope.valid_at IS NULL OR (coalesce(e.valid_from <= scope.valid_at, true)
                                                    AND coalesce(scope.valid_at < e.valid_to, true)))
@@ -1974,9 +2021,9 @@ AS $$
            - (s).passage_terms_weight * (SELECT t.worth FROM pgmnemo._terms_within(
                 (p).lexemes, asked, (s).passage_term_bonus) t)
 $$;
--- The relevance that comes from one side: from the candidate next to a lesson, and across it from the one two places away,
--- the less of it, the longer the one between is. A `step` is how many places away one is; a place without a candidate lets
--- nothing pass.
+-- The relevance that comes from one side: from the candidate next to a lesson, and across it from the one two places
+-- away, the less of it, the longer the one between is. A `step` is how many places away one is; a place without a
+-- candidate lets nothing pass.
 CREATE FUNCTION pgmnemo._passed(near_step integer, near float8, near_words integer, far_step integer, far float8,
                                 half_length float8)
 RETURNS float8
@@ -2146,7 +2193,8 @@ BEGIN
              WHERE l.tenant_id = scope.tenant AND l.project_id BETWEEN scope.first_project AND scope.last_project
                AND l.active AND l.commit_sha IS NULL AND l.artifact_hash IS NULL LIMIT counted) h;
     IF hidden > 0 THEN
-        RAISE NOTICE 'pgmnemo.gate_strict is enforce and hides % in scope, which have neither commit_sha nor artifact_hash',
+        RAISE NOTICE 'pgmnemo.gate_strict is enforce and hides % in scope, which have neither commit_sha nor '
+                     'artifact_hash',
               CASE WHEN hidden = counted THEN counted || ' lessons or more' WHEN hidden = 1 THEN '1 lesson'
                    ELSE hidden || ' lessons' END
         USING HINT = 'SET pgmnemo.gate_strict = warn or off to recall them.';
@@ -2174,7 +2222,8 @@ AS $$
      CROSS JOIN LATERAL (
             SELECT count(*) AS n, coalesce(sum(x.tokens), 0) AS total, coalesce(max(x.frequency), 0) AS highest,
                    coalesce(min(x.tokens), 0) AS least, bool_and(coalesce(x.id > x.previous, x.place = 1)) AS ascending,
-                   (cardinality(p.frequencies), cardinality(p.token_counts)) = (cardinality(p.lesson_ids), cardinality(p.lesson_ids))
+                   (cardinality(p.frequencies), cardinality(p.token_counts))
+                   = (cardinality(p.lesson_ids), cardinality(p.lesson_ids))
                    AS alike
               FROM (SELECT u.*, lag(u.id) OVER (ORDER BY u.place) AS previous
                       FROM unnest(p.lesson_ids, p.frequencies, p.token_counts) WITH ORDINALITY
@@ -2187,7 +2236,8 @@ AS $$
             ('block not in ascending order', p.lesson_ids::text, NULL, b.alike AND NOT b.ascending),
             ('block with wrong lesson_count', p.lesson_count::text, b.n::text, b.alike AND p.lesson_count <> b.n),
             ('block with wrong token_total', p.token_total::text, b.total::text, b.alike AND p.token_total <> b.total),
-            ('block with wrong max_frequency', p.max_frequency::text, b.highest::text, b.alike AND p.max_frequency <> b.highest),
+            ('block with wrong max_frequency', p.max_frequency::text, b.highest::text,
+             b.alike AND p.max_frequency <> b.highest),
             ('block with wrong min_tokens', p.min_tokens::text, b.least::text, b.alike AND p.min_tokens <> b.least)
            ) AS w (problem, found, wanted, so)
      WHERE p.tenant_id = tenant AND w.so
@@ -2234,9 +2284,11 @@ DECLARE
     own_config text := coalesce(current_setting('pgmnemo.text_config', true), '');
     stale record;
 BEGIN
-    FOR stale IN SELECT s.config, array_agg(s.lesson_id) AS ids FROM pgmnemo._stale_lessons(tenant) s GROUP BY s.config LOOP
+    FOR stale IN SELECT s.config, array_agg(s.lesson_id) AS ids
+                 FROM pgmnemo._stale_lessons(tenant) s GROUP BY s.config LOOP
         PERFORM set_config('pgmnemo.text_config', coalesce(stale.config::text, own_config), true);
-        UPDATE pgmnemo.lesson l SET lexemes = '', token_count = -1 WHERE l.tenant_id = tenant AND l.id = ANY (stale.ids);
+        UPDATE pgmnemo.lesson l SET lexemes = '', token_count = -1
+         WHERE l.tenant_id = tenant AND l.id = ANY (stale.ids);
     END LOOP;
     PERFORM set_config('pgmnemo.text_config', own_config, true);
 END
@@ -2247,7 +2299,8 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     UPDATE pgmnemo.passage p
-       SET project_id = u.in_project, lexemes = u.fresh, embedding = u.embedding, width = @extschema:vector@.vector_dims(u.embedding),
+       SET project_id = u.in_project, lexemes = u.fresh, embedding = u.embedding,
+           width = @extschema:vector@.vector_dims(u.embedding),
            indexed = u.indexed
       FROM pgmnemo._unsound_passages(tenant) u
      WHERE p.tenant_id = tenant AND p.lesson_id = u.lesson_id AND p.number = u.number
@@ -2266,7 +2319,8 @@ AS $$
      CROSS JOIN LATERAL (
             SELECT pgmnemo._lexemes(c.config, concat_ws(E'\n', l.topic, l.content)) OFFSET 0) AS f (fresh)
      CROSS JOIN LATERAL (SELECT coalesce(pgmnemo._positions(f.fresh), 0)) AS n (tokens)
-     WHERE l.tenant_id = tenant AND (c.config IS NULL OR (l.lexemes, l.token_count) IS DISTINCT FROM (f.fresh, n.tokens))
+     WHERE l.tenant_id = tenant
+       AND (c.config IS NULL OR (l.lexemes, l.token_count) IS DISTINCT FROM (f.fresh, n.tokens))
 $$;
 -- Passages that are not as the verbs write them, beside what they should be. Half precision leaves a unit vector
 -- at most 0.0005 too long or too short.
@@ -2286,7 +2340,8 @@ AS $$
             SELECT CASE WHEN c.config IS NULL THEN p.lexemes ELSE pgmnemo._lexemes(c.config, p.content) END
             OFFSET 0) AS f (fresh)
      CROSS JOIN LATERAL (
-            SELECT @extschema:vector@.l2_norm(p.embedding), @extschema:vector@.subvector(p.embedding, 1, pgmnemo._width(p.embedding))) AS v (norm, narrow)
+            SELECT @extschema:vector@.l2_norm(p.embedding),
+                   @extschema:vector@.subvector(p.embedding, 1, pgmnemo._width(p.embedding))) AS v (norm, narrow)
      CROSS JOIN LATERAL (
             SELECT CASE WHEN v.norm NOT BETWEEN 0.999 AND 1.001 THEN @extschema:vector@.l2_normalize(v.narrow)
                         ELSE v.narrow END) AS r (embedding)
@@ -2324,7 +2379,8 @@ AS $$
           FROM pgmnemo.passage p
          CROSS JOIN LATERAL (SELECT pgmnemo._cosine(p.embedding, p.width, (asked).direction)) AS c (cosine)
          CROSS JOIN LATERAL (
-                SELECT t.worth, (SELECT string_agg(i.lexeme, ', ') FROM unnest((asked).terms, (asked).queries) AS i (lexeme, query)
+                SELECT t.worth, (SELECT string_agg(i.lexeme, ', ')
+                                 FROM unnest((asked).terms, (asked).queries) AS i (lexeme, query)
                                   WHERE p.lexemes @@ i.query)
                   FROM pgmnemo._terms_within(p.lexemes, asked, (s).passage_term_bonus) t) AS t (terms, lexemes)
          WHERE p.tenant_id = (l).tenant_id AND p.lesson_id = (l).id AND p.number > 0
@@ -2376,9 +2432,11 @@ AS $$
     SELECT 'score', t.item, t.value::text, (to_jsonb(s) ->> (t.item || '_weight'))::float8,
            (pgmnemo._contributions(c, s))[t.place], t.note
       FROM ROWS FROM (unnest(
-               ARRAY['bm25', 'passage_terms', 'passage_cosine', 'pair_cosine', 'cosine', 'temporal', 'context', 'neighbours',
+               ARRAY['bm25', 'passage_terms', 'passage_cosine', 'pair_cosine', 'cosine', 'temporal',
+                     'context', 'neighbours',
                      'recency', 'importance', 'graph'],
-               ARRAY[(c).bm25, (c).passage_terms, (c).passage_cosine, (c).pair_cosine, (c).cosine, (c).temporal, (c).context,
+               ARRAY[(c).bm25, (c).passage_terms, (c).passage_cosine, (c).pair_cosine, (c).cosine,
+                     (c).temporal, (c).context,
                      (c).neighbours, (c).recency, (c).importance, (c).graph],
                ARRAY[format('%s words', (l).token_count), NULL, NULL, NULL, NULL,
                      coalesce('occurred at ' || (l).occurred_at, 'without occurred_at'),
@@ -2387,7 +2445,8 @@ AS $$
                      coalesce('position ' || (l).position, 'without position'),
                      format('age %s days, half-life %s days',
                             round((greatest(date_part('epoch', moment)
-                                            - date_part('epoch', coalesce((l).occurred_at, (l).stored_at)), 0) / 86400)::numeric,
+                                            - date_part('epoch', coalesce((l).occurred_at, (l).stored_at)), 0)
+                                            / 86400)::numeric,
                                   2), (s).recency_half_life),
                      format('importance %s of 1 to 5', (l).importance),
                      'flows in from ' || quote_literal(graph_seed)])) WITH ORDINALITY AS t (item, value, note, place)
@@ -2402,11 +2461,13 @@ AS $$
     SELECT 'term', q.lexeme, coalesce(cardinality(h.positions), 0)::text, a.idf,
            CASE WHEN h.lexeme IS NOT NULL
                 THEN (s).bm25_weight
-                     * pgmnemo._impact(a.scale, cardinality(h.positions), (asked).flat, (asked).per_token, (l).token_count,
+                     * pgmnemo._impact(a.scale, cardinality(h.positions),
+                                       (asked).flat, (asked).per_token, (l).token_count,
                                        (asked).pivot)
                      / pgmnemo._unit()
                 ELSE 0 END,
-           format('in %s of %s lessons', coalesce(a.lessons, 0), (asked).held) || coalesce('; in passage ' || p.numbers, '')
+           format('in %s of %s lessons', coalesce(a.lessons, 0), (asked).held)
+           || coalesce('; in passage ' || p.numbers, '')
       FROM unnest(tsvector_to_array(pgmnemo._lexemes(pgmnemo._text_config(), words))) AS q (lexeme)
       LEFT JOIN unnest((asked).terms, (asked).idfs, (asked).scales, (asked).postings) AS a (lexeme, idf, scale, lessons)
              ON a.lexeme = q.lexeme
@@ -2447,7 +2508,8 @@ AS $$
         CASE WHEN (l).id = ANY (linked) AND pgmnemo._recallable(l, scope)
                   AND (l).project_id BETWEEN (scope).first_project AND (scope).last_project THEN 'graph' END), '')
 $$;
-CREATE FUNCTION pgmnemo.add_passages(lesson_id bigint, passages text[], passage_embeddings @extschema:vector@.vector[] DEFAULT NULL)
+CREATE FUNCTION pgmnemo.add_passages(lesson_id bigint, passages text[],
+                                     passage_embeddings @extschema:vector@.vector[] DEFAULT NULL)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -2467,20 +2529,24 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    missing text[] := ARRAY(SELECT name FROM unnest('{passage_hnsw_384,passage_hnsw_768,passage_hnsw_1024}'::text[]) AS name
+    missing text[] := ARRAY(SELECT name FROM unnest('{passage_hnsw_384,passage_hnsw_768,passage_hnsw_1024}'::text[])
+                             AS name
                              WHERE to_regclass('pgmnemo.' || name) IS NULL);
 BEGIN
     IF 'passage_hnsw_384' = ANY (missing) THEN
         CREATE INDEX passage_hnsw_384 ON pgmnemo.passage
-            USING hnsw ((embedding::@extschema:vector@.halfvec(384)) @extschema:vector@.halfvec_ip_ops) WHERE indexed AND width = 384;
+            USING hnsw ((embedding::@extschema:vector@.halfvec(384)) @extschema:vector@.halfvec_ip_ops)
+            WHERE indexed AND width = 384;
     END IF;
     IF 'passage_hnsw_768' = ANY (missing) THEN
         CREATE INDEX passage_hnsw_768 ON pgmnemo.passage
-            USING hnsw ((embedding::@extschema:vector@.halfvec(768)) @extschema:vector@.halfvec_ip_ops) WHERE indexed AND width = 768;
+            USING hnsw ((embedding::@extschema:vector@.halfvec(768)) @extschema:vector@.halfvec_ip_ops)
+            WHERE indexed AND width = 768;
     END IF;
     IF 'passage_hnsw_1024' = ANY (missing) THEN
         CREATE INDEX passage_hnsw_1024 ON pgmnemo.passage
-            USING hnsw ((embedding::@extschema:vector@.halfvec(1024)) @extschema:vector@.halfvec_ip_ops) WHERE indexed AND width = 1024;
+            USING hnsw ((embedding::@extschema:vector@.halfvec(1024)) @extschema:vector@.halfvec_ip_ops)
+            WHERE indexed AND width = 1024;
     END IF;
     RETURN (SELECT coalesce(sum(c.reltuples), 0) FROM unnest(missing) AS name, pg_class c
              WHERE c.oid = to_regclass('pgmnemo.' || name));
@@ -2501,7 +2567,8 @@ BEGIN
       FROM pgmnemo._stale_lessons(tenant) s
      CROSS JOIN LATERAL (VALUES
             ('lesson with unknown text_config', s.text_config, NULL, s.config IS NULL),
-            ('lesson with stale lexemes', s.lexemes::text, s.fresh::text, s.config IS NOT NULL AND s.lexemes <> s.fresh),
+            ('lesson with stale lexemes', s.lexemes::text, s.fresh::text,
+             s.config IS NOT NULL AND s.lexemes <> s.fresh),
             ('lesson with wrong token_count', s.token_count::text, s.tokens::text,
              s.config IS NOT NULL AND s.token_count <> s.tokens)) AS w (problem, found, wanted, so)
      WHERE w.so;
@@ -2550,7 +2617,8 @@ BEGIN
          USING (SELECT q.project_id, q.lexeme FROM pgmnemo.posting q
                  WHERE q.tenant_id = tenant AND q.lesson_count < full_block
                  GROUP BY 1, 2 HAVING count(*) > 1) f
-         WHERE p.tenant_id = tenant AND p.project_id = f.project_id AND p.lexeme = f.lexeme AND p.lesson_count < full_block
+         WHERE p.tenant_id = tenant AND p.project_id = f.project_id AND p.lexeme = f.lexeme
+           AND p.lesson_count < full_block
         RETURNING p.project_id, p.lexeme, p.lesson_ids, p.frequencies, p.token_counts
     ), lists AS (
         SELECT m.project_id, m.lexeme, array_agg(x.id ORDER BY x.id) AS ids,
@@ -2590,7 +2658,8 @@ AS $$
 DECLARE
     asked text := current_setting('pgmnemo.tenant_id', true);
 BEGIN
-    IF asked IS NULL OR NOT pg_input_is_valid(asked, 'uuid') OR NOT pgmnemo._reaches(pgmnemo._proved(caller), asked::uuid) THEN
+    IF asked IS NULL OR NOT pg_input_is_valid(asked, 'uuid')
+       OR NOT pgmnemo._reaches(pgmnemo._proved(caller), asked::uuid) THEN
         RETURN NULL;
     END IF;
     RETURN asked::uuid;
@@ -2625,7 +2694,8 @@ DECLARE
     s pgmnemo.settings;
     scope pgmnemo.scope;
     moment timestamptz := coalesce(explain.as_of, now());
-    meaning @extschema:vector@.vector := CASE WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(explain.embedding) END;
+    meaning @extschema:vector@.vector := CASE
+        WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(explain.embedding) END;
     words text := CASE WHEN explain.mode IS DISTINCT FROM 'vector' THEN explain.query_text END;
     home uuid := coalesce(explain.in_project, explain.project_id);
     asked pgmnemo.question;
@@ -2662,7 +2732,8 @@ BEGIN
     RETURN QUERY SELECT * FROM pgmnemo._explain_recallable(l, scope);
     RETURN QUERY SELECT * FROM pgmnemo._explain_score(
         l, found.own, pgmnemo._context_seed(pool.candidates, found.own, s),
-        CASE WHEN (found.own).graph > 0 THEN pgmnemo._graph_seed(scope, pool.candidates, pool.seeds, l.id, s) END, s, moment);
+        CASE WHEN (found.own).graph > 0 THEN pgmnemo._graph_seed(scope, pool.candidates, pool.seeds, l.id, s) END,
+        s, moment);
     RETURN QUERY SELECT * FROM pgmnemo._explain_terms(l, words, asked, s);
     RETURN QUERY SELECT * FROM pgmnemo._explain_passages(l, asked, s);
     RETURN QUERY
@@ -2698,8 +2769,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
-    SELECT * FROM pgmnemo.explain(pgmnemo._session_tenant(), project_id, external_id, embedding, query_text, as_of, valid_at,
-                                  role, mode, k, in_project);
+    SELECT * FROM pgmnemo.explain(pgmnemo._session_tenant(), project_id, external_id, embedding, query_text,
+                                  as_of, valid_at, role, mode, k, in_project);
 END
 $$;
 
@@ -2736,7 +2807,8 @@ $$;
 
 COMMENT ON FUNCTION pgmnemo.forget IS 'soft: out of recall and out of the statistics, and storing the lesson again restores it; hard: gone, with its edges. Returns whether anything was forgotten';
 -- The postings go first and at once: taking lessons out of blocks one by one would cost far more.
-CREATE FUNCTION pgmnemo.forget_all(tenant uuid, project_id uuid DEFAULT NULL, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+CREATE FUNCTION pgmnemo.forget_all(tenant uuid, project_id uuid DEFAULT NULL,
+                                   caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -2881,7 +2953,8 @@ BEGIN
     VALUES (tenant, ends[1], ends[2], link.kind, link.weight, link.valid_from, link.valid_to)
         ON CONFLICT (tenant_id, source_id, target_id, kind) DO UPDATE
        SET weight = excluded.weight, valid_from = excluded.valid_from, valid_to = excluded.valid_to
-     WHERE (e.weight, e.valid_from, e.valid_to) IS DISTINCT FROM (excluded.weight, excluded.valid_from, excluded.valid_to)
+     WHERE (e.weight, e.valid_from, e.valid_to)
+           IS DISTINCT FROM (excluded.weight, excluded.valid_from, excluded.valid_to)
     RETURNING xmax = 0 INTO fresh;
     PERFORM pgmnemo._leave();
     RETURN CASE WHEN fresh IS NULL THEN 'unchanged' WHEN fresh THEN 'inserted' ELSE 'updated' END;
@@ -2904,7 +2977,8 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    RETURN pgmnemo.link(pgmnemo._session_tenant(), project_id, source, target, kind, weight, valid_from, valid_to, target_project);
+    RETURN pgmnemo.link(pgmnemo._session_tenant(), project_id, source, target, kind, weight, valid_from,
+                        valid_to, target_project);
 END
 $$;
 
@@ -2984,7 +3058,8 @@ RETURNS TABLE (name text, value text, initial text, range text, meaning text, wa
 LANGUAGE sql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT 'pgmnemo.' || c.name, v.value, c.initial, pgmnemo._setting_range(c.kind, c.low, c.high, c.choices), c.meaning,
+    SELECT 'pgmnemo.' || c.name, v.value, c.initial, pgmnemo._setting_range(c.kind, c.low, c.high, c.choices),
+           c.meaning,
            CASE WHEN NOT pgmnemo._setting_valid(v.value, c.kind, c.low, c.high, c.choices)
                 THEN 'value out of range: every use of it is an error' END
       FROM pgmnemo._setting_catalogue() c
@@ -2998,8 +3073,8 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION pgmnemo.list_settings() IS 'every setting with value in force, default, range and meaning; and, as warnings, values out of range and names beginning with pgmnemo. that are none of ours, if they are kept for the role, for the database or (seen by superusers) in a configuration file';
--- A table of the caller's own: no other role reads it, and it ends with the transaction, so that nothing of one client is
--- left to the next of a pooled session. Its comment says for which tenant it is.
+-- A table of the caller's own: no other role reads it, and it ends with the transaction, so that nothing of one client
+-- is left to the next of a pooled session. Its comment says for which tenant it is.
 CREATE FUNCTION pgmnemo.open_staging(tenant uuid DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -3065,7 +3140,8 @@ DECLARE
     s pgmnemo.settings;
     scope pgmnemo.scope;
     moment timestamptz := coalesce(recall.as_of, now());
-    meaning @extschema:vector@.vector := CASE WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
+    meaning @extschema:vector@.vector := CASE
+        WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
     words text := CASE WHEN recall.mode IS DISTINCT FROM 'vector' THEN recall.query_text END;
     asked pgmnemo.question;
     pool record;
@@ -3144,7 +3220,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
-    SELECT * FROM pgmnemo.recall(pgmnemo._session_tenant(), embedding, k, query_text, project_id, as_of, valid_at, role, mode);
+    SELECT * FROM pgmnemo.recall(pgmnemo._session_tenant(), embedding, k, query_text, project_id, as_of,
+                                 valid_at, role, mode);
 END
 $$;
 
@@ -3327,7 +3404,8 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.store_passages IS 'gives a lesson that has no passages these, with a vector of 1,024 dimensions for each or none; returns false, and changes nothing, where it has some';
-CREATE FUNCTION pgmnemo.store_set(tenant uuid, lessons pgmnemo.lesson_input[], caller pgmnemo.caller DEFAULT pgmnemo._caller())
+CREATE FUNCTION pgmnemo.store_set(tenant uuid, lessons pgmnemo.lesson_input[],
+                                  caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS TABLE (project_id uuid, external_id text, lesson_id bigint, outcome text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -3340,8 +3418,8 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.store_set IS 'stores a set of lessons, all or none, and says for each, in the order given, what became of it: inserted; unchanged (same key, same attributes: nothing is written); updated (same key, other attributes); restored (softly forgotten before)';
--- In key order, like any set, and with one batch at a time in memory. It reads the table with the rights of whoever calls:
--- what somebody has put in its place must not run with more.
+-- In key order, like any set, and with one batch at a time in memory. It reads the table with the rights of whoever
+-- calls: what somebody has put in its place must not run with more.
 CREATE FUNCTION pgmnemo.store_staged(batch_size integer DEFAULT 500)
 RETURNS TABLE (outcome text, lessons bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -3358,12 +3436,14 @@ DECLARE
 BEGIN
     tenant := (SELECT d.description FROM pg_class c
                  JOIN pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_class'::regclass AND d.objsubid = 0
-                WHERE c.oid = to_regclass('pg_temp.lesson_staging') AND c.relowner = to_regrole(quote_ident(current_user))
+                WHERE c.oid = to_regclass('pg_temp.lesson_staging')
+                  AND c.relowner = to_regrole(quote_ident(current_user))
                   AND pg_input_is_valid(d.description, 'uuid'));
     IF tenant IS NULL THEN
         RAISE EXCEPTION 'role % has no staging table in this transaction', quote_ident(current_user)
         USING ERRCODE = 'undefined_table',
-              HINT = 'BEGIN, call pgmnemo.open_staging() and COPY into lesson_staging first: it ends with the transaction.';
+              HINT = 'BEGIN, call pgmnemo.open_staging() and COPY into lesson_staging first: it ends with the '
+                     'transaction.';
     ELSIF batch_size IS NULL OR batch_size NOT BETWEEN 1 AND most THEN
         RAISE EXCEPTION 'batch_size is %, but must be from 1 to %', coalesce(batch_size::text, 'NULL'), most
         USING ERRCODE = 'invalid_parameter_value';
@@ -3429,7 +3509,8 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.unlink IS 'takes one edge away, for good; returns whether there was one';
-CREATE FUNCTION pgmnemo.unlink_lessons(project_id uuid, source text, target text, kind text, target_project uuid DEFAULT NULL)
+CREATE FUNCTION pgmnemo.unlink_lessons(project_id uuid, source text, target text, kind text,
+                                       target_project uuid DEFAULT NULL)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -3461,24 +3542,27 @@ SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c CROSS JOI
 COMMENT ON VIEW pgmnemo.edges IS 'the links of the tenant that pgmnemo.tenant_id names, read only; nothing without a grant of it';
 -- Behind a function, so that no plan of a reader's own counts other tenants' rows.
 CREATE VIEW pgmnemo.lessons AS
-SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c CROSS JOIN LATERAL pgmnemo.list_lessons(c.tenant) t
+SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
+ CROSS JOIN LATERAL pgmnemo.list_lessons(c.tenant) t
  WHERE c.tenant IS NOT NULL;
 
 COMMENT ON VIEW pgmnemo.lessons IS 'the lessons of the tenant that pgmnemo.tenant_id names, read only; nothing without a grant of it';
 -- Behind a function, so that no plan of a reader's own counts other tenants' rows.
 CREATE VIEW pgmnemo.passages AS
-SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c CROSS JOIN LATERAL pgmnemo.list_passages(c.tenant) t
+SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
+ CROSS JOIN LATERAL pgmnemo.list_passages(c.tenant) t
  WHERE c.tenant IS NOT NULL;
 
 COMMENT ON VIEW pgmnemo.passages IS 'the passages of lessons of the tenant that pgmnemo.tenant_id names, read only; nothing without a grant of it';
 -- Behind a function, so that no plan of a reader's own counts other tenants' rows.
 CREATE VIEW pgmnemo.postings AS
-SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c CROSS JOIN LATERAL pgmnemo.list_postings(c.tenant) t
+SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
+ CROSS JOIN LATERAL pgmnemo.list_postings(c.tenant) t
  WHERE c.tenant IS NOT NULL;
 
 COMMENT ON VIEW pgmnemo.postings IS 'the postings of the tenant that pgmnemo.tenant_id names, read only; nothing without a grant of it';
--- What pg_dump takes along: grants of roles that exist, and what lessons are. Postings are not dumped: the triggers build
--- them anew from the lessons.
+-- What pg_dump takes along: grants of roles that exist, and what lessons are. Postings are not dumped: the triggers
+-- build them anew from the lessons.
 SELECT pg_catalog.pg_extension_config_dump(
     'pgmnemo.tenant_grant', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = grantee)');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson', '');
@@ -3524,7 +3608,9 @@ GRANT SELECT ON pgmnemo.calling, pgmnemo.lessons, pgmnemo.passages, pgmnemo.edge
 -- Run with the rights of whoever calls, before or beside a verb, and read no table.
 GRANT EXECUTE ON FUNCTION
     pgmnemo._caller, pgmnemo._proof, pgmnemo._session_tenant,
-    pgmnemo._setting_catalogue, pgmnemo._setting_range, pgmnemo._setting_valid, pgmnemo._stored_settings, pgmnemo._config,
-    pgmnemo._form_roots, pgmnemo._times, pgmnemo._time_patterns, pgmnemo._time_span, pgmnemo._calendar_span, pgmnemo._month,
+    pgmnemo._setting_catalogue, pgmnemo._setting_range, pgmnemo._setting_valid, pgmnemo._stored_settings,
+    pgmnemo._config,
+    pgmnemo._form_roots, pgmnemo._times, pgmnemo._time_patterns, pgmnemo._time_span,
+    pgmnemo._calendar_span, pgmnemo._month,
     pgmnemo._small_number
     TO PUBLIC;

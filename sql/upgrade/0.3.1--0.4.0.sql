@@ -43,7 +43,7 @@ DECLARE
                    WHERE to_regrole(quote_ident(g.grantee)) IS NULL);
 BEGIN
     IF gone IS NOT NULL THEN
-        RAISE NOTICE 'grants of roles that no longer exist end here: %', gone;
+        RAISE WARNING 'grants of roles that no longer exist end here: %', gone;
     END IF;
 END
 $$;

@@ -1,5 +1,6 @@
 -- Graph proximity of every lesson that an edge joins, directly or not, to one of the seeds.
-CREATE FUNCTION pgmnemo._graph_leg(scope pgmnemo.scope, candidates pgmnemo.candidate[], seeds bigint[], s pgmnemo.settings)
+CREATE FUNCTION pgmnemo._graph_leg(scope pgmnemo.scope, candidates pgmnemo.candidate[],
+                                   seeds bigint[], s pgmnemo.settings)
 RETURNS TABLE (lesson_id bigint, graph float8)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp

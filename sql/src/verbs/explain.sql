@@ -25,7 +25,8 @@ DECLARE
     s pgmnemo.settings;
     scope pgmnemo.scope;
     moment timestamptz := coalesce(explain.as_of, now());
-    meaning @extschema:vector@.vector := CASE WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(explain.embedding) END;
+    meaning @extschema:vector@.vector := CASE
+        WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(explain.embedding) END;
     words text := CASE WHEN explain.mode IS DISTINCT FROM 'vector' THEN explain.query_text END;
     home uuid := coalesce(explain.in_project, explain.project_id);
     asked pgmnemo.question;
@@ -62,7 +63,8 @@ BEGIN
     RETURN QUERY SELECT * FROM pgmnemo._explain_recallable(l, scope);
     RETURN QUERY SELECT * FROM pgmnemo._explain_score(
         l, found.own, pgmnemo._context_seed(pool.candidates, found.own, s),
-        CASE WHEN (found.own).graph > 0 THEN pgmnemo._graph_seed(scope, pool.candidates, pool.seeds, l.id, s) END, s, moment);
+        CASE WHEN (found.own).graph > 0 THEN pgmnemo._graph_seed(scope, pool.candidates, pool.seeds, l.id, s) END,
+        s, moment);
     RETURN QUERY SELECT * FROM pgmnemo._explain_terms(l, words, asked, s);
     RETURN QUERY SELECT * FROM pgmnemo._explain_passages(l, asked, s);
     RETURN QUERY

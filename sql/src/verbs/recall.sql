@@ -48,7 +48,8 @@ DECLARE
     s pgmnemo.settings;
     scope pgmnemo.scope;
     moment timestamptz := coalesce(recall.as_of, now());
-    meaning @extschema:vector@.vector := CASE WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
+    meaning @extschema:vector@.vector := CASE
+        WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
     words text := CASE WHEN recall.mode IS DISTINCT FROM 'vector' THEN recall.query_text END;
     asked pgmnemo.question;
     pool record;
