@@ -884,7 +884,8 @@ END
 $$;
 -- The whole BM25 (in units of 2^-40) of the most promising of these lessons that may be recalled, best first: of those
 -- `most` that have the highest totals so far, or of all.
-CREATE OR REPLACE FUNCTION pgmnemo._best_sums(scope pgmnemo.scope, asked pgmnemo.question, ids bigint[], totals float8[], most integer)
+CREATE OR REPLACE FUNCTION pgmnemo._best_sums(scope pgmnemo.scope, asked pgmnemo.question, ids bigint[], totals float8[],
+                                   most integer)
 RETURNS TABLE (lesson_id bigint, total float8)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
@@ -997,14 +998,14 @@ END
 $$;
 -- Of a lesson as a whole its BM25 (in units of 2^-40), and what the question's terms in it are worth where it has no
 -- passages: it may be long for good reason, so its length is held against it by half only (pgmnemo._terms_within). Its
--- vector of lexemes is unpacked once: to join it with nothing does that. With weights of 1 the cover density of one term
--- is the number of times that it stands there.
+-- vector of lexemes is unpacked once: to join it with nothing does that. With weights of 1 the cover density of one
+-- term is the number of times that it stands there.
 CREATE OR REPLACE FUNCTION pgmnemo._lesson_terms(lexemes tsvector, tokens integer, asked pgmnemo.question, bonus float8)
 RETURNS TABLE (total float8, worth float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT coalesce(sum(pgmnemo._impact(t.scale, ts_rank_cd('{1,1,1,1}', u.whole, t.query), (asked).flat, (asked).per_token,
-                                        tokens, (asked).pivot)), 0),
+    SELECT coalesce(sum(pgmnemo._impact(t.scale, ts_rank_cd('{1,1,1,1}', u.whole, t.query), (asked).flat,
+                                        (asked).per_token, tokens, (asked).pivot)), 0),
            coalesce(sum(t.idf + bonus), 0) * sqrt(least(1, (asked).pivot / greatest(length(lexemes), 1)))
       FROM (SELECT lexemes || '' AS whole OFFSET 0) AS u
       JOIN unnest((asked).queries, (asked).scales, (asked).idfs) AS t (query, scale, idf) ON u.whole @@ t.query
@@ -1299,7 +1300,8 @@ DECLARE
 BEGIN
     RETURN ARRAY(
         SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.token_count, l.role = 'assistant',
-                   p.own, coalesce(g.total, t.total) / pgmnemo._unit(), CASE WHEN p.passages > 0 THEN p.terms ELSE t.worth END,
+                   p.own, coalesce(g.total, t.total) / pgmnemo._unit(),
+                   CASE WHEN p.passages > 0 THEN p.terms ELSE t.worth END,
                    coalesce(p.cosines[1], p.own),
                    coalesce((p.cosines[1] + coalesce(p.cosines[2], p.cosines[1])) / 2, p.own),
                    CASE WHEN timed THEN pgmnemo._temporal(l.occurred_at, asked.since, asked.until) ELSE 0 END, 0, 0,
@@ -1309,14 +1311,17 @@ BEGIN
          CROSS JOIN LATERAL (
                 SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = scope.tenant AND l.id = g.id OFFSET 0) l
          CROSS JOIN LATERAL (
-                SELECT max(v.cosine) FILTER (WHERE v.number = 0) AS own, max(v.terms) AS terms, max(v.number) AS passages,
+                SELECT max(v.cosine) FILTER (WHERE v.number = 0) AS own, max(v.terms) AS terms,
+                       max(v.number) AS passages,
                        array_agg(v.cosine ORDER BY v.cosine DESC)
                            FILTER (WHERE v.number > 0 AND v.cosine IS NOT NULL) AS cosines
                   FROM (SELECT p.number,
                                pgmnemo._bounded(-(p.embedding OPERATOR(@extschema:vector@.<#>)
-                                   CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE asked.direction END)) AS cosine,
+                                   CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE asked.direction END
+                               )) AS cosine,
                                CASE WHEN by_words AND p.number > 0
-                                    THEN (SELECT t.worth FROM pgmnemo._terms_within(p.lexemes, asked, s.passage_term_bonus) t)
+                                    THEN (SELECT t.worth
+                                            FROM pgmnemo._terms_within(p.lexemes, asked, s.passage_term_bonus) t)
                                END AS terms
                           FROM pgmnemo.passage p
                          WHERE p.tenant_id = scope.tenant AND p.lesson_id = l.id) v) p
@@ -1424,8 +1429,8 @@ $$;
 
 COMMENT ON FUNCTION pgmnemo._graph_proximity IS 'graph component, 0 or more, in units of relevance: max over seeds and paths of relevance(seed) * product over the path''s edges of weight / 2';
 -- The relevance that reaches candidates from those up to two places before and after (pgmnemo._passed): an answer often
--- follows its question, and a thought goes on in the next turn. An assistant's lesson gains nothing, for it repeats; and
--- nothing comes from an assistant's lesson to those after it, only to the ones that it answers.
+-- follows its question, and a thought goes on in the next turn. An assistant's lesson gains nothing, for it repeats;
+-- and nothing comes from an assistant's lesson to those after it, only to the ones that it answers.
 CREATE OR REPLACE FUNCTION pgmnemo._neighbours(candidates pgmnemo.candidate[], s pgmnemo.settings)
 RETURNS TABLE (lesson_id bigint, neighbours float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -1476,9 +1481,9 @@ AS $$
          + CASE WHEN near_step = 1 AND far_step = 2 THEN far * power(0.5::float8, least(near_words / half_length, 1000))
                 ELSE 0 END
 $$;
--- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each leg, others in key
--- order where fewer than k are left, neighbours of the most relevant, and what the graph adds. `lesson` joins them last,
--- where none did, to see what it would be worth.
+-- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each
+-- leg, others in key order where fewer than k are left, neighbours of the most relevant, and what the graph adds.
+-- `lesson` joins them last, where none did, to see what it would be worth.
 CREATE OR REPLACE FUNCTION pgmnemo._pool(
     scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
     lesson bigint, OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
@@ -1541,23 +1546,25 @@ BEGIN
         candidates := candidates || pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);
     END IF;
     IF placed THEN
-        SELECT array_agg(n.lesson_id), array_agg(n.neighbours) INTO near, nears FROM pgmnemo._neighbours(candidates, s) n;
+        SELECT array_agg(n.lesson_id), array_agg(n.neighbours) INTO near, nears
+          FROM pgmnemo._neighbours(candidates, s) n;
     END IF;
 END
 $$;
--- Every candidate with what comes to it from others, its score and its rank. context: the greatest relevance among those of
--- the same project and the same moment.
+-- Every candidate with what comes to it from others, its score and its rank. context: the greatest relevance among
+-- those of the same project and the same moment.
 CREATE OR REPLACE FUNCTION pgmnemo._ranked(candidates pgmnemo.candidate[], near bigint[], nears float8[], linked bigint[],
                                 graphs float8[], s pgmnemo.settings)
 RETURNS TABLE (rank bigint, score float8, own pgmnemo.candidate)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
     SELECT row_number() OVER (ORDER BY x.score DESC, (d.own).external_id, (d.own).project_id), x.score, d.own
-      FROM (SELECT ROW(c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.words, c.assistant, c.cosine, c.bm25,
-                       c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal,
+      FROM (SELECT ROW(c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.words, c.assistant, c.cosine,
+                       c.bm25, c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal,
                        CASE WHEN c.occurred_at IS NULL THEN r.relevance
                             ELSE max(r.relevance) OVER (PARTITION BY c.project_id, c.occurred_at) END,
-                       coalesce(n.neighbours, 0), c.recency, c.importance, coalesce(g.graph, 0))::pgmnemo.candidate AS own
+                       coalesce(n.neighbours, 0), c.recency, c.importance,
+                       coalesce(g.graph, 0))::pgmnemo.candidate AS own
               FROM unnest(candidates) c
              CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
               LEFT JOIN unnest(near, nears) AS n (id, neighbours) ON n.id = c.lesson_id
@@ -1644,8 +1651,8 @@ BEGIN
     END IF;
 END
 $$;
--- What the question's terms that stand in a passage are worth. In one with more different words than the pivot they stand
--- by chance the more often, the longer it is, and are worth as much less.
+-- What the question's terms that stand in a passage are worth. In one with more different words than the pivot they
+-- stand by chance the more often, the longer it is, and are worth as much less.
 CREATE OR REPLACE FUNCTION pgmnemo._terms_within(lexemes tsvector, asked pgmnemo.question, bonus float8)
 RETURNS TABLE (worth float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -13,7 +13,8 @@ DECLARE
 BEGIN
     RETURN ARRAY(
         SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.token_count, l.role = 'assistant',
-                   p.own, coalesce(g.total, t.total) / pgmnemo._unit(), CASE WHEN p.passages > 0 THEN p.terms ELSE t.worth END,
+                   p.own, coalesce(g.total, t.total) / pgmnemo._unit(),
+                   CASE WHEN p.passages > 0 THEN p.terms ELSE t.worth END,
                    coalesce(p.cosines[1], p.own),
                    coalesce((p.cosines[1] + coalesce(p.cosines[2], p.cosines[1])) / 2, p.own),
                    CASE WHEN timed THEN pgmnemo._temporal(l.occurred_at, asked.since, asked.until) ELSE 0 END, 0, 0,
@@ -23,14 +24,17 @@ BEGIN
          CROSS JOIN LATERAL (
                 SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = scope.tenant AND l.id = g.id OFFSET 0) l
          CROSS JOIN LATERAL (
-                SELECT max(v.cosine) FILTER (WHERE v.number = 0) AS own, max(v.terms) AS terms, max(v.number) AS passages,
+                SELECT max(v.cosine) FILTER (WHERE v.number = 0) AS own, max(v.terms) AS terms,
+                       max(v.number) AS passages,
                        array_agg(v.cosine ORDER BY v.cosine DESC)
                            FILTER (WHERE v.number > 0 AND v.cosine IS NOT NULL) AS cosines
                   FROM (SELECT p.number,
                                pgmnemo._bounded(-(p.embedding OPERATOR(@extschema:vector@.<#>)
-                                   CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE asked.direction END)) AS cosine,
+                                   CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE asked.direction END
+                               )) AS cosine,
                                CASE WHEN by_words AND p.number > 0
-                                    THEN (SELECT t.worth FROM pgmnemo._terms_within(p.lexemes, asked, s.passage_term_bonus) t)
+                                    THEN (SELECT t.worth
+                                            FROM pgmnemo._terms_within(p.lexemes, asked, s.passage_term_bonus) t)
                                END AS terms
                           FROM pgmnemo.passage p
                          WHERE p.tenant_id = scope.tenant AND p.lesson_id = l.id) v) p

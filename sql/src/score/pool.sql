@@ -1,6 +1,6 @@
--- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each leg, others in key
--- order where fewer than k are left, neighbours of the most relevant, and what the graph adds. `lesson` joins them last,
--- where none did, to see what it would be worth.
+-- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each
+-- leg, others in key order where fewer than k are left, neighbours of the most relevant, and what the graph adds.
+-- `lesson` joins them last, where none did, to see what it would be worth.
 CREATE FUNCTION pgmnemo._pool(
     scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
     lesson bigint, OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
@@ -63,7 +63,8 @@ BEGIN
         candidates := candidates || pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);
     END IF;
     IF placed THEN
-        SELECT array_agg(n.lesson_id), array_agg(n.neighbours) INTO near, nears FROM pgmnemo._neighbours(candidates, s) n;
+        SELECT array_agg(n.lesson_id), array_agg(n.neighbours) INTO near, nears
+          FROM pgmnemo._neighbours(candidates, s) n;
     END IF;
 END
 $$;
