@@ -1,6 +1,8 @@
 \echo Use "ALTER EXTENSION pgmnemo UPDATE" to load this file. \quit
 -- How a database that holds 0.3.1 becomes what the full script makes, in the one transaction of ALTER EXTENSION.
 -- `make script` puts parts of src/ in place of the lines that begin with @ (assemble.py).
+-- Nothing in pgvector's schema, where others may create, is to run in place of what pg_catalog has.
+SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 -- What is new shall be the extension's owner's, whoever upgrades: a superuser's tables pass the policies.
 SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
        set_config('role', pg_get_userbyid(e.extowner), true)
@@ -239,20 +241,30 @@ BEGIN
 END
 $$;
 -- The text search configuration of a name, which may have its schema in front; NULL where there is none. A number is no
--- name, and what is temporary would be gone before the lessons that were cut by it.
+-- name, and what is temporary would be gone before the lessons that were cut by it. Looked up in the catalogue: a cast
+-- would be an error where the schema is somebody's own.
 CREATE OR REPLACE FUNCTION pgmnemo._config(name text)
 RETURNS regconfig
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    part constant text := '([a-zA-Z_][a-zA-Z0-9_$]*|"([^"]|"")+")';
+    parts text[];
 BEGIN
     IF name = 'english' THEN
         RETURN 'pg_catalog.english'::regconfig;
-    ELSIF name !~ '^([^".0-9-][^".]*|"[^"]+")(\.([^".]+|"[^"]+"))?$' OR NOT pg_input_is_valid(name, 'regconfig') THEN
+    ELSIF name !~ ('^' || part || '([.]' || part || ')?$') THEN
         RETURN NULL;
     END IF;
+    parts := parse_ident(name);
+    IF cardinality(parts) = 1 THEN
+        parts := 'pg_catalog'::text || parts;
+    END IF;
     RETURN (SELECT c.oid::regconfig FROM pg_ts_config c
-             WHERE c.oid = name::regconfig AND c.cfgnamespace <> pg_my_temp_schema());
+              JOIN pg_namespace n ON n.oid = c.cfgnamespace
+             WHERE n.nspname = parts[1]::name AND c.cfgname = parts[2]::name
+               AND n.oid <> pg_my_temp_schema() AND NOT pg_is_other_temp_schema(n.oid));
 END
 $$;
 -- How long a text is: the positions of its lexemes.
@@ -343,22 +355,18 @@ BEGIN
     END IF;
 END
 $$;
--- Bound to the server process and the transaction, so that a proof is worth nothing elsewhere or later.
-CREATE OR REPLACE FUNCTION pgmnemo._proof(key bytea, role name)
-RETURNS bytea
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
-    SELECT sha256(key || int4send(pg_backend_pid()) || timestamptz_send(now()) || convert_to(role::text, 'UTF8'))
-$$;
--- The role that calls; an error for a caller whose proof is none.
+-- The role that calls; an error for a caller whose proof is none. The proof is made as pgmnemo.calling makes it.
 CREATE OR REPLACE FUNCTION pgmnemo._proved(caller pgmnemo.caller)
 RETURNS name
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    proof bytea := (SELECT sha256(k.key || int4send(pg_backend_pid()) || timestamptz_send(now())
+                                  || convert_to(caller.name::text, 'UTF8'))
+                      FROM pgmnemo.caller_key k);
 BEGIN
-    IF caller.proof IS DISTINCT FROM (SELECT pgmnemo._proof(k.key, caller.name) FROM pgmnemo.caller_key k) THEN
+    IF NOT coalesce(caller.proof = proof, false) THEN
         RAISE EXCEPTION 'the argument caller does not prove that role % calls', coalesce(quote_ident(caller.name), 'NULL')
         USING ERRCODE = 'insufficient_privilege', HINT = 'Leave it out: its default names whoever calls.';
     END IF;
@@ -400,6 +408,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    most constant integer := 50000000;  -- bytes of text: a row that is written out must stay below 1 GB, or no dump holds it
     wrong record;
 BEGIN
     SELECT i.ordinal, coalesce(i.external_id, '') AS name, p.problem INTO wrong
@@ -411,6 +420,8 @@ BEGIN
                 THEN 'lacks project_id, external_id or content'
                 WHEN octet_length(i.external_id) > 1000
                 THEN format('has an external_id of %s bytes, but may have 1 to 1000', octet_length(i.external_id))
+                WHEN octet_length(concat(i.content, i.topic, i.role, i.commit_sha, i.artifact_hash, i.metadata)) > most
+                THEN format('has more than %s bytes of text and metadata', most)
                 WHEN i.importance NOT BETWEEN 1 AND 5 THEN 'must have an importance from 1 to 5'
                 WHEN NOT isfinite(i.occurred_at) THEN 'must have a finite occurred_at'
                 WHEN @extschema:vector@.vector_norm(i.embedding) NOT BETWEEN 1e-15 AND 1e15
@@ -432,7 +443,8 @@ BEGIN
 END
 $$;
 -- Derives what a lesson is found by. A restored dump brings its text_config along, so that its lexemes come out as they
--- were; where that configuration is no longer there, the dumped ones stay.
+-- were; where that configuration is no longer there, or no longer takes the text, the dumped ones stay: nothing that one
+-- tenant did to a configuration must keep the others' lessons from being loaded.
 CREATE OR REPLACE FUNCTION pgmnemo._lesson_before_write()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -450,6 +462,14 @@ BEGIN
             RETURN NEW;
         END IF;
         NEW.text_config := config;
+        BEGIN
+            NEW.lexemes := pgmnemo._lexemes(config, concat_ws(E'\n', NEW.topic, NEW.content));
+            NEW.token_count := pgmnemo._positions(NEW.lexemes);
+        EXCEPTION WHEN OTHERS THEN
+            RAISE WARNING 'lesson % keeps its lexemes, for text search configuration % refuses its text: %',
+                  quote_literal(left(NEW.external_id, 100)), NEW.text_config, SQLERRM;
+        END;
+        RETURN NEW;
     END IF;
     NEW.lexemes := pgmnemo._lexemes(config, concat_ws(E'\n', NEW.topic, NEW.content));
     NEW.token_count := pgmnemo._positions(NEW.lexemes);
@@ -496,6 +516,8 @@ AS $$
         THEN format('has %s passages, but %s passage_embeddings', coalesce(cardinality(passages), 0), cardinality(vectors))
         WHEN cardinality(passages) > 10000 THEN format('has %s passages, but may have 10,000', cardinality(passages))
         WHEN array_position(passages, NULL) IS NOT NULL THEN format('has no text in passage %s', array_position(passages, NULL))
+        WHEN EXISTS (SELECT FROM unnest(passages) p WHERE octet_length(p) > 50000000)
+        THEN 'has a passage of more than 50000000 bytes'
         WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE @extschema:vector@.vector_dims(v) <> 1024)
         THEN 'must have passage_embeddings of 1024 dimensions (pad with zeros)'
         WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE @extschema:vector@.vector_norm(v) NOT BETWEEN 1e-15 AND 1e15)
@@ -837,7 +859,7 @@ RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT pgmnemo._bounded(-(stored OPERATOR(@extschema:vector@.<#>) @extschema:vector@.subvector(direction, 1, width)))
+    SELECT pgmnemo._bounded(-(stored OPERATOR(@extschema:vector@.<#>) @extschema:vector@.subvector(direction, 1, width::integer)))
 $$;
 -- A caller's vector at the stored width. pgvector itself refuses NULL, NaN and infinity within it.
 CREATE OR REPLACE FUNCTION pgmnemo._embedding(given real[])
@@ -2269,14 +2291,16 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     DELETE FROM pgmnemo.tenant_grant g
-     USING pg_roles r
-     WHERE r.rolname = revoke_tenant.grantee AND g.tenant_id = revoke_tenant.tenant AND g.grantee = r.oid;
+     WHERE g.tenant_id = revoke_tenant.tenant
+       AND (g.grantee::oid = (SELECT r.oid FROM pg_roles r WHERE r.rolname = revoke_tenant.grantee)
+            OR g.grantee::text = revoke_tenant.grantee::text
+               AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = g.grantee::oid));
     RETURN FOUND;
 END
 $$;
 
 REVOKE ALL ON FUNCTION pgmnemo.revoke_tenant(uuid, name) FROM PUBLIC;
-COMMENT ON FUNCTION pgmnemo.revoke_tenant(uuid, name) IS 'takes back what grant_tenant gave, and says whether there was a grant; only the extension''s owner may';
+COMMENT ON FUNCTION pgmnemo.revoke_tenant(uuid, name) IS 'takes back what grant_tenant gave, and says whether there was a grant; of a dropped role give the number that list_grants shows; only the extension''s owner may';
 CREATE OR REPLACE FUNCTION pgmnemo.store(
     tenant        uuid,
     project_id    uuid,
@@ -2519,9 +2543,13 @@ COMMENT ON COLUMN pgmnemo.tenant.tenant_id IS 'the tenant';
 COMMENT ON COLUMN pgmnemo.tenant_grant.grantee IS 'the role that reaches it, and so do the members that inherit from it';
 -- Within a verb current_user is the extension's owner. A view reads its tables with its owner's rights, but
 -- current_user in it stays the role that reads it: so nobody can get a proof of being somebody else, not even code of
--- a stranger that a superuser's ANALYZE or REINDEX runs.
+-- a stranger that a superuser's ANALYZE or REINDEX runs. Bound to the server process and the transaction, a proof is worth
+-- nothing elsewhere or later. The key goes into functions in C alone: as the argument of one in SQL it would stand in that
+-- one's plan, which debug_print_plan shows.
 CREATE VIEW pgmnemo.calling AS
-SELECT current_user AS name, pgmnemo._proof(k.key, current_user) AS proof FROM pgmnemo.caller_key k;
+SELECT current_user AS name,
+       sha256(k.key || int4send(pg_backend_pid()) || timestamptz_send(now()) || convert_to(current_user::text, 'UTF8')) AS proof
+  FROM pgmnemo.caller_key k;
 
 COMMENT ON VIEW pgmnemo.calling IS 'the role that reads it, with a proof for the verbs, which holds in this transaction alone';
 -- Behind a function, so that no plan of a reader's own counts other tenants' rows.
@@ -2555,29 +2583,47 @@ ALTER TABLE pgmnemo.lesson_edge ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECUR
 ALTER TABLE pgmnemo.passage ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.posting ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.tenant ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+-- Not forced and without a policy: nobody but the owner sees a row, not even who may read all data.
+ALTER TABLE pgmnemo.caller_key ENABLE ROW LEVEL SECURITY;
+ALTER TABLE pgmnemo.tenant_grant ENABLE ROW LEVEL SECURITY;
 CREATE POLICY acting_tenant ON pgmnemo.lesson USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
 CREATE POLICY acting_tenant ON pgmnemo.lesson_edge USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
 CREATE POLICY acting_tenant ON pgmnemo.passage USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
 CREATE POLICY acting_tenant ON pgmnemo.posting USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
 CREATE POLICY acting_tenant ON pgmnemo.tenant USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
 -- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
--- login can lock rows or tables, ask the planner about them, or make an object that depends on ours.
+-- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
+-- privileges of the owner gave to others goes as well.
 DO $$
 DECLARE
-    object text;
+    item record;
 BEGIN
-    FOR object IN
-        SELECT format('%s pgmnemo.%I', CASE WHEN c.relkind = 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.relname)
-          FROM pg_catalog.pg_class c WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'S', 'v')
-         UNION ALL
-        SELECT format('FUNCTION %s', p.oid::regprocedure)
-          FROM pg_catalog.pg_proc p WHERE p.pronamespace = 'pgmnemo'::regnamespace AND starts_with(p.proname, '_')
-         UNION ALL
-        SELECT format('TYPE %s', t.oid::regtype)
-          FROM pg_catalog.pg_type t
-         WHERE t.typnamespace = 'pgmnemo'::regnamespace AND t.typtype = 'c'
+    FOR item IN
+        WITH object AS (
+            SELECT format('%s pgmnemo.%I', CASE WHEN c.relkind = 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.relname) AS name,
+                   c.relowner AS owner, c.relacl AS rights
+              FROM pg_catalog.pg_class c WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'S', 'v')
+             UNION ALL
+            SELECT format('FUNCTION %s', p.oid::regprocedure), p.proowner, p.proacl
+              FROM pg_catalog.pg_proc p WHERE p.pronamespace = 'pgmnemo'::regnamespace AND starts_with(p.proname, '_')
+             UNION ALL
+            SELECT format('TYPE %s', t.oid::regtype), t.typowner, t.typacl
+              FROM pg_catalog.pg_type t WHERE t.typnamespace = 'pgmnemo'::regnamespace AND t.typtype = 'c'
+        )
+        SELECT o.name, 'PUBLIC' AS holder FROM object o
+         UNION
+        SELECT o.name, quote_ident(pg_get_userbyid(a.grantee))
+          FROM object o CROSS JOIN LATERAL aclexplode(o.rights) a
+         WHERE a.grantee NOT IN (0, o.owner)
     LOOP
-        EXECUTE 'REVOKE ALL ON ' || object || ' FROM PUBLIC';
+        EXECUTE format('REVOKE ALL ON %s FROM %s CASCADE', item.name, item.holder);
+    END LOOP;
+    -- the plans within verbs hold estimates, which come of all tenants' rows: no caller is to have them printed
+    FOR item IN
+        SELECT p.oid::regprocedure AS name FROM pg_catalog.pg_proc p
+         WHERE p.pronamespace = 'pgmnemo'::regnamespace AND p.prosecdef
+    LOOP
+        EXECUTE format('ALTER FUNCTION %s SET debug_print_plan = off', item.name);
     END LOOP;
 END
 $$;
@@ -2586,7 +2632,7 @@ GRANT USAGE ON SCHEMA pgmnemo TO PUBLIC;
 GRANT SELECT ON pgmnemo.calling, pgmnemo.lessons, pgmnemo.passages, pgmnemo.edges, pgmnemo.postings TO PUBLIC;
 -- Run with the rights of whoever calls, before or beside a verb, and read no table.
 GRANT EXECUTE ON FUNCTION
-    pgmnemo._caller, pgmnemo._proof, pgmnemo._session_tenant,
+    pgmnemo._caller, pgmnemo._session_tenant,
     pgmnemo._setting_catalogue, pgmnemo._setting_range, pgmnemo._setting_valid, pgmnemo._stored_settings, pgmnemo._config,
     pgmnemo._form_roots, pgmnemo._times, pgmnemo._time_patterns, pgmnemo._time_span, pgmnemo._calendar_span, pgmnemo._month,
     pgmnemo._small_number
