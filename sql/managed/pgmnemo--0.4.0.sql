@@ -4,7 +4,10 @@
 --   CREATE EXTENSION pgmnemo SCHEMA pgmnemo;
 -- pgvector is expected in the schema public; for another: python3 sql/assemble.py write SCHEMA.
 SELECT pgtle.install_extension('pgmnemo', '0.4.0', 'agent memory: hybrid recall by BM25, vectors, recency, importance and graph, walled off by tenant', $pgmnemo$
--- PostgreSQL shows no NOTICE of a script, so what is to be known is a WARNING.
+-- Nothing in pgvector's schema, where others may create, is to run in place of what pg_catalog has: each name of this
+-- script is one of pg_catalog or has its schema. PostgreSQL shows no NOTICE of a script, so what is to be known is a
+-- WARNING.
+SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 -- Whoever owns the schema can put objects of his own into it and drop ours. So it must be empty, and the creator's:
 -- a superuser takes over an empty one, for a dump brings the schema before the extension.
 DO $$
@@ -52,7 +55,19 @@ BEGIN
 END
 $$;
 -- Rights that the owner's default privileges, or a former owner, gave on the schema are not ours.
-REVOKE CREATE ON SCHEMA pgmnemo FROM PUBLIC;
+DO $$
+DECLARE
+    other oid;
+BEGIN
+    REVOKE ALL ON SCHEMA pgmnemo FROM PUBLIC;
+    FOR other IN
+        SELECT DISTINCT a.grantee FROM pg_namespace n, aclexplode(n.nspacl) a
+         WHERE n.nspname = 'pgmnemo' AND a.grantee NOT IN (0, n.nspowner)
+    LOOP
+        EXECUTE format('REVOKE ALL ON SCHEMA pgmnemo FROM %I CASCADE', pg_get_userbyid(other));
+    END LOOP;
+END
+$$;
 CREATE TYPE pgmnemo.caller AS (
     name  name,
     proof bytea
@@ -466,20 +481,30 @@ BEGIN
 END
 $$;
 -- The text search configuration of a name, which may have its schema in front; NULL where there is none. A number is no
--- name, and what is temporary would be gone before the lessons that were cut by it.
+-- name, and what is temporary would be gone before the lessons that were cut by it. Looked up in the catalogue: a cast
+-- would be an error where the schema is somebody's own.
 CREATE FUNCTION pgmnemo._config(name text)
 RETURNS regconfig
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    part constant text := '([a-zA-Z_][a-zA-Z0-9_$]*|"([^"]|"")+")';
+    parts text[];
 BEGIN
     IF name = 'english' THEN
         RETURN 'pg_catalog.english'::regconfig;
-    ELSIF name !~ '^([^".0-9-][^".]*|"[^"]+")(\.([^".]+|"[^"]+"))?$' OR NOT pg_input_is_valid(name, 'regconfig') THEN
+    ELSIF name !~ ('^' || part || '([.]' || part || ')?$') THEN
         RETURN NULL;
     END IF;
+    parts := parse_ident(name);
+    IF cardinality(parts) = 1 THEN
+        parts := 'pg_catalog'::text || parts;
+    END IF;
     RETURN (SELECT c.oid::regconfig FROM pg_ts_config c
-             WHERE c.oid = name::regconfig AND c.cfgnamespace <> pg_my_temp_schema());
+              JOIN pg_namespace n ON n.oid = c.cfgnamespace
+             WHERE n.nspname = parts[1]::name AND c.cfgname = parts[2]::name
+               AND n.oid <> pg_my_temp_schema() AND NOT pg_is_other_temp_schema(n.oid));
 END
 $$;
 -- Forms that the english stemmer leaves apart, as the lexemes it gives them. A group begins with its root, which is
@@ -872,22 +897,18 @@ BEGIN
     END IF;
 END
 $$;
--- Bound to the server process and the transaction, so that a proof is worth nothing elsewhere or later.
-CREATE FUNCTION pgmnemo._proof(key bytea, role name)
-RETURNS bytea
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
-    SELECT sha256(key || int4send(pg_backend_pid()) || timestamptz_send(now()) || convert_to(role::text, 'UTF8'))
-$$;
--- The role that calls; an error for a caller whose proof is none.
+-- The role that calls; an error for a caller whose proof is none. The proof is made as pgmnemo.calling makes it.
 CREATE FUNCTION pgmnemo._proved(caller pgmnemo.caller)
 RETURNS name
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    proof bytea := (SELECT sha256(k.key || int4send(pg_backend_pid()) || timestamptz_send(now())
+                                  || convert_to(caller.name::text, 'UTF8'))
+                      FROM pgmnemo.caller_key k);
 BEGIN
-    IF (caller.proof = (SELECT pgmnemo._proof(k.key, caller.name) FROM pgmnemo.caller_key k)) IS NOT TRUE THEN
+    IF NOT coalesce(caller.proof = proof, false) THEN
         RAISE EXCEPTION 'the argument caller does not prove that role % calls',
               coalesce(quote_ident(caller.name), 'NULL')
         USING ERRCODE = 'insufficient_privilege', HINT = 'Leave it out: its default names whoever calls.';
@@ -930,6 +951,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    most constant integer := 50000000;  -- bytes of text: a row that is written out must stay below 1 GB, or no dump holds it
     wrong record;
 BEGIN
     SELECT i.ordinal, coalesce(i.external_id, '') AS name, p.problem INTO wrong
@@ -942,6 +964,8 @@ BEGIN
                 THEN 'lacks project_id, external_id or content'
                 WHEN octet_length(i.external_id) > 1000
                 THEN format('has an external_id of %s bytes, but may have 1 to 1000', octet_length(i.external_id))
+                WHEN octet_length(concat(i.content, i.topic, i.role, i.commit_sha, i.artifact_hash, i.metadata)) > most
+                THEN format('has more than %s bytes of text and metadata', most)
                 WHEN i.importance NOT BETWEEN 1 AND 5 THEN 'must have an importance from 1 to 5'
                 WHEN NOT isfinite(i.occurred_at) THEN 'must have a finite occurred_at'
                 WHEN public.vector_norm(i.embedding) NOT BETWEEN 1e-15 AND 1e15
@@ -1090,7 +1114,8 @@ CREATE TRIGGER lesson_after_update AFTER UPDATE ON pgmnemo.lesson
     REFERENCING OLD TABLE AS gone NEW TABLE AS written
     FOR EACH STATEMENT EXECUTE FUNCTION pgmnemo._lesson_after_update();
 -- Derives what a lesson is found by. A restored dump brings its text_config along, so that its lexemes come out as they
--- were; where that configuration is no longer there, the dumped ones stay.
+-- were; where that configuration is no longer there, or no longer takes the text, the dumped ones stay: nothing that one
+-- tenant did to a configuration must keep the others' lessons from being loaded.
 CREATE FUNCTION pgmnemo._lesson_before_write()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -1108,6 +1133,14 @@ BEGIN
             RETURN NEW;
         END IF;
         NEW.text_config := config;
+        BEGIN
+            NEW.lexemes := pgmnemo._lexemes(config, concat_ws(E'\n', NEW.topic, NEW.content));
+            NEW.token_count := pgmnemo._positions(NEW.lexemes);
+        EXCEPTION WHEN OTHERS THEN
+            RAISE WARNING 'lesson % keeps its lexemes, for text search configuration % refuses its text: %',
+                  quote_literal(left(NEW.external_id, 100)), NEW.text_config, SQLERRM;
+        END;
+        RETURN NEW;
     END IF;
     NEW.lexemes := pgmnemo._lexemes(config, concat_ws(E'\n', NEW.topic, NEW.content));
     NEW.token_count := pgmnemo._positions(NEW.lexemes);
@@ -1173,6 +1206,8 @@ AS $$
         WHEN cardinality(passages) > 10000 THEN format('has %s passages, but may have 10,000', cardinality(passages))
         WHEN array_position(passages, NULL) IS NOT NULL
         THEN format('has no text in passage %s', array_position(passages, NULL))
+        WHEN EXISTS (SELECT FROM unnest(passages) p WHERE octet_length(p) > 50000000)
+        THEN 'has a passage of more than 50000000 bytes'
         WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE public.vector_dims(v) <> 1024)
         THEN 'must have passage_embeddings of 1024 dimensions (pad with zeros)'
         WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE public.vector_norm(v) NOT BETWEEN 1e-15 AND 1e15)
@@ -1580,7 +1615,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT pgmnemo._bounded(-(stored OPERATOR(public.<#>)
-                              public.subvector(direction, 1, width)))
+                              public.subvector(direction, 1, width::integer)))
 $$;
 -- A caller's vector at the stored width. pgvector itself refuses NULL, NaN and infinity within it.
 CREATE FUNCTION pgmnemo._embedding(given real[])
@@ -2730,7 +2765,8 @@ BEGIN
     asked := pgmnemo._ask(scope, words, meaning, moment, s);
     pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
     SELECT r.rank, r.score, r.own, count(*) OVER () AS all_of_them INTO found
-      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r ORDER BY (r.own).lesson_id <> l.id LIMIT 1;
+      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+     ORDER BY (r.own).lesson_id <> l.id LIMIT 1;
     ways := pgmnemo._ways(l, scope, pool.by_keyword, pool.by_vector, pool.filled, pool.added, pool.linked);
 
     RETURN QUERY VALUES
@@ -3172,7 +3208,8 @@ BEGIN
              ORDER BY pgmnemo._passage_worth(p, asked, s), p.number LIMIT 1),
            r.score, (r.own).cosine, (r.own).bm25, (r.own).passage_terms, (r.own).passage_cosine, (r.own).pair_cosine,
            (r.own).temporal, (r.own).context, (r.own).neighbours, (r.own).recency, (r.own).importance, (r.own).graph
-      FROM (SELECT r.* FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r ORDER BY r.rank LIMIT recall.k) r
+      FROM (SELECT r.* FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+             ORDER BY r.rank LIMIT recall.k) r
      CROSS JOIN LATERAL (
             SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = (r.own).lesson_id OFFSET 0) l
      ORDER BY r.rank;
@@ -3181,19 +3218,20 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.recall IS 'the k lessons with the highest score, ties by external id in C order, with the components of the score (each weight is the setting pgmnemo.<component>_weight):
-relevance = bm25_weight * bm25 + passage_terms_weight * passage_terms + passage_cosine_weight * max(passage_cosine, 0) + pair_cosine_weight * max(pair_cosine, 0) + cosine_weight * max(cosine, 0) + temporal_weight * temporal;
-score = relevance + context_weight * context + recency_weight * recency + importance_weight * importance + graph_weight * graph;
+relevance = share * (bm25_weight * bm25 + passage_terms_weight * passage_terms + passage_cosine_weight * max(passage_cosine, 0) + pair_cosine_weight * max(pair_cosine, 0) + cosine_weight * max(cosine, 0) + temporal_weight * temporal), share assistant_weight for a lesson of role assistant, else 1;
+score = relevance + context_weight * context + neighbours_weight * neighbours + recency_weight * recency + importance_weight * importance + graph_weight * graph;
 cosine: cosine similarity of question and lesson, -1 to 1, NULL without either or in mode keyword;
 bm25: BM25 over the terms of query_text, any of which may match, 0 or more (pgmnemo._impact, pgmnemo._idf), NULL without query_text or in mode vector;
-passage_terms: of the lesson''s passages the greatest sum over the terms that stand in it of idf + passage_term_bonus, 0 or more, NULL like bm25;
+passage_terms: of the lesson''s passages the greatest sum over the terms that stand in it of idf + passage_term_bonus, times length_pivot / different words where the passage has more of them, 0 or more, NULL like bm25; of a lesson without passages the same, with the root of that quotient;
 passage_cosine, pair_cosine: cosine similarity of the best passage, and the mean of the two best, -1 to 1, NULL like cosine; a lesson without passages is its own one passage;
 temporal: how well occurred_at fits the time that query_text names, 0 to 1 (pgmnemo._temporal);
 context: greatest relevance among the candidates of the same project and the same occurred_at, itself included;
+neighbours: relevance of the candidates up to two positions before and after in the same project (pgmnemo._neighbours);
 recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
 importance: (importance - 3) / 2, -1 to 1;
 graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
 passage: the text of the best passage, NULL where there are none. embedding: real[] or vector of 1,024; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; valid_at: only what had happened and had not expired then; role: only lessons of that role; mode: hybrid, vector or keyword.
-Candidates are the pool_depth (at least k) best of each leg and what the graph adds, filled up so that a scope that holds k lessons returns k.';
+Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up so that a scope that holds k lessons returns k.';
 CREATE FUNCTION pgmnemo.recall_lessons(
     embedding  real[]      DEFAULT NULL,
     k          integer     DEFAULT 10,
@@ -3284,14 +3322,16 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     DELETE FROM pgmnemo.tenant_grant g
-     USING pg_roles r
-     WHERE r.rolname = revoke_tenant.grantee AND g.tenant_id = revoke_tenant.tenant AND g.grantee = r.oid;
+     WHERE g.tenant_id = revoke_tenant.tenant
+       AND (g.grantee::oid = (SELECT r.oid FROM pg_roles r WHERE r.rolname = revoke_tenant.grantee)
+            OR g.grantee::text = revoke_tenant.grantee::text
+               AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = g.grantee::oid));
     RETURN FOUND;
 END
 $$;
 
 REVOKE ALL ON FUNCTION pgmnemo.revoke_tenant(uuid, name) FROM PUBLIC;
-COMMENT ON FUNCTION pgmnemo.revoke_tenant(uuid, name) IS 'takes back what grant_tenant gave, and says whether there was a grant; only the extension''s owner may';
+COMMENT ON FUNCTION pgmnemo.revoke_tenant(uuid, name) IS 'takes back what grant_tenant gave, and says whether there was a grant; of a dropped role give the number that list_grants shows; only the extension''s owner may';
 CREATE FUNCTION pgmnemo.store(
     tenant        uuid,
     project_id    uuid,
@@ -3541,9 +3581,13 @@ AS $$ SELECT '0.4.0' $$;
 COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
 -- Within a verb current_user is the extension's owner. A view reads its tables with its owner's rights, but
 -- current_user in it stays the role that reads it: so nobody can get a proof of being somebody else, not even code of
--- a stranger that a superuser's ANALYZE or REINDEX runs.
+-- a stranger that a superuser's ANALYZE or REINDEX runs. Bound to the server process and the transaction, a proof is
+-- worth nothing elsewhere or later. The key goes into functions in C alone: as the argument of one in SQL it would stand
+-- in that one's plan, which debug_print_plan shows.
 CREATE VIEW pgmnemo.calling AS
-SELECT current_user AS name, pgmnemo._proof(k.key, current_user) AS proof FROM pgmnemo.caller_key k;
+SELECT current_user AS name,
+       sha256(k.key || int4send(pg_backend_pid()) || timestamptz_send(now()) || convert_to(current_user::text, 'UTF8')) AS proof
+  FROM pgmnemo.caller_key k;
 
 COMMENT ON VIEW pgmnemo.calling IS 'the role that reads it, with a proof for the verbs, which holds in this transaction alone';
 -- Behind a function, so that no plan of a reader's own counts other tenants' rows.
@@ -3588,29 +3632,47 @@ ALTER TABLE pgmnemo.lesson_edge ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECUR
 ALTER TABLE pgmnemo.passage ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.posting ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.tenant ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+-- Not forced and without a policy: nobody but the owner sees a row, not even who may read all data.
+ALTER TABLE pgmnemo.caller_key ENABLE ROW LEVEL SECURITY;
+ALTER TABLE pgmnemo.tenant_grant ENABLE ROW LEVEL SECURITY;
 CREATE POLICY acting_tenant ON pgmnemo.lesson USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
 CREATE POLICY acting_tenant ON pgmnemo.lesson_edge USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
 CREATE POLICY acting_tenant ON pgmnemo.passage USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
 CREATE POLICY acting_tenant ON pgmnemo.posting USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
 CREATE POLICY acting_tenant ON pgmnemo.tenant USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
 -- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
--- login can lock rows or tables, ask the planner about them, or make an object that depends on ours.
+-- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
+-- privileges of the owner gave to others goes as well.
 DO $$
 DECLARE
-    object text;
+    item record;
 BEGIN
-    FOR object IN
-        SELECT format('%s pgmnemo.%I', CASE WHEN c.relkind = 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.relname)
-          FROM pg_catalog.pg_class c WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'S', 'v')
-         UNION ALL
-        SELECT format('FUNCTION %s', p.oid::regprocedure)
-          FROM pg_catalog.pg_proc p WHERE p.pronamespace = 'pgmnemo'::regnamespace AND starts_with(p.proname, '_')
-         UNION ALL
-        SELECT format('TYPE %s', t.oid::regtype)
-          FROM pg_catalog.pg_type t
-         WHERE t.typnamespace = 'pgmnemo'::regnamespace AND t.typtype = 'c'
+    FOR item IN
+        WITH object AS (
+            SELECT format('%s pgmnemo.%I', CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.relname) AS name,
+                   c.relowner AS owner, c.relacl AS rights
+              FROM pg_catalog.pg_class c WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'S', 'v')
+             UNION ALL
+            SELECT format('FUNCTION %s', p.oid::regprocedure), p.proowner, p.proacl
+              FROM pg_catalog.pg_proc p WHERE p.pronamespace = 'pgmnemo'::regnamespace AND starts_with(p.proname, '_')
+             UNION ALL
+            SELECT format('TYPE %s', t.oid::regtype), t.typowner, t.typacl
+              FROM pg_catalog.pg_type t WHERE t.typnamespace = 'pgmnemo'::regnamespace AND t.typtype = 'c'
+        )
+        SELECT o.name, 'PUBLIC' AS holder FROM object o
+         UNION
+        SELECT o.name, quote_ident(pg_get_userbyid(a.grantee))
+          FROM object o CROSS JOIN LATERAL aclexplode(o.rights) a
+         WHERE a.grantee NOT IN (0, o.owner)
     LOOP
-        EXECUTE 'REVOKE ALL ON ' || object || ' FROM PUBLIC';
+        EXECUTE format('REVOKE ALL ON %s FROM %s CASCADE', item.name, item.holder);
+    END LOOP;
+    -- the plans within verbs hold estimates, which come of all tenants' rows: no caller is to have them printed
+    FOR item IN
+        SELECT p.oid::regprocedure AS name FROM pg_catalog.pg_proc p
+         WHERE p.pronamespace = 'pgmnemo'::regnamespace AND p.prosecdef
+    LOOP
+        EXECUTE format('ALTER FUNCTION %s SET debug_print_plan = off', item.name);
     END LOOP;
 END
 $$;
@@ -3619,7 +3681,7 @@ GRANT USAGE ON SCHEMA pgmnemo TO PUBLIC;
 GRANT SELECT ON pgmnemo.calling, pgmnemo.lessons, pgmnemo.passages, pgmnemo.edges, pgmnemo.postings TO PUBLIC;
 -- Run with the rights of whoever calls, before or beside a verb, and read no table.
 GRANT EXECUTE ON FUNCTION
-    pgmnemo._caller, pgmnemo._proof, pgmnemo._session_tenant,
+    pgmnemo._caller, pgmnemo._session_tenant,
     pgmnemo._setting_catalogue, pgmnemo._setting_range, pgmnemo._setting_valid, pgmnemo._stored_settings,
     pgmnemo._config,
     pgmnemo._form_roots, pgmnemo._times, pgmnemo._time_patterns, pgmnemo._time_span,

@@ -1,5 +1,7 @@
 -- How a database that holds 0.3.1 becomes what the full script makes, in the one transaction of ALTER EXTENSION.
 -- `make script` puts parts of src/ in place of the lines that begin with @ (assemble.py).
+-- Nothing in pgvector's schema, where others may create, is to run in place of what pg_catalog has.
+SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 -- What is new shall be the extension's owner's, whoever upgrades: a superuser's tables pass the policies.
 SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
        set_config('role', pg_get_userbyid(e.extowner), true)

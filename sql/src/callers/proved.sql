@@ -1,11 +1,15 @@
--- The role that calls; an error for a caller whose proof is none.
+-- The role that calls; an error for a caller whose proof is none. The proof is made as pgmnemo.calling makes it.
 CREATE FUNCTION pgmnemo._proved(caller pgmnemo.caller)
 RETURNS name
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    proof bytea := (SELECT sha256(k.key || int4send(pg_backend_pid()) || timestamptz_send(now())
+                                  || convert_to(caller.name::text, 'UTF8'))
+                      FROM pgmnemo.caller_key k);
 BEGIN
-    IF (caller.proof = (SELECT pgmnemo._proof(k.key, caller.name) FROM pgmnemo.caller_key k)) IS NOT TRUE THEN
+    IF NOT coalesce(caller.proof = proof, false) THEN
         RAISE EXCEPTION 'the argument caller does not prove that role % calls',
               coalesce(quote_ident(caller.name), 'NULL')
         USING ERRCODE = 'insufficient_privilege', HINT = 'Leave it out: its default names whoever calls.';

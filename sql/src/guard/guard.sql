@@ -1,4 +1,7 @@
--- PostgreSQL shows no NOTICE of a script, so what is to be known is a WARNING.
+-- Nothing in pgvector's schema, where others may create, is to run in place of what pg_catalog has: each name of this
+-- script is one of pg_catalog or has its schema. PostgreSQL shows no NOTICE of a script, so what is to be known is a
+-- WARNING.
+SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 -- Whoever owns the schema can put objects of his own into it and drop ours. So it must be empty, and the creator's:
 -- a superuser takes over an empty one, for a dump brings the schema before the extension.
 DO $$
@@ -46,4 +49,16 @@ BEGIN
 END
 $$;
 -- Rights that the owner's default privileges, or a former owner, gave on the schema are not ours.
-REVOKE CREATE ON SCHEMA pgmnemo FROM PUBLIC;
+DO $$
+DECLARE
+    other oid;
+BEGIN
+    REVOKE ALL ON SCHEMA pgmnemo FROM PUBLIC;
+    FOR other IN
+        SELECT DISTINCT a.grantee FROM pg_namespace n, aclexplode(n.nspacl) a
+         WHERE n.nspname = 'pgmnemo' AND a.grantee NOT IN (0, n.nspowner)
+    LOOP
+        EXECUTE format('REVOKE ALL ON SCHEMA pgmnemo FROM %I CASCADE', pg_get_userbyid(other));
+    END LOOP;
+END
+$$;

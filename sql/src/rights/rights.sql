@@ -1,21 +1,36 @@
 -- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
--- login can lock rows or tables, ask the planner about them, or make an object that depends on ours.
+-- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
+-- privileges of the owner gave to others goes as well.
 DO $$
 DECLARE
-    object text;
+    item record;
 BEGIN
-    FOR object IN
-        SELECT format('%s pgmnemo.%I', CASE WHEN c.relkind = 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.relname)
-          FROM pg_catalog.pg_class c WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'S', 'v')
-         UNION ALL
-        SELECT format('FUNCTION %s', p.oid::regprocedure)
-          FROM pg_catalog.pg_proc p WHERE p.pronamespace = 'pgmnemo'::regnamespace AND starts_with(p.proname, '_')
-         UNION ALL
-        SELECT format('TYPE %s', t.oid::regtype)
-          FROM pg_catalog.pg_type t
-         WHERE t.typnamespace = 'pgmnemo'::regnamespace AND t.typtype = 'c'
+    FOR item IN
+        WITH object AS (
+            SELECT format('%s pgmnemo.%I', CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.relname) AS name,
+                   c.relowner AS owner, c.relacl AS rights
+              FROM pg_catalog.pg_class c WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'S', 'v')
+             UNION ALL
+            SELECT format('FUNCTION %s', p.oid::regprocedure), p.proowner, p.proacl
+              FROM pg_catalog.pg_proc p WHERE p.pronamespace = 'pgmnemo'::regnamespace AND starts_with(p.proname, '_')
+             UNION ALL
+            SELECT format('TYPE %s', t.oid::regtype), t.typowner, t.typacl
+              FROM pg_catalog.pg_type t WHERE t.typnamespace = 'pgmnemo'::regnamespace AND t.typtype = 'c'
+        )
+        SELECT o.name, 'PUBLIC' AS holder FROM object o
+         UNION
+        SELECT o.name, quote_ident(pg_get_userbyid(a.grantee))
+          FROM object o CROSS JOIN LATERAL aclexplode(o.rights) a
+         WHERE a.grantee NOT IN (0, o.owner)
     LOOP
-        EXECUTE 'REVOKE ALL ON ' || object || ' FROM PUBLIC';
+        EXECUTE format('REVOKE ALL ON %s FROM %s CASCADE', item.name, item.holder);
+    END LOOP;
+    -- the plans within verbs hold estimates, which come of all tenants' rows: no caller is to have them printed
+    FOR item IN
+        SELECT p.oid::regprocedure AS name FROM pg_catalog.pg_proc p
+         WHERE p.pronamespace = 'pgmnemo'::regnamespace AND p.prosecdef
+    LOOP
+        EXECUTE format('ALTER FUNCTION %s SET debug_print_plan = off', item.name);
     END LOOP;
 END
 $$;
@@ -24,7 +39,7 @@ GRANT USAGE ON SCHEMA pgmnemo TO PUBLIC;
 GRANT SELECT ON pgmnemo.calling, pgmnemo.lessons, pgmnemo.passages, pgmnemo.edges, pgmnemo.postings TO PUBLIC;
 -- Run with the rights of whoever calls, before or beside a verb, and read no table.
 GRANT EXECUTE ON FUNCTION
-    pgmnemo._caller, pgmnemo._proof, pgmnemo._session_tenant,
+    pgmnemo._caller, pgmnemo._session_tenant,
     pgmnemo._setting_catalogue, pgmnemo._setting_range, pgmnemo._setting_valid, pgmnemo._stored_settings,
     pgmnemo._config,
     pgmnemo._form_roots, pgmnemo._times, pgmnemo._time_patterns, pgmnemo._time_span,

@@ -5,5 +5,5 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT pgmnemo._bounded(-(stored OPERATOR(@extschema:vector@.<#>)
-                              @extschema:vector@.subvector(direction, 1, width)))
+                              @extschema:vector@.subvector(direction, 1, width::integer)))
 $$;

@@ -49,7 +49,8 @@ BEGIN
     asked := pgmnemo._ask(scope, words, meaning, moment, s);
     pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
     SELECT r.rank, r.score, r.own, count(*) OVER () AS all_of_them INTO found
-      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r ORDER BY (r.own).lesson_id <> l.id LIMIT 1;
+      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+     ORDER BY (r.own).lesson_id <> l.id LIMIT 1;
     ways := pgmnemo._ways(l, scope, pool.by_keyword, pool.by_vector, pool.filled, pool.added, pool.linked);
 
     RETURN QUERY VALUES

@@ -1,17 +1,27 @@
 -- The text search configuration of a name, which may have its schema in front; NULL where there is none. A number is no
--- name, and what is temporary would be gone before the lessons that were cut by it.
+-- name, and what is temporary would be gone before the lessons that were cut by it. Looked up in the catalogue: a cast
+-- would be an error where the schema is somebody's own.
 CREATE FUNCTION pgmnemo._config(name text)
 RETURNS regconfig
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    part constant text := '([a-zA-Z_][a-zA-Z0-9_$]*|"([^"]|"")+")';
+    parts text[];
 BEGIN
     IF name = 'english' THEN
         RETURN 'pg_catalog.english'::regconfig;
-    ELSIF name !~ '^([^".0-9-][^".]*|"[^"]+")(\.([^".]+|"[^"]+"))?$' OR NOT pg_input_is_valid(name, 'regconfig') THEN
+    ELSIF name !~ ('^' || part || '([.]' || part || ')?$') THEN
         RETURN NULL;
     END IF;
+    parts := parse_ident(name);
+    IF cardinality(parts) = 1 THEN
+        parts := 'pg_catalog'::text || parts;
+    END IF;
     RETURN (SELECT c.oid::regconfig FROM pg_ts_config c
-             WHERE c.oid = name::regconfig AND c.cfgnamespace <> pg_my_temp_schema());
+              JOIN pg_namespace n ON n.oid = c.cfgnamespace
+             WHERE n.nspname = parts[1]::name AND c.cfgname = parts[2]::name
+               AND n.oid <> pg_my_temp_schema() AND NOT pg_is_other_temp_schema(n.oid));
 END
 $$;

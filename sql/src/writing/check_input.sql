@@ -5,6 +5,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    most constant integer := 50000000;  -- bytes of text: a row that is written out must stay below 1 GB, or no dump holds it
     wrong record;
 BEGIN
     SELECT i.ordinal, coalesce(i.external_id, '') AS name, p.problem INTO wrong
@@ -17,6 +18,8 @@ BEGIN
                 THEN 'lacks project_id, external_id or content'
                 WHEN octet_length(i.external_id) > 1000
                 THEN format('has an external_id of %s bytes, but may have 1 to 1000', octet_length(i.external_id))
+                WHEN octet_length(concat(i.content, i.topic, i.role, i.commit_sha, i.artifact_hash, i.metadata)) > most
+                THEN format('has more than %s bytes of text and metadata', most)
                 WHEN i.importance NOT BETWEEN 1 AND 5 THEN 'must have an importance from 1 to 5'
                 WHEN NOT isfinite(i.occurred_at) THEN 'must have a finite occurred_at'
                 WHEN @extschema:vector@.vector_norm(i.embedding) NOT BETWEEN 1e-15 AND 1e15

@@ -1,5 +1,6 @@
 -- Derives what a lesson is found by. A restored dump brings its text_config along, so that its lexemes come out as they
--- were; where that configuration is no longer there, the dumped ones stay.
+-- were; where that configuration is no longer there, or no longer takes the text, the dumped ones stay: nothing that one
+-- tenant did to a configuration must keep the others' lessons from being loaded.
 CREATE FUNCTION pgmnemo._lesson_before_write()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -17,6 +18,14 @@ BEGIN
             RETURN NEW;
         END IF;
         NEW.text_config := config;
+        BEGIN
+            NEW.lexemes := pgmnemo._lexemes(config, concat_ws(E'\n', NEW.topic, NEW.content));
+            NEW.token_count := pgmnemo._positions(NEW.lexemes);
+        EXCEPTION WHEN OTHERS THEN
+            RAISE WARNING 'lesson % keeps its lexemes, for text search configuration % refuses its text: %',
+                  quote_literal(left(NEW.external_id, 100)), NEW.text_config, SQLERRM;
+        END;
+        RETURN NEW;
     END IF;
     NEW.lexemes := pgmnemo._lexemes(config, concat_ws(E'\n', NEW.topic, NEW.content));
     NEW.token_count := pgmnemo._positions(NEW.lexemes);

@@ -13,6 +13,8 @@ AS $$
         WHEN cardinality(passages) > 10000 THEN format('has %s passages, but may have 10,000', cardinality(passages))
         WHEN array_position(passages, NULL) IS NOT NULL
         THEN format('has no text in passage %s', array_position(passages, NULL))
+        WHEN EXISTS (SELECT FROM unnest(passages) p WHERE octet_length(p) > 50000000)
+        THEN 'has a passage of more than 50000000 bytes'
         WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE @extschema:vector@.vector_dims(v) <> 1024)
         THEN 'must have passage_embeddings of 1024 dimensions (pad with zeros)'
         WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE @extschema:vector@.vector_norm(v) NOT BETWEEN 1e-15 AND 1e15)

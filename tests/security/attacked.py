@@ -1,0 +1,133 @@
+"""What is attacked: a database with the extension, of the version that has the holes or of ours, and who attacks it."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import psycopg
+
+from runner.database.server_files import installation
+
+Connection = psycopg.Connection[Any]
+REVIEWED, OURS = "0.3.1", "0.4.0"
+A, B = UUID(int=0xA1 << 64), UUID(int=0xB2 << 96)
+PROJECT = UUID(int=1)
+ROLES = ("keeper", "alice", "bob", "dual", "mallory")
+GRANTS = (("alice", A), ("bob", B), ("dual", A), ("dual", B))
+
+
+def vector(*coordinates: float) -> list[float]:
+    """A unit vector with these first coordinates."""
+    norm = math.sqrt(sum(number * number for number in coordinates))
+    return [*(number / norm for number in coordinates), *[0.0] * (1024 - len(coordinates))]
+
+
+@dataclass
+class Server:
+    """An embedded PostgreSQL."""
+
+    conninfo: dict[str, str]
+    postgres: int
+    made: list[str] = field(default_factory=list)
+
+    def connect(self, database: str, user: str | None = None, **settings: object) -> Connection:
+        options = " ".join(f"-c {name}={value}" for name, value in settings.items())
+        told = {**self.conninfo, "dbname": database, "options": options}
+        return psycopg.connect(**{**told, "user": user or told["user"]}, autocommit=True)
+
+    def create(self, name: str, *before: str) -> str:
+        """A database with pgvector in public, after the statements of a superuser in `before`."""
+        with self.connect("postgres") as root:
+            root.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+            root.execute(f'CREATE DATABASE "{name}" OWNER keeper TEMPLATE template0')
+        with self.connect(name) as root:
+            root.execute("CREATE EXTENSION vector SCHEMA public")
+            for statement in before:
+                root.execute(statement)
+        return name
+
+    def program(self, name: str, database: str, *options: str, given: str | None = None) -> str:
+        """The output, errors included, of one of PostgreSQL's programs as a superuser."""
+        place = ["-h", self.conninfo["host"], "-p", self.conninfo["port"], "-U", self.conninfo["user"]]
+        command = [str(installation(self.postgres) / "bin" / name), *place, *options, "-d", database]
+        done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+        return done.stdout + done.stderr
+
+
+@dataclass
+class Site:
+    """A database with the extension."""
+
+    server: Server
+    version: str
+    name: str
+    open: ExitStack
+
+    @property
+    def old(self) -> bool:
+        return self.version == REVIEWED
+
+    def connect(self, role: str | None = None, tenant: UUID | None = None, **settings: object) -> Connection:
+        """As a superuser, or as `role` for `tenant`."""
+        options = {"pgmnemo.gate_strict": "off", "lock_timeout": "200ms", **settings}
+        if tenant is not None:
+            options["pgmnemo.tenant_id"] = tenant
+        return self.open.enter_context(self.server.connect(self.name, role, **options))
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """As a superuser."""
+        with self.server.connect(self.name) as root:
+            return root.execute(query, values or None).fetchall()
+
+    def store(self, client: Connection, tenant: UUID, key: str, text: str, **attributes: object) -> Any:
+        casts = {"embedding": "::real[]", "passage_embeddings": "::vector[]", "passages": "::text[]"}
+        names = "".join(f", {name} => %s{casts.get(name, '')}" for name in attributes)
+        return self._verb(client, tenant, "store_lesson", "store", f"%s, %s, %s{names}",
+                          (PROJECT, key, text, *attributes.values()))[0][0]  # fmt: skip
+
+    def recall(
+        self, client: Connection, tenant: UUID, text: str | None, vector: Sequence[float] | None = None, k: int = 10
+    ) -> list[str]:
+        rows = self._verb(client, tenant, "recall_lessons", "recall", "%s::real[], %s, %s", (vector, k, text),
+                          "external_id")  # fmt: skip
+        return [row[0] for row in rows]
+
+    def check(self, client: Connection, tenant: UUID) -> list[tuple[Any, ...]]:
+        return self._verb(client, tenant, "check_index", "check", "", ())
+
+    def _verb(
+        self, client: Connection, tenant: UUID, old: str, new: str, arguments: str, values: tuple[Any, ...],
+        columns: str = "*",
+    ) -> list[tuple[Any, ...]]:  # fmt: skip
+        if self.old:
+            client.execute("SELECT set_config('pgmnemo.tenant_id', %s, false)", (str(tenant),))
+            return client.execute(f"SELECT {columns} FROM pgmnemo.{old}({arguments})", values).fetchall()
+        comma = ", " if arguments else ""
+        query = f"SELECT {columns} FROM pgmnemo.{new}(%s{comma}{arguments})"
+        return client.execute(query, (tenant, *values)).fetchall()
+
+
+def attempt(client: Connection, statement: str, *values: object) -> list[tuple[Any, ...]] | None:
+    """Its rows, or None where it fails; what it did is rolled back."""
+    try:
+        with client.transaction(force_rollback=True):
+            cursor = client.execute(statement, values or None)
+            return cursor.fetchall() if cursor.description else []
+    except psycopg.Error:
+        return None
+
+
+def estimate(client: Connection, query: str) -> int | None:
+    """How many rows the planner expects; None where it may not be asked."""
+    found = attempt(client, f"EXPLAIN (FORMAT JSON) {query}")
+    if found is None:
+        return None
+    plan = found[0][0] if not isinstance(found[0][0], str) else json.loads(found[0][0])
+    return int(plan[0]["Plan"]["Plan Rows"])
