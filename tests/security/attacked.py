@@ -86,6 +86,12 @@ class Site:
         with self.server.connect(self.name) as root:
             return root.execute(query, values or None).fetchall()
 
+    def run(self, *statements: str) -> None:
+        """As a superuser."""
+        with self.server.connect(self.name) as root:
+            for statement in statements:
+                root.execute(statement)
+
     def store(self, client: Connection, tenant: UUID, key: str, text: str, **attributes: object) -> Any:
         casts = {"embedding": "::real[]", "passage_embeddings": "::vector[]", "passages": "::text[]"}
         names = "".join(f", {name} => %s{casts.get(name, '')}" for name in attributes)

@@ -41,6 +41,7 @@ def restored(site: Site) -> tuple[int, str]:
     site.server.create("restored")
     with site.server.connect("restored") as root:
         root.execute("DROP EXTENSION vector")
+    text = re.sub(r"(CREATE EXTENSION IF NOT EXISTS pgmnemo [^;]*)", rf"\1 VERSION '{site.version}'", text)
     said = site.server.program("psql", "restored", "-q", given=text)
     with site.server.connect("restored") as root:
         count = root.execute("SELECT count(*) FROM pgmnemo.lesson").fetchall()[0][0]
@@ -72,7 +73,7 @@ AFTER = {
 
 @pytest.mark.parametrize("trick", [temporary, dropped, grown])
 def test_d2_no_tenant_makes_a_dump_unrestorable(site: Site, holds: Holds, trick: Callable[[Any], None]) -> None:
-    site.rows("CREATE SCHEMA alice AUTHORIZATION alice; GRANT USAGE ON SCHEMA alice TO PUBLIC; SELECT")
+    site.run("CREATE SCHEMA alice AUTHORIZATION alice", "GRANT USAGE ON SCHEMA alice TO PUBLIC")
     site.store(site.connect("bob", B), B, "kept", "the river")
     words = " ".join(f"word{n}" for n in range(120_000)) if trick is grown else "her lesson"
     with site.connect("alice", A) as alice:
@@ -92,7 +93,7 @@ def test_d2_no_tenant_makes_a_dump_unrestorable(site: Site, holds: Holds, trick:
 )
 def test_d2_no_name_of_a_configuration_breaks_more_than_its_own_call(site: Site, name: str) -> None:
     """0.3.1 gave XX000, 42501 and 42601, some of them in every later call."""
-    site.rows("CREATE SCHEMA secret; CREATE TEXT SEARCH CONFIGURATION secret.c (COPY = simple); SELECT")
+    site.run("CREATE SCHEMA secret", "CREATE TEXT SEARCH CONFIGURATION secret.c (COPY = simple)")
     alice = site.connect("alice", A)
     site.store(alice, A, "kept", "the river")
     alice.execute("SELECT set_config('pgmnemo.text_config', %s, false)", (name,))
@@ -125,7 +126,7 @@ def test_d2_no_lesson_is_too_large_for_a_dump(site: Site, holds: Holds) -> None:
     except errors.ProgramLimitExceeded:
         assert not site.old
     said = site.server.program("pg_dump", site.name, "-f", "/dev/null")
-    holds(site, said)
+    holds(site, [line for line in said.splitlines() if "error" in line])
 
 
 def test_d3_no_estimate_tells_another_tenants_value(site: Site, holds: Holds) -> None:
@@ -133,7 +134,7 @@ def test_d3_no_estimate_tells_another_tenants_value(site: Site, holds: Holds) ->
     for n in range(30):
         site.store(bob, B, f"key{n}", f"secret word{n}")
         site.store(alice, A, f"mine{n}", f"open word{n}")
-    site.rows("ANALYZE; SELECT 1")
+    site.run("ANALYZE")
     told = []
     ways = [
         ("SELECT FROM pgmnemo.lesson l, generate_series(1::bigint, 1000000000000000) g(x) "
@@ -172,7 +173,7 @@ def test_d3_no_plan_of_a_verb_is_printed(make_site: Callable[..., Site]) -> None
     site.recall(alice, A, "river")
     alice.execute("SELECT pgmnemo.forget(%s, %s, 'mine')", (A, PROJECT))
     printed = re.sub(r"\s+", " ", " ".join(said))
-    plans = printed.split("{PLANNEDSTMT")[1:]
+    plans = [text.split("parse tree:")[0] for text in printed.split("{PLANNEDSTMT")[1:]]
     assert plans, "nothing was printed"
     assert " ".join(str((byte + 128) % 256 - 128) for byte in key) not in printed
     tables = {str(oid) for (oid,) in site.rows(
@@ -202,8 +203,9 @@ def test_d4_vectors_are_not_measured(site: Site, holds: Holds) -> None:
                    "ORDER BY embedding::halfvec(384) <#> '{}' LIMIT 1")  # fmt: skip
         plans = [attempt(alice, "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) "
                          + ordered.format(question[:384])) for question in (near, far)]  # fmt: skip
-        if plans[0] != plans[1] or "Removed by Filter" in str(plans):
-            told.append(plans)
+        removed = [re.findall(r"Rows Removed by Filter: \d+", str(plan)) for plan in plans]
+        if removed[0] != removed[1]:
+            told.append(removed)
     holds(site, told)
 
 
@@ -303,8 +305,7 @@ def test_d5_nothing_planted_runs(make_site: Callable[..., Site], holds: Holds, v
             return
     else:
         site = make_site(version, *MARKS)
-        for text in statements:
-            site.rows(text + "; SELECT 1")
+        site.run(*statements)
     bob = site.connect("bob", B)
     for act in (lambda: site.store(bob, B, "x", "the river", embedding=vector(1), passages=["the river", "two"],
                                    passage_embeddings=[str(vector(1)), str(vector(1))]),
@@ -324,7 +325,7 @@ def test_d6_a_squatted_schema_is_not_used(
     server: Server, make_site: Callable[..., Site], holds: Holds, version: str, installer: str | None
 ) -> None:
     server.create("squatted", "CREATE SCHEMA pgmnemo AUTHORIZATION mallory",
-                  "SET ROLE mallory; GRANT ALL ON SCHEMA pgmnemo TO alice; RESET ROLE")  # fmt: skip
+                  "SET ROLE mallory; GRANT ALL ON SCHEMA pgmnemo TO PUBLIC, alice; RESET ROLE")  # fmt: skip
     told = []
     with server.connect("squatted", installer) as owner:
         if attempt(owner, "CREATE EXTENSION pgmnemo VERSION '%s'" % version) is not None:
@@ -444,7 +445,7 @@ def test_d14_a_renamed_role_keeps_its_grants_and_its_old_name_has_none(site: Sit
 
 
 def test_d14_no_stranger_makes_a_column_of_our_types(site: Site, holds: Holds) -> None:
-    site.rows("CREATE SCHEMA mallory AUTHORIZATION mallory; SELECT")
+    site.run("CREATE SCHEMA mallory AUTHORIZATION mallory")
     mallory, made = site.connect("mallory"), []
     types = [row[0] for row in site.rows(
         "SELECT oid::regtype::text FROM pg_type WHERE typnamespace = 'pgmnemo'::regnamespace")]  # fmt: skip
