@@ -7,7 +7,7 @@
 PYTHON   ?= python3
 VENV     ?= .venv
 SUITE    ?= sample
-VERSION  ?= v0.3.1
+VERSION  ?=
 EMBEDDER ?= minilm
 ARGS     ?=
 TORCH    ?=
@@ -16,7 +16,7 @@ WHEELS   := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytor
 PIP      := $(BIN)/python -m pip install --disable-pip-version-check --no-input -c constraints.txt $(WHEELS)
 
 bench: $(VENV)/.bench-ready
-	$(BIN)/python -m runner $(SUITE) --version $(VERSION) --embedder $(EMBEDDER) $(ARGS)
+	$(BIN)/python -m runner $(SUITE) $(if $(VERSION),--version $(VERSION)) --embedder $(EMBEDDER) $(ARGS)
 
 test: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)

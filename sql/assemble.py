@@ -4,9 +4,9 @@
     assemble.py write    write them, unless the version is released (releases.toml)
     assemble.py check    say which of them is not what src/ makes; exit status 1 if one is not
 
-src/LAYERS lists the folders of src/ in the order of the script; within one, files go by name. `@version@` stands for the
-version. What is written: the full script, the scripts of upgrade/*--VERSION.sql, META.json, and managed/, the script as
-statements for servers without access to files.
+src/LAYERS lists the folders of src/ in the order of the script; within one, files go by name. `@version@`
+stands for the version. What is written: the full script, the scripts of upgrade/*--VERSION.sql, META.json
+and managed/, the script as statements for servers without access to files.
 
 In an outline under upgrade/ a line may name parts of src/:
     @file LAYER/NAME    the file as it is
@@ -28,9 +28,11 @@ NO_PSQL = '\\echo Use "{}" to load this file. \\quit\n'
 VECTOR = "@extschema:vector@"  # which pg_tle does not know
 BODY = "$pgmnemo$"
 MANAGED = f"""\
--- pgmnemo {{version}} for servers without access to files, by pg_tle (https://github.com/aws/pg_tle). Run it as a role that
--- has pgtle_admin, then `CREATE EXTENSION pgmnemo SCHEMA pgmnemo` as an ordinary role. pgvector is expected in the schema
--- {{schema}}; elsewhere, write the script anew: `python3 sql/assemble.py write SCHEMA`.
+-- pgmnemo {{version}} for servers without access to files, by pg_tle (https://github.com/aws/pg_tle).
+-- Run this as a role that has pgtle_admin, and then, as the ordinary role that shall own the extension:
+--   CREATE SCHEMA pgmnemo;
+--   CREATE EXTENSION pgmnemo SCHEMA pgmnemo;
+-- pgvector is expected in the schema {{schema}}; for another: python3 sql/assemble.py write SCHEMA.
 SELECT pgtle.install_extension('pgmnemo', '{{version}}', '{{comment}}', {BODY}
 {{script}}{BODY}, '{{{{vector}}}}');
 """
@@ -49,7 +51,7 @@ def main(arguments: list[str]) -> int:
         return int(bool(wrong))
     frozen = SQL / "releases.toml"
     if release in tomllib.loads(frozen.read_text("utf-8")):
-        print(f"{release} is released and frozen: raise default_version in pgmnemo.control first", file=sys.stderr)
+        print(f"{release} is released and frozen: raise default_version in pgmnemo.control", file=sys.stderr)
         return 1
     for path in wrong:
         path.parent.mkdir(exist_ok=True)

@@ -1,6 +1,7 @@
 \echo Use "CREATE EXTENSION pgmnemo" to load this file. \quit
--- Nothing in pgvector's schema, where others may create, is to run in place of what pg_catalog has: each name of this script
--- is one of pg_catalog or has its schema.
+-- Nothing in pgvector's schema, where others may create, is to run in place of what pg_catalog has: each name of this
+-- script is one of pg_catalog or has its schema. PostgreSQL shows no NOTICE of a script, so what is to be known is a
+-- WARNING.
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 -- Whoever owns the schema can put objects of his own into it and drop ours. So it must be empty, and the creator's:
 -- a superuser takes over an empty one, for a dump brings the schema before the extension.
@@ -12,7 +13,8 @@ BEGIN
        OR EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.relnamespace = 'pgmnemo'::regnamespace)
        OR EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.typnamespace = 'pgmnemo'::regnamespace) THEN
         RAISE EXCEPTION 'schema pgmnemo holds objects of others, and they would run in place of ours'
-        USING ERRCODE = 'duplicate_object', HINT = 'Look at them with \df pgmnemo.* and \d pgmnemo.*, then drop or move them.';
+        USING ERRCODE = 'duplicate_object',
+              HINT = 'Look at them with \df pgmnemo.* and \d pgmnemo.*, then drop or move them.';
     ELSIF keeper = current_user THEN
         NULL;
     ELSIF (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = current_user) THEN
@@ -23,9 +25,27 @@ BEGIN
               HINT = format('DROP SCHEMA pgmnemo, or ALTER SCHEMA pgmnemo OWNER TO %I, and try again.', current_user);
     END IF;
     IF (SELECT r.rolsuper OR r.rolbypassrls FROM pg_catalog.pg_roles r WHERE r.rolname = current_user) THEN
-        RAISE NOTICE 'the extension is owned by %, whom no row-level security binds: only the verbs then keep tenants apart',
+        RAISE WARNING 'the extension is owned by %, whom no row-level security binds: only the verbs '
+                      'then keep tenants apart',
               quote_ident(current_user)
-        USING HINT = 'For two walls, SET ROLE to an ordinary role that may create in this database, and create it there.';
+        USING HINT = 'For two walls, SET ROLE to an ordinary role that may create in this database, and create it '
+                     'there.';
+    END IF;
+END
+$$;
+-- halfvec and iterative scans came with pgvector 0.8.0.
+DO $$
+DECLARE
+    given text := (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'vector');
+    numbers integer[] := string_to_array(substring(given FROM '^[0-9]+[.][0-9]+[.][0-9]+'), '.');
+BEGIN
+    IF numbers < '{0,8,0}' THEN
+        RAISE EXCEPTION 'pgvector is %, but must be 0.8.0 or later', given
+        USING ERRCODE = 'feature_not_supported', HINT = 'Install a later one and run ALTER EXTENSION vector UPDATE.';
+    ELSIF numbers < '{0,8,4}' THEN
+        RAISE WARNING 'pgvector is %: before 0.8.4 its HNSW indexes can be spoiled, so every scope is read exactly',
+              given
+        USING HINT = 'Recall is right, but slow beyond some 10,000 lessons a scope, until pgvector is updated.';
     END IF;
 END
 $$;
@@ -56,6 +76,7 @@ CREATE TYPE pgmnemo.candidate AS (
     external_id    text COLLATE "C",
     occurred_at    timestamptz,
     place          integer,
+    words          integer,
     assistant      boolean,
     cosine         float8,
     bm25           float8,
@@ -67,11 +88,10 @@ CREATE TYPE pgmnemo.candidate AS (
     neighbours     float8,
     recency        float8,
     importance     float8,
-    graph          float8,
-    relevance      float8
+    graph          float8
 );
 
-COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall_lessons returns them, what context and neighbours go by (place is lesson.position, assistant whether role says so), and relevance (pgmnemo._relevance)';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so';
 CREATE TYPE pgmnemo.lesson_input AS (
     project_id         uuid,
     external_id        text,
@@ -267,15 +287,19 @@ COMMENT ON COLUMN pgmnemo.passage.content IS 'the text of the passage; NULL for 
 COMMENT ON COLUMN pgmnemo.passage.lexemes IS 'pgmnemo._lexemes of the text; NULL for the lesson as a whole';
 COMMENT ON COLUMN pgmnemo.passage.embedding IS 'unit length, half precision, without trailing zeros; NULL: found by its words alone';
 -- Small scopes are read from here, exactly and without the table; their vectors never enter the graphs.
-CREATE INDEX passage_scope ON pgmnemo.passage (tenant_id, indexed, width, project_id, lesson_id, number) INCLUDE (embedding)
+CREATE INDEX passage_scope ON pgmnemo.passage (tenant_id, indexed, width, project_id, lesson_id, number)
+    INCLUDE (embedding)
     WHERE embedding IS NOT NULL;
 -- One graph a width. Of unit vectors the inner product is the cosine.
 CREATE INDEX passage_hnsw_384 ON pgmnemo.passage
-    USING hnsw ((embedding::@extschema:vector@.halfvec(384)) @extschema:vector@.halfvec_ip_ops) WHERE indexed AND width = 384;
+    USING hnsw ((embedding::@extschema:vector@.halfvec(384)) @extschema:vector@.halfvec_ip_ops)
+    WHERE indexed AND width = 384;
 CREATE INDEX passage_hnsw_768 ON pgmnemo.passage
-    USING hnsw ((embedding::@extschema:vector@.halfvec(768)) @extschema:vector@.halfvec_ip_ops) WHERE indexed AND width = 768;
+    USING hnsw ((embedding::@extschema:vector@.halfvec(768)) @extschema:vector@.halfvec_ip_ops)
+    WHERE indexed AND width = 768;
 CREATE INDEX passage_hnsw_1024 ON pgmnemo.passage
-    USING hnsw ((embedding::@extschema:vector@.halfvec(1024)) @extschema:vector@.halfvec_ip_ops) WHERE indexed AND width = 1024;
+    USING hnsw ((embedding::@extschema:vector@.halfvec(1024)) @extschema:vector@.halfvec_ip_ops)
+    WHERE indexed AND width = 1024;
 -- The keyword index: for each lexeme of a project, blocks of at most 128 active lessons that hold it.
 -- Statistics are sums over these rows, so they are as true as any other row is under MVCC: a writer appends
 -- blocks and waits for nobody. The empty lexeme stands for "every active lesson": its blocks give the
@@ -315,8 +339,8 @@ CREATE TABLE pgmnemo.tenant (
 
 COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed; its lock orders the tenant''s writers';
 COMMENT ON COLUMN pgmnemo.tenant.tenant_id IS 'the tenant';
--- Only the extension's owner writes here. By role, so that a renamed one keeps its grants and its old name carries none;
--- a dump writes the role's name.
+-- Only the extension's owner writes here. By role, so that a renamed one keeps its grants and its old name carries
+-- none; a dump writes the role's name.
 CREATE TABLE pgmnemo.tenant_grant (
     tenant_id  uuid        NOT NULL,
     grantee    regrole     NOT NULL,
@@ -338,31 +362,36 @@ VALUES
     ('tenant_id', NULL, 'uuid', NULL::float8, NULL::float8, NULL::text[],
      'tenant that this session works for; needs a grant (pgmnemo.grant_tenant)'),
     ('gate_strict', 'enforce', 'choice', NULL, NULL, '{enforce,warn,off}'::text[],
-     'a lesson without commit_sha and artifact_hash: enforce refuses it and hides it from recall, warn stores it with a warning, off stores it silently'),
+     'a lesson without commit_sha and artifact_hash: enforce refuses it and hides it from recall, '
+     'warn stores it with a warning, off stores it silently'),
     ('text_config', 'english', 'text search configuration', NULL, NULL, NULL,
      'how lessons written and questions asked from now on are cut into lexemes'),
     ('statistics_scope', 'both', 'choice', NULL, NULL, '{tenant,project,both}',
      'where BM25 counts how rare a term is: in the tenant, in the project asked, or the mean of both'),
     ('bm25_k1', '0.9', 'number', 0, 10, NULL, 'BM25: how slowly repetitions of a term saturate'),
     ('bm25_b', '0.4', 'number', 0, 1, NULL, 'BM25: how much a long lesson is held against it'),
-    ('length_pivot', '60', 'whole number', 1, 100000, NULL,
-     'words up to which a text counts as short: a longer passage is held to as many'),
+    ('length_pivot', '70', 'whole number', 1, 100000, NULL,
+     'words up to which a text counts as short: what stands in a longer one counts for less'),
     ('bm25_weight', '1', 'number', 0, 100, NULL, 'score of one unit of BM25'),
-    ('passage_terms_weight', '1', 'number', 0, 100, NULL,
+    ('passage_terms_weight', '0.75', 'number', 0, 100, NULL,
      'score of one unit of the terms that stand together in the best passage'),
-    ('passage_term_bonus', '1', 'number', 0, 100, NULL, 'what a term counts there besides its inverse document frequency'),
-    ('passage_cosine_weight', '18', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the best passage'),
-    ('pair_cosine_weight', '8', 'number', 0, 1000, NULL, 'score of a mean cosine similarity of 1 of the two best passages'),
+    ('passage_term_bonus', '1.5', 'number', 0, 100, NULL,
+     'what a term counts there besides its inverse document frequency'),
+    ('passage_cosine_weight', '15', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the best passage'),
+    ('pair_cosine_weight', '8', 'number', 0, 1000, NULL,
+     'score of a mean cosine similarity of 1 of the two best passages'),
     ('cosine_weight', '8', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the lesson as a whole'),
     ('temporal_weight', '10', 'number', 0, 1000, NULL, 'score of a lesson of just the time that the question names'),
     ('context_weight', '1', 'number', 0, 100, NULL,
      'share of the relevance of the most relevant lesson of the same project and moment that a lesson gains'),
-    ('assistant_weight', '0.8', 'number', 0, 1, NULL, 'share of its relevance that a lesson of role assistant counts with'),
+    ('assistant_weight', '0.8', 'number', 0, 1, NULL,
+     'share of its relevance that a lesson of role assistant counts with'),
     ('neighbours_weight', '0.2', 'number', 0, 100, NULL,
      'share of the relevance of the lessons before and after that a lesson gains'),
     ('neighbours_half_length', '20', 'number', 0.001, 100000, NULL,
      'words between two neighbours at which half of that share passes'),
-    ('neighbours_seeds', '10', 'whole number', 0, 100, NULL, 'most relevant candidates whose neighbours become candidates'),
+    ('neighbours_seeds', '5', 'whole number', 0, 100, NULL,
+     'most relevant candidates whose neighbours become candidates'),
     ('recency_weight', '0.10', 'number', 0, 1, NULL, 'score of a lesson of age 0'),
     ('importance_weight', '0.10', 'number', 0, 100, NULL, 'score that importance 5 gains and importance 1 loses'),
     ('graph_weight', '1', 'number', 0, 100, NULL, 'score of one unit of relevance that flows in from linked lessons'),
@@ -389,7 +418,6 @@ $$;
 CREATE FUNCTION pgmnemo._setting_valid(value text, kind text, low float8, high float8, choices text[])
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT CASE
         WHEN choices IS NOT NULL THEN value = ANY (choices)
@@ -400,8 +428,8 @@ AS $$
         ELSE value::float8 BETWEEN low AND high
     END
 $$;
--- Every setting, typed; the first that cannot be used is an error that names its range. PostgreSQL cannot check a custom
--- setting when it is SET, so each use checks.
+-- Every setting, typed; the first that cannot be used is an error that names its range. PostgreSQL cannot check a
+-- custom setting when it is SET, so each use checks.
 CREATE FUNCTION pgmnemo._settings()
 RETURNS pgmnemo.settings
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -596,7 +624,8 @@ BEGIN
     IF config IS NULL THEN
         RAISE EXCEPTION 'pgmnemo.text_config is %, but must be a text search configuration', quote_literal(asked)
         USING ERRCODE = 'invalid_parameter_value',
-              HINT = 'SELECT cfgname FROM pg_ts_config lists them; one outside pg_catalog needs its schema, a temporary one does not do.';
+              HINT = 'SELECT cfgname FROM pg_ts_config lists them; one outside pg_catalog needs its schema, '
+                     'a temporary one does not do.';
     END IF;
     RETURN config;
 END
@@ -610,10 +639,12 @@ AS $$
     SELECT tsrange(b.since, b.since + CASE WHEN day IS NOT NULL THEN interval '1 day'
                                            WHEN month IS NULL THEN interval '1 year'
                                            ELSE coalesce(months, 1) * interval '1 month' END)
-      FROM unnest(CASE WHEN year IS NULL THEN ARRAY[extract(year FROM now)::integer, extract(year FROM now)::integer - 1]
+      FROM unnest(CASE WHEN year IS NULL
+                       THEN ARRAY[extract(year FROM now)::integer, extract(year FROM now)::integer - 1]
                        WHEN year > 0 THEN ARRAY[year] END) AS y (number)
      CROSS JOIN LATERAL (
-            SELECT make_timestamp(y.number, coalesce(month, 1), 1, 0, 0, 0) + (coalesce(day, 1) - 1) * interval '1 day') AS b (since)
+            SELECT make_timestamp(y.number, coalesce(month, 1), 1, 0, 0, 0) + (coalesce(day, 1) - 1) * interval '1 day')
+                   AS b (since)
      WHERE extract(month FROM b.since) = coalesce(month, 1) AND (year IS NOT NULL OR b.since <= now)
      ORDER BY b.since DESC
      LIMIT 1
@@ -688,7 +719,8 @@ AS $$
         ('season',  '(spring|summer|autumn|fall) (?:of |in )?(\d{4})\M',            '{season,year}'),
         ('season',  'last (spring|summer|autumn|fall|winter)\M',                   '{season}'),
         ('ago',     '(\w+)(?: of)? (day|week|month|year)s? (?:ago|back|earlier)\M', '{count,unit}'),
-        ('near',    '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)\M(?! before| after)', '{day}'),
+        ('near',    '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)'
+                    '\M(?! before| after)', '{day}'),
         ('past',    '(?:last|past|previous)(?: (\w+))? (day|week|month)s?\M(?! of)', '{count,unit}'),
         ('past',    '(?:in|over|during|within) the (?:last|past)(?: (\w+))? (year)s?\M', '{count,unit}'),
         ('span',    '(last|this) (year)\M',                                        '{which,unit}'),
@@ -731,7 +763,8 @@ BEGIN
          WHERE said ->> 'quarter' IN (q.name, q.place::text);
     ELSIF kind = 'ago' THEN
         since := now - many * unit_days * interval '24 hours';
-        slack := greatest(0.5, 0.12 * many * unit_days + CASE WHEN unit = 'day' THEN 0 ELSE 2 END) * interval '24 hours';
+        slack := greatest(0.5, 0.12 * many * unit_days + CASE WHEN unit = 'day' THEN 0 ELSE 2 END)
+                 * interval '24 hours';
         RETURN CASE WHEN many IS NOT NULL THEN tsrange(since - slack, since + slack) END;
     ELSIF kind = 'past' THEN
         unit_days := CASE unit WHEN 'month' THEN 31 ELSE unit_days END;
@@ -770,9 +803,11 @@ DECLARE
 BEGIN
     since := '{}';
     until := '{}';
-    IF remaining !~ '(19|20)\d\d|\d-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|valentine|new year|ago|back|earlier|yesterday|today|last|past|previous|this '
-       OR remaining !~ ('\d{4}|\m(january|february|march|april|may|june|july|august|september|october|november|december|'
-                        'jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|yesterday|'
+    IF remaining !~ '(19|20)\d\d|\d-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|valentine|'
+                    'new year|ago|back|earlier|yesterday|today|last|past|previous|this '
+       OR remaining !~ ('\d{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
+                        'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
+                        'yesterday|'
                         'today|(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))')
        OR as_of NOT BETWEEN '1000-01-01 UTC' AND '9999-12-31 UTC' THEN
         RETURN;
@@ -827,9 +862,11 @@ BEGIN
       FROM pg_roles r WHERE r.rolname IN (role, current_user) AND (r.rolsuper OR r.rolbypassrls)
      ORDER BY r.rolname = role DESC LIMIT 1;
     IF free IS NOT NULL AND coalesce(nullif(current_setting('pgmnemo.bypass_notice', true), ''), 'on') <> 'off' THEN
-        RAISE NOTICE 'no row-level security binds role %, % of this call: the verb alone keeps to tenant %', quote_ident(free),
+        RAISE NOTICE 'no row-level security binds role %, % of this call: the verb alone keeps to tenant %',
+              quote_ident(free),
               CASE WHEN free = role THEN 'the caller' ELSE 'the extension''s owner and so the one in force' END, tenant
-        USING HINT = 'Work as an ordinary role, with an ordinary role as owner; SET pgmnemo.bypass_notice = off silences this.';
+        USING HINT = 'Work as an ordinary role, with an ordinary role as owner; '
+                     'SET pgmnemo.bypass_notice = off silences this.';
     END IF;
     PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
 END
@@ -867,7 +904,8 @@ DECLARE
                       FROM pgmnemo.caller_key k);
 BEGIN
     IF NOT coalesce(caller.proof = proof, false) THEN
-        RAISE EXCEPTION 'the argument caller does not prove that role % calls', coalesce(quote_ident(caller.name), 'NULL')
+        RAISE EXCEPTION 'the argument caller does not prove that role % calls',
+              coalesce(quote_ident(caller.name), 'NULL')
         USING ERRCODE = 'insufficient_privilege', HINT = 'Leave it out: its default names whoever calls.';
     END IF;
     RETURN caller.name;
@@ -913,7 +951,8 @@ DECLARE
 BEGIN
     SELECT i.ordinal, coalesce(i.external_id, '') AS name, p.problem INTO wrong
       FROM unnest(lessons) WITH ORDINALITY
-           AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at, expires_at,
+           AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at,
+                 expires_at,
                  commit_sha, artifact_hash, verified_at, passages, vectors, position, ordinal)
      CROSS JOIN LATERAL (SELECT CASE
                 WHEN i.project_id IS NULL OR coalesce(i.external_id, '') = '' OR i.content IS NULL
@@ -979,11 +1018,14 @@ BEGIN
     SELECT count(*), min(i.external_id COLLATE "C") INTO bare, example
       FROM unnest(lessons) i WHERE i.commit_sha IS NULL AND i.artifact_hash IS NULL;
     IF bare > 0 AND gate = 'enforce' THEN
-        RAISE EXCEPTION '% of % lessons have no provenance, % among them', bare, cardinality(lessons), quote_literal(example)
+        RAISE EXCEPTION '% of % lessons have no provenance, % among them',
+              bare, cardinality(lessons), quote_literal(example)
         USING ERRCODE = 'check_violation',
-              HINT = 'Give commit_sha or artifact_hash, or SET pgmnemo.gate_strict to warn or off; nothing of the set was stored.';
+              HINT = 'Give commit_sha or artifact_hash, or SET pgmnemo.gate_strict to warn or off; '
+                     'nothing of the set was stored.';
     ELSIF bare > 0 THEN
-        RAISE WARNING '% of % lessons have no provenance, % among them', bare, cardinality(lessons), quote_literal(example);
+        RAISE WARNING '% of % lessons have no provenance, % among them',
+              bare, cardinality(lessons), quote_literal(example);
     END IF;
 END
 $$;
@@ -1154,9 +1196,11 @@ AS $$
         WHEN array_ndims(passages) > 1 OR array_ndims(vectors) > 1
         THEN 'must have passages and passage_embeddings in lists, not in tables'
         WHEN vectors IS NOT NULL AND coalesce(cardinality(passages), -1) <> cardinality(vectors)
-        THEN format('has %s passages, but %s passage_embeddings', coalesce(cardinality(passages), 0), cardinality(vectors))
+        THEN format('has %s passages, but %s passage_embeddings', coalesce(cardinality(passages), 0),
+                    cardinality(vectors))
         WHEN cardinality(passages) > 10000 THEN format('has %s passages, but may have 10,000', cardinality(passages))
-        WHEN array_position(passages, NULL) IS NOT NULL THEN format('has no text in passage %s', array_position(passages, NULL))
+        WHEN array_position(passages, NULL) IS NOT NULL
+        THEN format('has no text in passage %s', array_position(passages, NULL))
         WHEN EXISTS (SELECT FROM unnest(passages) p WHERE octet_length(p) > 50000000)
         THEN 'has a passage of more than 50000000 bytes'
         WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE @extschema:vector@.vector_dims(v) <> 1024)
@@ -1207,8 +1251,8 @@ BEGIN
            AND ((l.role, l.topic, l.content, l.importance, l.metadata, l.occurred_at, l.expires_at,
                  l.commit_sha, l.artifact_hash, l.verified_at, l.position, l.active)
                 IS DISTINCT FROM
-                (i.role, i.topic, i.content, coalesce(i.importance, 3::smallint), coalesce(i.metadata, '{}'), i.occurred_at,
-                 i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at, i.position, true)
+                (i.role, i.topic, i.content, coalesce(i.importance, 3::smallint), coalesce(i.metadata, '{}'),
+                 i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at, i.position, true)
                 OR pgmnemo._passages_differ(tenant, l.id, i.embedding, i.passages, i.passage_embeddings));
     END IF;
     IF changed IS NOT NULL THEN
@@ -1228,9 +1272,11 @@ BEGIN
     RETURN QUERY
     SELECT i.project_id, i.external_id, l.id, coalesce(w.outcome, 'unchanged')
       FROM ROWS FROM (unnest(lessons)) WITH ORDINALITY
-           AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at, expires_at,
+           AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at,
+                 expires_at,
                  commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position, ordinal)
-      LEFT JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
+      LEFT JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id
+                        AND l.external_id = i.external_id
       LEFT JOIN (SELECT n, 'inserted' FROM unnest(inserted) n
                  UNION ALL SELECT * FROM unnest(changed, outcomes)) AS w (id, outcome) ON w.id = l.id
      ORDER BY i.ordinal;
@@ -1266,7 +1312,8 @@ AS $$
 BEGIN
     IF cardinality(ids) = 1 THEN
         INSERT INTO pgmnemo.posting
-        SELECT tenant, l.project_id, u.lexeme, ids, ARRAY[u.frequency], ARRAY[l.token_count], 1, l.token_count, u.frequency,
+        SELECT tenant, l.project_id, u.lexeme, ids, ARRAY[u.frequency], ARRAY[l.token_count], 1,
+               l.token_count, u.frequency,
                l.token_count
           FROM pgmnemo.lesson l
          CROSS JOIN LATERAL (SELECT v.lexeme, cardinality(v.positions)::smallint FROM unnest(l.lexemes) v
@@ -1290,9 +1337,9 @@ BEGIN
      ORDER BY l.project_id, l.lexeme COLLATE "C";
 END
 $$;
--- BM25's statistics, the direction and the times of a question. By pgmnemo.statistics_scope a term is as rare as it is in
--- the tenant, in the scope that is searched, or in the mean of both; what bounds a term, and how many lessons hold it,
--- counts over the scope.
+-- BM25's statistics, the direction and the times of a question. By pgmnemo.statistics_scope a term is as rare as it is
+-- in the tenant, in the scope that is searched, or in the mean of both; what bounds a term, and how many lessons hold
+-- it, counts over the scope.
 CREATE FUNCTION pgmnemo._ask(scope pgmnemo.scope, words text, embedding @extschema:vector@.vector, moment timestamptz,
                              s pgmnemo.settings)
 RETURNS pgmnemo.question
@@ -1337,7 +1384,8 @@ BEGIN
            asked.terms, asked.queries, asked.idfs, asked.scales, asked.peaks, asked.postings
       FROM everything e
      CROSS JOIN LATERAL (
-            SELECT array_agg(t.lexeme) AS lexemes, array_agg(pgmnemo._term(t.lexeme)) AS queries, array_agg(t.idf) AS idfs,
+            SELECT array_agg(t.lexeme) AS lexemes, array_agg(pgmnemo._term(t.lexeme)) AS queries,
+                   array_agg(t.idf) AS idfs,
                    array_agg(t.scale) AS scales, array_agg(t.held) AS postings,
                    array_agg(pgmnemo._impact(t.scale, t.frequency, e.flat, e.per_token, t.shortest, asked.pivot)
                              + 1) AS peaks
@@ -1352,20 +1400,19 @@ BEGIN
 END
 $$;
 -- The whole BM25 (in units of 2^-40) of the most promising of these lessons that may be recalled, best first: of those
--- `most` that have the highest totals so far, or of all. A lesson's vector of lexemes is unpacked once: to join it with
--- nothing does that.
-CREATE FUNCTION pgmnemo._best_sums(scope pgmnemo.scope, asked pgmnemo.question, ids bigint[], totals float8[], most integer)
+-- `most` that have the highest totals so far, or of all.
+CREATE FUNCTION pgmnemo._best_sums(scope pgmnemo.scope, asked pgmnemo.question, ids bigint[], totals float8[],
+                                   most integer)
 RETURNS TABLE (lesson_id bigint, total float8)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT l.id, s.total
+    SELECT l.id, t.total
       FROM (SELECT h.id FROM (SELECT unnest(ids) AS id, unnest(totals) AS total) h
              ORDER BY CASE WHEN most IS NOT NULL THEN h.total END DESC LIMIT most) h
       JOIN pgmnemo.lesson l ON l.tenant_id = (scope).tenant AND l.id = h.id
-     CROSS JOIN LATERAL (SELECT l.lexemes || '' AS lexemes OFFSET 0) AS u
-     CROSS JOIN LATERAL pgmnemo._lesson_sum(u.lexemes, l.token_count, asked) AS s
+     CROSS JOIN LATERAL pgmnemo._lesson_terms(l.lexemes, l.token_count, asked, 0) t
      WHERE pgmnemo._recallable(l, scope)
-     ORDER BY s.total DESC, l.external_id, l.project_id
+     ORDER BY t.total DESC, l.external_id, l.project_id
 $$;
 CREATE FUNCTION pgmnemo._idf(lessons float8, holding float8)
 RETURNS float8
@@ -1376,7 +1423,8 @@ COMMENT ON FUNCTION pgmnemo._idf(float8, float8) IS 'inverse document frequency,
 -- In whole units of 2^-40 (1e-12), so that a sum below 8,192 is exact in any order: equal content gives equal
 -- bits, whichever way a lesson was found. scale = 2^40 * idf * (k1 + 1), flat = k1 * (1 - b), and
 -- per_token = k1 * b / mean length are the same for all lessons; no length below the pivot counts as shorter.
-CREATE FUNCTION pgmnemo._impact(scale float8, frequency float8, flat float8, per_token float8, tokens float8, pivot float8)
+CREATE FUNCTION pgmnemo._impact(scale float8, frequency float8, flat float8, per_token float8,
+                                tokens float8, pivot float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT round(scale * frequency / (frequency + flat + per_token * greatest(tokens, pivot))) $$;
@@ -1471,16 +1519,19 @@ BEGIN
     END IF;
 END
 $$;
--- The whole BM25 of a lesson (in units of 2^-40), read from the lesson. With weights of 1 the cover density of one term
--- is the number of times that it stands there.
-CREATE FUNCTION pgmnemo._lesson_sum(lexemes tsvector, tokens integer, asked pgmnemo.question)
-RETURNS TABLE (total float8)
+-- Of a lesson as a whole its BM25 (in units of 2^-40), and what the question's terms in it are worth where it has no
+-- passages: it may be long for good reason, so its length is held against it by half only (pgmnemo._terms_within). Its
+-- vector of lexemes is unpacked once: to join it with nothing does that. With weights of 1 the cover density of one
+-- term is the number of times that it stands there.
+CREATE FUNCTION pgmnemo._lesson_terms(lexemes tsvector, tokens integer, asked pgmnemo.question, bonus float8)
+RETURNS TABLE (total float8, worth float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT coalesce(sum(pgmnemo._impact(t.scale, ts_rank_cd('{1,1,1,1}', lexemes, t.query), (asked).flat,
-                                        (asked).per_token, tokens, (asked).pivot)), 0)
-      FROM unnest((asked).queries, (asked).scales) AS t (query, scale)
-     WHERE lexemes @@ t.query
+    SELECT coalesce(sum(pgmnemo._impact(t.scale, ts_rank_cd('{1,1,1,1}', u.whole, t.query), (asked).flat,
+                                        (asked).per_token, tokens, (asked).pivot)), 0),
+           coalesce(sum(t.idf + bonus), 0) * sqrt(least(1, (asked).pivot / greatest(length(lexemes), 1)))
+      FROM (SELECT lexemes || '' AS whole OFFSET 0) AS u
+      JOIN unnest((asked).queries, (asked).scales, (asked).idfs) AS t (query, scale, idf) ON u.whole @@ t.query
 $$;
 -- For every lesson in scope that holds one of the question's terms from place `first` to `last`, and each such term,
 -- its part of the lesson's BM25, read from the term's list; in units of 2^-40.
@@ -1489,7 +1540,8 @@ RETURNS TABLE (lesson_id bigint, part float8)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
     SELECT x.id, pgmnemo._impact(x.scale, x.frequency, x.flat, x.per_token, x.tokens, x.pivot)
-      FROM (SELECT a.flat, a.per_token, a.pivot, t.scale, unnest(p.lesson_ids) AS id, unnest(p.frequencies) AS frequency,
+      FROM (SELECT a.flat, a.per_token, a.pivot, t.scale, unnest(p.lesson_ids) AS id,
+                   unnest(p.frequencies) AS frequency,
                    unnest(p.token_counts) AS tokens
               FROM (SELECT (asked).flat AS flat, (asked).per_token AS per_token, (asked).pivot AS pivot OFFSET 0) a
              CROSS JOIN unnest((asked).terms[first:last], (asked).scales[first:last]) AS t (term, scale)
@@ -1500,7 +1552,8 @@ AS $$
 $$;
 -- Cuts one posting list into blocks of at most 128 lessons: a block stays in line in its row.
 CREATE FUNCTION pgmnemo._posting_blocks(lesson_ids bigint[], frequencies smallint[], token_counts integer[])
-RETURNS TABLE (lesson_ids bigint[], frequencies smallint[], token_counts integer[], lesson_count integer, token_total bigint,
+RETURNS TABLE (lesson_ids bigint[], frequencies smallint[], token_counts integer[],
+               lesson_count integer, token_total bigint,
                max_frequency smallint, min_tokens integer)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
@@ -1556,7 +1609,8 @@ RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT pgmnemo._bounded(-(stored OPERATOR(@extschema:vector@.<#>) @extschema:vector@.subvector(direction, 1, width::integer)))
+    SELECT pgmnemo._bounded(-(stored OPERATOR(@extschema:vector@.<#>)
+                              @extschema:vector@.subvector(direction, 1, width::integer)))
 $$;
 -- A caller's vector at the stored width. pgvector itself refuses NULL, NaN and infinity within it.
 CREATE FUNCTION pgmnemo._embedding(given real[])
@@ -1583,22 +1637,23 @@ END
 $$;
 -- How many lessons a scope may hold and still be read exactly. In a graph shared by many, a scope's own vectors are
 -- met the later the smaller its part of it: so the limit grows with the square root of what the graphs hold, from
--- 100,000 vectors on (by the planner's count of them). No graph, no limit.
+-- 100,000 vectors on (by the planner's count of them). Without graphs, or with graphs that are not sound, no limit.
 CREATE FUNCTION pgmnemo._exact_limit(exact_scan_limit float8)
 RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT CASE WHEN count(*) < 3 THEN 'Infinity'
+    SELECT CASE WHEN count(*) < 3 OR NOT pgmnemo._graphs_sound() THEN 'Infinity'
                 ELSE exact_scan_limit * sqrt(greatest(1, sum(greatest(c.reltuples, 0)) / 100000)) END
       FROM pg_class c
      WHERE c.oid IN (to_regclass('pgmnemo.passage_hnsw_384'), to_regclass('pgmnemo.passage_hnsw_768'),
                      to_regclass('pgmnemo.passage_hnsw_1024'))
 $$;
--- The `most` vectors in scope nearest to a direction through each HNSW index, one a width: approximate. enable_sort is off
--- because only the index gives the order without it. What the caller has set for the graphs must not decide how far
+-- The `most` vectors in scope nearest to a direction through each HNSW index, one a width: approximate. enable_sort is
+-- off because only the index gives the order without it. What the caller has set for the graphs must not decide how far
 -- a scan goes through other tenants' vectors: that would count them.
-CREATE FUNCTION pgmnemo._graph_rows(scope pgmnemo.scope, direction @extschema:vector@.halfvec, ef_search integer, most integer)
+CREATE FUNCTION pgmnemo._graph_rows(scope pgmnemo.scope, direction @extschema:vector@.halfvec,
+                                    ef_search integer, most integer)
 RETURNS TABLE (lesson_id bigint, distance float8)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -1608,7 +1663,8 @@ AS $$
 DECLARE
     names constant text[] := '{hnsw.ef_search,hnsw.iterative_scan,hnsw.max_scan_tuples,hnsw.scan_mem_multiplier}';
     widest constant integer := 1000;  -- the greatest hnsw.ef_search
-    before text[] := ARRAY(SELECT current_setting(n, true) FROM unnest(names) WITH ORDINALITY AS u (n, place) ORDER BY place);
+    before text[] := ARRAY(SELECT current_setting(n, true)
+                           FROM unnest(names) WITH ORDINALITY AS u (n, place) ORDER BY place);
     narrow @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 384);
     middle @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 768);
 BEGIN
@@ -1635,6 +1691,16 @@ BEGIN
      ORDER BY p.embedding::@extschema:vector@.halfvec(1024) OPERATOR(@extschema:vector@.<#>) direction LIMIT most;
     PERFORM set_config(n, value, true) FROM unnest(names, before) AS u (n, value);
 END
+$$;
+-- Whether pgvector's HNSW indexes may be trusted: before 0.8.4 a parallel build or a vacuum could spoil them. With an
+-- older one every scope is read exactly, whatever its size, and no vector enters a graph.
+CREATE FUNCTION pgmnemo._graphs_sound()
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT string_to_array(substring(e.extversion FROM '^[0-9]+[.][0-9]+[.][0-9]+'), '.')::integer[] >= '{0,8,4}'
+      FROM pg_extension e WHERE e.extname = 'vector'
 $$;
 -- Whether a scope holds more active lessons than that. Its first blocks are its oldest, hence full, and say it at
 -- once where it holds many more.
@@ -1668,9 +1734,11 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT coalesce(array_agg(c.project_id), '{}')
       FROM (SELECT i.project_id, count(*) AS n FROM unnest(lessons) i WHERE i.embedding IS NOT NULL GROUP BY 1) c
-     WHERE pgmnemo._holds_more(tenant, c.project_id, c.project_id, exact_scan_limit - c.n)
-        OR pgmnemo._holds_more(tenant, '00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff',
-                               10 * exact_scan_limit)
+     WHERE pgmnemo._graphs_sound()
+       AND (pgmnemo._holds_more(tenant, c.project_id, c.project_id, exact_scan_limit - c.n)
+            OR pgmnemo._holds_more(tenant, '00000000-0000-0000-0000-000000000000',
+                                   'ffffffff-ffff-ffff-ffff-ffffffffffff',
+                                   10 * exact_scan_limit))
 $$;
 -- A vector as it is kept: its direction alone, in half precision, at the narrowest width that leaves only zeros out.
 CREATE FUNCTION pgmnemo._narrowed(given @extschema:vector@.vector)
@@ -1704,7 +1772,7 @@ DECLARE
     more_times   constant integer := 8;    -- how many times as many are asked for where they were too few
     graph_most   constant integer := 16;   -- vectors for each lesson wanted up to which the graphs are asked
     all_of_them  constant bigint := 2000000000;
-    large boolean := asked.held > pgmnemo._exact_limit(s.exact_scan_limit);
+    large boolean;
     most integer := vectors_each * depth;
     seen bigint;
     found_ids bigint[];
@@ -1712,6 +1780,7 @@ BEGIN
     IF asked.direction IS NULL THEN
         RETURN '{}';
     END IF;
+    large := asked.held > pgmnemo._exact_limit(s.exact_scan_limit);
     LOOP
         WITH near AS MATERIALIZED (
             SELECT g.* FROM pgmnemo._graph_rows(scope, asked.direction, s.ef_search, most) g WHERE large
@@ -1723,7 +1792,7 @@ BEGIN
         )
         SELECT (SELECT count(*) FROM near),
                ARRAY(SELECT n.lesson_id
-                       FROM lessons n
+                       FROM (SELECT * FROM lessons ORDER BY distance OFFSET 0) n
                       CROSS JOIN LATERAL (
                             SELECT l.external_id, l.project_id FROM pgmnemo.lesson l
                              WHERE l.tenant_id = scope.tenant AND l.id = n.lesson_id AND pgmnemo._recallable(l, scope)
@@ -1741,7 +1810,8 @@ BEGIN
 END
 $$;
 -- The `most` vectors in scope nearest to a direction, by reading them all: exact. The index alone has what it takes.
-CREATE FUNCTION pgmnemo._vector_rows(scope pgmnemo.scope, direction @extschema:vector@.halfvec, flags boolean[], most integer)
+CREATE FUNCTION pgmnemo._vector_rows(scope pgmnemo.scope, direction @extschema:vector@.halfvec,
+                                     flags boolean[], most integer)
 RETURNS TABLE (lesson_id bigint, distance float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -1752,7 +1822,8 @@ DECLARE
 BEGIN
     RETURN QUERY
     SELECT p.lesson_id,
-           p.embedding OPERATOR(@extschema:vector@.<#>) CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE direction END AS distance
+           p.embedding OPERATOR(@extschema:vector@.<#>)
+             CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE direction END AS distance
       FROM pgmnemo.passage p
      WHERE p.tenant_id = scope.tenant AND p.indexed = ANY (flags) AND p.width = ANY ('{384,768,1024}')
        AND p.project_id BETWEEN scope.first_project AND scope.last_project AND p.embedding IS NOT NULL
@@ -1769,13 +1840,13 @@ AS $$
     SELECT coalesce((SELECT w FROM unnest('{384,768}'::integer[]) AS w
                       WHERE w < @extschema:vector@.vector_dims(whole)
                         AND @extschema:vector@.l2_norm(
-                                @extschema:vector@.subvector(whole, w + 1, @extschema:vector@.vector_dims(whole) - w)) = 0
+                                @extschema:vector@.subvector(whole, w + 1,
+                                                             @extschema:vector@.vector_dims(whole) - w)) = 0
                       ORDER BY w LIMIT 1),
                     @extschema:vector@.vector_dims(whole))
 $$;
 -- What each of these lessons is worth by itself, with the part of its BM25 that is known or NULL. A lesson without
--- passages is its own; so is a vector that stands for passages which have none. A vector of lexemes is unpacked once:
--- to join it with nothing does that.
+-- passages is its own; so is a vector that stands for passages which have none.
 CREATE FUNCTION pgmnemo._candidates(scope pgmnemo.scope, ids bigint[], totals float8[], asked pgmnemo.question,
                                     s pgmnemo.settings, by_words boolean, moment timestamptz)
 RETURNS pgmnemo.candidate[]
@@ -1783,51 +1854,39 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    unit constant float8 := pgmnemo._unit();
     narrow @extschema:vector@.halfvec := @extschema:vector@.subvector(asked.direction, 1, 384);
     middle @extschema:vector@.halfvec := @extschema:vector@.subvector(asked.direction, 1, 768);
-    found pgmnemo.candidate[];
+    timed boolean := cardinality(asked.since) > 0;
 BEGIN
-    found := ARRAY(
-        SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.role = 'assistant',
-                   c.cosine, c.bm25, c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal, 0, 0,
+    RETURN ARRAY(
+        SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.token_count, l.role = 'assistant',
+                   p.own, coalesce(g.total, t.total) / pgmnemo._unit(),
+                   CASE WHEN p.passages > 0 THEN p.terms ELSE t.worth END,
+                   coalesce(p.cosines[1], p.own),
+                   coalesce((p.cosines[1] + coalesce(p.cosines[2], p.cosines[1])) / 2, p.own),
+                   CASE WHEN timed THEN pgmnemo._temporal(l.occurred_at, asked.since, asked.until) ELSE 0 END, 0, 0,
                    pgmnemo._recency(moment, coalesce(l.occurred_at, l.stored_at), s.recency_half_life),
-                   pgmnemo._importance(l.importance), 0, NULL)::pgmnemo.candidate
+                   pgmnemo._importance(l.importance), 0)::pgmnemo.candidate
           FROM unnest(ids, totals) AS g (id, total)
-          JOIN pgmnemo.lesson l ON l.tenant_id = scope.tenant AND l.id = g.id
          CROSS JOIN LATERAL (
-                SELECT max(v.cosine) FILTER (WHERE v.number = 0) AS own, max(v.terms) AS terms, max(v.number) AS passages,
+                SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = scope.tenant AND l.id = g.id OFFSET 0) l
+         CROSS JOIN LATERAL (
+                SELECT max(v.cosine) FILTER (WHERE v.number = 0) AS own, max(v.terms) AS terms,
+                       max(v.number) AS passages,
                        array_agg(v.cosine ORDER BY v.cosine DESC)
                            FILTER (WHERE v.number > 0 AND v.cosine IS NOT NULL) AS cosines
                   FROM (SELECT p.number,
                                pgmnemo._bounded(-(p.embedding OPERATOR(@extschema:vector@.<#>)
-                                   CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE asked.direction END)) AS cosine,
+                                   CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE asked.direction END
+                               )) AS cosine,
                                CASE WHEN by_words AND p.number > 0
-                                    THEN (SELECT t.worth FROM pgmnemo._terms_within(
-                                         p.lexemes, asked, s.passage_term_bonus) t) END AS terms
+                                    THEN (SELECT t.worth
+                                            FROM pgmnemo._terms_within(p.lexemes, asked, s.passage_term_bonus) t)
+                               END AS terms
                           FROM pgmnemo.passage p
                          WHERE p.tenant_id = scope.tenant AND p.lesson_id = l.id) v) p
-         CROSS JOIN LATERAL (
-                SELECT CASE WHEN by_words AND (g.total IS NULL OR p.passages IS NULL OR p.passages = 0)
-                            THEN l.lexemes || '' END AS lexemes OFFSET 0) AS u
-         CROSS JOIN LATERAL (
-                SELECT p.own AS cosine,
-                       CASE WHEN by_words
-                            THEN coalesce(g.total, (SELECT b.total FROM pgmnemo._lesson_sum(u.lexemes, l.token_count, asked) b))
-                                 / unit END AS bm25,
-                       CASE WHEN by_words AND coalesce(p.passages, 0) = 0
-                            THEN (SELECT t.worth FROM pgmnemo._terms_within(
-                                     u.lexemes, asked, s.passage_term_bonus) t)
-                            ELSE p.terms END AS passage_terms,
-                       coalesce(p.cosines[1], p.own) AS passage_cosine,
-                       coalesce((p.cosines[1] + coalesce(p.cosines[2], p.cosines[1])) / 2, p.own) AS pair_cosine,
-                       CASE WHEN cardinality(asked.since) > 0
-                            THEN pgmnemo._temporal(l.occurred_at, asked.since, asked.until)
-                            ELSE 0 END AS temporal OFFSET 0) c);
-    FOR place IN 1 .. cardinality(found) LOOP
-        found[place].relevance := pgmnemo._relevance(found[place], s);
-    END LOOP;
-    RETURN found;
+          LEFT JOIN LATERAL pgmnemo._lesson_terms(l.lexemes, l.token_count, asked, s.passage_term_bonus) t
+            ON by_words AND (g.total IS NULL OR p.passages IS NULL OR p.passages = 0));
 END
 $$;
 CREATE FUNCTION pgmnemo._check_recall(k integer, mode text, has_embedding boolean, has_text boolean,
@@ -1857,24 +1916,23 @@ BEGIN
 END
 $$;
 -- The score has one home, this function: what each component adds to it, in the order in which it is summed up. A leg
--- that was not asked adds nothing. What an assistant says itself counts for less: it repeats what it was told.
+-- that was not asked adds nothing.
 CREATE FUNCTION pgmnemo._contributions(c pgmnemo.candidate, s pgmnemo.settings)
 RETURNS float8[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT ARRAY[
-        v.share * (s).bm25_weight * coalesce((c).bm25, 0),
-        v.share * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
-        v.share * (s).passage_cosine_weight * greatest((c).passage_cosine, 0),
-        v.share * (s).pair_cosine_weight * greatest((c).pair_cosine, 0),
-        v.share * (s).cosine_weight * greatest((c).cosine, 0),
-        v.share * (s).temporal_weight * (c).temporal,
+        pgmnemo._share(c, s) * (s).bm25_weight * coalesce((c).bm25, 0),
+        pgmnemo._share(c, s) * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
+        pgmnemo._share(c, s) * (s).passage_cosine_weight * greatest((c).passage_cosine, 0),
+        pgmnemo._share(c, s) * (s).pair_cosine_weight * greatest((c).pair_cosine, 0),
+        pgmnemo._share(c, s) * (s).cosine_weight * greatest((c).cosine, 0),
+        pgmnemo._share(c, s) * (s).temporal_weight * (c).temporal,
         (s).context_weight * (c).context,
         (s).neighbours_weight * (c).neighbours,
         (s).recency_weight * (c).recency,
         (s).importance_weight * (c).importance,
         (s).graph_weight * (c).graph]
-      FROM (SELECT CASE WHEN (c).assistant THEN (s).assistant_weight ELSE 1 END AS share OFFSET 0) v
 $$;
 
 COMMENT ON FUNCTION pgmnemo._contributions IS 'what bm25, passage_terms, passage_cosine, pair_cosine, cosine, temporal, context, neighbours, recency, importance and graph add to the score of a candidate, in this order';
@@ -1891,7 +1949,8 @@ AS $$
      LIMIT wanted
 $$;
 -- Graph proximity of every lesson that an edge joins, directly or not, to one of the seeds.
-CREATE FUNCTION pgmnemo._graph_leg(scope pgmnemo.scope, candidates pgmnemo.candidate[], seeds bigint[], s pgmnemo.settings)
+CREATE FUNCTION pgmnemo._graph_leg(scope pgmnemo.scope, candidates pgmnemo.candidate[],
+                                   seeds bigint[], s pgmnemo.settings)
 RETURNS TABLE (lesson_id bigint, graph float8)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -1901,11 +1960,9 @@ DECLARE
     least_width constant integer := 200;  -- lessons that each step keeps at least
     strengths float8[];
 BEGIN
-    IF s.graph_weight = 0 OR NOT EXISTS (SELECT FROM pgmnemo.lesson_edge e WHERE e.tenant_id = scope.tenant) THEN
-        RETURN;
-    END IF;
-    strengths := ARRAY(SELECT c.relevance FROM unnest(seeds) WITH ORDINALITY AS d (id, place)
-                         JOIN unnest(candidates) c ON c.lesson_id = d.id ORDER BY d.place);
+    strengths := ARRAY(SELECT r.relevance FROM unnest(seeds) WITH ORDINALITY AS d (id, place)
+                         JOIN unnest(candidates) c ON c.lesson_id = d.id
+                        CROSS JOIN LATERAL pgmnemo._relevance(c, s) r ORDER BY d.place);
     RETURN QUERY
     SELECT g.lesson_id, max(g.graph)
       FROM pgmnemo._graph_proximity(scope, seeds, strengths, s.graph_depth, greatest(s.pool_depth, least_width)) g
@@ -1916,7 +1973,8 @@ $$;
 -- paths of at most `depth` edges of the seed's relevance times, for each edge, half its weight. Paths lead
 -- through active lessons that are valid at the time and pass the gate, of whichever project and role.
 -- Each step keeps at most `width` lessons, so hubs and cycles cost no more than that.
-CREATE FUNCTION pgmnemo._graph_proximity(scope pgmnemo.scope, seed_ids bigint[], seed_relevances float8[], depth integer,
+CREATE FUNCTION pgmnemo._graph_proximity(scope pgmnemo.scope, seed_ids bigint[], seed_relevances float8[],
+                                         depth integer,
                                          width integer)
 RETURNS TABLE (lesson_id bigint, graph float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -1941,7 +1999,8 @@ BEGIN
                        ) AS e (id, weight, valid_from, valid_to)
                  CROSS JOIN LATERAL (
                         SELECT l.id, l.external_id, l.project_id FROM pgmnemo.lesson l
-                         WHERE l.tenant_id = scope.tenant AND l.id = e.id AND pgmnemo._recallable(l, anywhere) OFFSET 0) l
+                         WHERE l.tenant_id = scope.tenant AND l.id = e.id
+                           AND pgmnemo._recallable(l, anywhere) OFFSET 0) l
                  WHERE e.id <> f.seed
                    AND (scope.valid_at IS NULL OR (coalesce(e.valid_from <= scope.valid_at, true)
                                                    AND coalesce(scope.valid_at < e.valid_to, true)))
@@ -1961,28 +2020,37 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT (level - 3) / 2.0::float8 $$;
 
 COMMENT ON FUNCTION pgmnemo._importance(integer) IS 'from -1 to 1: (level - 3) / 2, level from 1 to 5';
--- The relevance that reaches each candidate from the lessons up to two places before and after it: an answer often follows
--- its question, and a thought goes on in the next turn. Of a lesson two places away the less passes, the longer the one
--- between is; where none is between, a session ends. An assistant's lesson gains nothing, for it repeats; and nothing
--- comes from an assistant's lesson to those after it, only to the one that it answers.
-CREATE FUNCTION pgmnemo._neighbours(scope pgmnemo.scope, candidates pgmnemo.candidate[], half_length float8)
+-- The relevance that reaches candidates from those up to two places before and after (pgmnemo._passed): an answer often
+-- follows its question, and a thought goes on in the next turn. An assistant's lesson gains nothing, for it repeats;
+-- and nothing comes from an assistant's lesson to those after it, only to the ones that it answers.
+CREATE FUNCTION pgmnemo._neighbours(candidates pgmnemo.candidate[], s pgmnemo.settings)
 RETURNS TABLE (lesson_id bigint, neighbours float8)
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT c.lesson_id, sum(o.relevance * CASE WHEN abs(d.step) = 1 THEN 1 ELSE power(0.5::float8, least(b.words / half_length, 1000)) END
-                             ORDER BY d.step, o.external_id)
-      FROM unnest(candidates) c
-     CROSS JOIN unnest('{-2,-1,1,2}'::integer[]) AS d (step)
-      JOIN unnest(candidates) o ON o.project_id = c.project_id AND o.place = c.place + d.step
-      LEFT JOIN LATERAL (
-            SELECT max(l.token_count) AS words FROM pgmnemo.lesson l
-             WHERE abs(d.step) = 2 AND l.tenant_id = (scope).tenant AND l.project_id = c.project_id
-               AND l.position = c.place + d.step / 2 AND l.active) b ON true
-     WHERE NOT coalesce(c.assistant, false) AND NOT (d.step < 0 AND coalesce(o.assistant, false))
-       AND (abs(d.step) = 1 OR b.words IS NOT NULL)
-     GROUP BY c.lesson_id
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT c.lesson_id,
+           pgmnemo._passed(c.before_step, c.before, c.before_words, c.earlier_step, c.earlier, s.neighbours_half_length)
+           + pgmnemo._passed(c.after_step, c.after, c.after_words, c.later_step, c.later, s.neighbours_half_length)
+      FROM (SELECT c.lesson_id, c.assistant,
+                   c.place - lag(c.place) OVER places AS before_step, lag(c.words) OVER places AS before_words,
+                   lag(g.onward) OVER places AS before,
+                   c.place - lag(c.place, 2) OVER places AS earlier_step, lag(g.onward, 2) OVER places AS earlier,
+                   lead(c.place) OVER places - c.place AS after_step, lead(c.words) OVER places AS after_words,
+                   lead(r.relevance) OVER places AS after,
+                   lead(c.place, 2) OVER places - c.place AS later_step, lead(r.relevance, 2) OVER places AS later
+              FROM unnest(candidates) c
+             CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+             CROSS JOIN LATERAL (SELECT CASE WHEN c.assistant THEN 0 ELSE r.relevance END) AS g (onward)
+             WHERE c.place IS NOT NULL
+            WINDOW places AS (PARTITION BY c.project_id ORDER BY c.place, c.external_id)) c
+     WHERE c.assistant IS NOT TRUE;
+END
 $$;
+
+COMMENT ON FUNCTION pgmnemo._neighbours IS 'neighbours component, 0 or more, in units of relevance, of candidates with a position';
 -- By what the best passage of a lesson is told: the less the better.
 CREATE FUNCTION pgmnemo._passage_worth(p pgmnemo.passage, asked pgmnemo.question, s pgmnemo.settings)
 RETURNS float8
@@ -1993,22 +2061,36 @@ AS $$
            - (s).passage_terms_weight * (SELECT t.worth FROM pgmnemo._terms_within(
                 (p).lexemes, asked, (s).passage_term_bonus) t)
 $$;
--- The candidates of one recall with all their components, and by which way each came: the best of each leg, others in key
--- order where fewer than k are left, neighbours of the most relevant, and what the graph adds. `lesson` joins them last, where none did, to see what it
--- would be worth.
+-- The relevance that comes from one side: from the candidate next to a lesson, and across it from the one two places
+-- away, the less of it, the longer the one between is. A `step` is how many places away one is; a place without a
+-- candidate lets nothing pass.
+CREATE FUNCTION pgmnemo._passed(near_step integer, near float8, near_words integer, far_step integer, far float8,
+                                half_length float8)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT CASE WHEN near_step = 1 THEN near ELSE 0 END
+         + CASE WHEN near_step = 1 AND far_step = 2 THEN far * power(0.5::float8, least(near_words / half_length, 1000))
+                ELSE 0 END
+$$;
+-- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each
+-- leg, others in key order where fewer than k are left, neighbours of the most relevant, and what the graph adds.
+-- `lesson` joins them last, where none did, to see what it would be worth.
 CREATE FUNCTION pgmnemo._pool(
     scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
     lesson bigint, OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
-    OUT linked bigint[], OUT seeds bigint[], OUT candidates pgmnemo.candidate[])
+    OUT near bigint[], OUT nears float8[], OUT linked bigint[], OUT graphs float8[], OUT seeds bigint[],
+    OUT candidates pgmnemo.candidate[])
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    reach constant integer := 2;  -- places before and after a lesson at which its neighbours are
     depth integer := greatest(s.pool_depth, k);
     ids bigint[];
     totals float8[];
-    graphs float8[];
     more bigint[];
+    placed boolean;
 BEGIN
     SELECT coalesce(array_agg(t.lesson_id), '{}'), coalesce(array_agg(t.total), '{}') INTO by_keyword, totals
       FROM pgmnemo._keyword_leg(scope, asked, depth) t;
@@ -2019,39 +2101,68 @@ BEGIN
         ids := ids || filled;
     END IF;
     candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
-    added := ARRAY(
-        SELECT DISTINCT l.id
-          FROM (SELECT c.project_id, c.place FROM unnest(candidates) c
-                 ORDER BY c.relevance DESC, c.external_id, c.project_id LIMIT s.neighbours_seeds) c
-          JOIN pgmnemo.lesson l ON l.tenant_id = scope.tenant AND l.project_id = c.project_id
-                               AND l.position BETWEEN c.place - 2 AND c.place + 2
-         WHERE s.neighbours_weight > 0 AND l.id <> ALL (ids) AND pgmnemo._recallable(l, scope));
-    IF cardinality(added) > 0 THEN
-        ids := ids || added;
-        candidates := candidates || pgmnemo._candidates(scope, added, '{}', asked, s, by_words, moment);
+    placed := s.neighbours_weight > 0 AND EXISTS (SELECT FROM unnest(candidates) c WHERE c.place IS NOT NULL);
+    IF placed THEN
+        added := ARRAY(
+            SELECT DISTINCT l.id
+              FROM (SELECT c.project_id, c.place FROM unnest(candidates) c CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+                     WHERE c.place IS NOT NULL
+                     ORDER BY r.relevance DESC, c.external_id, c.project_id LIMIT s.neighbours_seeds) c
+             CROSS JOIN LATERAL (
+                    SELECT l.id FROM pgmnemo.lesson l
+                     WHERE l.tenant_id = scope.tenant AND l.project_id = c.project_id
+                       AND l.position BETWEEN c.place - reach AND c.place + reach
+                       AND l.id <> ALL (ids) AND pgmnemo._recallable(l, scope) OFFSET 0) l);
+        IF cardinality(added) > 0 THEN
+            ids := ids || added;
+            candidates := candidates || pgmnemo._candidates(scope, added, '{}', asked, s, by_words, moment);
+        END IF;
     END IF;
-    seeds := ARRAY(SELECT c.lesson_id FROM unnest(candidates) c WHERE c.relevance > 0
-                    ORDER BY c.relevance DESC, c.external_id, c.project_id LIMIT s.graph_seeds);
-    SELECT coalesce(array_agg(g.lesson_id), '{}'), coalesce(array_agg(g.graph), '{}') INTO linked, graphs
-      FROM pgmnemo._graph_leg(scope, candidates, seeds, s) g;
+    IF s.graph_weight > 0 AND EXISTS (SELECT FROM pgmnemo.lesson_edge e WHERE e.tenant_id = scope.tenant) THEN
+        seeds := ARRAY(SELECT c.lesson_id FROM unnest(candidates) c CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+                        WHERE r.relevance > 0
+                        ORDER BY r.relevance DESC, c.external_id, c.project_id LIMIT s.graph_seeds);
+        SELECT coalesce(array_agg(g.lesson_id), '{}'), coalesce(array_agg(g.graph), '{}') INTO linked, graphs
+          FROM pgmnemo._graph_leg(scope, candidates, seeds, s) g;
+    END IF;
     IF NOT linked <@ ids OR lesson <> ALL (ids) THEN
-        more := ARRAY(SELECT l.id FROM pgmnemo.lesson l
-                       WHERE l.tenant_id = scope.tenant AND l.id = ANY (linked || lesson) AND l.id <> ALL (ids)
-                         AND (l.id = lesson OR pgmnemo._recallable(l, scope)
-                              AND l.project_id BETWEEN scope.first_project AND scope.last_project));
+        more := ARRAY(SELECT l.id FROM unnest(linked || lesson) AS w (id)
+                       CROSS JOIN LATERAL (
+                              SELECT l.id FROM pgmnemo.lesson l
+                               WHERE l.tenant_id = scope.tenant AND l.id = w.id AND l.id <> ALL (ids)
+                                 AND (l.id = lesson
+                                      OR pgmnemo._recallable(l, scope)
+                                         AND l.project_id BETWEEN scope.first_project AND scope.last_project)
+                              OFFSET 0) l
+                       GROUP BY l.id);
         candidates := candidates || pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);
     END IF;
-    candidates := pgmnemo._related(scope, candidates, linked, graphs, s.neighbours_half_length);
+    IF placed THEN
+        SELECT array_agg(n.lesson_id), array_agg(n.neighbours) INTO near, nears
+          FROM pgmnemo._neighbours(candidates, s) n;
+    END IF;
 END
 $$;
--- Every candidate with its score and rank.
-CREATE FUNCTION pgmnemo._ranked(candidates pgmnemo.candidate[], s pgmnemo.settings)
+-- Every candidate with what comes to it from others, its score and its rank. context: the greatest relevance among
+-- those of the same project and the same moment.
+CREATE FUNCTION pgmnemo._ranked(candidates pgmnemo.candidate[], near bigint[], nears float8[], linked bigint[],
+                                graphs float8[], s pgmnemo.settings)
 RETURNS TABLE (rank bigint, score float8, own pgmnemo.candidate)
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT row_number() OVER (ORDER BY x.score DESC, (x.c).external_id, (x.c).project_id), x.score, x.c
-      FROM (SELECT c, pgmnemo._score(c, s) AS score FROM unnest(candidates) AS c OFFSET 0) x
+    SELECT row_number() OVER (ORDER BY x.score DESC, (d.own).external_id, (d.own).project_id), x.score, d.own
+      FROM (SELECT ROW(c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.words, c.assistant, c.cosine,
+                       c.bm25, c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal,
+                       CASE WHEN c.occurred_at IS NULL THEN r.relevance
+                            ELSE max(r.relevance) OVER (PARTITION BY c.project_id, c.occurred_at) END,
+                       coalesce(n.neighbours, 0), c.recency, c.importance,
+                       coalesce(g.graph, 0))::pgmnemo.candidate AS own
+              FROM unnest(candidates) c
+             CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+              LEFT JOIN unnest(near, nears) AS n (id, neighbours) ON n.id = c.lesson_id
+              LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id
+            OFFSET 0) d
+     CROSS JOIN LATERAL pgmnemo._score(d.own, s) x
 $$;
 -- Which lessons a call may answer with; the same in every leg.
 CREATE FUNCTION pgmnemo._recallable(l pgmnemo.lesson, scope pgmnemo.scope)
@@ -2068,37 +2179,18 @@ $$;
 -- distance of two of them may be longer than an interval.
 CREATE FUNCTION pgmnemo._recency(as_of timestamptz, happened timestamptz, half_life_days float8)
 RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
     SELECT power(0.5::float8, least(greatest(date_part('epoch', as_of) - date_part('epoch', happened), 0)
                                     / (86400 * half_life_days), 1000))
 $$;
 
 COMMENT ON FUNCTION pgmnemo._recency(timestamptz, timestamptz, float8) IS 'above 0, at most 1: 0.5 ^ (age in days / half-life in days); what lies after as_of has age 0';
--- Candidates with what comes to them from others: context, neighbours and graph.
-CREATE FUNCTION pgmnemo._related(scope pgmnemo.scope, candidates pgmnemo.candidate[], linked bigint[], graphs float8[],
-                                 half_length float8)
-RETURNS pgmnemo.candidate[]
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-    RETURN ARRAY(
-        SELECT ROW(c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.assistant, c.cosine, c.bm25,
-                   c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal,
-                   CASE WHEN c.occurred_at IS NULL THEN c.relevance
-                        ELSE max(c.relevance) OVER (PARTITION BY c.project_id, c.occurred_at) END,
-                   coalesce(n.neighbours, 0), c.recency, c.importance, coalesce(g.graph, 0), c.relevance)::pgmnemo.candidate
-          FROM unnest(candidates) c
-          LEFT JOIN pgmnemo._neighbours(scope, candidates, half_length) n ON n.lesson_id = c.lesson_id
-          LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id);
-END
-$$;
 -- What a candidate is worth by itself: the first six of its contributions.
 CREATE FUNCTION pgmnemo._relevance(c pgmnemo.candidate, s pgmnemo.settings)
-RETURNS float8
+RETURNS TABLE (relevance float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT sum(x) FROM unnest((pgmnemo._contributions(c, s))[:6]) AS x $$;
+AS $$ SELECT v[1] + v[2] + v[3] + v[4] + v[5] + v[6] FROM (SELECT pgmnemo._contributions(c, s) AS v OFFSET 0) x $$;
 
 COMMENT ON FUNCTION pgmnemo._relevance IS 'what a candidate is worth without context, neighbours, recency, importance and graph';
 -- The scope of a recall: one project, or with NULL all of the tenant.
@@ -2112,11 +2204,19 @@ AS $$
                coalesce(project, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), gate, role, valid_at)::pgmnemo.scope
 $$;
 CREATE FUNCTION pgmnemo._score(c pgmnemo.candidate, s pgmnemo.settings)
-RETURNS float8
+RETURNS TABLE (score float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT sum(x) FROM unnest(pgmnemo._contributions(c, s)) AS x $$;
+AS $$
+    SELECT v[1] + v[2] + v[3] + v[4] + v[5] + v[6] + v[7] + v[8] + v[9] + v[10] + v[11]
+      FROM (SELECT pgmnemo._contributions(c, s) AS v OFFSET 0) x
+$$;
 
 COMMENT ON FUNCTION pgmnemo._score IS 'the score by which recall ranks: the sum of a candidate''s contributions';
+-- What an assistant says counts for less: much of it repeats what it was told.
+CREATE FUNCTION pgmnemo._share(c pgmnemo.candidate, s pgmnemo.settings)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT CASE WHEN (c).assistant THEN (s).assistant_weight ELSE 1 END $$;
 -- That the gate hides lessons must not stay unsaid: an empty answer would look like an empty memory.
 CREATE FUNCTION pgmnemo._tell_hidden(scope pgmnemo.scope)
 RETURNS void
@@ -2135,15 +2235,16 @@ BEGIN
              WHERE l.tenant_id = scope.tenant AND l.project_id BETWEEN scope.first_project AND scope.last_project
                AND l.active AND l.commit_sha IS NULL AND l.artifact_hash IS NULL LIMIT counted) h;
     IF hidden > 0 THEN
-        RAISE NOTICE 'pgmnemo.gate_strict is enforce and hides % in scope, which have neither commit_sha nor artifact_hash',
+        RAISE NOTICE 'pgmnemo.gate_strict is enforce and hides % in scope, which have neither commit_sha nor '
+                     'artifact_hash',
               CASE WHEN hidden = counted THEN counted || ' lessons or more' WHEN hidden = 1 THEN '1 lesson'
                    ELSE hidden || ' lessons' END
         USING HINT = 'SET pgmnemo.gate_strict = warn or off to recall them.';
     END IF;
 END
 $$;
--- What the question's terms that stand in a passage are worth; of a passage with more different words than the pivot, as
--- much less as it has more.
+-- What the question's terms that stand in a passage are worth. In one with more different words than the pivot they
+-- stand by chance the more often, the longer it is, and are worth as much less.
 CREATE FUNCTION pgmnemo._terms_within(lexemes tsvector, asked pgmnemo.question, bonus float8)
 RETURNS TABLE (worth float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -2163,7 +2264,8 @@ AS $$
      CROSS JOIN LATERAL (
             SELECT count(*) AS n, coalesce(sum(x.tokens), 0) AS total, coalesce(max(x.frequency), 0) AS highest,
                    coalesce(min(x.tokens), 0) AS least, bool_and(coalesce(x.id > x.previous, x.place = 1)) AS ascending,
-                   (cardinality(p.frequencies), cardinality(p.token_counts)) = (cardinality(p.lesson_ids), cardinality(p.lesson_ids))
+                   (cardinality(p.frequencies), cardinality(p.token_counts))
+                   = (cardinality(p.lesson_ids), cardinality(p.lesson_ids))
                    AS alike
               FROM (SELECT u.*, lag(u.id) OVER (ORDER BY u.place) AS previous
                       FROM unnest(p.lesson_ids, p.frequencies, p.token_counts) WITH ORDINALITY
@@ -2176,7 +2278,8 @@ AS $$
             ('block not in ascending order', p.lesson_ids::text, NULL, b.alike AND NOT b.ascending),
             ('block with wrong lesson_count', p.lesson_count::text, b.n::text, b.alike AND p.lesson_count <> b.n),
             ('block with wrong token_total', p.token_total::text, b.total::text, b.alike AND p.token_total <> b.total),
-            ('block with wrong max_frequency', p.max_frequency::text, b.highest::text, b.alike AND p.max_frequency <> b.highest),
+            ('block with wrong max_frequency', p.max_frequency::text, b.highest::text,
+             b.alike AND p.max_frequency <> b.highest),
             ('block with wrong min_tokens', p.min_tokens::text, b.least::text, b.alike AND p.min_tokens <> b.least)
            ) AS w (problem, found, wanted, so)
      WHERE p.tenant_id = tenant AND w.so
@@ -2223,9 +2326,11 @@ DECLARE
     own_config text := coalesce(current_setting('pgmnemo.text_config', true), '');
     stale record;
 BEGIN
-    FOR stale IN SELECT s.config, array_agg(s.lesson_id) AS ids FROM pgmnemo._stale_lessons(tenant) s GROUP BY s.config LOOP
+    FOR stale IN SELECT s.config, array_agg(s.lesson_id) AS ids
+                 FROM pgmnemo._stale_lessons(tenant) s GROUP BY s.config LOOP
         PERFORM set_config('pgmnemo.text_config', coalesce(stale.config::text, own_config), true);
-        UPDATE pgmnemo.lesson l SET lexemes = '', token_count = -1 WHERE l.tenant_id = tenant AND l.id = ANY (stale.ids);
+        UPDATE pgmnemo.lesson l SET lexemes = '', token_count = -1
+         WHERE l.tenant_id = tenant AND l.id = ANY (stale.ids);
     END LOOP;
     PERFORM set_config('pgmnemo.text_config', own_config, true);
 END
@@ -2236,7 +2341,8 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     UPDATE pgmnemo.passage p
-       SET project_id = u.in_project, lexemes = u.fresh, embedding = u.embedding, width = @extschema:vector@.vector_dims(u.embedding),
+       SET project_id = u.in_project, lexemes = u.fresh, embedding = u.embedding,
+           width = @extschema:vector@.vector_dims(u.embedding),
            indexed = u.indexed
       FROM pgmnemo._unsound_passages(tenant) u
      WHERE p.tenant_id = tenant AND p.lesson_id = u.lesson_id AND p.number = u.number
@@ -2255,7 +2361,8 @@ AS $$
      CROSS JOIN LATERAL (
             SELECT pgmnemo._lexemes(c.config, concat_ws(E'\n', l.topic, l.content)) OFFSET 0) AS f (fresh)
      CROSS JOIN LATERAL (SELECT coalesce(pgmnemo._positions(f.fresh), 0)) AS n (tokens)
-     WHERE l.tenant_id = tenant AND (c.config IS NULL OR (l.lexemes, l.token_count) IS DISTINCT FROM (f.fresh, n.tokens))
+     WHERE l.tenant_id = tenant
+       AND (c.config IS NULL OR (l.lexemes, l.token_count) IS DISTINCT FROM (f.fresh, n.tokens))
 $$;
 -- Passages that are not as the verbs write them, beside what they should be. Half precision leaves a unit vector
 -- at most 0.0005 too long or too short.
@@ -2275,7 +2382,8 @@ AS $$
             SELECT CASE WHEN c.config IS NULL THEN p.lexemes ELSE pgmnemo._lexemes(c.config, p.content) END
             OFFSET 0) AS f (fresh)
      CROSS JOIN LATERAL (
-            SELECT @extschema:vector@.l2_norm(p.embedding), @extschema:vector@.subvector(p.embedding, 1, pgmnemo._width(p.embedding))) AS v (norm, narrow)
+            SELECT @extschema:vector@.l2_norm(p.embedding),
+                   @extschema:vector@.subvector(p.embedding, 1, pgmnemo._width(p.embedding))) AS v (norm, narrow)
      CROSS JOIN LATERAL (
             SELECT CASE WHEN v.norm NOT BETWEEN 0.999 AND 1.001 THEN @extschema:vector@.l2_normalize(v.narrow)
                         ELSE v.narrow END) AS r (embedding)
@@ -2285,16 +2393,18 @@ AS $$
             OR ARRAY[p.embedding] <> ARRAY[r.embedding])
 $$;
 -- Whose relevance a candidate's context is.
-CREATE FUNCTION pgmnemo._context_seed(candidates pgmnemo.candidate[], own pgmnemo.candidate)
+CREATE FUNCTION pgmnemo._context_seed(candidates pgmnemo.candidate[], own pgmnemo.candidate,
+                                      s pgmnemo.settings)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT c.external_id
       FROM unnest(candidates) c
+     CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
      WHERE c.project_id = (own).project_id
        AND (c.lesson_id = (own).lesson_id OR c.occurred_at = (own).occurred_at)
-     ORDER BY c.relevance DESC, c.external_id
+     ORDER BY r.relevance DESC, c.external_id
      LIMIT 1
 $$;
 -- The passage that recall shows and those that decide passage_terms, passage_cosine and pair_cosine, by number.
@@ -2311,7 +2421,8 @@ AS $$
           FROM pgmnemo.passage p
          CROSS JOIN LATERAL (SELECT pgmnemo._cosine(p.embedding, p.width, (asked).direction)) AS c (cosine)
          CROSS JOIN LATERAL (
-                SELECT t.worth, (SELECT string_agg(i.lexeme, ', ') FROM unnest((asked).terms, (asked).queries) AS i (lexeme, query)
+                SELECT t.worth, (SELECT string_agg(i.lexeme, ', ')
+                                 FROM unnest((asked).terms, (asked).queries) AS i (lexeme, query)
                                   WHERE p.lexemes @@ i.query)
                   FROM pgmnemo._terms_within(p.lexemes, asked, (s).passage_term_bonus) t) AS t (terms, lexemes)
          WHERE p.tenant_id = (l).tenant_id AND p.lesson_id = (l).id AND p.number > 0
@@ -2363,9 +2474,11 @@ AS $$
     SELECT 'score', t.item, t.value::text, (to_jsonb(s) ->> (t.item || '_weight'))::float8,
            (pgmnemo._contributions(c, s))[t.place], t.note
       FROM ROWS FROM (unnest(
-               ARRAY['bm25', 'passage_terms', 'passage_cosine', 'pair_cosine', 'cosine', 'temporal', 'context', 'neighbours',
+               ARRAY['bm25', 'passage_terms', 'passage_cosine', 'pair_cosine', 'cosine', 'temporal',
+                     'context', 'neighbours',
                      'recency', 'importance', 'graph'],
-               ARRAY[(c).bm25, (c).passage_terms, (c).passage_cosine, (c).pair_cosine, (c).cosine, (c).temporal, (c).context,
+               ARRAY[(c).bm25, (c).passage_terms, (c).passage_cosine, (c).pair_cosine, (c).cosine,
+                     (c).temporal, (c).context,
                      (c).neighbours, (c).recency, (c).importance, (c).graph],
                ARRAY[format('%s words', (l).token_count), NULL, NULL, NULL, NULL,
                      coalesce('occurred at ' || (l).occurred_at, 'without occurred_at'),
@@ -2374,7 +2487,8 @@ AS $$
                      coalesce('position ' || (l).position, 'without position'),
                      format('age %s days, half-life %s days',
                             round((greatest(date_part('epoch', moment)
-                                            - date_part('epoch', coalesce((l).occurred_at, (l).stored_at)), 0) / 86400)::numeric,
+                                            - date_part('epoch', coalesce((l).occurred_at, (l).stored_at)), 0)
+                                            / 86400)::numeric,
                                   2), (s).recency_half_life),
                      format('importance %s of 1 to 5', (l).importance),
                      'flows in from ' || quote_literal(graph_seed)])) WITH ORDINALITY AS t (item, value, note, place)
@@ -2389,11 +2503,13 @@ AS $$
     SELECT 'term', q.lexeme, coalesce(cardinality(h.positions), 0)::text, a.idf,
            CASE WHEN h.lexeme IS NOT NULL
                 THEN (s).bm25_weight
-                     * pgmnemo._impact(a.scale, cardinality(h.positions), (asked).flat, (asked).per_token, (l).token_count,
+                     * pgmnemo._impact(a.scale, cardinality(h.positions),
+                                       (asked).flat, (asked).per_token, (l).token_count,
                                        (asked).pivot)
                      / pgmnemo._unit()
                 ELSE 0 END,
-           format('in %s of %s lessons', coalesce(a.lessons, 0), (asked).held) || coalesce('; in passage ' || p.numbers, '')
+           format('in %s of %s lessons', coalesce(a.lessons, 0), (asked).held)
+           || coalesce('; in passage ' || p.numbers, '')
       FROM unnest(tsvector_to_array(pgmnemo._lexemes(pgmnemo._text_config(), words))) AS q (lexeme)
       LEFT JOIN unnest((asked).terms, (asked).idfs, (asked).scales, (asked).postings) AS a (lexeme, idf, scale, lessons)
              ON a.lexeme = q.lexeme
@@ -2434,7 +2550,8 @@ AS $$
         CASE WHEN (l).id = ANY (linked) AND pgmnemo._recallable(l, scope)
                   AND (l).project_id BETWEEN (scope).first_project AND (scope).last_project THEN 'graph' END), '')
 $$;
-CREATE FUNCTION pgmnemo.add_passages(lesson_id bigint, passages text[], passage_embeddings @extschema:vector@.vector[] DEFAULT NULL)
+CREATE FUNCTION pgmnemo.add_passages(lesson_id bigint, passages text[],
+                                     passage_embeddings @extschema:vector@.vector[] DEFAULT NULL)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -2454,20 +2571,24 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    missing text[] := ARRAY(SELECT name FROM unnest('{passage_hnsw_384,passage_hnsw_768,passage_hnsw_1024}'::text[]) AS name
+    missing text[] := ARRAY(SELECT name FROM unnest('{passage_hnsw_384,passage_hnsw_768,passage_hnsw_1024}'::text[])
+                             AS name
                              WHERE to_regclass('pgmnemo.' || name) IS NULL);
 BEGIN
     IF 'passage_hnsw_384' = ANY (missing) THEN
         CREATE INDEX passage_hnsw_384 ON pgmnemo.passage
-            USING hnsw ((embedding::@extschema:vector@.halfvec(384)) @extschema:vector@.halfvec_ip_ops) WHERE indexed AND width = 384;
+            USING hnsw ((embedding::@extschema:vector@.halfvec(384)) @extschema:vector@.halfvec_ip_ops)
+            WHERE indexed AND width = 384;
     END IF;
     IF 'passage_hnsw_768' = ANY (missing) THEN
         CREATE INDEX passage_hnsw_768 ON pgmnemo.passage
-            USING hnsw ((embedding::@extschema:vector@.halfvec(768)) @extschema:vector@.halfvec_ip_ops) WHERE indexed AND width = 768;
+            USING hnsw ((embedding::@extschema:vector@.halfvec(768)) @extschema:vector@.halfvec_ip_ops)
+            WHERE indexed AND width = 768;
     END IF;
     IF 'passage_hnsw_1024' = ANY (missing) THEN
         CREATE INDEX passage_hnsw_1024 ON pgmnemo.passage
-            USING hnsw ((embedding::@extschema:vector@.halfvec(1024)) @extschema:vector@.halfvec_ip_ops) WHERE indexed AND width = 1024;
+            USING hnsw ((embedding::@extschema:vector@.halfvec(1024)) @extschema:vector@.halfvec_ip_ops)
+            WHERE indexed AND width = 1024;
     END IF;
     RETURN (SELECT coalesce(sum(c.reltuples), 0) FROM unnest(missing) AS name, pg_class c
              WHERE c.oid = to_regclass('pgmnemo.' || name));
@@ -2488,7 +2609,8 @@ BEGIN
       FROM pgmnemo._stale_lessons(tenant) s
      CROSS JOIN LATERAL (VALUES
             ('lesson with unknown text_config', s.text_config, NULL, s.config IS NULL),
-            ('lesson with stale lexemes', s.lexemes::text, s.fresh::text, s.config IS NOT NULL AND s.lexemes <> s.fresh),
+            ('lesson with stale lexemes', s.lexemes::text, s.fresh::text,
+             s.config IS NOT NULL AND s.lexemes <> s.fresh),
             ('lesson with wrong token_count', s.token_count::text, s.tokens::text,
              s.config IS NOT NULL AND s.token_count <> s.tokens)) AS w (problem, found, wanted, so)
      WHERE w.so;
@@ -2537,7 +2659,8 @@ BEGIN
          USING (SELECT q.project_id, q.lexeme FROM pgmnemo.posting q
                  WHERE q.tenant_id = tenant AND q.lesson_count < full_block
                  GROUP BY 1, 2 HAVING count(*) > 1) f
-         WHERE p.tenant_id = tenant AND p.project_id = f.project_id AND p.lexeme = f.lexeme AND p.lesson_count < full_block
+         WHERE p.tenant_id = tenant AND p.project_id = f.project_id AND p.lexeme = f.lexeme
+           AND p.lesson_count < full_block
         RETURNING p.project_id, p.lexeme, p.lesson_ids, p.frequencies, p.token_counts
     ), lists AS (
         SELECT m.project_id, m.lexeme, array_agg(x.id ORDER BY x.id) AS ids,
@@ -2577,7 +2700,8 @@ AS $$
 DECLARE
     asked text := current_setting('pgmnemo.tenant_id', true);
 BEGIN
-    IF asked IS NULL OR NOT pg_input_is_valid(asked, 'uuid') OR NOT pgmnemo._reaches(pgmnemo._proved(caller), asked::uuid) THEN
+    IF asked IS NULL OR NOT pg_input_is_valid(asked, 'uuid')
+       OR NOT pgmnemo._reaches(pgmnemo._proved(caller), asked::uuid) THEN
         RETURN NULL;
     END IF;
     RETURN asked::uuid;
@@ -2612,7 +2736,8 @@ DECLARE
     s pgmnemo.settings;
     scope pgmnemo.scope;
     moment timestamptz := coalesce(explain.as_of, now());
-    meaning @extschema:vector@.vector := CASE WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(explain.embedding) END;
+    meaning @extschema:vector@.vector := CASE
+        WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(explain.embedding) END;
     words text := CASE WHEN explain.mode IS DISTINCT FROM 'vector' THEN explain.query_text END;
     home uuid := coalesce(explain.in_project, explain.project_id);
     asked pgmnemo.question;
@@ -2635,7 +2760,8 @@ BEGIN
     asked := pgmnemo._ask(scope, words, meaning, moment, s);
     pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
     SELECT r.rank, r.score, r.own, count(*) OVER () AS all_of_them INTO found
-      FROM pgmnemo._ranked(pool.candidates, s) r ORDER BY (r.own).lesson_id <> l.id LIMIT 1;
+      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+     ORDER BY (r.own).lesson_id <> l.id LIMIT 1;
     ways := pgmnemo._ways(l, scope, pool.by_keyword, pool.by_vector, pool.filled, pool.added, pool.linked);
 
     RETURN QUERY VALUES
@@ -2648,8 +2774,9 @@ BEGIN
          coalesce(ways, 'in no leg''s best ' || greatest(s.pool_depth, explain.k)));
     RETURN QUERY SELECT * FROM pgmnemo._explain_recallable(l, scope);
     RETURN QUERY SELECT * FROM pgmnemo._explain_score(
-        l, found.own, pgmnemo._context_seed(pool.candidates, found.own),
-        CASE WHEN (found.own).graph > 0 THEN pgmnemo._graph_seed(scope, pool.candidates, pool.seeds, l.id, s) END, s, moment);
+        l, found.own, pgmnemo._context_seed(pool.candidates, found.own, s),
+        CASE WHEN (found.own).graph > 0 THEN pgmnemo._graph_seed(scope, pool.candidates, pool.seeds, l.id, s) END,
+        s, moment);
     RETURN QUERY SELECT * FROM pgmnemo._explain_terms(l, words, asked, s);
     RETURN QUERY SELECT * FROM pgmnemo._explain_passages(l, asked, s);
     RETURN QUERY
@@ -2685,8 +2812,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
-    SELECT * FROM pgmnemo.explain(pgmnemo._session_tenant(), project_id, external_id, embedding, query_text, as_of, valid_at,
-                                  role, mode, k, in_project);
+    SELECT * FROM pgmnemo.explain(pgmnemo._session_tenant(), project_id, external_id, embedding, query_text,
+                                  as_of, valid_at, role, mode, k, in_project);
 END
 $$;
 
@@ -2723,7 +2850,8 @@ $$;
 
 COMMENT ON FUNCTION pgmnemo.forget IS 'soft: out of recall and out of the statistics, and storing the lesson again restores it; hard: gone, with its edges. Returns whether anything was forgotten';
 -- The postings go first and at once: taking lessons out of blocks one by one would cost far more.
-CREATE FUNCTION pgmnemo.forget_all(tenant uuid, project_id uuid DEFAULT NULL, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+CREATE FUNCTION pgmnemo.forget_all(tenant uuid, project_id uuid DEFAULT NULL,
+                                   caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -2807,6 +2935,12 @@ DECLARE
     entered bigint;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
+    IF NOT pgmnemo._graphs_sound() THEN
+        RAISE NOTICE 'pgvector is older than 0.8.4, whose HNSW indexes are sound: every scope is read exactly'
+        USING HINT = 'Install pgvector 0.8.4 or later, run ALTER EXTENSION vector UPDATE, and call this again.';
+        PERFORM pgmnemo._leave();
+        RETURN 0;
+    END IF;
     WITH held AS (
         SELECT p.project_id, sum(p.lesson_count) AS n
           FROM pgmnemo.posting p WHERE p.tenant_id = tenant AND p.lexeme = '' GROUP BY 1
@@ -2862,7 +2996,8 @@ BEGIN
     VALUES (tenant, ends[1], ends[2], link.kind, link.weight, link.valid_from, link.valid_to)
         ON CONFLICT (tenant_id, source_id, target_id, kind) DO UPDATE
        SET weight = excluded.weight, valid_from = excluded.valid_from, valid_to = excluded.valid_to
-     WHERE (e.weight, e.valid_from, e.valid_to) IS DISTINCT FROM (excluded.weight, excluded.valid_from, excluded.valid_to)
+     WHERE (e.weight, e.valid_from, e.valid_to)
+           IS DISTINCT FROM (excluded.weight, excluded.valid_from, excluded.valid_to)
     RETURNING xmax = 0 INTO fresh;
     PERFORM pgmnemo._leave();
     RETURN CASE WHEN fresh IS NULL THEN 'unchanged' WHEN fresh THEN 'inserted' ELSE 'updated' END;
@@ -2885,7 +3020,8 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    RETURN pgmnemo.link(pgmnemo._session_tenant(), project_id, source, target, kind, weight, valid_from, valid_to, target_project);
+    RETURN pgmnemo.link(pgmnemo._session_tenant(), project_id, source, target, kind, weight, valid_from,
+                        valid_to, target_project);
 END
 $$;
 
@@ -2965,7 +3101,8 @@ RETURNS TABLE (name text, value text, initial text, range text, meaning text, wa
 LANGUAGE sql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT 'pgmnemo.' || c.name, v.value, c.initial, pgmnemo._setting_range(c.kind, c.low, c.high, c.choices), c.meaning,
+    SELECT 'pgmnemo.' || c.name, v.value, c.initial, pgmnemo._setting_range(c.kind, c.low, c.high, c.choices),
+           c.meaning,
            CASE WHEN NOT pgmnemo._setting_valid(v.value, c.kind, c.low, c.high, c.choices)
                 THEN 'value out of range: every use of it is an error' END
       FROM pgmnemo._setting_catalogue() c
@@ -2979,8 +3116,8 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION pgmnemo.list_settings() IS 'every setting with value in force, default, range and meaning; and, as warnings, values out of range and names beginning with pgmnemo. that are none of ours, if they are kept for the role, for the database or (seen by superusers) in a configuration file';
--- A table of the caller's own: no other role reads it, and it ends with the transaction, so that nothing of one client is
--- left to the next of a pooled session. Its comment says for which tenant it is.
+-- A table of the caller's own: no other role reads it, and it ends with the transaction, so that nothing of one client
+-- is left to the next of a pooled session. Its comment says for which tenant it is.
 CREATE FUNCTION pgmnemo.open_staging(tenant uuid DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -3046,7 +3183,8 @@ DECLARE
     s pgmnemo.settings;
     scope pgmnemo.scope;
     moment timestamptz := coalesce(recall.as_of, now());
-    meaning @extschema:vector@.vector := CASE WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
+    meaning @extschema:vector@.vector := CASE
+        WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
     words text := CASE WHEN recall.mode IS DISTINCT FROM 'vector' THEN recall.query_text END;
     asked pgmnemo.question;
     pool record;
@@ -3065,28 +3203,30 @@ BEGIN
              ORDER BY pgmnemo._passage_worth(p, asked, s), p.number LIMIT 1),
            r.score, (r.own).cosine, (r.own).bm25, (r.own).passage_terms, (r.own).passage_cosine, (r.own).pair_cosine,
            (r.own).temporal, (r.own).context, (r.own).neighbours, (r.own).recency, (r.own).importance, (r.own).graph
-      FROM pgmnemo._ranked(pool.candidates, s) r
-      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = (r.own).lesson_id
-     WHERE r.rank <= recall.k
+      FROM (SELECT r.* FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+             ORDER BY r.rank LIMIT recall.k) r
+     CROSS JOIN LATERAL (
+            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = (r.own).lesson_id OFFSET 0) l
      ORDER BY r.rank;
     PERFORM pgmnemo._leave();
 END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.recall IS 'the k lessons with the highest score, ties by external id in C order, with the components of the score (each weight is the setting pgmnemo.<component>_weight):
-relevance = bm25_weight * bm25 + passage_terms_weight * passage_terms + passage_cosine_weight * max(passage_cosine, 0) + pair_cosine_weight * max(pair_cosine, 0) + cosine_weight * max(cosine, 0) + temporal_weight * temporal;
-score = relevance + context_weight * context + recency_weight * recency + importance_weight * importance + graph_weight * graph;
+relevance = share * (bm25_weight * bm25 + passage_terms_weight * passage_terms + passage_cosine_weight * max(passage_cosine, 0) + pair_cosine_weight * max(pair_cosine, 0) + cosine_weight * max(cosine, 0) + temporal_weight * temporal), share assistant_weight for a lesson of role assistant, else 1;
+score = relevance + context_weight * context + neighbours_weight * neighbours + recency_weight * recency + importance_weight * importance + graph_weight * graph;
 cosine: cosine similarity of question and lesson, -1 to 1, NULL without either or in mode keyword;
 bm25: BM25 over the terms of query_text, any of which may match, 0 or more (pgmnemo._impact, pgmnemo._idf), NULL without query_text or in mode vector;
-passage_terms: of the lesson''s passages the greatest sum over the terms that stand in it of idf + passage_term_bonus, 0 or more, NULL like bm25;
+passage_terms: of the lesson''s passages the greatest sum over the terms that stand in it of idf + passage_term_bonus, times length_pivot / different words where the passage has more of them, 0 or more, NULL like bm25; of a lesson without passages the same, with the root of that quotient;
 passage_cosine, pair_cosine: cosine similarity of the best passage, and the mean of the two best, -1 to 1, NULL like cosine; a lesson without passages is its own one passage;
 temporal: how well occurred_at fits the time that query_text names, 0 to 1 (pgmnemo._temporal);
 context: greatest relevance among the candidates of the same project and the same occurred_at, itself included;
+neighbours: relevance of the candidates up to two positions before and after in the same project (pgmnemo._neighbours);
 recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
 importance: (importance - 3) / 2, -1 to 1;
 graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
 passage: the text of the best passage, NULL where there are none. embedding: real[] or vector of 1,024; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; valid_at: only what had happened and had not expired then; role: only lessons of that role; mode: hybrid, vector or keyword.
-Candidates are the pool_depth (at least k) best of each leg and what the graph adds, filled up so that a scope that holds k lessons returns k.';
+Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up so that a scope that holds k lessons returns k.';
 CREATE FUNCTION pgmnemo.recall_lessons(
     embedding  real[]      DEFAULT NULL,
     k          integer     DEFAULT 10,
@@ -3125,7 +3265,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
-    SELECT * FROM pgmnemo.recall(pgmnemo._session_tenant(), embedding, k, query_text, project_id, as_of, valid_at, role, mode);
+    SELECT * FROM pgmnemo.recall(pgmnemo._session_tenant(), embedding, k, query_text, project_id, as_of,
+                                 valid_at, role, mode);
 END
 $$;
 
@@ -3310,7 +3451,8 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.store_passages IS 'gives a lesson that has no passages these, with a vector of 1,024 dimensions for each or none; returns false, and changes nothing, where it has some';
-CREATE FUNCTION pgmnemo.store_set(tenant uuid, lessons pgmnemo.lesson_input[], caller pgmnemo.caller DEFAULT pgmnemo._caller())
+CREATE FUNCTION pgmnemo.store_set(tenant uuid, lessons pgmnemo.lesson_input[],
+                                  caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS TABLE (project_id uuid, external_id text, lesson_id bigint, outcome text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -3323,8 +3465,8 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.store_set IS 'stores a set of lessons, all or none, and says for each, in the order given, what became of it: inserted; unchanged (same key, same attributes: nothing is written); updated (same key, other attributes); restored (softly forgotten before)';
--- In key order, like any set, and with one batch at a time in memory. It reads the table with the rights of whoever calls:
--- what somebody has put in its place must not run with more.
+-- In key order, like any set, and with one batch at a time in memory. It reads the table with the rights of whoever
+-- calls: what somebody has put in its place must not run with more.
 CREATE FUNCTION pgmnemo.store_staged(batch_size integer DEFAULT 500)
 RETURNS TABLE (outcome text, lessons bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -3341,12 +3483,14 @@ DECLARE
 BEGIN
     tenant := (SELECT d.description FROM pg_class c
                  JOIN pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_class'::regclass AND d.objsubid = 0
-                WHERE c.oid = to_regclass('pg_temp.lesson_staging') AND c.relowner = to_regrole(quote_ident(current_user))
+                WHERE c.oid = to_regclass('pg_temp.lesson_staging')
+                  AND c.relowner = to_regrole(quote_ident(current_user))
                   AND pg_input_is_valid(d.description, 'uuid'));
     IF tenant IS NULL THEN
         RAISE EXCEPTION 'role % has no staging table in this transaction', quote_ident(current_user)
         USING ERRCODE = 'undefined_table',
-              HINT = 'BEGIN, call pgmnemo.open_staging() and COPY into lesson_staging first: it ends with the transaction.';
+              HINT = 'BEGIN, call pgmnemo.open_staging() and COPY into lesson_staging first: it ends with the '
+                     'transaction.';
     ELSIF batch_size IS NULL OR batch_size NOT BETWEEN 1 AND most THEN
         RAISE EXCEPTION 'batch_size is %, but must be from 1 to %', coalesce(batch_size::text, 'NULL'), most
         USING ERRCODE = 'invalid_parameter_value';
@@ -3412,7 +3556,8 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.unlink IS 'takes one edge away, for good; returns whether there was one';
-CREATE FUNCTION pgmnemo.unlink_lessons(project_id uuid, source text, target text, kind text, target_project uuid DEFAULT NULL)
+CREATE FUNCTION pgmnemo.unlink_lessons(project_id uuid, source text, target text, kind text,
+                                       target_project uuid DEFAULT NULL)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -3431,9 +3576,9 @@ AS $$ SELECT '0.4.0' $$;
 COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
 -- Within a verb current_user is the extension's owner. A view reads its tables with its owner's rights, but
 -- current_user in it stays the role that reads it: so nobody can get a proof of being somebody else, not even code of
--- a stranger that a superuser's ANALYZE or REINDEX runs. Bound to the server process and the transaction, a proof is worth
--- nothing elsewhere or later. The key goes into functions in C alone: as the argument of one in SQL it would stand in that
--- one's plan, which debug_print_plan shows.
+-- a stranger that a superuser's ANALYZE or REINDEX runs. Bound to the server process and the transaction, a proof is
+-- worth nothing elsewhere or later. The key goes into functions in C alone: as the argument of one in SQL it would stand
+-- in that one's plan, which debug_print_plan shows.
 CREATE VIEW pgmnemo.calling AS
 SELECT current_user AS name,
        sha256(k.key || int4send(pg_backend_pid()) || timestamptz_send(now()) || convert_to(current_user::text, 'UTF8')) AS proof
@@ -3448,24 +3593,27 @@ SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c CROSS JOI
 COMMENT ON VIEW pgmnemo.edges IS 'the links of the tenant that pgmnemo.tenant_id names, read only; nothing without a grant of it';
 -- Behind a function, so that no plan of a reader's own counts other tenants' rows.
 CREATE VIEW pgmnemo.lessons AS
-SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c CROSS JOIN LATERAL pgmnemo.list_lessons(c.tenant) t
+SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
+ CROSS JOIN LATERAL pgmnemo.list_lessons(c.tenant) t
  WHERE c.tenant IS NOT NULL;
 
 COMMENT ON VIEW pgmnemo.lessons IS 'the lessons of the tenant that pgmnemo.tenant_id names, read only; nothing without a grant of it';
 -- Behind a function, so that no plan of a reader's own counts other tenants' rows.
 CREATE VIEW pgmnemo.passages AS
-SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c CROSS JOIN LATERAL pgmnemo.list_passages(c.tenant) t
+SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
+ CROSS JOIN LATERAL pgmnemo.list_passages(c.tenant) t
  WHERE c.tenant IS NOT NULL;
 
 COMMENT ON VIEW pgmnemo.passages IS 'the passages of lessons of the tenant that pgmnemo.tenant_id names, read only; nothing without a grant of it';
 -- Behind a function, so that no plan of a reader's own counts other tenants' rows.
 CREATE VIEW pgmnemo.postings AS
-SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c CROSS JOIN LATERAL pgmnemo.list_postings(c.tenant) t
+SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
+ CROSS JOIN LATERAL pgmnemo.list_postings(c.tenant) t
  WHERE c.tenant IS NOT NULL;
 
 COMMENT ON VIEW pgmnemo.postings IS 'the postings of the tenant that pgmnemo.tenant_id names, read only; nothing without a grant of it';
--- What pg_dump takes along: grants of roles that exist, and what lessons are. Postings are not dumped: the triggers build
--- them anew from the lessons.
+-- What pg_dump takes along: grants of roles that exist, and what lessons are. Postings are not dumped: the triggers
+-- build them anew from the lessons.
 SELECT pg_catalog.pg_extension_config_dump(
     'pgmnemo.tenant_grant', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = grantee)');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson', '');
@@ -3496,7 +3644,7 @@ DECLARE
 BEGIN
     FOR item IN
         WITH object AS (
-            SELECT format('%s pgmnemo.%I', CASE WHEN c.relkind = 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.relname) AS name,
+            SELECT format('%s pgmnemo.%I', CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.relname) AS name,
                    c.relowner AS owner, c.relacl AS rights
               FROM pg_catalog.pg_class c WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'S', 'v')
              UNION ALL
@@ -3529,7 +3677,9 @@ GRANT SELECT ON pgmnemo.calling, pgmnemo.lessons, pgmnemo.passages, pgmnemo.edge
 -- Run with the rights of whoever calls, before or beside a verb, and read no table.
 GRANT EXECUTE ON FUNCTION
     pgmnemo._caller, pgmnemo._session_tenant,
-    pgmnemo._setting_catalogue, pgmnemo._setting_range, pgmnemo._setting_valid, pgmnemo._stored_settings, pgmnemo._config,
-    pgmnemo._form_roots, pgmnemo._times, pgmnemo._time_patterns, pgmnemo._time_span, pgmnemo._calendar_span, pgmnemo._month,
+    pgmnemo._setting_catalogue, pgmnemo._setting_range, pgmnemo._setting_valid, pgmnemo._stored_settings,
+    pgmnemo._config,
+    pgmnemo._form_roots, pgmnemo._times, pgmnemo._time_patterns, pgmnemo._time_span,
+    pgmnemo._calendar_span, pgmnemo._month,
     pgmnemo._small_number
     TO PUBLIC;

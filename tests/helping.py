@@ -1,4 +1,5 @@
-"""What tests of several folders use: a command in a process of its own, a register of cases, rankings."""
+"""What tests of several folders use: a command in a process of its own, a register of cases, rankings,
+the current release."""
 
 from __future__ import annotations
 
@@ -9,9 +10,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from runner.database.releases import default_version
 from runner.systems import Lessons, Query
 from runner.systems.asking import Judge, answers
 
+CURRENT = default_version()  # the release in force, which no test names by its number
 Case = TypeVar("Case", bound=Callable[..., Any])
 
 

@@ -8,7 +8,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from runner.database.releases import DEFAULT_VERSION
 from runner.embedders import EMBEDDERS, EmbedderOptions
 from runner.options import Numbers, listed
 from runner.runs.choice import ALL_SCOPES, FULL, HEADLINE_SCOPE, NO_EMBEDDER, OURS
@@ -29,7 +28,9 @@ class Options:
             group=SYSTEMS_UNDER, help=f"the one under test: {', '.join(SYSTEMS)}, or another package's"
         ),
     ] = OURS
-    version: Annotated[str, Parameter(group=SYSTEMS_UNDER, help="version of pgmnemo")] = DEFAULT_VERSION
+    version: Annotated[
+        str | None, Parameter(group=SYSTEMS_UNDER, help="version of pgmnemo (default: the current one)")
+    ] = None
     systems: Annotated[
         tuple[str, ...], listed("S,S,…: others, measured beside it on the same work", group=SYSTEMS_UNDER)
     ] = ()

@@ -21,6 +21,7 @@ from runner.bench.request import Request, selected
 from runner.bench.stopwatch import Stopwatch
 from runner.bench.work import Work
 from runner.database.releases import SQL_FOLDER, release_fingerprint
+from runner.database.scripts import changed
 from runner.database.server_files import check_release
 from runner.embedders import default_cache_dir, embed_corpus, rehearse
 from runner.errors import UsageError
@@ -151,6 +152,8 @@ def _check(work: Work, system: System) -> None:
         if isinstance(system, Pgmnemo):
             work.fingerprint = release_fingerprint(work.sql, work.request.number)
             work.recognised = system.recognised
+            if system.database.facts.origin == "embedded":  # a given server has files of its own
+                work.changed = changed(work.sql, work.request.number)
             work.note(database=system.database.facts)
         work.judged(check_before(work.facts()))
 

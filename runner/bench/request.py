@@ -9,6 +9,7 @@ from pathlib import Path
 
 from runner.bench.material import Asked
 from runner.bench.options import Options
+from runner.database.releases import version_number
 from runner.editions import Edition, EnginePins, current
 from runner.embedders import EMBEDDERS, Embedder
 from runner.errors import UsageError
@@ -117,7 +118,7 @@ class Request(Options):
     @property
     def number(self) -> str:
         """The version of pgmnemo, such as 0.2.1: the one behind the system's @, or that of --version."""
-        return (self.system.partition("@")[2] if self.ours else "") or self.version.removeprefix("v")
+        return (self.system.partition("@")[2] if self.ours else "") or version_number(self.version)
 
     @property
     def engine(self) -> EnginePins:
@@ -128,7 +129,7 @@ class Request(Options):
     def versions(self) -> tuple[str, ...]:
         """Those of pgmnemo that the run measures, under test or beside."""
         return tuple(
-            name.partition("@")[2] or self.version.removeprefix("v")
+            name.partition("@")[2] or version_number(self.version)
             for name in self.named if name.partition("@")[0] == OURS
         )  # fmt: skip
 

@@ -38,6 +38,7 @@ class Work:
     watch: Stopwatch
     fingerprint: str | None = None  # of the requested release; None: it is not released
     recognised: bool | None = None  # whether the installed extension is of this family, patched or not
+    changed: str | None = None  # what is wrong with the checkout's scripts that it was installed by
     vectors: Vectors | None = None
 
     def note(self, **facts: Any) -> None:
@@ -116,6 +117,7 @@ class Work:
             corpus=self.corpus,
             fingerprint=self.fingerprint,
             recognised=self.recognised,
+            changed=self.changed,
             asked=len(self.asked),
             retrievals=retrievals,
             artefacts=artefacts,

@@ -13,7 +13,9 @@ from runner.database.server_checks import Session, check_pgvector, value
 from runner.errors import DatabaseError
 
 LOCK = 0x706E656D6F  # "pnemo": one maker at a time
-OWNER = sql.Identifier("pgmnemo_owner")  # of the extension, where a superuser makes it: policies bind this role
+OWNER = sql.Identifier(
+    "pgmnemo_owner"
+)  # of the extension, where a superuser makes it: policies bind this role
 HAS_OWNER = "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = 'pgmnemo_owner')"
 SUPERUSER = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
 

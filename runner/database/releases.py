@@ -1,29 +1,52 @@
-"""What is known of the frozen releases of the extension: sql/releases.toml."""
+"""The current release of the extension, and what is known of the frozen ones: sql/releases.toml."""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
 import msgspec
 
-from runner.errors import DatabaseError
+from runner.errors import DatabaseError, os_errors
 from runner.places import ROOT
 
 SQL_FOLDER = ROOT / "sql"
-DEFAULT_VERSION = "v0.3.1"  # of the extension, unless another is named
+CONTROL = "pgmnemo.control"
+DEFAULT = re.compile(r"^default_version\s*=\s*'([^']+)'", re.MULTILINE)
 
 
 class Release(msgspec.Struct, frozen=True):
     """One release: the fingerprint of its functions, and hashes of its scripts (by the version updated from).
 
-    `tuned_on` says by suite on which of its items the defaults of the version were chosen.
+    One without `install_sha256` has no script of its own: PostgreSQL installs an older one and updates it.
+    `objects_sha256` is of all that it installs, as tests/sql lists it. `tuned_on` says by suite on which of
+    its items the defaults of the version were chosen.
     """
 
     fingerprint: str | None = None
     install_sha256: str | None = None
     upgrade_sha256: dict[str, str] = {}
+    objects_sha256: str | None = None
     tuned_on: dict[str, str] = {}
+
+
+def default_version(sql: Path = SQL_FOLDER) -> str:
+    """The current release, such as `0.3.1`: what the control file in `sql` gives where none is named.
+
+    It stands nowhere else. Raises DatabaseError.
+    """
+    path = sql / CONTROL
+    with os_errors(f"{path} cannot be read ({{why}}): run from a checkout of the repository", DatabaseError):
+        found = DEFAULT.search(path.read_text(encoding="utf-8", errors="replace"))
+    if found is None:
+        raise DatabaseError(f"{path} has no default_version: restore it as it is committed (git checkout)")
+    return found[1]
+
+
+def version_number(version: str | None) -> str:
+    """A version as its scripts bear it, without a `v`; that of the current release for None."""
+    return default_version() if version is None else version.removeprefix("v")
 
 
 def release_of(sql: Path, version: str) -> Release | None:

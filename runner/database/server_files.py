@@ -7,7 +7,6 @@ every folder above a data folder and adds a system user, none of which a benchma
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,10 +14,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from runner.database.folders import open_to_others
+from runner.database.releases import CONTROL
+from runner.database.scripts import missing, scripts, versions
 from runner.errors import DatabaseError, UsageError
 
 EXTENSION_FOLDER = Path("share", "postgresql", "extension")
-SCRIPT = re.compile(r"pgmnemo--(?:[^-]+--)?(?P<target>[^-]+)\.sql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +62,18 @@ def installation(postgres: int, bundle: Bundle = PIXELTABLE) -> Path:
 
 
 def check_release(sql: Path, version: str) -> None:
-    """Raise unless the folder `sql` holds the control file and a script that leads to `version`."""
-    if not (sql / "pgmnemo.control").is_file():
+    """Raise unless the folder `sql` holds the control file and the scripts that lead to `version`."""
+    if not (sql / CONTROL).is_file():
         raise DatabaseError(f"the extension's files are not in {sql}: run from a checkout of the repository")
-    known = {match["target"] for path in sql.glob("pgmnemo--*.sql") if (match := SCRIPT.fullmatch(path.name))}
-    if version not in known:
-        raise UsageError(
-            f"there is no release {version!r} of pgmnemo in {sql}; choose one of: "
-            + (", ".join(sorted(known)) or "(none)")
+    if scripts(sql, version):
+        return
+    if name := missing(sql, version):
+        raise DatabaseError(
+            f"pgmnemo {version} is installed by {name}, which is not in {sql}; "
+            "restore it as it is committed (git checkout)"
         )
+    known = ", ".join(versions(sql)) or "(none)"
+    raise UsageError(f"there is no release {version!r} of pgmnemo in {sql}; choose one of: {known}")
 
 
 def stage_server(original: Path, folder: Path, bundle: Bundle = PIXELTABLE) -> Path:
@@ -94,7 +97,7 @@ def stage_extension(sql: Path, folder: Path) -> Path:
     """Copy control file and scripts from `sql` into `folder`, readable by all; returns `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o755)
-    for path in (sql / "pgmnemo.control", *sorted(sql.glob("pgmnemo--*.sql"))):
+    for path in (sql / CONTROL, *sorted(sql.glob("pgmnemo--*.sql"))):
         shutil.copyfile(path, folder / path.name)
         (folder / path.name).chmod(0o644)
     return folder

@@ -15,15 +15,18 @@ class Facts:
     """One run, as far as it has come; None, or an empty field of `run`, is not known yet.
 
     `fingerprint` is that of the release that was asked for (None: no release), `recognised` whether the
-    installed extension is of this family, patched or not. `asked` is the number of questions that the run
-    selected, `retrievals` counts the raw lines of each (arm, scope), `artefacts` maps file names to whether
-    they are (or will be, by the writer) there; `history_ready`: an entry can be appended to `history`.
+    installed extension is of this family, patched or not; `changed` says what is wrong with a script of this
+    checkout that it was installed by (None: nothing, or it came from elsewhere). `asked` is the number of
+    questions that the run selected, `retrievals` counts the raw lines of each (arm, scope), `artefacts` maps
+    file names to whether they are (or will be, by the writer) there; `history_ready`: an entry can be
+    appended to `history`.
     """
 
     run: Run
     corpus: Corpus
     fingerprint: str | None = None
     recognised: bool | None = None
+    changed: str | None = None
     asked: int | None = None
     retrievals: Mapping[tuple[str, str], int] | None = None
     artefacts: Mapping[str, bool] | None = None

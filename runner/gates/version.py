@@ -8,17 +8,15 @@ from runner.records import DatabaseFacts, Status
 
 
 def version(facts: Facts) -> Finding:
-    """PASSED when asked = installed and the installed functions have that release's fingerprint."""
+    """PASSED when asked = installed, from that release's scripts, and its functions have its fingerprint."""
     wanted = facts.run.choice.version
     expected = f"pgmnemo {wanted} of this repository, fingerprint {facts.fingerprint or 'unknown'}"
     database = facts.run.database
     if database is None:
         return not_yet(expected)
     found = f"pgmnemo {database.pgmnemo}, fingerprint {database.fingerprint}"
-    if facts.fingerprint is not None and (database.pgmnemo, database.fingerprint) == (
-        wanted,
-        facts.fingerprint,
-    ):
+    release = (wanted, facts.fingerprint, None)
+    if facts.fingerprint and (database.pgmnemo, database.fingerprint, facts.changed) == release:
         return Finding(Status.PASSED, expected, found, _where(database))
     fault, resolve = _fault(facts, database, wanted)
     return Finding(Status.FAILED, expected, f"{found}: {fault}", _where(database), resolve)
@@ -32,6 +30,11 @@ def _fault(facts: Facts, database: DatabaseFacts, wanted: str) -> tuple[str, str
     """What is wrong, and how to mend it."""
     if facts.fingerprint is None:
         return f"{wanted} is no release of this repository", "name a version that sql/releases.toml lists"
+    if facts.changed is not None:
+        return (
+            facts.changed,
+            "restore the file as it is committed (git checkout), or give the change a version of its own",
+        )
     if facts.recognised is False:
         return (
             "the public upstream extension of that name, or another that borrows it",

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from runner.database.releases import DEFAULT_VERSION
+from runner.database.releases import version_number
 from runner.errors import UsageError
 from runner.options import listed
 
@@ -24,7 +24,7 @@ class PerfOptions:
 
     memories: Annotated[int | None, Parameter(help="memories of the tenant that holds everything")] = None
     tenants: Annotated[int, Parameter(help="T: the small tenant holds N/T memories, interleaved")] = 100
-    version: Annotated[str, Parameter(help="version of pgmnemo")] = DEFAULT_VERSION
+    version: Annotated[str | None, Parameter(help="version of pgmnemo (default: the current one)")] = None
     dimensions: Annotated[int, Parameter(help="width of the vectors: 384, or 1024 by an orthonormal map")] = (
         NATIVE
     )
@@ -89,4 +89,4 @@ class PerfRequest(PerfOptions):
     @property
     def number(self) -> str:
         """The extension's version without its `v`."""
-        return self.version.removeprefix("v")
+        return version_number(self.version)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from runner.database.releases import DEFAULT_VERSION, SQL_FOLDER
+from runner.database.releases import SQL_FOLDER, version_number
 from runner.systems import SYSTEMS
 
 
@@ -17,7 +17,7 @@ def check_system_command(
     name: Annotated[str, Parameter(help=f"{', '.join(SYSTEMS)}, or one of another package")],
     /,
     *,
-    version: Annotated[str, Parameter(help="version of pgmnemo")] = DEFAULT_VERSION,
+    version: Annotated[str | None, Parameter(help="version of pgmnemo (default: the current one)")] = None,
     dsn: Annotated[str | None, Parameter(help="PostgreSQL to use (default: as for a run)")] = None,
     system_url: Annotated[str | None, Parameter(help="address of the system http")] = None,
     allow_reset: Annotated[
@@ -34,8 +34,8 @@ def check_system_command(
 
     settings = {setting: str(value) for setting, value in current().settings.items()}
     place = Place(
-        Path(gettempdir()), version.removeprefix("v"), "check-system", settings, os.environ, dsn, SQL_FOLDER,
-        system_url, allow_reset,
+        Path(gettempdir()), version_number(version), "check-system", settings,
+        os.environ, dsn, SQL_FOLDER, system_url, allow_reset,
     )  # fmt: skip
     broken = 0
     for found in check_system(name, place):

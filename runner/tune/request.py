@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from runner.database.releases import DEFAULT_VERSION
+from runner.database.releases import version_number
 from runner.editions import current
 from runner.embedders import EMBEDDERS, Embedder, EmbedderOptions
 from runner.errors import UsageError
@@ -33,7 +33,7 @@ class TuneOptions:
         list[str],
         _repeated("[SUITE=]PATH: a suite's file or folder, or without a name that of all; may be repeated"),
     ] = field(default_factory=list)
-    version: Annotated[str, Parameter(help="version of pgmnemo")] = DEFAULT_VERSION
+    version: Annotated[str | None, Parameter(help="version of pgmnemo (default: the current one)")] = None
     dsn: Annotated[str | None, Parameter(help="PostgreSQL to use (default: as for a run)")] = None
     embedder: Annotated[str, Parameter(help="embedder")] = "minilm"
     output: Annotated[Path, Parameter(help="folder for tuning.json and TUNING.md")] = Path("tuning")
@@ -63,7 +63,7 @@ class TuneRequest(TuneOptions):
     @property
     def number(self) -> str:
         """The version without its leading v."""
-        return self.version.removeprefix("v")
+        return version_number(self.version)
 
     def place(self, suite: str) -> Path | None:
         """The file or folder given for `suite`, else what the suites that are not named share, else None."""

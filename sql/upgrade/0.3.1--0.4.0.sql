@@ -19,7 +19,7 @@ DROP POLICY own_grants ON pgmnemo.tenant_grant;
 DROP POLICY owner_grants ON pgmnemo.tenant_grant;
 DROP FUNCTION pgmnemo._ask, pgmnemo._best_sums, pgmnemo._candidates, pgmnemo._explain_passages, pgmnemo._explain_recallable,
     pgmnemo._explain_score, pgmnemo._explain_terms, pgmnemo._fill, pgmnemo._graph_leg, pgmnemo._graph_proximity,
-    pgmnemo._graph_rows, pgmnemo._graph_seed, pgmnemo._keyword_leg, pgmnemo._lesson_sum, pgmnemo._list_parts,
+    pgmnemo._graph_rows, pgmnemo._graph_seed, pgmnemo._impact, pgmnemo._keyword_leg, pgmnemo._lesson_sum, pgmnemo._list_parts,
     pgmnemo._lock_postings, pgmnemo._passage_worth, pgmnemo._pool, pgmnemo._pool_scores, pgmnemo._recallable,
     pgmnemo._settings, pgmnemo._tenant, pgmnemo._terms_within, pgmnemo._vector_leg, pgmnemo._vector_rows,
     pgmnemo.current_tenant, pgmnemo.open_staging, pgmnemo.recall_lessons, pgmnemo.store_lesson;
@@ -45,7 +45,7 @@ DECLARE
                    WHERE to_regrole(quote_ident(g.grantee)) IS NULL);
 BEGIN
     IF gone IS NOT NULL THEN
-        RAISE NOTICE 'grants of roles that no longer exist end here: %', gone;
+        RAISE WARNING 'grants of roles that no longer exist end here: %', gone;
     END IF;
 END
 $$;

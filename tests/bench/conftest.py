@@ -1,22 +1,23 @@
 """The extension's files with a list of releases that matches them, a server, the command line in a test.
 
 `sql/releases.toml` is frozen with a release; between two releases the files change. So the tests list, for
-the runner's default version, the fingerprint that its files have now.
+the current version, what its files are now.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,13 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from runner.bench.request import Request
 from runner.cli import main
 from runner.database import open_database
 from runner.database.embedded import embedded_server
 from runner.database.releases import SQL_FOLDER
+from tests.helping import CURRENT
 
 ROOT = Path(__file__).parents[2]
-VERSION = Request("sample").number
 DRIVER = Path(__file__).with_name("driver.py")
 
 
@@ -72,25 +72,25 @@ def free_port() -> int:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    with embedded_server(SQL_FOLDER, VERSION) as conninfo:
+    with embedded_server(SQL_FOLDER, CURRENT) as conninfo:
         yield Server({name: value for name, value in conninfo.items() if value})
 
 
 @pytest.fixture(scope="session")
 def sql(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of sql/ whose releases.toml lists its own fingerprint; makes the bench database of `server`.
+    """A copy of sql/ whose releases.toml lists what is there; makes the bench database of `server`.
 
-    Other versions than the runner's default are listed as they are.
+    Other versions than the current one are listed as they are.
     """
     folder = tmp_path_factory.mktemp("release") / "sql"
     shutil.copytree(SQL_FOLDER, folder)
-    releases = tomllib.loads((folder / "releases.toml").read_text(encoding="utf-8"))
-    listed = {version: release["fingerprint"] for version, release in releases.items()}
-    (folder / "releases.toml").unlink()
-    with open_database(VERSION, dsn=server.dsn(), environ={}, sql=folder) as database:
-        listed[VERSION] = database.facts.fingerprint
-    lines = [f'["{version}"]\nfingerprint = "{found}"\n' for version, found in listed.items()]
-    (folder / "releases.toml").write_text("".join(lines))
+    path = folder / "releases.toml"
+    others = re.sub(rf'\["{re.escape(CURRENT)}"\]\n(.+\n)*', "", path.read_text(encoding="utf-8"))
+    path.unlink()
+    with open_database(CURRENT, dsn=server.dsn(), environ={}, sql=folder) as database:
+        found = database.facts.fingerprint
+    digest = sha256((folder / f"pgmnemo--{CURRENT}.sql").read_bytes()).hexdigest()
+    path.write_text(f'{others}["{CURRENT}"]\nfingerprint = "{found}"\ninstall_sha256 = "{digest}"\n')
     return folder
 
 

@@ -15,6 +15,7 @@ import runner
 from runner.embedders import EMBEDDERS, EmbedderOptions, embed_corpus
 from runner.errors import UsageError
 from runner.suites import SUITES
+from tests.helping import CURRENT
 
 ROOT = Path(runner.__file__).parents[1]
 
@@ -26,6 +27,7 @@ for name in ("torch", "transformers", "sentence_transformers", "FlagEmbedding"):
     sys.modules[name] = None
 from pathlib import Path
 import runner
+from tests.helping import CURRENT
 embedder, output, cache, sql, dsn = sys.argv[1:]
 request = runner.Request("sample", embedder=embedder, output=output, cache=cache, dsn=dsn, limit=3)
 print(runner.run(request, sql=Path(sql)).run.verdict)
@@ -80,7 +82,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
     ("options", "sentence"),
     [
         ({"keep": True, "output": "x"}, "--keep writes to benchmarks/<suite>/results, --output elsewhere"),
-        ({"systems": ("pgmnemo@0.3.1",)}, "a system stands twice in pgmnemo, pgmnemo@0.3.1"),
+        ({"systems": (f"pgmnemo@{CURRENT}",)}, f"a system stands twice in pgmnemo, pgmnemo@{CURRENT}"),
         ({"systems": ("http",)}, "the system http takes its address by --system-url"),
         ({"systems": ("http",), "system_url": "nonsense"}, "not 'nonsense'"),
         ({"beside": "nowhere"}, "--beside takes all or headline, not 'nowhere'"),
@@ -88,4 +90,4 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 )
 def test_what_cannot_be_meant_is_refused_before_anything_runs(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UsageError, match=re.escape(sentence)):
-        runner.Request("sample", version="0.3.1", embedder="none", **options)
+        runner.Request("sample", embedder="none", **options)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from cyclopts import App
 
-from runner import Request
 from runner.cli import COMMANDS as OTHERS
 from runner.cli import app
 from runner.suites import SUITES
+from tests.helping import CURRENT
 
 README = (Path(__file__).parents[2] / "runner" / "README.md").read_text()
 COMMANDS = README.partition("## Commands")[2].partition("## From Python")[0]
@@ -49,7 +49,7 @@ def test_the_options_of_fetch_are_documented() -> None:
 
 @pytest.mark.parametrize(
     ("option", "default"),
-    [("--version", Request("sample").version), ("--mode", "hybrid"), ("--granularity", "session")],
+    [("--version", "default_version"), ("--mode", "hybrid"), ("--granularity", "session")],
 )
 def test_defaults_stand_in_the_documents(option: str, default: str) -> None:
     row = next(line for line in COMMANDS.splitlines() if line.startswith(f"| `{option} "))
@@ -125,7 +125,7 @@ def test_a_run_ends_in_a_table_and_its_folder(
     ended = bench("--limit", 2)
     lines = ended.out.splitlines()
     assert ended.err == ""
-    assert f"the sample, pgmnemo {Request('sample').version}: deviation" in lines[0]
+    assert f"the sample, pgmnemo v{CURRENT}: deviation" in lines[0]
     assert "deviation: scope: only the first 2 questions (--limit)" in lines
     assert lines[-1] == f"artefacts: {next((tmp_path / 'results').glob('v*'))}"
     assert max(map(len, lines[: lines.index("deviation: embedder: hash")])) <= 80

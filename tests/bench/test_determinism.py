@@ -12,6 +12,7 @@ import pytest
 from runner.metrics.document import metrics_of
 from runner.runs.raw import read_raw
 from runner.runs.reading import read_results
+from tests.helping import CURRENT
 
 RAW = "raw_retrievals.jsonl"
 
@@ -79,7 +80,7 @@ def sample_figures(
     ("version", "megabytes"),
     [
         pytest.param("v0.2.1", 16, id="0.2.1: four arms, five components"),
-        pytest.param("v0.3.1", 24, id="0.3.1: six arms, ten components"),
+        pytest.param(f"v{CURRENT}", 24, id="the current one: six arms, ten components"),
     ],
 )
 def test_locomo_takes_little_room(

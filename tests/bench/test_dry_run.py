@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from runner import Request
 from runner.database.bench_database import database_name
 from runner.editions import current
+from tests.helping import CURRENT
 
-BENCH = database_name(Request("sample").number)
+BENCH = database_name(CURRENT)
 CATALOGUES = ("pg_database", "pg_roles", "pg_extension", "pg_namespace", "pg_class", "pg_proc")
 
 

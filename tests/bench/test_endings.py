@@ -20,11 +20,10 @@ from runner import Request, RunnerError, run
 from runner.database.bench_database import database_name
 from runner.progress import QUIET, Progress
 from runner.systems import SYSTEMS, Kind, Lessons, Match, Query, System
-from tests.helping import registering
+from tests.helping import CURRENT, registering
 
 README = Path(__file__).parents[2] / "runner" / "README.md"
-VERSION = Request("sample").number
-BENCH = database_name(VERSION)
+BENCH = database_name(CURRENT)
 ROW = re.compile(
     r"^\| (?P<cause>.+?) \| (?P<tick>``?) ?(?P<sentence>.+?) ?(?P=tick) \| (?P<code>\d+) \|$", re.MULTILINE
 )
@@ -189,10 +188,18 @@ def _(stage: Stage) -> Any:
 def _(stage: Stage) -> Any:
     folder = stage.folder / "sql"
     shutil.copytree(stage.sql, folder)
-    with (folder / f"pgmnemo--{VERSION}.sql").open("a") as script:
-        script.write("\nALTER FUNCTION pgmnemo.version() SET work_mem = '5MB';\n")
+    with (folder / f"pgmnemo--{CURRENT}.sql").open("a") as script:
+        script.write("\nALTER TABLE pgmnemo.lesson SET (fillfactor = 70);\n")
     words = ["--quiet", "--embedder", "hash", "--output", stage.folder / "results"]
     return stage.cli("sample", *words, sql=folder)
+
+
+@ending("a missing script of a release")
+def _(stage: Stage) -> Any:
+    folder = stage.folder / "sql"
+    shutil.copytree(stage.sql, folder)
+    (folder / "pgmnemo--0.2.1--0.3.0.sql").unlink()
+    return stage.cli("sample", "--version", "0.3.0", "--dry-run", sql=folder)
 
 
 @ending("HISTORY.md cannot take the entry")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -12,8 +13,9 @@ import numpy as np
 import psycopg
 import pytest
 
-from runner.bench import arms
+from runner.bench import arms, heading
 from runner.bench.material import CorpusLessons, Material
+from runner.bench.request import Request
 from runner.editions import current
 from runner.records import Corpus, DatabaseFacts, EmbedderIdentity, Passage, Segment, Vectors
 from runner.systems import Lesson, Place
@@ -21,6 +23,7 @@ from runner.systems.asking import Judge
 from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.pgmnemo.client import PgmnemoClient
 from runner.versions import release
+from tests.helping import CURRENT
 
 IDENTITY = EmbedderIdentity("fake", "fake", "1", dimensions=2, max_tokens=0, batch_size=8)
 ROWS = np.array([[1, 0], [0, 1]], dtype=np.float32)
@@ -112,7 +115,7 @@ def test_bm25_alone_switches_off_whatever_else_a_question_s_words_move() -> None
     assert pgmnemo("0.3.0").legs["bm25"][0] == off | more | {"mode": "keyword"}
 
 
-@pytest.mark.parametrize("version", ["0.2.1", "0.3.0", "0.3.1"])
+@pytest.mark.parametrize("version", ["0.2.1", "0.3.0", CURRENT])
 def test_an_answer_is_asked_for_with_the_components_of_its_version(version: str) -> None:
     query = PgmnemoClient(pgmnemo(version), {})._recall.as_string(None)
     names = ", ".join(f'"{name}"' for name in current().engine(version).components)
@@ -146,6 +149,17 @@ def test_a_position_is_stored_where_the_version_has_one(version: str) -> None:
 def test_without_vectors_a_passage_is_its_words() -> None:
     row = given("0.3.0", lessons("0.3.0", vectors=False)[0])
     assert (row["passages"], row["passage_embeddings"]) == (["user: one", "user: two"], None)
+
+
+def test_neighbours_act_where_two_lessons_follow_one_another() -> None:
+    def state(version: str, *positions: int | None) -> str:
+        segments = tuple(Segment("p", str(at), "", position=place) for at, place in enumerate(positions))
+        asked = Request("locomo", version=version, embedder="hash")
+        return heading._components(asked, replace(CORPUS, segments=segments)).get("neighbours", "none")
+
+    idle = "inactive: no two lessons follow one another in a session"
+    assert state("v0.3.1", 1, 2) == "none"
+    assert (state("v0.4.0", 4, 1, 2), state("v0.4.0", 1, 3), state("v0.4.0", None)) == ("active", idle, idle)
 
 
 def test_the_engines_are_those_of_the_protocol_in_force() -> None:

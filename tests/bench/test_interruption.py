@@ -11,12 +11,12 @@ from typing import Any
 import psutil
 import pytest
 
-from runner import Request
 from runner.database.bench_database import database_name
 from runner.systems import absent, kind_of
+from tests.helping import CURRENT
 
 RAW = "raw_retrievals.jsonl"
-BENCH = database_name(Request("sample").number)
+BENCH = database_name(CURRENT)
 STAGES = {"embed": "hash batches", "ingest": "ingest", "recall": "bm25, conversation"}
 ENDINGS = {signal.SIGINT: 130, signal.SIGTERM: 130, signal.SIGKILL: -signal.SIGKILL}
 WORDS = ("sample", "--embedder", "hash", "--batch-size", 8)

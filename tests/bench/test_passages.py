@@ -14,8 +14,7 @@ import runner
 from runner.database import open_database
 from runner.database.releases import SQL_FOLDER
 from runner.editions import current
-
-VERSION = "0.3.1"
+from tests.helping import CURRENT
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +23,9 @@ def newer(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("newer") / "sql"
     shutil.copytree(SQL_FOLDER, folder)
     (folder / "releases.toml").unlink(missing_ok=True)
-    with open_database(VERSION, dsn=server.dsn(), environ={}, sql=folder) as database:
+    with open_database(CURRENT, dsn=server.dsn(), environ={}, sql=folder) as database:
         (folder / "releases.toml").write_text(
-            f'["{VERSION}"]\nfingerprint = "{database.facts.fingerprint}"\n'
+            f'["{CURRENT}"]\nfingerprint = "{database.facts.fingerprint}"\n'
         )
     return folder
 
@@ -34,11 +33,11 @@ def newer(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_run_with_passages_has_its_components_arms_and_counts_and_verifies(
     bench: Callable[..., Any], newer: Path, tmp_path: Path
 ) -> None:
-    ended = bench("--version", VERSION, sql=newer)
+    ended = bench("--version", CURRENT, sql=newer)
     assert ended.code == 0, ended.err
-    folder = next((tmp_path / "results").glob(f"v{VERSION}_*"))
+    folder = next((tmp_path / "results").glob(f"v{CURRENT}_*"))
     document = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    assert tuple(document["components"]) == current().engine(VERSION).components
+    assert tuple(document["components"]) == current().engine(CURRENT).components
     assert document["components"]["passage_cosine"] == "active"
     assert document["passages"] == {"count": 48, "distinct": 48}
     arms = [arm["name"] for arm in document["arms"]]
@@ -52,8 +51,8 @@ def test_the_score_is_the_weighted_sum_of_the_components_that_the_raw_file_holds
     bench: Callable[..., Any], newer: Path, tmp_path: Path
 ) -> None:
     """To the decimals that a component is kept with."""
-    assert bench("--version", VERSION, "--limit", 12, sql=newer).code == 0
-    folder = next((tmp_path / "results").glob(f"v{VERSION}_*"))
+    assert bench("--version", CURRENT, "--limit", 12, sql=newer).code == 0
+    folder = next((tmp_path / "results").glob(f"v{CURRENT}_*"))
     document = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     settings = {name.removeprefix("pgmnemo."): text for name, text in document["guc_state"].items()}
     weights = [float(settings[f"{name}_weight"]) for name in document["components"]]

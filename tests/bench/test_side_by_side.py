@@ -19,9 +19,9 @@ from runner.records import Hit, Retrieval
 from runner.runs.reading import Results, read_results
 from runner.runs.run import Arm
 from runner.systems import SYSTEMS, Kind, Lessons, Match, Place, Query, System, absent, kind_of
+from tests.helping import CURRENT
 
 pytestmark = pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")
-DEFAULT = runner.Request("sample").number
 QUESTIONS, SCOPES = 36, ("conversation", "pool")
 
 
@@ -129,7 +129,7 @@ def test_every_system_answers_every_question_after_the_arms_of_the_one_under_tes
 def test_each_row_says_what_it_is_and_what_it_cost(beside: Results) -> None:
     rows = {arm.name: arm for arm in beside.run.arms if arm.role == "system"}
     assert [rows[name].version for name in ("pgmnemo", "pgmnemo@0.3.0", "pgmnemo@0.2.1")] == [
-        DEFAULT, "0.3.0", "0.2.1",
+        CURRENT, "0.3.0", "0.2.1",
     ]  # fmt: skip
     assert [len(rows[name].components) for name in ("pgmnemo", "pgmnemo@0.2.1", "chroma")] == [10, 5, 0]
     for row in rows.values():
@@ -143,7 +143,7 @@ def test_each_row_says_what_it_is_and_what_it_cost(beside: Results) -> None:
 
 def test_such_a_run_verifies_and_its_name_sets_it_apart(beside: Results, sql: Path) -> None:
     intact(beside, sql)
-    assert beside.run.name.startswith(f"v{DEFAULT}_")
+    assert beside.run.name.startswith(f"v{CURRENT}_")
     assert beside.run.name.endswith("_hash_side-by-side")
     assert {gate.status for gate in beside.run.gates} <= {"passed", "deviation"}
 

@@ -64,6 +64,7 @@ CASES: list[tuple[str, dict[str, Any], Status, str]] = [
         "public upstream extension",
     ),
     ("version", {"fingerprint": None}, FAILED, "no release of this repository"),
+    ("version", {"changed": "x.sql is not that of release 0.2.1"}, FAILED, "x.sql is not that of release"),
     ("seed", {"run_python_hash_seed": None}, FAILED, "(not set)"),
     ("seed", {"run_python_hash_seed": "0"}, FAILED, "PYTHONHASHSEED=0"),
     ("seed", {"run_seed": 7}, FAILED, "seed 7"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -21,14 +20,6 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def sql(root: Path) -> Path:
     return root / "sql"
-
-
-@pytest.fixture(scope="session")
-def version(sql: Path) -> str:
-    """The version that CREATE EXTENSION takes where none is named."""
-    found = re.search(r"^default_version = '(.+)'$", (sql / "pgmnemo.control").read_text(), re.MULTILINE)
-    assert found
-    return found[1]
 
 
 @pytest.fixture

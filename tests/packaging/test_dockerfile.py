@@ -17,6 +17,7 @@ from runner.database import discovery
 from runner.database.server_checks import MIN_PGVECTOR
 from runner.database.server_files import installation
 from runner.database.server_process import SETTINGS, ServerProcess, give_to_server
+from tests.helping import CURRENT
 
 SHARE = "/usr/share/postgresql/18"
 
@@ -63,12 +64,12 @@ def server(steps: list[tuple[str, str]], sql: Path, prefix: Path) -> Iterator[st
         yield f"host={data} user=postgres dbname=postgres"
 
 
-def test_the_steps_install_what_create_extension_needs(server: str, prefix: Path, version: str) -> None:
+def test_the_steps_install_what_create_extension_needs(server: str, prefix: Path) -> None:
     scripts = sorted((prefix / "image" / "docker-entrypoint-initdb.d").iterdir())
     with psycopg.connect(server, autocommit=True) as connection:
         for script in scripts:
             connection.execute(script.read_bytes())
-        assert connection.execute("SELECT pgmnemo.version()").fetchone() == (version,)
+        assert connection.execute("SELECT pgmnemo.version()").fetchone() == (CURRENT,)
 
 
 def test_the_steps_make_a_private_checkout_readable(

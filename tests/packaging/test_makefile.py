@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from runner.database.server_files import installation
+from tests.helping import CURRENT
 
 HEADER = '\\echo Use "CREATE EXTENSION pgmnemo" to load this file. \\quit\n'
 
@@ -49,21 +50,21 @@ def test_without_pgxs_it_says_what_to_install(sql: Path) -> None:
     assert "leads to no PGXS: install postgresql-server-dev-<major>" in done.stderr
 
 
-def test_the_script_is_its_sources_in_the_order_of_their_names(copy: Path, version: str) -> None:
+def test_the_script_is_its_sources_in_the_order_of_their_names(copy: Path) -> None:
     assert make(copy, "script").returncode == 0
-    assert (copy / f"pgmnemo--{version}.sql").read_text() == HEADER + "SELECT 1;\nSELECT 2;\n"
+    assert (copy / f"pgmnemo--{CURRENT}.sql").read_text() == HEADER + "SELECT 1;\nSELECT 2;\n"
     assert make(copy, "check-src").returncode == 0
     (copy / "src" / "10_a.sql").write_text("SELECT 3;\n")
     assert make(copy, "check-src").returncode != 0
 
 
-def test_a_released_script_is_not_written_again(copy: Path, version: str) -> None:
-    (copy / "releases.toml").write_text(f'["{version}"]\n')
-    (copy / f"pgmnemo--{version}.sql").write_text("frozen")
+def test_a_released_script_is_not_written_again(copy: Path) -> None:
+    (copy / "releases.toml").write_text(f'["{CURRENT}"]\n')
+    (copy / f"pgmnemo--{CURRENT}.sql").write_text("frozen")
     done = make(copy, "script")
     assert done.returncode != 0
-    assert f"{version} is released and frozen" in done.stderr
-    assert (copy / f"pgmnemo--{version}.sql").read_text() == "frozen"
+    assert f"{CURRENT} is released and frozen" in done.stderr
+    assert (copy / f"pgmnemo--{CURRENT}.sql").read_text() == "frozen"
 
 
 def test_the_committed_script_is_its_committed_sources(sql: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ import psycopg
 import pytest
 
 from runner.database.embedded import embedded_server
-from runner.database.releases import DEFAULT_VERSION
+from tests.helping import CURRENT
 
 SEMANTIC_VERSION = re.compile(r"\d+\.\d+\.\d+")
 # Every key that the PGXN Meta Spec 1.0.0 requires, and the licences of it that are a bare word.
@@ -59,26 +57,23 @@ def test_pgxn_metadata_keeps_to_its_specification(meta: dict[str, Any], sql: Pat
     assert len(set(meta["tags"])) == len(meta["tags"])
 
 
-def test_control_metadata_and_script_name_one_version(meta: dict[str, Any], sql: Path) -> None:
-    version = control(sql)["default_version"]
-    assert meta["version"] == meta["provides"]["pgmnemo"]["version"] == version
-    assert (sql / f"pgmnemo--{version}.sql").is_file()
-    assert f"v{version}" == DEFAULT_VERSION
-    assert f"VERSION  ?= {DEFAULT_VERSION}\n" in (sql.parent / "Makefile").read_text()
+def test_metadata_and_script_are_of_the_current_release(meta: dict[str, Any], sql: Path) -> None:
+    assert control(sql)["default_version"] == CURRENT
+    own = meta["provides"]["pgmnemo"]
+    assert (meta["version"], own["version"], own["file"]) == (CURRENT, CURRENT, f"pgmnemo--{CURRENT}.sql")
+    assert (sql / own["file"]).is_file()
 
 
-def test_every_release_has_its_frozen_script(sql: Path) -> None:
-    path = sql / "releases.toml"
-    if not path.exists():
-        pytest.skip("nothing is released yet")
-    for version, release in tomllib.loads(path.read_text()).items():
-        script = (sql / f"pgmnemo--{version}.sql").read_bytes()
-        assert sha256(script).hexdigest() == release["install_sha256"], version
+def test_nothing_that_sets_up_names_the_current_release(root: Path) -> None:
+    """What means it reads the control file; documents may name it, and code that tells versions apart."""
+    word = re.compile(rf"(?<![\d.]){re.escape(CURRENT)}(?![\d.])")
+    names = ("Makefile", "docker-compose.yml", "pyproject.toml", "sql/Makefile", "sql/Dockerfile")
+    files = [*(root / name for name in names), *(root / ".github").rglob("*.yml")]
+    assert [path for path in files if word.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_a_role_without_rights_but_over_its_own_database_can_create_it(sql: Path) -> None:
-    version = control(sql)["default_version"]
-    with embedded_server(sql, version) as conninfo:
+    with embedded_server(sql, CURRENT) as conninfo:
         address = f"host={conninfo['host']}"
         with psycopg.connect(f"{address} user=postgres dbname=postgres", autocommit=True) as boss:
             boss.execute("CREATE ROLE owner LOGIN")

@@ -18,6 +18,7 @@ from runner.cli import main
 from runner.database import Database, open_database
 from runner.embedders import EMBEDDERS, EmbedderOptions, pad
 from runner.passages import adding
+from tests.helping import CURRENT
 
 ROLE = "pgmnemo_runner"
 TEXTS = ("Ana: I sold the kite.\nBo: Good.", "user: Tea?\nassistant: Yes.\nuser: Thanks.", " ")
@@ -25,7 +26,7 @@ TEXTS = ("Ana: I sold the kite.\nBo: Good.", "user: Tea?\nassistant: Yes.\nuser:
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[Database]:
-    with open_database("0.3.1", environ={}) as opened:
+    with open_database(CURRENT, environ={}) as opened:
         yield opened
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
@@ -15,8 +15,10 @@ import pytest
 from numpy.typing import NDArray
 
 from runner.database import Database, open_database
+from tests.helping import CURRENT
 
 WIDTH = 1024
+OWNER = "pgmnemo_owner"  # of the extension, where the runner installs it as a superuser
 Connection = psycopg.Connection[Any]
 
 
@@ -89,6 +91,27 @@ class Tenant:
                     copy.write_row((self.project, name, text, vector, parts))
             return dict(cursor.execute("SELECT * FROM pgmnemo.store_staged()").fetchall())
 
+    @contextmanager
+    def acting(self, connection: Connection | None = None) -> Iterator[Connection]:
+        """As within a verb: the extension's owner, whom the policies show this tenant's rows alone."""
+        within = connection or self.client
+        role = within.execute("SELECT current_user").fetchone()[0]
+        enter = "SELECT set_config('role', %s, true), set_config('pgmnemo.acting_tenant', %s, true)"
+        with within.transaction():
+            within.execute(enter, (OWNER, str(self.id)))
+            yield within
+            within.execute(enter, (role, ""))
+
+    def alter(self, statement: str, *parameters: object) -> int:
+        """Change rows past the verbs; how many."""
+        with self.acting() as within:
+            return within.execute(statement, parameters or None).rowcount
+
+    def look(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """Rows of a query that only the extension's owner may ask."""
+        with self.acting() as within:
+            return within.execute(query, parameters or None).fetchall()
+
     def link(self, source: str, target: str, kind: str = "follows", **attributes: object) -> Any:
         names = "".join(f", {name} => %s" for name in attributes)
         query = f"SELECT pgmnemo.link_lessons(%s, %s, %s, %s{names})"
@@ -109,7 +132,7 @@ class Tenant:
 
 @pytest.fixture(scope="session", params=[18, 16], ids=["pg18", "pg16"])
 def database(request: pytest.FixtureRequest) -> Iterator[Database]:
-    with open_database("0.4.0", environ={}, postgres=request.param) as opened:
+    with open_database(CURRENT, environ={}, postgres=request.param) as opened:
         yield opened
 
 
@@ -151,39 +174,47 @@ def unit() -> Callable[..., NDArray[np.float32]]:
 def reference_bm25() -> Callable[..., dict[str, float]]:
     """BM25 written anew, in Python, from the texts of the active lessons of a tenant.
 
-    Returns the score of every lesson of the tenant's project that holds a term of the question; statistics
-    over the tenant, or over the project alone. Words are cut by to_tsvector, so texts and questions must be
-    free of the irregular forms that pgmnemo._lexemes merges.
+    Returns the score of every lesson of the tenant's project that holds a term of the question; how rare a
+    term is, by `scope`, in the tenant, in the project or in the mean of both. Words are cut by to_tsvector,
+    so texts and questions must be free of the irregular forms that pgmnemo._lexemes merges.
     """
 
     def score(
-        tenant: Tenant, question: str, k1: float = 0.9, b: float = 0.4, of_project: bool = False
+        tenant: Tenant, question: str, k1: float = 0.9, b: float = 0.4, scope: str = "both", pivot: float = 60
     ) -> dict[str, float]:
         terms = {
             row[0] for row in tenant.rows("SELECT lexeme FROM unnest(to_tsvector('english', %s))", question)
         }
         lessons: dict[tuple[UUID, str], dict[str, int]] = {}
         rows = tenant.rows(
-            "SELECT project_id, external_id, t.lexeme, cardinality(t.positions) FROM pgmnemo.lesson "
+            "SELECT project_id, external_id, t.lexeme, cardinality(t.positions) FROM pgmnemo.lessons "
             "LEFT JOIN unnest(to_tsvector('english', concat_ws(E'\\n', topic, content))) t ON true "
-            "WHERE active AND (NOT %s OR project_id = %s)", of_project, tenant.project)  # fmt: skip
+            "WHERE active")  # fmt: skip
         for project, name, lexeme, count in rows:
             held = lessons.setdefault((project, name), {})
             if lexeme is not None:
                 held[lexeme] = count
-        if not lessons:
+        inside = [held for (project, _), held in lessons.items() if project == tenant.project]
+        share = {"tenant": 0.0, "both": 0.5, "project": 1.0}[scope]
+        counted = inside if scope == "project" else list(lessons.values())
+        if not inside:
             return {}
-        mean = max(sum(sum(held.values()) for held in lessons.values()) / len(lessons), 1)
+
+        def idf(term: str, among: Sequence[Mapping[str, int]]) -> float:
+            holding = sum(term in held for held in among)
+            return math.log(1 + (len(among) - holding + 0.5) / (holding + 0.5))
+
+        mean = max(sum(sum(held.values()) for held in counted) / len(counted), pivot)
         scores: dict[str, float] = {}
         for (project, name), held in lessons.items():
             if project != tenant.project or not terms & held.keys():
                 continue
-            norm = k1 * (1 - b + b * sum(held.values()) / mean)
-            scores[name] = 0.0
-            for term in terms & held.keys():
-                holding = sum(term in other for other in lessons.values())
-                idf = math.log(1 + (len(lessons) - holding + 0.5) / (holding + 0.5))
-                scores[name] += idf * held[term] * (k1 + 1) / (held[term] + norm)
+            norm = k1 * (1 - b + b * max(sum(held.values()), pivot) / mean)
+            scores[name] = sum(
+                ((1 - share) * idf(term, list(lessons.values())) + share * idf(term, inside))
+                * held[term] * (k1 + 1) / (held[term] + norm)
+                for term in terms & held.keys()
+            )  # fmt: skip
         return scores
 
     return score

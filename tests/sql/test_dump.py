@@ -67,8 +67,8 @@ def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any)
     )
     before = tenant.rows(recall, unit(1).tolist())
     held = (
-        "SELECT l::text FROM pgmnemo.lesson l UNION ALL SELECT p::text FROM pgmnemo.passage p "
-        "UNION ALL SELECT e::text FROM pgmnemo.lesson_edge e ORDER BY 1"
+        "SELECT l::text FROM pgmnemo.lessons l UNION ALL SELECT p::text FROM pgmnemo.passages p "
+        "UNION ALL SELECT e::text FROM pgmnemo.edges e ORDER BY 1"
     )
     rows = tenant.rows(held)
     assert len(rows) == 3 + 5 + 1
@@ -79,7 +79,7 @@ def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any)
     copy.execute(f"SET ROLE {tenant.database.facts.role}")
     assert copy.execute(held).fetchall() == rows
     assert copy.execute(recall, (unit(1).tolist(),)).fetchall() == before
-    marked = "SELECT number, indexed FROM pgmnemo.passage WHERE indexed"
+    marked = "SELECT number, indexed FROM pgmnemo.passages WHERE indexed"
     assert copy.execute(marked).fetchall() == tenant.rows(marked) != []
     best = (
         "SELECT r.passage FROM pgmnemo.recall_lessons(query_text => 'north') r WHERE external_id = 'simple'"

@@ -11,7 +11,7 @@ import pytest
 
 COMPONENTS = [
     "bm25", "passage_terms", "passage_cosine", "pair_cosine", "cosine", "temporal",
-    "context", "recency", "importance", "graph",
+    "context", "neighbours", "recency", "importance", "graph",
 ]  # fmt: skip
 QUESTION = "Which river harbour did the painter cross in May 2024?"
 WORDS = ["river", "harbour", "lantern", "painter", "bridge", "winter", "market", "went", "children"]

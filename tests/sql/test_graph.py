@@ -14,7 +14,10 @@ NOW = datetime(2025, 6, 30, tzinfo=UTC)
 def graph(tenant: Any, **options: Any) -> dict[str, float]:
     """The graph component of each lesson in units of the relevance of the only seed, "s"."""
     rows = {row["external_id"]: row for row in tenant.recall("seed", as_of=NOW, **options)}
-    relevance = rows["s"]["bm25"] + 0.75 * rows["s"]["passage_terms"]
+    settings = dict(tenant.rows("SELECT name, value FROM pgmnemo.list_settings()"))
+    relevance = sum(
+        float(settings[f"pgmnemo.{part}_weight"]) * rows["s"][part] for part in ("bm25", "passage_terms")
+    )
     return {name: row["graph"] / relevance for name, row in rows.items() if row["graph"]}
 
 
@@ -64,7 +67,7 @@ def test_edges_hold_within_their_range_if_a_time_is_asked(chain: Any) -> None:
 def test_a_hub_costs_no_more_than_the_pool(tenant: Any) -> None:
     tenant.store("s", "seed")
     tenant.store_many({f"l{n:03}": "spoke" for n in range(300)})
-    tenant.client.execute(
+    tenant.alter(
         "INSERT INTO pgmnemo.lesson_edge (tenant_id, source_id, target_id, kind) "
         "SELECT tenant_id, (SELECT id FROM pgmnemo.lesson WHERE external_id = 's'), id, 'hub' "
         "FROM pgmnemo.lesson WHERE external_id <> 's'")  # fmt: skip
@@ -86,9 +89,9 @@ def test_links_tell_what_became_of_them(tenant: Any) -> None:
     assert tenant.value(query, tenant.project, tenant.id) is True
     assert tenant.value(query, tenant.project, tenant.id) is False
     assert tenant.value("SELECT pgmnemo.forget_lesson(%s, 'a', true)", tenant.project)
-    assert tenant.value("SELECT count(*) FROM pgmnemo.lesson_edge") == 0
+    assert tenant.value("SELECT count(*) FROM pgmnemo.edges") == 0
 
 
 def test_roles_and_projects_are_crossed_but_not_shown(chain: Any) -> None:
-    chain.client.execute("UPDATE pgmnemo.lesson SET project_id = %s WHERE external_id = 'a'", (uuid4(),))
+    chain.alter("UPDATE pgmnemo.lesson SET project_id = %s WHERE external_id = 'a'", uuid4())
     assert graph(chain) == pytest.approx({"b": 0.125, "c": 0.1})

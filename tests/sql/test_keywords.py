@@ -72,17 +72,15 @@ def test_after_single_writes_updates_and_forgetting(tenant: Any, same: Any) -> N
 def test_after_direct_statements(tenant: Any, same: Any) -> None:
     chance = random.Random(3)
     tenant.store_many({f"l{n}": text(chance) for n in range(40)})
-    tenant.client.execute(
-        "UPDATE pgmnemo.lesson SET content = content || ' river', topic = 'engine' WHERE id % 3 = 0"
-    )
+    tenant.alter("UPDATE pgmnemo.lesson SET content = content || ' river', topic = 'engine' WHERE id % 3 = 0")
     same(tenant)
-    tenant.client.execute("UPDATE pgmnemo.lesson SET id = DEFAULT, active = id % 2 = 0 WHERE id % 5 < 2")
+    tenant.alter("UPDATE pgmnemo.lesson SET id = DEFAULT, active = id % 2 = 0 WHERE id % 5 < 2")
     same(tenant)
-    tenant.client.execute("UPDATE pgmnemo.lesson SET lexemes = 'forged:1', token_count = 9 WHERE active")
+    tenant.alter("UPDATE pgmnemo.lesson SET lexemes = 'forged:1', token_count = 9 WHERE active")
     same(tenant)
-    tenant.client.execute("DELETE FROM pgmnemo.lesson WHERE id % 4 = 0")
+    tenant.alter("DELETE FROM pgmnemo.lesson WHERE id % 4 = 0")
     same(tenant)
-    tenant.client.execute("UPDATE pgmnemo.lesson SET project_id = gen_random_uuid() WHERE id % 3 = 0")
+    tenant.alter("UPDATE pgmnemo.lesson SET project_id = gen_random_uuid() WHERE id % 3 = 0")
     same(tenant)
 
 
@@ -100,9 +98,9 @@ def test_after_compaction_which_leaves_fewer_blocks(tenant: Any, same: Any) -> N
     chance = random.Random(4)
     for n in range(40):
         tenant.store(f"l{n}", text(chance))
-    before = tenant.value("SELECT count(*) FROM pgmnemo.posting")
+    before = tenant.value("SELECT count(*) FROM pgmnemo.postings")
     removed = tenant.value("SELECT pgmnemo.compact_postings()")
-    assert tenant.value("SELECT count(*) FROM pgmnemo.posting") == before - removed < before / 10
+    assert tenant.value("SELECT count(*) FROM pgmnemo.postings") == before - removed < before / 10
     same(tenant)
     assert tenant.value("SELECT pgmnemo.compact_postings()") == 0
 
@@ -113,7 +111,7 @@ def test_after_forgetting_a_project_and_a_tenant(tenant: Any, same: Any) -> None
     assert tenant.value("SELECT pgmnemo.forget_project(%s)", tenant.id) == 1
     same(tenant)
     assert tenant.value("SELECT pgmnemo.forget_tenant()") == 2
-    assert tenant.value("SELECT count(*) FROM pgmnemo.posting") == 0
+    assert tenant.value("SELECT count(*) FROM pgmnemo.postings") == 0
 
 
 def test_parameters_and_the_scope_of_statistics_are_settings(tenant: Any, same: Any) -> None:
@@ -123,8 +121,11 @@ def test_parameters_and_the_scope_of_statistics_are_settings(tenant: Any, same: 
         tenant.store(f"o{n}", text(chance), project_id=tenant.id)
     tenant.set(bm25_k1=1.5, bm25_b=0.75)
     same(tenant, k1=1.5, b=0.75)
-    tenant.set(statistics_scope="project")
-    same(tenant, k1=1.5, b=0.75, of_project=True)
+    for scope in ("project", "tenant", "both"):
+        tenant.set(statistics_scope=scope, length_pivot=60)
+        same(tenant, k1=1.5, b=0.75, scope=scope)
+        tenant.set(length_pivot=1)
+        same(tenant, k1=1.5, b=0.75, scope=scope, pivot=1)
 
 
 def test_after_eight_writers_at_once(tenant: Any, same: Any) -> None:
@@ -170,7 +171,7 @@ def test_the_text_search_configuration_is_a_setting(tenant: Any) -> None:
     assert tenant.recall("the")[0]["bm25"] > 0
     tenant.set(text_config="english")
     assert tenant.recall("the run")[0]["bm25"] == 0
-    assert tenant.value("SELECT text_config FROM pgmnemo.lesson") == "simple"
+    assert tenant.value("SELECT text_config FROM pgmnemo.lessons") == "simple"
 
 
 def test_a_nul_is_refused(tenant: Any) -> None:

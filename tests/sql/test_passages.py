@@ -10,12 +10,12 @@ import psycopg
 import pytest
 from psycopg import errors
 
-KEPT = "SELECT number, content, width, vector_dims(embedding) FROM pgmnemo.passage ORDER BY number"
+KEPT = "SELECT number, content, width, vector_dims(embedding) FROM pgmnemo.passages ORDER BY number"
 
 
 def texts(tenant: Any) -> list[str]:
     return [
-        row[0] for row in tenant.rows("SELECT content FROM pgmnemo.passage WHERE number > 0 ORDER BY number")
+        row[0] for row in tenant.rows("SELECT content FROM pgmnemo.passages WHERE number > 0 ORDER BY number")
     ]
 
 
@@ -32,7 +32,7 @@ def test_a_vector_is_kept_as_a_direction_at_the_narrowest_width(tenant: Any, uni
         (number, text, width, width)
         for number, (text, width) in enumerate(zip((None, *"abcdef"), widths, strict=True))
     ]
-    kept = tenant.rows("SELECT embedding::vector FROM pgmnemo.passage WHERE number < 6 ORDER BY number")
+    kept = tenant.rows("SELECT embedding::vector FROM pgmnemo.passages WHERE number < 6 ORDER BY number")
     for row, given in zip(kept, (unit(3, 4), *wide), strict=True):
         direction = (given / np.linalg.norm(given)).astype(np.float16).astype(np.float32)
         assert row[0].to_numpy().tolist() == direction[: row[0].dimensions()].tolist()
@@ -96,12 +96,12 @@ def test_a_direct_change_of_text_takes_them_away_and_a_move_takes_them_along(ten
     tenant.store("a", "violin", embedding=unit(1), passages=["violin"])
     tenant.store("b", "garden", embedding=unit(1), passages=["garden"])
     other = uuid4()
-    tenant.client.execute("UPDATE pgmnemo.lesson SET project_id = %s WHERE external_id = 'a'", (other,))
+    tenant.alter("UPDATE pgmnemo.lesson SET project_id = %s WHERE external_id = 'a'", other)
     assert best(tenant, "violin", unit(1), project_id=other) == {"a": "violin"}
     assert tenant.ids(None, unit(1), mode="vector", project_id=other) == ["a"]
-    tenant.client.execute("UPDATE pgmnemo.lesson SET content = 'harbour' WHERE external_id = 'a'")
+    tenant.alter("UPDATE pgmnemo.lesson SET content = 'harbour' WHERE external_id = 'a'")
     assert texts(tenant) == ["garden"]
-    tenant.client.execute("UPDATE pgmnemo.lesson SET importance = 5, content = 'garden'")
+    tenant.alter("UPDATE pgmnemo.lesson SET importance = 5, content = 'garden'")
     assert texts(tenant) == ["garden"]
 
 
@@ -127,7 +127,7 @@ def test_add_passages_gives_them_once_and_makes_the_lesson_as_if_stored_with_the
     tenant.store("a", "violin garden", embedding=unit(1), passages=["violin", "garden"],
                  passage_embeddings=vectors)  # fmt: skip
     tenant.store("b", "violin garden", embedding=unit(1))
-    lesson = "SELECT id FROM pgmnemo.lesson WHERE external_id = 'b'"
+    lesson = "SELECT id FROM pgmnemo.lessons WHERE external_id = 'b'"
     add = f"SELECT pgmnemo.add_passages(({lesson}), %s, %s::vector[])"
     literals = ["[" + ",".join(map(str, row)) + "]" for row in vectors]
     assert tenant.value(add, ["violin", "garden"], literals) is True
@@ -161,13 +161,13 @@ def test_passages_that_are_none_are_refused_in_one_sentence(tenant: Any, call: s
     with pytest.raises(psycopg.Error) as caught:
         tenant.rows(f"SELECT pgmnemo.{filled}")
     assert sentence in (caught.value.diag.message_primary or "")
-    assert tenant.value("SELECT count(*) FROM pgmnemo.lesson") == 0
+    assert tenant.value("SELECT count(*) FROM pgmnemo.lessons") == 0
 
 
 def test_another_tenants_lesson_is_given_no_passages(make_tenant: Any) -> None:
     mine, theirs = make_tenant(), make_tenant()
     theirs.store("a", "violin")
-    lesson = theirs.value("SELECT id FROM pgmnemo.lesson")
+    lesson = theirs.value("SELECT id FROM pgmnemo.lessons")
     with pytest.raises(errors.NoDataFound):
         mine.value("SELECT pgmnemo.add_passages(%s, '{x}')", lesson)
     assert texts(theirs) == []

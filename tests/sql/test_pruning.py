@@ -27,11 +27,12 @@ def corpus(tenant: Any, request: pytest.FixtureRequest) -> tuple[Any, random.Ran
     texts += chance.choices(texts, k=LESSONS - len(texts))
     names = [f"{chance.choice('aBé')}{n:04}" for n in range(LESSONS)]
     tenant.store_many(dict(zip(names, texts, strict=True)))
-    tenant.client.execute(
+    tenant.alter(
         "UPDATE pgmnemo.lesson SET role = (ARRAY['pilot', 'cook', NULL])[1 + id % 3], occurred_at = %s, "
         "commit_sha = CASE WHEN id %% 2 = 0 THEN 'c0ffee' END, "
         "expires_at = CASE WHEN id %% 5 < 2 THEN %s ELSE NULL::timestamptz END".replace("id % 3", "id %% 3"),
-        (NOW.replace(year=2020), NOW.replace(year=2024)),
+        NOW.replace(year=2020),
+        NOW.replace(year=2024),
     )
     tenant.set(pool_depth=1, **ONLY_BM25)
     return tenant, chance
@@ -40,17 +41,19 @@ def corpus(tenant: Any, request: pytest.FixtureRequest) -> tuple[Any, random.Ran
 def full_sum(tenant: Any, question: str) -> dict[str, float]:
     """BM25 of every lesson that holds a term, over all postings of all terms."""
     query = (
-        "SELECT l.external_id, sum(pgmnemo._impact(t.scale, x.f, a.flat, a.per_token, x.n)) / 1099511627776 "
-        "FROM pgmnemo._ask(%(t)s, %(p)s, %(p)s, %(q)s, NULL, now(), pgmnemo._settings()) a "
+        "SELECT l.external_id, sum(pgmnemo._impact(t.scale, x.f, a.flat, a.per_token, x.n, a.pivot)) "
+        "/ 1099511627776 "
+        "FROM pgmnemo._ask(pgmnemo._scope(%(t)s, %(p)s), %(q)s, NULL, now(), pgmnemo._settings()) a "
         "CROSS JOIN LATERAL unnest(a.terms, a.scales) AS t (term, scale) "
         "JOIN pgmnemo.posting p ON p.project_id = %(p)s AND p.lexeme = t.term "
         "CROSS JOIN LATERAL unnest(p.lesson_ids, p.frequencies, p.token_counts) AS x (id, f, n) "
         "JOIN pgmnemo.lesson l ON l.id = x.id GROUP BY l.external_id")  # fmt: skip
-    return dict(tenant.client.execute(query, {"t": tenant.id, "p": tenant.project, "q": question}).fetchall())
+    with tenant.acting() as owner:
+        return dict(owner.execute(query, {"t": tenant.id, "p": tenant.project, "q": question}).fetchall())
 
 
 def allowed(tenant: Any, role: str | None, valid_at: datetime | None, gate: str) -> list[str]:
-    rows = tenant.rows("SELECT external_id, role, expires_at, commit_sha FROM pgmnemo.lesson")
+    rows = tenant.rows("SELECT external_id, role, expires_at, commit_sha FROM pgmnemo.lessons")
     return [
         name for name, own_role, expires, commit in rows
         if (role is None or own_role == role) and (gate == "off" or commit)
@@ -84,7 +87,7 @@ def spoilt(tenant: Any, word: str, question: str) -> list[tuple[str, float]]:
             "UPDATE pgmnemo.posting SET lesson_ids = ARRAY(SELECT -n FROM unnest(lesson_ids) n) "
             "WHERE lexeme = %s"
         )
-        assert tenant.client.execute(spoil, (word,)).rowcount > 0
+        assert tenant.alter(spoil, word) > 0
         return [(row["external_id"], row["bm25"]) for row in tenant.recall(question, k=5, mode="keyword")]
 
 

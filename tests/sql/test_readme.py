@@ -23,13 +23,13 @@ def empty_database(owner: psycopg.Connection[Any], database: Any) -> Any:
 
 def test_the_quick_start_runs_as_it_stands(empty_database: psycopg.Connection[Any]) -> None:
     blocks = re.findall(r"```sql\n(.+?)```", README, re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     answers = []
     for statement in "".join(blocks).split(";\n"):
         cursor = empty_database.execute(statement.strip() or "SELECT 1")
         answers.append(cursor.fetchall() if cursor.description else None)
-    assert answers.count([("inserted",)]) == 3
-    recalled = next(answer for answer in answers if answer and len(answer[0]) == 7)
+    assert answers.count([("inserted",)]) == 5
+    recalled = next(answer for answer in answers if answer and len(answer[0]) == 8)
     assert [row[0] for row in recalled] == ["build/1", "build/2"]
     assert [("inserted", 1000)] in answers
 

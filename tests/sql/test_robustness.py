@@ -81,8 +81,8 @@ TEXTS = {name: text[:2000] for name, text in QUESTIONS.items()}  # to_tsvector c
 @pytest.mark.parametrize("question", TEXTS.values(), ids=TEXTS.keys())
 def test_every_text_can_be_stored_and_found_by_itself(few: Any, question: str) -> None:
     few.store("own", question, passages=[question, question])
-    assert few.rows("SELECT content FROM pgmnemo.lesson WHERE external_id = 'own'") == [(question,)]
-    if few.value("SELECT token_count FROM pgmnemo.lesson WHERE external_id = 'own'"):
+    assert few.rows("SELECT content FROM pgmnemo.lessons WHERE external_id = 'own'") == [(question,)]
+    if few.value("SELECT token_count FROM pgmnemo.lessons WHERE external_id = 'own'"):
         assert few.recall(question, mode="keyword")[0]["bm25"] > 0
     assert few.rows("SELECT * FROM pgmnemo.check_index()") == []
 
@@ -140,7 +140,7 @@ def test_a_wrong_embedding_is_a_clear_error(few: Any, numbers: list[float], sent
 def test_a_passage_with_a_wrong_embedding_stores_nothing(few: Any, numbers: list[float]) -> None:
     with pytest.raises(psycopg.Error, match=r"embedding|dimensions|NaN|infinite"):
         few.store("c", "river", passages=["river"], passage_embeddings=[numbers])
-    assert few.value("SELECT count(*) FROM pgmnemo.lesson") == 2
+    assert few.value("SELECT count(*) FROM pgmnemo.lessons") == 2
 
 
 def test_tiny_and_huge_embeddings_have_the_direction_that_they_have(few: Any, unit: Any) -> None:
@@ -195,7 +195,7 @@ def cancelled(connection: psycopg.Connection[Any], query: str, values: dict[str,
 @pytest.mark.parametrize("query", BUSY.values(), ids=BUSY.keys())
 def test_a_statement_timeout_works_at_once(crowd: Any, session: psycopg.Connection[Any], query: str) -> None:
     before = session.execute(SETTINGS).fetchall()
-    lessons = crowd.value("SELECT count(*) FROM pgmnemo.lesson")
+    lessons = crowd.value("SELECT count(*) FROM pgmnemo.lessons")
     for limit in (3, 40, 150):
         session.execute(f"SET statement_timeout = {limit}")
         start = time.monotonic()
@@ -204,7 +204,7 @@ def test_a_statement_timeout_works_at_once(crowd: Any, session: psycopg.Connecti
         session.execute("RESET statement_timeout")
         assert session.execute(SETTINGS).fetchall() == before
         assert left_behind(crowd, session) == []
-    assert crowd.value("SELECT count(*) FROM pgmnemo.lesson") == lessons
+    assert crowd.value("SELECT count(*) FROM pgmnemo.lessons") == lessons
     assert len(crowd.ids("lesson 7", parameters(crowd)["vector"])) == 10
 
 
@@ -250,18 +250,18 @@ def linked(tenant: Any) -> Callable[[int], list[tuple[int, float]]]:
     """Join every lesson to a hub and to the next, in a ring, and give what flows in from the hub."""
 
     def proximity(depth: int) -> list[tuple[int, float]]:
-        if not tenant.value("SELECT count(*) FROM pgmnemo.lesson"):
+        if not tenant.value("SELECT count(*) FROM pgmnemo.lessons"):
             tenant.store_many({f"l{n:03}": "river" if n == 0 else "x" for n in range(400)})
-            tenant.client.execute(
+            tenant.alter(
                 "INSERT INTO pgmnemo.lesson_edge (tenant_id, source_id, target_id, kind) "
                 "SELECT a.tenant_id, a.id, b.id, kind FROM unnest('{spoke,again,ring}'::text[]) AS kind "
                 "CROSS JOIN (SELECT *, right(external_id, 3)::int AS n FROM pgmnemo.lesson) a "
                 "CROSS JOIN (SELECT *, right(external_id, 3)::int AS n FROM pgmnemo.lesson) b "
                 "WHERE a.n <> b.n AND b.n = CASE kind WHEN 'ring' THEN (a.n + 1) % 400 ELSE 0 END"
             )
-        hub = tenant.value("SELECT id FROM pgmnemo.lesson WHERE external_id = 'l000'")
-        return tenant.rows(
-            "SELECT * FROM pgmnemo._graph_proximity(%s, %s, '{8}', %s, 50, NULL, 'off')",
+        hub = tenant.value("SELECT id FROM pgmnemo.lessons WHERE external_id = 'l000'")
+        return tenant.look(
+            "SELECT * FROM pgmnemo._graph_proximity(pgmnemo._scope(%s, NULL), %s, '{8}', %s, 50)",
             tenant.id,
             [hub],
             depth,

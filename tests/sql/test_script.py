@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import subprocess
+import sys
 import tomllib
 from hashlib import sha256
 from pathlib import Path
@@ -12,31 +14,86 @@ from typing import Any
 import psycopg
 import pytest
 
+from runner.database.scripts import changed
+from tests.helping import CURRENT
+
 SQL = Path(__file__).resolve().parents[2] / "sql"
 RELEASES = tomllib.loads((SQL / "releases.toml").read_text(encoding="utf-8"))
-CURRENT = re.findall(r"default_version = '(.+)'", (SQL / "pgmnemo.control").read_text(encoding="utf-8"))[0]
-FILES = sorted((SQL / "src").glob("*.sql"))
+LAYERS = [line.split()[0] for line in (SQL / "src" / "LAYERS").read_text(encoding="utf-8").splitlines()]
+FILES = sorted((SQL / "src").glob("*/*.sql"))
+BARE = {"guard", "rights"}  # layers whose files make no object of the schema
 OBJECT = re.compile(r"^CREATE (?:UNIQUE )?(FUNCTION|TABLE|TYPE|INDEX|VIEW) (?:pgmnemo\.)?(\w+)", re.MULTILINE)
+LONGEST = 120
+# Run with the rights of whoever calls, beside the verbs; rights/rights.sql says why.
+LENT = {"_caller", "_proof", "_session_tenant", "_setting_catalogue", "_setting_range", "_setting_valid",
+        "_stored_settings", "_config", "_form_roots", "_times", "_time_patterns", "_time_span",
+        "_calendar_span", "_month", "_small_number"}  # fmt: skip
+# May be called with the rights of the extension's owner alone.
+KEPT = {"grant_tenant", "revoke_tenant", "build_vector_index", "suspend_vector_index"}
 
 
-def test_the_script_is_what_src_makes() -> None:
+def source(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def name(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
+
+
+def test_the_scripts_are_what_src_makes() -> None:
     done = subprocess.run(
         ["make", "-s", "-C", str(SQL), "check-src"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("version", [*RELEASES, CURRENT])
-def test_a_released_script_is_frozen(version: str) -> None:
-    if version not in RELEASES:
-        return  # still being written, and held to src/ by the test above
-    script = (SQL / f"pgmnemo--{version}.sql").read_bytes()
-    assert sha256(script).hexdigest() == RELEASES[version]["install_sha256"]
-    upgrades = {
-        path.stem.split("--")[1]: sha256(path.read_bytes()).hexdigest()
-        for path in SQL.glob(f"pgmnemo--*--{version}.sql")
+def test_what_is_checked_are_all_scripts_of_the_version() -> None:
+    spec = importlib.util.spec_from_file_location("assemble", SQL / "assemble.py")
+    assert spec is not None
+    assert spec.loader is not None
+    assemble = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(assemble)
+    made = dict(assemble.scripts(CURRENT))
+    assert made.keys() == {SQL / "META.json", SQL / "managed" / f"pgmnemo--{CURRENT}.sql",
+                           *SQL.glob(f"pgmnemo--*{CURRENT}.sql")}  # fmt: skip
+    assert {path: source(path) for path in made} == made
+
+
+def test_every_file_has_its_layer() -> None:
+    assert sorted({path.parent.name for path in FILES}) == sorted(LAYERS)
+    assert list((SQL / "src").glob("*.sql")) == []
+    full = source(SQL / f"pgmnemo--{CURRENT}.sql")
+    in_order = [path for layer in LAYERS for path in FILES if path.parent.name == layer]
+    places = [full.find(source(path).replace("@version@", CURRENT)) for path in in_order]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+def test_an_unknown_order_is_refused() -> None:
+    for arguments in ([], ["read"], ["write", "public", "more"]):
+        done = subprocess.run([sys.executable, str(SQL / "assemble.py"), *arguments], capture_output=True,
+                              text=True, check=False)  # fmt: skip
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "assemble.py write" in done.stderr
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_the_scripts_of_a_release_are_those_that_are_listed(version: str) -> None:
+    """A version that is not listed is still being written, and held to src/ by the test above."""
+    found = {
+        path.name: sha256(path.read_bytes()).hexdigest()
+        for path in SQL.glob("pgmnemo--*.sql")
+        if path.stem.split("--")[-1] == version
     }
-    assert upgrades == RELEASES[version].get("upgrade_sha256", {})
+    release = RELEASES[version]
+    listed = {
+        f"pgmnemo--{source}--{version}.sql": digest
+        for source, digest in release.get("upgrade_sha256", {}).items()
+    }
+    if "install_sha256" in release:
+        listed[f"pgmnemo--{version}.sql"] = release["install_sha256"]
+    assert found == listed
+    assert changed(SQL, version) is None
 
 
 def test_every_older_release_has_a_way_to_the_current_version(owner: psycopg.Connection[Any]) -> None:
@@ -51,24 +108,30 @@ def test_a_released_version_has_its_fingerprint(database: Any) -> None:
     assert database.facts.fingerprint == RELEASES[CURRENT]["fingerprint"]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=name)
 def test_a_source_file_holds_the_object_it_is_named_after(path: Path) -> None:
-    made = OBJECT.findall(path.read_text(encoding="utf-8"))
-    name = path.stem[3:]
-    if name.endswith("_security") or name in ("schema_usage", "dump"):
+    made = OBJECT.findall(source(path))
+    if path.parent.name in BARE:
         assert made == []
-    elif name.endswith("_indexes"):
+    elif path.stem.endswith("_indexes"):
         assert {kind for kind, _ in made} == {"INDEX"}
-        assert all(found.startswith(name.removesuffix("indexes")) for _, found in made)
+        assert all(found.startswith(path.stem.removesuffix("indexes")) for _, found in made)
     else:
-        assert [found.lstrip("_") for _, found in made] == [name]
+        assert [found.removeprefix("_") for _, found in made] == [path.stem]
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_no_line_is_too_long(path: Path) -> None:
+    """But a COMMENT's, which is kept as it is written."""
+    code = re.sub(r"^COMMENT ON .*?';$", "", source(path), flags=re.MULTILINE | re.DOTALL)
+    assert [line for line in code.splitlines() if len(line) > LONGEST] == []
 
 
 def test_every_public_object_is_described(owner: psycopg.Connection[Any]) -> None:
     bare = owner.execute(
         "SELECT proname::text FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace AND proname !~ '^_' "
         "AND obj_description(oid, 'pg_proc') IS NULL UNION ALL "
-        "SELECT relname FROM pg_class WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind = 'r' "
+        "SELECT relname FROM pg_class WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind IN ('r', 'v') "
         "AND obj_description(oid, 'pg_class') IS NULL UNION ALL "
         "SELECT relname FROM pg_class WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind = 'c' "
         "AND obj_description(reltype, 'pg_type') IS NULL UNION ALL "
@@ -79,19 +142,89 @@ def test_every_public_object_is_described(owner: psycopg.Connection[Any]) -> Non
     assert bare == []
 
 
+def test_a_verb_with_a_tenant_has_the_owners_rights_and_nothing_else_has(
+    owner: psycopg.Connection[Any],
+) -> None:
+    """Either it names the tenant and proves its caller, or it runs with the rights of whoever calls."""
+    rows = owner.execute(
+        "SELECT proname, proname !~ '^_' AND 'caller' = ANY (proargnames), proconfig FROM pg_proc "
+        "WHERE pronamespace = 'pgmnemo'::regnamespace AND prosecdef IS NOT FALSE"
+    ).fetchall()
+    assert rows
+    assert {config for _, _, (config, *_) in rows} == {"search_path=pg_catalog, pg_temp"}
+    assert [found for found, proves, _ in rows if not proves] == []
+    asking = owner.execute(
+        "SELECT proname FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace AND NOT prosecdef "
+        "AND proname !~ '^_' AND proargnames && '{tenant,caller}'"
+    ).fetchall()
+    assert {found for (found,) in asking} == {"open_staging", "grant_tenant", "revoke_tenant"}
+
+
+def test_every_verb_with_a_tenant_enters_before_it_reads_and_leaves_at_every_end() -> None:
+    for path in FILES:
+        code = source(path)
+        if "SECURITY DEFINER" not in code or "tenant " not in code.partition("RETURNS")[0]:
+            continue
+        before, _, body = code.partition("\nBEGIN\n")
+        lines = [line.strip() for line in body.partition("\nEND\n")[0].splitlines()]
+        ends = [place for place, line in enumerate(lines) if re.match("RETURN (?!QUERY)", line)]
+        assert lines[0] == "PERFORM pgmnemo._enter(tenant, caller);", name(path)
+        assert {lines[place - 1] for place in ends or [len(lines)]} == {"PERFORM pgmnemo._leave();"}, name(
+            path
+        )
+        assert "pgmnemo.lesson " not in before, name(path)
+
+
 def test_functions_that_run_statements_fix_their_search_path(owner: psycopg.Connection[Any]) -> None:
     """All but those in SQL that must be inlined: pure scoring, and the candidate queries."""
-    free = {name for (name,) in owner.execute(
+    free = {found for (found,) in owner.execute(
         "SELECT proname FROM pg_proc JOIN pg_language l ON l.oid = prolang "
         "WHERE pronamespace = 'pgmnemo'::regnamespace AND proconfig IS NULL "
         "AND (lanname <> 'sql' OR provolatile = 'v' OR proname !~ '^_')")}  # fmt: skip
     assert free == {"version"}
-    definer = "SELECT count(*) FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace AND prosecdef"
-    assert owner.execute(definer).fetchone() == (0,)
+    paths = owner.execute(
+        "SELECT DISTINCT c FROM pg_proc, unnest(proconfig) c WHERE pronamespace = 'pgmnemo'::regnamespace "
+        "AND c LIKE 'search_path=%'"
+    ).fetchall()
+    assert paths == [("search_path=pg_catalog, pg_temp",)]
 
 
 def test_no_statement_is_put_together_from_values() -> None:
-    assert [
-        path.name for path in FILES if re.search(r"EXECUTE\s+(format|'[^']*'\s*\|\|)", path.read_text())
-    ] == []
-    assert [path.name for path in FILES if re.search(r"\bWHEN OTHERS\b", path.read_text())] == []
+    """But a comment, quoted as a literal, and the loop that takes rights away."""
+    spliced = re.compile(r"EXECUTE\s+(?!FUNCTION\b|ON\b)")
+    found = {name(path): len(spliced.findall(source(path))) for path in FILES}
+    assert {path: count for path, count in found.items() if count} == {
+        "rights/rights.sql": 1, "verbs/open_staging.sql": 1}  # fmt: skip
+    assert "EXECUTE format('COMMENT ON TABLE pg_temp.lesson_staging IS %L'," in source(
+        SQL / "src/verbs/open_staging.sql"
+    )
+    assert "EXECUTE 'REVOKE ALL ON ' || object || ' FROM PUBLIC';" in source(SQL / "src/rights/rights.sql")
+    assert [name(path) for path in FILES if re.search(r"\bWHEN OTHERS\b", source(path))] == []
+
+
+def test_what_everybody_may_call(owner: psycopg.Connection[Any]) -> None:
+    rows = owner.execute(
+        "SELECT proname, has_function_privilege('public', oid, 'EXECUTE') FROM pg_proc "
+        "WHERE pronamespace = 'pgmnemo'::regnamespace"
+    ).fetchall()
+    assert {found for found, may in rows if may and found.startswith("_")} == LENT
+    assert {found for found, may in rows if not may and not found.startswith("_")} == KEPT
+
+
+def test_nobody_has_a_right_on_a_table_a_sequence_or_a_type(owner: psycopg.Connection[Any]) -> None:
+    """What everybody may do: read the views, and go into the schema."""
+    rights = (
+        "SELECT c.relkind::text, c.relname, a.privilege_type FROM pg_class c, "
+        "aclexplode(coalesce(relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's' ELSE 'r' END::\"char\", "
+        "relowner))) a "
+        "WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind IN ('r', 'v', 'S') AND grantee <> relowner "
+        "UNION ALL SELECT 'T', t.typname, a.privilege_type FROM pg_type t, "
+        "aclexplode(coalesce(typacl, acldefault('T', typowner))) a "
+        "WHERE typnamespace = 'pgmnemo'::regnamespace AND typtype <> 'b' AND grantee <> typowner "
+        "AND NOT EXISTS (SELECT FROM pg_class v WHERE v.oid = typrelid AND v.relkind = 'v') "
+        "UNION ALL SELECT 'n', nspname, a.privilege_type FROM pg_namespace, aclexplode(nspacl) a "
+        "WHERE nspname = 'pgmnemo' AND grantee <> nspowner ORDER BY 1, 2, 3"
+    )
+    views = ("calling", "edges", "lessons", "passages", "postings")
+    assert owner.execute(rights).fetchall() == [
+        ("n", "pgmnemo", "USAGE"), *(("v", view, "SELECT") for view in views)]  # fmt: skip

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import random
+import tomllib
 from collections.abc import Callable, Iterator
-from time import perf_counter
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from itertools import count
+from threading import Event
+from time import perf_counter, sleep
 from typing import Any
 from uuid import UUID
 
@@ -13,9 +18,14 @@ import psycopg
 import pytest
 from psycopg import errors, sql
 
+from runner.database import fingerprint
+from runner.database.releases import SQL_FOLDER
+from tests.helping import CURRENT
+
 Connection = psycopg.Connection[Any]
-LATEST = "0.3.1"
-OLDER = pytest.mark.parametrize("older", ["0.2.1", "0.3.0"])
+RELEASES = tomllib.loads((SQL_FOLDER / "releases.toml").read_text(encoding="utf-8"))
+OLD = [version for version in RELEASES if version != CURRENT]
+OLDER = pytest.mark.parametrize("older", OLD)
 UPGRADE = "ALTER EXTENSION pgmnemo UPDATE"
 OWNER, AGENT = "upgrade_owner", "upgrade_agent"
 TENANTS = [UUID(int=7 << 64 | n) for n in (1, 2)]
@@ -27,18 +37,21 @@ QUESTIONS = ["Where did the children go in winter?", "a mouse wrote one letter",
              "What was painted in May 2025?", "the of and", "lantern harbour market garden"]  # fmt: skip
 
 # What pg_catalog says of the extension's objects, with nothing in it that counts objects or orders columns.
+# Nor with what PostgreSQL 18 says otherwise than 16: there an owner may MAINTAIN a table (m), a column has no
+# target in place of -1, and the types of rows and arrays are members of the extension.
 CATALOGUE = {
     "functions": "SELECT p.oid::regprocedure::text, pg_get_functiondef(p.oid), p.proacl::text, "
     "proowner::regrole::text, obj_description(p.oid, 'pg_proc') FROM pg_proc p WHERE pronamespace = {schema}",
-    "relations": "SELECT relname, relkind, reloptions, relrowsecurity, relforcerowsecurity, relacl::text, "
-    "relowner::regrole::text, relpersistence, obj_description(oid, 'pg_class') FROM pg_class "
-    "WHERE relnamespace = {schema}",
+    "relations": "SELECT relname, relkind, reloptions, relrowsecurity, relforcerowsecurity, "
+    "replace(relacl::text, 'xtm/', 'xt/'), relowner::regrole::text, relpersistence, "
+    "obj_description(oid, 'pg_class') FROM pg_class WHERE relnamespace = {schema}",
     "columns": "SELECT c.relname, attname, format_type(atttypid, atttypmod), attnotnull, attidentity, "
-    "attstorage, attcollation::regcollation::text, attacl::text, attstattarget, "
+    "attstorage, attcollation::regcollation::text, attacl::text, nullif(attstattarget, -1), "
     "col_description(c.oid, attnum), CASE WHEN c.relkind = 'c' THEN attnum END, "
     "pg_get_expr(d.adbin, d.adrelid) FROM pg_class c "
     "JOIN pg_attribute a ON attrelid = c.oid LEFT JOIN pg_attrdef d ON adrelid = c.oid AND adnum = attnum "
-    "WHERE relnamespace = {schema} AND relkind IN ('r', 'c', 'S') AND attnum > 0 AND NOT attisdropped",
+    "WHERE relnamespace = {schema} AND relkind IN ('r', 'c', 'S', 'v') AND attnum > 0 AND NOT attisdropped",
+    "views": "SELECT viewname, viewowner, definition FROM pg_views WHERE schemaname = 'pgmnemo'",
     "types": "SELECT typname, typtype, typowner::regrole::text, typacl::text, "
     "obj_description(oid, 'pg_type') FROM pg_type WHERE typnamespace = {schema}",
     "constraints": "SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid), convalidated "
@@ -51,11 +64,14 @@ CATALOGUE = {
     "FROM pg_policies WHERE schemaname = 'pgmnemo'",
     "members": "SELECT pg_describe_object(classid, objid, objsubid) FROM pg_depend d JOIN pg_extension e "
     "ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid "
-    "WHERE extname = 'pgmnemo' AND deptype = 'e'",
+    "WHERE extname = 'pgmnemo' AND deptype = 'e' AND NOT (classid = 'pg_type'::regclass AND EXISTS ("
+    "SELECT FROM pg_type t LEFT JOIN pg_class c ON c.oid = typrelid "
+    "WHERE t.oid = objid AND (typelem <> 0 OR relkind <> 'c')))",
     "dumped": "SELECT t::regclass::text, c, e.extversion, e.extowner::regrole::text FROM pg_extension e, "
     "unnest(extconfig, extcondition) AS x (t, c) WHERE extname = 'pgmnemo'",
-    "first rights": "SELECT pg_describe_object(classoid, objoid, objsubid), initprivs::text "
-    "FROM pg_init_privs WHERE privtype = 'e' AND pg_describe_object(classoid, objoid, objsubid) ~ 'pgmnemo'",
+    "first rights": "SELECT pg_describe_object(classoid, objoid, objsubid), "
+    "replace(initprivs::text, 'xtm/', 'xt/') FROM pg_init_privs WHERE privtype = 'e' "
+    "AND pg_describe_object(classoid, objoid, objsubid) ~ 'pgmnemo'",
     "schema": "SELECT nspacl::text, nspowner::regrole::text FROM pg_namespace WHERE oid = {schema}",
 }
 
@@ -88,6 +104,20 @@ def make_database(database: Any, owner: Connection) -> Iterator[Callable[..., Co
         owner.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
 
 
+@pytest.fixture
+def roles(owner: Connection) -> Iterator[Callable[[str], None]]:
+    """Call it with the name of a role to make; they are gone afterwards."""
+    made = []
+
+    def make(name: str) -> None:
+        owner.execute(sql.SQL("CREATE ROLE {}").format(sql.Identifier(name)))
+        made.append(name)
+
+    yield make
+    for name in made:
+        owner.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(name)))
+
+
 def work_for(connection: Connection, tenant: UUID) -> None:
     connection.execute(f"SET ROLE {AGENT}")
     for name, value in (("tenant_id", tenant), ("gate_strict", "off")):
@@ -117,14 +147,14 @@ def fill(connection: Connection, lessons: int, seed: int = 5, *, passages: bool 
         columns += ", passages, passage_embeddings"
     for tenant in TENANTS:
         work_for(connection, tenant)
-        for config, limit, count in (("english", 1_000_000, lessons // 3), ("english", 0, lessons // 12),
+        for config, limit, size in (("english", 1_000_000, lessons // 3), ("english", 0, lessons // 12),
                                      ("simple", 1_000_000, lessons // 12)):  # fmt: skip
             for name, value in (("text_config", config), ("exact_scan_limit", limit)):
                 connection.execute("SELECT set_config(%s, %s, false)", (f"pgmnemo.{name}", str(value)))
             with connection.transaction(), connection.cursor() as cursor:
                 cursor.execute("SELECT pgmnemo.open_staging()")
                 with cursor.copy(f"COPY lesson_staging ({columns}) FROM STDIN") as copy:
-                    for n in range(count):
+                    for n in range(size):
                         day = chance.randint(1, 28)
                         copy.write_row((
                             chance.choice(PROJECTS), f"{config} {limit} {n}",
@@ -135,20 +165,20 @@ def fill(connection: Connection, lessons: int, seed: int = 5, *, passages: bool 
                             *((chance.choice(parts) or (None, None)) if passages else ()),
                         ))  # fmt: skip
                 cursor.execute("SELECT pgmnemo.store_staged()")
-            connection.execute("DROP TABLE lesson_staging")
+            connection.execute("DROP TABLE IF EXISTS lesson_staging")  # before 0.4.0 it stayed
+        connection.execute("RESET ROLE")  # a superuser, whom no version keeps from the table
+        own = f"pgmnemo.lesson WHERE tenant_id = '{tenant}'"
         connection.execute(
             "UPDATE pgmnemo.lesson SET stored_at = '2025-01-01Z'::timestamptz "
-            "+ hashtext(external_id) % 100000 * interval '1 s'"
+            f"+ hashtext(external_id) % 100000 * interval '1 s' WHERE tenant_id = '{tenant}'"
         )
         connection.execute(
-            "SELECT pgmnemo.forget_lesson(project_id, external_id) FROM pgmnemo.lesson "
-            "WHERE external_id LIKE '%7'"
+            f"SELECT pgmnemo.forget_lesson(project_id, external_id) FROM {own} AND external_id LIKE '%7'"
         )
         connection.execute(
             "SELECT pgmnemo.link_lessons(project_id, external_id, next, 'follows', 0.5) "
             "FROM (SELECT project_id, external_id, lead(external_id) OVER (PARTITION BY project_id "
-            "ORDER BY external_id) AS next FROM pgmnemo.lesson) n WHERE next LIKE '%3'")  # fmt: skip
-    connection.execute("RESET ROLE")
+            f"ORDER BY external_id) AS next FROM {own}) n WHERE next LIKE '%3'")  # fmt: skip
 
 
 def upgrade(connection: Connection) -> None:
@@ -164,6 +194,17 @@ def catalogue(connection: Connection) -> dict[str, list[str]]:
         part: sorted(map(repr, connection.execute(query.replace("{schema}", schema)).fetchall()))
         for part, query in CATALOGUE.items()
     }
+
+
+def objects_sha256(connection: Connection) -> str:
+    """Of all that the extension has installed; the same on PostgreSQL 16 and 18.
+
+    Without the constraints NOT NULL, which have names since 18; columns say the same.
+    """
+    found = catalogue(connection)
+    found["constraints"] = [row for row in found["constraints"] if "'NOT NULL " not in row]
+    lines = [f"{part}: {row}\n" for part in sorted(found) for row in found[part]]
+    return sha256("".join(lines).encode()).hexdigest()
 
 
 def rows(connection: Connection) -> dict[str, list[Any]]:
@@ -217,11 +258,22 @@ def same_rows(first: Connection, second: Connection) -> None:
         assert one[part]
 
 
+@pytest.mark.parametrize("version", RELEASES)
+def test_a_release_is_installed_as_it_was_by_its_own_script(
+    make_database: Callable[..., Connection], version: str
+) -> None:
+    """So it may lose that script where an older one and updates lead to the same objects."""
+    installed = make_database(version)
+    assert installed.execute("SELECT pgmnemo.version()").fetchone() == (version,)
+    assert fingerprint(installed) == RELEASES[version]["fingerprint"]
+    assert objects_sha256(installed) == RELEASES[version].get("objects_sha256")
+
+
 @OLDER
 def test_the_catalogue_is_that_of_the_full_script(
     make_database: Callable[..., Connection], older: str
 ) -> None:
-    upgraded, full = make_database(older), make_database(LATEST)
+    upgraded, full = make_database(older), make_database(CURRENT)
     upgrade(upgraded)
     one, other = catalogue(upgraded), catalogue(full)
     for part in CATALOGUE:
@@ -230,17 +282,19 @@ def test_the_catalogue_is_that_of_the_full_script(
         assert one[part], part
 
 
-def test_rows_and_answers_are_those_of_the_full_script(make_database: Callable[..., Connection]) -> None:
-    upgraded, full = make_database("0.2.1"), make_database(LATEST)
-    fill(upgraded, 300)
-    fill(full, 300)
-    before = upgraded.execute("SELECT id FROM pgmnemo.lesson WHERE indexed ORDER BY 1").fetchall()
+@OLDER
+def test_rows_and_answers_are_those_of_the_full_script(
+    make_database: Callable[..., Connection], older: str
+) -> None:
+    upgraded, full = make_database(older), make_database(CURRENT)
+    for connection in (upgraded, full):
+        fill(connection, 300, passages=older != "0.2.1")
+    marked = "SELECT DISTINCT lesson_id FROM pgmnemo.passage WHERE indexed ORDER BY 1"
+    old = "SELECT id FROM pgmnemo.lesson WHERE indexed ORDER BY 1"
+    before = upgraded.execute(old if older == "0.2.1" else marked).fetchall()
     assert before
     upgrade(upgraded)
-    assert (
-        upgraded.execute("SELECT lesson_id FROM pgmnemo.passage WHERE indexed ORDER BY 1").fetchall()
-        == before
-    )
+    assert upgraded.execute(marked).fetchall() == before
     same_rows(upgraded, full)
     found = answers(upgraded, QUESTIONS)
     assert len(found) > 1000
@@ -248,12 +302,15 @@ def test_rows_and_answers_are_those_of_the_full_script(make_database: Callable[.
     work_for(upgraded, TENANTS[0])
     stored = upgraded.execute("SELECT pgmnemo.store_lesson(%s, 'new', 'a violin')", (PROJECTS[0],)).fetchone()
     assert stored == ("inserted",)
+    for tenant in TENANTS:
+        work_for(upgraded, tenant)
+        assert upgraded.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
 
 
 def test_lessons_with_passages_are_indexed_as_by_the_full_script(
     make_database: Callable[..., Connection],
 ) -> None:
-    upgraded, full = make_database("0.3.0"), make_database(LATEST)
+    upgraded, full = make_database("0.3.0"), make_database(CURRENT)
     fill(upgraded, 300, passages=True)
     fill(full, 300, passages=True)
     upgraded.execute(f"SET ROLE {OWNER}")
@@ -274,15 +331,15 @@ def test_lessons_with_passages_are_indexed_as_by_the_full_script(
 def test_ten_thousand_lessons_are_kept(make_database: Callable[..., Connection], database: Any) -> None:
     if not database.facts.postgresql.startswith("18"):
         return  # the same statements as above, and half a minute of loading
-    upgraded, full = make_database("0.2.1"), make_database(LATEST)
+    upgraded, full = make_database("0.2.1"), make_database(CURRENT)
     for connection in (upgraded, full):
         fill(connection, 10_000)
-    count = "SELECT count(*), count(*) FILTER (WHERE active) FROM pgmnemo.lesson"
-    before = upgraded.execute(count).fetchone()
+    held = "SELECT count(*), count(*) FILTER (WHERE active) FROM pgmnemo.lesson"
+    before = upgraded.execute(held).fetchone()
     began = perf_counter()
     upgrade(upgraded)
     assert perf_counter() - began < 120  # seconds; a few on an idle machine
-    assert upgraded.execute(count).fetchone() == before
+    assert upgraded.execute(held).fetchone() == before
     assert before is not None
     assert before[0] > 9_900
     same_rows(upgraded, full)
@@ -304,13 +361,13 @@ def test_an_upgrade_that_fails_leaves_everything_as_it_was(make_database: Callab
     assert (catalogue(connection), held) == before
     connection.execute("DROP VIEW public.mine")
     upgrade(connection)
-    assert connection.execute("SELECT pgmnemo.version()").fetchone() == (LATEST,)
+    assert connection.execute("SELECT pgmnemo.version()").fetchone() == (CURRENT,)
 
 
 def test_a_superuser_who_upgrades_anothers_extension_owns_nothing_of_it(
     make_database: Callable[..., Connection],
 ) -> None:
-    upgraded, full = make_database("0.2.1"), make_database(LATEST)
+    upgraded, full = make_database("0.2.1"), make_database(CURRENT)
     fill(upgraded, 60)
     upgraded.execute(UPGRADE)
     assert upgraded.execute("SELECT current_user").fetchone() == ("postgres",)
@@ -329,15 +386,124 @@ def test_rights_that_were_taken_away_stay_taken_away(make_database: Callable[...
         assert connection.execute(f"SELECT {query}", (AGENT,)).fetchone() == (False,)
 
 
-def test_a_staging_table_that_is_open_gets_the_new_columns(make_database: Callable[..., Connection]) -> None:
-    connection = make_database("0.2.1")
+@OLDER
+def test_a_staging_table_of_the_same_session_is_replaced(
+    make_database: Callable[..., Connection], older: str
+) -> None:
+    """It belongs to no tenant, so nothing of it is stored; a new one takes its place."""
+    connection = make_database(older)
     connection.execute(f"SET ROLE {OWNER}")
     connection.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (TENANTS[0], OWNER))
+    for name, value in (("tenant_id", TENANTS[0]), ("gate_strict", "off")):
+        connection.execute("SELECT set_config(%s, %s, false)", (f"pgmnemo.{name}", str(value)))
     connection.execute("SELECT pgmnemo.open_staging()")
+    insert = "INSERT INTO lesson_staging (project_id, external_id, content"
+    connection.execute(f"{insert}) VALUES (%s, 'old', 'b')", (PROJECTS[0],))
     connection.execute(UPGRADE)
-    connection.execute("INSERT INTO lesson_staging (project_id, external_id, content, passages) "
-                       "VALUES (%s, 'a', 'b', '{b}')", (PROJECTS[0],))  # fmt: skip
-    connection.execute("SET pgmnemo.gate_strict = off")
-    connection.execute("SELECT set_config('pgmnemo.tenant_id', %s, false)", (str(TENANTS[0]),))
-    assert connection.execute("SELECT * FROM pgmnemo.store_staged()").fetchall() == [("inserted", 1)]
-    assert connection.execute("SELECT content FROM pgmnemo.passage").fetchall() == [("b",)]
+    with pytest.raises(errors.UndefinedTable, match="has no staging table in this transaction"):
+        connection.execute("SELECT pgmnemo.store_staged()")
+    with connection.transaction():
+        connection.execute("SELECT pgmnemo.open_staging()")
+        connection.execute(f"{insert}, passages) VALUES (%s, 'new', 'b', '{{b}}')", (PROJECTS[0],))
+        assert connection.execute("SELECT * FROM pgmnemo.store_staged()").fetchall() == [("inserted", 1)]
+    assert connection.execute("SELECT external_id FROM pgmnemo.lessons").fetchall() == [("new",)]
+    assert connection.execute("SELECT content FROM pgmnemo.passages").fetchall() == [("b",)]
+
+
+@OLDER
+def test_a_staging_table_of_another_session_stops_the_upgrade(
+    make_database: Callable[..., Connection], older: str
+) -> None:
+    connection = make_database(older)
+    with psycopg.connect(**place(connection), autocommit=True) as other:
+        work_for(other, TENANTS[0])
+        other.execute("SELECT pgmnemo.open_staging()")
+        with pytest.raises(errors.FeatureNotSupported, match="temporary tables of other sessions"):
+            upgrade(connection)
+        connection.execute("RESET ROLE")
+        assert connection.execute("SELECT pgmnemo.version()").fetchone() == (older,)
+        other.execute("DROP TABLE lesson_staging")
+        upgrade(connection)
+    assert connection.execute("SELECT pgmnemo.version()").fetchone() == (CURRENT,)
+
+
+@OLDER
+def test_grants_go_on_by_role_and_end_where_the_role_is_gone(
+    make_database: Callable[..., Connection], roles: Callable[[str], None], older: str
+) -> None:
+    connection = make_database(older)
+    for role in ("upgrade_gone", 'Upgrade "kept"'):
+        roles(role)
+        connection.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (TENANTS[0], role))
+    connection.execute("DROP ROLE upgrade_gone")
+    told: list[str] = []
+    connection.add_notice_handler(lambda notice: told.append(notice.message_primary or ""))
+    upgrade(connection)
+    assert told == ["grants of roles that no longer exist end here: upgrade_gone"]
+    held = connection.execute(
+        "SELECT grantee::text, count(*) FROM pgmnemo.tenant_grant GROUP BY 1 ORDER BY 1"
+    )
+    assert held.fetchall() == [('"Upgrade ""kept"""', 1), (AGENT, 2)]
+
+
+def place(connection: Connection) -> dict[str, Any]:
+    return {key: getattr(connection.info, key) for key in ("host", "port", "user", "dbname")}
+
+
+def busy(conninfo: dict[str, Any], number: int, over: Event) -> tuple[list[str], list[str]]:
+    """Store and recall, one call after another, until it is over: keys that were stored, and what failed."""
+    stored, failed = [], []
+    with psycopg.connect(**conninfo, autocommit=True) as connection:
+        work_for(connection, TENANTS[0])
+        for step in count():
+            if over.is_set():
+                return stored, failed
+            key = f"busy {number} {step}"
+            try:
+                connection.execute("SELECT pgmnemo.recall_lessons(query_text => 'violin harbour')")
+                connection.execute("SELECT pgmnemo.store_lesson(%s, %s, 'a violin')", (PROJECTS[0], key))
+                stored.append(key)
+            except psycopg.Error as error:
+                failed.append(str(error))
+    raise AssertionError
+
+
+def through(connection: Connection) -> int:
+    """Upgrade, and again where PostgreSQL chose it to end a deadlock; how often."""
+    for tries in range(1, 4):
+        try:
+            upgrade(connection)
+            return tries
+        except errors.DeadlockDetected:
+            sleep(0.1)
+    raise AssertionError("three deadlocks")
+
+
+@OLDER
+def test_an_upgrade_goes_through_while_others_write_and_read(
+    make_database: Callable[..., Connection], older: str
+) -> None:
+    """Calls that are under way may fail, one in each session for every step of the way, and so may the
+    upgrade, which can be tried again; nothing that was stored is lost or spoilt.
+    """
+    steps = len(OLD) - OLD.index(older)
+    connection = make_database(older)
+    fill(connection, 300)
+    over = Event()
+    with ThreadPoolExecutor(4) as pool:
+        sessions = [pool.submit(busy, place(connection), number, over) for number in range(4)]
+        try:
+            sleep(0.5)
+            tries = through(connection)
+            sleep(1.5)
+        finally:
+            over.set()
+    stored = [key for session in sessions for key in session.result()[0]]
+    failed = [session.result()[1] for session in sessions]
+    assert all(len(sentences) <= steps * tries for sentences in failed), failed
+    work_for(connection, TENANTS[0])
+    query = "SELECT external_id FROM pgmnemo.lessons WHERE external_id LIKE 'busy%'"
+    held = {key for (key,) in connection.execute(query)}
+    assert set(stored) == held
+    assert {key.split()[1] for key in stored if int(key.split()[2]) > 0} == {"0", "1", "2", "3"}
+    assert connection.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []

@@ -38,10 +38,10 @@ def plans(tenant: Any, function: str, settings: str) -> list[str]:
     """The generic plan of each statement of a function of the vector leg, taken from its source."""
     source = tenant.value("SELECT prosrc FROM pg_proc WHERE oid = %s::regproc", f"pgmnemo.{function}")
     statements = re.findall(r"RETURN QUERY\s+(SELECT.+?LIMIT most);", source, re.DOTALL)
-    places = {"tenant": 1, "first_project": 2, "last_project": 3, "narrow": 4, "middle": 4, "direction": 4,
-              "most": 5, "flags": 6}  # fmt: skip
+    places = {"scope.tenant": 1, "scope.first_project": 2, "scope.last_project": 3, "narrow": 4, "middle": 4,
+              "direction": 4, "most": 5, "flags": 6}  # fmt: skip
     shown = []
-    with tenant.client.transaction(force_rollback=True):
+    with tenant.client.transaction(force_rollback=True), tenant.acting():
         for setting in ("plan_cache_mode = force_generic_plan", "enable_seqscan = off", *settings.split(";")):
             tenant.client.execute(f"SET LOCAL {setting}")
         for statement in statements:
@@ -92,8 +92,8 @@ def test_every_width_has_its_index_and_the_exact_scan_reads_no_table(crowd: Any)
 def test_the_exact_answer_is_that_of_numpy(crowd: Any) -> None:
     large, _, questions = crowd
     rows = large.rows(
-        "SELECT l.external_id, p.embedding::vector FROM pgmnemo.lesson l "
-        "JOIN pgmnemo.passage p ON p.lesson_id = l.id AND p.number = 0 ORDER BY l.external_id")  # fmt: skip
+        "SELECT l.external_id, p.embedding::vector FROM pgmnemo.lessons l "
+        "JOIN pgmnemo.passages p ON p.lesson_id = l.id AND p.number = 0 ORDER BY l.external_id")  # fmt: skip
     matrix = np.array([row[1].to_numpy() for row in rows], dtype=np.float64)
     assert len(rows) == LARGE
     for question, found in zip(questions, asked(large, questions, 10_000), strict=True):
@@ -125,7 +125,7 @@ def test_the_limit_of_the_exact_scan_grows_with_the_graphs(owner: psycopg.Connec
 def test_a_filter_that_the_index_cannot_answer_is_answered_exactly(crowd: Any) -> None:
     large, _, questions = crowd
     with large.client.transaction(force_rollback=True):
-        large.client.execute("UPDATE pgmnemo.lesson SET role = 'rare' WHERE external_id LIKE 'l00%'")
+        large.alter("UPDATE pgmnemo.lesson SET role = 'rare' WHERE external_id LIKE 'l00%'")
         assert asked(large, questions[:3], 0, role="rare") == asked(large, questions[:3], 10_000, role="rare")
 
 
@@ -138,7 +138,7 @@ def test_the_callers_own_index_settings_come_back(crowd: Any) -> None:
 
 
 def test_lessons_enter_the_index_when_their_scope_grows_large(tenant: Any, unit: Any) -> None:
-    indexed = "SELECT count(*) FROM pgmnemo.passage WHERE indexed"
+    indexed = "SELECT count(*) FROM pgmnemo.passages WHERE indexed"
     tenant.set(exact_scan_limit=10)
     tenant.store_many({f"a{n}": "x" for n in range(10)}, [unit(1, n) for n in range(10)])
     assert tenant.value(indexed) == 0
@@ -161,14 +161,14 @@ def test_a_lesson_as_a_whole_is_indexed_beside_its_passages(tenant: Any, unit: A
     tenant.store("whole", "x", embedding=unit(1), passages=["x"])
     tenant.store("parts", "x", embedding=unit(1), passages=["x", "y"], passage_embeddings=[unit(0, 1), None])
     indexed = (
-        "SELECT external_id, number FROM pgmnemo.passage p JOIN pgmnemo.lesson l ON l.id = p.lesson_id "
+        "SELECT external_id, number FROM pgmnemo.passages p JOIN pgmnemo.lessons l ON l.id = p.lesson_id "
         "WHERE p.indexed ORDER BY 1, 2")  # fmt: skip
     assert tenant.rows(indexed) == [("parts", 0), ("parts", 1), ("whole", 0)]
     assert tenant.ids(None, unit(0, 1), mode="vector", k=1) == ["parts"]
     assert tenant.value("SELECT pgmnemo.index_lessons()") == 0
-    scan = "SELECT lesson_id FROM pgmnemo._vector_rows(%s, %s, %s, %s::vector::halfvec, '{f}', 10)"
-    scope = (tenant.id, tenant.project, tenant.project, str(unit(1).tolist()))
-    assert tenant.rows(scan, *scope) == []  # a large scope reads none one by one
+    scan = "pgmnemo._vector_rows(pgmnemo._scope(%s, %s), %s::vector::halfvec, '{f}', 10)"
+    scope = (tenant.id, tenant.project, str(unit(1).tolist()))
+    assert tenant.look(f"SELECT lesson_id FROM {scan}", *scope) == []  # a large scope reads none one by one
 
 
 def test_the_protocols_call_works_word_for_word_with_either_type(tenant: Any, unit: Any) -> None:
@@ -213,7 +213,7 @@ def test_a_vector_that_is_no_direction_of_its_width_cannot_be_written_past_the_v
         f"SELECT tenant_id, project_id, id, 0, w, e::real[]::halfvec "
         f"FROM pgmnemo.lesson, (SELECT {row}) AS v (w, e)")  # fmt: skip
     with pytest.raises(errors.CheckViolation, match=constraint):
-        tenant.client.execute(direct)
+        tenant.alter(direct)
 
 
 def test_a_cancel_works_at_once(crowd: Any) -> None:

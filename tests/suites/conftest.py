@@ -16,6 +16,7 @@ from runner.gates import Facts
 from runner.records import Corpus
 from runner.runs.choice import Choice
 from runner.runs.run import Run
+from tests.helping import CURRENT
 
 Write = Callable[[Any], Path]
 
@@ -42,7 +43,7 @@ def in_force() -> Callable[..., Facts]:
             suite=corpus.suite,
             level=corpus.granularity,
             embedder="none",
-            version="0.3.1",
+            version=CURRENT,
             allow_unregistered_corpus=allowed,
         )
         run = cast(Run, SimpleNamespace(edition=current(), choice=choice))

@@ -15,6 +15,7 @@ from runner.embedders import EMBEDDERS, EmbedderOptions
 from runner.progress import QUIET, Progress
 from runner.records import Matrix
 from runner.systems import Kind, Lesson, Lessons, Match, Place, Query, System
+from tests.helping import CURRENT
 
 WIDTH = 384
 PROJECTS = ("the garden's", 'a "boat"', "bakery")
@@ -207,5 +208,5 @@ def place(tmp_path: Path, environ: Mapping[str, str]) -> Iterator[Place]:
     """Nothing may be left there."""
     folder = tmp_path / "place"
     folder.mkdir()
-    yield Place(folder, "0.3.1", "tiny", {"gate_strict": "off"}, environ)
+    yield Place(folder, CURRENT, "tiny", {"gate_strict": "off"}, environ)
     assert not list(folder.iterdir())

@@ -13,6 +13,7 @@ from runner.systems import SYSTEMS, Match, Place, Query, absent, kind_of, open_s
 from runner.systems.asking import Judge, answers, components_of
 from runner.systems.controls import ExactCosine
 from runner.systems.system import Concurrent, Exact, Explained, Legged, VectorLeg, Writable
+from tests.helping import CURRENT
 
 pytestmark = pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")
 NAMES = (
@@ -48,7 +49,7 @@ def loaded(name: str, tools: Any, environ: Any, folder: Any, vectors: bool = Tru
     if sentence := absent(kind_of(name)):
         pytest.skip(sentence)
     lessons = tools.Tiny(vectors)
-    place = Place(folder, "0.3.1", f"{name} {vectors}", {"gate_strict": "off"}, environ)
+    place = Place(folder, CURRENT, f"{name} {vectors}", {"gate_strict": "off"}, environ)
     with open_system(name, place) as system:
         seconds = system.load(lessons)
         assert all(taken >= 0 for taken in seconds.values())

@@ -20,7 +20,7 @@ from runner.errors import DatabaseError, SystemFault, UsageError
 from runner.systems import Place, absent, kind_of, open_system
 from runner.systems.controls import ExactCosine
 from runner.systems.upstream_pgmnemo import VARIABLE
-from tests.helping import ranked
+from tests.helping import CURRENT, ranked
 
 NAME = "upstream-pgmnemo"
 SIGNATURES = """
@@ -49,13 +49,13 @@ INSERT INTO pgmnemo.agent_lesson (role, project_id, topic, lesson_text, embeddin
 SELECT 'somebody', 1, 'theirs', 'somebody else''s', array_fill(0.1, ARRAY[1024])::vector, now(), 'abc'
 FROM generate_series(1, 5);
 """
-OURS = "CREATE EXTENSION vector; CREATE EXTENSION pgmnemo VERSION '0.3.1'"
+OURS = "CREATE EXTENSION vector; CREATE EXTENSION pgmnemo"
 ROWS = "SELECT role, count(*) FROM pgmnemo.agent_lesson GROUP BY role"
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[dict[str, str]]:
-    with embedded_server(SQL_FOLDER, "0.3.1") as conninfo:
+    with embedded_server(SQL_FOLDER, CURRENT) as conninfo:
         with psycopg.connect(**conninfo, autocommit=True) as admin:
             for name in ("theirs", "ours", "plain"):
                 admin.execute(f"CREATE DATABASE {name}".encode())

@@ -30,6 +30,7 @@ from runner.tune.layout import Layout
 from runner.tune.scoring import Judge, prepare
 from runner.tune.store import load_components, save_components
 from runner.tune.weights import NAMES, short
+from tests.helping import CURRENT
 
 ROOT = Path(runner.__file__).parents[1]
 SAMPLE = ("--suite", "sample", "--embedder", "hash", "--quiet")
@@ -39,7 +40,7 @@ SAMPLE = ("--suite", "sample", "--embedder", "hash", "--quiet")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """The sample in an open system, and its components."""
     settings = {name: str(value) for name, value in current().settings.items()} | EVERYTHING
-    place = Place(tmp_path_factory.mktemp("tune"), "0.3.1", "tune", settings, environ={})
+    place = Place(tmp_path_factory.mktemp("tune"), CURRENT, "tune", settings, environ={})
     with open_system("pgmnemo", place) as system:
         assert isinstance(system, Pgmnemo)
         [task] = tasks.load_tasks("sample", None, {})

@@ -20,7 +20,7 @@ def test_committed_results_verify(folder: Path) -> None:
 @pytest.mark.parametrize("suite", ["sample", "locomo", "longmemeval"])
 def test_0_3_1_ranks_as_0_3_0_as_the_readme_says(suite: str) -> None:
     rankings = [
-        (ROOT / f"benchmarks/{suite}/results/{version}_20261121_minilm/raw_retrievals.jsonl").read_bytes()
-        for version in ("v0.3.0", "v0.3.1")
+        (ROOT / f"benchmarks/{suite}/results/{name}/raw_retrievals.jsonl").read_bytes()
+        for name in ("v0.3.0_20261121_minilm", "v0.3.1_20261121_minilm")
     ]
     assert rankings[0] == rankings[1]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 CEILING, RANDOM = "ceiling", "random"
 COLOURS = 6  # of arms in assets/plots.css
 LAPS = 2  # times that the colours return, each with dashes of its own
-COMPONENT_COLOURS = 10
+COMPONENT_COLOURS = 12
 
 
 def arm_class(arm: str, arms: Sequence[str]) -> str:

@@ -21,9 +21,11 @@ BEGIN
       FROM pg_roles r WHERE r.rolname IN (role, current_user) AND (r.rolsuper OR r.rolbypassrls)
      ORDER BY r.rolname = role DESC LIMIT 1;
     IF free IS NOT NULL AND coalesce(nullif(current_setting('pgmnemo.bypass_notice', true), ''), 'on') <> 'off' THEN
-        RAISE NOTICE 'no row-level security binds role %, % of this call: the verb alone keeps to tenant %', quote_ident(free),
+        RAISE NOTICE 'no row-level security binds role %, % of this call: the verb alone keeps to tenant %',
+              quote_ident(free),
               CASE WHEN free = role THEN 'the caller' ELSE 'the extension''s owner and so the one in force' END, tenant
-        USING HINT = 'Work as an ordinary role, with an ordinary role as owner; SET pgmnemo.bypass_notice = off silences this.';
+        USING HINT = 'Work as an ordinary role, with an ordinary role as owner; '
+                     'SET pgmnemo.bypass_notice = off silences this.';
     END IF;
     PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
 END

@@ -10,7 +10,8 @@ DECLARE
                       FROM pgmnemo.caller_key k);
 BEGIN
     IF NOT coalesce(caller.proof = proof, false) THEN
-        RAISE EXCEPTION 'the argument caller does not prove that role % calls', coalesce(quote_ident(caller.name), 'NULL')
+        RAISE EXCEPTION 'the argument caller does not prove that role % calls',
+              coalesce(quote_ident(caller.name), 'NULL')
         USING ERRCODE = 'insufficient_privilege', HINT = 'Leave it out: its default names whoever calls.';
     END IF;
     RETURN caller.name;

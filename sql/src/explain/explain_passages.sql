@@ -12,7 +12,8 @@ AS $$
           FROM pgmnemo.passage p
          CROSS JOIN LATERAL (SELECT pgmnemo._cosine(p.embedding, p.width, (asked).direction)) AS c (cosine)
          CROSS JOIN LATERAL (
-                SELECT t.worth, (SELECT string_agg(i.lexeme, ', ') FROM unnest((asked).terms, (asked).queries) AS i (lexeme, query)
+                SELECT t.worth, (SELECT string_agg(i.lexeme, ', ')
+                                 FROM unnest((asked).terms, (asked).queries) AS i (lexeme, query)
                                   WHERE p.lexemes @@ i.query)
                   FROM pgmnemo._terms_within(p.lexemes, asked, (s).passage_term_bonus) t) AS t (terms, lexemes)
          WHERE p.tenant_id = (l).tenant_id AND p.lesson_id = (l).id AND p.number > 0

@@ -8,9 +8,11 @@ AS $$
     SELECT 'score', t.item, t.value::text, (to_jsonb(s) ->> (t.item || '_weight'))::float8,
            (pgmnemo._contributions(c, s))[t.place], t.note
       FROM ROWS FROM (unnest(
-               ARRAY['bm25', 'passage_terms', 'passage_cosine', 'pair_cosine', 'cosine', 'temporal', 'context', 'neighbours',
+               ARRAY['bm25', 'passage_terms', 'passage_cosine', 'pair_cosine', 'cosine', 'temporal',
+                     'context', 'neighbours',
                      'recency', 'importance', 'graph'],
-               ARRAY[(c).bm25, (c).passage_terms, (c).passage_cosine, (c).pair_cosine, (c).cosine, (c).temporal, (c).context,
+               ARRAY[(c).bm25, (c).passage_terms, (c).passage_cosine, (c).pair_cosine, (c).cosine,
+                     (c).temporal, (c).context,
                      (c).neighbours, (c).recency, (c).importance, (c).graph],
                ARRAY[format('%s words', (l).token_count), NULL, NULL, NULL, NULL,
                      coalesce('occurred at ' || (l).occurred_at, 'without occurred_at'),
@@ -19,7 +21,8 @@ AS $$
                      coalesce('position ' || (l).position, 'without position'),
                      format('age %s days, half-life %s days',
                             round((greatest(date_part('epoch', moment)
-                                            - date_part('epoch', coalesce((l).occurred_at, (l).stored_at)), 0) / 86400)::numeric,
+                                            - date_part('epoch', coalesce((l).occurred_at, (l).stored_at)), 0)
+                                            / 86400)::numeric,
                                   2), (s).recency_half_life),
                      format('importance %s of 1 to 5', (l).importance),
                      'flows in from ' || quote_literal(graph_seed)])) WITH ORDINALITY AS t (item, value, note, place)

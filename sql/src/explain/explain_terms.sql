@@ -7,11 +7,13 @@ AS $$
     SELECT 'term', q.lexeme, coalesce(cardinality(h.positions), 0)::text, a.idf,
            CASE WHEN h.lexeme IS NOT NULL
                 THEN (s).bm25_weight
-                     * pgmnemo._impact(a.scale, cardinality(h.positions), (asked).flat, (asked).per_token, (l).token_count,
+                     * pgmnemo._impact(a.scale, cardinality(h.positions),
+                                       (asked).flat, (asked).per_token, (l).token_count,
                                        (asked).pivot)
                      / pgmnemo._unit()
                 ELSE 0 END,
-           format('in %s of %s lessons', coalesce(a.lessons, 0), (asked).held) || coalesce('; in passage ' || p.numbers, '')
+           format('in %s of %s lessons', coalesce(a.lessons, 0), (asked).held)
+           || coalesce('; in passage ' || p.numbers, '')
       FROM unnest(tsvector_to_array(pgmnemo._lexemes(pgmnemo._text_config(), words))) AS q (lexeme)
       LEFT JOIN unnest((asked).terms, (asked).idfs, (asked).scales, (asked).postings) AS a (lexeme, idf, scale, lessons)
              ON a.lexeme = q.lexeme

@@ -1,5 +1,6 @@
--- Nothing in pgvector's schema, where others may create, is to run in place of what pg_catalog has: each name of this script
--- is one of pg_catalog or has its schema.
+-- Nothing in pgvector's schema, where others may create, is to run in place of what pg_catalog has: each name of this
+-- script is one of pg_catalog or has its schema. PostgreSQL shows no NOTICE of a script, so what is to be known is a
+-- WARNING.
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 -- Whoever owns the schema can put objects of his own into it and drop ours. So it must be empty, and the creator's:
 -- a superuser takes over an empty one, for a dump brings the schema before the extension.
@@ -11,7 +12,8 @@ BEGIN
        OR EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.relnamespace = 'pgmnemo'::regnamespace)
        OR EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.typnamespace = 'pgmnemo'::regnamespace) THEN
         RAISE EXCEPTION 'schema pgmnemo holds objects of others, and they would run in place of ours'
-        USING ERRCODE = 'duplicate_object', HINT = 'Look at them with \df pgmnemo.* and \d pgmnemo.*, then drop or move them.';
+        USING ERRCODE = 'duplicate_object',
+              HINT = 'Look at them with \df pgmnemo.* and \d pgmnemo.*, then drop or move them.';
     ELSIF keeper = current_user THEN
         NULL;
     ELSIF (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = current_user) THEN
@@ -22,9 +24,27 @@ BEGIN
               HINT = format('DROP SCHEMA pgmnemo, or ALTER SCHEMA pgmnemo OWNER TO %I, and try again.', current_user);
     END IF;
     IF (SELECT r.rolsuper OR r.rolbypassrls FROM pg_catalog.pg_roles r WHERE r.rolname = current_user) THEN
-        RAISE NOTICE 'the extension is owned by %, whom no row-level security binds: only the verbs then keep tenants apart',
+        RAISE WARNING 'the extension is owned by %, whom no row-level security binds: only the verbs '
+                      'then keep tenants apart',
               quote_ident(current_user)
-        USING HINT = 'For two walls, SET ROLE to an ordinary role that may create in this database, and create it there.';
+        USING HINT = 'For two walls, SET ROLE to an ordinary role that may create in this database, and create it '
+                     'there.';
+    END IF;
+END
+$$;
+-- halfvec and iterative scans came with pgvector 0.8.0.
+DO $$
+DECLARE
+    given text := (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'vector');
+    numbers integer[] := string_to_array(substring(given FROM '^[0-9]+[.][0-9]+[.][0-9]+'), '.');
+BEGIN
+    IF numbers < '{0,8,0}' THEN
+        RAISE EXCEPTION 'pgvector is %, but must be 0.8.0 or later', given
+        USING ERRCODE = 'feature_not_supported', HINT = 'Install a later one and run ALTER EXTENSION vector UPDATE.';
+    ELSIF numbers < '{0,8,4}' THEN
+        RAISE WARNING 'pgvector is %: before 0.8.4 its HNSW indexes can be spoiled, so every scope is read exactly',
+              given
+        USING HINT = 'Recall is right, but slow beyond some 10,000 lessons a scope, until pgvector is updated.';
     END IF;
 END
 $$;

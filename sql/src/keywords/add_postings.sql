@@ -8,7 +8,8 @@ AS $$
 BEGIN
     IF cardinality(ids) = 1 THEN
         INSERT INTO pgmnemo.posting
-        SELECT tenant, l.project_id, u.lexeme, ids, ARRAY[u.frequency], ARRAY[l.token_count], 1, l.token_count, u.frequency,
+        SELECT tenant, l.project_id, u.lexeme, ids, ARRAY[u.frequency], ARRAY[l.token_count], 1,
+               l.token_count, u.frequency,
                l.token_count
           FROM pgmnemo.lesson l
          CROSS JOIN LATERAL (SELECT v.lexeme, cardinality(v.positions)::smallint FROM unnest(l.lexemes) v

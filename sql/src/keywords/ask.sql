@@ -1,6 +1,6 @@
--- BM25's statistics, the direction and the times of a question. By pgmnemo.statistics_scope a term is as rare as it is in
--- the tenant, in the scope that is searched, or in the mean of both; what bounds a term, and how many lessons hold it,
--- counts over the scope.
+-- BM25's statistics, the direction and the times of a question. By pgmnemo.statistics_scope a term is as rare as it is
+-- in the tenant, in the scope that is searched, or in the mean of both; what bounds a term, and how many lessons hold
+-- it, counts over the scope.
 CREATE FUNCTION pgmnemo._ask(scope pgmnemo.scope, words text, embedding @extschema:vector@.vector, moment timestamptz,
                              s pgmnemo.settings)
 RETURNS pgmnemo.question
@@ -45,7 +45,8 @@ BEGIN
            asked.terms, asked.queries, asked.idfs, asked.scales, asked.peaks, asked.postings
       FROM everything e
      CROSS JOIN LATERAL (
-            SELECT array_agg(t.lexeme) AS lexemes, array_agg(pgmnemo._term(t.lexeme)) AS queries, array_agg(t.idf) AS idfs,
+            SELECT array_agg(t.lexeme) AS lexemes, array_agg(pgmnemo._term(t.lexeme)) AS queries,
+                   array_agg(t.idf) AS idfs,
                    array_agg(t.scale) AS scales, array_agg(t.held) AS postings,
                    array_agg(pgmnemo._impact(t.scale, t.frequency, e.flat, e.per_token, t.shortest, asked.pivot)
                              + 1) AS peaks

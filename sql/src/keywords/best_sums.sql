@@ -1,16 +1,15 @@
 -- The whole BM25 (in units of 2^-40) of the most promising of these lessons that may be recalled, best first: of those
--- `most` that have the highest totals so far, or of all. A lesson's vector of lexemes is unpacked once: to join it with
--- nothing does that.
-CREATE FUNCTION pgmnemo._best_sums(scope pgmnemo.scope, asked pgmnemo.question, ids bigint[], totals float8[], most integer)
+-- `most` that have the highest totals so far, or of all.
+CREATE FUNCTION pgmnemo._best_sums(scope pgmnemo.scope, asked pgmnemo.question, ids bigint[], totals float8[],
+                                   most integer)
 RETURNS TABLE (lesson_id bigint, total float8)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT l.id, s.total
+    SELECT l.id, t.total
       FROM (SELECT h.id FROM (SELECT unnest(ids) AS id, unnest(totals) AS total) h
              ORDER BY CASE WHEN most IS NOT NULL THEN h.total END DESC LIMIT most) h
       JOIN pgmnemo.lesson l ON l.tenant_id = (scope).tenant AND l.id = h.id
-     CROSS JOIN LATERAL (SELECT l.lexemes || '' AS lexemes OFFSET 0) AS u
-     CROSS JOIN LATERAL pgmnemo._lesson_sum(u.lexemes, l.token_count, asked) AS s
+     CROSS JOIN LATERAL pgmnemo._lesson_terms(l.lexemes, l.token_count, asked, 0) t
      WHERE pgmnemo._recallable(l, scope)
-     ORDER BY s.total DESC, l.external_id, l.project_id
+     ORDER BY t.total DESC, l.external_id, l.project_id
 $$;

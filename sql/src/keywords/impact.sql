@@ -1,7 +1,8 @@
 -- In whole units of 2^-40 (1e-12), so that a sum below 8,192 is exact in any order: equal content gives equal
 -- bits, whichever way a lesson was found. scale = 2^40 * idf * (k1 + 1), flat = k1 * (1 - b), and
 -- per_token = k1 * b / mean length are the same for all lessons; no length below the pivot counts as shorter.
-CREATE FUNCTION pgmnemo._impact(scale float8, frequency float8, flat float8, per_token float8, tokens float8, pivot float8)
+CREATE FUNCTION pgmnemo._impact(scale float8, frequency float8, flat float8, per_token float8,
+                                tokens float8, pivot float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT round(scale * frequency / (frequency + flat + per_token * greatest(tokens, pivot))) $$;

@@ -5,7 +5,8 @@ RETURNS TABLE (lesson_id bigint, part float8)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
     SELECT x.id, pgmnemo._impact(x.scale, x.frequency, x.flat, x.per_token, x.tokens, x.pivot)
-      FROM (SELECT a.flat, a.per_token, a.pivot, t.scale, unnest(p.lesson_ids) AS id, unnest(p.frequencies) AS frequency,
+      FROM (SELECT a.flat, a.per_token, a.pivot, t.scale, unnest(p.lesson_ids) AS id,
+                   unnest(p.frequencies) AS frequency,
                    unnest(p.token_counts) AS tokens
               FROM (SELECT (asked).flat AS flat, (asked).per_token AS per_token, (asked).pivot AS pivot OFFSET 0) a
              CROSS JOIN unnest((asked).terms[first:last], (asked).scales[first:last]) AS t (term, scale)

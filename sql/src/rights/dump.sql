@@ -1,5 +1,5 @@
--- What pg_dump takes along: grants of roles that exist, and what lessons are. Postings are not dumped: the triggers build
--- them anew from the lessons.
+-- What pg_dump takes along: grants of roles that exist, and what lessons are. Postings are not dumped: the triggers
+-- build them anew from the lessons.
 SELECT pg_catalog.pg_extension_config_dump(
     'pgmnemo.tenant_grant', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = grantee)');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson', '');

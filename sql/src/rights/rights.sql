@@ -7,7 +7,7 @@ DECLARE
 BEGIN
     FOR item IN
         WITH object AS (
-            SELECT format('%s pgmnemo.%I', CASE WHEN c.relkind = 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.relname) AS name,
+            SELECT format('%s pgmnemo.%I', CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.relname) AS name,
                    c.relowner AS owner, c.relacl AS rights
               FROM pg_catalog.pg_class c WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'S', 'v')
              UNION ALL
@@ -40,7 +40,9 @@ GRANT SELECT ON pgmnemo.calling, pgmnemo.lessons, pgmnemo.passages, pgmnemo.edge
 -- Run with the rights of whoever calls, before or beside a verb, and read no table.
 GRANT EXECUTE ON FUNCTION
     pgmnemo._caller, pgmnemo._session_tenant,
-    pgmnemo._setting_catalogue, pgmnemo._setting_range, pgmnemo._setting_valid, pgmnemo._stored_settings, pgmnemo._config,
-    pgmnemo._form_roots, pgmnemo._times, pgmnemo._time_patterns, pgmnemo._time_span, pgmnemo._calendar_span, pgmnemo._month,
+    pgmnemo._setting_catalogue, pgmnemo._setting_range, pgmnemo._setting_valid, pgmnemo._stored_settings,
+    pgmnemo._config,
+    pgmnemo._form_roots, pgmnemo._times, pgmnemo._time_patterns, pgmnemo._time_span,
+    pgmnemo._calendar_span, pgmnemo._month,
     pgmnemo._small_number
     TO PUBLIC;

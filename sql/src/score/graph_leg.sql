@@ -1,5 +1,6 @@
 -- Graph proximity of every lesson that an edge joins, directly or not, to one of the seeds.
-CREATE FUNCTION pgmnemo._graph_leg(scope pgmnemo.scope, candidates pgmnemo.candidate[], seeds bigint[], s pgmnemo.settings)
+CREATE FUNCTION pgmnemo._graph_leg(scope pgmnemo.scope, candidates pgmnemo.candidate[],
+                                   seeds bigint[], s pgmnemo.settings)
 RETURNS TABLE (lesson_id bigint, graph float8)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -9,11 +10,9 @@ DECLARE
     least_width constant integer := 200;  -- lessons that each step keeps at least
     strengths float8[];
 BEGIN
-    IF s.graph_weight = 0 OR NOT EXISTS (SELECT FROM pgmnemo.lesson_edge e WHERE e.tenant_id = scope.tenant) THEN
-        RETURN;
-    END IF;
-    strengths := ARRAY(SELECT c.relevance FROM unnest(seeds) WITH ORDINALITY AS d (id, place)
-                         JOIN unnest(candidates) c ON c.lesson_id = d.id ORDER BY d.place);
+    strengths := ARRAY(SELECT r.relevance FROM unnest(seeds) WITH ORDINALITY AS d (id, place)
+                         JOIN unnest(candidates) c ON c.lesson_id = d.id
+                        CROSS JOIN LATERAL pgmnemo._relevance(c, s) r ORDER BY d.place);
     RETURN QUERY
     SELECT g.lesson_id, max(g.graph)
       FROM pgmnemo._graph_proximity(scope, seeds, strengths, s.graph_depth, greatest(s.pool_depth, least_width)) g

@@ -2,7 +2,8 @@
 -- paths of at most `depth` edges of the seed's relevance times, for each edge, half its weight. Paths lead
 -- through active lessons that are valid at the time and pass the gate, of whichever project and role.
 -- Each step keeps at most `width` lessons, so hubs and cycles cost no more than that.
-CREATE FUNCTION pgmnemo._graph_proximity(scope pgmnemo.scope, seed_ids bigint[], seed_relevances float8[], depth integer,
+CREATE FUNCTION pgmnemo._graph_proximity(scope pgmnemo.scope, seed_ids bigint[], seed_relevances float8[],
+                                         depth integer,
                                          width integer)
 RETURNS TABLE (lesson_id bigint, graph float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -27,7 +28,8 @@ BEGIN
                        ) AS e (id, weight, valid_from, valid_to)
                  CROSS JOIN LATERAL (
                         SELECT l.id, l.external_id, l.project_id FROM pgmnemo.lesson l
-                         WHERE l.tenant_id = scope.tenant AND l.id = e.id AND pgmnemo._recallable(l, anywhere) OFFSET 0) l
+                         WHERE l.tenant_id = scope.tenant AND l.id = e.id
+                           AND pgmnemo._recallable(l, anywhere) OFFSET 0) l
                  WHERE e.id <> f.seed
                    AND (scope.valid_at IS NULL OR (coalesce(e.valid_from <= scope.valid_at, true)
                                                    AND coalesce(scope.valid_at < e.valid_to, true)))

@@ -1,22 +1,31 @@
--- The relevance that reaches each candidate from the lessons up to two places before and after it: an answer often follows
--- its question, and a thought goes on in the next turn. Of a lesson two places away the less passes, the longer the one
--- between is; where none is between, a session ends. An assistant's lesson gains nothing, for it repeats; and nothing
--- comes from an assistant's lesson to those after it, only to the one that it answers.
-CREATE FUNCTION pgmnemo._neighbours(scope pgmnemo.scope, candidates pgmnemo.candidate[], half_length float8)
+-- The relevance that reaches candidates from those up to two places before and after (pgmnemo._passed): an answer often
+-- follows its question, and a thought goes on in the next turn. An assistant's lesson gains nothing, for it repeats;
+-- and nothing comes from an assistant's lesson to those after it, only to the ones that it answers.
+CREATE FUNCTION pgmnemo._neighbours(candidates pgmnemo.candidate[], s pgmnemo.settings)
 RETURNS TABLE (lesson_id bigint, neighbours float8)
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT c.lesson_id, sum(o.relevance * CASE WHEN abs(d.step) = 1 THEN 1 ELSE power(0.5::float8, least(b.words / half_length, 1000)) END
-                             ORDER BY d.step, o.external_id)
-      FROM unnest(candidates) c
-     CROSS JOIN unnest('{-2,-1,1,2}'::integer[]) AS d (step)
-      JOIN unnest(candidates) o ON o.project_id = c.project_id AND o.place = c.place + d.step
-      LEFT JOIN LATERAL (
-            SELECT max(l.token_count) AS words FROM pgmnemo.lesson l
-             WHERE abs(d.step) = 2 AND l.tenant_id = (scope).tenant AND l.project_id = c.project_id
-               AND l.position = c.place + d.step / 2 AND l.active) b ON true
-     WHERE NOT coalesce(c.assistant, false) AND NOT (d.step < 0 AND coalesce(o.assistant, false))
-       AND (abs(d.step) = 1 OR b.words IS NOT NULL)
-     GROUP BY c.lesson_id
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT c.lesson_id,
+           pgmnemo._passed(c.before_step, c.before, c.before_words, c.earlier_step, c.earlier, s.neighbours_half_length)
+           + pgmnemo._passed(c.after_step, c.after, c.after_words, c.later_step, c.later, s.neighbours_half_length)
+      FROM (SELECT c.lesson_id, c.assistant,
+                   c.place - lag(c.place) OVER places AS before_step, lag(c.words) OVER places AS before_words,
+                   lag(g.onward) OVER places AS before,
+                   c.place - lag(c.place, 2) OVER places AS earlier_step, lag(g.onward, 2) OVER places AS earlier,
+                   lead(c.place) OVER places - c.place AS after_step, lead(c.words) OVER places AS after_words,
+                   lead(r.relevance) OVER places AS after,
+                   lead(c.place, 2) OVER places - c.place AS later_step, lead(r.relevance, 2) OVER places AS later
+              FROM unnest(candidates) c
+             CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+             CROSS JOIN LATERAL (SELECT CASE WHEN c.assistant THEN 0 ELSE r.relevance END) AS g (onward)
+             WHERE c.place IS NOT NULL
+            WINDOW places AS (PARTITION BY c.project_id ORDER BY c.place, c.external_id)) c
+     WHERE c.assistant IS NOT TRUE;
+END
 $$;
+
+COMMENT ON FUNCTION pgmnemo._neighbours IS 'neighbours component, 0 or more, in units of relevance, of candidates with a position';

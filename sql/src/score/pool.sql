@@ -1,19 +1,21 @@
--- The candidates of one recall with all their components, and by which way each came: the best of each leg, others in key
--- order where fewer than k are left, neighbours of the most relevant, and what the graph adds. `lesson` joins them last, where none did, to see what it
--- would be worth.
+-- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each
+-- leg, others in key order where fewer than k are left, neighbours of the most relevant, and what the graph adds.
+-- `lesson` joins them last, where none did, to see what it would be worth.
 CREATE FUNCTION pgmnemo._pool(
     scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
     lesson bigint, OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
-    OUT linked bigint[], OUT seeds bigint[], OUT candidates pgmnemo.candidate[])
+    OUT near bigint[], OUT nears float8[], OUT linked bigint[], OUT graphs float8[], OUT seeds bigint[],
+    OUT candidates pgmnemo.candidate[])
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    reach constant integer := 2;  -- places before and after a lesson at which its neighbours are
     depth integer := greatest(s.pool_depth, k);
     ids bigint[];
     totals float8[];
-    graphs float8[];
     more bigint[];
+    placed boolean;
 BEGIN
     SELECT coalesce(array_agg(t.lesson_id), '{}'), coalesce(array_agg(t.total), '{}') INTO by_keyword, totals
       FROM pgmnemo._keyword_leg(scope, asked, depth) t;
@@ -24,28 +26,45 @@ BEGIN
         ids := ids || filled;
     END IF;
     candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
-    added := ARRAY(
-        SELECT DISTINCT l.id
-          FROM (SELECT c.project_id, c.place FROM unnest(candidates) c
-                 ORDER BY c.relevance DESC, c.external_id, c.project_id LIMIT s.neighbours_seeds) c
-          JOIN pgmnemo.lesson l ON l.tenant_id = scope.tenant AND l.project_id = c.project_id
-                               AND l.position BETWEEN c.place - 2 AND c.place + 2
-         WHERE s.neighbours_weight > 0 AND l.id <> ALL (ids) AND pgmnemo._recallable(l, scope));
-    IF cardinality(added) > 0 THEN
-        ids := ids || added;
-        candidates := candidates || pgmnemo._candidates(scope, added, '{}', asked, s, by_words, moment);
+    placed := s.neighbours_weight > 0 AND EXISTS (SELECT FROM unnest(candidates) c WHERE c.place IS NOT NULL);
+    IF placed THEN
+        added := ARRAY(
+            SELECT DISTINCT l.id
+              FROM (SELECT c.project_id, c.place FROM unnest(candidates) c CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+                     WHERE c.place IS NOT NULL
+                     ORDER BY r.relevance DESC, c.external_id, c.project_id LIMIT s.neighbours_seeds) c
+             CROSS JOIN LATERAL (
+                    SELECT l.id FROM pgmnemo.lesson l
+                     WHERE l.tenant_id = scope.tenant AND l.project_id = c.project_id
+                       AND l.position BETWEEN c.place - reach AND c.place + reach
+                       AND l.id <> ALL (ids) AND pgmnemo._recallable(l, scope) OFFSET 0) l);
+        IF cardinality(added) > 0 THEN
+            ids := ids || added;
+            candidates := candidates || pgmnemo._candidates(scope, added, '{}', asked, s, by_words, moment);
+        END IF;
     END IF;
-    seeds := ARRAY(SELECT c.lesson_id FROM unnest(candidates) c WHERE c.relevance > 0
-                    ORDER BY c.relevance DESC, c.external_id, c.project_id LIMIT s.graph_seeds);
-    SELECT coalesce(array_agg(g.lesson_id), '{}'), coalesce(array_agg(g.graph), '{}') INTO linked, graphs
-      FROM pgmnemo._graph_leg(scope, candidates, seeds, s) g;
+    IF s.graph_weight > 0 AND EXISTS (SELECT FROM pgmnemo.lesson_edge e WHERE e.tenant_id = scope.tenant) THEN
+        seeds := ARRAY(SELECT c.lesson_id FROM unnest(candidates) c CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+                        WHERE r.relevance > 0
+                        ORDER BY r.relevance DESC, c.external_id, c.project_id LIMIT s.graph_seeds);
+        SELECT coalesce(array_agg(g.lesson_id), '{}'), coalesce(array_agg(g.graph), '{}') INTO linked, graphs
+          FROM pgmnemo._graph_leg(scope, candidates, seeds, s) g;
+    END IF;
     IF NOT linked <@ ids OR lesson <> ALL (ids) THEN
-        more := ARRAY(SELECT l.id FROM pgmnemo.lesson l
-                       WHERE l.tenant_id = scope.tenant AND l.id = ANY (linked || lesson) AND l.id <> ALL (ids)
-                         AND (l.id = lesson OR pgmnemo._recallable(l, scope)
-                              AND l.project_id BETWEEN scope.first_project AND scope.last_project));
+        more := ARRAY(SELECT l.id FROM unnest(linked || lesson) AS w (id)
+                       CROSS JOIN LATERAL (
+                              SELECT l.id FROM pgmnemo.lesson l
+                               WHERE l.tenant_id = scope.tenant AND l.id = w.id AND l.id <> ALL (ids)
+                                 AND (l.id = lesson
+                                      OR pgmnemo._recallable(l, scope)
+                                         AND l.project_id BETWEEN scope.first_project AND scope.last_project)
+                              OFFSET 0) l
+                       GROUP BY l.id);
         candidates := candidates || pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);
     END IF;
-    candidates := pgmnemo._related(scope, candidates, linked, graphs, s.neighbours_half_length);
+    IF placed THEN
+        SELECT array_agg(n.lesson_id), array_agg(n.neighbours) INTO near, nears
+          FROM pgmnemo._neighbours(candidates, s) n;
+    END IF;
 END
 $$;

@@ -2,7 +2,7 @@
 -- distance of two of them may be longer than an interval.
 CREATE FUNCTION pgmnemo._recency(as_of timestamptz, happened timestamptz, half_life_days float8)
 RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
     SELECT power(0.5::float8, least(greatest(date_part('epoch', as_of) - date_part('epoch', happened), 0)
                                     / (86400 * half_life_days), 1000))

@@ -16,7 +16,8 @@ BEGIN
              WHERE l.tenant_id = scope.tenant AND l.project_id BETWEEN scope.first_project AND scope.last_project
                AND l.active AND l.commit_sha IS NULL AND l.artifact_hash IS NULL LIMIT counted) h;
     IF hidden > 0 THEN
-        RAISE NOTICE 'pgmnemo.gate_strict is enforce and hides % in scope, which have neither commit_sha nor artifact_hash',
+        RAISE NOTICE 'pgmnemo.gate_strict is enforce and hides % in scope, which have neither commit_sha nor '
+                     'artifact_hash',
               CASE WHEN hidden = counted THEN counted || ' lessons or more' WHEN hidden = 1 THEN '1 lesson'
                    ELSE hidden || ' lessons' END
         USING HINT = 'SET pgmnemo.gate_strict = warn or off to recall them.';

@@ -1,5 +1,5 @@
--- What the question's terms that stand in a passage are worth; of a passage with more different words than the pivot, as
--- much less as it has more.
+-- What the question's terms that stand in a passage are worth. In one with more different words than the pivot they
+-- stand by chance the more often, the longer it is, and are worth as much less.
 CREATE FUNCTION pgmnemo._terms_within(lexemes tsvector, asked pgmnemo.question, bonus float8)
 RETURNS TABLE (worth float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,7 +1,6 @@
 CREATE FUNCTION pgmnemo._setting_valid(value text, kind text, low float8, high float8, choices text[])
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT CASE
         WHEN choices IS NOT NULL THEN value = ANY (choices)

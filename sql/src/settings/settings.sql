@@ -1,5 +1,5 @@
--- Every setting, typed; the first that cannot be used is an error that names its range. PostgreSQL cannot check a custom
--- setting when it is SET, so each use checks.
+-- Every setting, typed; the first that cannot be used is an error that names its range. PostgreSQL cannot check a
+-- custom setting when it is SET, so each use checks.
 CREATE FUNCTION pgmnemo._settings()
 RETURNS pgmnemo.settings
 LANGUAGE plpgsql STABLE PARALLEL SAFE

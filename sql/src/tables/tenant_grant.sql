@@ -1,5 +1,5 @@
--- Only the extension's owner writes here. By role, so that a renamed one keeps its grants and its old name carries none;
--- a dump writes the role's name.
+-- Only the extension's owner writes here. By role, so that a renamed one keeps its grants and its old name carries
+-- none; a dump writes the role's name.
 CREATE TABLE pgmnemo.tenant_grant (
     tenant_id  uuid        NOT NULL,
     grantee    regrole     NOT NULL,

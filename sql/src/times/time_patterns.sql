@@ -24,7 +24,8 @@ AS $$
         ('season',  '(spring|summer|autumn|fall) (?:of |in )?(\d{4})\M',            '{season,year}'),
         ('season',  'last (spring|summer|autumn|fall|winter)\M',                   '{season}'),
         ('ago',     '(\w+)(?: of)? (day|week|month|year)s? (?:ago|back|earlier)\M', '{count,unit}'),
-        ('near',    '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)\M(?! before| after)', '{day}'),
+        ('near',    '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)'
+                    '\M(?! before| after)', '{day}'),
         ('past',    '(?:last|past|previous)(?: (\w+))? (day|week|month)s?\M(?! of)', '{count,unit}'),
         ('past',    '(?:in|over|during|within) the (?:last|past)(?: (\w+))? (year)s?\M', '{count,unit}'),
         ('span',    '(last|this) (year)\M',                                        '{which,unit}'),

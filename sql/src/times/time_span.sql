@@ -31,7 +31,8 @@ BEGIN
          WHERE said ->> 'quarter' IN (q.name, q.place::text);
     ELSIF kind = 'ago' THEN
         since := now - many * unit_days * interval '24 hours';
-        slack := greatest(0.5, 0.12 * many * unit_days + CASE WHEN unit = 'day' THEN 0 ELSE 2 END) * interval '24 hours';
+        slack := greatest(0.5, 0.12 * many * unit_days + CASE WHEN unit = 'day' THEN 0 ELSE 2 END)
+                 * interval '24 hours';
         RETURN CASE WHEN many IS NOT NULL THEN tsrange(since - slack, since + slack) END;
     ELSIF kind = 'past' THEN
         unit_days := CASE unit WHEN 'month' THEN 31 ELSE unit_days END;

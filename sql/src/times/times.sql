@@ -13,9 +13,11 @@ DECLARE
 BEGIN
     since := '{}';
     until := '{}';
-    IF remaining !~ '(19|20)\d\d|\d-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|valentine|new year|ago|back|earlier|yesterday|today|last|past|previous|this '
-       OR remaining !~ ('\d{4}|\m(january|february|march|april|may|june|july|august|september|october|november|december|'
-                        'jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|yesterday|'
+    IF remaining !~ '(19|20)\d\d|\d-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|valentine|'
+                    'new year|ago|back|earlier|yesterday|today|last|past|previous|this '
+       OR remaining !~ ('\d{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
+                        'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
+                        'yesterday|'
                         'today|(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))')
        OR as_of NOT BETWEEN '1000-01-01 UTC' AND '9999-12-31 UTC' THEN
         RETURN;

@@ -5,6 +5,7 @@ CREATE TYPE pgmnemo.candidate AS (
     external_id    text COLLATE "C",
     occurred_at    timestamptz,
     place          integer,
+    words          integer,
     assistant      boolean,
     cosine         float8,
     bm25           float8,
@@ -16,8 +17,7 @@ CREATE TYPE pgmnemo.candidate AS (
     neighbours     float8,
     recency        float8,
     importance     float8,
-    graph          float8,
-    relevance      float8
+    graph          float8
 );
 
-COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall_lessons returns them, what context and neighbours go by (place is lesson.position, assistant whether role says so), and relevance (pgmnemo._relevance)';
+COMMENT ON TYPE pgmnemo.candidate IS 'components as pgmnemo.recall returns them, and what context and neighbours go by: place is lesson.position, words lesson.token_count, assistant whether lesson.role says so';

@@ -9,7 +9,8 @@ AS $$
      CROSS JOIN LATERAL (
             SELECT count(*) AS n, coalesce(sum(x.tokens), 0) AS total, coalesce(max(x.frequency), 0) AS highest,
                    coalesce(min(x.tokens), 0) AS least, bool_and(coalesce(x.id > x.previous, x.place = 1)) AS ascending,
-                   (cardinality(p.frequencies), cardinality(p.token_counts)) = (cardinality(p.lesson_ids), cardinality(p.lesson_ids))
+                   (cardinality(p.frequencies), cardinality(p.token_counts))
+                   = (cardinality(p.lesson_ids), cardinality(p.lesson_ids))
                    AS alike
               FROM (SELECT u.*, lag(u.id) OVER (ORDER BY u.place) AS previous
                       FROM unnest(p.lesson_ids, p.frequencies, p.token_counts) WITH ORDINALITY
@@ -22,7 +23,8 @@ AS $$
             ('block not in ascending order', p.lesson_ids::text, NULL, b.alike AND NOT b.ascending),
             ('block with wrong lesson_count', p.lesson_count::text, b.n::text, b.alike AND p.lesson_count <> b.n),
             ('block with wrong token_total', p.token_total::text, b.total::text, b.alike AND p.token_total <> b.total),
-            ('block with wrong max_frequency', p.max_frequency::text, b.highest::text, b.alike AND p.max_frequency <> b.highest),
+            ('block with wrong max_frequency', p.max_frequency::text, b.highest::text,
+             b.alike AND p.max_frequency <> b.highest),
             ('block with wrong min_tokens', p.min_tokens::text, b.least::text, b.alike AND p.min_tokens <> b.least)
            ) AS w (problem, found, wanted, so)
      WHERE p.tenant_id = tenant AND w.so

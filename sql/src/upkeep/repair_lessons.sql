@@ -9,9 +9,11 @@ DECLARE
     own_config text := coalesce(current_setting('pgmnemo.text_config', true), '');
     stale record;
 BEGIN
-    FOR stale IN SELECT s.config, array_agg(s.lesson_id) AS ids FROM pgmnemo._stale_lessons(tenant) s GROUP BY s.config LOOP
+    FOR stale IN SELECT s.config, array_agg(s.lesson_id) AS ids
+                 FROM pgmnemo._stale_lessons(tenant) s GROUP BY s.config LOOP
         PERFORM set_config('pgmnemo.text_config', coalesce(stale.config::text, own_config), true);
-        UPDATE pgmnemo.lesson l SET lexemes = '', token_count = -1 WHERE l.tenant_id = tenant AND l.id = ANY (stale.ids);
+        UPDATE pgmnemo.lesson l SET lexemes = '', token_count = -1
+         WHERE l.tenant_id = tenant AND l.id = ANY (stale.ids);
     END LOOP;
     PERFORM set_config('pgmnemo.text_config', own_config, true);
 END

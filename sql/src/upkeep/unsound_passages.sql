@@ -16,7 +16,8 @@ AS $$
             SELECT CASE WHEN c.config IS NULL THEN p.lexemes ELSE pgmnemo._lexemes(c.config, p.content) END
             OFFSET 0) AS f (fresh)
      CROSS JOIN LATERAL (
-            SELECT @extschema:vector@.l2_norm(p.embedding), @extschema:vector@.subvector(p.embedding, 1, pgmnemo._width(p.embedding))) AS v (norm, narrow)
+            SELECT @extschema:vector@.l2_norm(p.embedding),
+                   @extschema:vector@.subvector(p.embedding, 1, pgmnemo._width(p.embedding))) AS v (norm, narrow)
      CROSS JOIN LATERAL (
             SELECT CASE WHEN v.norm NOT BETWEEN 0.999 AND 1.001 THEN @extschema:vector@.l2_normalize(v.narrow)
                         ELSE v.narrow END) AS r (embedding)

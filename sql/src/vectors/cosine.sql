@@ -4,5 +4,6 @@ RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT pgmnemo._bounded(-(stored OPERATOR(@extschema:vector@.<#>) @extschema:vector@.subvector(direction, 1, width::integer)))
+    SELECT pgmnemo._bounded(-(stored OPERATOR(@extschema:vector@.<#>)
+                              @extschema:vector@.subvector(direction, 1, width::integer)))
 $$;

@@ -1,7 +1,8 @@
--- The `most` vectors in scope nearest to a direction through each HNSW index, one a width: approximate. enable_sort is off
--- because only the index gives the order without it. What the caller has set for the graphs must not decide how far
+-- The `most` vectors in scope nearest to a direction through each HNSW index, one a width: approximate. enable_sort is
+-- off because only the index gives the order without it. What the caller has set for the graphs must not decide how far
 -- a scan goes through other tenants' vectors: that would count them.
-CREATE FUNCTION pgmnemo._graph_rows(scope pgmnemo.scope, direction @extschema:vector@.halfvec, ef_search integer, most integer)
+CREATE FUNCTION pgmnemo._graph_rows(scope pgmnemo.scope, direction @extschema:vector@.halfvec,
+                                    ef_search integer, most integer)
 RETURNS TABLE (lesson_id bigint, distance float8)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -11,7 +12,8 @@ AS $$
 DECLARE
     names constant text[] := '{hnsw.ef_search,hnsw.iterative_scan,hnsw.max_scan_tuples,hnsw.scan_mem_multiplier}';
     widest constant integer := 1000;  -- the greatest hnsw.ef_search
-    before text[] := ARRAY(SELECT current_setting(n, true) FROM unnest(names) WITH ORDINALITY AS u (n, place) ORDER BY place);
+    before text[] := ARRAY(SELECT current_setting(n, true)
+                           FROM unnest(names) WITH ORDINALITY AS u (n, place) ORDER BY place);
     narrow @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 384);
     middle @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 768);
 BEGIN

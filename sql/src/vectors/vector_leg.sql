@@ -12,7 +12,7 @@ DECLARE
     more_times   constant integer := 8;    -- how many times as many are asked for where they were too few
     graph_most   constant integer := 16;   -- vectors for each lesson wanted up to which the graphs are asked
     all_of_them  constant bigint := 2000000000;
-    large boolean := asked.held > pgmnemo._exact_limit(s.exact_scan_limit);
+    large boolean;
     most integer := vectors_each * depth;
     seen bigint;
     found_ids bigint[];
@@ -20,6 +20,7 @@ BEGIN
     IF asked.direction IS NULL THEN
         RETURN '{}';
     END IF;
+    large := asked.held > pgmnemo._exact_limit(s.exact_scan_limit);
     LOOP
         WITH near AS MATERIALIZED (
             SELECT g.* FROM pgmnemo._graph_rows(scope, asked.direction, s.ef_search, most) g WHERE large
@@ -31,7 +32,7 @@ BEGIN
         )
         SELECT (SELECT count(*) FROM near),
                ARRAY(SELECT n.lesson_id
-                       FROM lessons n
+                       FROM (SELECT * FROM lessons ORDER BY distance OFFSET 0) n
                       CROSS JOIN LATERAL (
                             SELECT l.external_id, l.project_id FROM pgmnemo.lesson l
                              WHERE l.tenant_id = scope.tenant AND l.id = n.lesson_id AND pgmnemo._recallable(l, scope)

@@ -7,7 +7,8 @@ AS $$
     SELECT coalesce((SELECT w FROM unnest('{384,768}'::integer[]) AS w
                       WHERE w < @extschema:vector@.vector_dims(whole)
                         AND @extschema:vector@.l2_norm(
-                                @extschema:vector@.subvector(whole, w + 1, @extschema:vector@.vector_dims(whole) - w)) = 0
+                                @extschema:vector@.subvector(whole, w + 1,
+                                                             @extschema:vector@.vector_dims(whole) - w)) = 0
                       ORDER BY w LIMIT 1),
                     @extschema:vector@.vector_dims(whole))
 $$;

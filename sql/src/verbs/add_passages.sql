@@ -1,4 +1,5 @@
-CREATE FUNCTION pgmnemo.add_passages(lesson_id bigint, passages text[], passage_embeddings @extschema:vector@.vector[] DEFAULT NULL)
+CREATE FUNCTION pgmnemo.add_passages(lesson_id bigint, passages text[],
+                                     passage_embeddings @extschema:vector@.vector[] DEFAULT NULL)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp

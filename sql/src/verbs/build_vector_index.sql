@@ -7,20 +7,24 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    missing text[] := ARRAY(SELECT name FROM unnest('{passage_hnsw_384,passage_hnsw_768,passage_hnsw_1024}'::text[]) AS name
+    missing text[] := ARRAY(SELECT name FROM unnest('{passage_hnsw_384,passage_hnsw_768,passage_hnsw_1024}'::text[])
+                             AS name
                              WHERE to_regclass('pgmnemo.' || name) IS NULL);
 BEGIN
     IF 'passage_hnsw_384' = ANY (missing) THEN
         CREATE INDEX passage_hnsw_384 ON pgmnemo.passage
-            USING hnsw ((embedding::@extschema:vector@.halfvec(384)) @extschema:vector@.halfvec_ip_ops) WHERE indexed AND width = 384;
+            USING hnsw ((embedding::@extschema:vector@.halfvec(384)) @extschema:vector@.halfvec_ip_ops)
+            WHERE indexed AND width = 384;
     END IF;
     IF 'passage_hnsw_768' = ANY (missing) THEN
         CREATE INDEX passage_hnsw_768 ON pgmnemo.passage
-            USING hnsw ((embedding::@extschema:vector@.halfvec(768)) @extschema:vector@.halfvec_ip_ops) WHERE indexed AND width = 768;
+            USING hnsw ((embedding::@extschema:vector@.halfvec(768)) @extschema:vector@.halfvec_ip_ops)
+            WHERE indexed AND width = 768;
     END IF;
     IF 'passage_hnsw_1024' = ANY (missing) THEN
         CREATE INDEX passage_hnsw_1024 ON pgmnemo.passage
-            USING hnsw ((embedding::@extschema:vector@.halfvec(1024)) @extschema:vector@.halfvec_ip_ops) WHERE indexed AND width = 1024;
+            USING hnsw ((embedding::@extschema:vector@.halfvec(1024)) @extschema:vector@.halfvec_ip_ops)
+            WHERE indexed AND width = 1024;
     END IF;
     RETURN (SELECT coalesce(sum(c.reltuples), 0) FROM unnest(missing) AS name, pg_class c
              WHERE c.oid = to_regclass('pgmnemo.' || name));

@@ -10,7 +10,8 @@ BEGIN
       FROM pgmnemo._stale_lessons(tenant) s
      CROSS JOIN LATERAL (VALUES
             ('lesson with unknown text_config', s.text_config, NULL, s.config IS NULL),
-            ('lesson with stale lexemes', s.lexemes::text, s.fresh::text, s.config IS NOT NULL AND s.lexemes <> s.fresh),
+            ('lesson with stale lexemes', s.lexemes::text, s.fresh::text,
+             s.config IS NOT NULL AND s.lexemes <> s.fresh),
             ('lesson with wrong token_count', s.token_count::text, s.tokens::text,
              s.config IS NOT NULL AND s.token_count <> s.tokens)) AS w (problem, found, wanted, so)
      WHERE w.so;

@@ -14,7 +14,8 @@ BEGIN
          USING (SELECT q.project_id, q.lexeme FROM pgmnemo.posting q
                  WHERE q.tenant_id = tenant AND q.lesson_count < full_block
                  GROUP BY 1, 2 HAVING count(*) > 1) f
-         WHERE p.tenant_id = tenant AND p.project_id = f.project_id AND p.lexeme = f.lexeme AND p.lesson_count < full_block
+         WHERE p.tenant_id = tenant AND p.project_id = f.project_id AND p.lexeme = f.lexeme
+           AND p.lesson_count < full_block
         RETURNING p.project_id, p.lexeme, p.lesson_ids, p.frequencies, p.token_counts
     ), lists AS (
         SELECT m.project_id, m.lexeme, array_agg(x.id ORDER BY x.id) AS ids,

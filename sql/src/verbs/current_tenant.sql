@@ -6,7 +6,8 @@ AS $$
 DECLARE
     asked text := current_setting('pgmnemo.tenant_id', true);
 BEGIN
-    IF asked IS NULL OR NOT pg_input_is_valid(asked, 'uuid') OR NOT pgmnemo._reaches(pgmnemo._proved(caller), asked::uuid) THEN
+    IF asked IS NULL OR NOT pg_input_is_valid(asked, 'uuid')
+       OR NOT pgmnemo._reaches(pgmnemo._proved(caller), asked::uuid) THEN
         RETURN NULL;
     END IF;
     RETURN asked::uuid;

@@ -25,7 +25,8 @@ DECLARE
     s pgmnemo.settings;
     scope pgmnemo.scope;
     moment timestamptz := coalesce(explain.as_of, now());
-    meaning @extschema:vector@.vector := CASE WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(explain.embedding) END;
+    meaning @extschema:vector@.vector := CASE
+        WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(explain.embedding) END;
     words text := CASE WHEN explain.mode IS DISTINCT FROM 'vector' THEN explain.query_text END;
     home uuid := coalesce(explain.in_project, explain.project_id);
     asked pgmnemo.question;
@@ -48,7 +49,8 @@ BEGIN
     asked := pgmnemo._ask(scope, words, meaning, moment, s);
     pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
     SELECT r.rank, r.score, r.own, count(*) OVER () AS all_of_them INTO found
-      FROM pgmnemo._ranked(pool.candidates, s) r ORDER BY (r.own).lesson_id <> l.id LIMIT 1;
+      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+     ORDER BY (r.own).lesson_id <> l.id LIMIT 1;
     ways := pgmnemo._ways(l, scope, pool.by_keyword, pool.by_vector, pool.filled, pool.added, pool.linked);
 
     RETURN QUERY VALUES
@@ -61,8 +63,9 @@ BEGIN
          coalesce(ways, 'in no leg''s best ' || greatest(s.pool_depth, explain.k)));
     RETURN QUERY SELECT * FROM pgmnemo._explain_recallable(l, scope);
     RETURN QUERY SELECT * FROM pgmnemo._explain_score(
-        l, found.own, pgmnemo._context_seed(pool.candidates, found.own),
-        CASE WHEN (found.own).graph > 0 THEN pgmnemo._graph_seed(scope, pool.candidates, pool.seeds, l.id, s) END, s, moment);
+        l, found.own, pgmnemo._context_seed(pool.candidates, found.own, s),
+        CASE WHEN (found.own).graph > 0 THEN pgmnemo._graph_seed(scope, pool.candidates, pool.seeds, l.id, s) END,
+        s, moment);
     RETURN QUERY SELECT * FROM pgmnemo._explain_terms(l, words, asked, s);
     RETURN QUERY SELECT * FROM pgmnemo._explain_passages(l, asked, s);
     RETURN QUERY

@@ -16,8 +16,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
-    SELECT * FROM pgmnemo.explain(pgmnemo._session_tenant(), project_id, external_id, embedding, query_text, as_of, valid_at,
-                                  role, mode, k, in_project);
+    SELECT * FROM pgmnemo.explain(pgmnemo._session_tenant(), project_id, external_id, embedding, query_text,
+                                  as_of, valid_at, role, mode, k, in_project);
 END
 $$;
 

@@ -1,5 +1,6 @@
 -- The postings go first and at once: taking lessons out of blocks one by one would cost far more.
-CREATE FUNCTION pgmnemo.forget_all(tenant uuid, project_id uuid DEFAULT NULL, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+CREATE FUNCTION pgmnemo.forget_all(tenant uuid, project_id uuid DEFAULT NULL,
+                                   caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp

@@ -8,6 +8,12 @@ DECLARE
     entered bigint;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
+    IF NOT pgmnemo._graphs_sound() THEN
+        RAISE NOTICE 'pgvector is older than 0.8.4, whose HNSW indexes are sound: every scope is read exactly'
+        USING HINT = 'Install pgvector 0.8.4 or later, run ALTER EXTENSION vector UPDATE, and call this again.';
+        PERFORM pgmnemo._leave();
+        RETURN 0;
+    END IF;
     WITH held AS (
         SELECT p.project_id, sum(p.lesson_count) AS n
           FROM pgmnemo.posting p WHERE p.tenant_id = tenant AND p.lexeme = '' GROUP BY 1

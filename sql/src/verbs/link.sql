@@ -27,7 +27,8 @@ BEGIN
     VALUES (tenant, ends[1], ends[2], link.kind, link.weight, link.valid_from, link.valid_to)
         ON CONFLICT (tenant_id, source_id, target_id, kind) DO UPDATE
        SET weight = excluded.weight, valid_from = excluded.valid_from, valid_to = excluded.valid_to
-     WHERE (e.weight, e.valid_from, e.valid_to) IS DISTINCT FROM (excluded.weight, excluded.valid_from, excluded.valid_to)
+     WHERE (e.weight, e.valid_from, e.valid_to)
+           IS DISTINCT FROM (excluded.weight, excluded.valid_from, excluded.valid_to)
     RETURNING xmax = 0 INTO fresh;
     PERFORM pgmnemo._leave();
     RETURN CASE WHEN fresh IS NULL THEN 'unchanged' WHEN fresh THEN 'inserted' ELSE 'updated' END;

@@ -13,7 +13,8 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    RETURN pgmnemo.link(pgmnemo._session_tenant(), project_id, source, target, kind, weight, valid_from, valid_to, target_project);
+    RETURN pgmnemo.link(pgmnemo._session_tenant(), project_id, source, target, kind, weight, valid_from,
+                        valid_to, target_project);
 END
 $$;
 

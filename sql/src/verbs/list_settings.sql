@@ -3,7 +3,8 @@ RETURNS TABLE (name text, value text, initial text, range text, meaning text, wa
 LANGUAGE sql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT 'pgmnemo.' || c.name, v.value, c.initial, pgmnemo._setting_range(c.kind, c.low, c.high, c.choices), c.meaning,
+    SELECT 'pgmnemo.' || c.name, v.value, c.initial, pgmnemo._setting_range(c.kind, c.low, c.high, c.choices),
+           c.meaning,
            CASE WHEN NOT pgmnemo._setting_valid(v.value, c.kind, c.low, c.high, c.choices)
                 THEN 'value out of range: every use of it is an error' END
       FROM pgmnemo._setting_catalogue() c

@@ -1,5 +1,5 @@
--- A table of the caller's own: no other role reads it, and it ends with the transaction, so that nothing of one client is
--- left to the next of a pooled session. Its comment says for which tenant it is.
+-- A table of the caller's own: no other role reads it, and it ends with the transaction, so that nothing of one client
+-- is left to the next of a pooled session. Its comment says for which tenant it is.
 CREATE FUNCTION pgmnemo.open_staging(tenant uuid DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -48,7 +48,8 @@ DECLARE
     s pgmnemo.settings;
     scope pgmnemo.scope;
     moment timestamptz := coalesce(recall.as_of, now());
-    meaning @extschema:vector@.vector := CASE WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
+    meaning @extschema:vector@.vector := CASE
+        WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
     words text := CASE WHEN recall.mode IS DISTINCT FROM 'vector' THEN recall.query_text END;
     asked pgmnemo.question;
     pool record;
@@ -67,25 +68,27 @@ BEGIN
              ORDER BY pgmnemo._passage_worth(p, asked, s), p.number LIMIT 1),
            r.score, (r.own).cosine, (r.own).bm25, (r.own).passage_terms, (r.own).passage_cosine, (r.own).pair_cosine,
            (r.own).temporal, (r.own).context, (r.own).neighbours, (r.own).recency, (r.own).importance, (r.own).graph
-      FROM pgmnemo._ranked(pool.candidates, s) r
-      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = (r.own).lesson_id
-     WHERE r.rank <= recall.k
+      FROM (SELECT r.* FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+             ORDER BY r.rank LIMIT recall.k) r
+     CROSS JOIN LATERAL (
+            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = (r.own).lesson_id OFFSET 0) l
      ORDER BY r.rank;
     PERFORM pgmnemo._leave();
 END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.recall IS 'the k lessons with the highest score, ties by external id in C order, with the components of the score (each weight is the setting pgmnemo.<component>_weight):
-relevance = bm25_weight * bm25 + passage_terms_weight * passage_terms + passage_cosine_weight * max(passage_cosine, 0) + pair_cosine_weight * max(pair_cosine, 0) + cosine_weight * max(cosine, 0) + temporal_weight * temporal;
-score = relevance + context_weight * context + recency_weight * recency + importance_weight * importance + graph_weight * graph;
+relevance = share * (bm25_weight * bm25 + passage_terms_weight * passage_terms + passage_cosine_weight * max(passage_cosine, 0) + pair_cosine_weight * max(pair_cosine, 0) + cosine_weight * max(cosine, 0) + temporal_weight * temporal), share assistant_weight for a lesson of role assistant, else 1;
+score = relevance + context_weight * context + neighbours_weight * neighbours + recency_weight * recency + importance_weight * importance + graph_weight * graph;
 cosine: cosine similarity of question and lesson, -1 to 1, NULL without either or in mode keyword;
 bm25: BM25 over the terms of query_text, any of which may match, 0 or more (pgmnemo._impact, pgmnemo._idf), NULL without query_text or in mode vector;
-passage_terms: of the lesson''s passages the greatest sum over the terms that stand in it of idf + passage_term_bonus, 0 or more, NULL like bm25;
+passage_terms: of the lesson''s passages the greatest sum over the terms that stand in it of idf + passage_term_bonus, times length_pivot / different words where the passage has more of them, 0 or more, NULL like bm25; of a lesson without passages the same, with the root of that quotient;
 passage_cosine, pair_cosine: cosine similarity of the best passage, and the mean of the two best, -1 to 1, NULL like cosine; a lesson without passages is its own one passage;
 temporal: how well occurred_at fits the time that query_text names, 0 to 1 (pgmnemo._temporal);
 context: greatest relevance among the candidates of the same project and the same occurred_at, itself included;
+neighbours: relevance of the candidates up to two positions before and after in the same project (pgmnemo._neighbours);
 recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
 importance: (importance - 3) / 2, -1 to 1;
 graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
 passage: the text of the best passage, NULL where there are none. embedding: real[] or vector of 1,024; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; valid_at: only what had happened and had not expired then; role: only lessons of that role; mode: hybrid, vector or keyword.
-Candidates are the pool_depth (at least k) best of each leg and what the graph adds, filled up so that a scope that holds k lessons returns k.';
+Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up so that a scope that holds k lessons returns k.';

@@ -36,7 +36,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
-    SELECT * FROM pgmnemo.recall(pgmnemo._session_tenant(), embedding, k, query_text, project_id, as_of, valid_at, role, mode);
+    SELECT * FROM pgmnemo.recall(pgmnemo._session_tenant(), embedding, k, query_text, project_id, as_of,
+                                 valid_at, role, mode);
 END
 $$;
 

@@ -1,4 +1,5 @@
-CREATE FUNCTION pgmnemo.store_set(tenant uuid, lessons pgmnemo.lesson_input[], caller pgmnemo.caller DEFAULT pgmnemo._caller())
+CREATE FUNCTION pgmnemo.store_set(tenant uuid, lessons pgmnemo.lesson_input[],
+                                  caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS TABLE (project_id uuid, external_id text, lesson_id bigint, outcome text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp

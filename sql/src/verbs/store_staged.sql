@@ -1,5 +1,5 @@
--- In key order, like any set, and with one batch at a time in memory. It reads the table with the rights of whoever calls:
--- what somebody has put in its place must not run with more.
+-- In key order, like any set, and with one batch at a time in memory. It reads the table with the rights of whoever
+-- calls: what somebody has put in its place must not run with more.
 CREATE FUNCTION pgmnemo.store_staged(batch_size integer DEFAULT 500)
 RETURNS TABLE (outcome text, lessons bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -16,12 +16,14 @@ DECLARE
 BEGIN
     tenant := (SELECT d.description FROM pg_class c
                  JOIN pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_class'::regclass AND d.objsubid = 0
-                WHERE c.oid = to_regclass('pg_temp.lesson_staging') AND c.relowner = to_regrole(quote_ident(current_user))
+                WHERE c.oid = to_regclass('pg_temp.lesson_staging')
+                  AND c.relowner = to_regrole(quote_ident(current_user))
                   AND pg_input_is_valid(d.description, 'uuid'));
     IF tenant IS NULL THEN
         RAISE EXCEPTION 'role % has no staging table in this transaction', quote_ident(current_user)
         USING ERRCODE = 'undefined_table',
-              HINT = 'BEGIN, call pgmnemo.open_staging() and COPY into lesson_staging first: it ends with the transaction.';
+              HINT = 'BEGIN, call pgmnemo.open_staging() and COPY into lesson_staging first: it ends with the '
+                     'transaction.';
     ELSIF batch_size IS NULL OR batch_size NOT BETWEEN 1 AND most THEN
         RAISE EXCEPTION 'batch_size is %, but must be from 1 to %', coalesce(batch_size::text, 'NULL'), most
         USING ERRCODE = 'invalid_parameter_value';

@@ -1,4 +1,5 @@
-CREATE FUNCTION pgmnemo.unlink_lessons(project_id uuid, source text, target text, kind text, target_project uuid DEFAULT NULL)
+CREATE FUNCTION pgmnemo.unlink_lessons(project_id uuid, source text, target text, kind text,
+                                       target_project uuid DEFAULT NULL)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp

@@ -11,7 +11,8 @@ BEGIN
     IF config IS NULL THEN
         RAISE EXCEPTION 'pgmnemo.text_config is %, but must be a text search configuration', quote_literal(asked)
         USING ERRCODE = 'invalid_parameter_value',
-              HINT = 'SELECT cfgname FROM pg_ts_config lists them; one outside pg_catalog needs its schema, a temporary one does not do.';
+              HINT = 'SELECT cfgname FROM pg_ts_config lists them; one outside pg_catalog needs its schema, '
+                     'a temporary one does not do.';
     END IF;
     RETURN config;
 END

@@ -10,7 +10,8 @@ DECLARE
 BEGIN
     SELECT i.ordinal, coalesce(i.external_id, '') AS name, p.problem INTO wrong
       FROM unnest(lessons) WITH ORDINALITY
-           AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at, expires_at,
+           AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at,
+                 expires_at,
                  commit_sha, artifact_hash, verified_at, passages, vectors, position, ordinal)
      CROSS JOIN LATERAL (SELECT CASE
                 WHEN i.project_id IS NULL OR coalesce(i.external_id, '') = '' OR i.content IS NULL

@@ -14,11 +14,14 @@ BEGIN
     SELECT count(*), min(i.external_id COLLATE "C") INTO bare, example
       FROM unnest(lessons) i WHERE i.commit_sha IS NULL AND i.artifact_hash IS NULL;
     IF bare > 0 AND gate = 'enforce' THEN
-        RAISE EXCEPTION '% of % lessons have no provenance, % among them', bare, cardinality(lessons), quote_literal(example)
+        RAISE EXCEPTION '% of % lessons have no provenance, % among them',
+              bare, cardinality(lessons), quote_literal(example)
         USING ERRCODE = 'check_violation',
-              HINT = 'Give commit_sha or artifact_hash, or SET pgmnemo.gate_strict to warn or off; nothing of the set was stored.';
+              HINT = 'Give commit_sha or artifact_hash, or SET pgmnemo.gate_strict to warn or off; '
+                     'nothing of the set was stored.';
     ELSIF bare > 0 THEN
-        RAISE WARNING '% of % lessons have no provenance, % among them', bare, cardinality(lessons), quote_literal(example);
+        RAISE WARNING '% of % lessons have no provenance, % among them',
+              bare, cardinality(lessons), quote_literal(example);
     END IF;
 END
 $$;

@@ -8,9 +8,11 @@ AS $$
         WHEN array_ndims(passages) > 1 OR array_ndims(vectors) > 1
         THEN 'must have passages and passage_embeddings in lists, not in tables'
         WHEN vectors IS NOT NULL AND coalesce(cardinality(passages), -1) <> cardinality(vectors)
-        THEN format('has %s passages, but %s passage_embeddings', coalesce(cardinality(passages), 0), cardinality(vectors))
+        THEN format('has %s passages, but %s passage_embeddings', coalesce(cardinality(passages), 0),
+                    cardinality(vectors))
         WHEN cardinality(passages) > 10000 THEN format('has %s passages, but may have 10,000', cardinality(passages))
-        WHEN array_position(passages, NULL) IS NOT NULL THEN format('has no text in passage %s', array_position(passages, NULL))
+        WHEN array_position(passages, NULL) IS NOT NULL
+        THEN format('has no text in passage %s', array_position(passages, NULL))
         WHEN EXISTS (SELECT FROM unnest(passages) p WHERE octet_length(p) > 50000000)
         THEN 'has a passage of more than 50000000 bytes'
         WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE @extschema:vector@.vector_dims(v) <> 1024)

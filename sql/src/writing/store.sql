@@ -40,8 +40,8 @@ BEGIN
            AND ((l.role, l.topic, l.content, l.importance, l.metadata, l.occurred_at, l.expires_at,
                  l.commit_sha, l.artifact_hash, l.verified_at, l.position, l.active)
                 IS DISTINCT FROM
-                (i.role, i.topic, i.content, coalesce(i.importance, 3::smallint), coalesce(i.metadata, '{}'), i.occurred_at,
-                 i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at, i.position, true)
+                (i.role, i.topic, i.content, coalesce(i.importance, 3::smallint), coalesce(i.metadata, '{}'),
+                 i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at, i.position, true)
                 OR pgmnemo._passages_differ(tenant, l.id, i.embedding, i.passages, i.passage_embeddings));
     END IF;
     IF changed IS NOT NULL THEN
@@ -61,9 +61,11 @@ BEGIN
     RETURN QUERY
     SELECT i.project_id, i.external_id, l.id, coalesce(w.outcome, 'unchanged')
       FROM ROWS FROM (unnest(lessons)) WITH ORDINALITY
-           AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at, expires_at,
+           AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at,
+                 expires_at,
                  commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position, ordinal)
-      LEFT JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
+      LEFT JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id
+                        AND l.external_id = i.external_id
       LEFT JOIN (SELECT n, 'inserted' FROM unnest(inserted) n
                  UNION ALL SELECT * FROM unnest(changed, outcomes)) AS w (id, outcome) ON w.id = l.id
      ORDER BY i.ordinal;

@@ -1,0 +1,12 @@
+-- The relevance that comes from one side: from the candidate next to a lesson, and across it from the one two places
+-- away, the less of it, the longer the one between is. A `step` is how many places away one is; a place without a
+-- candidate lets nothing pass.
+CREATE FUNCTION pgmnemo._passed(near_step integer, near float8, near_words integer, far_step integer, far float8,
+                                half_length float8)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT CASE WHEN near_step = 1 THEN near ELSE 0 END
+         + CASE WHEN near_step = 1 AND far_step = 2 THEN far * power(0.5::float8, least(near_words / half_length, 1000))
+                ELSE 0 END
+$$;

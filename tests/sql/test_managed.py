@@ -1,0 +1,87 @@
+"""The script for managed servers hands pg_tle an extension that is the same as the one from files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from runner.database import fingerprint
+from runner.database.embedded import embedded_server
+from runner.database.releases import SQL_FOLDER
+from tests.helping import CURRENT
+
+Connection = psycopg.Connection[Any]
+SCRIPT = SQL_FOLDER / "managed" / f"pgmnemo--{CURRENT}.sql"
+STUB = """
+CREATE SCHEMA pgtle;
+CREATE TABLE pgtle.given (name text, version text, description text, ext text, requires text[]);
+CREATE FUNCTION pgtle.install_extension(name text, version text, description text, ext text,
+                                        requires text[] DEFAULT NULL) RETURNS boolean
+LANGUAGE sql AS $$ INSERT INTO pgtle.given SELECT name, version, description, ext, requires RETURNING true $$
+"""
+
+
+@pytest.fixture
+def given(owner: Connection, database: Any) -> Iterator[tuple[Any, ...]]:
+    """What the script hands over: name, version, description, script and what it requires."""
+    owner.execute("CREATE DATABASE managed")
+    with psycopg.connect(**{**database.conninfo, "dbname": "managed"}, autocommit=True) as connection:
+        connection.execute(STUB)
+        connection.execute(SCRIPT.read_bytes())
+        (row,) = connection.execute("SELECT * FROM pgtle.given").fetchall()
+    yield row
+    owner.execute("DROP DATABASE managed WITH (FORCE)")
+
+
+@pytest.fixture
+def managed(given: tuple[Any, ...], database: Any, tmp_path: Path) -> Iterator[Connection]:
+    """An ordinary role, in a database where pg_tle would have made the extension's files as they are here."""
+    name, version, description, script, requires = given
+    control = {"default_version": version, "comment": description, "relocatable": "false",
+               "superuser": "false", "requires": ", ".join(requires)}  # fmt: skip
+    lines = "".join(f"{key} = '{value}'\n" for key, value in control.items())
+    (tmp_path / f"{name}.control").write_text(lines, encoding="utf-8")
+    (tmp_path / f"{name}--{version}.sql").write_text(script, encoding="utf-8")
+    major = int(database.facts.postgresql.split(".")[0])
+    with (
+        embedded_server(tmp_path, version, postgres=major) as conninfo,
+        psycopg.connect(**conninfo, autocommit=True) as connection,
+    ):
+        connection.execute("CREATE EXTENSION vector SCHEMA public")
+        connection.execute("CREATE ROLE keeper")
+        where = sql.Identifier(connection.info.dbname)
+        connection.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO keeper").format(where))
+        connection.execute("SET ROLE keeper")
+        yield connection
+
+
+def test_it_hands_over_this_release_with_nothing_that_pg_tle_does_not_know(given: tuple[Any, ...]) -> None:
+    name, version, description, script, requires = given
+    control = (SQL_FOLDER / "pgmnemo.control").read_text(encoding="utf-8")
+    assert (name, version, requires) == ("pgmnemo", CURRENT, ["vector"])
+    assert f"comment = '{description}'" in control
+    assert set(re.findall(r"@\w[^@\s]*@", script)) <= {"@extschema@", "@extowner@"}
+    assert "\\echo" not in script
+
+
+def test_what_its_first_lines_say_makes_the_same_extension(managed: Connection, database: Any) -> None:
+    head = SCRIPT.read_text(encoding="utf-8").partition("SELECT")[0]
+    statements = re.findall(r"^-- +(CREATE .+);$", head, re.MULTILINE)
+    assert len(statements) == 2
+    for statement in statements:
+        managed.execute(statement)
+    assert fingerprint(managed) == database.facts.fingerprint
+    keeper = "SELECT extversion, extowner::regrole::text, extnamespace::regnamespace::text FROM pg_extension"
+    assert (CURRENT, "keeper", "pgmnemo") in managed.execute(keeper).fetchall()
+    stored = managed.execute(
+        "SELECT pgmnemo.grant_tenant(n, current_user), "
+        "pgmnemo.store(n, n, 'a', 'river', commit_sha => 'c0ffee') "
+        "FROM gen_random_uuid() AS n"
+    ).fetchone()
+    assert stored == ("", "inserted")
