@@ -25,11 +25,11 @@ BARE = {"guard", "rights"}  # layers whose files make no object of the schema
 OBJECT = re.compile(r"^CREATE (?:UNIQUE )?(FUNCTION|TABLE|TYPE|INDEX|VIEW) (?:pgmnemo\.)?(\w+)", re.MULTILINE)
 LONGEST = 120
 # Run with the rights of whoever calls, beside the verbs; rights/rights.sql says why.
-LENT = {"_caller", "_proof", "_session_tenant", "_setting_catalogue", "_setting_range", "_setting_valid",
+LENT = {"_caller", "_session_tenant", "_setting_catalogue", "_setting_range", "_setting_valid",
         "_stored_settings", "_config", "_form_roots", "_times", "_time_patterns", "_time_span",
         "_calendar_span", "_month", "_small_number"}  # fmt: skip
 # May be called with the rights of the extension's owner alone.
-KEPT = {"grant_tenant", "revoke_tenant", "build_vector_index", "suspend_vector_index"}
+KEPT = {"grant_tenant", "revoke_tenant", "build_vector_index", "suspend_vector_index", "share_vector_index"}
 
 
 def source(path: Path) -> str:
