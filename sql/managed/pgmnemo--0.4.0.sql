@@ -460,7 +460,8 @@ BEGIN
       FROM pgmnemo._setting_catalogue() c;
     SELECT c.* INTO wrong
       FROM pgmnemo._setting_catalogue() c
-     WHERE c.name <> 'tenant_id' AND NOT pgmnemo._setting_valid(effective ->> c.name, c.kind, c.low, c.high, c.choices)
+     WHERE c.name <> 'tenant_id' AND effective ->> c.name <> c.initial
+       AND NOT pgmnemo._setting_valid(effective ->> c.name, c.kind, c.low, c.high, c.choices)
      LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'pgmnemo.% is %, but must be %', wrong.name, quote_literal(effective ->> wrong.name),
@@ -842,13 +843,6 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years (pgmnemo._time_patterns); both arrays empty if it names none';
--- What the policies go by: the tenant of the verb that runs, and between verbs none. Whoever else sets it gains
--- nothing, for only the extension's owner may read the tables.
-CREATE FUNCTION pgmnemo._acting_tenant()
-RETURNS uuid
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$ SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid $$;
 -- The default of the verbs' last argument: PostgreSQL evaluates it with the rights of whoever calls.
 CREATE FUNCTION pgmnemo._caller()
 RETURNS pgmnemo.caller
@@ -2200,19 +2194,20 @@ CREATE FUNCTION pgmnemo._ranked(candidates pgmnemo.candidate[], near bigint[], n
 RETURNS TABLE (rank bigint, score float8, own pgmnemo.candidate)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT row_number() OVER (ORDER BY x.score DESC, (d.own).external_id, (d.own).project_id), x.score, d.own
-      FROM (SELECT ROW(c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.words, c.assistant, c.cosine,
-                       c.bm25, c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal,
-                       CASE WHEN c.occurred_at IS NULL THEN r.relevance
-                            ELSE max(r.relevance) OVER (PARTITION BY c.project_id, c.occurred_at) END,
-                       coalesce(n.neighbours, 0), c.recency, c.importance,
-                       coalesce(g.graph, 0))::pgmnemo.candidate AS own
+    SELECT row_number() OVER (ORDER BY x.score DESC, d.external_id, d.project_id), x.score, o.own
+      FROM (SELECT c.*,
+                   CASE WHEN c.occurred_at IS NULL THEN r.relevance
+                        ELSE max(r.relevance) OVER (PARTITION BY c.project_id, c.occurred_at) END AS around,
+                   coalesce(n.neighbours, 0) AS beside, coalesce(g.graph, 0) AS along
               FROM unnest(candidates) c
              CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
               LEFT JOIN unnest(near, nears) AS n (id, neighbours) ON n.id = c.lesson_id
-              LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id
-            OFFSET 0) d
-     CROSS JOIN LATERAL pgmnemo._score(d.own, s) x
+              LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id) d
+     CROSS JOIN LATERAL (
+            SELECT ROW(d.lesson_id, d.project_id, d.external_id, d.occurred_at, d.place, d.words, d.assistant, d.cosine,
+                       d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside, d.recency,
+                       d.importance, d.along)::pgmnemo.candidate) AS o (own)
+     CROSS JOIN LATERAL pgmnemo._score(o.own, s) x
 $$;
 -- Which lessons a call may answer with; the same in every leg.
 CREATE FUNCTION pgmnemo._recallable(l pgmnemo.lesson, scope pgmnemo.scope)
@@ -3690,11 +3685,11 @@ ALTER TABLE pgmnemo.tenant ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 -- Not forced and without a policy: nobody but the owner sees a row, not even who may read all data.
 ALTER TABLE pgmnemo.caller_key ENABLE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.tenant_grant ENABLE ROW LEVEL SECURITY;
-CREATE POLICY acting_tenant ON pgmnemo.lesson USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
-CREATE POLICY acting_tenant ON pgmnemo.lesson_edge USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
-CREATE POLICY acting_tenant ON pgmnemo.passage USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
-CREATE POLICY acting_tenant ON pgmnemo.posting USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
-CREATE POLICY acting_tenant ON pgmnemo.tenant USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
+CREATE POLICY acting_tenant ON pgmnemo.lesson USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.lesson_edge USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.passage USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.posting USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.tenant USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
 -- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
 -- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
 -- privileges of the owner gave to others goes as well.

@@ -291,7 +291,7 @@ def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
                   f"INSERT INTO lesson_staging (project_id, external_id, content) VALUES ('{PROJECT}', 'key', 'planted')",
                   "SELECT * FROM pgmnemo.store_staged()"]  # fmt: skip
         yield "staging by hand", staged, False
-    for helper in ("_enter", "_leave", "_reaches", "_proved", "_lock_tenant", "_store", "_acting_tenant", "_settings", "_add_postings",
+    for helper in ("_enter", "_leave", "_reaches", "_proved", "_lock_tenant", "_store", "_settings", "_add_postings",
                    "_remove_postings", "_vector_rows", "_keyword_leg", "_scope", "_lesson_id"):  # fmt: skip
         for count in range(5):
             yield "helper", [f"SELECT pgmnemo.{helper}({', '.join(['NULL'] * count)})"], False
