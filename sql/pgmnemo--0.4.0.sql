@@ -2200,8 +2200,8 @@ AS $$
               LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id) d
      CROSS JOIN LATERAL (
             SELECT ROW(d.lesson_id, d.project_id, d.external_id, d.occurred_at, d.place, d.words, d.assistant, d.cosine,
-                       d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside, d.recency,
-                       d.importance, d.along)::pgmnemo.candidate) AS o (own)
+                       d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside,
+                       d.recency, d.importance, d.along)::pgmnemo.candidate) AS o (own)
      CROSS JOIN LATERAL pgmnemo._score(o.own, s) x
 $$;
 -- Which lessons a call may answer with; the same in every leg.
@@ -3680,11 +3680,16 @@ ALTER TABLE pgmnemo.tenant ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 -- Not forced and without a policy: nobody but the owner sees a row, not even who may read all data.
 ALTER TABLE pgmnemo.caller_key ENABLE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.tenant_grant ENABLE ROW LEVEL SECURITY;
-CREATE POLICY acting_tenant ON pgmnemo.lesson USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
-CREATE POLICY acting_tenant ON pgmnemo.lesson_edge USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
-CREATE POLICY acting_tenant ON pgmnemo.passage USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
-CREATE POLICY acting_tenant ON pgmnemo.posting USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
-CREATE POLICY acting_tenant ON pgmnemo.tenant USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.lesson
+    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.lesson_edge
+    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.passage
+    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.posting
+    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.tenant
+    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
 -- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
 -- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
 -- privileges of the owner gave to others goes as well.

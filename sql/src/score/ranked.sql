@@ -16,7 +16,7 @@ AS $$
               LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id) d
      CROSS JOIN LATERAL (
             SELECT ROW(d.lesson_id, d.project_id, d.external_id, d.occurred_at, d.place, d.words, d.assistant, d.cosine,
-                       d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside, d.recency,
-                       d.importance, d.along)::pgmnemo.candidate) AS o (own)
+                       d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside,
+                       d.recency, d.importance, d.along)::pgmnemo.candidate) AS o (own)
      CROSS JOIN LATERAL pgmnemo._score(o.own, s) x
 $$;
