@@ -59,7 +59,7 @@ DROP POLICY own_tenant ON pgmnemo.posting;
 DROP POLICY own_grants ON pgmnemo.tenant_grant;
 DROP POLICY owner_grants ON pgmnemo.tenant_grant;
 DROP FUNCTION pgmnemo._ask, pgmnemo._best_sums, pgmnemo._candidates, pgmnemo._explain_passages, pgmnemo._explain_recallable,
-    pgmnemo._explain_score, pgmnemo._explain_terms, pgmnemo._fill, pgmnemo._graph_leg, pgmnemo._graph_proximity,
+    pgmnemo._exact_limit, pgmnemo._explain_score, pgmnemo._explain_terms, pgmnemo._fill, pgmnemo._graph_leg, pgmnemo._graph_proximity,
     pgmnemo._graph_rows, pgmnemo._graph_seed, pgmnemo._impact, pgmnemo._keyword_leg, pgmnemo._lesson_sum, pgmnemo._list_parts,
     pgmnemo._lock_postings, pgmnemo._passage_worth, pgmnemo._pool, pgmnemo._pool_scores, pgmnemo._recallable,
     pgmnemo._settings, pgmnemo._tenant, pgmnemo._terms_within, pgmnemo._vector_leg, pgmnemo._vector_rows,
@@ -172,6 +172,17 @@ CREATE TABLE pgmnemo.tenant (
 
 COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed; its lock orders the tenant''s writers';
 COMMENT ON COLUMN pgmnemo.tenant.tenant_id IS 'the tenant';
+-- Whose vectors the HNSW indexes hold. A search passes vectors of whoever is in them, and PostgreSQL counts for everybody
+-- the rows and pages that a call met: so a graph is one tenant's, unless the extension's owner shares it.
+CREATE TABLE pgmnemo.vector_graph (
+    tenant_id uuid,
+    shared    boolean NOT NULL DEFAULT false
+);
+INSERT INTO pgmnemo.vector_graph VALUES (NULL, false);
+
+COMMENT ON TABLE pgmnemo.vector_graph IS 'a row to lock while a tenant claims the HNSW indexes (NULL, false), and who has them: one tenant, or shared by all';
+COMMENT ON COLUMN pgmnemo.vector_graph.tenant_id IS 'the tenant whose vectors they hold';
+COMMENT ON COLUMN pgmnemo.vector_graph.shared IS 'whether they are all tenants'' (pgmnemo.share_vector_index)';
 ALTER TABLE pgmnemo.lesson ADD COLUMN position integer;
 -- Finds a lesson's neighbours.
 CREATE INDEX lesson_position ON pgmnemo.lesson (tenant_id, project_id, position) WHERE position IS NOT NULL;
@@ -193,6 +204,22 @@ END
 $$;
 DELETE FROM pgmnemo.tenant_grant g WHERE to_regrole(quote_ident(g.grantee)) IS NULL;
 ALTER TABLE pgmnemo.tenant_grant ALTER COLUMN grantee TYPE regrole USING to_regrole(quote_ident(grantee));
+-- Whoever is in the HNSW indexes stays there.
+ALTER TABLE pgmnemo.passage NO FORCE ROW LEVEL SECURITY;
+INSERT INTO pgmnemo.vector_graph
+SELECT CASE WHEN count(*) = 1 THEN (array_agg(t.tenant_id))[1] END, count(*) > 1
+  FROM (SELECT DISTINCT p.tenant_id FROM pgmnemo.passage p WHERE p.indexed) t HAVING count(*) > 0;
+ALTER TABLE pgmnemo.passage FORCE ROW LEVEL SECURITY;
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared) THEN
+        RAISE WARNING 'the HNSW indexes hold vectors of several tenants, who can measure one another''s by counting the '
+                      'rows that their calls meet'
+        USING HINT = 'Where they must not, give each a database, or call pgmnemo.suspend_vector_index().';
+    END IF;
+END
+$$;
+
 CREATE OR REPLACE FUNCTION pgmnemo._setting_catalogue()
 RETURNS TABLE (name text, initial text, kind text, low float8, high float8, choices text[], meaning text)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -772,6 +799,9 @@ BEGIN
     PERFORM pgmnemo._check_input(lessons);
     PERFORM pgmnemo._check_provenance(lessons, s.gate_strict);
     large := pgmnemo._indexed_projects(tenant, lessons, s.exact_scan_limit);
+    IF cardinality(large) > 0 AND NOT pgmnemo._claim_graph(tenant) THEN
+        large := '{}';
+    END IF;
 
     WITH fresh AS (
         INSERT INTO pgmnemo.lesson (
@@ -1137,6 +1167,28 @@ CREATE OR REPLACE FUNCTION pgmnemo._unit()
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT 1099511627776::float8 $$;
+-- Makes the HNSW indexes a tenant's where they are nobody's; whether they serve it then. Nobody waits for another who is
+-- about to claim them.
+CREATE OR REPLACE FUNCTION pgmnemo._claim_graph(tenant uuid)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF pgmnemo._graph_open(tenant) THEN
+        RETURN true;
+    ELSIF NOT pgmnemo._graphs_sound()
+          OR EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared OR g.tenant_id IS NOT NULL) THEN
+        RETURN false;
+    END IF;
+    PERFORM FROM pgmnemo.vector_graph g WHERE g.tenant_id IS NULL FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND OR EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared OR g.tenant_id IS NOT NULL) THEN
+        RETURN false;
+    END IF;
+    INSERT INTO pgmnemo.vector_graph VALUES (tenant, false);
+    RETURN true;
+END
+$$;
 -- The cosine of a stored vector and a direction of unit length: in half precision lengths are 1 but for rounding.
 CREATE OR REPLACE FUNCTION pgmnemo._cosine(stored @extschema:vector@.halfvec, width smallint, direction @extschema:vector@.halfvec)
 RETURNS float8
@@ -1171,17 +1223,27 @@ END
 $$;
 -- How many lessons a scope may hold and still be read exactly. In a graph shared by many, a scope's own vectors are
 -- met the later the smaller its part of it: so the limit grows with the square root of what the graphs hold, from
--- 100,000 vectors on (by the planner's count of them). Without graphs, or with graphs that are not sound, no limit.
-CREATE OR REPLACE FUNCTION pgmnemo._exact_limit(exact_scan_limit float8)
+-- 100,000 vectors on (by the planner's count of them). Where no graph
+-- serves the tenant, no limit.
+CREATE OR REPLACE FUNCTION pgmnemo._exact_limit(tenant uuid, exact_scan_limit float8)
 RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT CASE WHEN count(*) < 3 OR NOT pgmnemo._graphs_sound() THEN 'Infinity'
+    SELECT CASE WHEN count(*) < 3 OR NOT pgmnemo._graph_open(tenant) THEN 'Infinity'
                 ELSE exact_scan_limit * sqrt(greatest(1, sum(greatest(c.reltuples, 0)) / 100000)) END
       FROM pg_class c
      WHERE c.oid IN (to_regclass('pgmnemo.passage_hnsw_384'), to_regclass('pgmnemo.passage_hnsw_768'),
                      to_regclass('pgmnemo.passage_hnsw_1024'))
+$$;
+-- Whether the HNSW indexes serve a tenant.
+CREATE OR REPLACE FUNCTION pgmnemo._graph_open(tenant uuid)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT pgmnemo._graphs_sound()
+       AND EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared OR g.tenant_id = tenant)
 $$;
 -- The `most` vectors in scope nearest to a direction through each HNSW index, one a width: approximate. enable_sort is
 -- off because only the index gives the order without it. What the caller has set for the graphs must not decide how far
@@ -1245,8 +1307,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT coalesce(array_agg(c.project_id), '{}')
       FROM (SELECT i.project_id, count(*) AS n FROM unnest(lessons) i WHERE i.embedding IS NOT NULL GROUP BY 1) c
-     WHERE pgmnemo._graphs_sound()
-       AND (pgmnemo._holds_more(tenant, c.project_id, c.project_id, exact_scan_limit - c.n)
+     WHERE (pgmnemo._holds_more(tenant, c.project_id, c.project_id, exact_scan_limit - c.n)
             OR pgmnemo._holds_more(tenant, '00000000-0000-0000-0000-000000000000',
                                    'ffffffff-ffff-ffff-ffff-ffffffffffff',
                                    10 * exact_scan_limit))
@@ -1282,7 +1343,7 @@ BEGIN
     IF asked.direction IS NULL THEN
         RETURN '{}';
     END IF;
-    large := asked.held > pgmnemo._exact_limit(s.exact_scan_limit);
+    large := asked.held > pgmnemo._exact_limit(scope.tenant, s.exact_scan_limit);
     LOOP
         WITH near AS MATERIALIZED (
             SELECT g.* FROM pgmnemo._graph_rows(scope, asked.direction, s.ef_search, most) g WHERE large
@@ -2374,9 +2435,10 @@ DECLARE
     entered bigint;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
-    IF NOT pgmnemo._graphs_sound() THEN
-        RAISE NOTICE 'pgvector is older than 0.8.4, whose HNSW indexes are sound: every scope is read exactly'
-        USING HINT = 'Install pgvector 0.8.4 or later, run ALTER EXTENSION vector UPDATE, and call this again.';
+    IF NOT pgmnemo._claim_graph(tenant) THEN
+        RAISE NOTICE 'the HNSW indexes do not serve this tenant: every scope of it is read exactly'
+        USING HINT = 'They are another tenant''s (the owner can call pgmnemo.share_vector_index()), or pgvector is older than '
+                     '0.8.4 (install a later one and run ALTER EXTENSION vector UPDATE).';
         PERFORM pgmnemo._leave();
         RETURN 0;
     END IF;
@@ -2766,6 +2828,14 @@ $$;
 
 REVOKE ALL ON FUNCTION pgmnemo.revoke_tenant(uuid, name) FROM PUBLIC;
 COMMENT ON FUNCTION pgmnemo.revoke_tenant(uuid, name) IS 'takes back what grant_tenant gave, and says whether there was a grant; of a dropped role give the number that list_grants shows; only the extension''s owner may';
+CREATE OR REPLACE FUNCTION pgmnemo.share_vector_index()
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$ INSERT INTO pgmnemo.vector_graph SELECT NULL, true WHERE NOT EXISTS (SELECT FROM pgmnemo.vector_graph WHERE shared) $$;
+
+REVOKE ALL ON FUNCTION pgmnemo.share_vector_index() FROM PUBLIC;
+COMMENT ON FUNCTION pgmnemo.share_vector_index() IS 'lets the vectors of all tenants into the same HNSW indexes, from now on: large tenants are recalled from faster, and a tenant who counts the rows and pages that his calls meet can measure others'' vectors. Without it the indexes are those of the first tenant that grows beyond pgmnemo.exact_scan_limit, and all others are read exactly. Only the extension''s owner may';
 CREATE OR REPLACE FUNCTION pgmnemo.store(
     tenant        uuid,
     project_id    uuid,
@@ -3010,6 +3080,9 @@ COMMENT ON COLUMN pgmnemo.lesson.position IS 'place in the order of the project'
 COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed; its lock orders the tenant''s writers';
 COMMENT ON COLUMN pgmnemo.tenant.tenant_id IS 'the tenant';
 COMMENT ON COLUMN pgmnemo.tenant_grant.grantee IS 'the role that reaches it, and so do the members that inherit from it';
+COMMENT ON TABLE pgmnemo.vector_graph IS 'a row to lock while a tenant claims the HNSW indexes (NULL, false), and who has them: one tenant, or shared by all';
+COMMENT ON COLUMN pgmnemo.vector_graph.tenant_id IS 'the tenant whose vectors they hold';
+COMMENT ON COLUMN pgmnemo.vector_graph.shared IS 'whether they are all tenants'' (pgmnemo.share_vector_index)';
 -- Within a verb current_user is the extension's owner. A view reads its tables with its owner's rights, but
 -- current_user in it stays the role that reads it: so nobody can get a proof of being somebody else, not even code of
 -- a stranger that a superuser's ANALYZE or REINDEX runs. Bound to the server process and the transaction, a proof is
@@ -3122,5 +3195,6 @@ SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.passage', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_edge', '');
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.vector_graph', 'WHERE shared OR tenant_id IS NOT NULL');
 
 SELECT set_config('role', current_setting('pgmnemo.upgrading_role'), true), set_config('pgmnemo.upgrading_role', '', true);

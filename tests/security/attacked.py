@@ -107,7 +107,12 @@ class Site:
                           (PROJECT, key, text, *attributes.values()))[0][0]  # fmt: skip
 
     def recall(
-        self, client: Connection, tenant: UUID, text: str | None, vector: Sequence[float] | None = None, k: int = 10
+        self,
+        client: Connection,
+        tenant: UUID,
+        text: str | None,
+        vector: Sequence[float] | None = None,
+        k: int = 10,
     ) -> list[str]:
         rows = self._verb(client, tenant, "recall_lessons", "recall", "%s::real[], %s, %s", (vector, k, text),
                           "external_id")  # fmt: skip

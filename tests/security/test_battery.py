@@ -68,11 +68,15 @@ class Battery:
     def client(self, role: str) -> psycopg.Connection[Any]:
         if role not in self.clients:
             client = self.site.connect(role, statement_timeout="3s", application_name="battery")
-            client.add_notice_handler(lambda notice: self.said.append(f"{notice.message_primary} {notice.message_detail}"))
+            client.add_notice_handler(
+                lambda notice: self.said.append(f"{notice.message_primary} {notice.message_detail}")
+            )
             self.clients[role] = client
         return self.clients[role]
 
-    def attack(self, kind: str, role: str, statements: list[str], *, held: bool = False, all_of_it: bool = False) -> None:
+    def attack(
+        self, kind: str, role: str, statements: list[str], *, held: bool = False, all_of_it: bool = False
+    ) -> None:
         """Run them as the role, one transaction for all; of the failures the first ends it unless `all_of_it`."""
         client = self.client(role)
         self.tried[kind] += 1
@@ -113,7 +117,9 @@ class Battery:
                 assert client is not None
                 with client.transaction(force_rollback=True):
                     self.site.recall(client, tenant, SECRETS[tenant][0])
-                    self.site.store(client, tenant, "during", "stored during an attack", embedding=vector(1, 2))
+                    self.site.store(
+                        client, tenant, "during", "stored during an attack", embedding=vector(1, 2)
+                    )
             except errors.LockNotAvailable:
                 self.leaks.append((kind, role, statement, f"holds {victim} up"))
 
@@ -126,7 +132,8 @@ class Battery:
             "SELECT 'grant', NULL, md5(string_agg(g::text, ',' ORDER BY tenant_id, grantee::text)) FROM pgmnemo.tenant_grant g UNION ALL "
             "SELECT 'key', NULL, md5(key::text) FROM pgmnemo.caller_key UNION ALL "
             "SELECT 'objects', NULL, md5(string_agg(pg_describe_object(classid, objid, objsubid), ',' ORDER BY 1)) "
-            "FROM (SELECT * FROM pg_depend WHERE refobjid = 'pgmnemo'::regnamespace ORDER BY classid, objid) d ORDER BY 1, 2")
+            "FROM (SELECT * FROM pg_depend WHERE refobjid = 'pgmnemo'::regnamespace ORDER BY classid, objid) d ORDER BY 1, 2"
+        )
 
 
 def rows(client: psycopg.Connection[Any], statement: str) -> list[Any]:
@@ -136,12 +143,16 @@ def rows(client: psycopg.Connection[Any], statement: str) -> list[Any]:
             return [bytes(block) for block in copy]
     result = client.execute(statement.encode()).pgresult
     assert result is not None
-    return [result.get_value(row, column) for row in range(result.ntuples) for column in range(result.nfields)]
+    return [
+        result.get_value(row, column) for row in range(result.ntuples) for column in range(result.nfields)
+    ]
 
 
 @pytest.fixture
 def battery(make_site: Callable[..., Site]) -> Iterator[Battery]:
-    site = make_site(OURS, *MARKS, "CREATE SCHEMA mallory AUTHORIZATION mallory", "GRANT ALL ON SCHEMA mallory TO PUBLIC")
+    site = make_site(
+        OURS, *MARKS, "CREATE SCHEMA mallory AUTHORIZATION mallory", "GRANT ALL ON SCHEMA mallory TO PUBLIC"
+    )
     root = site.connect()
     extra = ("crew", "heir", "bare", "veteran", "newcomer", "revenant")
     for role in extra:
@@ -164,7 +175,9 @@ def battery(make_site: Callable[..., Site]) -> Iterator[Battery]:
                 site.store(client, tenant, f"{key}-{n}", f"the {word} river {n}", embedding=vector(n, 1, 2),
                            passages=[f"the {word}", f"river {n}"],
                            passage_embeddings=[str(vector(n, 2)), str(vector(2, n, 1))])  # fmt: skip
-            client.execute("SELECT pgmnemo.link(%s, %s, %s, %s, 'follows')", (tenant, PROJECT, f"{key}-0", f"{key}-1"))
+            client.execute(
+                "SELECT pgmnemo.link(%s, %s, %s, %s, 'follows')", (tenant, PROJECT, f"{key}-0", f"{key}-1")
+            )
     root.execute("ANALYZE")
     yield Battery(site)
     for role in extra:
@@ -175,7 +188,11 @@ def on_tables(role: str) -> Iterator[tuple[str, list[str], bool]]:
     """Every kind of statement on every table and view."""
     for table in (*TABLES, *VIEWS):
         name, own = f"pgmnemo.{table}", f"mallory.copy_{role}"
-        acting = [f"SET LOCAL pgmnemo.acting_tenant = '{tenant}'" for tenant in (A, B, C) if tenant not in REACHES[role]]
+        acting = [
+            f"SET LOCAL pgmnemo.acting_tenant = '{tenant}'"
+            for tenant in (A, B, C)
+            if tenant not in REACHES[role]
+        ]
         for setting in acting:
             yield "SELECT", [setting, f"SELECT * FROM {name}"], False
             yield "SELECT", [setting, f"SELECT count(*) FROM {name}"], False
@@ -231,10 +248,18 @@ def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
         for verb, arguments in calls.items():
             given = f"'{tenant}'" + (f", {arguments}" if arguments else "")
             yield "verb by argument", [f"SELECT * FROM pgmnemo.{verb}({given})"], True
-            yield "EXPLAIN of a verb", [f"EXPLAIN (ANALYZE, VERBOSE, BUFFERS) SELECT * FROM pgmnemo.{verb}({given})"], False
+            yield (
+                "EXPLAIN of a verb",
+                [f"EXPLAIN (ANALYZE, VERBOSE, BUFFERS) SELECT * FROM pgmnemo.{verb}({given})"],
+                False,
+            )
             for forged in FORGED:
                 caller = forged.replace("{owner}", OWNERS[tenant])
-                yield "verb by forged caller", [f"SELECT * FROM pgmnemo.{verb}({given}, caller => {caller})"], False
+                yield (
+                    "verb by forged caller",
+                    [f"SELECT * FROM pgmnemo.{verb}({given}, caller => {caller})"],
+                    False,
+                )
         session = {
             "recall_lessons": "query_text => 'river'", "explain_recall": f"'{PROJECT}', '{key}', query_text => 'river'",
             "check_index": "", "repair_index": "", "compact_postings": "", "index_lessons": "", "forget_tenant": "",
@@ -245,15 +270,22 @@ def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
             "list_settings": "",
         }  # fmt: skip
         for verb, arguments in session.items():
-            settings = [f"SET LOCAL pgmnemo.tenant_id = '{tenant}'", f"SET LOCAL pgmnemo.acting_tenant = '{tenant}'"]
+            settings = [
+                f"SET LOCAL pgmnemo.tenant_id = '{tenant}'",
+                f"SET LOCAL pgmnemo.acting_tenant = '{tenant}'",
+            ]
             yield "verb by setting", [*settings, f"SELECT * FROM pgmnemo.{verb}({arguments})"], False
         for view in VIEWS:
             yield "view by setting", [*settings, f"SELECT * FROM pgmnemo.{view}"], False
         for become in (f"SET ROLE {OWNERS[tenant]}", f"SET SESSION AUTHORIZATION {OWNERS[tenant]}", "SET ROLE keeper",
                        "RESET ROLE", "SET ROLE NONE"):  # fmt: skip
             yield "another role", [become, f"SELECT * FROM pgmnemo.list_lessons('{tenant}')"], False
-        left = (f"DO $$ BEGIN PERFORM pgmnemo.recall('{tenant}', query_text => 'x'); EXCEPTION WHEN OTHERS THEN NULL; END $$")
-        yield "after an error", [f"SET LOCAL pgmnemo.acting_tenant = '{tenant}'", left, "TABLE pgmnemo.lesson"], False
+        left = f"DO $$ BEGIN PERFORM pgmnemo.recall('{tenant}', query_text => 'x'); EXCEPTION WHEN OTHERS THEN NULL; END $$"
+        yield (
+            "after an error",
+            [f"SET LOCAL pgmnemo.acting_tenant = '{tenant}'", left, "TABLE pgmnemo.lesson"],
+            False,
+        )
         staged = ["CREATE TEMPORARY TABLE lesson_staging AS SELECT (NULL::pgmnemo.lesson_input).* LIMIT 0",
                   f"COMMENT ON TABLE pg_temp.lesson_staging IS '{tenant}'",
                   f"INSERT INTO lesson_staging (project_id, external_id, content) VALUES ('{PROJECT}', 'key', 'planted')",
@@ -263,7 +295,12 @@ def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
                    "_remove_postings", "_vector_rows", "_keyword_leg", "_scope", "_lesson_id"):  # fmt: skip
         for count in range(5):
             yield "helper", [f"SELECT pgmnemo.{helper}({', '.join(['NULL'] * count)})"], False
-    for owners in ("grant_tenant('{t}', '{r}')", "revoke_tenant('{t}', 'bob')", "build_vector_index()", "suspend_vector_index()"):
+    for owners in (
+        "grant_tenant('{t}', '{r}')",
+        "revoke_tenant('{t}', 'bob')",
+        "build_vector_index()",
+        "suspend_vector_index()",
+    ):
         for tenant in (A, B, C):
             yield "the owner's verbs", ["SELECT pgmnemo." + owners.format(t=tenant, r=role)], True
 
@@ -273,7 +310,13 @@ def on_catalogues(role: str) -> Iterator[tuple[str, list[str], bool]]:
     for view in ("pg_stats", "pg_stats_ext", "pg_stats_ext_exprs", "pg_statistic", "pg_statistic_ext_data", "pg_sequences",
                  "pg_stat_activity", "pg_prepared_statements", "pg_cursors", "pg_stat_statements", "pg_locks", "pg_policies",
                  "pg_description", "pg_largeobject", "pg_stat_xact_user_functions", "pg_db_role_setting", "pg_replication_slots"):  # fmt: skip
-        yield "catalogue", [f"SELECT x::text FROM pg_catalog.{view} x WHERE x::text ~ 'alpharetta|bratislava|casablanca|key-of'"], False
+        yield (
+            "catalogue",
+            [
+                f"SELECT x::text FROM pg_catalog.{view} x WHERE x::text ~ 'alpharetta|bratislava|casablanca|key-of'"
+            ],
+            False,
+        )
     for statement in (
         "SELECT lastval()", "SELECT nextval('pgmnemo.lesson_id_seq')", "SELECT setval('pgmnemo.lesson_id_seq', 1)",
         "SELECT last_value FROM pgmnemo.lesson_id_seq", "SELECT pg_sequence_last_value('pgmnemo.lesson_id_seq'::regclass) IS NOT NULL",
@@ -297,7 +340,11 @@ def with_settings(role: str) -> Iterator[tuple[str, list[str], bool]]:
     for setting in SETTINGS:
         for victim in (tenant for tenant in (A, B, C) if tenant not in REACHES[role]):
             first = [f"SET LOCAL {setting}".replace("{victim}", str(victim))]
-            yield "setting", [*first, f"SELECT * FROM pgmnemo.recall('{victim}', query_text => 'river')"], False
+            yield (
+                "setting",
+                [*first, f"SELECT * FROM pgmnemo.recall('{victim}', query_text => 'river')"],
+                False,
+            )
             yield "setting", [*first, "SELECT * FROM pgmnemo.lessons", "SELECT * FROM pgmnemo.list_grants()",
                               "SELECT * FROM pgmnemo.calling"], False  # fmt: skip
         for own in sorted(REACHES[role], key=str):
@@ -396,21 +443,32 @@ def spring_traps(battery: Battery) -> None:
             for statement in statements:
                 battery.tried["traps"] += 1
                 try:
-                    with client.transaction(force_rollback=role == "bob") if "VACUUM" not in statement else ExitStack():
+                    with (
+                        client.transaction(force_rollback=role == "bob")
+                        if "VACUUM" not in statement
+                        else ExitStack()
+                    ):
                         client.execute(statement.encode())
                         marks = client.execute("SELECT who, what FROM public.marks").fetchall()
                 except psycopg.Error:
                     continue
                 battery.passed["traps"] += 1
                 battery.sprung |= {what for _, what in marks}
-                battery.leaks += [("planted", who, what, statement) for who, what in marks if who != "mallory" or "forgot" in what]
+                battery.leaks += [
+                    ("planted", who, what, statement)
+                    for who, what in marks
+                    if who != "mallory" or "forgot" in what
+                ]
     assert battery.sprung >= {"index", "definer", "trigger"}
 
 
 def test_the_battery_would_see_a_leak(planted: Battery) -> None:
     """With rights that nobody should give."""
     site = planted.site
-    site.run("GRANT ALL ON ALL TABLES IN SCHEMA pgmnemo TO mallory", "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA pgmnemo TO mallory")
+    site.run(
+        "GRANT ALL ON ALL TABLES IN SCHEMA pgmnemo TO mallory",
+        "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA pgmnemo TO mallory",
+    )
     for kind, statements, held in on_tables("mallory"):
         if kind in ("SELECT", "LOCK", "COPY"):
             planted.attack(kind, "mallory", statements, held=held)

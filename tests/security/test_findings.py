@@ -72,7 +72,9 @@ AFTER = {
 
 
 @pytest.mark.parametrize("trick", [temporary, dropped, grown])
-def test_d2_no_tenant_makes_a_dump_unrestorable(site: Site, holds: Holds, trick: Callable[[Any], None]) -> None:
+def test_d2_no_tenant_makes_a_dump_unrestorable(
+    site: Site, holds: Holds, trick: Callable[[Any], None]
+) -> None:
     site.run("CREATE SCHEMA alice AUTHORIZATION alice", "GRANT USAGE ON SCHEMA alice TO PUBLIC")
     site.store(site.connect("bob", B), B, "kept", "the river")
     words = " ".join(f"word{n}" for n in range(120_000)) if trick is grown else "her lesson"
@@ -152,7 +154,9 @@ def test_d3_no_estimate_tells_another_tenants_value(site: Site, holds: Holds) ->
                     told.append((way, column, estimates))
         for view in ("pg_stats", "pg_stats_ext", "pg_stats_ext_exprs"):
             seen = attempt(client, f"SELECT * FROM pg_catalog.{view} WHERE schemaname = 'pgmnemo'")
-            told += [(view, row[1]) for row in seen or () if view != "pg_stats" or row[1].startswith("lesson")]
+            told += [
+                (view, row[1]) for row in seen or () if view != "pg_stats" or row[1].startswith("lesson")
+            ]
     holds(site, told)
 
 
@@ -162,7 +166,9 @@ def test_d3_no_plan_of_a_verb_is_printed(make_site: Callable[..., Site]) -> None
     mallory, alice, said = site.connect("mallory", A), site.connect("alice", A), []
     key = site.rows("SELECT key FROM pgmnemo.caller_key")[0][0]
     for client in (mallory, alice):
-        client.add_notice_handler(lambda notice: said.append(notice.message_primary + (notice.message_detail or "")))
+        client.add_notice_handler(
+            lambda notice: said.append(notice.message_primary + (notice.message_detail or ""))
+        )
         for setting in ("client_min_messages = log", "debug_print_plan = on", "debug_print_rewritten = on",
                         "debug_print_parse = on", "plan_cache_mode = force_custom_plan"):  # fmt: skip
             client.execute(f"SET {setting}")
@@ -212,7 +218,9 @@ def test_d4_vectors_are_not_measured(site: Site, holds: Holds) -> None:
 def counted(client: psycopg.Connection[Any], question: str, *values: object) -> list[tuple[Any, ...]]:
     """What PostgreSQL counts of a query: rows that its scans met, and pages."""
     with client.transaction(force_rollback=True):
-        plan = client.execute(f"EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) {question}", values)
+        plan = client.execute(
+            f"EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) {question}", values
+        )
         pages = re.findall(r"shared hit=\d+", str(plan.fetchall()))[:1]
         rows = client.execute(
             "SELECT relname, pg_stat_get_xact_tuples_returned(oid), pg_stat_get_xact_tuples_fetched(oid) "
@@ -220,7 +228,9 @@ def counted(client: psycopg.Connection[Any], question: str, *values: object) -> 
         return [*rows.fetchall(), ("pages", pages)]
 
 
-@pytest.mark.xfail(reason="one graph for all tenants: PostgreSQL tells everybody how many rows a scan met", strict=True)
+@pytest.mark.xfail(
+    reason="one graph for all tenants: PostgreSQL tells everybody how many rows a scan met", strict=True
+)
 def test_d4_counters_do_not_measure_vectors(make_site: Callable[..., Site]) -> None:
     site = make_site(OURS)
     bob, alice = site.connect("bob", B), site.connect("alice", A)
@@ -288,7 +298,9 @@ MARKS = ("GRANT CREATE ON SCHEMA public TO PUBLIC", "CREATE TABLE public.marks (
 
 @pytest.mark.parametrize("version", [REVIEWED, OURS])
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_d5_nothing_planted_runs(make_site: Callable[..., Site], holds: Holds, version: str, when: str) -> None:
+def test_d5_nothing_planted_runs(
+    make_site: Callable[..., Site], holds: Holds, version: str, when: str
+) -> None:
     statements = []
     for text in plant(None, "public"):
         if "pgmnemo." not in text or when == "after":
@@ -341,7 +353,9 @@ def test_d6_a_squatted_schema_is_not_used(
 def test_d8_staging_is_of_one_role_tenant_and_transaction(site: Site, holds: Holds) -> None:
     session = site.connect("dual", A)
     session.execute("SELECT pgmnemo.open_staging()")
-    copy = "INSERT INTO lesson_staging (project_id, external_id, content) VALUES (%s, 'staged', 'of tenant A')"
+    copy = (
+        "INSERT INTO lesson_staging (project_id, external_id, content) VALUES (%s, 'staged', 'of tenant A')"
+    )
     attempt(session, copy, PROJECT) if not site.old else session.execute(copy, (PROJECT,))
     session.execute("SELECT set_config('pgmnemo.tenant_id', %s, false)", (str(B),))
     try:
@@ -366,7 +380,9 @@ def test_d9_a_tenant_switched_within_a_statement_leaves_a_sound_index(site: Site
     try:
         dual.execute(f"UPDATE pgmnemo.lesson SET content = 'a lantern' RETURNING {switch}", (str(B), str(B)))
     except errors.InsufficientPrivilege:
-        dual.execute(f"SELECT pgmnemo.store(%s, %s, 'one', 'a lantern'), {switch}", (A, PROJECT, str(B), str(B)))
+        dual.execute(
+            f"SELECT pgmnemo.store(%s, %s, 'one', 'a lantern'), {switch}", (A, PROJECT, str(B), str(B))
+        )
         dual.execute(f"SELECT {switch}, pgmnemo.store_lesson(%s, 'one', 'a lamp')", (str(A), str(B), PROJECT))
     holds(site, site.check(dual, A) + site.check(dual, B))
 
@@ -435,7 +451,11 @@ def test_d14_a_renamed_role_keeps_its_grants_and_its_old_name_has_none(site: Sit
         holds(site, wrong)
         root.execute("DROP ROLE veteran")
         if not site.old:
-            (grantee,) = {row[1] for row in site.rows("SELECT * FROM pgmnemo.list_grants()")} - {"alice", "bob", "dual"}
+            (grantee,) = {row[1] for row in site.rows("SELECT * FROM pgmnemo.list_grants()")} - {
+                "alice",
+                "bob",
+                "dual",
+            }
             assert grantee.isdecimal()
             root.execute("SET ROLE keeper")
             assert root.execute("SELECT pgmnemo.revoke_tenant(%s, %s)", (A, grantee)).fetchone() == (True,)
@@ -470,12 +490,16 @@ def test_d14_what_failed_oddly(site: Site, holds: Holds, arguments: str, state: 
     alice, states = site.connect("alice", A, statement_timeout="700ms"), []
     try:
         if "keyword_leg" in arguments:
-            kinds = site.rows("SELECT pg_get_function_identity_arguments(oid) FROM pg_proc WHERE proname = '_keyword_leg'")
+            kinds = site.rows(
+                "SELECT pg_get_function_identity_arguments(oid) FROM pg_proc WHERE proname = '_keyword_leg'"
+            )
             count = len(kinds[0][0].split(", "))
             alice.execute("SELECT * FROM pgmnemo._keyword_leg(" + ", ".join(["NULL"] * count) + ")")
         else:
             alice.execute(f"SELECT pgmnemo.store_lesson(%s, 'x', 'the river', {arguments})", (PROJECT,))
-            alice.execute("SELECT * FROM pgmnemo.recall_lessons(query_text => 'river', as_of => '1969-01-01')")
+            alice.execute(
+                "SELECT * FROM pgmnemo.recall_lessons(query_text => 'river', as_of => '1969-01-01')"
+            )
     except psycopg.Error as error:
         states.append(error.sqlstate)
     if "keyword_leg" in arguments:

@@ -29,7 +29,7 @@ LENT = {"_caller", "_session_tenant", "_setting_catalogue", "_setting_range", "_
         "_stored_settings", "_config", "_form_roots", "_times", "_time_patterns", "_time_span",
         "_calendar_span", "_month", "_small_number"}  # fmt: skip
 # May be called with the rights of the extension's owner alone.
-KEPT = {"grant_tenant", "revoke_tenant", "build_vector_index", "suspend_vector_index"}
+KEPT = {"grant_tenant", "revoke_tenant", "build_vector_index", "suspend_vector_index", "share_vector_index"}
 
 
 def source(path: Path) -> str:

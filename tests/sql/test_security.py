@@ -8,7 +8,16 @@ import psycopg
 import pytest
 from psycopg import errors
 
-TABLES = ("lesson", "lesson_edge", "posting", "passage", "tenant", "tenant_grant", "caller_key")
+TABLES = (
+    "lesson",
+    "lesson_edge",
+    "posting",
+    "passage",
+    "tenant",
+    "tenant_grant",
+    "caller_key",
+    "vector_graph",
+)
 VIEWS = ("lessons", "edges", "postings", "passages")
 WALLED = TABLES[:5]
 FIRST = {"caller_key": "key"}
