@@ -7,6 +7,46 @@ SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
        set_config('role', pg_get_userbyid(e.extowner), true)
   FROM pg_extension e WHERE e.extname = 'pgmnemo';
+-- From here on verbs run with their owner's rights: what a stranger put into the schema must not.
+DO $$
+DECLARE
+    trusted oid[] := ARRAY(SELECT e.extowner FROM pg_extension e WHERE e.extname = 'pgmnemo'
+                            UNION SELECT r.oid FROM pg_roles r WHERE r.rolsuper);
+    planted text;
+BEGIN
+    SELECT string_agg(o.name, ', ' ORDER BY o.name) INTO planted
+      FROM (SELECT 'schema pgmnemo' AS name, n.nspowner AS owner FROM pg_namespace n WHERE n.nspname = 'pgmnemo'
+             UNION ALL
+            SELECT p.oid::regprocedure::text, p.proowner FROM pg_proc p WHERE p.pronamespace = 'pgmnemo'::regnamespace
+             UNION ALL
+            SELECT c.oid::regclass::text, c.relowner FROM pg_class c WHERE c.relnamespace = 'pgmnemo'::regnamespace
+             UNION ALL
+            SELECT t.oid::regtype::text, t.typowner FROM pg_type t WHERE t.typnamespace = 'pgmnemo'::regnamespace
+             UNION ALL
+            SELECT o.oid::regoperator::text, o.oprowner FROM pg_operator o
+             WHERE o.oprnamespace = 'pgmnemo'::regnamespace) o
+     WHERE o.owner <> ALL (trusted);
+    IF planted IS NOT NULL THEN
+        RAISE EXCEPTION 'not the extension''s owner''s, and could run in place of ours: %', planted
+        USING ERRCODE = 'insufficient_privilege',
+              HINT = 'Look at them, then drop or move them; ALTER SCHEMA pgmnemo OWNER TO the extension''s owner.';
+    END IF;
+END
+$$;
+-- Rights that the owner's default privileges, or a former owner, gave on the schema are not ours.
+DO $$
+DECLARE
+    other oid;
+BEGIN
+    REVOKE CREATE ON SCHEMA pgmnemo FROM PUBLIC;
+    FOR other IN
+        SELECT DISTINCT a.grantee FROM pg_namespace n, aclexplode(n.nspacl) a
+         WHERE n.nspname = 'pgmnemo' AND a.grantee NOT IN (0, n.nspowner)
+    LOOP
+        EXECUTE format('REVOKE CREATE ON SCHEMA pgmnemo FROM %I CASCADE', pg_get_userbyid(other));
+    END LOOP;
+END
+$$;
 LOCK TABLE pgmnemo.tenant_grant, pgmnemo.lesson, pgmnemo.lesson_edge, pgmnemo.passage, pgmnemo.posting
     IN ACCESS EXCLUSIVE MODE;
 
@@ -589,7 +629,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    most constant integer := 50000000;  -- bytes of text: a row that is written out must stay below 1 GB, or no dump holds it
+    most constant integer := 50000000;  -- bytes of text: no dump holds a row that takes 1 GB when it is written out
     wrong record;
 BEGIN
     SELECT i.ordinal, coalesce(i.external_id, '') AS name, p.problem INTO wrong
@@ -652,8 +692,8 @@ BEGIN
 END
 $$;
 -- Derives what a lesson is found by. A restored dump brings its text_config along, so that its lexemes come out as they
--- were; where that configuration is no longer there, or no longer takes the text, the dumped ones stay: nothing that one
--- tenant did to a configuration must keep the others' lessons from being loaded.
+-- were; where that configuration is no longer there, or no longer takes the text, the dumped ones stay: nothing that
+-- one tenant did to a configuration must keep the others' lessons from being loaded.
 CREATE OR REPLACE FUNCTION pgmnemo._lesson_before_write()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -3041,11 +3081,12 @@ COMMENT ON COLUMN pgmnemo.vector_graph.shared IS 'whether they are all tenants''
 -- Within a verb current_user is the extension's owner. A view reads its tables with its owner's rights, but
 -- current_user in it stays the role that reads it: so nobody can get a proof of being somebody else, not even code of
 -- a stranger that a superuser's ANALYZE or REINDEX runs. Bound to the server process and the transaction, a proof is
--- worth nothing elsewhere or later. The key goes into functions in C alone: as the argument of one in SQL it would stand
--- in that one's plan, which debug_print_plan shows.
+-- worth nothing elsewhere or later. The key goes into functions in C alone: as the argument of one in SQL it would
+-- stand in that one's plan, which debug_print_plan shows.
 CREATE VIEW pgmnemo.calling AS
 SELECT current_user AS name,
-       sha256(k.key || int4send(pg_backend_pid()) || timestamptz_send(now()) || convert_to(current_user::text, 'UTF8')) AS proof
+       sha256(k.key || int4send(pg_backend_pid()) || timestamptz_send(now())
+              || convert_to(current_user::text, 'UTF8')) AS proof
   FROM pgmnemo.caller_key k;
 
 COMMENT ON VIEW pgmnemo.calling IS 'the role that reads it, with a proof for the verbs, which holds in this transaction alone';
@@ -3123,12 +3164,14 @@ BEGIN
     LOOP
         EXECUTE format('REVOKE ALL ON %s FROM %s CASCADE', item.name, item.holder);
     END LOOP;
-    -- the plans within verbs hold estimates, which come of all tenants' rows: no caller is to have them printed
+    -- The plans within verbs hold estimates, which come of all tenants' rows: no caller is to have them printed. And
+    -- bodies are read as they are written, whatever a caller has set.
     FOR item IN
         SELECT p.oid::regprocedure AS name FROM pg_catalog.pg_proc p
          WHERE p.pronamespace = 'pgmnemo'::regnamespace AND p.prosecdef
     LOOP
         EXECUTE format('ALTER FUNCTION %s SET debug_print_plan = off', item.name);
+        EXECUTE format('ALTER FUNCTION %s SET standard_conforming_strings = on', item.name);
     END LOOP;
 END
 $$;

@@ -6,6 +6,33 @@ SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
        set_config('role', pg_get_userbyid(e.extowner), true)
   FROM pg_extension e WHERE e.extname = 'pgmnemo';
+-- From here on verbs run with their owner's rights: what a stranger put into the schema must not.
+DO $$
+DECLARE
+    trusted oid[] := ARRAY(SELECT e.extowner FROM pg_extension e WHERE e.extname = 'pgmnemo'
+                            UNION SELECT r.oid FROM pg_roles r WHERE r.rolsuper);
+    planted text;
+BEGIN
+    SELECT string_agg(o.name, ', ' ORDER BY o.name) INTO planted
+      FROM (SELECT 'schema pgmnemo' AS name, n.nspowner AS owner FROM pg_namespace n WHERE n.nspname = 'pgmnemo'
+             UNION ALL
+            SELECT p.oid::regprocedure::text, p.proowner FROM pg_proc p WHERE p.pronamespace = 'pgmnemo'::regnamespace
+             UNION ALL
+            SELECT c.oid::regclass::text, c.relowner FROM pg_class c WHERE c.relnamespace = 'pgmnemo'::regnamespace
+             UNION ALL
+            SELECT t.oid::regtype::text, t.typowner FROM pg_type t WHERE t.typnamespace = 'pgmnemo'::regnamespace
+             UNION ALL
+            SELECT o.oid::regoperator::text, o.oprowner FROM pg_operator o
+             WHERE o.oprnamespace = 'pgmnemo'::regnamespace) o
+     WHERE o.owner <> ALL (trusted);
+    IF planted IS NOT NULL THEN
+        RAISE EXCEPTION 'not the extension''s owner''s, and could run in place of ours: %', planted
+        USING ERRCODE = 'insufficient_privilege',
+              HINT = 'Look at them, then drop or move them; ALTER SCHEMA pgmnemo OWNER TO the extension''s owner.';
+    END IF;
+END
+$$;
+@file guard/schema_rights.sql
 LOCK TABLE pgmnemo.tenant_grant, pgmnemo.lesson, pgmnemo.lesson_edge, pgmnemo.passage, pgmnemo.posting
     IN ACCESS EXCLUSIVE MODE;
 

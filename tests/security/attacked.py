@@ -54,11 +54,19 @@ class Server:
         return name
 
     def program(self, name: str, database: str, *options: str, given: str | None = None) -> str:
-        """The output, errors included, of one of PostgreSQL's programs as a superuser."""
+        """What one of PostgreSQL's programs says as a superuser, errors included."""
+        done = self._program(name, database, *options, given=given)
+        return done.stdout + done.stderr
+
+    def dump(self, database: str) -> str:
+        return self._program("pg_dump", database).stdout
+
+    def _program(
+        self, name: str, database: str, *options: str, given: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
         place = ["-h", self.conninfo["host"], "-p", self.conninfo["port"], "-U", self.conninfo["user"]]
         command = [str(installation(self.postgres) / "bin" / name), *place, *options, "-d", database]
-        done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
-        return done.stdout + done.stderr
+        return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
 
 
 @dataclass

@@ -37,7 +37,7 @@ def test_d1_no_login_locks_others_out(site: Site, holds: Holds) -> None:
 
 def restored(site: Site) -> tuple[int, str]:
     """How many lessons a dump of the site brings back, and what psql said."""
-    text = site.server.program("pg_dump", site.name)
+    text = site.server.dump(site.name)
     site.server.create("restored")
     with site.server.connect("restored") as root:
         root.execute("DROP EXTENSION vector")
