@@ -946,7 +946,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    most constant integer := 50000000;  -- bytes of text: a row that is written out must stay below 1 GB, or no dump holds it
+    most constant integer := 50000000;  -- bytes of text: written out, a row must stay below 1 GB, or no dump holds it
     wrong record;
 BEGIN
     SELECT i.ordinal, coalesce(i.external_id, '') AS name, p.problem INTO wrong
@@ -1108,9 +1108,9 @@ $$;
 CREATE TRIGGER lesson_after_update AFTER UPDATE ON pgmnemo.lesson
     REFERENCING OLD TABLE AS gone NEW TABLE AS written
     FOR EACH STATEMENT EXECUTE FUNCTION pgmnemo._lesson_after_update();
--- Derives what a lesson is found by. A restored dump brings its text_config along, so that its lexemes come out as they
--- were; where that configuration is no longer there, or no longer takes the text, the dumped ones stay: nothing that one
--- tenant did to a configuration must keep the others' lessons from being loaded.
+-- Derives what a lesson is found by. A restored dump brings its text_config along, so that its lexemes come out as
+-- they were; where that configuration is no longer there, or no longer takes the text, the dumped ones stay: nothing
+-- that one tenant did to a configuration must keep the others' lessons from being loaded.
 CREATE FUNCTION pgmnemo._lesson_before_write()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -3577,11 +3577,12 @@ COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
 -- Within a verb current_user is the extension's owner. A view reads its tables with its owner's rights, but
 -- current_user in it stays the role that reads it: so nobody can get a proof of being somebody else, not even code of
 -- a stranger that a superuser's ANALYZE or REINDEX runs. Bound to the server process and the transaction, a proof is
--- worth nothing elsewhere or later. The key goes into functions in C alone: as the argument of one in SQL it would stand
--- in that one's plan, which debug_print_plan shows.
+-- worth nothing elsewhere or later. The key goes into functions in C alone: as the argument of one in SQL it would
+-- stand in that one's plan, which debug_print_plan shows.
 CREATE VIEW pgmnemo.calling AS
 SELECT current_user AS name,
-       sha256(k.key || int4send(pg_backend_pid()) || timestamptz_send(now()) || convert_to(current_user::text, 'UTF8')) AS proof
+       sha256(k.key || int4send(pg_backend_pid()) || timestamptz_send(now())
+              || convert_to(current_user::text, 'UTF8')) AS proof
   FROM pgmnemo.caller_key k;
 
 COMMENT ON VIEW pgmnemo.calling IS 'the role that reads it, with a proof for the verbs, which holds in this transaction alone';

@@ -229,7 +229,6 @@ def test_every_verb_with_a_tenant_is_among_the_calls(owner: psycopg.Connection[A
 @pytest.mark.parametrize("forge", [
     "SELECT ROW('postgres', proof)::pgmnemo.caller FROM pgmnemo.calling",
     "SELECT ROW('{role}', proof)::pgmnemo.caller FROM pgmnemo.calling",
-    "SELECT ROW('{role}', pgmnemo._proof('\\x00', '{role}'))::pgmnemo.caller",
     "SELECT ROW('{role}', NULL)::pgmnemo.caller",
     "SELECT ROW(NULL, NULL)::pgmnemo.caller",
     "SELECT NULL::pgmnemo.caller",
