@@ -130,7 +130,7 @@ def test_each_leg_is_named(tenant: Any, unit: Any) -> None:
     assert answer("vector", k=1)[1] == "vector leg, place 1"
     assert answer("linked", k=1)[1] == "graph"
     assert answer("neither", k=1) == (None, "in no leg's best 1")
-    assert "filled up to k" in answer("linked", k=4)[1]
+    assert "filled up" in answer("linked", k=4)[1]
     assert explain(tenant, "linked", "river", k=1)["score"]["graph"]["note"] == "flows in from 'words'"
 
 
