@@ -1113,9 +1113,9 @@ $$;
 CREATE TRIGGER lesson_after_update AFTER UPDATE ON pgmnemo.lesson
     REFERENCING OLD TABLE AS gone NEW TABLE AS written
     FOR EACH STATEMENT EXECUTE FUNCTION pgmnemo._lesson_after_update();
--- Derives what a lesson is found by. A restored dump brings its text_config along, so that its lexemes come out as they
--- were; where that configuration is no longer there, or no longer takes the text, the dumped ones stay: nothing that
--- one tenant did to a configuration must keep the others' lessons from being loaded.
+-- Derives what a lesson is found by. A restored dump brings its text_config along, so that its lexemes come out as
+-- they were; where that configuration is no longer there, or no longer takes the text, the dumped ones stay: nothing
+-- that one tenant did to a configuration must keep the others' lessons from being loaded.
 CREATE FUNCTION pgmnemo._lesson_before_write()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -2113,7 +2113,8 @@ AS $$
                 ELSE 0 END
 $$;
 -- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each
--- leg, others in key order where fewer than k are left, neighbours of the most relevant, and what the graph adds.
+-- leg, others in key order where both find fewer, neighbours of the most relevant, and what the graph adds: the same
+-- for every k up to pool_depth.
 -- `lesson` joins them last, where none did, to see what it would be worth.
 CREATE FUNCTION pgmnemo._pool(
     scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
@@ -2135,8 +2136,8 @@ BEGIN
       FROM pgmnemo._keyword_leg(scope, asked, depth) t;
     by_vector := pgmnemo._vector_leg(scope, asked, depth, s);
     ids := by_keyword || ARRAY(SELECT v.id FROM unnest(by_vector) AS v (id) WHERE v.id <> ALL (by_keyword));
-    IF cardinality(ids) < k THEN
-        filled := ARRAY(SELECT pgmnemo._fill(scope, ids, k - cardinality(ids)));
+    IF cardinality(ids) < depth THEN
+        filled := ARRAY(SELECT pgmnemo._fill(scope, ids, depth - cardinality(ids)));
         ids := ids || filled;
     END IF;
     candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
@@ -2585,7 +2586,7 @@ AS $$
     SELECT nullif(concat_ws('; ',
         'keyword leg, place ' || array_position(by_keyword, (l).id),
         'vector leg, place ' || array_position(by_vector, (l).id),
-        CASE WHEN (l).id = ANY (filled) THEN 'filled up to k' END,
+        CASE WHEN (l).id = ANY (filled) THEN 'filled up' END,
         CASE WHEN (l).id = ANY (added) THEN 'neighbour of one of the best' END,
         CASE WHEN (l).id = ANY (linked) AND pgmnemo._recallable(l, scope)
                   AND (l).project_id BETWEEN (scope).first_project AND (scope).last_project THEN 'graph' END), '')
@@ -3267,7 +3268,7 @@ recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
 importance: (importance - 3) / 2, -1 to 1;
 graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
 passage: the text of the best passage, NULL where there are none. embedding: real[] or vector of 1,024; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; valid_at: only what had happened and had not expired then; role: only lessons of that role; mode: hybrid, vector or keyword.
-Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up so that a scope that holds k lessons returns k.';
+Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order: the same for every k up to pool_depth.';
 CREATE FUNCTION pgmnemo.recall_lessons(
     embedding  real[]      DEFAULT NULL,
     k          integer     DEFAULT 10,
