@@ -385,7 +385,10 @@ def test_transaction_mode_local_settings_hold_for_the_call(pool: Callable[..., P
         client.execute("SET LOCAL pgmnemo.gate_strict = off")
         assert value(client, UNPROVEN, A, PROJECT, "k", "The heron") == "inserted"
         assert client.execute(RECALL, (A, "heron")).fetchall() == [("k", "The heron")]
-    assert client.execute(RECALL, (A, "heron")).fetchall() == []
+        client.execute(f"SET LOCAL pgmnemo.tenant_id = '{A}'")
+        assert value(client, STORE_LESSON, PROJECT, "l", "Another heron") == "inserted"
+    assert refused(client, STORE_LESSON, PROJECT, "m", "The heron") == errors.InvalidParameterValue
+    assert client.execute(RECALL, (A, "heron")).fetchall() == [("l", "Another heron")]
     assert refused(client, UNPROVEN, A, PROJECT, "l", "The heron") == errors.CheckViolation
 
 

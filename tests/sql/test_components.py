@@ -2,144 +2,160 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import numpy as np
 import pytest
 
-NOW = datetime(2025, 6, 30, tzinfo=UTC)
-QUESTION = "Where did the pilot moor the boat in the harbour?"
-WEIGHTS = {"bm25": 1.0, "passage_terms": 0.75, "passage_cosine": 18.0, "pair_cosine": 8.0, "cosine": 8.0,
-           "temporal": 10.0, "context": 1.0, "recency": 0.10, "importance": 0.10, "graph": 1.0}  # fmt: skip
-RELEVANCE = ("bm25", "passage_terms", "passage_cosine", "pair_cosine", "cosine", "temporal")
-ASKED = (0.6, 0.1, 0.3, 0.5)
+from tests.sql.formula import RELEVANCE, WEIGHTS, Formula, Lesson, Numbers
 
-# name: content, days before NOW, importance, vector, passages, their vectors
-LESSONS: dict[str, tuple[str, int, int, Any, Any, Any]] = {
-    "whole": ("the pilot and a boat", 0, 3, (1, 2), None, None),
-    "words": ("harbour, harbour and harbour", 3, 5, None, None, None),
-    "parts": ("boat boat pilot garden violin", 3, 1, (1, 0, 0, 1),
-              ["boat boat", "the pilot of a boat", "violin"], [(1,), (1, 1), (0, 0, -1)]),
-    "one": ("moor the boat", 30, 4, (0, 1), ["moor the boat"], [(3, 1, 1, 2)]),
-    "wordy": ("harbour light", 30, 3, (2, 1), ["harbour", "light"], None),
-    "half": ("a pilot at night", 90, 2, None, ["a pilot", "at night"], [None, (1, 0, 2)]),
-    "away": ("violin", 90, 3, (-1, -1), None, None),
-    "back": ("garden", 365, 3, (-1,), ["garden", "path"], [(-1, 0, 1), (-1, -2)]),
+NOW = datetime(2025, 6, 30, tzinfo=UTC)
+DAY = timedelta(days=1)
+QUESTION = "Where did the pilot moor the boat in the harbour?"
+DATED = QUESTION + " Was it on 31 May 2025?"
+SPAN = (datetime(2025, 5, 31, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
+ASKED = (0.6, 0.1, 0.3, 0.5)
+MODES = ("hybrid", "vector", "keyword")
+MANY = " ".join(f"stone{n}" for n in range(150))  # more different words than the pivot
+SAME = "lantern " * 150  # as many words, but one and the same
+
+LESSONS = {
+    "whole": Lesson(content="the pilot and a boat", at=NOW, vector=(1, 2)),
+    "words": Lesson(content="harbour, harbour and harbour", at=NOW - 3 * DAY, importance=5),
+    "parts": Lesson(content="boat boat pilot garden violin", at=NOW - 3 * DAY, importance=1,
+                    passages=("boat boat", "the pilot of a boat", "violin"), vector=(1, 0, 0, 1),
+                    vectors=((1,), (1, 1), (0, 0, -1))),
+    "one": Lesson(content="moor the boat", at=NOW - 30 * DAY, importance=4, vector=(0, 1),
+                  passages=("moor the boat",), vectors=((3, 1, 1, 2),)),
+    "wordy": Lesson(content="harbour light", at=NOW - 30 * DAY, vector=(2, 1), passages=("harbour", "light")),
+    "half": Lesson(content="a pilot at night", at=NOW - 90 * DAY, importance=2,
+                   passages=("a pilot", "at night"), vectors=(None, (1, 0, 2))),
+    "away": Lesson(content="violin", at=NOW - 90 * DAY, vector=(-1, -1)),
+    "back": Lesson(content="garden", at=NOW - 365 * DAY, vector=(-1,), passages=("garden", "path"),
+                   vectors=((-1, 0, 1), (-1, -2))),
+    "long": Lesson(content=f"a boat and a pilot {MANY}", vector=(1, 3, 2)),
+    "again": Lesson(content=f"a boat and a pilot {SAME}", vector=(1, 3, 1)),
+    "cut": Lesson(content=f"moor a boat in the harbour {MANY}", at=NOW - 20 * DAY,
+                  passages=(f"moor a boat in the harbour {MANY}", "moor a boat")),
+    "ask": Lesson(content="Where is the boat?", at=NOW - DAY, vector=(2, 1, 1), role="user", position=1),
+    "reply": Lesson(content="The boat is in the harbour, where the pilot is.", at=NOW - DAY, vector=(1, 1, 1),
+                    passages=("The boat is in the harbour", "the pilot"), role="assistant", position=2),
+    "thanks": Lesson(content="Thanks, pilot", at=NOW - DAY, vector=(0, 0, 1), role="user", position=3),
+    "also": Lesson(content=f"and a garden, and a market {SAME}", at=NOW - DAY, role="user", position=4),
+    "more": Lesson(content="moor it", at=NOW - DAY, role="captain", position=5),
+    "last": Lesson(content="a violin", role="assistant", position=6),
+    "next": Lesson(content="the harbour at night", at=NOW - 8 * DAY, vector=(1, 0, 1), position=8),
 }  # fmt: skip
+ELSEWHERE = ("a boat, a boat and a boat", "the captain", "pilot", f"boat harbour {SAME}")
+LINKS = (("whole", "away", 0.5), ("away", "back", 0.75), ("one", "last", 1.0))
 
 
 @pytest.fixture
 def filled(tenant: Any, unit: Any) -> Any:
-    for name, (content, days, importance, vector, passages, vectors) in LESSONS.items():
-        tenant.store(
-            name, content, importance=importance, occurred_at=NOW - timedelta(days=days),
-            embedding=None if vector is None else unit(*vector), passages=passages,
-            passage_embeddings=vectors and [None if row is None else unit(*row) for row in vectors],
-        )  # fmt: skip
-    tenant.link("words", "away", weight=0.5)
+    for name, lesson in LESSONS.items():
+        lesson.store(tenant, name, unit)
+    for place, text in enumerate(ELSEWHERE):
+        tenant.store(f"e{place}", text, project_id=tenant.id)
+    for source, target, weight in LINKS:
+        tenant.link(source, target, weight=weight)
     return tenant
 
 
-def lexemes(tenant: Any, text: str) -> set[str]:
-    return {row[0] for row in tenant.rows("SELECT lexeme FROM unnest(to_tsvector('english', %s))", text)}
+@pytest.fixture
+def formula(filled: Any, unit: Any) -> Callable[..., Formula]:
+    """With these weights and numbers in place of the defaults, which the session then has as well."""
+
+    def make(weights: dict[str, float] | None = None, **numbers: Any) -> Formula:
+        filled.set(**{f"{name}_weight": value for name, value in (weights or {}).items()}, **numbers)
+        return Formula(tenant=filled, unit=unit, lessons=LESSONS, elsewhere=ELSEWHERE, links=LINKS,
+                       weights={**WEIGHTS, **(weights or {})}, numbers=Numbers(**numbers))  # fmt: skip
+
+    return make
 
 
-def half(unit: Any, vector: tuple[float, ...]) -> Any:
-    return unit(*vector).astype(np.float16).astype(np.float64)
+def recalled(tenant: Any, unit: Any, question: str = DATED, **options: Any) -> dict[str, dict[str, Any]]:
+    rows = tenant.recall(question, unit(*ASKED), as_of=NOW, k=50, **options)
+    return {row["external_id"]: row for row in rows}
 
 
-def terms_reference(tenant: Any, bonus: float = 2.0) -> dict[str, float]:
-    """The best passage's sum of idf + bonus over the question's terms that stand in it."""
-    held = {name: lexemes(tenant, row[0]) for name, row in LESSONS.items()}
-    worth = {}
-    for term in lexemes(tenant, QUESTION):
-        n = sum(term in words for words in held.values())
-        worth[term] = math.log(1 + (len(held) - n + 0.5) / (n + 0.5)) + bonus
-    return {
-        name: max(
-            sum(worth[term] for term in lexemes(tenant, text) & worth.keys()) for text in row[4] or [row[0]]
-        )
-        for name, row in LESSONS.items()
-    }
-
-
-def cosine_reference(unit: Any) -> dict[str, tuple[float | None, float | None, float | None]]:
-    """Own cosine, the best passage's, and the mean of the two best; the own where no passage has a vector."""
-    asked = half(unit, ASKED)
-    found = {}
-    for name, (_, _, _, vector, _, vectors) in LESSONS.items():
-        own = None if vector is None else float(half(unit, vector) @ asked)
-        parts = sorted(
-            (float(half(unit, row) @ asked) for row in vectors or [] if row is not None), reverse=True
-        )
-        best = parts or ([] if own is None else [own])
-        found[name] = (own, best[0] if best else None, sum(best[:2]) / len(best[:2]) if best else None)
-    return found
-
-
-def test_each_component_is_what_python_makes_of_the_texts(
-    filled: Any, unit: Any, reference_bm25: Any
-) -> None:
-    rows = {row["external_id"]: row for row in filled.recall(QUESTION, unit(*ASKED), as_of=NOW)}
-    assert rows.keys() == LESSONS.keys()
-    bm25, terms, cosines = reference_bm25(filled, QUESTION), terms_reference(filled), cosine_reference(unit)
+def check(formula: Formula, mode: str = "hybrid") -> None:
+    """Cosines are of half precision, and their sums as exact as that."""
+    rows = recalled(formula.tenant, formula.unit, mode=mode)
+    wanted = formula.answer(DATED, ASKED, NOW, mode, SPAN)
+    assert rows.keys() == wanted.keys()
     for name, row in rows.items():
-        assert row["bm25"] == pytest.approx(bm25.get(name, 0), rel=0, abs=1e-9)
-        assert row["passage_terms"] == pytest.approx(terms[name], abs=1e-9)
-        found = (row["cosine"], row["passage_cosine"], row["pair_cosine"])
-        assert [value is None for value in found] == [value is None for value in cosines[name]]
-        assert [v for v in found if v is not None] == pytest.approx(
-            [v for v in cosines[name] if v is not None], abs=2e-6
-        )
-        assert row["recency"] == pytest.approx(0.5 ** (LESSONS[name][1] / 30), abs=1e-12)
-        assert row["importance"] == (LESSONS[name][2] - 3) / 2
-        assert row["temporal"] == 0
+        for part, value in wanted[name].items():
+            close = 1e-9 if mode == "keyword" or part in ("bm25", "passage_terms", "recency") else 1e-4
+            if value is None:
+                assert row[part] is None, (name, part)
+            else:
+                assert row[part] == pytest.approx(value, rel=0, abs=close), (name, part)
 
 
-def relevance(row: dict[str, Any], **weights: float) -> float:
-    return sum({**WEIGHTS, **weights}[name] * max(row[name] or 0.0, 0) for name in RELEVANCE)
+@pytest.mark.parametrize("mode", MODES)
+def test_each_component_and_the_score_are_what_python_makes_of_the_texts(formula: Any, mode: str) -> None:
+    check(formula(), mode)
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])
+def test_every_component_is_tried(filled: Any, unit: Any) -> None:
+    rows = recalled(filled, unit).values()
+    for part in WEIGHTS:
+        assert len({row[part] for row in rows}) > 2, part
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_the_score_is_the_weighted_sum_of_its_components(filled: Any, unit: Any, mode: str) -> None:
-    rows = filled.recall(QUESTION, unit(*ASKED), as_of=NOW, mode=mode)
-    assert len(rows) == len(LESSONS)
-    best: dict[Any, float] = {}
-    for row in rows:
-        best[row["occurred_at"]] = max(best.get(row["occurred_at"], 0.0), relevance(row))
-    for row in rows:
-        assert row["context"] == pytest.approx(best[row["occurred_at"]], abs=1e-9)
-        rest = sum(WEIGHTS[name] * row[name] for name in ("context", "recency", "importance", "graph"))
-        assert row["score"] == pytest.approx(relevance(row) + rest, abs=1e-9)
-    seed = next(row for row in rows if row["external_id"] == "words")
-    gained = max(row["graph"] for row in rows if row["external_id"] == "away")
-    assert gained == pytest.approx(relevance(seed) * 0.5 / 2, abs=1e-9)
+    for name, row in recalled(filled, unit, mode=mode).items():
+        share = 0.8 if LESSONS[name].role == "assistant" else 1.0
+        own = sum(WEIGHTS[part] * max(row[part] or 0.0, 0) for part in RELEVANCE) * share
+        rest = sum(WEIGHTS[part] * row[part] for part in WEIGHTS if part not in RELEVANCE)
+        assert row["score"] == pytest.approx(own + rest, abs=1e-9)
 
 
 @pytest.mark.parametrize("component", WEIGHTS)
-def test_a_weight_of_nought_switches_a_component_off(filled: Any, unit: Any, component: str) -> None:
+def test_a_weight_of_nought_switches_a_component_off(formula: Any, unit: Any, component: str) -> None:
     """What is left of the score is the sum of the others; and the component did count before."""
-    question = QUESTION + " Was it on 31 May 2025?"
-    before = filled.recall(question, unit(*ASKED), as_of=NOW)
-    filled.set(**{f"{component}_weight": 0})
-    after = filled.recall(question, unit(*ASKED), as_of=NOW)
-    assert {row["external_id"]: row["score"] for row in before} != {
-        row["external_id"]: row["score"] for row in after
-    }
-    weights = {**WEIGHTS, component: 0.0}
-    for row in after:
-        rest = sum(weights[name] * row[name] for name in ("context", "recency", "importance", "graph"))
-        assert row["score"] == pytest.approx(relevance(row, **{component: 0.0}) + rest, abs=1e-9)
+    before = {name: row["score"] for name, row in recalled(formula().tenant, unit).items()}
+    without = formula({component: 0.0})
+    if component == "neighbours":  # then none are looked for
+        rows = recalled(without.tenant, unit)
+        assert {row["neighbours"] for row in rows.values()} == {0}
+        wanted = without.answer(DATED, ASKED, NOW, "hybrid", SPAN)
+        assert {name: row["score"] for name, row in rows.items()} == pytest.approx(
+            {name: row["score"] for name, row in wanted.items()}, abs=1e-4
+        )
+    elif component == "graph":
+        assert {row["graph"] for row in recalled(without.tenant, unit).values()} == {0}
+    elif component == "temporal":
+        assert {row["temporal"] for row in recalled(without.tenant, unit).values()} == {0}
+    else:
+        check(without)
+    assert before != {name: row["score"] for name, row in recalled(without.tenant, unit).items()}
 
 
-def test_the_bonus_of_a_term_is_a_setting(filled: Any) -> None:
-    filled.set(passage_term_bonus=0.5)
-    rows = filled.recall(QUESTION, as_of=NOW)
-    assert {row["external_id"]: row["passage_terms"] for row in rows} == pytest.approx(
-        terms_reference(filled, 0.5)
-    )
+@pytest.mark.parametrize("numbers", [
+    {"statistics_scope": "tenant"},
+    {"statistics_scope": "project"},
+    {"length_pivot": 3},
+    {"length_pivot": 100_000},
+    {"bm25_k1": 1.5, "bm25_b": 1},
+    {"passage_term_bonus": 0.5},
+    {"assistant_weight": 1},
+    {"assistant_weight": 0},
+    {"neighbours_half_length": 3},
+    {"neighbours_half_length": 0.001},
+    {"recency_half_life": 2},
+    {"graph_depth": 1},
+    {"graph_seeds": 3},
+], ids=lambda numbers: ",".join(f"{name}={value}" for name, value in numbers.items()))  # fmt: skip
+@pytest.mark.parametrize("mode", MODES)
+def test_each_number_of_the_formula_is_a_setting(formula: Any, mode: str, numbers: dict[str, Any]) -> None:
+    check(formula(**numbers), mode)
+
+
+def test_weights_other_than_the_defaults_count_as_they_are(formula: Any) -> None:
+    check(formula({name: 0.5 + place / 20 for place, name in enumerate(WEIGHTS)}))
 
 
 def test_context_joins_lessons_of_one_project_and_moment_alone(tenant: Any) -> None:
@@ -150,15 +166,50 @@ def test_context_joins_lessons_of_one_project_and_moment_alone(tenant: Any) -> N
         tenant.store(name, content, occurred_at=moment)
     tenant.store("f", "garden", occurred_at=NOW, project_id=tenant.id)
     rows = {row["external_id"]: row for row in tenant.recall("violin", project_id=None, as_of=NOW)}
-    worth = relevance(rows["a"])
+    worth = rows["a"]["bm25"] + 0.75 * rows["a"]["passage_terms"]
     assert worth > 0
     assert {name: row["context"] for name, row in rows.items()} == {
         "a": worth, "b": worth, "c": 0, "d": worth, "e": 0, "f": 0}  # fmt: skip
 
 
+def test_neighbours_are_of_one_project_and_ordered_by_position_alone(tenant: Any) -> None:
+    for name, content, position in (
+        ("z", "violin", 1), ("y", "garden", 2), ("x", "market", 3), ("w", "garden", 4), ("v", "garden", None),
+    ):  # fmt: skip
+        tenant.store(
+            name, content, occurred_at=NOW - 9 * DAY * len(name + content), **{'"position"': position}
+        )
+    tenant.store("u", "garden", project_id=tenant.id, **{'"position"': 2})
+    rows = {row["external_id"]: row for row in tenant.recall("violin", project_id=None, as_of=NOW)}
+    worth = rows["z"]["bm25"] + 0.75 * rows["z"]["passage_terms"]
+    assert {name: row["neighbours"] for name, row in rows.items()} == pytest.approx(
+        {"z": 0, "y": worth, "x": worth * 0.5 ** (1 / 20), "w": 0, "v": 0, "u": 0}
+    )
+
+
+def test_a_missing_position_ends_the_stretch(tenant: Any) -> None:
+    for name, content, position in (("a", "violin", 1), ("b", "garden", 3), ("c", "garden", 4)):
+        tenant.store(name, content, **{'"position"': position})
+    assert {row["neighbours"] for row in tenant.recall("violin", as_of=NOW)} == {0}
+
+
+def test_the_neighbours_of_the_best_become_candidates(tenant: Any) -> None:
+    for place in range(100):
+        tenant.store(f"l{place:02}", "violin" if place == 50 else "garden", **{'"position"': place})
+    tenant.set(pool_depth=1)
+    assert sorted(tenant.ids("violin", k=1)) == ["l50"]
+    pool = ("SELECT note FROM pgmnemo.explain_recall(%s, %s, query_text => 'violin', k => 1) "
+            "WHERE item = 'candidate'")  # fmt: skip
+    found = {place: tenant.value(pool, tenant.project, f"l{place}") for place in (47, 48, 49, 51, 52, 53)}
+    near, far = "neighbour of one of the best", "in no leg's best 1"
+    assert found == {47: far, 48: near, 49: near, 51: near, 52: near, 53: far}
+    tenant.set(neighbours_seeds=0)
+    assert tenant.value(pool, tenant.project, "l49") == far
+
+
 def test_a_mode_leaves_the_other_leg_out(filled: Any, unit: Any) -> None:
     legs = {"keyword": ("bm25", "passage_terms"), "vector": ("cosine", "passage_cosine", "pair_cosine")}
     for mode, other in (("keyword", "vector"), ("vector", "keyword")):
-        rows = filled.recall(QUESTION, unit(*ASKED), mode=mode, as_of=NOW)
+        rows = recalled(filled, unit, mode=mode).values()
         assert {row[name] for row in rows for name in legs[other]} == {None}
         assert any(row[name] for row in rows for name in legs[mode])

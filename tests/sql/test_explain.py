@@ -20,7 +20,7 @@ MOMENT = "2024-07-01 UTC"
 
 @pytest.fixture
 def filled(tenant: Any) -> Any:
-    """40 lessons that differ in every component, some without passages, vectors or times, some linked."""
+    """40 lessons that differ in every component, some without passages, vectors, times or positions."""
     chance, numbers = random.Random(1), np.random.default_rng(1)
 
     def vector() -> Any:
@@ -32,7 +32,8 @@ def filled(tenant: Any) -> Any:
         tenant.store(
             f"l{n:02}", " ".join([*passages, *chance.choices(WORDS, k=n % 7)]), importance=1 + n % 5,
             embedding=vector() if n % 3 else None, occurred_at=f"2024-0{1 + n % 6}-11 UTC" if n % 5 else None,
-            passages=passages or None,
+            passages=passages or None, role=(None, "user", "assistant")[n % 3],
+            **{'"position"': None if n % 7 == 0 else n},
             passage_embeddings=[vector() if n % 2 or part else None for part in range(n % 4)] or None,
         )  # fmt: skip
     for n in range(0, 40, 4):
@@ -129,7 +130,7 @@ def test_each_leg_is_named(tenant: Any, unit: Any) -> None:
     assert answer("vector", k=1)[1] == "vector leg, place 1"
     assert answer("linked", k=1)[1] == "graph"
     assert answer("neither", k=1) == (None, "in no leg's best 1")
-    assert "filled up to k" in answer("linked", k=4)[1]
+    assert "filled up" in answer("linked", k=4)[1]
     assert explain(tenant, "linked", "river", k=1)["score"]["graph"]["note"] == "flows in from 'words'"
 
 

@@ -8,7 +8,7 @@ AS $$
     SELECT nullif(concat_ws('; ',
         'keyword leg, place ' || array_position(by_keyword, (l).id),
         'vector leg, place ' || array_position(by_vector, (l).id),
-        CASE WHEN (l).id = ANY (filled) THEN 'filled up to k' END,
+        CASE WHEN (l).id = ANY (filled) THEN 'filled up' END,
         CASE WHEN (l).id = ANY (added) THEN 'neighbour of one of the best' END,
         CASE WHEN (l).id = ANY (linked) AND pgmnemo._recallable(l, scope)
                   AND (l).project_id BETWEEN (scope).first_project AND (scope).last_project THEN 'graph' END), '')

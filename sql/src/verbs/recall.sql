@@ -91,4 +91,4 @@ recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
 importance: (importance - 3) / 2, -1 to 1;
 graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
 passage: the text of the best passage, NULL where there are none. embedding: real[] or vector of 1,024; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; valid_at: only what had happened and had not expired then; role: only lessons of that role; mode: hybrid, vector or keyword.
-Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up so that a scope that holds k lessons returns k.';
+Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order: the same for every k up to pool_depth.';

@@ -1,6 +1,6 @@
--- Derives what a lesson is found by. A restored dump brings its text_config along, so that its lexemes come out as they
--- were; where that configuration is no longer there, or no longer takes the text, the dumped ones stay: nothing that one
--- tenant did to a configuration must keep the others' lessons from being loaded.
+-- Derives what a lesson is found by. A restored dump brings its text_config along, so that its lexemes come out as
+-- they were; where that configuration is no longer there, or no longer takes the text, the dumped ones stay: nothing
+-- that one tenant did to a configuration must keep the others' lessons from being loaded.
 CREATE FUNCTION pgmnemo._lesson_before_write()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
