@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from tests.security.attacked import A, B, OURS, PROJECT, REVIEWED, Server, Site, attempt
+from tests.security.attacked import A, B, OURS, PROJECT, REVIEWED, Server, Site, attempt, vector
 
 Make = Callable[..., Site]
 
@@ -67,12 +67,26 @@ def test_a_strangers_function_proves_its_owner_alone(ours: Site) -> None:
     assert bob.execute("SELECT alice.count(%s)", (A,)).fetchone() == (1,)  # as alice wants it
 
 
+def test_an_old_snapshot_claims_no_graph_that_another_has(ours: Site) -> None:
+    """alice waits in a transaction until bob has the graphs; his vectors and hers must not come into one."""
+    alice, bob = ours.connect("alice", A), ours.connect("bob", B)
+    for client in (alice, bob):
+        client.execute("SET pgmnemo.exact_scan_limit = 0")
+    with pytest.raises(errors.SerializationFailure), alice.transaction():
+        alice.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        alice.execute("SELECT 1")
+        ours.store(bob, B, "his", "a vector", embedding=vector(1))
+        ours.store(alice, A, "hers", "a vector", embedding=vector(1))
+    ours.store(alice, A, "hers", "a vector", embedding=vector(1))
+    assert ours.rows("SELECT tenant_id FROM pgmnemo.passage WHERE indexed") == [(B,)]
+
+
 @pytest.mark.parametrize("right", ["pg_read_all_data", "pg_write_all_data"])
 def test_who_reads_all_data_reads_no_secret_and_no_lesson(ours: Site, right: str) -> None:
     ours.run(f"GRANT {right} TO mallory")
     try:
         mallory = ours.connect("mallory", B, **{"pgmnemo.acting_tenant": B})
-        for table in ("caller_key", "tenant_grant", "lesson", "passage", "posting", "lesson_edge", "tenant"):
+        for table in ("caller_key", "tenant_grant", "lesson", "passage", "posting", "lesson_edge", "tenant", "vector_graph"):
             assert not attempt(mallory, f"SELECT * FROM pgmnemo.{table}")
             changed = attempt(mallory, f"WITH gone AS (DELETE FROM pgmnemo.{table} RETURNING 1) SELECT count(*) FROM gone")
             assert changed in (None, [(0,)])
@@ -199,7 +213,8 @@ def test_a_role_that_no_policy_binds_is_told_so_at_each_call_unless_silenced(our
     root.add_notice_handler(lambda notice: said.append(notice.message_primary))
     for _ in range(2):
         root.execute("SELECT * FROM pgmnemo.list_lessons(%s)", (B,))
-    assert len(said) == 2 and all("no row-level security binds role postgres" in text for text in said)
+    assert len(said) == 2
+    assert all("no row-level security binds role postgres" in text for text in said)
     root.execute("SET pgmnemo.bypass_notice = off")
     assert root.execute("SELECT count(*) FROM pgmnemo.list_lessons(%s)", (B,)).fetchone() == (1,)
     assert len(said) == 2
