@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from tests.security.attacked import A, B, OURS, PROJECT, REVIEWED, Server, Site, attempt, vector
+from tests.security.attacked import OURS, PROJECT, REVIEWED, A, B, Server, Site, attempt, vector
 
 Make = Callable[..., Site]
 
@@ -36,19 +36,29 @@ def test_a_proof_is_worth_nothing_elsewhere_or_later_or_for_another(ours: Site) 
     with alice.transaction():
         name, mine = proof(alice)
         assert alice.execute(LISTED, (A, name, mine)).fetchone() == (1,)
-        for client, tenant, forged in ((alice, B, "bob"), (alice, B, "keeper"), (alice, B, "postgres"), (other, A, name)):
+        for client, tenant, forged in (
+            (alice, B, "bob"),
+            (alice, B, "keeper"),
+            (alice, B, "postgres"),
+            (other, A, name),
+        ):
             with pytest.raises(errors.InsufficientPrivilege, match="does not prove"), client.transaction():
                 client.execute(LISTED, (tenant, forged, mine))
     with pytest.raises(errors.InsufficientPrivilege, match="does not prove that role alice calls"):
         alice.execute(LISTED, (A, name, mine))
 
 
-@pytest.mark.parametrize("caller", ["NULL", "ROW(NULL, NULL)::pgmnemo.caller", "ROW('bob', NULL)::pgmnemo.caller"])
+@pytest.mark.parametrize(
+    "caller", ["NULL", "ROW(NULL, NULL)::pgmnemo.caller", "ROW('bob', NULL)::pgmnemo.caller"]
+)
 @pytest.mark.parametrize("key", ["kept", "lost"])
 def test_no_proof_is_no_proof_even_without_a_key(ours: Site, caller: str, key: str) -> None:
     if key == "lost":
         ours.run("DELETE FROM pgmnemo.caller_key")
-    for query in (f"SELECT * FROM pgmnemo.list_lessons('{B}', {caller})", f"SELECT * FROM pgmnemo.list_grants({caller})"):
+    for query in (
+        f"SELECT * FROM pgmnemo.list_lessons('{B}', {caller})",
+        f"SELECT * FROM pgmnemo.list_grants({caller})",
+    ):
         with pytest.raises(errors.InsufficientPrivilege, match="does not prove"):
             ours.connect("alice").execute(query)
 
@@ -86,9 +96,20 @@ def test_who_reads_all_data_reads_no_secret_and_no_lesson(ours: Site, right: str
     ours.run(f"GRANT {right} TO mallory")
     try:
         mallory = ours.connect("mallory", B, **{"pgmnemo.acting_tenant": B})
-        for table in ("caller_key", "tenant_grant", "lesson", "passage", "posting", "lesson_edge", "tenant", "vector_graph"):
+        for table in (
+            "caller_key",
+            "tenant_grant",
+            "lesson",
+            "passage",
+            "posting",
+            "lesson_edge",
+            "tenant",
+            "vector_graph",
+        ):
             assert not attempt(mallory, f"SELECT * FROM pgmnemo.{table}")
-            changed = attempt(mallory, f"WITH gone AS (DELETE FROM pgmnemo.{table} RETURNING 1) SELECT count(*) FROM gone")
+            changed = attempt(
+                mallory, f"WITH gone AS (DELETE FROM pgmnemo.{table} RETURNING 1) SELECT count(*) FROM gone"
+            )
             assert changed in (None, [(0,)])
     finally:
         ours.run(f"REVOKE {right} FROM mallory")
@@ -96,28 +117,38 @@ def test_who_reads_all_data_reads_no_secret_and_no_lesson(ours: Site, right: str
 
 def test_default_privileges_of_the_owner_give_nobody_a_table(make_site: Make) -> None:
     given = "ALTER DEFAULT PRIVILEGES FOR ROLE keeper GRANT"
-    site = make_site(OURS, f"{given} ALL ON TABLES TO mallory", f"{given} ALL ON FUNCTIONS TO mallory",
-                     f"{given} ALL ON SEQUENCES TO mallory", f"{given} ALL ON TYPES TO mallory",
-                     f"{given} ALL ON SCHEMAS TO mallory")  # fmt: skip
+    site = make_site(
+        OURS,
+        f"{given} ALL ON TABLES TO mallory",
+        f"{given} ALL ON FUNCTIONS TO mallory",
+        f"{given} ALL ON SEQUENCES TO mallory",
+        f"{given} ALL ON TYPES TO mallory",
+        f"{given} ALL ON SCHEMAS TO mallory",
+    )
     held = site.rows(
         "SELECT relname FROM pg_class WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind IN ('r', 'S') "
         "AND (has_table_privilege('mallory', oid, 'SELECT') OR has_table_privilege('mallory', oid, 'UPDATE')) UNION ALL "
         "SELECT proname FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace AND proname ~ '^_(enter|store$|acting)' "
         "AND has_function_privilege('mallory', oid, 'EXECUTE') UNION ALL "
         "SELECT typname FROM pg_type WHERE typnamespace = 'pgmnemo'::regnamespace AND typtype = 'c' "
-        "AND has_type_privilege('mallory', oid, 'USAGE')")  # fmt: skip
+        "AND has_type_privilege('mallory', oid, 'USAGE')"
+    )
     assert held == []
     assert site.rows("SELECT has_schema_privilege('mallory', 'pgmnemo', 'CREATE')") == [(False,)]
 
 
 def test_an_update_refuses_what_a_stranger_put_into_the_schema(server: Server) -> None:
     """In 0.3.1 a stranger who made the schema first could put functions of his own beside ours."""
-    server.create("planted", "CREATE SCHEMA pgmnemo AUTHORIZATION mallory", "GRANT ALL ON SCHEMA pgmnemo TO PUBLIC")
+    server.create(
+        "planted", "CREATE SCHEMA pgmnemo AUTHORIZATION mallory", "GRANT ALL ON SCHEMA pgmnemo TO PUBLIC"
+    )
     overload = "CREATE FUNCTION pgmnemo._importance(level smallint) RETURNS float8 LANGUAGE sql AS 'SELECT 1::float8'"
     with server.connect("planted", "keeper") as keeper, server.connect("planted", "mallory") as mallory:
         keeper.execute(f"CREATE EXTENSION pgmnemo VERSION '{REVIEWED}'")
         mallory.execute(overload)
-        with pytest.raises(errors.InsufficientPrivilege, match=r"pgmnemo\._importance\(smallint\), schema pgmnemo"):
+        with pytest.raises(
+            errors.InsufficientPrivilege, match=r"pgmnemo\._importance\(smallint\), schema pgmnemo"
+        ):
             keeper.execute("ALTER EXTENSION pgmnemo UPDATE")
         mallory.execute("DROP FUNCTION pgmnemo._importance(smallint)")
     with server.connect("planted") as root:
@@ -129,19 +160,40 @@ def test_an_update_refuses_what_a_stranger_put_into_the_schema(server: Server) -
             mallory.execute(overload)
 
 
-@pytest.mark.parametrize("setting", ["standard_conforming_strings = off", "quote_all_identifiers = on",
-                                     "transform_null_equals = on", "array_nulls = off", "DateStyle = 'SQL, DMY'",
-                                     "plpgsql.extra_errors = 'all'", "bytea_output = escape"])  # fmt: skip
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "standard_conforming_strings = off",
+        "quote_all_identifiers = on",
+        "transform_null_equals = on",
+        "array_nulls = off",
+        "DateStyle = 'SQL, DMY'",
+        "plpgsql.extra_errors = 'all'",
+        "bytea_output = escape",
+    ],
+)
 def test_answers_are_the_same_under_any_setting(ours: Site, setting: str) -> None:
     question = "what's in the river of May 2023? \\ 'quoted'"
     usual, odd = ours.connect("alice", A), ours.connect("alice", A)
     odd.execute(f"SET {setting}")
     ours.store(usual, A, "other", "It's a \\ river in May", occurred_at="2023-05-08")
     now = "as_of => '2025-01-01'"
-    answers = [client.execute(f"SELECT r::text FROM pgmnemo.recall(%s, query_text => %s, {now}) r", (A, question.replace("\\", "/"))).fetchall()
-               for client in (usual, odd)] if "DateStyle" not in setting else [
-        client.execute(f"SELECT external_id, score FROM pgmnemo.recall(%s, query_text => %s, {now})", (A, question)).fetchall()
-        for client in (usual, odd)]  # fmt: skip
+    answers = (
+        [
+            client.execute(
+                f"SELECT r::text FROM pgmnemo.recall(%s, query_text => %s, {now}) r",
+                (A, question.replace("\\", "/")),
+            ).fetchall()
+            for client in (usual, odd)
+        ]
+        if "DateStyle" not in setting
+        else [
+            client.execute(
+                f"SELECT external_id, score FROM pgmnemo.recall(%s, query_text => %s, {now})", (A, question)
+            ).fetchall()
+            for client in (usual, odd)
+        ]
+    )
     assert answers[0] == answers[1]
 
 
@@ -151,7 +203,11 @@ def test_a_dump_goes_back_to_its_owner(ours: Site) -> None:
     ours.server.create("brought")
     with ours.server.connect("brought", "keeper") as keeper:
         keeper.execute("CREATE EXTENSION pgmnemo")
-    said = [line for line in ours.server.program("psql", "brought", "-q", given=text).splitlines() if "ERROR" in line]
+    said = [
+        line
+        for line in ours.server.program("psql", "brought", "-q", given=text).splitlines()
+        if "ERROR" in line
+    ]
     assert said == ['ERROR:  schema "pgmnemo" already exists']
     with ExitStack() as stack:
         copy = Site(ours.server, OURS, "brought", stack)
