@@ -361,6 +361,8 @@ CREATE TABLE pgmnemo.vector_graph (
     shared    boolean NOT NULL DEFAULT false
 );
 INSERT INTO pgmnemo.vector_graph VALUES (NULL, false);
+-- One tenant at most, whatever snapshot a claim was made with.
+CREATE UNIQUE INDEX vector_graph_one ON pgmnemo.vector_graph ((true)) WHERE tenant_id IS NOT NULL;
 
 COMMENT ON TABLE pgmnemo.vector_graph IS 'a row to lock while a tenant claims the HNSW indexes (NULL, false), and who has them: one tenant, or shared by all';
 COMMENT ON COLUMN pgmnemo.vector_graph.tenant_id IS 'the tenant whose vectors they hold';
@@ -1629,8 +1631,8 @@ BEGIN
     IF NOT FOUND OR EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared OR g.tenant_id IS NOT NULL) THEN
         RETURN false;
     END IF;
-    INSERT INTO pgmnemo.vector_graph VALUES (tenant, false);
-    RETURN true;
+    INSERT INTO pgmnemo.vector_graph VALUES (tenant, false) ON CONFLICT DO NOTHING;
+    RETURN FOUND;
 END
 $$;
 -- The cosine of a stored vector and a direction of unit length: in half precision lengths are 1 but for rounding.
@@ -3682,6 +3684,7 @@ ALTER TABLE pgmnemo.tenant ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 -- Not forced and without a policy: nobody but the owner sees a row, not even who may read all data.
 ALTER TABLE pgmnemo.caller_key ENABLE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.tenant_grant ENABLE ROW LEVEL SECURITY;
+ALTER TABLE pgmnemo.vector_graph ENABLE ROW LEVEL SECURITY;
 CREATE POLICY acting_tenant ON pgmnemo.lesson
     USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
 CREATE POLICY acting_tenant ON pgmnemo.lesson_edge

@@ -103,8 +103,14 @@ class Site:
     def store(self, client: Connection, tenant: UUID, key: str, text: str, **attributes: object) -> Any:
         casts = {"embedding": "::real[]", "passage_embeddings": "::vector[]", "passages": "::text[]"}
         names = "".join(f", {name} => %s{casts.get(name, '')}" for name in attributes)
-        return self._verb(client, tenant, "store_lesson", "store", f"%s, %s, %s{names}",
-                          (PROJECT, key, text, *attributes.values()))[0][0]  # fmt: skip
+        return self._verb(
+            client,
+            tenant,
+            "store_lesson",
+            "store",
+            f"%s, %s, %s{names}",
+            (PROJECT, key, text, *attributes.values()),
+        )[0][0]
 
     def recall(
         self,
@@ -114,17 +120,24 @@ class Site:
         vector: Sequence[float] | None = None,
         k: int = 10,
     ) -> list[str]:
-        rows = self._verb(client, tenant, "recall_lessons", "recall", "%s::real[], %s, %s", (vector, k, text),
-                          "external_id")  # fmt: skip
+        rows = self._verb(
+            client, tenant, "recall_lessons", "recall", "%s::real[], %s, %s", (vector, k, text), "external_id"
+        )
         return [row[0] for row in rows]
 
     def check(self, client: Connection, tenant: UUID) -> list[tuple[Any, ...]]:
         return self._verb(client, tenant, "check_index", "check", "", ())
 
     def _verb(
-        self, client: Connection, tenant: UUID, old: str, new: str, arguments: str, values: tuple[Any, ...],
+        self,
+        client: Connection,
+        tenant: UUID,
+        old: str,
+        new: str,
+        arguments: str,
+        values: tuple[Any, ...],
         columns: str = "*",
-    ) -> list[tuple[Any, ...]]:  # fmt: skip
+    ) -> list[tuple[Any, ...]]:
         if self.old:
             client.execute("SELECT set_config('pgmnemo.tenant_id', %s, false)", (str(tenant),))
             return client.execute(f"SELECT {columns} FROM pgmnemo.{old}({arguments})", values).fetchall()

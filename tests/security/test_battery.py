@@ -18,38 +18,94 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from tests.security.attacked import A, B, OURS, PROJECT, Site, vector
+from tests.security.attacked import OURS, PROJECT, A, B, Site, vector
 from tests.security.test_findings import MARKS, plant
 
 Attempt = tuple[str, tuple[Any, ...]]
 TABLES = ("lesson", "passage", "posting", "lesson_edge", "tenant", "tenant_grant", "caller_key")
 VIEWS = ("lessons", "passages", "edges", "postings", "calling")
-MODES = ("ACCESS SHARE", "ROW SHARE", "ROW EXCLUSIVE", "SHARE UPDATE EXCLUSIVE", "SHARE", "SHARE ROW EXCLUSIVE",
-         "EXCLUSIVE", "ACCESS EXCLUSIVE")  # fmt: skip
+MODES = (
+    "ACCESS SHARE",
+    "ROW SHARE",
+    "ROW EXCLUSIVE",
+    "SHARE UPDATE EXCLUSIVE",
+    "SHARE",
+    "SHARE ROW EXCLUSIVE",
+    "EXCLUSIVE",
+    "ACCESS EXCLUSIVE",
+)
 C = UUID(int=0xC3 << 80)  # granted to crew, of which heir inherits and bare does not
 SECRETS = {A: ("alpharetta", "key-of-a"), B: ("bratislava", "key-of-b"), C: ("casablanca", "key-of-c")}
 REACHES = {
-    "alice": {A}, "bob": {B}, "dual": {A, B}, "mallory": set(), "crew": {C}, "heir": {C}, "bare": set(),
-    "veteran": {A}, "newcomer": set(), "revenant": set(),
-}  # fmt: skip
+    "alice": {A},
+    "bob": {B},
+    "dual": {A, B},
+    "mallory": set(),
+    "crew": {C},
+    "heir": {C},
+    "bare": set(),
+    "veteran": {A},
+    "newcomer": set(),
+    "revenant": set(),
+}
 SETTINGS = (
-    "search_path = mallory, public, pg_temp, pg_catalog", "search_path = ''", "row_security = off",
-    "hnsw.ef_search = 1", "hnsw.iterative_scan = off", "hnsw.max_scan_tuples = 1", "standard_conforming_strings = off",
-    "quote_all_identifiers = on", "plan_cache_mode = force_custom_plan", "plan_cache_mode = force_generic_plan",
-    "enable_indexscan = off", "enable_indexonlyscan = off", "enable_bitmapscan = off", "enable_seqscan = off",
-    "enable_sort = off", "work_mem = '64kB'", "DateStyle = 'SQL, DMY'", "bytea_output = escape", "client_min_messages = debug5",
-    "debug_print_plan = on", "debug_parallel_query = on", "default_text_search_config = 'pg_catalog.simple'",
-    "transform_null_equals = on", "array_nulls = off", "TimeZone = 'Asia/Kathmandu'", "IntervalStyle = sql_standard",
-    "extra_float_digits = -15", "default_transaction_isolation = serializable", "default_transaction_read_only = on",
-    "plpgsql.extra_errors = 'all'", "plpgsql.variable_conflict = use_variable", "track_functions = 'all'",
-    "session_replication_role = replica", "xmloption = document", "jit = on", "geqo_threshold = 2", "join_collapse_limit = 1",
-    "constraint_exclusion = on", "escape_string_warning = on", "backslash_quote = on", "lc_messages = 'C'",
-    "pgmnemo.acting_tenant = '{victim}'", "pgmnemo.tenant_id = '{victim}'", "pgmnemo.gate_strict = 'x'",
-    "pgmnemo.text_config = 'pg_temp.c'", "pgmnemo.text_config = '0'", "pgmnemo.statistics_scope = 'tenant'",
-    "pgmnemo.exact_scan_limit = 0", "pgmnemo.ef_search = 1", "pgmnemo.pool_depth = 1", "pgmnemo.pool_depth = 'NaN'",
-    "pgmnemo.bm25_k1 = 'Infinity'", "pgmnemo.graph_seeds = -1", "pgmnemo.bypass_notice = off",
-    "pgmnemo.caller = '(bob,x)'", "pgmnemo.upgrading_role = 'keeper'",
-)  # fmt: skip
+    "search_path = mallory, public, pg_temp, pg_catalog",
+    "search_path = ''",
+    "row_security = off",
+    "hnsw.ef_search = 1",
+    "hnsw.iterative_scan = off",
+    "hnsw.max_scan_tuples = 1",
+    "standard_conforming_strings = off",
+    "quote_all_identifiers = on",
+    "plan_cache_mode = force_custom_plan",
+    "plan_cache_mode = force_generic_plan",
+    "enable_indexscan = off",
+    "enable_indexonlyscan = off",
+    "enable_bitmapscan = off",
+    "enable_seqscan = off",
+    "enable_sort = off",
+    "work_mem = '64kB'",
+    "DateStyle = 'SQL, DMY'",
+    "bytea_output = escape",
+    "client_min_messages = debug5",
+    "debug_print_plan = on",
+    "debug_parallel_query = on",
+    "default_text_search_config = 'pg_catalog.simple'",
+    "transform_null_equals = on",
+    "array_nulls = off",
+    "TimeZone = 'Asia/Kathmandu'",
+    "IntervalStyle = sql_standard",
+    "extra_float_digits = -15",
+    "default_transaction_isolation = serializable",
+    "default_transaction_read_only = on",
+    "plpgsql.extra_errors = 'all'",
+    "plpgsql.variable_conflict = use_variable",
+    "track_functions = 'all'",
+    "session_replication_role = replica",
+    "xmloption = document",
+    "jit = on",
+    "geqo_threshold = 2",
+    "join_collapse_limit = 1",
+    "constraint_exclusion = on",
+    "escape_string_warning = on",
+    "backslash_quote = on",
+    "lc_messages = 'C'",
+    "pgmnemo.acting_tenant = '{victim}'",
+    "pgmnemo.tenant_id = '{victim}'",
+    "pgmnemo.gate_strict = 'x'",
+    "pgmnemo.text_config = 'pg_temp.c'",
+    "pgmnemo.text_config = '0'",
+    "pgmnemo.statistics_scope = 'tenant'",
+    "pgmnemo.exact_scan_limit = 0",
+    "pgmnemo.ef_search = 1",
+    "pgmnemo.pool_depth = 1",
+    "pgmnemo.pool_depth = 'NaN'",
+    "pgmnemo.bm25_k1 = 'Infinity'",
+    "pgmnemo.graph_seeds = -1",
+    "pgmnemo.bypass_notice = off",
+    "pgmnemo.caller = '(bob,x)'",
+    "pgmnemo.upgrading_role = 'keeper'",
+)
 
 
 @dataclass
@@ -126,9 +182,9 @@ class Battery:
     def state(self) -> list[tuple[Any, ...]]:
         return self.site.rows(
             "SELECT 'lesson', tenant_id, md5(string_agg(l::text, ',' ORDER BY id)) FROM pgmnemo.lesson l GROUP BY 2 UNION ALL "
-            "SELECT 'passage', tenant_id, md5(string_agg(p::text, ',' ORDER BY lesson_id, number)) FROM pgmnemo.passage p GROUP BY 2 UNION ALL "  # noqa: E501
-            "SELECT 'posting', tenant_id, md5(string_agg(p::text, ',' ORDER BY project_id, lexeme, lesson_ids)) FROM pgmnemo.posting p GROUP BY 2 UNION ALL "  # noqa: E501
-            "SELECT 'edge', tenant_id, md5(string_agg(e::text, ',' ORDER BY source_id, target_id)) FROM pgmnemo.lesson_edge e GROUP BY 2 UNION ALL "  # noqa: E501
+            "SELECT 'passage', tenant_id, md5(string_agg(p::text, ',' ORDER BY lesson_id, number)) FROM pgmnemo.passage p GROUP BY 2 UNION ALL "
+            "SELECT 'posting', tenant_id, md5(string_agg(p::text, ',' ORDER BY project_id, lexeme, lesson_ids)) FROM pgmnemo.posting p GROUP BY 2 UNION ALL "
+            "SELECT 'edge', tenant_id, md5(string_agg(e::text, ',' ORDER BY source_id, target_id)) FROM pgmnemo.lesson_edge e GROUP BY 2 UNION ALL "
             "SELECT 'grant', NULL, md5(string_agg(g::text, ',' ORDER BY tenant_id, grantee::text)) FROM pgmnemo.tenant_grant g UNION ALL "
             "SELECT 'key', NULL, md5(key::text) FROM pgmnemo.caller_key UNION ALL "
             "SELECT 'objects', NULL, md5(string_agg(pg_describe_object(classid, objid, objsubid), ',' ORDER BY 1)) "
@@ -172,9 +228,15 @@ def battery(make_site: Callable[..., Site]) -> Iterator[Battery]:
         with site.connect(role, tenant, **{"pgmnemo.exact_scan_limit": 0}) as client:
             word, key = SECRETS[tenant]
             for n in range(4):
-                site.store(client, tenant, f"{key}-{n}", f"the {word} river {n}", embedding=vector(n, 1, 2),
-                           passages=[f"the {word}", f"river {n}"],
-                           passage_embeddings=[str(vector(n, 2)), str(vector(2, n, 1))])  # fmt: skip
+                site.store(
+                    client,
+                    tenant,
+                    f"{key}-{n}",
+                    f"the {word} river {n}",
+                    embedding=vector(n, 1, 2),
+                    passages=[f"the {word}", f"river {n}"],
+                    passage_embeddings=[str(vector(n, 2)), str(vector(2, n, 1))],
+                )
             client.execute(
                 "SELECT pgmnemo.link(%s, %s, %s, %s, 'follows')", (tenant, PROJECT, f"{key}-0", f"{key}-1")
             )
@@ -197,36 +259,67 @@ def on_tables(role: str) -> Iterator[tuple[str, list[str], bool]]:
             yield "SELECT", [setting, f"SELECT * FROM {name}"], False
             yield "SELECT", [setting, f"SELECT count(*) FROM {name}"], False
         for statement in (
-            f"SELECT * FROM {name} FOR UPDATE", f"SELECT * FROM {name} FOR KEY SHARE", f"SELECT * FROM {name} TABLESAMPLE SYSTEM (100)",
-            f"TABLE {name}", f"SELECT ctid, xmin FROM {name}", f"COPY {name} TO STDOUT",
-            f"INSERT INTO {name} DEFAULT VALUES", f"INSERT INTO {name} SELECT * FROM {name}",
-            f"DELETE FROM {name}", f"TRUNCATE {name}", f"TRUNCATE {name} CASCADE",
+            f"SELECT * FROM {name} FOR UPDATE",
+            f"SELECT * FROM {name} FOR KEY SHARE",
+            f"SELECT * FROM {name} TABLESAMPLE SYSTEM (100)",
+            f"TABLE {name}",
+            f"SELECT ctid, xmin FROM {name}",
+            f"COPY {name} TO STDOUT",
+            f"INSERT INTO {name} DEFAULT VALUES",
+            f"INSERT INTO {name} SELECT * FROM {name}",
+            f"DELETE FROM {name}",
+            f"TRUNCATE {name}",
+            f"TRUNCATE {name} CASCADE",
             f"MERGE INTO {name} t USING (SELECT 1) s ON true WHEN MATCHED THEN DELETE",
-            f"EXPLAIN SELECT * FROM {name}", f"EXPLAIN ANALYZE SELECT * FROM {name}", f"EXPLAIN (VERBOSE, FORMAT JSON) DELETE FROM {name}",
+            f"EXPLAIN SELECT * FROM {name}",
+            f"EXPLAIN ANALYZE SELECT * FROM {name}",
+            f"EXPLAIN (VERBOSE, FORMAT JSON) DELETE FROM {name}",
             f"CREATE TRIGGER t BEFORE INSERT ON {name} FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
-            f"CREATE RULE r AS ON INSERT TO {name} DO ALSO NOTHING", f"CREATE INDEX ON {name} ((1))",
-            f"CREATE STATISTICS mallory.s_{role} ON (1), (2) FROM {name}", f"CREATE POLICY p ON {name} USING (true)",
-            f"CREATE TABLE {own} (LIKE {name} INCLUDING ALL)", f"CREATE TABLE {own} () INHERITS ({name})",
-            f"CREATE TABLE {own} AS TABLE {name}", f"CREATE VIEW {own} AS SELECT * FROM {name}; SELECT * FROM {own}",
+            f"CREATE RULE r AS ON INSERT TO {name} DO ALSO NOTHING",
+            f"CREATE INDEX ON {name} ((1))",
+            f"CREATE STATISTICS mallory.s_{role} ON (1), (2) FROM {name}",
+            f"CREATE POLICY p ON {name} USING (true)",
+            f"CREATE TABLE {own} (LIKE {name} INCLUDING ALL)",
+            f"CREATE TABLE {own} () INHERITS ({name})",
+            f"CREATE TABLE {own} AS TABLE {name}",
+            f"CREATE VIEW {own} AS SELECT * FROM {name}; SELECT * FROM {own}",
             f"CREATE MATERIALIZED VIEW {own} AS SELECT * FROM {name}",
             f"CREATE TABLE {own} (t uuid, i bigint, FOREIGN KEY (t, i) REFERENCES {name})",
-            f"ALTER TABLE {name} DISABLE ROW LEVEL SECURITY", f"ALTER TABLE {name} NO FORCE ROW LEVEL SECURITY",
-            f"ALTER TABLE {name} OWNER TO {role}", f"ALTER TABLE {name} ADD COLUMN x int", f"ALTER TABLE {name} DISABLE TRIGGER ALL",
-            f"ALTER TABLE {name} SET (security_barrier = false)", f"DROP TABLE {name} CASCADE", f"DROP VIEW {name} CASCADE",
-            f"COMMENT ON TABLE {name} IS 'x'", f"GRANT ALL ON {name} TO {role}", f"REASSIGN OWNED BY keeper TO {role}",
-            f"ANALYZE {name}", f"CLUSTER {name}", f"REINDEX TABLE {name}", f"REFRESH MATERIALIZED VIEW {name}",
-            f"SELECT pg_catalog.query_to_xml('TABLE {name}', true, false, '')", f"SELECT pg_catalog.table_to_xml('{name}', true, false, '')",
+            f"ALTER TABLE {name} DISABLE ROW LEVEL SECURITY",
+            f"ALTER TABLE {name} NO FORCE ROW LEVEL SECURITY",
+            f"ALTER TABLE {name} OWNER TO {role}",
+            f"ALTER TABLE {name} ADD COLUMN x int",
+            f"ALTER TABLE {name} DISABLE TRIGGER ALL",
+            f"ALTER TABLE {name} SET (security_barrier = false)",
+            f"DROP TABLE {name} CASCADE",
+            f"DROP VIEW {name} CASCADE",
+            f"COMMENT ON TABLE {name} IS 'x'",
+            f"GRANT ALL ON {name} TO {role}",
+            f"REASSIGN OWNED BY keeper TO {role}",
+            f"ANALYZE {name}",
+            f"CLUSTER {name}",
+            f"REINDEX TABLE {name}",
+            f"REFRESH MATERIALIZED VIEW {name}",
+            f"SELECT pg_catalog.query_to_xml('TABLE {name}', true, false, '')",
+            f"SELECT pg_catalog.table_to_xml('{name}', true, false, '')",
             f"SELECT * FROM pg_catalog.pg_get_statisticsobjdef_columns('{name}'::regclass)",
-            f"DECLARE c CURSOR WITH HOLD FOR TABLE {name}; FETCH ALL FROM c", f"PREPARE p_{table} AS TABLE {name}",
-        ):  # fmt: skip
-            yield statement.split()[0], [part for part in statement.split("; ")], True
+            f"DECLARE c CURSOR WITH HOLD FOR TABLE {name}; FETCH ALL FROM c",
+            f"PREPARE p_{table} AS TABLE {name}",
+        ):
+            yield statement.split()[0], list(statement.split("; ")), True
         for mode in MODES:
             yield "LOCK", [f"LOCK TABLE {name} IN {mode} MODE NOWAIT"], True
 
 
-FORGED = ("NULL", "ROW('{owner}', NULL)::pgmnemo.caller", "ROW(NULL, NULL)::pgmnemo.caller",
-          "ROW('{owner}', '\\x00')::pgmnemo.caller", "(SELECT ROW('{owner}', c.proof)::pgmnemo.caller FROM pgmnemo.calling c)",
-          "pgmnemo._caller()", "ROW('{owner}', mallory.lend())::pgmnemo.caller")  # fmt: skip
+FORGED = (
+    "NULL",
+    "ROW('{owner}', NULL)::pgmnemo.caller",
+    "ROW(NULL, NULL)::pgmnemo.caller",
+    "ROW('{owner}', '\\x00')::pgmnemo.caller",
+    "(SELECT ROW('{owner}', c.proof)::pgmnemo.caller FROM pgmnemo.calling c)",
+    "pgmnemo._caller()",
+    "ROW('{owner}', mallory.lend())::pgmnemo.caller",
+)
 OWNERS = {A: "alice", B: "bob", C: "crew"}
 
 
@@ -239,12 +332,24 @@ def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
             continue
         key = SECRETS[tenant][1][:-1] + SECRETS[tenant][1][-1] + "-0"
         calls = {
-            "recall": "query_text => 'river'", "explain": f"'{PROJECT}', '{key}', query_text => 'river'", "list_lessons": "",
-            "list_passages": "", "list_edges": "", "list_postings": "", "check": "", "repair": "", "compact": "", "index": "",
-            "forget": f"'{PROJECT}', '{key}', true", "forget_all": "", "store": f"'{PROJECT}', 'key', 'planted'",
-            "store_set": set_of, "store_passages": "1, '{x}'", "link": f"'{PROJECT}', '{key}', '{key[:-1]}1', 'x'",
+            "recall": "query_text => 'river'",
+            "explain": f"'{PROJECT}', '{key}', query_text => 'river'",
+            "list_lessons": "",
+            "list_passages": "",
+            "list_edges": "",
+            "list_postings": "",
+            "check": "",
+            "repair": "",
+            "compact": "",
+            "index": "",
+            "forget": f"'{PROJECT}', '{key}', true",
+            "forget_all": "",
+            "store": f"'{PROJECT}', 'key', 'planted'",
+            "store_set": set_of,
+            "store_passages": "1, '{x}'",
+            "link": f"'{PROJECT}', '{key}', '{key[:-1]}1', 'x'",
             "unlink": f"'{PROJECT}', '{key}', '{key[:-1]}1', 'follows'",
-        }  # fmt: skip
+        }
         for verb, arguments in calls.items():
             given = f"'{tenant}'" + (f", {arguments}" if arguments else "")
             yield "verb by argument", [f"SELECT * FROM pgmnemo.{verb}({given})"], True
@@ -261,14 +366,26 @@ def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
                     False,
                 )
         session = {
-            "recall_lessons": "query_text => 'river'", "explain_recall": f"'{PROJECT}', '{key}', query_text => 'river'",
-            "check_index": "", "repair_index": "", "compact_postings": "", "index_lessons": "", "forget_tenant": "",
-            "forget_project": f"'{PROJECT}'", "forget_lesson": f"'{PROJECT}', '{key}', true",
-            "store_lesson": f"'{PROJECT}', 'key', 'planted'", "store_lessons": set_of, "add_passages": "1, '{x}'",
-            "link_lessons": f"'{PROJECT}', '{key}', '{key[:-1]}1', 'x'", "current_tenant": "", "list_grants": "",
-            "unlink_lessons": f"'{PROJECT}', '{key}', '{key[:-1]}1', 'follows'", "open_staging": "", "store_staged": "",
+            "recall_lessons": "query_text => 'river'",
+            "explain_recall": f"'{PROJECT}', '{key}', query_text => 'river'",
+            "check_index": "",
+            "repair_index": "",
+            "compact_postings": "",
+            "index_lessons": "",
+            "forget_tenant": "",
+            "forget_project": f"'{PROJECT}'",
+            "forget_lesson": f"'{PROJECT}', '{key}', true",
+            "store_lesson": f"'{PROJECT}', 'key', 'planted'",
+            "store_lessons": set_of,
+            "add_passages": "1, '{x}'",
+            "link_lessons": f"'{PROJECT}', '{key}', '{key[:-1]}1', 'x'",
+            "current_tenant": "",
+            "list_grants": "",
+            "unlink_lessons": f"'{PROJECT}', '{key}', '{key[:-1]}1', 'follows'",
+            "open_staging": "",
+            "store_staged": "",
             "list_settings": "",
-        }  # fmt: skip
+        }
         for verb, arguments in session.items():
             settings = [
                 f"SET LOCAL pgmnemo.tenant_id = '{tenant}'",
@@ -277,8 +394,13 @@ def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
             yield "verb by setting", [*settings, f"SELECT * FROM pgmnemo.{verb}({arguments})"], False
         for view in VIEWS:
             yield "view by setting", [*settings, f"SELECT * FROM pgmnemo.{view}"], False
-        for become in (f"SET ROLE {OWNERS[tenant]}", f"SET SESSION AUTHORIZATION {OWNERS[tenant]}", "SET ROLE keeper",
-                       "RESET ROLE", "SET ROLE NONE"):  # fmt: skip
+        for become in (
+            f"SET ROLE {OWNERS[tenant]}",
+            f"SET SESSION AUTHORIZATION {OWNERS[tenant]}",
+            "SET ROLE keeper",
+            "RESET ROLE",
+            "SET ROLE NONE",
+        ):
             yield "another role", [become, f"SELECT * FROM pgmnemo.list_lessons('{tenant}')"], False
         left = f"DO $$ BEGIN PERFORM pgmnemo.recall('{tenant}', query_text => 'x'); EXCEPTION WHEN OTHERS THEN NULL; END $$"
         yield (
@@ -286,13 +408,28 @@ def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
             [f"SET LOCAL pgmnemo.acting_tenant = '{tenant}'", left, "TABLE pgmnemo.lesson"],
             False,
         )
-        staged = ["CREATE TEMPORARY TABLE lesson_staging AS SELECT (NULL::pgmnemo.lesson_input).* LIMIT 0",
-                  f"COMMENT ON TABLE pg_temp.lesson_staging IS '{tenant}'",
-                  f"INSERT INTO lesson_staging (project_id, external_id, content) VALUES ('{PROJECT}', 'key', 'planted')",
-                  "SELECT * FROM pgmnemo.store_staged()"]  # fmt: skip
+        staged = [
+            "CREATE TEMPORARY TABLE lesson_staging AS SELECT (NULL::pgmnemo.lesson_input).* LIMIT 0",
+            f"COMMENT ON TABLE pg_temp.lesson_staging IS '{tenant}'",
+            f"INSERT INTO lesson_staging (project_id, external_id, content) VALUES ('{PROJECT}', 'key', 'planted')",
+            "SELECT * FROM pgmnemo.store_staged()",
+        ]
         yield "staging by hand", staged, False
-    for helper in ("_enter", "_leave", "_reaches", "_proved", "_lock_tenant", "_store", "_settings", "_add_postings",
-                   "_remove_postings", "_vector_rows", "_keyword_leg", "_scope", "_lesson_id"):  # fmt: skip
+    for helper in (
+        "_enter",
+        "_leave",
+        "_reaches",
+        "_proved",
+        "_lock_tenant",
+        "_store",
+        "_settings",
+        "_add_postings",
+        "_remove_postings",
+        "_vector_rows",
+        "_keyword_leg",
+        "_scope",
+        "_lesson_id",
+    ):
         for count in range(5):
             yield "helper", [f"SELECT pgmnemo.{helper}({', '.join(['NULL'] * count)})"], False
     for owners in (
@@ -307,9 +444,25 @@ def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
 
 def on_catalogues(role: str) -> Iterator[tuple[str, list[str], bool]]:
     """What PostgreSQL itself knows of rows, and the objects of the extension."""
-    for view in ("pg_stats", "pg_stats_ext", "pg_stats_ext_exprs", "pg_statistic", "pg_statistic_ext_data", "pg_sequences",
-                 "pg_stat_activity", "pg_prepared_statements", "pg_cursors", "pg_stat_statements", "pg_locks", "pg_policies",
-                 "pg_description", "pg_largeobject", "pg_stat_xact_user_functions", "pg_db_role_setting", "pg_replication_slots"):  # fmt: skip
+    for view in (
+        "pg_stats",
+        "pg_stats_ext",
+        "pg_stats_ext_exprs",
+        "pg_statistic",
+        "pg_statistic_ext_data",
+        "pg_sequences",
+        "pg_stat_activity",
+        "pg_prepared_statements",
+        "pg_cursors",
+        "pg_stat_statements",
+        "pg_locks",
+        "pg_policies",
+        "pg_description",
+        "pg_largeobject",
+        "pg_stat_xact_user_functions",
+        "pg_db_role_setting",
+        "pg_replication_slots",
+    ):
         yield (
             "catalogue",
             [
@@ -318,20 +471,43 @@ def on_catalogues(role: str) -> Iterator[tuple[str, list[str], bool]]:
             False,
         )
     for statement in (
-        "SELECT lastval()", "SELECT nextval('pgmnemo.lesson_id_seq')", "SELECT setval('pgmnemo.lesson_id_seq', 1)",
-        "SELECT last_value FROM pgmnemo.lesson_id_seq", "SELECT pg_sequence_last_value('pgmnemo.lesson_id_seq'::regclass) IS NOT NULL",
-        "ALTER SEQUENCE pgmnemo.lesson_id_seq RESTART", "ALTER EXTENSION pgmnemo UPDATE", "DROP EXTENSION pgmnemo CASCADE",
-        "DROP SCHEMA pgmnemo CASCADE", "ALTER SCHEMA pgmnemo RENAME TO x", "CREATE FUNCTION pgmnemo.recall(text) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        "SELECT lastval()",
+        "SELECT nextval('pgmnemo.lesson_id_seq')",
+        "SELECT setval('pgmnemo.lesson_id_seq', 1)",
+        "SELECT last_value FROM pgmnemo.lesson_id_seq",
+        "SELECT pg_sequence_last_value('pgmnemo.lesson_id_seq'::regclass) IS NOT NULL",
+        "ALTER SEQUENCE pgmnemo.lesson_id_seq RESTART",
+        "ALTER EXTENSION pgmnemo UPDATE",
+        "DROP EXTENSION pgmnemo CASCADE",
+        "DROP SCHEMA pgmnemo CASCADE",
+        "ALTER SCHEMA pgmnemo RENAME TO x",
+        "CREATE FUNCTION pgmnemo.recall(text) RETURNS int LANGUAGE sql AS 'SELECT 1'",
         "CREATE OR REPLACE FUNCTION pgmnemo._caller() RETURNS pgmnemo.caller LANGUAGE sql AS 'SELECT NULL::pgmnemo.caller'",
-        "CREATE TABLE pgmnemo.mine ()", "CREATE TYPE pgmnemo.mine AS ()", "CREATE OPERATOR pgmnemo.= (LEFTARG = uuid, RIGHTARG = uuid, FUNCTION = uuid_eq)",
-        "CREATE CAST (text AS pgmnemo.caller) WITH INOUT AS IMPLICIT", "ALTER FUNCTION pgmnemo.recall SECURITY INVOKER",
-        "ALTER FUNCTION pgmnemo._caller() SET search_path = mallory", "DROP FUNCTION pgmnemo._enter", "ALTER TYPE pgmnemo.caller ADD ATTRIBUTE x int",
-        "CREATE TABLE mallory.x OF pgmnemo.lesson_input", "CREATE TABLE mallory.x (y pgmnemo.caller)", "CREATE DOMAIN mallory.x AS pgmnemo.lesson",
-        "CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION mallory.trap()", "ALTER DEFAULT PRIVILEGES FOR ROLE keeper GRANT ALL ON TABLES TO PUBLIC",
-        "CREATE ROLE made IN ROLE bob", "GRANT bob TO CURRENT_USER", "ALTER ROLE bob RENAME TO other", "LOAD 'auto_explain'", "CREATE EXTENSION dblink",
-        "SELECT pg_read_file('PG_VERSION')", "COPY (SELECT 1) TO PROGRAM 'true'", "CREATE OPERATOR CLASS mallory.o DEFAULT FOR TYPE halfvec USING btree AS OPERATOR 1 <",
-        "CREATE PUBLICATION p FOR TABLE pgmnemo.lesson", "SELECT lo_import('/etc/passwd')", "VACUUM pgmnemo.lesson",
-    ):  # fmt: skip
+        "CREATE TABLE pgmnemo.mine ()",
+        "CREATE TYPE pgmnemo.mine AS ()",
+        "CREATE OPERATOR pgmnemo.= (LEFTARG = uuid, RIGHTARG = uuid, FUNCTION = uuid_eq)",
+        "CREATE CAST (text AS pgmnemo.caller) WITH INOUT AS IMPLICIT",
+        "ALTER FUNCTION pgmnemo.recall SECURITY INVOKER",
+        "ALTER FUNCTION pgmnemo._caller() SET search_path = mallory",
+        "DROP FUNCTION pgmnemo._enter",
+        "ALTER TYPE pgmnemo.caller ADD ATTRIBUTE x int",
+        "CREATE TABLE mallory.x OF pgmnemo.lesson_input",
+        "CREATE TABLE mallory.x (y pgmnemo.caller)",
+        "CREATE DOMAIN mallory.x AS pgmnemo.lesson",
+        "CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION mallory.trap()",
+        "ALTER DEFAULT PRIVILEGES FOR ROLE keeper GRANT ALL ON TABLES TO PUBLIC",
+        "CREATE ROLE made IN ROLE bob",
+        "GRANT bob TO CURRENT_USER",
+        "ALTER ROLE bob RENAME TO other",
+        "LOAD 'auto_explain'",
+        "CREATE EXTENSION dblink",
+        "SELECT pg_read_file('PG_VERSION')",
+        "COPY (SELECT 1) TO PROGRAM 'true'",
+        "CREATE OPERATOR CLASS mallory.o DEFAULT FOR TYPE halfvec USING btree AS OPERATOR 1 <",
+        "CREATE PUBLICATION p FOR TABLE pgmnemo.lesson",
+        "SELECT lo_import('/etc/passwd')",
+        "VACUUM pgmnemo.lesson",
+    ):
         yield "objects", [statement], True
 
 
@@ -345,16 +521,32 @@ def with_settings(role: str) -> Iterator[tuple[str, list[str], bool]]:
                 [*first, f"SELECT * FROM pgmnemo.recall('{victim}', query_text => 'river')"],
                 False,
             )
-            yield "setting", [*first, "SELECT * FROM pgmnemo.lessons", "SELECT * FROM pgmnemo.list_grants()",
-                              "SELECT * FROM pgmnemo.calling"], False  # fmt: skip
+            yield (
+                "setting",
+                [
+                    *first,
+                    "SELECT * FROM pgmnemo.lessons",
+                    "SELECT * FROM pgmnemo.list_grants()",
+                    "SELECT * FROM pgmnemo.calling",
+                ],
+                False,
+            )
         for own in sorted(REACHES[role], key=str):
             first = [f"SET LOCAL {setting}".replace("{victim}", str(B if own != B else A))]
             numbers = f"'{{{','.join(map(str, vector(1, 2)))}}}'::real[]"
-            yield "setting, own tenant", [
-                *first, f"SELECT * FROM pgmnemo.recall('{own}', {numbers}, query_text => 'the river', k => 100)",
-                f"SELECT pgmnemo.store('{own}', '{PROJECT}', 'mine', 'my river', {numbers})",
-                f"SELECT * FROM pgmnemo.check('{own}')", f"SELECT * FROM pgmnemo.list_passages('{own}')",
-                f"SELECT pgmnemo.repair('{own}')", f"SELECT pgmnemo.forget_all('{own}')"], False  # fmt: skip
+            yield (
+                "setting, own tenant",
+                [
+                    *first,
+                    f"SELECT * FROM pgmnemo.recall('{own}', {numbers}, query_text => 'the river', k => 100)",
+                    f"SELECT pgmnemo.store('{own}', '{PROJECT}', 'mine', 'my river', {numbers})",
+                    f"SELECT * FROM pgmnemo.check('{own}')",
+                    f"SELECT * FROM pgmnemo.list_passages('{own}')",
+                    f"SELECT pgmnemo.repair('{own}')",
+                    f"SELECT pgmnemo.forget_all('{own}')",
+                ],
+                False,
+            )
 
 
 @pytest.fixture
@@ -366,8 +558,10 @@ def planted(battery: Battery) -> Battery:
         for schema in ("public", "mallory"):
             for text in plant(None, schema):
                 mallory.execute((guarded % text).encode())
-        mallory.execute("CREATE FUNCTION mallory.lend() RETURNS bytea LANGUAGE sql SECURITY DEFINER "
-                        "AS 'SELECT proof FROM pgmnemo.calling'")  # fmt: skip
+        mallory.execute(
+            "CREATE FUNCTION mallory.lend() RETURNS bytea LANGUAGE sql SECURITY DEFINER "
+            "AS 'SELECT proof FROM pgmnemo.calling'"
+        )
     return battery
 
 
@@ -376,7 +570,7 @@ CREATE FUNCTION mallory.spring(what text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE tenant uuid;
 BEGIN
     INSERT INTO public.marks VALUES (current_user, what);
-    FOREACH tenant IN ARRAY '{%s}'::uuid[] LOOP
+    FOREACH tenant IN ARRAY '{{{}}}'::uuid[] LOOP
         BEGIN
             PERFORM pgmnemo.forget_all(tenant);
             INSERT INTO public.marks VALUES (current_user, what || ' forgot ' || tenant);
@@ -399,7 +593,7 @@ BEGIN PERFORM mallory.spring('trigger'); RETURN NEW; END $$;
 CREATE TRIGGER trap BEFORE INSERT ON mallory.filled FOR EACH ROW EXECUTE FUNCTION mallory.trap();
 CREATE RULE rule AS ON INSERT TO mallory.bait DO ALSO SELECT mallory.lent();
 GRANT ALL ON ALL TABLES IN SCHEMA mallory TO PUBLIC;
-""" % ",".join(map(str, (A, B, C)))
+""".format(",".join(map(str, (A, B, C))))
 
 
 def test_the_battery(planted: Battery, capsys: pytest.CaptureFixture[str]) -> None:
@@ -430,15 +624,34 @@ def spring_traps(battery: Battery) -> None:
     with site.connect("mallory") as mallory:
         mallory.execute(TRAP.encode())
     for role, statements in {
-        None: ("ANALYZE mallory.bait", "REINDEX TABLE mallory.bait", "VACUUM FULL mallory.bait", "CLUSTER mallory.bait USING bait_x",
-               "REINDEX INDEX mallory.bait_x", "VACUUM ANALYZE mallory.bait", "ANALYZE", "VACUUM pgmnemo.lesson",
-               "REINDEX TABLE pgmnemo.passage", "TABLE mallory.view", "INSERT INTO mallory.filled VALUES (1)"),
-        "keeper": ("ANALYZE pgmnemo.lesson", "ANALYZE", "TABLE mallory.view", "REINDEX TABLE pgmnemo.passage"),
-        "bob": ("TABLE mallory.view", "INSERT INTO mallory.filled VALUES (1)", "SELECT mallory.lent()",
-                f"SELECT pgmnemo.recall('{B}', query_text => 'river') ORDER BY mallory.lent()",
-                f"SELECT *, mallory.lent() FROM pgmnemo.list_lessons('{B}')",
-                f"SELECT pgmnemo.store('{B}', '{PROJECT}', 'key-of-b-0', 'x' || mallory.lent())"),
-    }.items():  # fmt: skip
+        None: (
+            "ANALYZE mallory.bait",
+            "REINDEX TABLE mallory.bait",
+            "VACUUM FULL mallory.bait",
+            "CLUSTER mallory.bait USING bait_x",
+            "REINDEX INDEX mallory.bait_x",
+            "VACUUM ANALYZE mallory.bait",
+            "ANALYZE",
+            "VACUUM pgmnemo.lesson",
+            "REINDEX TABLE pgmnemo.passage",
+            "TABLE mallory.view",
+            "INSERT INTO mallory.filled VALUES (1)",
+        ),
+        "keeper": (
+            "ANALYZE pgmnemo.lesson",
+            "ANALYZE",
+            "TABLE mallory.view",
+            "REINDEX TABLE pgmnemo.passage",
+        ),
+        "bob": (
+            "TABLE mallory.view",
+            "INSERT INTO mallory.filled VALUES (1)",
+            "SELECT mallory.lent()",
+            f"SELECT pgmnemo.recall('{B}', query_text => 'river') ORDER BY mallory.lent()",
+            f"SELECT *, mallory.lent() FROM pgmnemo.list_lessons('{B}')",
+            f"SELECT pgmnemo.store('{B}', '{PROJECT}', 'key-of-b-0', 'x' || mallory.lent())",
+        ),
+    }.items():
         with site.connect(role, B) as client:
             for statement in statements:
                 battery.tried["traps"] += 1

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from tests.security.attacked import A, B, OURS, PROJECT, REVIEWED, Server, Site, attempt
+from tests.security.attacked import OURS, PROJECT, REVIEWED, A, B, Server, Site, attempt, vector
 
 Make = Callable[..., Site]
 
@@ -77,12 +77,35 @@ def test_a_strangers_function_proves_its_owner_alone(ours: Site) -> None:
     assert bob.execute("SELECT alice.count(%s)", (A,)).fetchone() == (1,)  # as alice wants it
 
 
+def test_an_old_snapshot_claims_no_graph_that_another_has(ours: Site) -> None:
+    """alice waits in a transaction until bob has the graphs; his vectors and hers must not come into one."""
+    alice, bob = ours.connect("alice", A), ours.connect("bob", B)
+    for client in (alice, bob):
+        client.execute("SET pgmnemo.exact_scan_limit = 0")
+    with pytest.raises(errors.SerializationFailure), alice.transaction():
+        alice.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        alice.execute("SELECT 1")
+        ours.store(bob, B, "his", "a vector", embedding=vector(1))
+        ours.store(alice, A, "hers", "a vector", embedding=vector(1))
+    ours.store(alice, A, "hers", "a vector", embedding=vector(1))
+    assert ours.rows("SELECT tenant_id FROM pgmnemo.passage WHERE indexed") == [(B,)]
+
+
 @pytest.mark.parametrize("right", ["pg_read_all_data", "pg_write_all_data"])
 def test_who_reads_all_data_reads_no_secret_and_no_lesson(ours: Site, right: str) -> None:
     ours.run(f"GRANT {right} TO mallory")
     try:
         mallory = ours.connect("mallory", B, **{"pgmnemo.acting_tenant": B})
-        for table in ("caller_key", "tenant_grant", "lesson", "passage", "posting", "lesson_edge", "tenant"):
+        for table in (
+            "caller_key",
+            "tenant_grant",
+            "lesson",
+            "passage",
+            "posting",
+            "lesson_edge",
+            "tenant",
+            "vector_graph",
+        ):
             assert not attempt(mallory, f"SELECT * FROM pgmnemo.{table}")
             changed = attempt(
                 mallory, f"WITH gone AS (DELETE FROM pgmnemo.{table} RETURNING 1) SELECT count(*) FROM gone"
@@ -94,16 +117,22 @@ def test_who_reads_all_data_reads_no_secret_and_no_lesson(ours: Site, right: str
 
 def test_default_privileges_of_the_owner_give_nobody_a_table(make_site: Make) -> None:
     given = "ALTER DEFAULT PRIVILEGES FOR ROLE keeper GRANT"
-    site = make_site(OURS, f"{given} ALL ON TABLES TO mallory", f"{given} ALL ON FUNCTIONS TO mallory",
-                     f"{given} ALL ON SEQUENCES TO mallory", f"{given} ALL ON TYPES TO mallory",
-                     f"{given} ALL ON SCHEMAS TO mallory")  # fmt: skip
+    site = make_site(
+        OURS,
+        f"{given} ALL ON TABLES TO mallory",
+        f"{given} ALL ON FUNCTIONS TO mallory",
+        f"{given} ALL ON SEQUENCES TO mallory",
+        f"{given} ALL ON TYPES TO mallory",
+        f"{given} ALL ON SCHEMAS TO mallory",
+    )
     held = site.rows(
         "SELECT relname FROM pg_class WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind IN ('r', 'S') "
         "AND (has_table_privilege('mallory', oid, 'SELECT') OR has_table_privilege('mallory', oid, 'UPDATE')) UNION ALL "
         "SELECT proname FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace AND proname ~ '^_(enter|store$|acting)' "
         "AND has_function_privilege('mallory', oid, 'EXECUTE') UNION ALL "
         "SELECT typname FROM pg_type WHERE typnamespace = 'pgmnemo'::regnamespace AND typtype = 'c' "
-        "AND has_type_privilege('mallory', oid, 'USAGE')")  # fmt: skip
+        "AND has_type_privilege('mallory', oid, 'USAGE')"
+    )
     assert held == []
     assert site.rows("SELECT has_schema_privilege('mallory', 'pgmnemo', 'CREATE')") == [(False,)]
 
@@ -131,19 +160,40 @@ def test_an_update_refuses_what_a_stranger_put_into_the_schema(server: Server) -
             mallory.execute(overload)
 
 
-@pytest.mark.parametrize("setting", ["standard_conforming_strings = off", "quote_all_identifiers = on",
-                                     "transform_null_equals = on", "array_nulls = off", "DateStyle = 'SQL, DMY'",
-                                     "plpgsql.extra_errors = 'all'", "bytea_output = escape"])  # fmt: skip
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "standard_conforming_strings = off",
+        "quote_all_identifiers = on",
+        "transform_null_equals = on",
+        "array_nulls = off",
+        "DateStyle = 'SQL, DMY'",
+        "plpgsql.extra_errors = 'all'",
+        "bytea_output = escape",
+    ],
+)
 def test_answers_are_the_same_under_any_setting(ours: Site, setting: str) -> None:
     question = "what's in the river of May 2023? \\ 'quoted'"
     usual, odd = ours.connect("alice", A), ours.connect("alice", A)
     odd.execute(f"SET {setting}")
     ours.store(usual, A, "other", "It's a \\ river in May", occurred_at="2023-05-08")
     now = "as_of => '2025-01-01'"
-    answers = [client.execute(f"SELECT r::text FROM pgmnemo.recall(%s, query_text => %s, {now}) r", (A, question.replace("\\", "/"))).fetchall()
-               for client in (usual, odd)] if "DateStyle" not in setting else [
-        client.execute(f"SELECT external_id, score FROM pgmnemo.recall(%s, query_text => %s, {now})", (A, question)).fetchall()
-        for client in (usual, odd)]  # fmt: skip
+    answers = (
+        [
+            client.execute(
+                f"SELECT r::text FROM pgmnemo.recall(%s, query_text => %s, {now}) r",
+                (A, question.replace("\\", "/")),
+            ).fetchall()
+            for client in (usual, odd)
+        ]
+        if "DateStyle" not in setting
+        else [
+            client.execute(
+                f"SELECT external_id, score FROM pgmnemo.recall(%s, query_text => %s, {now})", (A, question)
+            ).fetchall()
+            for client in (usual, odd)
+        ]
+    )
     assert answers[0] == answers[1]
 
 
@@ -219,7 +269,8 @@ def test_a_role_that_no_policy_binds_is_told_so_at_each_call_unless_silenced(our
     root.add_notice_handler(lambda notice: said.append(notice.message_primary))
     for _ in range(2):
         root.execute("SELECT * FROM pgmnemo.list_lessons(%s)", (B,))
-    assert len(said) == 2 and all("no row-level security binds role postgres" in text for text in said)
+    assert len(said) == 2
+    assert all("no row-level security binds role postgres" in text for text in said)
     root.execute("SET pgmnemo.bypass_notice = off")
     assert root.execute("SELECT count(*) FROM pgmnemo.list_lessons(%s)", (B,)).fetchone() == (1,)
     assert len(said) == 2

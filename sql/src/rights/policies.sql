@@ -8,6 +8,7 @@ ALTER TABLE pgmnemo.tenant ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 -- Not forced and without a policy: nobody but the owner sees a row, not even who may read all data.
 ALTER TABLE pgmnemo.caller_key ENABLE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.tenant_grant ENABLE ROW LEVEL SECURITY;
+ALTER TABLE pgmnemo.vector_graph ENABLE ROW LEVEL SECURITY;
 CREATE POLICY acting_tenant ON pgmnemo.lesson
     USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
 CREATE POLICY acting_tenant ON pgmnemo.lesson_edge

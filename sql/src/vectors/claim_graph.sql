@@ -16,7 +16,7 @@ BEGIN
     IF NOT FOUND OR EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared OR g.tenant_id IS NOT NULL) THEN
         RETURN false;
     END IF;
-    INSERT INTO pgmnemo.vector_graph VALUES (tenant, false);
-    RETURN true;
+    INSERT INTO pgmnemo.vector_graph VALUES (tenant, false) ON CONFLICT DO NOTHING;
+    RETURN FOUND;
 END
 $$;
