@@ -7,6 +7,46 @@ SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
 SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
        set_config('role', pg_get_userbyid(e.extowner), true)
   FROM pg_extension e WHERE e.extname = 'pgmnemo';
+-- From here on verbs run with their owner's rights: what a stranger put into the schema must not.
+DO $$
+DECLARE
+    trusted oid[] := ARRAY(SELECT e.extowner FROM pg_extension e WHERE e.extname = 'pgmnemo'
+                            UNION SELECT r.oid FROM pg_roles r WHERE r.rolsuper);
+    planted text;
+BEGIN
+    SELECT string_agg(o.name, ', ' ORDER BY o.name) INTO planted
+      FROM (SELECT 'schema pgmnemo' AS name, n.nspowner AS owner FROM pg_namespace n WHERE n.nspname = 'pgmnemo'
+             UNION ALL
+            SELECT p.oid::regprocedure::text, p.proowner FROM pg_proc p WHERE p.pronamespace = 'pgmnemo'::regnamespace
+             UNION ALL
+            SELECT c.oid::regclass::text, c.relowner FROM pg_class c WHERE c.relnamespace = 'pgmnemo'::regnamespace
+             UNION ALL
+            SELECT t.oid::regtype::text, t.typowner FROM pg_type t WHERE t.typnamespace = 'pgmnemo'::regnamespace
+             UNION ALL
+            SELECT o.oid::regoperator::text, o.oprowner FROM pg_operator o
+             WHERE o.oprnamespace = 'pgmnemo'::regnamespace) o
+     WHERE o.owner <> ALL (trusted);
+    IF planted IS NOT NULL THEN
+        RAISE EXCEPTION 'not the extension''s owner''s, and could run in place of ours: %', planted
+        USING ERRCODE = 'insufficient_privilege',
+              HINT = 'Look at them, then drop or move them; ALTER SCHEMA pgmnemo OWNER TO the extension''s owner.';
+    END IF;
+END
+$$;
+-- Rights that the owner's default privileges, or a former owner, gave on the schema are not ours.
+DO $$
+DECLARE
+    other oid;
+BEGIN
+    REVOKE CREATE ON SCHEMA pgmnemo FROM PUBLIC;
+    FOR other IN
+        SELECT DISTINCT a.grantee FROM pg_namespace n, aclexplode(n.nspacl) a
+         WHERE n.nspname = 'pgmnemo' AND a.grantee NOT IN (0, n.nspowner)
+    LOOP
+        EXECUTE format('REVOKE CREATE ON SCHEMA pgmnemo FROM %I CASCADE', pg_get_userbyid(other));
+    END LOOP;
+END
+$$;
 LOCK TABLE pgmnemo.tenant_grant, pgmnemo.lesson, pgmnemo.lesson_edge, pgmnemo.passage, pgmnemo.posting
     IN ACCESS EXCLUSIVE MODE;
 
@@ -19,7 +59,7 @@ DROP POLICY own_tenant ON pgmnemo.posting;
 DROP POLICY own_grants ON pgmnemo.tenant_grant;
 DROP POLICY owner_grants ON pgmnemo.tenant_grant;
 DROP FUNCTION pgmnemo._ask, pgmnemo._best_sums, pgmnemo._candidates, pgmnemo._explain_passages, pgmnemo._explain_recallable,
-    pgmnemo._explain_score, pgmnemo._explain_terms, pgmnemo._fill, pgmnemo._graph_leg, pgmnemo._graph_proximity,
+    pgmnemo._exact_limit, pgmnemo._explain_score, pgmnemo._explain_terms, pgmnemo._fill, pgmnemo._graph_leg, pgmnemo._graph_proximity,
     pgmnemo._graph_rows, pgmnemo._graph_seed, pgmnemo._impact, pgmnemo._keyword_leg, pgmnemo._lesson_sum, pgmnemo._list_parts,
     pgmnemo._lock_postings, pgmnemo._passage_worth, pgmnemo._pool, pgmnemo._pool_scores, pgmnemo._recallable,
     pgmnemo._settings, pgmnemo._tenant, pgmnemo._terms_within, pgmnemo._vector_leg, pgmnemo._vector_rows,
@@ -132,6 +172,17 @@ CREATE TABLE pgmnemo.tenant (
 
 COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed; its lock orders the tenant''s writers';
 COMMENT ON COLUMN pgmnemo.tenant.tenant_id IS 'the tenant';
+-- Whose vectors the HNSW indexes hold. A search passes vectors of whoever is in them, and PostgreSQL counts for everybody
+-- the rows and pages that a call met: so a graph is one tenant's, unless the extension's owner shares it.
+CREATE TABLE pgmnemo.vector_graph (
+    tenant_id uuid,
+    shared    boolean NOT NULL DEFAULT false
+);
+INSERT INTO pgmnemo.vector_graph VALUES (NULL, false);
+
+COMMENT ON TABLE pgmnemo.vector_graph IS 'a row to lock while a tenant claims the HNSW indexes (NULL, false), and who has them: one tenant, or shared by all';
+COMMENT ON COLUMN pgmnemo.vector_graph.tenant_id IS 'the tenant whose vectors they hold';
+COMMENT ON COLUMN pgmnemo.vector_graph.shared IS 'whether they are all tenants'' (pgmnemo.share_vector_index)';
 ALTER TABLE pgmnemo.lesson ADD COLUMN position integer;
 -- Finds a lesson's neighbours.
 CREATE INDEX lesson_position ON pgmnemo.lesson (tenant_id, project_id, position) WHERE position IS NOT NULL;
@@ -153,6 +204,22 @@ END
 $$;
 DELETE FROM pgmnemo.tenant_grant g WHERE to_regrole(quote_ident(g.grantee)) IS NULL;
 ALTER TABLE pgmnemo.tenant_grant ALTER COLUMN grantee TYPE regrole USING to_regrole(quote_ident(grantee));
+-- Whoever is in the HNSW indexes stays there.
+ALTER TABLE pgmnemo.passage NO FORCE ROW LEVEL SECURITY;
+INSERT INTO pgmnemo.vector_graph
+SELECT CASE WHEN count(*) = 1 THEN (array_agg(t.tenant_id))[1] END, count(*) > 1
+  FROM (SELECT DISTINCT p.tenant_id FROM pgmnemo.passage p WHERE p.indexed) t HAVING count(*) > 0;
+ALTER TABLE pgmnemo.passage FORCE ROW LEVEL SECURITY;
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared) THEN
+        RAISE WARNING 'the HNSW indexes hold vectors of several tenants, who can measure one another''s by counting the '
+                      'rows that their calls meet'
+        USING HINT = 'Where they must not, give each a database, or call pgmnemo.suspend_vector_index().';
+    END IF;
+END
+$$;
+
 CREATE OR REPLACE FUNCTION pgmnemo._setting_catalogue()
 RETURNS TABLE (name text, initial text, kind text, low float8, high float8, choices text[], meaning text)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -233,7 +300,8 @@ BEGIN
       FROM pgmnemo._setting_catalogue() c;
     SELECT c.* INTO wrong
       FROM pgmnemo._setting_catalogue() c
-     WHERE c.name <> 'tenant_id' AND NOT pgmnemo._setting_valid(effective ->> c.name, c.kind, c.low, c.high, c.choices)
+     WHERE c.name <> 'tenant_id' AND effective ->> c.name <> c.initial
+       AND NOT pgmnemo._setting_valid(effective ->> c.name, c.kind, c.low, c.high, c.choices)
      LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'pgmnemo.% is %, but must be %', wrong.name, quote_literal(effective ->> wrong.name),
@@ -448,13 +516,6 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years (pgmnemo._time_patterns); both arrays empty if it names none';
--- What the policies go by: the tenant of the verb that runs, and between verbs none. Whoever else sets it gains
--- nothing, for only the extension's owner may read the tables.
-CREATE OR REPLACE FUNCTION pgmnemo._acting_tenant()
-RETURNS uuid
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$ SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid $$;
 -- The default of the verbs' last argument: PostgreSQL evaluates it with the rights of whoever calls.
 CREATE OR REPLACE FUNCTION pgmnemo._caller()
 RETURNS pgmnemo.caller
@@ -568,7 +629,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    most constant integer := 50000000;  -- bytes of text: written out, a row must stay below 1 GB, or no dump holds it
+    most constant integer := 50000000;  -- bytes of text: no dump holds a row that takes 1 GB when it is written out
     wrong record;
 BEGIN
     SELECT i.ordinal, coalesce(i.external_id, '') AS name, p.problem INTO wrong
@@ -732,6 +793,9 @@ BEGIN
     PERFORM pgmnemo._check_input(lessons);
     PERFORM pgmnemo._check_provenance(lessons, s.gate_strict);
     large := pgmnemo._indexed_projects(tenant, lessons, s.exact_scan_limit);
+    IF cardinality(large) > 0 AND NOT pgmnemo._claim_graph(tenant) THEN
+        large := '{}';
+    END IF;
 
     WITH fresh AS (
         INSERT INTO pgmnemo.lesson (
@@ -1097,6 +1161,28 @@ CREATE OR REPLACE FUNCTION pgmnemo._unit()
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT 1099511627776::float8 $$;
+-- Makes the HNSW indexes a tenant's where they are nobody's; whether they serve it then. Nobody waits for another who is
+-- about to claim them.
+CREATE OR REPLACE FUNCTION pgmnemo._claim_graph(tenant uuid)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF pgmnemo._graph_open(tenant) THEN
+        RETURN true;
+    ELSIF NOT pgmnemo._graphs_sound()
+          OR EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared OR g.tenant_id IS NOT NULL) THEN
+        RETURN false;
+    END IF;
+    PERFORM FROM pgmnemo.vector_graph g WHERE g.tenant_id IS NULL FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND OR EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared OR g.tenant_id IS NOT NULL) THEN
+        RETURN false;
+    END IF;
+    INSERT INTO pgmnemo.vector_graph VALUES (tenant, false);
+    RETURN true;
+END
+$$;
 -- The cosine of a stored vector and a direction of unit length: in half precision lengths are 1 but for rounding.
 CREATE OR REPLACE FUNCTION pgmnemo._cosine(stored @extschema:vector@.halfvec, width smallint, direction @extschema:vector@.halfvec)
 RETURNS float8
@@ -1131,17 +1217,27 @@ END
 $$;
 -- How many lessons a scope may hold and still be read exactly. In a graph shared by many, a scope's own vectors are
 -- met the later the smaller its part of it: so the limit grows with the square root of what the graphs hold, from
--- 100,000 vectors on (by the planner's count of them). Without graphs, or with graphs that are not sound, no limit.
-CREATE OR REPLACE FUNCTION pgmnemo._exact_limit(exact_scan_limit float8)
+-- 100,000 vectors on (by the planner's count of them). Where no graph
+-- serves the tenant, no limit.
+CREATE OR REPLACE FUNCTION pgmnemo._exact_limit(tenant uuid, exact_scan_limit float8)
 RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT CASE WHEN count(*) < 3 OR NOT pgmnemo._graphs_sound() THEN 'Infinity'
+    SELECT CASE WHEN count(*) < 3 OR NOT pgmnemo._graph_open(tenant) THEN 'Infinity'
                 ELSE exact_scan_limit * sqrt(greatest(1, sum(greatest(c.reltuples, 0)) / 100000)) END
       FROM pg_class c
      WHERE c.oid IN (to_regclass('pgmnemo.passage_hnsw_384'), to_regclass('pgmnemo.passage_hnsw_768'),
                      to_regclass('pgmnemo.passage_hnsw_1024'))
+$$;
+-- Whether the HNSW indexes serve a tenant.
+CREATE OR REPLACE FUNCTION pgmnemo._graph_open(tenant uuid)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT pgmnemo._graphs_sound()
+       AND EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared OR g.tenant_id = tenant)
 $$;
 -- The `most` vectors in scope nearest to a direction through each HNSW index, one a width: approximate. enable_sort is
 -- off because only the index gives the order without it. What the caller has set for the graphs must not decide how far
@@ -1205,8 +1301,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT coalesce(array_agg(c.project_id), '{}')
       FROM (SELECT i.project_id, count(*) AS n FROM unnest(lessons) i WHERE i.embedding IS NOT NULL GROUP BY 1) c
-     WHERE pgmnemo._graphs_sound()
-       AND (pgmnemo._holds_more(tenant, c.project_id, c.project_id, exact_scan_limit - c.n)
+     WHERE (pgmnemo._holds_more(tenant, c.project_id, c.project_id, exact_scan_limit - c.n)
             OR pgmnemo._holds_more(tenant, '00000000-0000-0000-0000-000000000000',
                                    'ffffffff-ffff-ffff-ffff-ffffffffffff',
                                    10 * exact_scan_limit))
@@ -1242,7 +1337,7 @@ BEGIN
     IF asked.direction IS NULL THEN
         RETURN '{}';
     END IF;
-    large := asked.held > pgmnemo._exact_limit(s.exact_scan_limit);
+    large := asked.held > pgmnemo._exact_limit(scope.tenant, s.exact_scan_limit);
     LOOP
         WITH near AS MATERIALIZED (
             SELECT g.* FROM pgmnemo._graph_rows(scope, asked.direction, s.ef_search, most) g WHERE large
@@ -1581,19 +1676,20 @@ CREATE OR REPLACE FUNCTION pgmnemo._ranked(candidates pgmnemo.candidate[], near 
 RETURNS TABLE (rank bigint, score float8, own pgmnemo.candidate)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT row_number() OVER (ORDER BY x.score DESC, (d.own).external_id, (d.own).project_id), x.score, d.own
-      FROM (SELECT ROW(c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.words, c.assistant, c.cosine,
-                       c.bm25, c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal,
-                       CASE WHEN c.occurred_at IS NULL THEN r.relevance
-                            ELSE max(r.relevance) OVER (PARTITION BY c.project_id, c.occurred_at) END,
-                       coalesce(n.neighbours, 0), c.recency, c.importance,
-                       coalesce(g.graph, 0))::pgmnemo.candidate AS own
+    SELECT row_number() OVER (ORDER BY x.score DESC, d.external_id, d.project_id), x.score, o.own
+      FROM (SELECT c.*,
+                   CASE WHEN c.occurred_at IS NULL THEN r.relevance
+                        ELSE max(r.relevance) OVER (PARTITION BY c.project_id, c.occurred_at) END AS around,
+                   coalesce(n.neighbours, 0) AS beside, coalesce(g.graph, 0) AS along
               FROM unnest(candidates) c
              CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
               LEFT JOIN unnest(near, nears) AS n (id, neighbours) ON n.id = c.lesson_id
-              LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id
-            OFFSET 0) d
-     CROSS JOIN LATERAL pgmnemo._score(d.own, s) x
+              LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id) d
+     CROSS JOIN LATERAL (
+            SELECT ROW(d.lesson_id, d.project_id, d.external_id, d.occurred_at, d.place, d.words, d.assistant, d.cosine,
+                       d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside,
+                       d.recency, d.importance, d.along)::pgmnemo.candidate) AS o (own)
+     CROSS JOIN LATERAL pgmnemo._score(o.own, s) x
 $$;
 -- Which lessons a call may answer with; the same in every leg.
 CREATE OR REPLACE FUNCTION pgmnemo._recallable(l pgmnemo.lesson, scope pgmnemo.scope)
@@ -2335,9 +2431,10 @@ DECLARE
     entered bigint;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
-    IF NOT pgmnemo._graphs_sound() THEN
-        RAISE NOTICE 'pgvector is older than 0.8.4, whose HNSW indexes are sound: every scope is read exactly'
-        USING HINT = 'Install pgvector 0.8.4 or later, run ALTER EXTENSION vector UPDATE, and call this again.';
+    IF NOT pgmnemo._claim_graph(tenant) THEN
+        RAISE NOTICE 'the HNSW indexes do not serve this tenant: every scope of it is read exactly'
+        USING HINT = 'They are another tenant''s (the owner can call pgmnemo.share_vector_index()), or pgvector is older than '
+                     '0.8.4 (install a later one and run ALTER EXTENSION vector UPDATE).';
         PERFORM pgmnemo._leave();
         RETURN 0;
     END IF;
@@ -2727,6 +2824,14 @@ $$;
 
 REVOKE ALL ON FUNCTION pgmnemo.revoke_tenant(uuid, name) FROM PUBLIC;
 COMMENT ON FUNCTION pgmnemo.revoke_tenant(uuid, name) IS 'takes back what grant_tenant gave, and says whether there was a grant; of a dropped role give the number that list_grants shows; only the extension''s owner may';
+CREATE OR REPLACE FUNCTION pgmnemo.share_vector_index()
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$ INSERT INTO pgmnemo.vector_graph SELECT NULL, true WHERE NOT EXISTS (SELECT FROM pgmnemo.vector_graph WHERE shared) $$;
+
+REVOKE ALL ON FUNCTION pgmnemo.share_vector_index() FROM PUBLIC;
+COMMENT ON FUNCTION pgmnemo.share_vector_index() IS 'lets the vectors of all tenants into the same HNSW indexes, from now on: large tenants are recalled from faster, and a tenant who counts the rows and pages that his calls meet can measure others'' vectors. Without it the indexes are those of the first tenant that grows beyond pgmnemo.exact_scan_limit, and all others are read exactly. Only the extension''s owner may';
 CREATE OR REPLACE FUNCTION pgmnemo.store(
     tenant        uuid,
     project_id    uuid,
@@ -2971,6 +3076,9 @@ COMMENT ON COLUMN pgmnemo.lesson.position IS 'place in the order of the project'
 COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed; its lock orders the tenant''s writers';
 COMMENT ON COLUMN pgmnemo.tenant.tenant_id IS 'the tenant';
 COMMENT ON COLUMN pgmnemo.tenant_grant.grantee IS 'the role that reaches it, and so do the members that inherit from it';
+COMMENT ON TABLE pgmnemo.vector_graph IS 'a row to lock while a tenant claims the HNSW indexes (NULL, false), and who has them: one tenant, or shared by all';
+COMMENT ON COLUMN pgmnemo.vector_graph.tenant_id IS 'the tenant whose vectors they hold';
+COMMENT ON COLUMN pgmnemo.vector_graph.shared IS 'whether they are all tenants'' (pgmnemo.share_vector_index)';
 -- Within a verb current_user is the extension's owner. A view reads its tables with its owner's rights, but
 -- current_user in it stays the role that reads it: so nobody can get a proof of being somebody else, not even code of
 -- a stranger that a superuser's ANALYZE or REINDEX runs. Bound to the server process and the transaction, a proof is
@@ -3020,11 +3128,16 @@ ALTER TABLE pgmnemo.tenant ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 -- Not forced and without a policy: nobody but the owner sees a row, not even who may read all data.
 ALTER TABLE pgmnemo.caller_key ENABLE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.tenant_grant ENABLE ROW LEVEL SECURITY;
-CREATE POLICY acting_tenant ON pgmnemo.lesson USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
-CREATE POLICY acting_tenant ON pgmnemo.lesson_edge USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
-CREATE POLICY acting_tenant ON pgmnemo.passage USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
-CREATE POLICY acting_tenant ON pgmnemo.posting USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
-CREATE POLICY acting_tenant ON pgmnemo.tenant USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
+CREATE POLICY acting_tenant ON pgmnemo.lesson
+    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.lesson_edge
+    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.passage
+    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.posting
+    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.tenant
+    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
 -- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
 -- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
 -- privileges of the owner gave to others goes as well.
@@ -3052,12 +3165,14 @@ BEGIN
     LOOP
         EXECUTE format('REVOKE ALL ON %s FROM %s CASCADE', item.name, item.holder);
     END LOOP;
-    -- the plans within verbs hold estimates, which come of all tenants' rows: no caller is to have them printed
+    -- The plans within verbs hold estimates, which come of all tenants' rows: no caller is to have them printed. And
+    -- bodies are read as they are written, whatever a caller has set.
     FOR item IN
         SELECT p.oid::regprocedure AS name FROM pg_catalog.pg_proc p
          WHERE p.pronamespace = 'pgmnemo'::regnamespace AND p.prosecdef
     LOOP
         EXECUTE format('ALTER FUNCTION %s SET debug_print_plan = off', item.name);
+        EXECUTE format('ALTER FUNCTION %s SET standard_conforming_strings = on', item.name);
     END LOOP;
 END
 $$;
@@ -3081,5 +3196,6 @@ SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.passage', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_edge', '');
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.vector_graph', 'WHERE shared OR tenant_id IS NOT NULL');
 
 SELECT set_config('role', current_setting('pgmnemo.upgrading_role'), true), set_config('pgmnemo.upgrading_role', '', true);

@@ -54,12 +54,12 @@ DO $$
 DECLARE
     other oid;
 BEGIN
-    REVOKE ALL ON SCHEMA pgmnemo FROM PUBLIC;
+    REVOKE CREATE ON SCHEMA pgmnemo FROM PUBLIC;
     FOR other IN
         SELECT DISTINCT a.grantee FROM pg_namespace n, aclexplode(n.nspacl) a
          WHERE n.nspname = 'pgmnemo' AND a.grantee NOT IN (0, n.nspowner)
     LOOP
-        EXECUTE format('REVOKE ALL ON SCHEMA pgmnemo FROM %I CASCADE', pg_get_userbyid(other));
+        EXECUTE format('REVOKE CREATE ON SCHEMA pgmnemo FROM %I CASCADE', pg_get_userbyid(other));
     END LOOP;
 END
 $$;
@@ -354,6 +354,17 @@ COMMENT ON COLUMN pgmnemo.tenant_grant.tenant_id IS 'the tenant';
 COMMENT ON COLUMN pgmnemo.tenant_grant.grantee IS 'the role that reaches it, and so do the members that inherit from it';
 COMMENT ON COLUMN pgmnemo.tenant_grant.granted_at IS 'when it was granted';
 COMMENT ON COLUMN pgmnemo.tenant_grant.granted_by IS 'the role that granted it';
+-- Whose vectors the HNSW indexes hold. A search passes vectors of whoever is in them, and PostgreSQL counts for everybody
+-- the rows and pages that a call met: so a graph is one tenant's, unless the extension's owner shares it.
+CREATE TABLE pgmnemo.vector_graph (
+    tenant_id uuid,
+    shared    boolean NOT NULL DEFAULT false
+);
+INSERT INTO pgmnemo.vector_graph VALUES (NULL, false);
+
+COMMENT ON TABLE pgmnemo.vector_graph IS 'a row to lock while a tenant claims the HNSW indexes (NULL, false), and who has them: one tenant, or shared by all';
+COMMENT ON COLUMN pgmnemo.vector_graph.tenant_id IS 'the tenant whose vectors they hold';
+COMMENT ON COLUMN pgmnemo.vector_graph.shared IS 'whether they are all tenants'' (pgmnemo.share_vector_index)';
 CREATE FUNCTION pgmnemo._setting_catalogue()
 RETURNS TABLE (name text, initial text, kind text, low float8, high float8, choices text[], meaning text)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -444,7 +455,8 @@ BEGIN
       FROM pgmnemo._setting_catalogue() c;
     SELECT c.* INTO wrong
       FROM pgmnemo._setting_catalogue() c
-     WHERE c.name <> 'tenant_id' AND NOT pgmnemo._setting_valid(effective ->> c.name, c.kind, c.low, c.high, c.choices)
+     WHERE c.name <> 'tenant_id' AND effective ->> c.name <> c.initial
+       AND NOT pgmnemo._setting_valid(effective ->> c.name, c.kind, c.low, c.high, c.choices)
      LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'pgmnemo.% is %, but must be %', wrong.name, quote_literal(effective ->> wrong.name),
@@ -826,13 +838,6 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years (pgmnemo._time_patterns); both arrays empty if it names none';
--- What the policies go by: the tenant of the verb that runs, and between verbs none. Whoever else sets it gains
--- nothing, for only the extension's owner may read the tables.
-CREATE FUNCTION pgmnemo._acting_tenant()
-RETURNS uuid
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$ SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid $$;
 -- The default of the verbs' last argument: PostgreSQL evaluates it with the rights of whoever calls.
 CREATE FUNCTION pgmnemo._caller()
 RETURNS pgmnemo.caller
@@ -946,7 +951,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    most constant integer := 50000000;  -- bytes of text: written out, a row must stay below 1 GB, or no dump holds it
+    most constant integer := 50000000;  -- bytes of text: no dump holds a row that takes 1 GB when it is written out
     wrong record;
 BEGIN
     SELECT i.ordinal, coalesce(i.external_id, '') AS name, p.problem INTO wrong
@@ -1227,6 +1232,9 @@ BEGIN
     PERFORM pgmnemo._check_input(lessons);
     PERFORM pgmnemo._check_provenance(lessons, s.gate_strict);
     large := pgmnemo._indexed_projects(tenant, lessons, s.exact_scan_limit);
+    IF cardinality(large) > 0 AND NOT pgmnemo._claim_graph(tenant) THEN
+        large := '{}';
+    END IF;
 
     WITH fresh AS (
         INSERT INTO pgmnemo.lesson (
@@ -1603,6 +1611,28 @@ CREATE FUNCTION pgmnemo._bounded(cosine float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT CASE WHEN cosine > 1 THEN 1 WHEN cosine < -1 THEN -1 ELSE cosine END $$;
+-- Makes the HNSW indexes a tenant's where they are nobody's; whether they serve it then. Nobody waits for another who is
+-- about to claim them.
+CREATE FUNCTION pgmnemo._claim_graph(tenant uuid)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF pgmnemo._graph_open(tenant) THEN
+        RETURN true;
+    ELSIF NOT pgmnemo._graphs_sound()
+          OR EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared OR g.tenant_id IS NOT NULL) THEN
+        RETURN false;
+    END IF;
+    PERFORM FROM pgmnemo.vector_graph g WHERE g.tenant_id IS NULL FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND OR EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared OR g.tenant_id IS NOT NULL) THEN
+        RETURN false;
+    END IF;
+    INSERT INTO pgmnemo.vector_graph VALUES (tenant, false);
+    RETURN true;
+END
+$$;
 -- The cosine of a stored vector and a direction of unit length: in half precision lengths are 1 but for rounding.
 CREATE FUNCTION pgmnemo._cosine(stored @extschema:vector@.halfvec, width smallint, direction @extschema:vector@.halfvec)
 RETURNS float8
@@ -1637,17 +1667,27 @@ END
 $$;
 -- How many lessons a scope may hold and still be read exactly. In a graph shared by many, a scope's own vectors are
 -- met the later the smaller its part of it: so the limit grows with the square root of what the graphs hold, from
--- 100,000 vectors on (by the planner's count of them). Without graphs, or with graphs that are not sound, no limit.
-CREATE FUNCTION pgmnemo._exact_limit(exact_scan_limit float8)
+-- 100,000 vectors on (by the planner's count of them). Where no graph
+-- serves the tenant, no limit.
+CREATE FUNCTION pgmnemo._exact_limit(tenant uuid, exact_scan_limit float8)
 RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT CASE WHEN count(*) < 3 OR NOT pgmnemo._graphs_sound() THEN 'Infinity'
+    SELECT CASE WHEN count(*) < 3 OR NOT pgmnemo._graph_open(tenant) THEN 'Infinity'
                 ELSE exact_scan_limit * sqrt(greatest(1, sum(greatest(c.reltuples, 0)) / 100000)) END
       FROM pg_class c
      WHERE c.oid IN (to_regclass('pgmnemo.passage_hnsw_384'), to_regclass('pgmnemo.passage_hnsw_768'),
                      to_regclass('pgmnemo.passage_hnsw_1024'))
+$$;
+-- Whether the HNSW indexes serve a tenant.
+CREATE FUNCTION pgmnemo._graph_open(tenant uuid)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT pgmnemo._graphs_sound()
+       AND EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared OR g.tenant_id = tenant)
 $$;
 -- The `most` vectors in scope nearest to a direction through each HNSW index, one a width: approximate. enable_sort is
 -- off because only the index gives the order without it. What the caller has set for the graphs must not decide how far
@@ -1734,8 +1774,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT coalesce(array_agg(c.project_id), '{}')
       FROM (SELECT i.project_id, count(*) AS n FROM unnest(lessons) i WHERE i.embedding IS NOT NULL GROUP BY 1) c
-     WHERE pgmnemo._graphs_sound()
-       AND (pgmnemo._holds_more(tenant, c.project_id, c.project_id, exact_scan_limit - c.n)
+     WHERE (pgmnemo._holds_more(tenant, c.project_id, c.project_id, exact_scan_limit - c.n)
             OR pgmnemo._holds_more(tenant, '00000000-0000-0000-0000-000000000000',
                                    'ffffffff-ffff-ffff-ffff-ffffffffffff',
                                    10 * exact_scan_limit))
@@ -1780,7 +1819,7 @@ BEGIN
     IF asked.direction IS NULL THEN
         RETURN '{}';
     END IF;
-    large := asked.held > pgmnemo._exact_limit(s.exact_scan_limit);
+    large := asked.held > pgmnemo._exact_limit(scope.tenant, s.exact_scan_limit);
     LOOP
         WITH near AS MATERIALIZED (
             SELECT g.* FROM pgmnemo._graph_rows(scope, asked.direction, s.ef_search, most) g WHERE large
@@ -2151,19 +2190,20 @@ CREATE FUNCTION pgmnemo._ranked(candidates pgmnemo.candidate[], near bigint[], n
 RETURNS TABLE (rank bigint, score float8, own pgmnemo.candidate)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT row_number() OVER (ORDER BY x.score DESC, (d.own).external_id, (d.own).project_id), x.score, d.own
-      FROM (SELECT ROW(c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.words, c.assistant, c.cosine,
-                       c.bm25, c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal,
-                       CASE WHEN c.occurred_at IS NULL THEN r.relevance
-                            ELSE max(r.relevance) OVER (PARTITION BY c.project_id, c.occurred_at) END,
-                       coalesce(n.neighbours, 0), c.recency, c.importance,
-                       coalesce(g.graph, 0))::pgmnemo.candidate AS own
+    SELECT row_number() OVER (ORDER BY x.score DESC, d.external_id, d.project_id), x.score, o.own
+      FROM (SELECT c.*,
+                   CASE WHEN c.occurred_at IS NULL THEN r.relevance
+                        ELSE max(r.relevance) OVER (PARTITION BY c.project_id, c.occurred_at) END AS around,
+                   coalesce(n.neighbours, 0) AS beside, coalesce(g.graph, 0) AS along
               FROM unnest(candidates) c
              CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
               LEFT JOIN unnest(near, nears) AS n (id, neighbours) ON n.id = c.lesson_id
-              LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id
-            OFFSET 0) d
-     CROSS JOIN LATERAL pgmnemo._score(d.own, s) x
+              LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id) d
+     CROSS JOIN LATERAL (
+            SELECT ROW(d.lesson_id, d.project_id, d.external_id, d.occurred_at, d.place, d.words, d.assistant, d.cosine,
+                       d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside,
+                       d.recency, d.importance, d.along)::pgmnemo.candidate) AS o (own)
+     CROSS JOIN LATERAL pgmnemo._score(o.own, s) x
 $$;
 -- Which lessons a call may answer with; the same in every leg.
 CREATE FUNCTION pgmnemo._recallable(l pgmnemo.lesson, scope pgmnemo.scope)
@@ -2936,9 +2976,10 @@ DECLARE
     entered bigint;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
-    IF NOT pgmnemo._graphs_sound() THEN
-        RAISE NOTICE 'pgvector is older than 0.8.4, whose HNSW indexes are sound: every scope is read exactly'
-        USING HINT = 'Install pgvector 0.8.4 or later, run ALTER EXTENSION vector UPDATE, and call this again.';
+    IF NOT pgmnemo._claim_graph(tenant) THEN
+        RAISE NOTICE 'the HNSW indexes do not serve this tenant: every scope of it is read exactly'
+        USING HINT = 'They are another tenant''s (the owner can call pgmnemo.share_vector_index()), or pgvector is older than '
+                     '0.8.4 (install a later one and run ALTER EXTENSION vector UPDATE).';
         PERFORM pgmnemo._leave();
         RETURN 0;
     END IF;
@@ -3328,6 +3369,14 @@ $$;
 
 REVOKE ALL ON FUNCTION pgmnemo.revoke_tenant(uuid, name) FROM PUBLIC;
 COMMENT ON FUNCTION pgmnemo.revoke_tenant(uuid, name) IS 'takes back what grant_tenant gave, and says whether there was a grant; of a dropped role give the number that list_grants shows; only the extension''s owner may';
+CREATE FUNCTION pgmnemo.share_vector_index()
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$ INSERT INTO pgmnemo.vector_graph SELECT NULL, true WHERE NOT EXISTS (SELECT FROM pgmnemo.vector_graph WHERE shared) $$;
+
+REVOKE ALL ON FUNCTION pgmnemo.share_vector_index() FROM PUBLIC;
+COMMENT ON FUNCTION pgmnemo.share_vector_index() IS 'lets the vectors of all tenants into the same HNSW indexes, from now on: large tenants are recalled from faster, and a tenant who counts the rows and pages that his calls meet can measure others'' vectors. Without it the indexes are those of the first tenant that grows beyond pgmnemo.exact_scan_limit, and all others are read exactly. Only the extension''s owner may';
 CREATE FUNCTION pgmnemo.store(
     tenant        uuid,
     project_id    uuid,
@@ -3622,6 +3671,7 @@ SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.passage', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_edge', '');
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.vector_graph', 'WHERE shared OR tenant_id IS NOT NULL');
 -- The second wall behind the verbs. Forced, so that the tables' owner, who is the verbs' own role, is bound as well;
 -- only superusers and BYPASSRLS roles are not. The sub-select makes PostgreSQL ask once a statement, not once a row.
 ALTER TABLE pgmnemo.lesson ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -3632,11 +3682,16 @@ ALTER TABLE pgmnemo.tenant ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 -- Not forced and without a policy: nobody but the owner sees a row, not even who may read all data.
 ALTER TABLE pgmnemo.caller_key ENABLE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.tenant_grant ENABLE ROW LEVEL SECURITY;
-CREATE POLICY acting_tenant ON pgmnemo.lesson USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
-CREATE POLICY acting_tenant ON pgmnemo.lesson_edge USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
-CREATE POLICY acting_tenant ON pgmnemo.passage USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
-CREATE POLICY acting_tenant ON pgmnemo.posting USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
-CREATE POLICY acting_tenant ON pgmnemo.tenant USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
+CREATE POLICY acting_tenant ON pgmnemo.lesson
+    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.lesson_edge
+    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.passage
+    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.posting
+    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.tenant
+    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
 -- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
 -- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
 -- privileges of the owner gave to others goes as well.
@@ -3664,12 +3719,14 @@ BEGIN
     LOOP
         EXECUTE format('REVOKE ALL ON %s FROM %s CASCADE', item.name, item.holder);
     END LOOP;
-    -- the plans within verbs hold estimates, which come of all tenants' rows: no caller is to have them printed
+    -- The plans within verbs hold estimates, which come of all tenants' rows: no caller is to have them printed. And
+    -- bodies are read as they are written, whatever a caller has set.
     FOR item IN
         SELECT p.oid::regprocedure AS name FROM pg_catalog.pg_proc p
          WHERE p.pronamespace = 'pgmnemo'::regnamespace AND p.prosecdef
     LOOP
         EXECUTE format('ALTER FUNCTION %s SET debug_print_plan = off', item.name);
+        EXECUTE format('ALTER FUNCTION %s SET standard_conforming_strings = on', item.name);
     END LOOP;
 END
 $$;

@@ -20,6 +20,8 @@ from runner.database.server_process import SETTINGS, ServerProcess, give_to_serv
 from tests.helping import CURRENT
 
 SHARE = "/usr/share/postgresql/18"
+OWNER = """SELECT r.rolname, r.rolsuper, r.rolbypassrls, r.rolcanlogin
+             FROM pg_extension e JOIN pg_roles r ON r.oid = e.extowner WHERE e.extname = 'pgmnemo'"""
 
 
 @pytest.fixture(scope="module")
@@ -64,23 +66,28 @@ def server(steps: list[tuple[str, str]], sql: Path, prefix: Path) -> Iterator[st
         yield f"host={data} user=postgres dbname=postgres"
 
 
-def test_the_steps_install_what_create_extension_needs(server: str, prefix: Path) -> None:
+def test_the_steps_install_the_extension_for_an_ordinary_owner(server: str, prefix: Path) -> None:
     scripts = sorted((prefix / "image" / "docker-entrypoint-initdb.d").iterdir())
     with psycopg.connect(server, autocommit=True) as connection:
         for script in scripts:
             connection.execute(script.read_bytes())
         assert connection.execute("SELECT pgmnemo.version()").fetchone() == (CURRENT,)
+        owner = connection.execute(OWNER).fetchone()
+    assert owner == ("pgmnemo_owner", False, False, False)
 
 
 def test_the_steps_make_a_private_checkout_readable(
     steps: list[tuple[str, str]], sql: Path, prefix: Path, tmp_path: Path
 ) -> None:
-    for path in (sql / "pgmnemo.control", *sql.glob("pgmnemo--*.sql")):
+    for path in (sql / "pgmnemo.control", sql / "docker-init.sql", *sql.glob("pgmnemo--*.sql")):
         shutil.copy(path, tmp_path)
         (tmp_path / path.name).chmod(0o600)
     build(steps, tmp_path, prefix / "image")
-    installed = list((prefix / f"image{SHARE}/extension").iterdir())
-    assert installed
+    image = prefix / "image"
+    first = list((image / "docker-entrypoint-initdb.d").iterdir())
+    installed = [*first, *(image / SHARE.lstrip("/") / "extension").iterdir()]
+    assert len(first) == 1
+    assert len(installed) > 2
     assert all(path.stat().st_mode & 0o777 == 0o644 for path in installed)
 
 
@@ -88,7 +95,11 @@ def test_the_base_image_is_pinned_and_new_enough(steps: list[tuple[str, str]]) -
     match = re.fullmatch(r"pgvector/pgvector:(\d+)\.(\d+)\.(\d+)-pg18-\w+", dict(steps)["FROM"])
     assert match
     assert tuple(map(int, match.groups())) >= MIN_PGVECTOR
-    assert all("/postgresql/18/" in arguments for keyword, arguments in steps if keyword == "COPY")
+    targets = [arguments.split()[-1] for keyword, arguments in steps if keyword == "COPY"]
+    assert {target.rsplit("/", 1)[0] for target in targets} == {
+        f"{SHARE}/extension",
+        "/docker-entrypoint-initdb.d",
+    }
 
 
 def test_the_image_bears_the_marker_that_the_runner_looks_for(steps: list[tuple[str, str]]) -> None:

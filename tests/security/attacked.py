@@ -54,11 +54,19 @@ class Server:
         return name
 
     def program(self, name: str, database: str, *options: str, given: str | None = None) -> str:
-        """The output, errors included, of one of PostgreSQL's programs as a superuser."""
+        """What one of PostgreSQL's programs says as a superuser, errors included."""
+        done = self._program(name, database, *options, given=given)
+        return done.stdout + done.stderr
+
+    def dump(self, database: str) -> str:
+        return self._program("pg_dump", database).stdout
+
+    def _program(
+        self, name: str, database: str, *options: str, given: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
         place = ["-h", self.conninfo["host"], "-p", self.conninfo["port"], "-U", self.conninfo["user"]]
         command = [str(installation(self.postgres) / "bin" / name), *place, *options, "-d", database]
-        done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
-        return done.stdout + done.stderr
+        return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
 
 
 @dataclass
@@ -86,6 +94,12 @@ class Site:
         with self.server.connect(self.name) as root:
             return root.execute(query, values or None).fetchall()
 
+    def run(self, *statements: str) -> None:
+        """As a superuser."""
+        with self.server.connect(self.name) as root:
+            for statement in statements:
+                root.execute(statement)
+
     def store(self, client: Connection, tenant: UUID, key: str, text: str, **attributes: object) -> Any:
         casts = {"embedding": "::real[]", "passage_embeddings": "::vector[]", "passages": "::text[]"}
         names = "".join(f", {name} => %s{casts.get(name, '')}" for name in attributes)
@@ -93,7 +107,12 @@ class Site:
                           (PROJECT, key, text, *attributes.values()))[0][0]  # fmt: skip
 
     def recall(
-        self, client: Connection, tenant: UUID, text: str | None, vector: Sequence[float] | None = None, k: int = 10
+        self,
+        client: Connection,
+        tenant: UUID,
+        text: str | None,
+        vector: Sequence[float] | None = None,
+        k: int = 10,
     ) -> list[str]:
         rows = self._verb(client, tenant, "recall_lessons", "recall", "%s::real[], %s, %s", (vector, k, text),
                           "external_id")  # fmt: skip

@@ -64,5 +64,9 @@ def holds() -> Callable[[Site, object], None]:
 def sentences() -> str:
     """What the README says of tenants, dumps and roles, in one line."""
     told = Path(__file__).parents[2]
-    texts = [path.read_text("utf-8") for path in (told / "README-sentences.md", SQL_FOLDER / "README.md") if path.exists()]
+    texts = [
+        path.read_text("utf-8")
+        for path in (told / "README-sentences.md", SQL_FOLDER / "README.md")
+        if path.exists()
+    ]
     return " ".join(" ".join(texts).split())

@@ -37,10 +37,11 @@ def test_d1_no_login_locks_others_out(site: Site, holds: Holds) -> None:
 
 def restored(site: Site) -> tuple[int, str]:
     """How many lessons a dump of the site brings back, and what psql said."""
-    text = site.server.program("pg_dump", site.name)
+    text = site.server.dump(site.name)
     site.server.create("restored")
     with site.server.connect("restored") as root:
         root.execute("DROP EXTENSION vector")
+    text = re.sub(r"(CREATE EXTENSION IF NOT EXISTS pgmnemo [^;]*)", rf"\1 VERSION '{site.version}'", text)
     said = site.server.program("psql", "restored", "-q", given=text)
     with site.server.connect("restored") as root:
         count = root.execute("SELECT count(*) FROM pgmnemo.lesson").fetchall()[0][0]
@@ -71,8 +72,10 @@ AFTER = {
 
 
 @pytest.mark.parametrize("trick", [temporary, dropped, grown])
-def test_d2_no_tenant_makes_a_dump_unrestorable(site: Site, holds: Holds, trick: Callable[[Any], None]) -> None:
-    site.rows("CREATE SCHEMA alice AUTHORIZATION alice; GRANT USAGE ON SCHEMA alice TO PUBLIC; SELECT")
+def test_d2_no_tenant_makes_a_dump_unrestorable(
+    site: Site, holds: Holds, trick: Callable[[Any], None]
+) -> None:
+    site.run("CREATE SCHEMA alice AUTHORIZATION alice", "GRANT USAGE ON SCHEMA alice TO PUBLIC")
     site.store(site.connect("bob", B), B, "kept", "the river")
     words = " ".join(f"word{n}" for n in range(120_000)) if trick is grown else "her lesson"
     with site.connect("alice", A) as alice:
@@ -92,7 +95,7 @@ def test_d2_no_tenant_makes_a_dump_unrestorable(site: Site, holds: Holds, trick:
 )
 def test_d2_no_name_of_a_configuration_breaks_more_than_its_own_call(site: Site, name: str) -> None:
     """0.3.1 gave XX000, 42501 and 42601, some of them in every later call."""
-    site.rows("CREATE SCHEMA secret; CREATE TEXT SEARCH CONFIGURATION secret.c (COPY = simple); SELECT")
+    site.run("CREATE SCHEMA secret", "CREATE TEXT SEARCH CONFIGURATION secret.c (COPY = simple)")
     alice = site.connect("alice", A)
     site.store(alice, A, "kept", "the river")
     alice.execute("SELECT set_config('pgmnemo.text_config', %s, false)", (name,))
@@ -125,7 +128,7 @@ def test_d2_no_lesson_is_too_large_for_a_dump(site: Site, holds: Holds) -> None:
     except errors.ProgramLimitExceeded:
         assert not site.old
     said = site.server.program("pg_dump", site.name, "-f", "/dev/null")
-    holds(site, said)
+    holds(site, [line for line in said.splitlines() if "error" in line])
 
 
 def test_d3_no_estimate_tells_another_tenants_value(site: Site, holds: Holds) -> None:
@@ -133,7 +136,7 @@ def test_d3_no_estimate_tells_another_tenants_value(site: Site, holds: Holds) ->
     for n in range(30):
         site.store(bob, B, f"key{n}", f"secret word{n}")
         site.store(alice, A, f"mine{n}", f"open word{n}")
-    site.rows("ANALYZE; SELECT 1")
+    site.run("ANALYZE")
     told = []
     ways = [
         ("SELECT FROM pgmnemo.lesson l, generate_series(1::bigint, 1000000000000000) g(x) "
@@ -151,7 +154,9 @@ def test_d3_no_estimate_tells_another_tenants_value(site: Site, holds: Holds) ->
                     told.append((way, column, estimates))
         for view in ("pg_stats", "pg_stats_ext", "pg_stats_ext_exprs"):
             seen = attempt(client, f"SELECT * FROM pg_catalog.{view} WHERE schemaname = 'pgmnemo'")
-            told += [(view, row[1]) for row in seen or () if view != "pg_stats" or row[1].startswith("lesson")]
+            told += [
+                (view, row[1]) for row in seen or () if view != "pg_stats" or row[1].startswith("lesson")
+            ]
     holds(site, told)
 
 
@@ -161,7 +166,9 @@ def test_d3_no_plan_of_a_verb_is_printed(make_site: Callable[..., Site]) -> None
     mallory, alice, said = site.connect("mallory", A), site.connect("alice", A), []
     key = site.rows("SELECT key FROM pgmnemo.caller_key")[0][0]
     for client in (mallory, alice):
-        client.add_notice_handler(lambda notice: said.append(notice.message_primary + (notice.message_detail or "")))
+        client.add_notice_handler(
+            lambda notice: said.append(notice.message_primary + (notice.message_detail or ""))
+        )
         for setting in ("client_min_messages = log", "debug_print_plan = on", "debug_print_rewritten = on",
                         "debug_print_parse = on", "plan_cache_mode = force_custom_plan"):  # fmt: skip
             client.execute(f"SET {setting}")
@@ -172,7 +179,7 @@ def test_d3_no_plan_of_a_verb_is_printed(make_site: Callable[..., Site]) -> None
     site.recall(alice, A, "river")
     alice.execute("SELECT pgmnemo.forget(%s, %s, 'mine')", (A, PROJECT))
     printed = re.sub(r"\s+", " ", " ".join(said))
-    plans = printed.split("{PLANNEDSTMT")[1:]
+    plans = [text.split("parse tree:")[0] for text in printed.split("{PLANNEDSTMT")[1:]]
     assert plans, "nothing was printed"
     assert " ".join(str((byte + 128) % 256 - 128) for byte in key) not in printed
     tables = {str(oid) for (oid,) in site.rows(
@@ -202,15 +209,18 @@ def test_d4_vectors_are_not_measured(site: Site, holds: Holds) -> None:
                    "ORDER BY embedding::halfvec(384) <#> '{}' LIMIT 1")  # fmt: skip
         plans = [attempt(alice, "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) "
                          + ordered.format(question[:384])) for question in (near, far)]  # fmt: skip
-        if plans[0] != plans[1] or "Removed by Filter" in str(plans):
-            told.append(plans)
+        removed = [re.findall(r"Rows Removed by Filter: \d+", str(plan)) for plan in plans]
+        if removed[0] != removed[1]:
+            told.append(removed)
     holds(site, told)
 
 
 def counted(client: psycopg.Connection[Any], question: str, *values: object) -> list[tuple[Any, ...]]:
     """What PostgreSQL counts of a query: rows that its scans met, and pages."""
     with client.transaction(force_rollback=True):
-        plan = client.execute(f"EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) {question}", values)
+        plan = client.execute(
+            f"EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) {question}", values
+        )
         pages = re.findall(r"shared hit=\d+", str(plan.fetchall()))[:1]
         rows = client.execute(
             "SELECT relname, pg_stat_get_xact_tuples_returned(oid), pg_stat_get_xact_tuples_fetched(oid) "
@@ -218,7 +228,9 @@ def counted(client: psycopg.Connection[Any], question: str, *values: object) -> 
         return [*rows.fetchall(), ("pages", pages)]
 
 
-@pytest.mark.xfail(reason="one graph for all tenants: PostgreSQL tells everybody how many rows a scan met", strict=True)
+@pytest.mark.xfail(
+    reason="one graph for all tenants: PostgreSQL tells everybody how many rows a scan met", strict=True
+)
 def test_d4_counters_do_not_measure_vectors(make_site: Callable[..., Site]) -> None:
     site = make_site(OURS)
     bob, alice = site.connect("bob", B), site.connect("alice", A)
@@ -286,7 +298,9 @@ MARKS = ("GRANT CREATE ON SCHEMA public TO PUBLIC", "CREATE TABLE public.marks (
 
 @pytest.mark.parametrize("version", [REVIEWED, OURS])
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_d5_nothing_planted_runs(make_site: Callable[..., Site], holds: Holds, version: str, when: str) -> None:
+def test_d5_nothing_planted_runs(
+    make_site: Callable[..., Site], holds: Holds, version: str, when: str
+) -> None:
     statements = []
     for text in plant(None, "public"):
         if "pgmnemo." not in text or when == "after":
@@ -303,8 +317,7 @@ def test_d5_nothing_planted_runs(make_site: Callable[..., Site], holds: Holds, v
             return
     else:
         site = make_site(version, *MARKS)
-        for text in statements:
-            site.rows(text + "; SELECT 1")
+        site.run(*statements)
     bob = site.connect("bob", B)
     for act in (lambda: site.store(bob, B, "x", "the river", embedding=vector(1), passages=["the river", "two"],
                                    passage_embeddings=[str(vector(1)), str(vector(1))]),
@@ -324,7 +337,7 @@ def test_d6_a_squatted_schema_is_not_used(
     server: Server, make_site: Callable[..., Site], holds: Holds, version: str, installer: str | None
 ) -> None:
     server.create("squatted", "CREATE SCHEMA pgmnemo AUTHORIZATION mallory",
-                  "SET ROLE mallory; GRANT ALL ON SCHEMA pgmnemo TO alice; RESET ROLE")  # fmt: skip
+                  "SET ROLE mallory; GRANT ALL ON SCHEMA pgmnemo TO PUBLIC, alice; RESET ROLE")  # fmt: skip
     told = []
     with server.connect("squatted", installer) as owner:
         if attempt(owner, "CREATE EXTENSION pgmnemo VERSION '%s'" % version) is not None:
@@ -340,7 +353,9 @@ def test_d6_a_squatted_schema_is_not_used(
 def test_d8_staging_is_of_one_role_tenant_and_transaction(site: Site, holds: Holds) -> None:
     session = site.connect("dual", A)
     session.execute("SELECT pgmnemo.open_staging()")
-    copy = "INSERT INTO lesson_staging (project_id, external_id, content) VALUES (%s, 'staged', 'of tenant A')"
+    copy = (
+        "INSERT INTO lesson_staging (project_id, external_id, content) VALUES (%s, 'staged', 'of tenant A')"
+    )
     attempt(session, copy, PROJECT) if not site.old else session.execute(copy, (PROJECT,))
     session.execute("SELECT set_config('pgmnemo.tenant_id', %s, false)", (str(B),))
     try:
@@ -365,7 +380,9 @@ def test_d9_a_tenant_switched_within_a_statement_leaves_a_sound_index(site: Site
     try:
         dual.execute(f"UPDATE pgmnemo.lesson SET content = 'a lantern' RETURNING {switch}", (str(B), str(B)))
     except errors.InsufficientPrivilege:
-        dual.execute(f"SELECT pgmnemo.store(%s, %s, 'one', 'a lantern'), {switch}", (A, PROJECT, str(B), str(B)))
+        dual.execute(
+            f"SELECT pgmnemo.store(%s, %s, 'one', 'a lantern'), {switch}", (A, PROJECT, str(B), str(B))
+        )
         dual.execute(f"SELECT {switch}, pgmnemo.store_lesson(%s, 'one', 'a lamp')", (str(A), str(B), PROJECT))
     holds(site, site.check(dual, A) + site.check(dual, B))
 
@@ -434,7 +451,11 @@ def test_d14_a_renamed_role_keeps_its_grants_and_its_old_name_has_none(site: Sit
         holds(site, wrong)
         root.execute("DROP ROLE veteran")
         if not site.old:
-            (grantee,) = {row[1] for row in site.rows("SELECT * FROM pgmnemo.list_grants()")} - {"alice", "bob", "dual"}
+            (grantee,) = {row[1] for row in site.rows("SELECT * FROM pgmnemo.list_grants()")} - {
+                "alice",
+                "bob",
+                "dual",
+            }
             assert grantee.isdecimal()
             root.execute("SET ROLE keeper")
             assert root.execute("SELECT pgmnemo.revoke_tenant(%s, %s)", (A, grantee)).fetchone() == (True,)
@@ -444,7 +465,7 @@ def test_d14_a_renamed_role_keeps_its_grants_and_its_old_name_has_none(site: Sit
 
 
 def test_d14_no_stranger_makes_a_column_of_our_types(site: Site, holds: Holds) -> None:
-    site.rows("CREATE SCHEMA mallory AUTHORIZATION mallory; SELECT")
+    site.run("CREATE SCHEMA mallory AUTHORIZATION mallory")
     mallory, made = site.connect("mallory"), []
     types = [row[0] for row in site.rows(
         "SELECT oid::regtype::text FROM pg_type WHERE typnamespace = 'pgmnemo'::regnamespace")]  # fmt: skip
@@ -469,12 +490,16 @@ def test_d14_what_failed_oddly(site: Site, holds: Holds, arguments: str, state: 
     alice, states = site.connect("alice", A, statement_timeout="700ms"), []
     try:
         if "keyword_leg" in arguments:
-            kinds = site.rows("SELECT pg_get_function_identity_arguments(oid) FROM pg_proc WHERE proname = '_keyword_leg'")
+            kinds = site.rows(
+                "SELECT pg_get_function_identity_arguments(oid) FROM pg_proc WHERE proname = '_keyword_leg'"
+            )
             count = len(kinds[0][0].split(", "))
             alice.execute("SELECT * FROM pgmnemo._keyword_leg(" + ", ".join(["NULL"] * count) + ")")
         else:
             alice.execute(f"SELECT pgmnemo.store_lesson(%s, 'x', 'the river', {arguments})", (PROJECT,))
-            alice.execute("SELECT * FROM pgmnemo.recall_lessons(query_text => 'river', as_of => '1969-01-01')")
+            alice.execute(
+                "SELECT * FROM pgmnemo.recall_lessons(query_text => 'river', as_of => '1969-01-01')"
+            )
     except psycopg.Error as error:
         states.append(error.sqlstate)
     if "keyword_leg" in arguments:

@@ -133,6 +133,8 @@ class Tenant:
 @pytest.fixture(scope="session", params=[18, 16], ids=["pg18", "pg16"])
 def database(request: pytest.FixtureRequest) -> Iterator[Database]:
     with open_database(CURRENT, environ={}, postgres=request.param) as opened:
+        with opened.admin() as owner:
+            owner.execute("SELECT pgmnemo.share_vector_index()")  # each test is another tenant's
         yield opened
 
 

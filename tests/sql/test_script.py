@@ -31,13 +31,14 @@ LENT = {"_caller", "_session_tenant", "_setting_catalogue", "_setting_range", "_
 # The statements that are put together. What they splice is a role's name, names that rights.sql quoted as it
 # read them, a regprocedure, and a literal: nothing that a caller gives.
 SPLICED = {
-    "guard/guard.sql": ["format('REVOKE ALL ON SCHEMA pgmnemo FROM %I CASCADE', pg_get_userbyid(other));"],
+    "guard/schema_rights.sql": [
+        "format('REVOKE CREATE ON SCHEMA pgmnemo FROM %I CASCADE', pg_get_userbyid(other));"],
     "rights/rights.sql": ["format('REVOKE ALL ON %s FROM %s CASCADE', item.name, item.holder);",
                           "format('ALTER FUNCTION %s SET debug_print_plan = off', item.name);"],
     "verbs/open_staging.sql": ["format('COMMENT ON TABLE pg_temp.lesson_staging IS %L',"],
 }  # fmt: skip
 # May be called with the rights of the extension's owner alone.
-KEPT = {"grant_tenant", "revoke_tenant", "build_vector_index", "suspend_vector_index"}
+KEPT = {"grant_tenant", "revoke_tenant", "build_vector_index", "suspend_vector_index", "share_vector_index"}
 
 
 def source(path: Path) -> str:

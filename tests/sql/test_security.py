@@ -8,7 +8,16 @@ import psycopg
 import pytest
 from psycopg import errors
 
-TABLES = ("lesson", "lesson_edge", "posting", "passage", "tenant", "tenant_grant", "caller_key")
+TABLES = (
+    "lesson",
+    "lesson_edge",
+    "posting",
+    "passage",
+    "tenant",
+    "tenant_grant",
+    "caller_key",
+    "vector_graph",
+)
 VIEWS = ("lessons", "edges", "postings", "passages")
 WALLED = TABLES[:5]
 FIRST = {"caller_key": "key"}
@@ -229,6 +238,7 @@ def test_every_verb_with_a_tenant_is_among_the_calls(owner: psycopg.Connection[A
 @pytest.mark.parametrize("forge", [
     "SELECT ROW('postgres', proof)::pgmnemo.caller FROM pgmnemo.calling",
     "SELECT ROW('{role}', proof)::pgmnemo.caller FROM pgmnemo.calling",
+    "SELECT ROW('{role}', sha256('\\x00'))::pgmnemo.caller",
     "SELECT ROW('{role}', NULL)::pgmnemo.caller",
     "SELECT ROW(NULL, NULL)::pgmnemo.caller",
     "SELECT NULL::pgmnemo.caller",

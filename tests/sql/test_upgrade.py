@@ -93,6 +93,8 @@ def make_database(database: Any, owner: Connection) -> Iterator[Callable[..., Co
         connection.execute(sql.SQL("CREATE EXTENSION pgmnemo VERSION {}").format(sql.Literal(version)))
         for tenant in TENANTS:
             connection.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, AGENT))
+        if version == CURRENT:  # older ones have all tenants in the same graphs, and stay so
+            connection.execute("SELECT pgmnemo.share_vector_index()")
         connection.execute("RESET ROLE")
         return connection
 

@@ -117,7 +117,7 @@ def test_the_limit_of_the_exact_scan_grows_with_the_graphs(owner: psycopg.Connec
             owner.execute(
                 f"UPDATE pg_class SET reltuples = CASE WHEN {named} THEN {vectors} ELSE 0 END WHERE {like}"
             )
-            row = owner.execute("SELECT pgmnemo._exact_limit(%s)", (setting,)).fetchone()
+            row = owner.execute("SELECT pgmnemo._exact_limit(gen_random_uuid(), %s)", (setting,)).fetchone()
             return float(row[0]) if row else -1
 
     assert [limit(vectors) for vectors in (-1, 0, 90_000)] == [10_000] * 3

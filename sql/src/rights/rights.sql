@@ -25,12 +25,14 @@ BEGIN
     LOOP
         EXECUTE format('REVOKE ALL ON %s FROM %s CASCADE', item.name, item.holder);
     END LOOP;
-    -- the plans within verbs hold estimates, which come of all tenants' rows: no caller is to have them printed
+    -- The plans within verbs hold estimates, which come of all tenants' rows: no caller is to have them printed. And
+    -- bodies are read as they are written, whatever a caller has set.
     FOR item IN
         SELECT p.oid::regprocedure AS name FROM pg_catalog.pg_proc p
          WHERE p.pronamespace = 'pgmnemo'::regnamespace AND p.prosecdef
     LOOP
         EXECUTE format('ALTER FUNCTION %s SET debug_print_plan = off', item.name);
+        EXECUTE format('ALTER FUNCTION %s SET standard_conforming_strings = on', item.name);
     END LOOP;
 END
 $$;

@@ -5,17 +5,18 @@ CREATE FUNCTION pgmnemo._ranked(candidates pgmnemo.candidate[], near bigint[], n
 RETURNS TABLE (rank bigint, score float8, own pgmnemo.candidate)
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT row_number() OVER (ORDER BY x.score DESC, (d.own).external_id, (d.own).project_id), x.score, d.own
-      FROM (SELECT ROW(c.lesson_id, c.project_id, c.external_id, c.occurred_at, c.place, c.words, c.assistant, c.cosine,
-                       c.bm25, c.passage_terms, c.passage_cosine, c.pair_cosine, c.temporal,
-                       CASE WHEN c.occurred_at IS NULL THEN r.relevance
-                            ELSE max(r.relevance) OVER (PARTITION BY c.project_id, c.occurred_at) END,
-                       coalesce(n.neighbours, 0), c.recency, c.importance,
-                       coalesce(g.graph, 0))::pgmnemo.candidate AS own
+    SELECT row_number() OVER (ORDER BY x.score DESC, d.external_id, d.project_id), x.score, o.own
+      FROM (SELECT c.*,
+                   CASE WHEN c.occurred_at IS NULL THEN r.relevance
+                        ELSE max(r.relevance) OVER (PARTITION BY c.project_id, c.occurred_at) END AS around,
+                   coalesce(n.neighbours, 0) AS beside, coalesce(g.graph, 0) AS along
               FROM unnest(candidates) c
              CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
               LEFT JOIN unnest(near, nears) AS n (id, neighbours) ON n.id = c.lesson_id
-              LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id
-            OFFSET 0) d
-     CROSS JOIN LATERAL pgmnemo._score(d.own, s) x
+              LEFT JOIN unnest(linked, graphs) AS g (id, graph) ON g.id = c.lesson_id) d
+     CROSS JOIN LATERAL (
+            SELECT ROW(d.lesson_id, d.project_id, d.external_id, d.occurred_at, d.place, d.words, d.assistant, d.cosine,
+                       d.bm25, d.passage_terms, d.passage_cosine, d.pair_cosine, d.temporal, d.around, d.beside,
+                       d.recency, d.importance, d.along)::pgmnemo.candidate) AS o (own)
+     CROSS JOIN LATERAL pgmnemo._score(o.own, s) x
 $$;

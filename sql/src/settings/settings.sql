@@ -14,7 +14,8 @@ BEGIN
       FROM pgmnemo._setting_catalogue() c;
     SELECT c.* INTO wrong
       FROM pgmnemo._setting_catalogue() c
-     WHERE c.name <> 'tenant_id' AND NOT pgmnemo._setting_valid(effective ->> c.name, c.kind, c.low, c.high, c.choices)
+     WHERE c.name <> 'tenant_id' AND effective ->> c.name <> c.initial
+       AND NOT pgmnemo._setting_valid(effective ->> c.name, c.kind, c.low, c.high, c.choices)
      LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'pgmnemo.% is %, but must be %', wrong.name, quote_literal(effective ->> wrong.name),

@@ -5,7 +5,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    most constant integer := 50000000;  -- bytes of text: written out, a row must stay below 1 GB, or no dump holds it
+    most constant integer := 50000000;  -- bytes of text: no dump holds a row that takes 1 GB when it is written out
     wrong record;
 BEGIN
     SELECT i.ordinal, coalesce(i.external_id, '') AS name, p.problem INTO wrong

@@ -16,6 +16,9 @@ BEGIN
     PERFORM pgmnemo._check_input(lessons);
     PERFORM pgmnemo._check_provenance(lessons, s.gate_strict);
     large := pgmnemo._indexed_projects(tenant, lessons, s.exact_scan_limit);
+    IF cardinality(large) > 0 AND NOT pgmnemo._claim_graph(tenant) THEN
+        large := '{}';
+    END IF;
 
     WITH fresh AS (
         INSERT INTO pgmnemo.lesson (

@@ -1,0 +1,476 @@
+"""The battery: thousands of attempts by every role to reach, change, measure, hold up or trap another tenant.
+
+Each attempt runs in a transaction that is rolled back. It leaks if what it returns, or says in an error or a notice, holds a
+secret of a tenant that the role was not granted; if it changes what that tenant holds; if the tenant's own recall and store
+then wait; or if a planted object runs in another's name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+from psycopg import errors
+
+from tests.security.attacked import A, B, OURS, PROJECT, Site, vector
+from tests.security.test_findings import MARKS, plant
+
+Attempt = tuple[str, tuple[Any, ...]]
+TABLES = ("lesson", "passage", "posting", "lesson_edge", "tenant", "tenant_grant", "caller_key")
+VIEWS = ("lessons", "passages", "edges", "postings", "calling")
+MODES = ("ACCESS SHARE", "ROW SHARE", "ROW EXCLUSIVE", "SHARE UPDATE EXCLUSIVE", "SHARE", "SHARE ROW EXCLUSIVE",
+         "EXCLUSIVE", "ACCESS EXCLUSIVE")  # fmt: skip
+C = UUID(int=0xC3 << 80)  # granted to crew, of which heir inherits and bare does not
+SECRETS = {A: ("alpharetta", "key-of-a"), B: ("bratislava", "key-of-b"), C: ("casablanca", "key-of-c")}
+REACHES = {
+    "alice": {A}, "bob": {B}, "dual": {A, B}, "mallory": set(), "crew": {C}, "heir": {C}, "bare": set(),
+    "veteran": {A}, "newcomer": set(), "revenant": set(),
+}  # fmt: skip
+SETTINGS = (
+    "search_path = mallory, public, pg_temp, pg_catalog", "search_path = ''", "row_security = off",
+    "hnsw.ef_search = 1", "hnsw.iterative_scan = off", "hnsw.max_scan_tuples = 1", "standard_conforming_strings = off",
+    "quote_all_identifiers = on", "plan_cache_mode = force_custom_plan", "plan_cache_mode = force_generic_plan",
+    "enable_indexscan = off", "enable_indexonlyscan = off", "enable_bitmapscan = off", "enable_seqscan = off",
+    "enable_sort = off", "work_mem = '64kB'", "DateStyle = 'SQL, DMY'", "bytea_output = escape", "client_min_messages = debug5",
+    "debug_print_plan = on", "debug_parallel_query = on", "default_text_search_config = 'pg_catalog.simple'",
+    "transform_null_equals = on", "array_nulls = off", "TimeZone = 'Asia/Kathmandu'", "IntervalStyle = sql_standard",
+    "extra_float_digits = -15", "default_transaction_isolation = serializable", "default_transaction_read_only = on",
+    "plpgsql.extra_errors = 'all'", "plpgsql.variable_conflict = use_variable", "track_functions = 'all'",
+    "session_replication_role = replica", "xmloption = document", "jit = on", "geqo_threshold = 2", "join_collapse_limit = 1",
+    "constraint_exclusion = on", "escape_string_warning = on", "backslash_quote = on", "lc_messages = 'C'",
+    "pgmnemo.acting_tenant = '{victim}'", "pgmnemo.tenant_id = '{victim}'", "pgmnemo.gate_strict = 'x'",
+    "pgmnemo.text_config = 'pg_temp.c'", "pgmnemo.text_config = '0'", "pgmnemo.statistics_scope = 'tenant'",
+    "pgmnemo.exact_scan_limit = 0", "pgmnemo.ef_search = 1", "pgmnemo.pool_depth = 1", "pgmnemo.pool_depth = 'NaN'",
+    "pgmnemo.bm25_k1 = 'Infinity'", "pgmnemo.graph_seeds = -1", "pgmnemo.bypass_notice = off",
+    "pgmnemo.caller = '(bob,x)'", "pgmnemo.upgrading_role = 'keeper'",
+)  # fmt: skip
+
+
+@dataclass
+class Battery:
+    """What is counted, and against what every attempt is held."""
+
+    site: Site
+    tried: Counter[str] = field(default_factory=Counter)
+    passed: Counter[str] = field(default_factory=Counter)
+    leaks: list[tuple[str, str, str, str]] = field(default_factory=list)
+    clients: dict[str, psycopg.Connection[Any]] = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)
+    sprung: set[str] = field(default_factory=set)
+    refused: dict[str, Counter[str | None]] = field(default_factory=lambda: defaultdict(Counter))
+
+    def client(self, role: str) -> psycopg.Connection[Any]:
+        if role not in self.clients:
+            client = self.site.connect(role, statement_timeout="3s", application_name="battery")
+            client.add_notice_handler(
+                lambda notice: self.said.append(f"{notice.message_primary} {notice.message_detail}")
+            )
+            self.clients[role] = client
+        return self.clients[role]
+
+    def attack(
+        self, kind: str, role: str, statements: list[str], *, held: bool = False, all_of_it: bool = False
+    ) -> None:
+        """Run them as the role, one transaction for all; of the failures the first ends it unless `all_of_it`."""
+        client = self.client(role)
+        self.tried[kind] += 1
+        self.said.clear()
+        found: list[Any] = []
+        try:
+            with client.transaction(force_rollback=True):
+                for statement in statements:
+                    try:
+                        with client.transaction():
+                            found += rows(client, statement)
+                    except psycopg.Error as error:
+                        if not all_of_it:
+                            raise
+                        found.append(str(error))
+                self.passed[kind] += 1
+                if held:
+                    self.hold(kind, role, statements[-1])
+        except psycopg.Error as error:
+            diagnostic = error.diag
+            self.refused[kind][error.sqlstate] += 1
+            found += [str(error), diagnostic.message_detail, diagnostic.context]
+        told = f"{found} {' '.join(self.said)}"
+        asked = " ".join(statements)
+        for tenant, secrets in SECRETS.items():
+            if tenant not in REACHES[role]:
+                for secret in secrets:
+                    if secret in told and secret not in asked:
+                        self.leaks.append((kind, role, asked, f"told {secret}"))
+
+    def hold(self, kind: str, role: str, statement: str) -> None:
+        """Whether the victims can still recall and store while the attacker's transaction stands."""
+        for victim, tenant in (("bob", B), ("alice", A)):
+            if tenant in REACHES[role]:
+                continue
+            client = self.client(f"{victim}") if victim != role else None
+            try:
+                assert client is not None
+                with client.transaction(force_rollback=True):
+                    self.site.recall(client, tenant, SECRETS[tenant][0])
+                    self.site.store(
+                        client, tenant, "during", "stored during an attack", embedding=vector(1, 2)
+                    )
+            except errors.LockNotAvailable:
+                self.leaks.append((kind, role, statement, f"holds {victim} up"))
+
+    def state(self) -> list[tuple[Any, ...]]:
+        return self.site.rows(
+            "SELECT 'lesson', tenant_id, md5(string_agg(l::text, ',' ORDER BY id)) FROM pgmnemo.lesson l GROUP BY 2 UNION ALL "
+            "SELECT 'passage', tenant_id, md5(string_agg(p::text, ',' ORDER BY lesson_id, number)) FROM pgmnemo.passage p GROUP BY 2 UNION ALL "  # noqa: E501
+            "SELECT 'posting', tenant_id, md5(string_agg(p::text, ',' ORDER BY project_id, lexeme, lesson_ids)) FROM pgmnemo.posting p GROUP BY 2 UNION ALL "  # noqa: E501
+            "SELECT 'edge', tenant_id, md5(string_agg(e::text, ',' ORDER BY source_id, target_id)) FROM pgmnemo.lesson_edge e GROUP BY 2 UNION ALL "  # noqa: E501
+            "SELECT 'grant', NULL, md5(string_agg(g::text, ',' ORDER BY tenant_id, grantee::text)) FROM pgmnemo.tenant_grant g UNION ALL "
+            "SELECT 'key', NULL, md5(key::text) FROM pgmnemo.caller_key UNION ALL "
+            "SELECT 'objects', NULL, md5(string_agg(pg_describe_object(classid, objid, objsubid), ',' ORDER BY 1)) "
+            "FROM (SELECT * FROM pg_depend WHERE refobjid = 'pgmnemo'::regnamespace ORDER BY classid, objid) d ORDER BY 1, 2"
+        )
+
+
+def rows(client: psycopg.Connection[Any], statement: str) -> list[Any]:
+    """What a statement gives, as it comes: DateStyle and bytea_output are among the settings that are tried."""
+    if statement.startswith("COPY ") and "STDOUT" in statement:
+        with client.cursor().copy(statement.encode()) as copy:
+            return [bytes(block) for block in copy]
+    result = client.execute(statement.encode()).pgresult
+    assert result is not None
+    return [
+        result.get_value(row, column) for row in range(result.ntuples) for column in range(result.nfields)
+    ]
+
+
+@pytest.fixture
+def battery(make_site: Callable[..., Site]) -> Iterator[Battery]:
+    site = make_site(
+        OURS, *MARKS, "CREATE SCHEMA mallory AUTHORIZATION mallory", "GRANT ALL ON SCHEMA mallory TO PUBLIC"
+    )
+    root = site.connect()
+    extra = ("crew", "heir", "bare", "veteran", "newcomer", "revenant")
+    for role in extra:
+        root.execute(f"DROP ROLE IF EXISTS {role}")
+    for role in ("crew", "heir", "bare", "newcomer", "revenant"):
+        root.execute(f"CREATE ROLE {role} LOGIN")
+    root.execute("GRANT crew TO heir WITH INHERIT TRUE, SET FALSE")
+    root.execute("GRANT crew TO bare WITH INHERIT FALSE, SET FALSE")
+    root.execute("SET ROLE keeper")
+    for tenant, role in ((C, "crew"), (A, "newcomer"), (A, "revenant")):
+        root.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, role))
+    root.execute("RESET ROLE")
+    root.execute("ALTER ROLE newcomer RENAME TO veteran")
+    root.execute("DROP ROLE revenant")
+    root.execute("CREATE ROLE newcomer LOGIN; CREATE ROLE revenant LOGIN")
+    for role, tenant in (("alice", A), ("bob", B), ("crew", C)):
+        with site.connect(role, tenant, **{"pgmnemo.exact_scan_limit": 0}) as client:
+            word, key = SECRETS[tenant]
+            for n in range(4):
+                site.store(client, tenant, f"{key}-{n}", f"the {word} river {n}", embedding=vector(n, 1, 2),
+                           passages=[f"the {word}", f"river {n}"],
+                           passage_embeddings=[str(vector(n, 2)), str(vector(2, n, 1))])  # fmt: skip
+            client.execute(
+                "SELECT pgmnemo.link(%s, %s, %s, %s, 'follows')", (tenant, PROJECT, f"{key}-0", f"{key}-1")
+            )
+    root.execute("ANALYZE")
+    yield Battery(site)
+    for role in extra:
+        root.execute(f"DROP ROLE IF EXISTS {role}")
+
+
+def on_tables(role: str) -> Iterator[tuple[str, list[str], bool]]:
+    """Every kind of statement on every table and view."""
+    for table in (*TABLES, *VIEWS):
+        name, own = f"pgmnemo.{table}", f"mallory.copy_{role}"
+        acting = [
+            f"SET LOCAL pgmnemo.acting_tenant = '{tenant}'"
+            for tenant in (A, B, C)
+            if tenant not in REACHES[role]
+        ]
+        for setting in acting:
+            yield "SELECT", [setting, f"SELECT * FROM {name}"], False
+            yield "SELECT", [setting, f"SELECT count(*) FROM {name}"], False
+        for statement in (
+            f"SELECT * FROM {name} FOR UPDATE", f"SELECT * FROM {name} FOR KEY SHARE", f"SELECT * FROM {name} TABLESAMPLE SYSTEM (100)",
+            f"TABLE {name}", f"SELECT ctid, xmin FROM {name}", f"COPY {name} TO STDOUT",
+            f"INSERT INTO {name} DEFAULT VALUES", f"INSERT INTO {name} SELECT * FROM {name}",
+            f"DELETE FROM {name}", f"TRUNCATE {name}", f"TRUNCATE {name} CASCADE",
+            f"MERGE INTO {name} t USING (SELECT 1) s ON true WHEN MATCHED THEN DELETE",
+            f"EXPLAIN SELECT * FROM {name}", f"EXPLAIN ANALYZE SELECT * FROM {name}", f"EXPLAIN (VERBOSE, FORMAT JSON) DELETE FROM {name}",
+            f"CREATE TRIGGER t BEFORE INSERT ON {name} FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+            f"CREATE RULE r AS ON INSERT TO {name} DO ALSO NOTHING", f"CREATE INDEX ON {name} ((1))",
+            f"CREATE STATISTICS mallory.s_{role} ON (1), (2) FROM {name}", f"CREATE POLICY p ON {name} USING (true)",
+            f"CREATE TABLE {own} (LIKE {name} INCLUDING ALL)", f"CREATE TABLE {own} () INHERITS ({name})",
+            f"CREATE TABLE {own} AS TABLE {name}", f"CREATE VIEW {own} AS SELECT * FROM {name}; SELECT * FROM {own}",
+            f"CREATE MATERIALIZED VIEW {own} AS SELECT * FROM {name}",
+            f"CREATE TABLE {own} (t uuid, i bigint, FOREIGN KEY (t, i) REFERENCES {name})",
+            f"ALTER TABLE {name} DISABLE ROW LEVEL SECURITY", f"ALTER TABLE {name} NO FORCE ROW LEVEL SECURITY",
+            f"ALTER TABLE {name} OWNER TO {role}", f"ALTER TABLE {name} ADD COLUMN x int", f"ALTER TABLE {name} DISABLE TRIGGER ALL",
+            f"ALTER TABLE {name} SET (security_barrier = false)", f"DROP TABLE {name} CASCADE", f"DROP VIEW {name} CASCADE",
+            f"COMMENT ON TABLE {name} IS 'x'", f"GRANT ALL ON {name} TO {role}", f"REASSIGN OWNED BY keeper TO {role}",
+            f"ANALYZE {name}", f"CLUSTER {name}", f"REINDEX TABLE {name}", f"REFRESH MATERIALIZED VIEW {name}",
+            f"SELECT pg_catalog.query_to_xml('TABLE {name}', true, false, '')", f"SELECT pg_catalog.table_to_xml('{name}', true, false, '')",
+            f"SELECT * FROM pg_catalog.pg_get_statisticsobjdef_columns('{name}'::regclass)",
+            f"DECLARE c CURSOR WITH HOLD FOR TABLE {name}; FETCH ALL FROM c", f"PREPARE p_{table} AS TABLE {name}",
+        ):  # fmt: skip
+            yield statement.split()[0], [part for part in statement.split("; ")], True
+        for mode in MODES:
+            yield "LOCK", [f"LOCK TABLE {name} IN {mode} MODE NOWAIT"], True
+
+
+FORGED = ("NULL", "ROW('{owner}', NULL)::pgmnemo.caller", "ROW(NULL, NULL)::pgmnemo.caller",
+          "ROW('{owner}', '\\x00')::pgmnemo.caller", "(SELECT ROW('{owner}', c.proof)::pgmnemo.caller FROM pgmnemo.calling c)",
+          "pgmnemo._caller()", "ROW('{owner}', mallory.lend())::pgmnemo.caller")  # fmt: skip
+OWNERS = {A: "alice", B: "bob", C: "crew"}
+
+
+def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
+    """Every verb for every other tenant, by argument and by setting, as whoever one may pretend to be."""
+    row = f"ROW('{PROJECT}', 'key', 'planted', NULL, NULL, NULL, 3, '{{}}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
+    set_of = f"ARRAY[{row}::pgmnemo.lesson_input]"
+    for tenant in (A, B, C):
+        if tenant in REACHES[role]:
+            continue
+        key = SECRETS[tenant][1][:-1] + SECRETS[tenant][1][-1] + "-0"
+        calls = {
+            "recall": "query_text => 'river'", "explain": f"'{PROJECT}', '{key}', query_text => 'river'", "list_lessons": "",
+            "list_passages": "", "list_edges": "", "list_postings": "", "check": "", "repair": "", "compact": "", "index": "",
+            "forget": f"'{PROJECT}', '{key}', true", "forget_all": "", "store": f"'{PROJECT}', 'key', 'planted'",
+            "store_set": set_of, "store_passages": "1, '{x}'", "link": f"'{PROJECT}', '{key}', '{key[:-1]}1', 'x'",
+            "unlink": f"'{PROJECT}', '{key}', '{key[:-1]}1', 'follows'",
+        }  # fmt: skip
+        for verb, arguments in calls.items():
+            given = f"'{tenant}'" + (f", {arguments}" if arguments else "")
+            yield "verb by argument", [f"SELECT * FROM pgmnemo.{verb}({given})"], True
+            yield (
+                "EXPLAIN of a verb",
+                [f"EXPLAIN (ANALYZE, VERBOSE, BUFFERS) SELECT * FROM pgmnemo.{verb}({given})"],
+                False,
+            )
+            for forged in FORGED:
+                caller = forged.replace("{owner}", OWNERS[tenant])
+                yield (
+                    "verb by forged caller",
+                    [f"SELECT * FROM pgmnemo.{verb}({given}, caller => {caller})"],
+                    False,
+                )
+        session = {
+            "recall_lessons": "query_text => 'river'", "explain_recall": f"'{PROJECT}', '{key}', query_text => 'river'",
+            "check_index": "", "repair_index": "", "compact_postings": "", "index_lessons": "", "forget_tenant": "",
+            "forget_project": f"'{PROJECT}'", "forget_lesson": f"'{PROJECT}', '{key}', true",
+            "store_lesson": f"'{PROJECT}', 'key', 'planted'", "store_lessons": set_of, "add_passages": "1, '{x}'",
+            "link_lessons": f"'{PROJECT}', '{key}', '{key[:-1]}1', 'x'", "current_tenant": "", "list_grants": "",
+            "unlink_lessons": f"'{PROJECT}', '{key}', '{key[:-1]}1', 'follows'", "open_staging": "", "store_staged": "",
+            "list_settings": "",
+        }  # fmt: skip
+        for verb, arguments in session.items():
+            settings = [
+                f"SET LOCAL pgmnemo.tenant_id = '{tenant}'",
+                f"SET LOCAL pgmnemo.acting_tenant = '{tenant}'",
+            ]
+            yield "verb by setting", [*settings, f"SELECT * FROM pgmnemo.{verb}({arguments})"], False
+        for view in VIEWS:
+            yield "view by setting", [*settings, f"SELECT * FROM pgmnemo.{view}"], False
+        for become in (f"SET ROLE {OWNERS[tenant]}", f"SET SESSION AUTHORIZATION {OWNERS[tenant]}", "SET ROLE keeper",
+                       "RESET ROLE", "SET ROLE NONE"):  # fmt: skip
+            yield "another role", [become, f"SELECT * FROM pgmnemo.list_lessons('{tenant}')"], False
+        left = f"DO $$ BEGIN PERFORM pgmnemo.recall('{tenant}', query_text => 'x'); EXCEPTION WHEN OTHERS THEN NULL; END $$"
+        yield (
+            "after an error",
+            [f"SET LOCAL pgmnemo.acting_tenant = '{tenant}'", left, "TABLE pgmnemo.lesson"],
+            False,
+        )
+        staged = ["CREATE TEMPORARY TABLE lesson_staging AS SELECT (NULL::pgmnemo.lesson_input).* LIMIT 0",
+                  f"COMMENT ON TABLE pg_temp.lesson_staging IS '{tenant}'",
+                  f"INSERT INTO lesson_staging (project_id, external_id, content) VALUES ('{PROJECT}', 'key', 'planted')",
+                  "SELECT * FROM pgmnemo.store_staged()"]  # fmt: skip
+        yield "staging by hand", staged, False
+    for helper in ("_enter", "_leave", "_reaches", "_proved", "_lock_tenant", "_store", "_settings", "_add_postings",
+                   "_remove_postings", "_vector_rows", "_keyword_leg", "_scope", "_lesson_id"):  # fmt: skip
+        for count in range(5):
+            yield "helper", [f"SELECT pgmnemo.{helper}({', '.join(['NULL'] * count)})"], False
+    for owners in (
+        "grant_tenant('{t}', '{r}')",
+        "revoke_tenant('{t}', 'bob')",
+        "build_vector_index()",
+        "suspend_vector_index()",
+    ):
+        for tenant in (A, B, C):
+            yield "the owner's verbs", ["SELECT pgmnemo." + owners.format(t=tenant, r=role)], True
+
+
+def on_catalogues(role: str) -> Iterator[tuple[str, list[str], bool]]:
+    """What PostgreSQL itself knows of rows, and the objects of the extension."""
+    for view in ("pg_stats", "pg_stats_ext", "pg_stats_ext_exprs", "pg_statistic", "pg_statistic_ext_data", "pg_sequences",
+                 "pg_stat_activity", "pg_prepared_statements", "pg_cursors", "pg_stat_statements", "pg_locks", "pg_policies",
+                 "pg_description", "pg_largeobject", "pg_stat_xact_user_functions", "pg_db_role_setting", "pg_replication_slots"):  # fmt: skip
+        yield (
+            "catalogue",
+            [
+                f"SELECT x::text FROM pg_catalog.{view} x WHERE x::text ~ 'alpharetta|bratislava|casablanca|key-of'"
+            ],
+            False,
+        )
+    for statement in (
+        "SELECT lastval()", "SELECT nextval('pgmnemo.lesson_id_seq')", "SELECT setval('pgmnemo.lesson_id_seq', 1)",
+        "SELECT last_value FROM pgmnemo.lesson_id_seq", "SELECT pg_sequence_last_value('pgmnemo.lesson_id_seq'::regclass) IS NOT NULL",
+        "ALTER SEQUENCE pgmnemo.lesson_id_seq RESTART", "ALTER EXTENSION pgmnemo UPDATE", "DROP EXTENSION pgmnemo CASCADE",
+        "DROP SCHEMA pgmnemo CASCADE", "ALTER SCHEMA pgmnemo RENAME TO x", "CREATE FUNCTION pgmnemo.recall(text) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        "CREATE OR REPLACE FUNCTION pgmnemo._caller() RETURNS pgmnemo.caller LANGUAGE sql AS 'SELECT NULL::pgmnemo.caller'",
+        "CREATE TABLE pgmnemo.mine ()", "CREATE TYPE pgmnemo.mine AS ()", "CREATE OPERATOR pgmnemo.= (LEFTARG = uuid, RIGHTARG = uuid, FUNCTION = uuid_eq)",
+        "CREATE CAST (text AS pgmnemo.caller) WITH INOUT AS IMPLICIT", "ALTER FUNCTION pgmnemo.recall SECURITY INVOKER",
+        "ALTER FUNCTION pgmnemo._caller() SET search_path = mallory", "DROP FUNCTION pgmnemo._enter", "ALTER TYPE pgmnemo.caller ADD ATTRIBUTE x int",
+        "CREATE TABLE mallory.x OF pgmnemo.lesson_input", "CREATE TABLE mallory.x (y pgmnemo.caller)", "CREATE DOMAIN mallory.x AS pgmnemo.lesson",
+        "CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION mallory.trap()", "ALTER DEFAULT PRIVILEGES FOR ROLE keeper GRANT ALL ON TABLES TO PUBLIC",
+        "CREATE ROLE made IN ROLE bob", "GRANT bob TO CURRENT_USER", "ALTER ROLE bob RENAME TO other", "LOAD 'auto_explain'", "CREATE EXTENSION dblink",
+        "SELECT pg_read_file('PG_VERSION')", "COPY (SELECT 1) TO PROGRAM 'true'", "CREATE OPERATOR CLASS mallory.o DEFAULT FOR TYPE halfvec USING btree AS OPERATOR 1 <",
+        "CREATE PUBLICATION p FOR TABLE pgmnemo.lesson", "SELECT lo_import('/etc/passwd')", "VACUUM pgmnemo.lesson",
+    ):  # fmt: skip
+        yield "objects", [statement], True
+
+
+def with_settings(role: str) -> Iterator[tuple[str, list[str], bool]]:
+    """Verbs for one's own tenants and for others', under settings of every kind."""
+    for setting in SETTINGS:
+        for victim in (tenant for tenant in (A, B, C) if tenant not in REACHES[role]):
+            first = [f"SET LOCAL {setting}".replace("{victim}", str(victim))]
+            yield (
+                "setting",
+                [*first, f"SELECT * FROM pgmnemo.recall('{victim}', query_text => 'river')"],
+                False,
+            )
+            yield "setting", [*first, "SELECT * FROM pgmnemo.lessons", "SELECT * FROM pgmnemo.list_grants()",
+                              "SELECT * FROM pgmnemo.calling"], False  # fmt: skip
+        for own in sorted(REACHES[role], key=str):
+            first = [f"SET LOCAL {setting}".replace("{victim}", str(B if own != B else A))]
+            numbers = f"'{{{','.join(map(str, vector(1, 2)))}}}'::real[]"
+            yield "setting, own tenant", [
+                *first, f"SELECT * FROM pgmnemo.recall('{own}', {numbers}, query_text => 'the river', k => 100)",
+                f"SELECT pgmnemo.store('{own}', '{PROJECT}', 'mine', 'my river', {numbers})",
+                f"SELECT * FROM pgmnemo.check('{own}')", f"SELECT * FROM pgmnemo.list_passages('{own}')",
+                f"SELECT pgmnemo.repair('{own}')", f"SELECT pgmnemo.forget_all('{own}')"], False  # fmt: skip
+
+
+@pytest.fixture
+def planted(battery: Battery) -> Battery:
+    """mallory's traps: in public, in her schema and in temporary ones, and a function that lends her proof."""
+    site = battery.site
+    guarded = "DO $do$ BEGIN EXECUTE $ex$%s$ex$; EXCEPTION WHEN OTHERS THEN NULL; END $do$"
+    with site.connect("mallory") as mallory:
+        for schema in ("public", "mallory"):
+            for text in plant(None, schema):
+                mallory.execute((guarded % text).encode())
+        mallory.execute("CREATE FUNCTION mallory.lend() RETURNS bytea LANGUAGE sql SECURITY DEFINER "
+                        "AS 'SELECT proof FROM pgmnemo.calling'")  # fmt: skip
+    return battery
+
+
+TRAP = """
+CREATE FUNCTION mallory.spring(what text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE tenant uuid;
+BEGIN
+    INSERT INTO public.marks VALUES (current_user, what);
+    FOREACH tenant IN ARRAY '{%s}'::uuid[] LOOP
+        BEGIN
+            PERFORM pgmnemo.forget_all(tenant);
+            INSERT INTO public.marks VALUES (current_user, what || ' forgot ' || tenant);
+        EXCEPTION WHEN OTHERS THEN
+            NULL;
+        END;
+    END LOOP;
+    RETURN 1;
+END $$;
+CREATE TABLE mallory.bait (x int);
+INSERT INTO mallory.bait SELECT generate_series(1, 10);
+CREATE FUNCTION mallory.silent(x int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1';
+CREATE INDEX bait_x ON mallory.bait (mallory.silent(x));
+CREATE OR REPLACE FUNCTION mallory.silent(x int) RETURNS int LANGUAGE sql AS $$ SELECT mallory.spring('index') $$;
+CREATE FUNCTION mallory.lent() RETURNS int LANGUAGE sql SECURITY DEFINER AS $$ SELECT mallory.spring('definer') $$;
+CREATE VIEW mallory.view AS SELECT mallory.lent();
+CREATE TABLE mallory.filled (x int, y int DEFAULT mallory.lent());
+CREATE FUNCTION mallory.trap() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN PERFORM mallory.spring('trigger'); RETURN NEW; END $$;
+CREATE TRIGGER trap BEFORE INSERT ON mallory.filled FOR EACH ROW EXECUTE FUNCTION mallory.trap();
+CREATE RULE rule AS ON INSERT TO mallory.bait DO ALSO SELECT mallory.lent();
+GRANT ALL ON ALL TABLES IN SCHEMA mallory TO PUBLIC;
+""" % ",".join(map(str, (A, B, C)))
+
+
+def test_the_battery(planted: Battery, capsys: pytest.CaptureFixture[str]) -> None:
+    battery = planted
+    before = battery.state()
+    for role in REACHES:
+        for generate in (on_tables, on_verbs, on_catalogues, with_settings):
+            for kind, statements, held in generate(role):
+                battery.attack(kind, role, statements, held=held, all_of_it=kind.startswith("setting"))
+    spring_traps(battery)
+    after = battery.state()
+    if before != after:
+        battery.leaks.append(("state", "anyone", "all of it", str(set(before) ^ set(after))))
+    with capsys.disabled():
+        counts = ", ".join(f"{kind} {count}" for kind, count in battery.tried.most_common())
+        print(f"\nattempts: {battery.tried.total()} ({counts}); leaks: {len(battery.leaks)}")
+    assert not battery.leaks
+    assert battery.tried.total() > 5000
+    assert battery.passed["setting, own tenant"] > 100
+    # refused for the right reason, not for a slip in the attempt
+    for kind in ("verb by argument", "verb by forged caller", "EXPLAIN of a verb", "the owner's verbs"):
+        assert battery.refused[kind].keys() == {"42501"}
+
+
+def spring_traps(battery: Battery) -> None:
+    """What runs of a stranger's in a statement of the superuser, the owner or bob runs as the stranger."""
+    site = battery.site
+    with site.connect("mallory") as mallory:
+        mallory.execute(TRAP.encode())
+    for role, statements in {
+        None: ("ANALYZE mallory.bait", "REINDEX TABLE mallory.bait", "VACUUM FULL mallory.bait", "CLUSTER mallory.bait USING bait_x",
+               "REINDEX INDEX mallory.bait_x", "VACUUM ANALYZE mallory.bait", "ANALYZE", "VACUUM pgmnemo.lesson",
+               "REINDEX TABLE pgmnemo.passage", "TABLE mallory.view", "INSERT INTO mallory.filled VALUES (1)"),
+        "keeper": ("ANALYZE pgmnemo.lesson", "ANALYZE", "TABLE mallory.view", "REINDEX TABLE pgmnemo.passage"),
+        "bob": ("TABLE mallory.view", "INSERT INTO mallory.filled VALUES (1)", "SELECT mallory.lent()",
+                f"SELECT pgmnemo.recall('{B}', query_text => 'river') ORDER BY mallory.lent()",
+                f"SELECT *, mallory.lent() FROM pgmnemo.list_lessons('{B}')",
+                f"SELECT pgmnemo.store('{B}', '{PROJECT}', 'key-of-b-0', 'x' || mallory.lent())"),
+    }.items():  # fmt: skip
+        with site.connect(role, B) as client:
+            for statement in statements:
+                battery.tried["traps"] += 1
+                try:
+                    with (
+                        client.transaction(force_rollback=role == "bob")
+                        if "VACUUM" not in statement
+                        else ExitStack()
+                    ):
+                        client.execute(statement.encode())
+                        marks = client.execute("SELECT who, what FROM public.marks").fetchall()
+                except psycopg.Error:
+                    continue
+                battery.passed["traps"] += 1
+                battery.sprung |= {what for _, what in marks}
+                battery.leaks += [
+                    ("planted", who, what, statement)
+                    for who, what in marks
+                    if who != "mallory" or "forgot" in what
+                ]
+    assert battery.sprung >= {"index", "definer", "trigger"}
+
+
+def test_the_battery_would_see_a_leak(planted: Battery) -> None:
+    """With rights that nobody should give."""
+    site = planted.site
+    site.run(
+        "GRANT ALL ON ALL TABLES IN SCHEMA pgmnemo TO mallory",
+        "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA pgmnemo TO mallory",
+    )
+    for kind, statements, held in on_tables("mallory"):
+        if kind in ("SELECT", "LOCK", "COPY"):
+            planted.attack(kind, "mallory", statements, held=held)
+    reasons = {leak[3] for leak in planted.leaks}
+    assert reasons >= {"told bratislava", "told alpharetta", "holds bob up"}

@@ -1,0 +1,229 @@
+"""What the review did not look for, for 0.3.1 had no verbs with their owner's rights: proofs, rights, owners, restores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import errors
+
+from tests.security.attacked import A, B, OURS, PROJECT, REVIEWED, Server, Site, attempt
+
+Make = Callable[..., Site]
+
+
+@pytest.fixture
+def ours(make_site: Make) -> Site:
+    site = make_site(OURS)
+    for role, tenant in (("alice", A), ("bob", B)):
+        with site.connect(role, tenant) as client:
+            site.store(client, tenant, "kept", f"the river of {role}")
+    return site
+
+
+def proof(client: psycopg.Connection[Any]) -> tuple[str, bytes]:
+    return client.execute("SELECT name, proof FROM pgmnemo.calling").fetchall()[0]
+
+
+LISTED = "SELECT count(*) FROM pgmnemo.list_lessons(%s, ROW(%s, %s)::pgmnemo.caller)"
+
+
+def test_a_proof_is_worth_nothing_elsewhere_or_later_or_for_another(ours: Site) -> None:
+    alice, other = ours.connect("alice"), ours.connect("alice")
+    with alice.transaction():
+        name, mine = proof(alice)
+        assert alice.execute(LISTED, (A, name, mine)).fetchone() == (1,)
+        for client, tenant, forged in (
+            (alice, B, "bob"),
+            (alice, B, "keeper"),
+            (alice, B, "postgres"),
+            (other, A, name),
+        ):
+            with pytest.raises(errors.InsufficientPrivilege, match="does not prove"), client.transaction():
+                client.execute(LISTED, (tenant, forged, mine))
+    with pytest.raises(errors.InsufficientPrivilege, match="does not prove that role alice calls"):
+        alice.execute(LISTED, (A, name, mine))
+
+
+@pytest.mark.parametrize(
+    "caller", ["NULL", "ROW(NULL, NULL)::pgmnemo.caller", "ROW('bob', NULL)::pgmnemo.caller"]
+)
+@pytest.mark.parametrize("key", ["kept", "lost"])
+def test_no_proof_is_no_proof_even_without_a_key(ours: Site, caller: str, key: str) -> None:
+    if key == "lost":
+        ours.run("DELETE FROM pgmnemo.caller_key")
+    for query in (
+        f"SELECT * FROM pgmnemo.list_lessons('{B}', {caller})",
+        f"SELECT * FROM pgmnemo.list_grants({caller})",
+    ):
+        with pytest.raises(errors.InsufficientPrivilege, match="does not prove"):
+            ours.connect("alice").execute(query)
+
+
+def test_a_strangers_function_proves_its_owner_alone(ours: Site) -> None:
+    """bob calls a function of alice's that has her rights: it neither gets his tenant nor lends him hers."""
+    ours.run("CREATE SCHEMA alice AUTHORIZATION alice", "GRANT USAGE ON SCHEMA alice TO PUBLIC")
+    alice = ours.connect("alice")
+    alice.execute(
+        "CREATE FUNCTION alice.count(tenant uuid) RETURNS bigint LANGUAGE sql SECURITY DEFINER "
+        "AS 'SELECT count(*) FROM pgmnemo.list_lessons(tenant)'"
+    )
+    bob = ours.connect("bob")
+    with pytest.raises(errors.InsufficientPrivilege, match="role alice has no grant"):
+        bob.execute("SELECT alice.count(%s)", (B,))
+    assert bob.execute("SELECT alice.count(%s)", (A,)).fetchone() == (1,)  # as alice wants it
+
+
+@pytest.mark.parametrize("right", ["pg_read_all_data", "pg_write_all_data"])
+def test_who_reads_all_data_reads_no_secret_and_no_lesson(ours: Site, right: str) -> None:
+    ours.run(f"GRANT {right} TO mallory")
+    try:
+        mallory = ours.connect("mallory", B, **{"pgmnemo.acting_tenant": B})
+        for table in ("caller_key", "tenant_grant", "lesson", "passage", "posting", "lesson_edge", "tenant"):
+            assert not attempt(mallory, f"SELECT * FROM pgmnemo.{table}")
+            changed = attempt(
+                mallory, f"WITH gone AS (DELETE FROM pgmnemo.{table} RETURNING 1) SELECT count(*) FROM gone"
+            )
+            assert changed in (None, [(0,)])
+    finally:
+        ours.run(f"REVOKE {right} FROM mallory")
+
+
+def test_default_privileges_of_the_owner_give_nobody_a_table(make_site: Make) -> None:
+    given = "ALTER DEFAULT PRIVILEGES FOR ROLE keeper GRANT"
+    site = make_site(OURS, f"{given} ALL ON TABLES TO mallory", f"{given} ALL ON FUNCTIONS TO mallory",
+                     f"{given} ALL ON SEQUENCES TO mallory", f"{given} ALL ON TYPES TO mallory",
+                     f"{given} ALL ON SCHEMAS TO mallory")  # fmt: skip
+    held = site.rows(
+        "SELECT relname FROM pg_class WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind IN ('r', 'S') "
+        "AND (has_table_privilege('mallory', oid, 'SELECT') OR has_table_privilege('mallory', oid, 'UPDATE')) UNION ALL "
+        "SELECT proname FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace AND proname ~ '^_(enter|store$|acting)' "
+        "AND has_function_privilege('mallory', oid, 'EXECUTE') UNION ALL "
+        "SELECT typname FROM pg_type WHERE typnamespace = 'pgmnemo'::regnamespace AND typtype = 'c' "
+        "AND has_type_privilege('mallory', oid, 'USAGE')")  # fmt: skip
+    assert held == []
+    assert site.rows("SELECT has_schema_privilege('mallory', 'pgmnemo', 'CREATE')") == [(False,)]
+
+
+def test_an_update_refuses_what_a_stranger_put_into_the_schema(server: Server) -> None:
+    """In 0.3.1 a stranger who made the schema first could put functions of his own beside ours."""
+    server.create(
+        "planted", "CREATE SCHEMA pgmnemo AUTHORIZATION mallory", "GRANT ALL ON SCHEMA pgmnemo TO PUBLIC"
+    )
+    overload = "CREATE FUNCTION pgmnemo._importance(level smallint) RETURNS float8 LANGUAGE sql AS 'SELECT 1::float8'"
+    with server.connect("planted", "keeper") as keeper, server.connect("planted", "mallory") as mallory:
+        keeper.execute(f"CREATE EXTENSION pgmnemo VERSION '{REVIEWED}'")
+        mallory.execute(overload)
+        with pytest.raises(
+            errors.InsufficientPrivilege, match=r"pgmnemo\._importance\(smallint\), schema pgmnemo"
+        ):
+            keeper.execute("ALTER EXTENSION pgmnemo UPDATE")
+        mallory.execute("DROP FUNCTION pgmnemo._importance(smallint)")
+    with server.connect("planted") as root:
+        root.execute("ALTER SCHEMA pgmnemo OWNER TO keeper")
+        root.execute("GRANT CREATE ON SCHEMA pgmnemo TO mallory")
+    with server.connect("planted", "keeper") as keeper, server.connect("planted", "mallory") as mallory:
+        keeper.execute("ALTER EXTENSION pgmnemo UPDATE")
+        with pytest.raises(errors.InsufficientPrivilege):
+            mallory.execute(overload)
+
+
+@pytest.mark.parametrize("setting", ["standard_conforming_strings = off", "quote_all_identifiers = on",
+                                     "transform_null_equals = on", "array_nulls = off", "DateStyle = 'SQL, DMY'",
+                                     "plpgsql.extra_errors = 'all'", "bytea_output = escape"])  # fmt: skip
+def test_answers_are_the_same_under_any_setting(ours: Site, setting: str) -> None:
+    question = "what's in the river of May 2023? \\ 'quoted'"
+    usual, odd = ours.connect("alice", A), ours.connect("alice", A)
+    odd.execute(f"SET {setting}")
+    ours.store(usual, A, "other", "It's a \\ river in May", occurred_at="2023-05-08")
+    now = "as_of => '2025-01-01'"
+    answers = [client.execute(f"SELECT r::text FROM pgmnemo.recall(%s, query_text => %s, {now}) r", (A, question.replace("\\", "/"))).fetchall()
+               for client in (usual, odd)] if "DateStyle" not in setting else [
+        client.execute(f"SELECT external_id, score FROM pgmnemo.recall(%s, query_text => %s, {now})", (A, question)).fetchall()
+        for client in (usual, odd)]  # fmt: skip
+    assert answers[0] == answers[1]
+
+
+def test_a_dump_goes_back_to_its_owner(ours: Site) -> None:
+    """The recipe of the README: the extension by its owner first, then the dump by a superuser."""
+    text = ours.server.dump(ours.name)
+    ours.server.create("brought")
+    with ours.server.connect("brought", "keeper") as keeper:
+        keeper.execute("CREATE EXTENSION pgmnemo")
+    said = [
+        line
+        for line in ours.server.program("psql", "brought", "-q", given=text).splitlines()
+        if "ERROR" in line
+    ]
+    assert said == ['ERROR:  schema "pgmnemo" already exists']
+    with ExitStack() as stack:
+        copy = Site(ours.server, OURS, "brought", stack)
+        assert copy.recall(copy.connect("bob", B), B, "river") == ["kept"]
+        with pytest.raises(errors.InsufficientPrivilege):
+            copy.recall(copy.connect("mallory", B), B, "river")
+        keeper = copy.connect("keeper")
+        keeper.execute("SELECT pgmnemo.grant_tenant(%s, 'mallory')", (B,))
+        assert copy.recall(copy.connect("mallory", B), B, "river") == ["kept"]
+
+
+def test_who_is_bound_by_the_policies_makes_and_takes_no_dump_silently(ours: Site) -> None:
+    """Neither half a dump nor half a restore passes for a whole one."""
+    text = ours.server.dump(ours.name)
+    ours.server.create("bound")
+    with ours.server.connect("bound", "keeper") as keeper:
+        keeper.execute("CREATE EXTENSION pgmnemo")
+    said = ours.server.program("psql", "bound", "-q", "-c", "SET ROLE keeper", "-f", "-", given=text)
+    assert 'would be affected by row-level security policy for table "lesson"' in said
+    ours.server.conninfo["user"], superuser = "keeper", ours.server.conninfo["user"]
+    try:
+        said = ours.server.program("pg_dump", ours.name, "-f", "/dev/null")
+    finally:
+        ours.server.conninfo["user"] = superuser
+    assert "would be affected by row-level security" in said
+
+
+def test_another_owner_takes_all_of_it_over(ours: Site) -> None:
+    ours.run("DROP ROLE IF EXISTS steward", "CREATE ROLE steward LOGIN")
+    try:
+        with pytest.raises(errors.DependentObjectsStillExist):
+            ours.run("DROP ROLE keeper")
+        ours.run("REASSIGN OWNED BY keeper TO steward")
+        assert ours.recall(ours.connect("bob", B), B, "river") == ["kept"]
+        ours.connect("steward").execute("SELECT pgmnemo.grant_tenant(%s, 'mallory')", (B,))
+        with pytest.raises(errors.InsufficientPrivilege):
+            ours.connect("keeper").execute("SELECT pgmnemo.grant_tenant(%s, 'mallory')", (A,))
+        ours.run("DROP OWNED BY alice", "DROP OWNED BY bob")  # grants are no objects of theirs
+        assert ours.recall(ours.connect("bob", B), B, "river") == ["kept"]
+    finally:
+        ours.run("REASSIGN OWNED BY steward TO keeper", "DROP ROLE steward")
+
+
+def test_the_extension_goes_and_comes_back(ours: Site) -> None:
+    ours.run("CREATE SCHEMA mallory AUTHORIZATION mallory")
+    ours.connect("mallory").execute("CREATE VIEW mallory.v AS SELECT pgmnemo.version()")
+    keeper = ours.connect("keeper")
+    with pytest.raises(errors.DependentObjectsStillExist):
+        keeper.execute("DROP EXTENSION pgmnemo")
+    ours.run("DROP EXTENSION pgmnemo CASCADE")
+    assert ours.rows("SELECT count(*) FROM pg_namespace WHERE nspname = 'pgmnemo'") == [(1,)]
+    keeper.execute("CREATE EXTENSION pgmnemo")
+    keeper.execute("DROP EXTENSION pgmnemo")
+    keeper.execute("DROP SCHEMA pgmnemo")
+
+
+def test_a_role_that_no_policy_binds_is_told_so_at_each_call_unless_silenced(ours: Site) -> None:
+    root, said = ours.connect(), []
+    root.add_notice_handler(lambda notice: said.append(notice.message_primary))
+    for _ in range(2):
+        root.execute("SELECT * FROM pgmnemo.list_lessons(%s)", (B,))
+    assert len(said) == 2 and all("no row-level security binds role postgres" in text for text in said)
+    root.execute("SET pgmnemo.bypass_notice = off")
+    assert root.execute("SELECT count(*) FROM pgmnemo.list_lessons(%s)", (B,)).fetchone() == (1,)
+    assert len(said) == 2
+    bob = ours.connect("bob")
+    bob.add_notice_handler(lambda notice: said.append(notice.message_primary))
+    bob.execute("SELECT * FROM pgmnemo.store(%s, %s, 'told', 'nothing')", (B, PROJECT))
+    assert len(said) == 2
