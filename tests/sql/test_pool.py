@@ -14,9 +14,10 @@ import pytest
 START = datetime(2025, 1, 6, 9, tzinfo=UTC)
 NOW = datetime(2025, 6, 30, tzinfo=UTC)
 COUNT, SESSION = 300, 11  # lessons; every eleventh position stays free, and the day changes there
-WORDS = (
-    "river harbour lantern teacher garden violin winter market letter mountain kitchen engine painter bridge "
-    "forest captain island orchard summer window").split()  # fmt: skip
+WORDS = [
+    "river", "harbour", "lantern", "teacher", "garden", "violin", "winter", "market", "letter", "mountain",
+    "kitchen", "engine", "painter", "bridge", "forest", "captain", "island", "orchard", "summer", "window",
+]  # fmt: skip
 QUESTIONS = (
     "Where did the captain moor in the harbour?",
     "river river garden letter market winter violin",

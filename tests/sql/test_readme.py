@@ -31,6 +31,7 @@ def test_the_quick_start_runs_as_it_stands(empty_database: psycopg.Connection[An
     assert answers.count([("inserted",)]) == 5
     recalled = next(answer for answer in answers if answer and len(answer[0]) == 8)
     assert [row[0] for row in recalled] == ["build/1", "build/2"]
+    assert [("chat/1", "I moved to Lisbon in May.")] in answers
     assert [("inserted", 1000)] in answers
 
 

@@ -1,0 +1,385 @@
+"""Ranks that a person would expect, on memories of our own making that are hard for one reason each.
+
+Ranks, not figures. Hybrid takes hashed words for vectors: a cosine there knows neither meaning nor rareness.
+A test that is marked as failing is a weakness of the formula, kept here so that a change of it shows.
+
+0.3.1 on the same, without positions, fails by words alone "an assistant repeats the user at ten times the
+length", "an answer that shares no word with its question" (0.4.0 neither of them) and "the same without roles
+and positions" (0.4.0 in both modes). "A name in a long list …" it does not fail (0.4.0 by words); the other
+four that are marked fail in it just so.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from runner.embedders import EmbedderOptions
+from runner.embedders.hashing import FeatureHashing
+
+NOW = datetime(2025, 6, 30, tzinfo=UTC)
+HASHING = FeatureHashing(EmbedderOptions(dimensions=1024))
+FILLER = [
+    "weather", "kitchen", "sofa", "bread", "letter", "holiday", "garden", "ticket", "neighbour", "battery",
+    "shelf", "paint", "coffee", "meeting", "lamp", "train", "photo", "jacket", "song", "mountain", "bottle",
+    "carpet", "window", "colour", "summer", "pencil", "blanket", "radio",
+]  # fmt: skip
+COLOURS = ["blue", "green", "red", "white", "grey", "black", "pink", "brown", "gold", "teal"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    text: str
+    role: str | None = None
+    position: int | None = None
+    days: float = 30
+    session: int | None = None  # lessons of one session have one time
+    importance: int = 3
+    passages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """Every lesson of `better` must come before every one of `worse`; without `worse`, before all others."""
+
+    question: str
+    lessons: dict[str, Said]
+    better: tuple[str, ...]
+    worse: tuple[str, ...] = ()
+    config: str = "english"
+    fails: dict[str, str] = field(default_factory=dict)  # mode, and why
+
+
+def chatter(seed: int, words: int) -> str:
+    """Talk about nothing."""
+    chance = random.Random(seed)
+    return " ".join(chance.choices(FILLER, k=words))
+
+
+def plain(*texts: str) -> dict[str, Said]:
+    """a, b, c … in this order."""
+    return {chr(ord("a") + place): Said(text=text) for place, text in enumerate(texts)}
+
+
+def crowd(count: int, words: int = 12) -> dict[str, Said]:
+    return {f"x{n:02}": Said(text=chatter(n, words)) for n in range(count)}
+
+
+def repeated(text: str, times: int) -> str:
+    """As an assistant does: what it was told, over and over, among words of its own."""
+    own = (
+        "Great",
+        "So to sum up",
+        "You mentioned",
+        "Let me make a plan of it",
+        "As you said",
+        "Here are steps",
+    )
+    return " ".join(f"{own[n % len(own)]}: {text} {chatter(n, 6)}." for n in range(times))
+
+
+# Why a case fails.
+REPEATS = "without a role nothing tells who repeats, and BM25 counts ten mentions for more than one"
+HASHED = "hashed words: a rare word is worth no more there than a stop word, and a long text nears nothing"
+ITSELF = "no component knows a question from its answer, and nothing is more like a question than itself"
+TALK = "context lifts all of one session by its best lesson, above a fair answer elsewhere"
+SHORT = "below length_pivot words a text is as good as a shorter one"
+BICYCLE = "I took the blue bicycle to the repair shop in Ghent."
+BOILERPLATE = chatter(77, 60) + ". "
+HEADER = "Confidential notes of the weekly sync, do not forward. "
+
+CASES = {
+    "a short answer beside a long ramble": Case(
+        question="Who is my dentist in Basel?",
+        lessons={
+            **plain("My dentist in Basel is Doctor Keller."),
+            "z": Said(text=f"{chatter(1, 250)} dentist {chatter(2, 250)} Basel {chatter(3, 250)} dentist"),
+            **crowd(30),
+        },
+        better=("a",),
+    ),
+    "a long answer beside a short mention": Case(
+        question="How do I rotate the signing key of the release server?",
+        lessons={
+            "z": Said(text=(
+                "Runbook. To rotate the signing key of the release server, stop the server, revoke the old "
+                f"signing key, make a new key and restart the release server. {chatter(4, 300)}")),
+            **plain("The release went well.", "A key was found on the stairs.", "The server is loud."),
+            **crowd(30),
+        },
+        better=("z",),
+    ),
+    "a long answer in one passage beside words that are scattered": Case(
+        question="What did the vet say about the cough of the cat?",
+        lessons={
+            "told": Said(text=f"{chatter(5, 200)} The vet said the cough of the cat is an allergy.",
+                         passages=(chatter(5, 100), chatter(6, 100),
+                                   "The vet said the cough of the cat is an allergy.")),
+            "strewn": Said(text=f"vet vet {chatter(7, 99)} cat cat {chatter(8, 99)} cough cough",
+                           passages=(f"vet vet {chatter(7, 99)}", f"cat cat {chatter(8, 99)}",
+                                     f"cough cough {chatter(9, 50)}")),
+            **crowd(20),
+        },
+        better=("told",),
+    ),
+    "near-duplicates": Case(
+        question="When is the standup on Fridays?",
+        lessons={
+            **{f"n{n:02}": Said(text=f"The standup is at nine in room {colour}, as every day.")
+               for n, colour in enumerate(COLOURS)},
+            "moved": Said(text="On Fridays the standup is at ten."),
+        },
+        better=("moved",),
+    ),
+    "a word said forty times": Case(
+        question="When is the deadline of the grant?",
+        lessons={
+            "spam": Said(text="deadline " * 40),
+            **plain("The deadline of the grant is on Tuesday.", "The grant pays for two years."),
+            **crowd(20),
+        },
+        better=("a",),
+    ),
+    "one speaker dominates": Case(
+        question="What does Ben play?",
+        lessons={
+            **{f"anna{n:02}": Said(text=f"Anna: I play the piano after {word}, every day.")
+               for n, word in enumerate(FILLER)},
+            "ben1": Said(text="Ben: I play the cello in a quartet."),
+            "ben2": Said(text="Ben: the bus was late again."),
+        },
+        better=("ben1",),
+    ),
+    "a boilerplate of sixty words": Case(
+        question="What is the hint of the garage code?",
+        lessons={
+            "right": Said(text=BOILERPLATE + "The hint of the garage code is grandmother's birthday."),
+            "code": Said(text=BOILERPLATE + "The code of the church is posted at the door."),
+            "garage": Said(text=BOILERPLATE + "The garage smells of oil and needs a new roof."),
+            **{name: Said(text=BOILERPLATE + said.text) for name, said in crowd(30).items()},
+        },
+        better=("right",),
+    ),
+    "a question in the words of the boilerplate": Case(
+        question="Which of the confidential notes of the weekly sync speak of parental leave?",
+        lessons={
+            "right": Said(text=HEADER + "Parental leave is twelve weeks from now on."),
+            **{name: Said(text=HEADER * 3 + said.text) for name, said in crowd(30).items()},
+        },
+        better=("right",),
+    ),
+    "German": Case(
+        question="Wann fährt der letzte Zug nach Konstanz?",
+        lessons=plain(
+            "Der letzte Zug nach Konstanz fährt um 23:14 Uhr.", "Der Zug nach Bern war gestern sehr voll.",
+            "Konstanz liegt am Bodensee und ist im Sommer sehr schön.",
+            "Wann der Bus fährt, weiß nur der Fahrer.",
+            "Der Bruder fährt der Schwester nach, der letzte in der Reihe ist der Onkel.",
+        ),
+        better=("a",), config="simple",
+    ),
+    "French": Case(
+        question="Où est la clé de la cave ?",
+        lessons=plain(
+            "La clé de la cave est sous le pot de fleurs.", "La cave est humide et le vin y est bon.",
+            "Où est la gare de la ville ? La gare est à côté de la poste.",
+            "La clé de voûte de la théorie est la symétrie.", "Il est à la maison de la plage.",
+        ),
+        better=("a",), config="simple",
+    ),
+    "Spanish": Case(
+        question="¿Cuándo es el cumpleaños de la abuela?",
+        lessons=plain(
+            "El cumpleaños de la abuela es el tres de marzo.", "La abuela de Pedro vive en Sevilla.",
+            "El cumpleaños de Pedro es en agosto.", "¿Cuándo es la reunión de la oficina? Es el lunes.",
+        ),
+        better=("a",), config="simple",
+    ),
+    "Chinese, cut by blanks": Case(
+        question="我 的 护照 在 哪里 ?",
+        lessons=plain(
+            "我 的 护照 在 书桌 的 抽屉 里 。", "他 的 汽车 在 车库 里 。", "我 的 手机 在 包 里 。",
+            "哪里 有 好 的 餐馆 ?", "护照 有效期 是 十 年 。",
+        ),
+        better=("a",), worse=("b", "c", "e"), config="simple",
+    ),
+    "emoji": Case(
+        question="party 🎉 for Lena",
+        lessons=plain(
+            "The party 🎉 for Lena is on the roof 🏠.", "🎉 🎉 🎉", "Lena likes tea 🍵.", "🏠 for rent 🏠",
+        ),
+        better=("a",), config="simple",
+    ),
+    "an assistant repeats the user at ten times the length": Case(
+        question="Where did I take the blue bicycle?",
+        lessons={
+            "said": Said(text=BICYCLE, role="user", position=1),
+            "reply": Said(text=repeated(BICYCLE, 10), role="assistant", position=2),
+            "other": Said(text="The shop sells tea.", role="user", position=3),
+            **crowd(20),
+        },
+        better=("said",),
+    ),
+    "the same without roles and positions": Case(
+        question="Where did I take the blue bicycle?",
+        lessons={
+            "said": Said(text=BICYCLE), "reply": Said(text=repeated(BICYCLE, 10)),
+            "other": Said(text="The shop sells tea."), **crowd(20),
+        },
+        better=("said",),
+        fails={"keyword": REPEATS, "hybrid": REPEATS},
+    ),
+    "an answer that shares no word with its question": Case(
+        question="Who repaired the roof of the barn?",
+        lessons={
+            "asked": Said(text="Who repaired the roof of the barn?", role="user", position=1),
+            "told": Said(text="Marta did, over the weekend.", role="user", position=2, days=31),
+            "later": Said(text="Nice to hear.", role="user", position=9),
+            "roof": Said(text="A cat sat there.", role="user", position=20),
+            **crowd(40),
+        },
+        better=("told",), worse=("later", "roof", "x00", "x39"),
+    ),
+    "the newer of two equal statements": Case(
+        question="Where do I live?",
+        lessons={"new": Said(text="I live in Porto.", days=6), "old": Said(text="I live in Graz.", days=700),
+                 **crowd(10)},
+        better=("new",), worse=("old",),
+    ),
+    "error codes that differ in two digits": Case(
+        question="What does error E4021 mean?",
+        lessons=plain(
+            "Error E4021: the valve is stuck.", "Error E4012: the pump is dry.",
+            "Error E4120: the door is open.", "Errors mean trouble: error, error, error!",
+            "What does the error mean? Nobody knows.",
+        ),
+        better=("a",),
+        fails={"hybrid": HASHED},
+    ),
+    "versions": Case(
+        question="What did 1.10.2 fix?",
+        lessons=plain(
+            "Release 1.10.2 fixed the login.", "Release 1.2.10 fixed the export.",
+            "Release 1.10.1 fixed the import.", "A fix for the fix that fixed the fixes.",
+        ),
+        better=("a",),
+    ),
+    "numbers of invoices": Case(
+        question="Is invoice 88214 paid?",
+        lessons=plain(
+            "Invoice 88214: paid.", "Invoice 88241: paid, and invoice 81284: paid.", "Invoice 88214-B: void.",
+            "Invoices are paid at the end of the month.",
+        ),
+        better=("a",),
+    ),
+    "addresses of machines": Case(
+        question="Who uses 10.0.3.17?",
+        lessons=plain("10.0.3.17 is the printer.", "10.0.3.71 is the scanner.", "10.0.17.3 is the door."),
+        better=("a",),
+    ),
+    "a question of stop words only": Case(
+        question="What is it that we have to do now?",
+        lessons={"vital": Said(text="Call the notary.", importance=5, days=1), **crowd(12)},
+        better=("vital",), worse=tuple(f"x{n:02}" for n in range(12)),
+    ),
+    "a long text with all the words beside short ones with some": Case(
+        question="Which knots does the sailing course teach?",
+        lessons={
+            "long": Said(text=f"{chatter(11, 150)} The sailing course will teach five knots. "
+                              + " ".join(f"detail{n}" for n in range(120))),
+            **plain("The sailing course was fun.", "Which knots do you know?", "Courses teach patience."),
+            **crowd(20),
+        },
+        better=("long",),
+        fails={"hybrid": HASHED},
+    ),
+    "what an assistant alone said": Case(
+        question="What was recommended for the leak of the tap?",
+        lessons={
+            "said": Said(text="My tap drips all night.", role="user", position=1),
+            "reply": Said(text="For the leak of the tap a new ceramic cartridge is recommended.",
+                          role="assistant", position=2),
+            "thanks": Said(text="Thanks, I will look for one.", role="user", position=3),
+            "film": Said(text="Max recommended a film.", role="user", position=30),
+            "water": Said(text="The tap water here is hard.", role="user", position=40),
+            **crowd(20),
+        },
+        better=("reply",), worse=("thanks", "film", "water", "x00"),
+    ),
+    "the question itself was stored": Case(
+        question="When is the recital of Lena?",
+        lessons={**plain("When is the recital of Lena?", "The recital of Lena is on the ninth at six."),
+                 **crowd(20)},
+        better=("b",), worse=("a",),
+        fails={"keyword": ITSELF, "hybrid": ITSELF},
+    ),
+    "a second answer beside the small talk around the first": Case(
+        question="Which mushrooms grow behind the mill?",
+        lessons={
+            "first": Said(text="Mushrooms grow behind the mill, mostly ceps.", session=900),
+            **{f"talk{n}": Said(text=chatter(n, 8), session=900) for n in range(10)},
+            "second": Said(text="Behind the mill I found chanterelles.", session=800),
+            **crowd(20),
+        },
+        better=("first", "second"), worse=tuple(f"talk{n}" for n in range(10)),
+        fails={"keyword": TALK},
+    ),
+    "a typing mistake": Case(
+        question="Where is the key of the celar?",
+        lessons={**plain("The key of the cellar hangs by the stove.", "The key of the car is lost."),
+                 **crowd(10)},
+        better=("a",), worse=tuple(f"x{n:02}" for n in range(10)),
+    ),
+    "a name in a long list beside one that it is about": Case(
+        question="What is Lena allergic to?",
+        lessons={
+            "list": Said(text="Guests: " + ", ".join([*FILLER, "Lena", *FILLER])
+                              + ". Allergic guests eat later."),
+            **plain("Lena is allergic to walnuts.", "Peter is allergic to milk."),
+            **crowd(10),
+        },
+        better=("a",),
+        fails={"keyword": SHORT},
+    ),
+}  # fmt: skip
+
+
+def vector(text: str) -> Any:
+    return HASHING.embed_documents([text])[0]
+
+
+def fill(tenant: Any, case: Case) -> None:
+    tenant.set(text_config=case.config)
+    for minute, (name, said) in enumerate(case.lessons.items()):
+        back = timedelta(days=said.days, minutes=minute if said.session is None else said.session)
+        place = {} if said.position is None else {'"position"': said.position}
+        tenant.store(
+            name, said.text, role=said.role, importance=said.importance, embedding=vector(said.text).tolist(),
+            occurred_at=NOW - back,
+            passages=list(said.passages) or None,
+            passage_embeddings=[vector(text) for text in said.passages] or None, **place,
+        )  # fmt: skip
+
+
+def wrong(tenant: Any, case: Case, mode: str) -> list[tuple[str, str]]:
+    """Pairs that stand the wrong way round."""
+    found = tenant.ids(case.question, vector(case.question), k=len(case.lessons), as_of=NOW, mode=mode)
+    worse = case.worse or [name for name in case.lessons if name not in case.better]
+    pairs = [(good, bad) for good in case.better for bad in worse]
+    return [(good, bad) for good, bad in pairs if found.index(good) > found.index(bad)]
+
+
+@pytest.mark.parametrize("mode", ["keyword", "hybrid"])
+@pytest.mark.parametrize("name", CASES)
+def test_what_a_person_expects_comes_first(
+    tenant: Any, name: str, mode: str, request: pytest.FixtureRequest
+) -> None:
+    case = CASES[name]
+    if mode in case.fails:
+        request.applymarker(pytest.mark.xfail(strict=True, reason=case.fails[mode]))
+    fill(tenant, case)
+    assert wrong(tenant, case, mode) == []
