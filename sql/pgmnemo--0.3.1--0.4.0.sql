@@ -172,8 +172,8 @@ CREATE TABLE pgmnemo.tenant (
 
 COMMENT ON TABLE pgmnemo.tenant IS 'one row for each tenant whose lessons were ever changed; its lock orders the tenant''s writers';
 COMMENT ON COLUMN pgmnemo.tenant.tenant_id IS 'the tenant';
--- Whose vectors the HNSW indexes hold. A search passes vectors of whoever is in them, and PostgreSQL counts for everybody
--- the rows and pages that a call met: so a graph is one tenant's, unless the extension's owner shares it.
+-- Whose vectors the HNSW indexes hold. A search passes vectors of whoever is in them, and PostgreSQL counts for
+-- everybody the rows and pages that a call met: so a graph is one tenant's, unless the extension's owner shares it.
 CREATE TABLE pgmnemo.vector_graph (
     tenant_id uuid,
     shared    boolean NOT NULL DEFAULT false
@@ -1163,8 +1163,8 @@ CREATE OR REPLACE FUNCTION pgmnemo._unit()
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT 1099511627776::float8 $$;
--- Makes the HNSW indexes a tenant's where they are nobody's; whether they serve it then. Nobody waits for another who is
--- about to claim them.
+-- Makes the HNSW indexes a tenant's where they are nobody's; whether they serve it then. Nobody waits for another who
+-- is about to claim them.
 CREATE OR REPLACE FUNCTION pgmnemo._claim_graph(tenant uuid)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -2435,8 +2435,8 @@ BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
     IF NOT pgmnemo._claim_graph(tenant) THEN
         RAISE NOTICE 'the HNSW indexes do not serve this tenant: every scope of it is read exactly'
-        USING HINT = 'They are another tenant''s (the owner can call pgmnemo.share_vector_index()), or pgvector is older than '
-                     '0.8.4 (install a later one and run ALTER EXTENSION vector UPDATE).';
+        USING HINT = 'They are another tenant''s (the owner can call pgmnemo.share_vector_index()), or pgvector is older '
+                     'than 0.8.4 (install a later one and run ALTER EXTENSION vector UPDATE).';
         PERFORM pgmnemo._leave();
         RETURN 0;
     END IF;

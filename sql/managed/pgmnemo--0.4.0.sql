@@ -359,8 +359,8 @@ COMMENT ON COLUMN pgmnemo.tenant_grant.tenant_id IS 'the tenant';
 COMMENT ON COLUMN pgmnemo.tenant_grant.grantee IS 'the role that reaches it, and so do the members that inherit from it';
 COMMENT ON COLUMN pgmnemo.tenant_grant.granted_at IS 'when it was granted';
 COMMENT ON COLUMN pgmnemo.tenant_grant.granted_by IS 'the role that granted it';
--- Whose vectors the HNSW indexes hold. A search passes vectors of whoever is in them, and PostgreSQL counts for everybody
--- the rows and pages that a call met: so a graph is one tenant's, unless the extension's owner shares it.
+-- Whose vectors the HNSW indexes hold. A search passes vectors of whoever is in them, and PostgreSQL counts for
+-- everybody the rows and pages that a call met: so a graph is one tenant's, unless the extension's owner shares it.
 CREATE TABLE pgmnemo.vector_graph (
     tenant_id uuid,
     shared    boolean NOT NULL DEFAULT false
@@ -1618,8 +1618,8 @@ CREATE FUNCTION pgmnemo._bounded(cosine float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT CASE WHEN cosine > 1 THEN 1 WHEN cosine < -1 THEN -1 ELSE cosine END $$;
--- Makes the HNSW indexes a tenant's where they are nobody's; whether they serve it then. Nobody waits for another who is
--- about to claim them.
+-- Makes the HNSW indexes a tenant's where they are nobody's; whether they serve it then. Nobody waits for another who
+-- is about to claim them.
 CREATE FUNCTION pgmnemo._claim_graph(tenant uuid)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -2985,8 +2985,8 @@ BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
     IF NOT pgmnemo._claim_graph(tenant) THEN
         RAISE NOTICE 'the HNSW indexes do not serve this tenant: every scope of it is read exactly'
-        USING HINT = 'They are another tenant''s (the owner can call pgmnemo.share_vector_index()), or pgvector is older than '
-                     '0.8.4 (install a later one and run ALTER EXTENSION vector UPDATE).';
+        USING HINT = 'They are another tenant''s (the owner can call pgmnemo.share_vector_index()), or pgvector is older '
+                     'than 0.8.4 (install a later one and run ALTER EXTENSION vector UPDATE).';
         PERFORM pgmnemo._leave();
         RETURN 0;
     END IF;

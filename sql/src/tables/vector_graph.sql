@@ -1,5 +1,5 @@
--- Whose vectors the HNSW indexes hold. A search passes vectors of whoever is in them, and PostgreSQL counts for everybody
--- the rows and pages that a call met: so a graph is one tenant's, unless the extension's owner shares it.
+-- Whose vectors the HNSW indexes hold. A search passes vectors of whoever is in them, and PostgreSQL counts for
+-- everybody the rows and pages that a call met: so a graph is one tenant's, unless the extension's owner shares it.
 CREATE TABLE pgmnemo.vector_graph (
     tenant_id uuid,
     shared    boolean NOT NULL DEFAULT false
