@@ -2980,8 +2980,8 @@ BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
     IF NOT pgmnemo._claim_graph(tenant) THEN
         RAISE NOTICE 'the HNSW indexes do not serve this tenant: every scope of it is read exactly'
-        USING HINT = 'They are another tenant''s (the owner can call pgmnemo.share_vector_index()), or pgvector is older '
-                     'than 0.8.4 (install a later one and run ALTER EXTENSION vector UPDATE).';
+        USING HINT = 'They are another tenant''s (the owner can call pgmnemo.share_vector_index()), or pgvector is '
+                     'older than 0.8.4 (install a later one and run ALTER EXTENSION vector UPDATE).';
         PERFORM pgmnemo._leave();
         RETURN 0;
     END IF;
@@ -3375,7 +3375,10 @@ CREATE FUNCTION pgmnemo.share_vector_index()
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
-AS $$ INSERT INTO pgmnemo.vector_graph SELECT NULL, true WHERE NOT EXISTS (SELECT FROM pgmnemo.vector_graph WHERE shared) $$;
+AS $$
+    INSERT INTO pgmnemo.vector_graph
+    SELECT NULL, true WHERE NOT EXISTS (SELECT FROM pgmnemo.vector_graph WHERE shared)
+$$;
 
 REVOKE ALL ON FUNCTION pgmnemo.share_vector_index() FROM PUBLIC;
 COMMENT ON FUNCTION pgmnemo.share_vector_index() IS 'lets the vectors of all tenants into the same HNSW indexes, from now on: large tenants are recalled from faster, and a tenant who counts the rows and pages that his calls meet can measure others'' vectors. Without it the indexes are those of the first tenant that grows beyond pgmnemo.exact_scan_limit, and all others are read exactly. Only the extension''s owner may';

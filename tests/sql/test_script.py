@@ -34,7 +34,8 @@ SPLICED = {
     "guard/schema_rights.sql": [
         "format('REVOKE CREATE ON SCHEMA pgmnemo FROM %I CASCADE', pg_get_userbyid(other));"],
     "rights/rights.sql": ["format('REVOKE ALL ON %s FROM %s CASCADE', item.name, item.holder);",
-                          "format('ALTER FUNCTION %s SET debug_print_plan = off', item.name);"],
+                          "format('ALTER FUNCTION %s SET debug_print_plan = off', item.name);",
+                          "format('ALTER FUNCTION %s SET standard_conforming_strings = on', item.name);"],
     "verbs/open_staging.sql": ["format('COMMENT ON TABLE pg_temp.lesson_staging IS %L',"],
 }  # fmt: skip
 # May be called with the rights of the extension's owner alone.

@@ -10,8 +10,8 @@ BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
     IF NOT pgmnemo._claim_graph(tenant) THEN
         RAISE NOTICE 'the HNSW indexes do not serve this tenant: every scope of it is read exactly'
-        USING HINT = 'They are another tenant''s (the owner can call pgmnemo.share_vector_index()), or pgvector is older '
-                     'than 0.8.4 (install a later one and run ALTER EXTENSION vector UPDATE).';
+        USING HINT = 'They are another tenant''s (the owner can call pgmnemo.share_vector_index()), or pgvector is '
+                     'older than 0.8.4 (install a later one and run ALTER EXTENSION vector UPDATE).';
         PERFORM pgmnemo._leave();
         RETURN 0;
     END IF;
