@@ -361,12 +361,12 @@ CREATE TABLE pgmnemo.vector_graph (
     shared    boolean NOT NULL DEFAULT false
 );
 INSERT INTO pgmnemo.vector_graph VALUES (NULL, false);
--- One tenant at most, whatever snapshot a claim was made with.
-CREATE UNIQUE INDEX vector_graph_one ON pgmnemo.vector_graph ((true)) WHERE tenant_id IS NOT NULL;
 
 COMMENT ON TABLE pgmnemo.vector_graph IS 'a row to lock while a tenant claims the HNSW indexes (NULL, false), and who has them: one tenant, or shared by all';
 COMMENT ON COLUMN pgmnemo.vector_graph.tenant_id IS 'the tenant whose vectors they hold';
 COMMENT ON COLUMN pgmnemo.vector_graph.shared IS 'whether they are all tenants'' (pgmnemo.share_vector_index)';
+-- One tenant at most, whatever snapshot a claim was made with.
+CREATE UNIQUE INDEX vector_graph_one ON pgmnemo.vector_graph ((true)) WHERE tenant_id IS NOT NULL;
 CREATE FUNCTION pgmnemo._setting_catalogue()
 RETURNS TABLE (name text, initial text, kind text, low float8, high float8, choices text[], meaning text)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -840,6 +840,13 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years (pgmnemo._time_patterns); both arrays empty if it names none';
+-- What the policies go by: the tenant of the verb that runs, and between verbs none. Nobody but the extension's owner
+-- may call it, so that whoever reads all data by some other right is refused, whatever he sets.
+CREATE FUNCTION pgmnemo._acting_tenant()
+RETURNS uuid
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$ SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid $$;
 -- The default of the verbs' last argument: PostgreSQL evaluates it with the rights of whoever calls.
 CREATE FUNCTION pgmnemo._caller()
 RETURNS pgmnemo.caller
@@ -1613,17 +1620,21 @@ CREATE FUNCTION pgmnemo._bounded(cosine float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT CASE WHEN cosine > 1 THEN 1 WHEN cosine < -1 THEN -1 ELSE cosine END $$;
--- Makes the HNSW indexes a tenant's where they are nobody's; whether they serve it then. Nobody waits for another who
--- is about to claim them.
+-- Makes the HNSW indexes a tenant's where they are nobody's and it is large, whatever it has set; whether they serve it
+-- then. Nobody waits for another who is about to claim them.
 CREATE FUNCTION pgmnemo._claim_graph(tenant uuid)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    least_lessons constant bigint := 5000;
+    everything pgmnemo.scope := pgmnemo._scope(tenant, NULL);
 BEGIN
     IF pgmnemo._graph_open(tenant) THEN
         RETURN true;
     ELSIF NOT pgmnemo._graphs_sound()
+          OR NOT pgmnemo._holds_more(tenant, everything.first_project, everything.last_project, least_lessons)
           OR EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared OR g.tenant_id IS NOT NULL) THEN
         RETURN false;
     END IF;
@@ -3688,16 +3699,11 @@ ALTER TABLE pgmnemo.tenant ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.caller_key ENABLE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.tenant_grant ENABLE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.vector_graph ENABLE ROW LEVEL SECURITY;
-CREATE POLICY acting_tenant ON pgmnemo.lesson
-    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
-CREATE POLICY acting_tenant ON pgmnemo.lesson_edge
-    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
-CREATE POLICY acting_tenant ON pgmnemo.passage
-    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
-CREATE POLICY acting_tenant ON pgmnemo.posting
-    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
-CREATE POLICY acting_tenant ON pgmnemo.tenant
-    USING (tenant_id = (SELECT nullif(current_setting('pgmnemo.acting_tenant', true), '')::uuid));
+CREATE POLICY acting_tenant ON pgmnemo.lesson USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
+CREATE POLICY acting_tenant ON pgmnemo.lesson_edge USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
+CREATE POLICY acting_tenant ON pgmnemo.passage USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
+CREATE POLICY acting_tenant ON pgmnemo.posting USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
+CREATE POLICY acting_tenant ON pgmnemo.tenant USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
 -- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
 -- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
 -- privileges of the owner gave to others goes as well.

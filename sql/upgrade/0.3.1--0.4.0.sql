@@ -61,6 +61,7 @@ ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE position integer CASCADE;
 @file tables/caller_key.sql
 @file tables/tenant.sql
 @file tables/vector_graph.sql
+@file tables/vector_graph_one.sql
 ALTER TABLE pgmnemo.lesson ADD COLUMN position integer;
 @file tables/lesson_position.sql
 @file tables/lesson_unproven.sql

@@ -5,8 +5,6 @@ CREATE TABLE pgmnemo.vector_graph (
     shared    boolean NOT NULL DEFAULT false
 );
 INSERT INTO pgmnemo.vector_graph VALUES (NULL, false);
--- One tenant at most, whatever snapshot a claim was made with.
-CREATE UNIQUE INDEX vector_graph_one ON pgmnemo.vector_graph ((true)) WHERE tenant_id IS NOT NULL;
 
 COMMENT ON TABLE pgmnemo.vector_graph IS 'a row to lock while a tenant claims the HNSW indexes (NULL, false), and who has them: one tenant, or shared by all';
 COMMENT ON COLUMN pgmnemo.vector_graph.tenant_id IS 'the tenant whose vectors they hold';
