@@ -1,7 +1,7 @@
 """Where an exact scan of a project stops paying: the measurement behind pgmnemo.exact_scan_limit.
 
-    python benchmarks/performance/exact_scan_limit.py [--sizes 1000,5000,...] [--questions 100] [--version VERSION]
-                                                        [--dsn DSN]
+    python benchmarks/performance/exact_scan_limit.py [--sizes 1000,5000,...] [--questions 100]
+                                                        [--version VERSION] [--dsn DSN]
 
 Fills one project with lessons in growing steps, every vector in the HNSW index, and at each size asks the
 same questions with the limit above the size (exact scan) and at 0 (index). Prints the median and the 95th

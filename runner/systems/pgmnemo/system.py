@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import cached_property, partial
 from typing import Literal
 from uuid import UUID, uuid5
@@ -267,6 +267,19 @@ class Pgmnemo(OnServer[PgmnemoClient]):
         """One more connection; `mode` among the settings is the mode in which it asks."""
         return PgmnemoClient(self, settings or {})
 
+    @contextmanager
+    def owner(self, project: str = "") -> Iterator[Connection]:
+        """The extension's owner, with the settings of clients, let in to a project's tenant as a verb is.
+
+        From 0.4.0 on nobody else reaches the helpers and the tables.
+        """
+        tenant = str(self.tenant(project))
+        given = {name: value for name, value in self.settings.items() if name != MODE}
+        with self.database.admin() as connection:
+            for name, value in {**given, "tenant_id": tenant, "acting_tenant": tenant}.items():
+                connection.execute("SELECT set_config(%s, %s, false)", (f"pgmnemo.{name}", value))
+            yield connection
+
     # What it costs
 
     def sizes(self) -> Mapping[str, int]:
@@ -280,10 +293,12 @@ class Pgmnemo(OnServer[PgmnemoClient]):
         questions = [
             (query.text, padded(query.vector, self.width)) for query in queries if query.vector is not None
         ]
-        with closing(self.client()) as client:
-            if self.walled and queries and queries[0].project is not None:
-                client.work_for(queries[0].project)
-            return typical_plans(client.connection, questions, k)
+        project = queries[0].project if self.walled and queries else None
+        with closing(self.client()) as client, ExitStack() as stack:
+            if project is not None:
+                client.work_for(project)
+            owner = stack.enter_context(self.owner(project or "")) if self.has("_scope") else None
+            return typical_plans(client.connection, questions, k, owner)
 
     def close(self) -> None:
         with self.named():
