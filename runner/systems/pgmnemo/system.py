@@ -32,7 +32,7 @@ WRITERS = 2  # where data is kept durably, as one would load a service
 STRIPE = 5_000  # lessons that one connection stores at a time, at the most
 SHARDS = 4  # stripes a worker, at the least
 EVERYTHING = {"exact_scan_limit": "10000000"}
-SILENT = ("cosine", "passage_cosine", "pair_cosine")  # components that no keyword mode has
+SILENT = ("cosine", "passage_cosine", "pair_cosine")  # what mode keyword has not
 TABLES = """
 SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname = 'pgmnemo' ORDER BY 1
 """
@@ -84,7 +84,10 @@ class Pgmnemo(OnServer[PgmnemoClient]):
     @property
     def legs(self) -> Mapping[str, tuple[Mapping[str, str], str]]:
         """Its modes and its BM25 alone; in the mode in which it runs, it is no leg of itself."""
-        idle = {f"{name}_weight": "0" for name in self.engine.components if name not in ("bm25", *SILENT)}
+        components = self.engine.components
+        idle = {f"{name}_weight": "0" for name in components if name not in ("bm25", *SILENT)}
+        if "neighbours" in components:
+            idle["assistant_weight"] = "1"  # BM25 alone does not ask who speaks
         modes = ("keyword", "vector") if self.engine.passages else ()
         return {
             "bm25": ({MODE: "keyword", **idle}, "the BM25 leg of the same extension alone"),
