@@ -15,7 +15,9 @@ that are kept for acceptance is refused."""
 
 FIGURES = """\
 *Whole scope* ranks every lesson; *as a run recalls* has the default pool of each leg. The default was taken
-with all of these questions in view, so of what is held out the rows *from neutral* say most."""
+with all of these questions in view, so of what is held out the rows *from neutral* say most. Of BEAM the
+figures are over the pointed questions; the others stand beside. What was tried and dropped, and what the
+default gives up, stands in [TRIED.md](TRIED.md)."""
 
 ASCENT = """\
 One weight after the other is set to the value of its grid that serves the training questions best, for two
