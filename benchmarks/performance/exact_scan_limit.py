@@ -1,6 +1,7 @@
 """Where an exact scan of a project stops paying: the measurement behind pgmnemo.exact_scan_limit.
 
-    python benchmarks/performance/exact_scan_limit.py [--sizes 1000,5000,...] [--questions 100] [--dsn DSN]
+    python benchmarks/performance/exact_scan_limit.py [--sizes 1000,5000,...] [--questions 100]
+                                                        [--version VERSION] [--dsn DSN]
 
 Fills one project with lessons in growing steps, every vector in the HNSW index, and at each size asks the
 same questions with the limit above the size (exact scan) and at 0 (index). Prints the median and the 95th
@@ -23,6 +24,8 @@ import psycopg
 from numpy.typing import NDArray
 
 from runner.database import open_database
+from runner.database.releases import version_number
+from runner.systems.pgmnemo.system import TABLES
 
 TENANT, PROJECT = UUID(int=1), UUID(int=2)
 WIDTH, SPREAD = 1024, 0.7
@@ -68,12 +71,12 @@ def ask(
     return times[10:], answers[10:]
 
 
-def measure(dsn: str | None, sizes: Sequence[int], count: int) -> None:
+def measure(version: str, dsn: str | None, sizes: Sequence[int], count: int) -> None:
     """Print one line for each size."""
     chance = np.random.default_rng(42)
     centres = chance.standard_normal((max(sizes) // 100, WIDTH), dtype=np.float32)
     questions = clustered(count, centres, chance)
-    with open_database("0.2.1", dsn=dsn, environ=os.environ) as database, database.admin() as owner:
+    with open_database(version, dsn=dsn, environ=os.environ) as database, database.admin() as owner:
         owner.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (TENANT, database.facts.role))
         with database.connect() as client:
             client.execute("SELECT set_config('pgmnemo.tenant_id', %s, false)", (str(TENANT),))
@@ -84,7 +87,8 @@ def measure(dsn: str | None, sizes: Sequence[int], count: int) -> None:
                 client.execute("SET pgmnemo.exact_scan_limit = 0")
                 seconds = store(client, stored, clustered(size - stored, centres, chance))
                 stored = size
-                owner.execute("VACUUM (ANALYZE) pgmnemo.lesson, pgmnemo.posting")
+                tables = ", ".join(str(name) for (name,) in owner.execute(TABLES))
+                owner.execute(f"VACUUM (ANALYZE) {tables}".encode())
                 exact, truth = ask(client, questions, 10_000_000)
                 index, found = ask(client, questions, 0)
                 hits = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(truth, found, strict=True)])
@@ -99,6 +103,8 @@ if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("--sizes", default="1000,2000,5000,10000,20000,50000")
     arguments.add_argument("--questions", type=int, default=100)
+    arguments.add_argument("--version", help="of pgmnemo (default: the current one)")
     arguments.add_argument("--dsn")
     given = arguments.parse_args()
-    measure(given.dsn, [int(size) for size in given.sizes.split(",")], given.questions)
+    sizes = [int(size) for size in given.sizes.split(",")]
+    measure(version_number(given.version), given.dsn, sizes, given.questions)

@@ -91,7 +91,7 @@ def _components(request: Request, corpus: Corpus) -> dict[str, str]:
         "pair_cosine": no_vector or no_passage,
         "temporal": no_words or no_times,
         "context": "" if _companions(corpus) else "no two lessons of a project have one time",
-        "neighbours": "" if _neighbours(corpus) else "no two lessons follow one another in a session",
+        "neighbours": _no_neighbours(corpus),
         "recency": no_times,
         "importance": "every importance is the same" if len({s.importance for s in segments}) < 2 else "",
         "graph": "" if corpus.edges else "the corpus has no edges",
@@ -107,10 +107,13 @@ def _companions(corpus: Corpus) -> bool:
     return len(set(times)) < len(times)
 
 
-def _neighbours(corpus: Corpus) -> bool:
-    """Whether any two segments of one project have positions that differ by 1."""
+def _no_neighbours(corpus: Corpus) -> str:
+    """Why no segment has one at the next position of its project; empty where any has."""
     places = {(s.project, s.position) for s in corpus.segments if s.position is not None}
-    return any((project, position + 1) in places for project, position in places)
+    if not places:
+        return "no positions"
+    follow = any((project, position + 1) in places for project, position in places)
+    return "" if follow else "no two lessons follow one another in a session"
 
 
 def arm_of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -22,23 +23,27 @@ MOST = 10_000  # passages that the extension takes of one lesson
 LONG = 10.0  # seconds from which an estimate is worth a line
 WIDTHS = (384, 768, 1024)  # at which vectors are stored
 
+VIEWS = "SELECT to_regclass('pgmnemo.lessons') IS NOT NULL"
 LACKING = """
-FROM pgmnemo.lesson l
+FROM {lessons} l
 WHERE l.tenant_id = %(tenant)s AND l.active AND l.id > %(after)s AND NOT EXISTS (
-    SELECT FROM pgmnemo.passage p
+    SELECT FROM {passages} p
     WHERE p.tenant_id = l.tenant_id AND p.lesson_id = l.id AND p.number > 0)
 """
 COUNT = f"SELECT count(*) {LACKING}"
 NEXT = f"SELECT l.id, l.content {LACKING} ORDER BY l.id LIMIT %(batch)s"
 STILL = """
 SELECT l.id FROM unnest(%(ids)s::bigint[], %(contents)s::text[]) AS g (id, content)
-JOIN pgmnemo.lesson l ON l.tenant_id = %(tenant)s AND l.id = g.id AND l.content = g.content AND l.active
-ORDER BY l.id FOR NO KEY UPDATE OF l
+JOIN {lessons} l ON l.tenant_id = %(tenant)s AND l.id = g.id AND l.content = g.content AND l.active
+ORDER BY l.id
 """
+ONE_MOMENT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
 ADD = "SELECT pgmnemo.add_passages(%s, %s::text[], %b::vector[])"
 STORED = (
-    "SELECT DISTINCT width FROM pgmnemo.passage WHERE tenant_id = %s AND number = 0 AND width IS NOT NULL"
+    "SELECT DISTINCT width FROM {passages} WHERE tenant_id = %(tenant)s AND number = 0 AND width IS NOT NULL"
 )
+
+ATTEMPTS = 10  # at writing a batch that others write at the same time
 
 Connection = psycopg.Connection[Any]
 Lessons = dict[int, tuple[Passage, ...]]
@@ -55,6 +60,28 @@ class Added:
     long: int = 0  # lessons of more than 10,000 passages
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A tenant's rows as an ordinary role reads them: from 0.4.0 on through views, before from the tables."""
+
+    connection: Connection
+    tenant: UUID
+    lessons: str
+    passages: str
+
+    @classmethod
+    def of(cls, connection: Connection, tenant: UUID) -> Held:
+        """By what the extension of this database has."""
+        [(views,)] = connection.execute(VIEWS).fetchall()
+        names = ("pgmnemo.lessons", "pgmnemo.passages") if views else ("pgmnemo.lesson", "pgmnemo.passage")
+        return cls(connection, tenant, *names)
+
+    def read(self, query: str, **given: object) -> list[tuple[Any, ...]]:
+        """All rows of a query over {lessons} and {passages}."""
+        named = query.format(lessons=self.lessons, passages=self.passages)
+        return self.connection.execute(named.encode(), {"tenant": self.tenant, **given}).fetchall()
+
+
 def add_passages(
     connection: Connection, tenant: UUID, embedder: Embedder | None = None, progress: Progress = QUIET
 ) -> Added:
@@ -63,50 +90,48 @@ def add_passages(
     Without an embedder passages are found by their words alone. What is written stays when the work is cut
     off, and the next call goes on from there. UsageError for an embedder that is not that of the lessons.
     """
+    held = Held.of(connection, tenant)
     if embedder is not None:
-        _check_width(connection, tenant, embedder)
-    row = connection.execute(COUNT, {"tenant": tenant, "after": 0}).fetchone()
-    total = int(row[0]) if row else 0
+        _check_width(held, embedder)
+    [(total,)] = held.read(COUNT, after=0)
     if embedder is not None and total:
         embedder.load(progress)
     done, began = Added(), time.perf_counter()
-    batches = progress.track(_batches(connection, tenant), "batches of lessons", -(-total // BATCH))
+    batches = progress.track(_batches(held), "batches of lessons", -(-total // BATCH))
     for number, batch in enumerate(batches):
-        done = _add(connection, tenant, batch, embedder, done)
+        done = _add(held, batch, embedder, done)
         if number == 0:
             _estimate((time.perf_counter() - began) * (total / BATCH - 1), total, progress)
     return done
 
 
-def _check_width(connection: Connection, tenant: UUID, embedder: Embedder) -> None:
+def _check_width(held: Held, embedder: Embedder) -> None:
     """Vectors of two models cannot be compared; where even their widths differ, that can be told."""
     name, own = embedder.identity.name, embedder.identity.dimensions
-    stored = sorted(int(row[0]) for row in connection.execute(STORED, (tenant,)))
+    stored = sorted(int(row[0]) for row in held.read(STORED))
     if stored and min((width for width in WIDTHS if width >= own), default=own) not in stored:
         raise UsageError(
-            f"the lessons of the tenant {tenant} have vectors of {' and '.join(map(str, stored))} "
+            f"the lessons of the tenant {held.tenant} have vectors of {' and '.join(map(str, stored))} "
             f"dimensions, and {name} gives {own}; name the embedder that made them, or none"
         )
 
 
-def _batches(connection: Connection, tenant: UUID) -> Iterator[dict[int, str]]:
+def _batches(held: Held) -> Iterator[dict[int, str]]:
     """Texts of lessons without passages by their ids, in order of id."""
     after = 0
     while True:
-        rows = connection.execute(NEXT, {"tenant": tenant, "after": after, "batch": BATCH}).fetchall()
+        rows = held.read(NEXT, after=after, batch=BATCH)
         if not rows:
             return
         yield dict(rows)
         after = rows[-1][0]
 
 
-def _add(
-    connection: Connection, tenant: UUID, batch: Mapping[int, str], embedder: Embedder | None, done: Added
-) -> Added:
+def _add(held: Held, batch: Mapping[int, str], embedder: Embedder | None, done: Added) -> Added:
     cut: Lessons = {lesson: passages_of(content) for lesson, content in batch.items()}
     wanted = {lesson: found for lesson, found in cut.items() if 0 < len(found) <= MOST}
     vectors = _vectors(wanted, embedder)
-    given = _write(connection, tenant, {lesson: batch[lesson] for lesson in wanted}, wanted, vectors)
+    given = _write(held, {lesson: batch[lesson] for lesson in wanted}, wanted, vectors)
     return replace(
         done,
         lessons=done.lessons + len(given),
@@ -130,17 +155,27 @@ def _vectors(lessons: Lessons, embedder: Embedder | None) -> dict[str, Matrix] |
 
 
 def _write(
-    connection: Connection,
-    tenant: UUID,
-    contents: Mapping[int, str],
-    lessons: Lessons,
-    vectors: Mapping[str, Matrix] | None,
+    held: Held, contents: Mapping[int, str], lessons: Lessons, vectors: Mapping[str, Matrix] | None
 ) -> list[int]:
-    """Write those whose text is still the one that was cut; the ids of the lessons that got passages."""
-    held = {"ids": list(contents), "contents": list(contents.values()), "tenant": tenant}
-    with connection.transaction():
-        still = [int(row[0]) for row in connection.execute(STILL, held)]
-        return [lesson for lesson in still if _give(connection, lesson, lessons[lesson], vectors)]
+    """Write those whose text is still the one that was cut; the ids of the lessons that got passages.
+
+    Who changes one of them meanwhile is noticed, for the verb writes the lesson's row; then all of it begins
+    again, and psycopg's error is raised where that happens ATTEMPTS times.
+    """
+    for _ in range(ATTEMPTS - 1):
+        with suppress(psycopg.errors.SerializationFailure):
+            return _write_once(held, contents, lessons, vectors)
+    return _write_once(held, contents, lessons, vectors)
+
+
+def _write_once(
+    held: Held, contents: Mapping[int, str], lessons: Lessons, vectors: Mapping[str, Matrix] | None
+) -> list[int]:
+    with held.connection.transaction():
+        held.connection.execute(ONE_MOMENT)
+        rows = held.read(STILL, ids=list(contents), contents=list(contents.values()))
+        still = [int(row[0]) for row in rows]
+        return [one for one in still if _give(held.connection, one, lessons[one], vectors)]
 
 
 def _give(

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from runner.tune.collecting import PLAIN, SCOPE, TENANT
 from runner.tune.layout import Floats
 from runner.tune.scoring import Judge
-from runner.tune.weights import RELEVANCE, Weights
+from runner.tune.weights import OTHERS, RELEVANCE, WORDS, Weights
 
+SAID = tuple(f"{name}_weight" for name in WORDS)
 VECTORS = ("passage_cosine_weight", "pair_cosine_weight", "cosine_weight")
-WORDS = ("bm25_weight", "passage_terms_weight")
 OFF: Mapping[str, Mapping[str, float]] = {
-    **{f"no {name}": {f"{name}_weight": 0} for name in (*RELEVANCE, "context", "recency")},
+    **{f"no {name}": {f"{name}_weight": 0} for name in (*RELEVANCE, *OTHERS, "recency")},
+    "neither context nor neighbours": {f"{name}_weight": 0 for name in OTHERS},
+    "assistants counted in full": {"assistant_weight": 1},
     "no vector (mode keyword)": dict.fromkeys(VECTORS, 0),
-    "no word": dict.fromkeys(WORDS, 0),
-    "no word, no time (mode vector)": dict.fromkeys((*WORDS, "temporal_weight"), 0),
+    "no word": dict.fromkeys(SAID, 0),
+    "no word, no time (mode vector)": dict.fromkeys((*SAID, "temporal_weight"), 0),
     "passage_terms without bonus": {"passage_term_bonus": 0},
     "passage_terms with bonus 1": {"passage_term_bonus": 1},
 }
-FORMS = "irregular forms not merged"
+READ = {  # other readings of the question's words
+    "irregular forms not merged": PLAIN,
+    "rarity counted in the tenant alone": TENANT,
+    "rarity counted in the scope alone": SCOPE,
+}
 
 
 def ablations(judge: Judge, default: Weights) -> Iterator[tuple[str, Floats]]:
@@ -26,4 +33,5 @@ def ablations(judge: Judge, default: Weights) -> Iterator[tuple[str, Floats]]:
     whole = judge.figures(default)
     for name, changed in OFF.items():
         yield name, judge.figures({**default, **changed}) - whole
-    yield FORMS, judge.figures(default, plain=True) - whole
+    for name, words in READ.items():
+        yield name, judge.figures(default, words=words) - whole

@@ -12,16 +12,18 @@ from runner.records import Json
 from runner.runs.canonical import significant
 from runner.statistics import Interval, mean_interval
 from runner.tune.ablation import ablations
+from runner.tune.ascent import Rows
 from runner.tune.folds import Outcome
 from runner.tune.layout import Floats
 from runner.tune.scoring import Judge
 from runner.tune.tasks import FIGURES
 from runner.tune.weights import GRID, Weights
 
-SCHEMA = "pgmnemo/tuning/1"
+SCHEMA = "pgmnemo/tuning/2"
 DIGITS = 8
 DEFAULT, IN_SAMPLE = "default", "in-sample"
-WHOLE = "whole scope"
+WHOLE, RUN = "whole scope", "as a run recalls"
+OTHERS = "the other types of question"
 
 
 def tasks(judges: Sequence[Judge]) -> list[Json]:
@@ -31,9 +33,11 @@ def tasks(judges: Sequence[Judge]) -> list[Json]:
             "task": judge.task.name,
             "file": current().known_files.get(judge.task.corpus.sha256, "no registered file"),
             "corpus_sha256": judge.task.corpus.sha256,
-            "questions": judge.layout.shape[0],
+            "view": judge.task.view.name,
+            "questions": int(judge.task.counted.sum()),
+            "other questions": int((~judge.task.counted).sum()),
             "lessons": len(judge.task.corpus.segments),
-            "clusters": len(set(judge.task.clusters)) if judge.task.clusters else None,
+            "clusters": len(judge.layout.projects) if judge.task.corpus.clustered else None,
             "intervals": interval_methods(judge.task.corpus.clustered, current().metrics.code),
             "aims": [FIGURES[place] for place in judge.task.aims],
         }
@@ -48,7 +52,11 @@ def figures(
     for judge in judges:
         yield _valued(judge, DEFAULT, IN_SAMPLE, WHOLE, judge.figures(default))
         pool = judge.figures_of(judge.values["pool"])
-        yield _valued(judge, DEFAULT, IN_SAMPLE, "as a run recalls", pool)
+        yield _valued(judge, DEFAULT, IN_SAMPLE, RUN, pool)
+        if not judge.task.counted.all():
+            others = ~judge.task.counted
+            for depth, values in ((WHOLE, judge.figures(default)), (RUN, pool)):
+                yield _valued(judge, f"{DEFAULT}, {OTHERS}", IN_SAMPLE, depth, values, others)
         for start, weights in optima.items():
             yield _valued(judge, f"optimum from {start}", IN_SAMPLE, WHOLE, judge.figures(weights))
     for outcome in outcomes:
@@ -64,11 +72,10 @@ def types(judges: Sequence[Judge], default: Weights) -> Iterator[Json]:
         kinds = np.array([question.type for _, question in judge.task.questions])
         values = judge.figures(default)
         for kind in sorted(set(kinds.tolist())):
-            chosen = np.flatnonzero(kinds == kind)
-            clusters = judge.task.clusters
-            inside = [clusters[place] for place in chosen] if clusters else None
+            chosen = kinds == kind
+            inside = judge.task.clusters(chosen)
             yield {
-                "task": judge.task.name, "type": kind, "n": len(chosen),
+                "task": judge.task.name, "type": kind, "n": int(chosen.sum()),
                 **_intervals(mean_interval(values[chosen], inside)),
             }  # fmt: skip
 
@@ -90,7 +97,7 @@ def slopes(judges: Sequence[Judge], default: Weights) -> Iterator[Json]:
     for judge in judges:
         for name, values in GRID.items():
             for value in values:
-                means = judge.figures({**default, name: value}).mean(axis=0)
+                means = judge.figures({**default, name: value})[judge.task.counted].mean(axis=0)
                 yield {
                     "task": judge.task.name, "weight": name, "value": value,
                     "default": value == default[name],
@@ -103,8 +110,9 @@ def ablation(judges: Sequence[Judge], default: Weights) -> Iterator[Json]:
     method = DIFFERENCES[current().metrics.code]
     for judge in judges:
         for name, differences in ablations(judge, default):
-            interval = method.interval(differences, judge.task.clusters)
-            yield {"task": judge.task.name, "off": name, "n": len(differences), **_intervals(interval)}
+            counted = judge.task.counted
+            interval = method.interval(differences[counted], judge.task.clusters(counted))
+            yield {"task": judge.task.name, "off": name, "n": int(counted.sum()), **_intervals(interval)}
 
 
 def tuned(weights: Weights) -> dict[str, float]:
@@ -112,10 +120,13 @@ def tuned(weights: Weights) -> dict[str, float]:
     return {name: weights[name] for name in GRID}
 
 
-def _valued(judge: Judge, weights: str, sample: str, depth: str, values: Floats) -> Json:
-    interval = mean_interval(values, judge.task.clusters)
+def _valued(
+    judge: Judge, weights: str, sample: str, depth: str, values: Floats, rows: Rows | None = None
+) -> Json:
+    chosen = judge.task.counted if rows is None else rows
+    interval = mean_interval(values[chosen], judge.task.clusters(chosen))
     return {
-        "task": judge.task.name, "weights": weights, "sample": sample, "depth": depth, "n": len(values),
+        "task": judge.task.name, "weights": weights, "sample": sample, "depth": depth, "n": int(chosen.sum()),
         **_intervals(interval),
     }  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Which questions weights are chosen by, and which others then judge them.
 
-Where questions stand in clusters (LoCoMo's conversations) one cluster is held out at a time, at every
-granularity at once. Where each stands alone (LongMemEval) one half is held out, over several splits.
+Where questions stand in clusters (LoCoMo's conversations, BEAM's chats) one cluster is held out at a time, at
+every granularity at once. Where each stands alone (LongMemEval) one half is held out, over several splits.
 """
 
 from __future__ import annotations
@@ -43,10 +43,12 @@ def protocols(judges: Sequence[Judge]) -> Iterator[tuple[str, list[Fold]]]:
     """Every way to hold out, by its name."""
     clustered = [judge for judge in judges if judge.task.corpus.clustered]
     single = [judge for judge in judges if not judge.task.corpus.clustered]
-    if clustered:
-        if single:
-            yield "leave one conversation out, the others beside", _leave_one_out(clustered, single)
-        yield "leave one conversation out, alone", _leave_one_out(clustered, [])
+    suites = dict.fromkeys(judge.task.corpus.suite for judge in clustered)
+    if clustered and (single or len(suites) > 1):
+        yield "leave one conversation out, the others beside", _leave_one_out(clustered, single)
+    for suite in suites:
+        alone = [judge for judge in clustered if judge.task.corpus.suite == suite]
+        yield f"leave one conversation out, {suite} alone", _leave_one_out(alone, [])
     for seed in SPLITS if single else ():
         yield f"two folds, split {seed}", _halves(clustered, single, seed)
 
@@ -69,19 +71,20 @@ def held_out(judges: Sequence[Judge], name: str, folds: list[Fold], start: str, 
 
 
 def everything(judge: Judge) -> Rows:
-    """All questions of a task."""
-    return np.ones(judge.layout.shape[0], dtype=bool)
+    """All questions of a task that count."""
+    return judge.task.counted
 
 
 def _leave_one_out(clustered: list[Judge], beside: list[Judge]) -> list[Fold]:
     projects = {j.task.name: np.array([q.project for _, q in j.task.questions]) for j in clustered}
+    counted = {judge.task.name: everything(judge) for judge in clustered}
     names = sorted({str(name) for listed in projects.values() for name in listed})
     whole = {judge.task.name: everything(judge) for judge in beside}
     return [
         Fold(
             name,
             {task: listed == name for task, listed in projects.items()},
-            {**{task: listed != name for task, listed in projects.items()}, **whole},
+            {**{task: (listed != name) & counted[task] for task, listed in projects.items()}, **whole},
         )
         for name in names
     ]
@@ -89,12 +92,13 @@ def _leave_one_out(clustered: list[Judge], beside: list[Judge]) -> list[Fold]:
 
 def _halves(clustered: list[Judge], single: list[Judge], seed: int) -> list[Fold]:
     whole = {judge.task.name: everything(judge) for judge in clustered}
-    halves = {judge.task.name: _half(judge, seed) for judge in single}
+    counted = {judge.task.name: everything(judge) for judge in single}
+    halves = {judge.task.name: _half(judge, seed) & everything(judge) for judge in single}
     return [
-        Fold(name, held, {**whole, **{task: ~rows for task, rows in held.items()}})
+        Fold(name, held, {**whole, **{task: ~rows & counted[task] for task, rows in held.items()}})
         for name, held in (
             (HALVES[0], halves),
-            (HALVES[1], {task: ~rows for task, rows in halves.items()}),
+            (HALVES[1], {task: ~rows & counted[task] for task, rows in halves.items()}),
         )
     ]
 

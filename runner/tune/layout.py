@@ -6,8 +6,7 @@ Columns are in the order of ties (external id, C order), so that of two equal sc
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,22 +23,22 @@ BLOCK = 64  # questions
 class Layout:
     """`valid` (questions, columns): whether a lesson stands there; `gold_rows` and `gold_columns` (gold).
 
-    `moments` (questions, columns) has one number for lessons of one project and one moment.
+    `places` (questions): which of `projects` each is of.
     """
 
     columns: Mapping[str, Mapping[str, int]]  # project -> segment id -> column
+    external_ids: Mapping[str, list[str]]  # of each project, in the order of its columns
     valid: NDArray[np.bool_]
     gold_rows: Places
     gold_columns: Places
     gold_counts: NDArray[np.int64]
-    moments: Places
+    places: Places
 
     @classmethod
     def of(cls, task: Task) -> Layout:
         """Arrays for every question of `task`."""
         projects = _projects(task)
         rows = [projects[question.project] for _, question in task.questions]
-        width = max(map(len, rows))
         columns = {
             project: {segment.id: column for column, segment in enumerate(members)}
             for project, members in projects.items()
@@ -50,46 +49,37 @@ class Layout:
             for one in question.gold
         ]
         gold_rows, gold_columns = np.array(gold, dtype=np.intp).T
-        moments = {project: _moments(members, width) for project, members in projects.items()}
+        order = {project: place for place, project in enumerate(projects)}
         return cls(
             columns,
-            np.array([np.arange(width) < len(row) for row in rows]),
+            {name: [segment.external_id for segment in members] for name, members in projects.items()},
+            np.array([np.arange(max(map(len, rows))) < len(row) for row in rows]),
             gold_rows,
             gold_columns,
             np.array([len(question.gold) for _, question in task.questions], dtype=np.int64),
-            np.stack([moments[question.project] for _, question in task.questions]),
+            np.array([order[question.project] for _, question in task.questions], dtype=np.intp),
         )
-
-    @cached_property
-    def groups(self) -> tuple[Places, Places, Places]:
-        """The flattened array's order by question and moment; where each such group starts; its length."""
-        flat = (self.moments + np.arange(len(self.moments))[:, None] * self.moments.shape[1]).ravel()
-        order = np.argsort(flat, kind="stable")
-        starts = np.flatnonzero(np.r_[True, np.diff(flat[order]) != 0])
-        return order, starts, np.diff(np.r_[starts, flat.size])
 
     def blocks(self) -> Iterator[tuple[slice, Layout]]:
         """The same for a few questions at a time, whose arrays fit a processor's cache: twice as fast."""
         for start in range(0, self.shape[0], BLOCK):
             rows = slice(start, min(start + BLOCK, self.shape[0]))
             inside = (self.gold_rows >= rows.start) & (self.gold_rows < rows.stop)
-            yield rows, Layout(
-                self.columns, self.valid[rows], self.gold_rows[inside] - rows.start,
-                self.gold_columns[inside], self.gold_counts[rows], self.moments[rows],
+            yield rows, replace(
+                self, valid=self.valid[rows], gold_rows=self.gold_rows[inside] - rows.start,
+                gold_columns=self.gold_columns[inside], gold_counts=self.gold_counts[rows],
+                places=self.places[rows],
             )  # fmt: skip
+
+    @property
+    def projects(self) -> list[str]:
+        """Those of which a question is, in order."""
+        return list(self.columns)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Questions, columns."""
         return self.valid.shape[0], self.valid.shape[1]
-
-    def greatest(self, values: Floats) -> Floats:
-        """The greatest value of each lesson's moment, itself included, (questions, columns)."""
-        order, starts, lengths = self.groups
-        best = np.repeat(np.maximum.reduceat(values.ravel()[order], starts), lengths)
-        spread = np.empty_like(best)
-        spread[order] = best
-        return spread.reshape(values.shape)
 
     def gold_ranks(self, scores: Floats) -> NDArray[np.int64]:
         """The rank from 1 of each gold lesson, (gold): lessons above it, and equal ones before it."""
@@ -100,18 +90,9 @@ class Layout:
 
 
 def _projects(task: Task) -> dict[str, list[Segment]]:
-    """The segments of each project, in the order of ties."""
-    projects: dict[str, list[Segment]] = {}
+    """The segments of each project of which a question is, in the order of ties."""
+    projects: dict[str, list[Segment]] = {question.project: [] for _, question in task.questions}
     for segment in sorted(task.corpus.segments, key=lambda one: one.external_id):
-        projects.setdefault(segment.project, []).append(segment)
+        if segment.project in projects:
+            projects[segment.project].append(segment)
     return projects
-
-
-def _moments(members: list[Segment], width: int) -> Places:
-    """A number for each column, the same for lessons of one time; a column without a time is alone."""
-    first: dict[object, int] = {}
-    numbers = [
-        column if segment.occurred_at is None else first.setdefault(segment.occurred_at, column)
-        for column, segment in enumerate(members)
-    ]
-    return np.array([*numbers, *range(len(members), width)], dtype=np.intp)

@@ -15,6 +15,7 @@ COMMAND = "python -m runner tune"
 NEAR = 0.5
 CORPORA = (
     "corpus", "file", "sha256", "questions", "lessons", "scores compared", "farthest apart", "ranked apart",
+    "at random weights", "farthest apart", "ranked apart",
 )  # fmt: skip
 
 
@@ -38,17 +39,20 @@ def _head(made: Json) -> Iterator[str]:
     rows = [
         [
             task["task"], task["file"], f"`{task['corpus_sha256'][:12]}`", f"{task['questions']:,}",
-            f"{task['lessons']:,}", f"{agreed['scores']:,}", f"{agreed['farthest']:.1e}",
-            str(agreed["displaced"]),
+            f"{task['lessons']:,}", *_agreed(agreed), *_agreed(agreed["at random weights"]),
         ]
         for task, agreed in zip(made["tasks"], made["agreement"], strict=True)
     ]  # fmt: skip
-    yield table(CORPORA, rows, "lllrrrrr")
+    yield table(CORPORA, rows, "lllrrrrrrrr")
     yield "All figures are per cent. Their 95 % intervals:"
     yield _each(
         made, lambda task: "{value}; of a difference, the\n  {difference}".format(**task["intervals"])
     )
     yield words.IN_SAMPLE
+
+
+def _agreed(found: Json) -> Iterator[str]:
+    yield from (f"{found['scores']:,}", f"{found['farthest']:.1e}", str(found["displaced"]))
 
 
 def _figures(made: Json) -> Iterator[str]:

@@ -14,7 +14,7 @@ from runner.embedders import EMBEDDERS, Embedder, EmbedderOptions
 from runner.errors import UsageError
 from runner.suites import SUITES
 
-SUITES_TUNED = ("locomo", "longmemeval")  # unless others are asked for
+SUITES_TUNED = ("locomo", "longmemeval", "beam")  # unless others are asked for
 NEVER_TUNED = ("realtalk",)  # what no weight was ever fitted to shows what a default is worth
 
 
@@ -54,10 +54,10 @@ class TuneRequest(TuneOptions):
         if len(set(self.suite)) < len(self.suite):
             raise UsageError(f"--suite names one twice: {', '.join(self.suite)}")
         EMBEDDERS[self.embedder]
-        if not current().engine(self.number).passages:
+        if "neighbours" not in current().engine(self.number).components:
             raise UsageError(
-                f"pgmnemo {self.number} takes no passages, whose weights are tuned; name --version v0.3.0 "
-                "or later"
+                f"pgmnemo {self.number} does not say by itself what each component adds; name --version "
+                "v0.4.0 or later, or take the runner of that release"
             )
 
     @property

@@ -1,6 +1,10 @@
-"""The score as the extension computes it from components (sql/src/87_candidates.sql, 91_recall_lessons.sql).
+"""The score under any weights: weighted sums of what the extension says that each component adds.
 
-In double precision and in the same order of additions, so that ties stay ties.
+Asked of the extension (runner/tune/worth.py): what each component adds for one unit of its weight; what an
+assistant's share takes; in whose moment a lesson stands; from which neighbours relevance reaches it, and what
+part. Derived here: that the score is linear in the weights, that context is the greatest relevance of the
+moment, and that what neighbours give adds up. `check_agreement` holds all of it against the extension's own
+scores and ranks, at the default and at weights drawn at random.
 """
 
 from __future__ import annotations
@@ -14,37 +18,41 @@ import numpy as np
 from runner.editions import current
 from runner.metrics import Metric, metrics_for
 from runner.metrics.found import NOWHERE, Found
-from runner.tune.collecting import Values
+from runner.tune.company import Company
 from runner.tune.layout import Floats, Layout
 from runner.tune.tasks import FIGURES, Task
-from runner.tune.weights import BESIDES, RELEVANCE, Weights, short
+from runner.tune.weights import BESIDES, RELEVANCE, WORDS, Weights, shaped
 
-COSINES = ("passage_cosine", "pair_cosine", "cosine")  # what lies below 0 counts as 0
+Values = dict[str, Floats]
 
 
 @dataclass(slots=True)
 class Judge:
-    """Scores one task under any weights; figures once computed are kept."""
+    """Scores one task under any weights; figures once computed are kept.
+
+    `words` names another reading of the question's words, such as `plain`; empty: that of the weights.
+    """
 
     task: Task
     layout: Layout
-    values: Values
+    values: Mapping[str, Floats]
+    company: Company
     known: dict[tuple[object, ...], Floats] = field(default_factory=dict)
-    blocks: list[tuple[slice, Layout]] = field(init=False)
+    blocks: list[tuple[slice, Layout, Company]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.blocks = list(self.layout.blocks())
+        self.blocks = [(rows, block, self.company.of(block.places)) for rows, block in self.layout.blocks()]
 
-    def scores(self, weights: Weights, *, plain: bool = False) -> Floats:
+    def scores(self, weights: Weights, *, words: str = "") -> Floats:
         """The score of each lesson, (questions, columns); -inf where there is none."""
-        return np.concatenate([self._scores(rows, block, weights, plain) for rows, block in self.blocks])
+        return np.concatenate([self._scores(*block, weights, words) for block in self.blocks])
 
-    def figures(self, weights: Weights, *, plain: bool = False) -> Floats:
+    def figures(self, weights: Weights, *, words: str = "") -> Floats:
         """Every one of FIGURES for each question, (questions, figures)."""
-        key = (plain, *sorted(weights.items()))
+        key = (words, *sorted(weights.items()))
         if key not in self.known:
             self.known[key] = np.concatenate(
-                [_figures(block, self._scores(rows, block, weights, plain)) for rows, block in self.blocks]
+                [_figures(block[1], self._scores(*block, weights, words)) for block in self.blocks]
             )
         return self.known[key]
 
@@ -56,23 +64,22 @@ class Judge:
         """What the ascent makes as large as it can: the sum of the task's aims over some questions."""
         return float(self.figures(weights)[rows][:, self.task.aims].mean(axis=0).sum())
 
-    def _scores(self, rows: slice, block: Layout, weights: Weights, plain: bool) -> Floats:
+    def _scores(self, rows: slice, block: Layout, company: Company, weights: Weights, words: str) -> Floats:
         relevance = np.zeros(block.shape)
         for name in RELEVANCE:
-            relevance += weights[f"{name}_weight"] * self._component(name, weights, plain)[rows]
-        score = relevance + weights["context_weight"] * block.greatest(relevance)
+            relevance += weights[f"{name}_weight"] * self._added(name, weights, words)[rows]
+        relevance *= company.counted(weights["assistant_weight"])
+        score = relevance + weights["context_weight"] * company.greatest(relevance)
+        if weights["neighbours_weight"]:
+            score += weights["neighbours_weight"] * company.reaching(relevance)
         for name in BESIDES:
-            score += weights[f"{name}_weight"] * self._component(name, weights, plain)[rows]
+            score += weights[f"{name}_weight"] * self._added(name, weights, words)[rows]
         score[~block.valid] = -np.inf
         return score
 
-    def _component(self, name: str, weights: Weights, plain: bool) -> Floats:
-        key = name
-        if name == "passage_terms":
-            key = f"passage_terms+{short(weights['passage_term_bonus'])}"
-        if plain and f"plain {name}" in self.values:
-            key = f"plain {name}"  # at the default bonus
-        return self.values[key]
+    def _added(self, name: str, weights: Weights, words: str) -> Floats:
+        """What one unit of a component's weight adds."""
+        return self.values[f"{words} {name}" if words and name in WORDS else shaped(name, weights)]
 
 
 def _figures(layout: Layout, scores: Floats) -> Floats:
@@ -90,15 +97,3 @@ def _figures(layout: Layout, scores: Floats) -> Floats:
 def _metrics() -> list[Metric]:
     known = metrics_for(current())
     return [known[name] for name in FIGURES]
-
-
-def prepare(values: Mapping[str, Floats]) -> Values:
-    """Components as they enter the score: nothing where a leg is silent, cosines from 0 on."""
-    ready = {}
-    for name, matrix in values.items():
-        if name in ("score", "pool"):
-            ready[name] = matrix
-            continue
-        clean = np.nan_to_num(matrix, nan=0.0)
-        ready[name] = np.maximum(clean, 0.0) if name in COSINES else clean
-    return ready

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import astuple
+from dataclasses import astuple, fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,20 +17,23 @@ import numpy as np
 from runner.editions import Edition
 from runner.records import EmbedderIdentity
 from runner.tune.collecting import Collected
+from runner.tune.company import Company
 from runner.tune.tasks import Task
-from runner.tune.weights import BONUSES
+from runner.tune.trials import NUMBER, QUESTIONS, SEED
+from runner.tune.weights import GRID
 
-FORMAT = 1
-WEIGHTS = "weights"
+FORMAT = 2
+WEIGHTS, COMPANY = "weights", "company "
 
 
 def component_file(
     folder: Path, task: Task, identity: EmbedderIdentity, fingerprint: str, edition: Edition
 ) -> Path:
-    """The file of these components: another text, vector, engine or bonus has another name."""
+    """The file of these components: another text, vector, engine or grid has another name."""
     corpus = task.corpus
     model, settings = astuple(identity)[:-1], sorted(edition.settings.items())
-    depends = (FORMAT, fingerprint, model, settings, BONUSES, edition.retrieval.depth)
+    drawn = (NUMBER, SEED, QUESTIONS)
+    depends = (FORMAT, fingerprint, model, settings, GRID, drawn, edition.retrieval.depth)
     digest = sha256(repr(depends).encode())
     for one in (*corpus.segments, *corpus.edges, *(question for _, question in task.questions)):
         digest.update(repr(one).encode("utf-8", "surrogatepass"))
@@ -41,8 +44,10 @@ def load_components(path: Path) -> Collected | None:
     """What was kept; None where there is nothing that can be read."""
     try:
         with path.open("rb") as file, np.load(file) as held:
-            weights: Mapping[str, float] = json.loads(str(held[WEIGHTS]))
-            return Collected({name: held[name] for name in held.files if name != WEIGHTS}, dict(weights))
+            arrays = {name: held[name] for name in held.files}
+        weights: Mapping[str, float] = json.loads(str(arrays.pop(WEIGHTS)))
+        company = Company(*(arrays.pop(f"{COMPANY}{one.name}") for one in fields(Company)))
+        return Collected(arrays, dict(weights), company)
     except (OSError, EOFError, ValueError, KeyError, BadZipFile):
         return None
 
@@ -53,7 +58,11 @@ def save_components(path: Path, collected: Collected) -> bool:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with part.open("wb") as file:
-            arrays: dict[str, Any] = {WEIGHTS: np.array(json.dumps(collected.weights)), **collected.values}
+            company = {
+                f"{COMPANY}{one.name}": getattr(collected.company, one.name) for one in fields(Company)
+            }
+            weights = {WEIGHTS: np.array(json.dumps(collected.weights))}
+            arrays: dict[str, Any] = {**weights, **company, **collected.values}
             np.savez(file, allow_pickle=False, **arrays)
         part.replace(path)
     except OSError:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from runner.editions import current
 from runner.errors import UsageError
-from runner.records import Corpus, Question
+from runner.records import Corpus, Question, View
 from runner.suites import SUITES
 
 FIGURES = ("recall_any@5", "recall_any@10", "MRR@50", "recall_frac@10", "recall_all@5")
@@ -17,16 +21,21 @@ AIMS = {  # figures whose sum the ascent makes as large as it can: those that th
     ("locomo", "session"): (*HEADLINE, "recall_frac@10"),
     ("longmemeval", "session"): (*HEADLINE, "recall_all@5"),
 }
+EVERYTHING = View("all")
 HELD_OUT = ("longmemeval",)  # suites whose registered file holds items that no weight may be fitted to
 DEVELOPMENT = {"longmemeval": "longmemeval_s_dev246.json"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Task:
-    """One corpus at one granularity; `questions` are the scored ones, with their positions in it."""
+    """One corpus at one granularity; `questions` are the scored ones, with their positions in it.
+
+    Weights are fitted to those of `view` and judged by them; the others are reported beside.
+    """
 
     corpus: Corpus
     questions: tuple[tuple[int, Question], ...]
+    view: View = EVERYTHING
 
     @property
     def name(self) -> str:
@@ -39,10 +48,16 @@ class Task:
         aims = AIMS.get((self.corpus.suite, self.corpus.granularity), HEADLINE)
         return tuple(FIGURES.index(aim) for aim in aims)
 
-    @property
-    def clusters(self) -> list[str] | None:
-        """The cluster of each question, where the corpus has clusters."""
-        return [question.project for _, question in self.questions] if self.corpus.clustered else None
+    @cached_property
+    def counted(self) -> NDArray[np.bool_]:
+        """Which questions weights are fitted to and judged by."""
+        return np.array([self.view(one.key, one.type) for _, one in self.questions])
+
+    def clusters(self, rows: NDArray[np.bool_]) -> list[str] | None:
+        """The cluster of each of some questions, where the corpus has clusters."""
+        if not self.corpus.clustered:
+            return None
+        return [question.project for (_, question), row in zip(self.questions, rows, strict=True) if row]
 
 
 def load_tasks(suite: str, data: Path | None, environ: Mapping[str, str]) -> Iterator[Task]:
@@ -58,7 +73,14 @@ def load_tasks(suite: str, data: Path | None, environ: Mapping[str, str]) -> Ite
         questions = tuple((at, one) for at, one in enumerate(corpus.questions) if one.scored and one.gold)
         if not questions:
             raise UsageError(f"no question of {corpus.path} has evidence, so nothing can be tuned by it")
-        yield Task(corpus, questions)
+        yield Task(corpus, questions, _view(suite))
+
+
+def _view(suite: str) -> View:
+    """The view that the headline of the suite is of."""
+    pins = current().suites.get(suite)
+    views = {view.name: view for view in SUITES[suite].views(current())}
+    return views[pins.headline_view if pins else "all"]
 
 
 def _development(suite: str, path: Path) -> Path:

@@ -21,14 +21,14 @@ from runner.runs.environment import code
 from runner.systems import Place, open_system
 from runner.systems.pgmnemo.system import EVERYTHING
 from runner.tune import document
-from runner.tune.agreement import Agreement, check_agreement
+from runner.tune.agreement import Agreement, check_agreement, check_trials
 from runner.tune.ascent import climb
 from runner.tune.collecting import collect
 from runner.tune.folds import Outcome, everything, held_out, protocols
 from runner.tune.layout import Layout
 from runner.tune.markdown import JSON, MARKDOWN, markdown
 from runner.tune.request import TuneRequest
-from runner.tune.scoring import Judge, prepare
+from runner.tune.scoring import Judge
 from runner.tune.store import component_file, load_components, save_components
 from runner.tune.tasks import Task, load_tasks
 from runner.tune.weights import GRID, neutral_weights
@@ -57,7 +57,7 @@ def tune(
     found = [_judge(request, task, environ, progress, sql) for task in tasks]
     fingerprint = found[0][2]
     judges, default = [judge for judge, _, _ in found], found[0][1]
-    agreements = [check_agreement(judge, default) for judge in judges]
+    agreements = [(check_agreement(judge, default), check_trials(judge, default)) for judge in judges]
     made = {
         "schema": document.SCHEMA,
         "version": request.number,
@@ -95,11 +95,14 @@ def _judge(
                 progress.say(
                     f"the components could not be kept in {file}; the next tuning asks for them again"
                 )
-    return Judge(task, layout, prepare(collected.values)), collected.weights, fingerprint
+    return Judge(task, layout, collected.values, collected.company), collected.weights, fingerprint
 
 
 def _found(
-    judges: list[Judge], default: dict[str, float], agreements: list[Agreement], progress: Progress
+    judges: list[Judge],
+    default: dict[str, float],
+    agreements: list[tuple[Agreement, Agreement]],
+    progress: Progress,
 ) -> Json:
     neutral = neutral_weights(default)
     starts = {"default": default, "neutral": neutral}
@@ -110,7 +113,8 @@ def _found(
         "neutral": document.tuned(neutral),
         "tasks": document.tasks(judges),
         "agreement": [
-            {"task": judge.task.name, **asdict(one)} for judge, one in zip(judges, agreements, strict=True)
+            {"task": judge.task.name, **asdict(one), "at random weights": asdict(other)}
+            for judge, (one, other) in zip(judges, agreements, strict=True)
         ],
         "figures": list(document.figures(judges, default, optima, outcomes)),
         "types": list(document.types(judges, default)),

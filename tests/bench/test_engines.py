@@ -113,6 +113,8 @@ def test_bm25_alone_switches_off_whatever_else_a_question_s_words_move() -> None
     assert pgmnemo("0.2.1").legs["bm25"][0] == off | {"mode": "keyword"}
     more = {"passage_terms_weight": "0", "temporal_weight": "0", "context_weight": "0"}
     assert pgmnemo("0.3.0").legs["bm25"][0] == off | more | {"mode": "keyword"}
+    others = {"neighbours_weight": "0", "assistant_weight": "1"}
+    assert pgmnemo("0.4.0").legs["bm25"][0] == off | more | others | {"mode": "keyword"}
 
 
 @pytest.mark.parametrize("version", ["0.2.1", "0.3.0", CURRENT])
@@ -159,7 +161,8 @@ def test_neighbours_act_where_two_lessons_follow_one_another() -> None:
 
     idle = "inactive: no two lessons follow one another in a session"
     assert state("v0.3.1", 1, 2) == "none"
-    assert (state("v0.4.0", 4, 1, 2), state("v0.4.0", 1, 3), state("v0.4.0", None)) == ("active", idle, idle)
+    assert (state("v0.4.0", 4, 1, 2), state("v0.4.0", 1, 3)) == ("active", idle)
+    assert state("v0.4.0", None) == "inactive: no positions"
 
 
 def test_the_engines_are_those_of_the_protocol_in_force() -> None:

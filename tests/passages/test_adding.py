@@ -69,8 +69,8 @@ class Lessons:
     def passages(self) -> dict[str, list[tuple[str, Any]]]:
         """Text and vector of each passage by lesson."""
         query = """
-            SELECT l.external_id, p.content, p.embedding::vector FROM pgmnemo.passage p
-            JOIN pgmnemo.lesson l ON (l.tenant_id, l.id) = (p.tenant_id, p.lesson_id)
+            SELECT l.external_id, p.content, p.embedding::vector FROM pgmnemo.passages p
+            JOIN pgmnemo.lessons l ON (l.tenant_id, l.id) = (p.tenant_id, p.lesson_id)
             WHERE l.tenant_id = %s AND p.number > 0 ORDER BY l.id, p.number"""
         found: dict[str, list[tuple[str, Any]]] = {}
         with self.connect() as connection:
@@ -129,7 +129,7 @@ def test_with_an_embedder_a_passage_has_the_vector_of_its_words(lessons: Lessons
 def test_passages_that_are_there_stay_as_they_are(lessons: Lessons) -> None:
     lessons.store(*TEXTS[:2])
     with lessons.connect() as connection:
-        lesson = connection.execute("SELECT id FROM pgmnemo.lesson WHERE external_id = '0'").fetchone()
+        lesson = connection.execute("SELECT id FROM pgmnemo.lessons WHERE external_id = '0'").fetchone()
         connection.execute("SELECT pgmnemo.add_passages(%s, %s, NULL)", (lesson and lesson[0], ["my own"]))
     assert lessons.add()[1] == given(1, 2)
     assert lessons.texts()["0"] == ["my own"]
@@ -183,6 +183,22 @@ def test_a_lesson_that_is_written_meanwhile_is_left_to_the_next_call(
     monkeypatch.setattr(adding, "passages_of", cut)
     assert lessons.add()[1].startswith(given(1, 1))
     assert lessons.texts() == {"0": ["one, corrected"], "1": ["two"]}
+
+
+def test_a_lesson_that_is_written_while_its_passages_are_is_left_to_the_next_call(
+    lessons: Lessons, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lessons.store("one", "two")
+    give, calls = adding._give, iter([True])
+
+    def overtaken(*given: Any) -> bool:
+        if next(calls, False):
+            lessons.store("one, corrected")
+        return give(*given)
+
+    monkeypatch.setattr(adding, "_give", overtaken)
+    assert "lessons that somebody else wrote meanwhile: 1" in lessons.add()[1]
+    assert lessons.texts() == {"1": ["two"]}
 
 
 def test_a_lesson_of_too_many_passages_is_left_out(lessons: Lessons, monkeypatch: pytest.MonkeyPatch) -> None:

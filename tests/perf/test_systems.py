@@ -24,7 +24,7 @@ from tests.helping import CURRENT
 
 K = 10
 pytestmark = pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")
-VERSIONS = {"pgmnemo": ("0.2.1", CURRENT), "pgmnemo+passages": (CURRENT,)}
+VERSIONS = {"pgmnemo": ("0.2.1", CURRENT), "pgmnemo+passages": ("0.3.1", CURRENT)}
 CASES = [(name, version) for name in USUAL for version in VERSIONS.get(name, ("0.2.1",))]
 Opened = tuple[Subject, Any]
 
@@ -155,6 +155,7 @@ def test_plans_are_those_of_the_functions_own_statements(loaded: Opened, workloa
         assert told == ""
         return
     script = (SQL_FOLDER / f"pgmnemo--{version}.sql").read_text(encoding="utf-8")
+    script = script.replace("@extschema:vector@", "public")
     statements = told.split("```sql\n")[1:]
     assert len(statements) == len(STATEMENTS)
     for statement in statements:

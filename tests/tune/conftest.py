@@ -10,17 +10,19 @@ import numpy as np
 import pytest
 
 from runner.records import Corpus, Evidence, Question, SearchScope, Segment
+from runner.tune.company import Company
 from runner.tune.layout import Floats, Layout
-from runner.tune.scoring import Judge, prepare
+from runner.tune.scoring import Judge
 from runner.tune.tasks import Task
-from runner.tune.weights import BESIDES, BONUSES, NAMES, RELEVANCE, short
+from runner.tune.weights import BESIDES, NAMES, RELEVANCE, WORDS, shaped, shapes
 
 MONDAY, TUESDAY = datetime(2024, 5, 6, tzinfo=UTC), datetime(2024, 5, 7, tzinfo=UTC)
 
 
 def weights(**changed: float) -> dict[str, float]:
-    """Every weight 0 but those named."""
-    return {**dict.fromkeys(NAMES, 0.0), "passage_term_bonus": 2.0, **changed}
+    """Every weight 0 but those named, and nobody's share taken."""
+    usual = {"passage_term_bonus": 2.0, "length_pivot": 70.0, "assistant_weight": 1.0}
+    return {**dict.fromkeys(NAMES, 0.0), **usual, **changed}
 
 
 def task(
@@ -44,18 +46,36 @@ def task(
     return Task(corpus, tuple(enumerate(asked)))
 
 
-def judge(made: Task, **components: Sequence[Mapping[str, float]]) -> Judge:
-    """Components by question and lesson; what is not named is 0, and NaN where there is no lesson."""
+def judge(made: Task, company: Company | None = None, **components: Sequence[Mapping[str, float]]) -> Judge:
+    """What a unit of each weight adds by question and lesson, words alike for every shape; else 0.
+
+    Without `company` lessons of one time stand together, and nobody has neighbours.
+    """
     layout = Layout.of(made)
-    names = [*RELEVANCE, *BESIDES, *(f"passage_terms+{short(bonus)}" for bonus in BONUSES)]
-    values = {name: np.where(layout.valid, 0.0, np.nan) for name in names}
+    names = [name for name in (*RELEVANCE, *BESIDES) if name not in WORDS]
+    names += [shaped(name, shape) for name in WORDS for shape in shapes(weights())]
+    values = {name: np.zeros(layout.shape) for name in names}
     for name, rows in components.items():
         for row, given in enumerate(rows):
             for lesson, value in given.items():
                 column = layout.columns[made.questions[row][1].project][lesson]
-                for key in [name, *(k for k in values if k.startswith(f"{name}+"))]:
+                for key in [one for one in values if one == name or one.startswith(f"{name}~")]:
                     values[key][row, column] = value
-    return Judge(made, layout, prepare(values))
+    return Judge(made, layout, values, company or together(made, layout))
+
+
+def together(made: Task, layout: Layout) -> Company:
+    """Lessons of one project and time stand together."""
+    company = Company.alone(len(layout.projects), layout.shape[1])
+    first: dict[tuple[str, datetime], int] = {}
+    for segment in sorted(made.corpus.segments, key=lambda one: one.external_id):
+        if segment.occurred_at is not None:
+            place, column = (
+                layout.projects.index(segment.project),
+                layout.columns[segment.project][segment.id],
+            )
+            company.moment[place, column] = first.setdefault((segment.project, segment.occurred_at), column)
+    return company
 
 
 def by_lesson(judged: Judge, matrix: Floats, row: int = 0) -> dict[str, float]:

@@ -24,11 +24,12 @@ from runner.systems.asking import answers
 from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.pgmnemo.system import EVERYTHING
 from runner.tune import tasks, tuning
-from runner.tune.agreement import check_agreement
+from runner.tune.agreement import check_agreement, check_trials
 from runner.tune.collecting import collect
 from runner.tune.layout import Layout
-from runner.tune.scoring import Judge, prepare
+from runner.tune.scoring import Judge
 from runner.tune.store import load_components, save_components
+from runner.tune.trials import NUMBER
 from runner.tune.weights import NAMES, short
 from tests.helping import CURRENT
 
@@ -47,7 +48,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]
         vectors = embed_corpus(task.corpus, EMBEDDERS["hash"](EmbedderOptions()), None, passages=True)
         layout = Layout.of(task)
         collected = collect(system, place, task, layout, vectors, current())
-        judge = Judge(task, layout, prepare(collected.values))
+        judge = Judge(task, layout, collected.values, collected.company)
         yield SimpleNamespace(system=system, task=task, vectors=vectors, collected=collected, judge=judge)
 
 
@@ -57,11 +58,18 @@ def test_the_scores_here_are_those_of_the_extension(asked: SimpleNamespace) -> N
     assert found.displaced == 0
 
 
+def test_they_are_so_at_weights_drawn_at_random(asked: SimpleNamespace) -> None:
+    found = check_trials(asked.judge, asked.collected.weights)
+    assert found.scores == NUMBER * 36 * 13
+    assert found.displaced == 0
+
+
 def test_they_are_so_under_other_weights_too(asked: SimpleNamespace) -> None:
     """What is moved offline is what the extension would do with those settings."""
     other = {
         **asked.collected.weights, "passage_term_bonus": 1, "bm25_weight": 0.5, "passage_terms_weight": 2,
         "pair_cosine_weight": 0, "temporal_weight": 4, "context_weight": 0.7, "graph_weight": 0,
+        "neighbours_weight": 0.3, "assistant_weight": 0.9, "length_pivot": 50,
     }  # fmt: skip
     assert set(other) == set(NAMES)
     judge, task = asked.judge, asked.task
@@ -83,9 +91,10 @@ def test_they_are_so_under_other_weights_too(asked: SimpleNamespace) -> None:
 
 def test_forms_are_merged_in_one_ingest_and_not_in_the_other(asked: SimpleNamespace) -> None:
     values = asked.collected.values
-    assert (values["plain bm25"] != values["bm25"]).any()
-    assert (values["passage_terms+1"] <= values["passage_terms+2"]).all()
-    assert (values["passage_terms+1"] != values["passage_terms+2"]).any()
+    assert (values["plain bm25"] != values["bm25~70"]).any()
+    assert (values["passage_terms~70+1"] <= values["passage_terms~70+2"]).all()
+    assert (values["passage_terms~70+1"] != values["passage_terms~70+2"]).any()
+    assert (values["tenant bm25"] != values["project bm25"]).any()
     with asked.system.database.admin() as owner:
         left = owner.execute("SELECT count(*) FROM pg_ts_config WHERE cfgname LIKE 'pgmnemo%'").fetchone()
     assert left == (0,)
@@ -98,6 +107,8 @@ def test_components_are_read_as_they_were_kept(asked: SimpleNamespace, tmp_path:
     assert read.weights == asked.collected.weights
     for name, matrix in asked.collected.values.items():
         np.testing.assert_array_equal(read.values[name], matrix)
+    for name in ("share", "moment", "source", "factor"):
+        np.testing.assert_array_equal(getattr(read.company, name), getattr(asked.collected.company, name))
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 cut", None])
@@ -147,8 +158,9 @@ REFUSED = {
     "suite": (("--suite", "nothing"), "there is no suite named 'nothing'; choose one of: .*"),
     "twice": (("--suite", "sample", "--suite", "sample"), "--suite names one twice: sample, sample"),
     "engine": (
-        ("--suite", "sample", "--version", "v0.2.1"),
-        r"pgmnemo 0\.2\.1 takes no passages, whose weights are tuned; name --version v0\.3\.0 or later",
+        ("--suite", "sample", "--version", "v0.3.1"),
+        r"pgmnemo 0\.3\.1 does not say by itself what each component adds; name --version v0\.4\.0 or later, "
+        "or take the runner of that release",
     ),
     "release": (
         ("--suite", "sample", "--version", "9.9"), r"there is no release '9\.9' of pgmnemo in .*"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from runner.tune.ablation import FORMS, OFF, ablations
+from runner.records import View
+from runner.tune.ablation import OFF, READ, ablations
 from runner.tune.ascent import climb
 from runner.tune.folds import everything, held_out, protocols
 from runner.tune.scoring import Judge
@@ -90,10 +92,27 @@ def test_a_conversation_left_out_is_left_out_at_every_granularity(tools: Any, cl
 
 
 def test_each_ablation_takes_one_component_away(tools: Any, clustered: Judge) -> None:
-    clustered.values |= {f"plain {name}": clustered.values["bm25"] for name in ("bm25", "passage_terms")}
+    for words in READ.values():
+        clustered.values |= {
+            f"{words} {name}": clustered.values["bm25~70"] for name in ("bm25", "passage_terms")
+        }
     default = tools.weights(bm25_weight=1, temporal_weight=8)
     found = dict(ablations(clustered, default))
-    assert list(found) == [*OFF, FORMS]
+    assert list(found) == [*OFF, *READ]
     assert found["no temporal"][:, MRR].tolist() == [-0.5, -0.5, 0.5]
     assert not found["no cosine"].any()
     assert everything(clustered).all()
+
+
+def test_weights_are_fitted_to_the_view_of_the_headline_alone(tools: Any, clustered: Judge) -> None:
+    """What one conversation needs is not looked at where its questions are of another view."""
+    view = View("some", without_key="q0")
+    task = replace(clustered.task, view=view)
+    judged = replace(clustered, task=task, known={})
+    assert everything(judged).tolist() == [False, True, True]
+    [(_, folds)] = protocols([judged])
+    assert [fold.trained[task.name].tolist() for fold in folds] == [
+        [False, True, True], [False, False, True], [False, True, False],
+    ]  # fmt: skip
+    assert sum(fold.held[task.name].sum() for fold in folds) == 3
+    assert task.clusters(everything(judged)) == ["r", "s"]

@@ -11,7 +11,7 @@ import pytest
 from runner.errors import GateError
 from runner.tune import layout
 from runner.tune.agreement import check_agreement
-from runner.tune.scoring import prepare
+from runner.tune.company import Company
 from runner.tune.tasks import FIGURES, Task
 
 
@@ -20,7 +20,7 @@ def test_a_score_is_the_weighted_sum_with_the_context_of_its_moment(tools: Any, 
         two_days,
         bm25=[{"a": 4, "b": 1, "c": 2, "d": 3}],
         passage_terms=[{"a": 0, "b": 2, "c": 0, "d": 0}],
-        passage_cosine=[{"a": -0.5, "b": 0.5, "c": 0, "d": 0}],
+        passage_cosine=[{"a": 0, "b": 0.5, "c": 0, "d": 0}],
         temporal=[{"c": 1}],
         recency=[{"d": 0.5}],
         graph=[{"a": 0.25}],
@@ -35,24 +35,42 @@ def test_a_score_is_the_weighted_sum_with_the_context_of_its_moment(tools: Any, 
     )
 
 
-def test_the_bonus_decides_which_terms_are_read_and_plain_words_replace_both(
+def test_pivot_and_bonus_decide_which_words_are_read_and_another_reading_replaces_both(
     tools: Any, two_days: Task
 ) -> None:
     judged = tools.judge(two_days)
-    for bonus, value in (("1", 10.0), ("1.5", 15.0), ("2", 20.0)):
-        judged.values[f"passage_terms+{bonus}"] += value
-    judged.values["plain bm25"] = judged.values["bm25"] + 3
-    judged.values["plain passage_terms"] = judged.values["bm25"] + 4
+    for shape, value in (("50+1", 10.0), ("70+1.5", 15.0), ("90+2", 20.0)):
+        judged.values[f"passage_terms~{shape}"] += value
+        judged.values[f"bm25~{shape[:2]}"] += 1
+    judged.values["plain bm25"] = np.full(judged.layout.shape, 3.0)
+    judged.values["plain passage_terms"] = np.full(judged.layout.shape, 4.0)
     given = tools.weights(passage_terms_weight=1, bm25_weight=1)
-    for bonus, value in ((1, 10), (1.5, 15), (2, 20)):
-        assert judged.scores({**given, "passage_term_bonus": bonus})[0, 0] == value
-    assert judged.scores(given, plain=True)[0, 0] == 7
+    for pivot, bonus, value in ((50, 1, 11), (70, 1.5, 16), (90, 2, 21), (90, 1, 1)):
+        assert judged.scores({**given, "length_pivot": pivot, "passage_term_bonus": bonus})[0, 0] == value
+    assert judged.scores(given, words="plain")[0, 0] == 7
 
 
-def test_a_leg_that_is_silent_counts_nothing(tools: Any, two_days: Task) -> None:
-    judged = tools.judge(two_days)
-    values = prepare({"cosine": np.full(judged.layout.shape, np.nan), "bm25": judged.values["bm25"]})
-    assert not values["cosine"].any()
+def test_an_assistants_share_is_taken_from_relevance_alone(tools: Any, two_days: Task) -> None:
+    judged = tools.judge(two_days, bm25=[{"a": 4, "c": 2}], recency=[{"a": 1}])
+    columns = judged.layout.columns["p"]
+    for _, _, company in judged.blocks:
+        company.share[:, columns["a"]] = 0
+    given = tools.weights(bm25_weight=1, recency_weight=1, context_weight=1, assistant_weight=0.5)
+    assert tools.by_lesson(judged, judged.scores(given)) == {"a": 2 + 2 + 1, "b": 2, "c": 2 + 2, "d": 0}
+
+
+def test_relevance_reaches_a_lesson_from_its_neighbours(tools: Any, two_days: Task) -> None:
+    company = Company.alone(2, 4)
+    columns = layout.Layout.of(two_days).columns["p"]
+    source, factor = np.repeat(company.source, 2, 2), np.repeat(company.factor, 2, 2)
+    for lesson, heard in (("b", [("a", 1.0), ("d", 0.25)]), ("c", [("b", 1.0)])):
+        for at, (other, part) in enumerate(heard):
+            source[0, columns[lesson], at], factor[0, columns[lesson], at] = columns[other], part
+    company = Company(company.share, company.moment, source, factor)
+    judged = tools.judge(two_days, company, bm25=[{"a": 4, "b": 1, "d": 8}])
+    given = tools.weights(bm25_weight=1, neighbours_weight=0.5)
+    expected = {"a": 4, "b": 1 + 0.5 * (4 + 2), "c": 0.5 * 1, "d": 8}
+    assert tools.by_lesson(judged, judged.scores(given)) == expected
 
 
 def test_figures_are_those_of_the_ranking(tools: Any) -> None:
@@ -92,6 +110,14 @@ def test_agreement_is_counted_over_every_lesson(tools: Any, two_days: Task) -> N
     judged.values["score"] = judged.scores(given)
     found = check_agreement(judged, given)
     assert (found.scores, found.farthest, found.displaced) == (9, 0, 0)
+
+
+def test_a_rank_between_two_scores_that_are_as_good_as_equal_is_none(tools: Any, two_days: Task) -> None:
+    judged = tools.judge(two_days, bm25=[{"a": 3, "b": 3}])
+    given = tools.weights(bm25_weight=1)
+    judged.values["score"] = judged.scores(given)
+    judged.values["score"][0, judged.layout.columns["p"]["b"]] += 1e-13
+    assert check_agreement(judged, given).displaced == 0
 
 
 @pytest.mark.parametrize(

@@ -27,4 +27,5 @@ def test_nothing_was_tuned_by_items_kept_for_acceptance() -> None:
 def test_every_score_was_the_extensions() -> None:
     for agreed, task in zip(MADE["agreement"], MADE["tasks"], strict=True):
         assert agreed["scores"] >= task["questions"]
-        assert agreed["displaced"] == 0
+        assert agreed["displaced"] == agreed["at random weights"]["displaced"] == 0
+        assert agreed["at random weights"]["scores"] > 0

@@ -2,6 +2,7 @@
 
 EXPLAIN sees a function as one node. So each statement is cut out of `pg_proc.prosrc`, its variables become
 parameters with the values that a real question gives them, and it is planned once, as within the function.
+From 0.4.0 on scope, question and settings are composites, and the owner alone reaches the helpers.
 """
 
 from __future__ import annotations
@@ -37,30 +38,66 @@ STATEMENTS = (
     Statement("The vectors that stand in no graph, exactly", "_vector_rows", "RETURN QUERY"),
     Statement("What each candidate is worth", "_candidates", "RETURN ARRAY"),
 )
+FORMER = "SELECT to_regtype('pgmnemo.scope') IS NULL"  # up to 0.3.1
+BEGUN = "jsonb_populate_record(NULL::pgmnemo.question, jsonb_build_object('pivot', (s).length_pivot))"
 SOURCE = "SELECT prosrc, coalesce(proconfig, '{}') FROM pg_proc WHERE oid = %s::regproc"
 ARGUMENTS = "SELECT unnest(proargnames[:pronargs]) FROM pg_proc WHERE oid = %s::regproc"
 DECLARATION = re.compile(r"^    (\w+) (?:constant )?([\w.\[\] ]+?) := (.+?);$", re.MULTILINE)
 INTO = re.compile(r"\n\s+INTO asked\..+?(?=\n\s+FROM)", re.DOTALL)
 STARTS = (("RETURN QUERY", ""), ("RETURN ARRAY", "SELECT ARRAY"))  # of PL/pgSQL, and what SQL has instead
-UNKNOWN = {  # what recall_lessons passes for a question to a whole tenant, where it is no expression
+UNKNOWN = {  # what recall passes for a question to a whole tenant, where it is no expression
+    "by_words": ("boolean", "true"),
+    "flags": ("boolean[]", "{f}"),
+    "first": ("integer", "1"),
+}
+FORMER_UNKNOWN = {  # up to 0.3.1 besides
     "first_project": ("uuid", "00000000-0000-0000-0000-000000000000"),
     "last_project": ("uuid", "ffffffff-ffff-ffff-ffff-ffffffffffff"),
     "asked_role": ("text", None),
     "valid_time": ("timestamptz", None),
-    "by_words": ("boolean", "true"),
-    "flags": ("boolean[]", "{f}"),
 }
 SUMS = """
+ARRAY(SELECT x.{} FROM (SELECT u.lesson_id, sum(u.part) AS total
+                          FROM pgmnemo._list_parts(scope, asked, 1, last) u GROUP BY u.lesson_id) x
+       ORDER BY x.lesson_id)
+"""
+LAST = """
+(SELECT CASE WHEN count(*) > 100 OR sum(l.postings) <= 3000 THEN count(*)
+             ELSE min(l.place) FILTER (WHERE l.so_far >= 4 * depth OR l.rest = 0) END
+   FROM (SELECT x.place, x.postings, sum(x.postings) OVER (ORDER BY x.place) AS so_far,
+                count(*) OVER () - x.place AS rest
+           FROM unnest((asked).postings) WITH ORDINALITY AS x (postings, place)) l)
+"""
+EXPRESSIONS = (  # each over those before it
+    ("tenant", "uuid", "current_setting('pgmnemo.tenant_id')"),
+    ("moment", "timestamptz", "now()"),
+    ("s", "pgmnemo.settings", "pgmnemo._settings()"),
+    ("scope", "pgmnemo.scope", "pgmnemo._scope(tenant, NULL, (s).gate_strict)"),
+    ("ef_search", "integer", "(s).ef_search"),
+    ("depth", "integer", "greatest((s).pool_depth, wanted)"),
+    ("most", "integer", "4 * depth"),  # vectors asked for at first
+    ("asked", "pgmnemo.question", "pgmnemo._ask(scope, words, embedding, moment, s)"),
+    ("direction", "public.halfvec", "(asked).direction"),
+    ("last", "integer", LAST),
+    ("read", "integer", "last"),
+    ("ids", "bigint[]", SUMS.format("lesson_id")),
+    ("totals", "float8[]", SUMS.format("total")),
+    ("of_terms", "integer", "cardinality((asked).terms)"),
+    ("postings", "bigint", "(SELECT sum(x.n) FROM unnest((asked).postings[:read]) AS x (n))"),
+    ("of_postings", "bigint", "(SELECT sum(x.n) FROM unnest((asked).postings) AS x (n))"),
+    ("named", "integer", "cardinality(ids)"),
+)
+FORMER_SUMS = """
 ARRAY(SELECT x.{} FROM (SELECT u.lesson_id, sum(u.part) AS total
                           FROM pgmnemo._list_parts(tenant, first_project, last_project, terms, scales, flat, per_token) u
                          GROUP BY u.lesson_id) x ORDER BY x.lesson_id)
 """  # noqa: E501
-READ = """
+FORMER_READ = """
 (SELECT coalesce(min(l.place), cardinality(asked.terms))
    FROM (SELECT x.place, sum(x.postings) OVER (ORDER BY x.place) AS so_far
            FROM unnest(asked.postings) WITH ORDINALITY AS x (postings, place)) l WHERE l.so_far >= 4 * depth)
 """
-EXPRESSIONS = (  # each over those before it
+FORMER_EXPRESSIONS = (
     ("tenant", "uuid", "pgmnemo._tenant()"),
     ("moment", "timestamptz", "now()"),
     ("s", "jsonb", "pgmnemo._settings()"),
@@ -75,11 +112,11 @@ EXPRESSIONS = (  # each over those before it
     ("queries", "tsquery[]", "asked.queries"),
     ("flat", "float8", "asked.flat"),
     ("per_token", "float8", "asked.per_token"),
-    ("read", "integer", READ),
+    ("read", "integer", FORMER_READ),
     ("terms", "text[]", "asked.terms[:read]"),
     ("scales", "float8[]", "asked.scales[:read]"),
-    ("ids", "bigint[]", SUMS.format("lesson_id")),
-    ("totals", "float8[]", SUMS.format("total")),
+    ("ids", "bigint[]", FORMER_SUMS.format("lesson_id")),
+    ("totals", "float8[]", FORMER_SUMS.format("total")),
     ("of_terms", "integer", "cardinality(asked.terms)"),
     ("postings", "bigint", "(SELECT sum(x.n) FROM unnest(asked.postings[:read]) AS x (n))"),
     ("of_postings", "bigint", "(SELECT sum(x.n) FROM unnest(asked.postings) AS x (n))"),
@@ -113,7 +150,8 @@ class Lists:
 def explain(connection: Connection, words: str, embedding: Matrix, k: int) -> tuple[list[Plan], Lists]:
     """The plans of one question by a session whose tenant is set; `embedding` has the width of the verbs.
 
-    Everything happens in a transaction that is rolled back.
+    From 0.4.0 on the session is of the extension's owner, before of any role with a grant. Everything happens
+    in a transaction that is rolled back.
     """
     given = {
         "words": ("text", words),
@@ -121,9 +159,10 @@ def explain(connection: Connection, words: str, embedding: Matrix, k: int) -> tu
         "wanted": ("integer", str(k)),
     }
     with connection.transaction(force_rollback=True):
-        _configure(connection, "pgmnemo.recall_lessons")
-        values: dict[str, tuple[str, str | None]] = {**UNKNOWN, **given}
-        for name, type_, expression in EXPRESSIONS:
+        former = _row(connection, FORMER)[0]
+        _configure(connection, "pgmnemo.recall_lessons" if former else "pgmnemo.recall")
+        values: dict[str, tuple[str, str | None]] = {**UNKNOWN, **(FORMER_UNKNOWN if former else {}), **given}
+        for name, type_, expression in FORMER_EXPRESSIONS if former else EXPRESSIONS:
             values[name] = (type_, _evaluated(connection, type_, expression, values))
         plans = [_plan(connection, statement, values) for statement in STATEMENTS]
     counts = ("read", "of_terms", "postings", "of_postings", "named")
@@ -136,6 +175,8 @@ def _plan(connection: Connection, statement: Statement, values: Values) -> Plan:
     source = _row(connection, SOURCE, name)[0]
     passed = {**values, **_passed(connection, statement.function, values)}
     known = {row[0]: passed[row[0]] for row in connection.execute(ARGUMENTS, (name,))}
+    if statement.function == "_ask" and "scope" in known:
+        known["asked"] = ("pgmnemo.question", _evaluated(connection, "pgmnemo.question", BEGUN, known))
     for variable, type_, expression in DECLARATION.findall(source.partition("BEGIN")[0]):
         if not expression.startswith("current_setting"):
             known[variable] = (type_, _evaluated(connection, type_, expression, known))
@@ -154,7 +195,7 @@ def _plan(connection: Connection, statement: Statement, values: Values) -> Plan:
 def _passed(connection: Connection, function: str, values: Values) -> Values:
     """What one function is passed that the others are not."""
     if function == "_best_sums":  # as it is called while lists are read
-        scales = _evaluated(connection, "float8[]", "asked.scales", values)
+        scales = _evaluated(connection, "float8[]", "(asked).scales", values)
         return {"most": values["depth"], "scales": ("float8[]", scales)}
     if function == "_candidates":  # as many as both legs can give
         best = "ARRAY(SELECT t.id FROM unnest(ids, totals) t (id, sum) ORDER BY t.sum DESC LIMIT 2 * depth)"
@@ -206,8 +247,8 @@ def _replaced(text: str, by_name: Mapping[str, str]) -> str:
 
 
 def _place(variable: str) -> re.Pattern[str]:
-    """Where a variable stands: not a column, not a part of a longer word or of a string."""
-    return re.compile(rf"(?<![\w.'$]){variable}(?![\w'(])")
+    """Where a variable stands: not a column, not a name given, not a part of a longer word or of a string."""
+    return re.compile(rf"(?<![\w.'$])(?<!AS ){variable}(?![\w'(])")
 
 
 def _configure(connection: Connection, function: str) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import cached_property, partial
 from typing import Literal
 from uuid import UUID, uuid5
@@ -32,7 +32,7 @@ WRITERS = 2  # where data is kept durably, as one would load a service
 STRIPE = 5_000  # lessons that one connection stores at a time, at the most
 SHARDS = 4  # stripes a worker, at the least
 EVERYTHING = {"exact_scan_limit": "10000000"}
-SILENT = ("cosine", "passage_cosine", "pair_cosine")  # components that no keyword mode has
+SILENT = ("cosine", "passage_cosine", "pair_cosine")  # what mode keyword has not
 TABLES = """
 SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname = 'pgmnemo' ORDER BY 1
 """
@@ -84,7 +84,10 @@ class Pgmnemo(OnServer[PgmnemoClient]):
     @property
     def legs(self) -> Mapping[str, tuple[Mapping[str, str], str]]:
         """Its modes and its BM25 alone; in the mode in which it runs, it is no leg of itself."""
-        idle = {f"{name}_weight": "0" for name in self.engine.components if name not in ("bm25", *SILENT)}
+        components = self.engine.components
+        idle = {f"{name}_weight": "0" for name in components if name not in ("bm25", *SILENT)}
+        if "neighbours" in components:
+            idle["assistant_weight"] = "1"  # BM25 alone does not ask who speaks
         modes = ("keyword", "vector") if self.engine.passages else ()
         return {
             "bm25": ({MODE: "keyword", **idle}, "the BM25 leg of the same extension alone"),
@@ -267,6 +270,19 @@ class Pgmnemo(OnServer[PgmnemoClient]):
         """One more connection; `mode` among the settings is the mode in which it asks."""
         return PgmnemoClient(self, settings or {})
 
+    @contextmanager
+    def owner(self, project: str = "") -> Iterator[Connection]:
+        """The extension's owner, with the settings of clients, let in to a project's tenant as a verb is.
+
+        From 0.4.0 on nobody else reaches the helpers and the tables.
+        """
+        tenant = str(self.tenant(project))
+        given = {name: value for name, value in self.settings.items() if name != MODE}
+        with self.database.admin() as connection:
+            for name, value in {**given, "tenant_id": tenant, "acting_tenant": tenant}.items():
+                connection.execute("SELECT set_config(%s, %s, false)", (f"pgmnemo.{name}", value))
+            yield connection
+
     # What it costs
 
     def sizes(self) -> Mapping[str, int]:
@@ -280,10 +296,12 @@ class Pgmnemo(OnServer[PgmnemoClient]):
         questions = [
             (query.text, padded(query.vector, self.width)) for query in queries if query.vector is not None
         ]
-        with closing(self.client()) as client:
-            if self.walled and queries and queries[0].project is not None:
-                client.work_for(queries[0].project)
-            return typical_plans(client.connection, questions, k)
+        project = queries[0].project if self.walled and queries else None
+        with closing(self.client()) as client, ExitStack() as stack:
+            if project is not None:
+                client.work_for(project)
+            owner = stack.enter_context(self.owner(project or "")) if self.has("_scope") else None
+            return typical_plans(client.connection, questions, k, owner)
 
     def close(self) -> None:
         with self.named():
