@@ -77,11 +77,22 @@ def test_a_strangers_function_proves_its_owner_alone(ours: Site) -> None:
     assert bob.execute("SELECT alice.count(%s)", (A,)).fetchone() == (1,)  # as alice wants it
 
 
+CROWD = """
+SELECT count(*) FROM pgmnemo.store_set(%s, ARRAY(
+    SELECT jsonb_populate_record(NULL::pgmnemo.lesson_input, jsonb_build_object(
+        'project_id', '00000000-0000-0000-0000-0000000000cc', 'external_id', 'n' || n, 'content', 'crowd',
+        'commit_sha', 'c0ffee'))
+      FROM generate_series(1, 5001) n))
+"""
+
+
 def test_an_old_snapshot_claims_no_graph_that_another_has(ours: Site) -> None:
     """alice waits in a transaction until bob has the graphs; his vectors and hers must not come into one."""
     alice, bob = ours.connect("alice", A), ours.connect("bob", B)
     for client in (alice, bob):
         client.execute("SET pgmnemo.exact_scan_limit = 0")
+    for client, tenant in ((alice, A), (bob, B)):  # large enough to claim a graph
+        client.execute(CROWD, (tenant,))
     with pytest.raises(errors.SerializationFailure), alice.transaction():
         alice.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         alice.execute("SELECT 1")
