@@ -1,5 +1,6 @@
 # make bench               set up and run the sample; SUITE=locomo, VERSION=, EMBEDDER=, ARGS= change the run
-# make test                set up and run every test; ARGS= goes to pytest
+# make test                set up and run the tests but the attacks; ARGS= goes to pytest
+# make attack              set up and attack the extension: every finding, a battery of attempts, PgBouncer
 # make lint                ruff, mypy and the layers of pyproject.toml
 # TORCH=cpu                takes torch from the CPU wheels of pytorch.org, which are a tenth of the CUDA build
 # make clean               remove the virtual environment and caches; results stay
@@ -19,7 +20,10 @@ bench: $(VENV)/.bench-ready
 	$(BIN)/python -m runner $(SUITE) $(if $(VERSION),--version $(VERSION)) --embedder $(EMBEDDER) $(ARGS)
 
 test: $(VENV)/.test-ready
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/security $(ARGS)
+
+attack: $(VENV)/.test-ready
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/security $(ARGS)
 
 lint: $(VENV)/.test-ready
 	$(BIN)/ruff check .
@@ -45,4 +49,4 @@ $(VENV)/.test-ready: pyproject.toml constraints.txt | $(BIN)/python
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: bench test lint clean
+.PHONY: bench test attack lint clean
