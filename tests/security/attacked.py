@@ -1,4 +1,4 @@
-"""What is attacked: a database with the extension, of the version that has the holes or of ours, and who attacks it."""
+"""What is attacked, and by whom: a database with the extension, of the version with the holes or of ours."""
 
 from __future__ import annotations
 

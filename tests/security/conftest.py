@@ -1,13 +1,13 @@
 """One PostgreSQL with a database for each version: the one that was reviewed, which has the holes, and ours.
 
-An ordinary role owns the extension. alice holds tenant A, bob tenant B, dual both, mallory none; each logs in by itself.
+An ordinary role owns the extension. alice holds tenant A, bob tenant B, dual both, mallory none; each logs in
+by itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
@@ -28,7 +28,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
 
 @pytest.fixture
 def make_site(server: Server) -> Iterator[Callable[..., Site]]:
-    """Call it with a version, and what a superuser does before the extension comes, for a database of its own."""
+    """A database of its own for a version, after what a superuser does before the extension comes."""
     with ExitStack() as stack:
 
         def make(version: str, *before: str, name: str = "attacked", keeper: str = "keeper") -> Site:
@@ -49,7 +49,7 @@ def site(request: pytest.FixtureRequest, make_site: Callable[..., Site]) -> Site
 
 @pytest.fixture
 def holds() -> Callable[[Site, object], None]:
-    """That an attack got something from the version with the holes, which proves the attack, and nothing from ours."""
+    """An attack got something from the version with the holes, which proves it, and nothing from ours."""
 
     def compare(site: Site, leaked: object) -> None:
         if site.old:
@@ -63,10 +63,4 @@ def holds() -> Callable[[Site, object], None]:
 @pytest.fixture(scope="session")
 def sentences() -> str:
     """What the README says of tenants, dumps and roles, in one line."""
-    told = Path(__file__).parents[2]
-    texts = [
-        path.read_text("utf-8")
-        for path in (told / "README-sentences.md", SQL_FOLDER / "README.md")
-        if path.exists()
-    ]
-    return " ".join(" ".join(texts).split())
+    return " ".join((SQL_FOLDER / "README.md").read_text("utf-8").split())

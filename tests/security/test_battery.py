@@ -1,8 +1,8 @@
 """The battery: thousands of attempts by every role to reach, change, measure, hold up or trap another tenant.
 
-Each attempt runs in a transaction that is rolled back. It leaks if what it returns, or says in an error or a notice, holds a
-secret of a tenant that the role was not granted; if it changes what that tenant holds; if the tenant's own recall and store
-then wait; or if a planted object runs in another's name.
+Each attempt runs in a transaction that is rolled back. It leaks if what it returns, or says in an error or a
+notice, holds a secret of a tenant that the role was not granted; if it changes what that tenant holds; if the
+tenant's own recall and store then wait; or if a planted object runs in another's name.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Battery:
     def attack(
         self, kind: str, role: str, statements: list[str], *, held: bool = False, all_of_it: bool = False
     ) -> None:
-        """Run them as the role, one transaction for all; of the failures the first ends it unless `all_of_it`."""
+        """Run them as the role, in one transaction; the first failure ends it unless `all_of_it`."""
         client = self.client(role)
         self.tried[kind] += 1
         self.said.clear()
@@ -181,19 +181,27 @@ class Battery:
 
     def state(self) -> list[tuple[Any, ...]]:
         return self.site.rows(
-            "SELECT 'lesson', tenant_id, md5(string_agg(l::text, ',' ORDER BY id)) FROM pgmnemo.lesson l GROUP BY 2 UNION ALL "
-            "SELECT 'passage', tenant_id, md5(string_agg(p::text, ',' ORDER BY lesson_id, number)) FROM pgmnemo.passage p GROUP BY 2 UNION ALL "
-            "SELECT 'posting', tenant_id, md5(string_agg(p::text, ',' ORDER BY project_id, lexeme, lesson_ids)) FROM pgmnemo.posting p GROUP BY 2 UNION ALL "
-            "SELECT 'edge', tenant_id, md5(string_agg(e::text, ',' ORDER BY source_id, target_id)) FROM pgmnemo.lesson_edge e GROUP BY 2 UNION ALL "
-            "SELECT 'grant', NULL, md5(string_agg(g::text, ',' ORDER BY tenant_id, grantee::text)) FROM pgmnemo.tenant_grant g UNION ALL "
+            "SELECT 'lesson', tenant_id, md5(string_agg(l::text, ',' ORDER BY id)) "
+            "FROM pgmnemo.lesson l GROUP BY 2 UNION ALL "
+            "SELECT 'passage', tenant_id, md5(string_agg(p::text, ',' ORDER BY lesson_id, number)) "
+            "FROM pgmnemo.passage p GROUP BY 2 UNION ALL "
+            "SELECT 'posting', tenant_id, "
+            "md5(string_agg(p::text, ',' ORDER BY project_id, lexeme, lesson_ids)) "
+            "FROM pgmnemo.posting p GROUP BY 2 UNION ALL "
+            "SELECT 'edge', tenant_id, md5(string_agg(e::text, ',' ORDER BY source_id, target_id)) "
+            "FROM pgmnemo.lesson_edge e GROUP BY 2 UNION ALL "
+            "SELECT 'grant', NULL, md5(string_agg(g::text, ',' ORDER BY tenant_id, grantee::text)) "
+            "FROM pgmnemo.tenant_grant g UNION ALL "
             "SELECT 'key', NULL, md5(key::text) FROM pgmnemo.caller_key UNION ALL "
-            "SELECT 'objects', NULL, md5(string_agg(pg_describe_object(classid, objid, objsubid), ',' ORDER BY 1)) "
-            "FROM (SELECT * FROM pg_depend WHERE refobjid = 'pgmnemo'::regnamespace ORDER BY classid, objid) d ORDER BY 1, 2"
+            "SELECT 'objects', NULL, "
+            "md5(string_agg(pg_describe_object(classid, objid, objsubid), ',' ORDER BY 1)) "
+            "FROM (SELECT * FROM pg_depend WHERE refobjid = 'pgmnemo'::regnamespace "
+            "ORDER BY classid, objid) d ORDER BY 1, 2"
         )
 
 
 def rows(client: psycopg.Connection[Any], statement: str) -> list[Any]:
-    """What a statement gives, as it comes: DateStyle and bytea_output are among the settings that are tried."""
+    """What a statement gives, as it comes: DateStyle and bytea_output are among the settings tried."""
     if statement.startswith("COPY ") and "STDOUT" in statement:
         with client.cursor().copy(statement.encode()) as copy:
             return [bytes(block) for block in copy]
@@ -274,7 +282,8 @@ def on_tables(role: str) -> Iterator[tuple[str, list[str], bool]]:
             f"EXPLAIN SELECT * FROM {name}",
             f"EXPLAIN ANALYZE SELECT * FROM {name}",
             f"EXPLAIN (VERBOSE, FORMAT JSON) DELETE FROM {name}",
-            f"CREATE TRIGGER t BEFORE INSERT ON {name} FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+            f"CREATE TRIGGER t BEFORE INSERT ON {name} FOR EACH ROW "
+            "EXECUTE FUNCTION suppress_redundant_updates_trigger()",
             f"CREATE RULE r AS ON INSERT TO {name} DO ALSO NOTHING",
             f"CREATE INDEX ON {name} ((1))",
             f"CREATE STATISTICS mallory.s_{role} ON (1), (2) FROM {name}",
@@ -325,7 +334,10 @@ OWNERS = {A: "alice", B: "bob", C: "crew"}
 
 def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
     """Every verb for every other tenant, by argument and by setting, as whoever one may pretend to be."""
-    row = f"ROW('{PROJECT}', 'key', 'planted', NULL, NULL, NULL, 3, '{{}}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
+    row = (
+        f"ROW('{PROJECT}', 'key', 'planted', NULL, NULL, NULL, 3, '{{}}', "
+        "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
+    )
     set_of = f"ARRAY[{row}::pgmnemo.lesson_input]"
     for tenant in (A, B, C):
         if tenant in REACHES[role]:
@@ -402,7 +414,10 @@ def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
             "SET ROLE NONE",
         ):
             yield "another role", [become, f"SELECT * FROM pgmnemo.list_lessons('{tenant}')"], False
-        left = f"DO $$ BEGIN PERFORM pgmnemo.recall('{tenant}', query_text => 'x'); EXCEPTION WHEN OTHERS THEN NULL; END $$"
+        left = (
+            f"DO $$ BEGIN PERFORM pgmnemo.recall('{tenant}', query_text => 'x'); "
+            "EXCEPTION WHEN OTHERS THEN NULL; END $$"
+        )
         yield (
             "after an error",
             [f"SET LOCAL pgmnemo.acting_tenant = '{tenant}'", left, "TABLE pgmnemo.lesson"],
@@ -411,7 +426,8 @@ def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
         staged = [
             "CREATE TEMPORARY TABLE lesson_staging AS SELECT (NULL::pgmnemo.lesson_input).* LIMIT 0",
             f"COMMENT ON TABLE pg_temp.lesson_staging IS '{tenant}'",
-            f"INSERT INTO lesson_staging (project_id, external_id, content) VALUES ('{PROJECT}', 'key', 'planted')",
+            "INSERT INTO lesson_staging (project_id, external_id, content) "
+            f"VALUES ('{PROJECT}', 'key', 'planted')",
             "SELECT * FROM pgmnemo.store_staged()",
         ]
         yield "staging by hand", staged, False
@@ -466,7 +482,8 @@ def on_catalogues(role: str) -> Iterator[tuple[str, list[str], bool]]:
         yield (
             "catalogue",
             [
-                f"SELECT x::text FROM pg_catalog.{view} x WHERE x::text ~ 'alpharetta|bratislava|casablanca|key-of'"
+                f"SELECT x::text FROM pg_catalog.{view} x "
+                "WHERE x::text ~ 'alpharetta|bratislava|casablanca|key-of'"
             ],
             False,
         )
@@ -482,7 +499,8 @@ def on_catalogues(role: str) -> Iterator[tuple[str, list[str], bool]]:
         "DROP SCHEMA pgmnemo CASCADE",
         "ALTER SCHEMA pgmnemo RENAME TO x",
         "CREATE FUNCTION pgmnemo.recall(text) RETURNS int LANGUAGE sql AS 'SELECT 1'",
-        "CREATE OR REPLACE FUNCTION pgmnemo._caller() RETURNS pgmnemo.caller LANGUAGE sql AS 'SELECT NULL::pgmnemo.caller'",
+        "CREATE OR REPLACE FUNCTION pgmnemo._caller() RETURNS pgmnemo.caller "
+        "LANGUAGE sql AS 'SELECT NULL::pgmnemo.caller'",
         "CREATE TABLE pgmnemo.mine ()",
         "CREATE TYPE pgmnemo.mine AS ()",
         "CREATE OPERATOR pgmnemo.= (LEFTARG = uuid, RIGHTARG = uuid, FUNCTION = uuid_eq)",
@@ -551,7 +569,7 @@ def with_settings(role: str) -> Iterator[tuple[str, list[str], bool]]:
 
 @pytest.fixture
 def planted(battery: Battery) -> Battery:
-    """mallory's traps: in public, in her schema and in temporary ones, and a function that lends her proof."""
+    """mallory's traps: in public, her schema and temporary ones, and a function that lends her proof."""
     site = battery.site
     guarded = "DO $do$ BEGIN EXECUTE $ex$%s$ex$; EXCEPTION WHEN OTHERS THEN NULL; END $do$"
     with site.connect("mallory") as mallory:
@@ -584,8 +602,10 @@ CREATE TABLE mallory.bait (x int);
 INSERT INTO mallory.bait SELECT generate_series(1, 10);
 CREATE FUNCTION mallory.silent(x int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1';
 CREATE INDEX bait_x ON mallory.bait (mallory.silent(x));
-CREATE OR REPLACE FUNCTION mallory.silent(x int) RETURNS int LANGUAGE sql AS $$ SELECT mallory.spring('index') $$;
-CREATE FUNCTION mallory.lent() RETURNS int LANGUAGE sql SECURITY DEFINER AS $$ SELECT mallory.spring('definer') $$;
+CREATE OR REPLACE FUNCTION mallory.silent(x int) RETURNS int LANGUAGE sql
+AS $$ SELECT mallory.spring('index') $$;
+CREATE FUNCTION mallory.lent() RETURNS int LANGUAGE sql SECURITY DEFINER
+AS $$ SELECT mallory.spring('definer') $$;
 CREATE VIEW mallory.view AS SELECT mallory.lent();
 CREATE TABLE mallory.filled (x int, y int DEFAULT mallory.lent());
 CREATE FUNCTION mallory.trap() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$

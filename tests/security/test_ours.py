@@ -1,4 +1,7 @@
-"""What the review did not look for, for 0.3.1 had no verbs with their owner's rights: proofs, rights, owners, restores."""
+"""What the review did not look for, for 0.3.1 had no verbs with their owner's rights.
+
+Proofs, rights, owners, restores.
+"""
 
 from __future__ import annotations
 
@@ -93,11 +96,16 @@ def test_an_old_snapshot_claims_no_graph_that_another_has(ours: Site) -> None:
         client.execute("SET pgmnemo.exact_scan_limit = 0")
     for client, tenant in ((alice, A), (bob, B)):  # large enough to claim a graph
         client.execute(CROWD, (tenant,))
-    with pytest.raises(errors.SerializationFailure), alice.transaction():
-        alice.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        alice.execute("SELECT 1")
-        ours.store(bob, B, "his", "a vector", embedding=vector(1))
-        ours.store(alice, A, "hers", "a vector", embedding=vector(1))
+
+    def wait_for_bob() -> None:
+        with alice.transaction():
+            alice.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            alice.execute("SELECT 1")
+            ours.store(bob, B, "his", "a vector", embedding=vector(1))
+            ours.store(alice, A, "hers", "a vector", embedding=vector(1))
+
+    with pytest.raises(errors.SerializationFailure):
+        wait_for_bob()
     ours.store(alice, A, "hers", "a vector", embedding=vector(1))
     assert ours.rows("SELECT tenant_id FROM pgmnemo.passage WHERE indexed") == [(B,)]
 
@@ -138,8 +146,10 @@ def test_default_privileges_of_the_owner_give_nobody_a_table(make_site: Make) ->
     )
     held = site.rows(
         "SELECT relname FROM pg_class WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind IN ('r', 'S') "
-        "AND (has_table_privilege('mallory', oid, 'SELECT') OR has_table_privilege('mallory', oid, 'UPDATE')) UNION ALL "
-        "SELECT proname FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace AND proname ~ '^_(enter|store$|acting)' "
+        "AND (has_table_privilege('mallory', oid, 'SELECT') "
+        "OR has_table_privilege('mallory', oid, 'UPDATE')) UNION ALL "
+        "SELECT proname FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace "
+        "AND proname ~ '^_(enter|store$|acting)' "
         "AND has_function_privilege('mallory', oid, 'EXECUTE') UNION ALL "
         "SELECT typname FROM pg_type WHERE typnamespace = 'pgmnemo'::regnamespace AND typtype = 'c' "
         "AND has_type_privilege('mallory', oid, 'USAGE')"
@@ -153,7 +163,10 @@ def test_an_update_refuses_what_a_stranger_put_into_the_schema(server: Server) -
     server.create(
         "planted", "CREATE SCHEMA pgmnemo AUTHORIZATION mallory", "GRANT ALL ON SCHEMA pgmnemo TO PUBLIC"
     )
-    overload = "CREATE FUNCTION pgmnemo._importance(level smallint) RETURNS float8 LANGUAGE sql AS 'SELECT 1::float8'"
+    overload = (
+        "CREATE FUNCTION pgmnemo._importance(level smallint) RETURNS float8 "
+        "LANGUAGE sql AS 'SELECT 1::float8'"
+    )
     with server.connect("planted", "keeper") as keeper, server.connect("planted", "mallory") as mallory:
         keeper.execute(f"CREATE EXTENSION pgmnemo VERSION '{REVIEWED}'")
         mallory.execute(overload)
