@@ -25,13 +25,17 @@ def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def copy(sql: Path, tmp_path: Path) -> Path:
-    """A copy of sql/ with two sources and without releases."""
+    """A copy of sql/ with three sources in two layers and without releases."""
     folder = tmp_path / "sql"
-    (folder / "src").mkdir(parents=True)
-    for name in ("Makefile", "pgmnemo.control"):
+    for layer in ("early", "late"):
+        (folder / "src" / layer).mkdir(parents=True)
+    for name in ("Makefile", "assemble.py", "META.json.in", "pgmnemo.control"):
         shutil.copy(sql / name, folder)
-    (folder / "src" / "20_b.sql").write_text("SELECT 2;\n")
-    (folder / "src" / "10_a.sql").write_text("SELECT 1;\n")
+    (folder / "releases.toml").write_text("")
+    (folder / "src" / "LAYERS").write_text("late   what comes first\nearly  what comes next\n")
+    (folder / "src" / "early" / "c.sql").write_text("SELECT 3;\n")
+    (folder / "src" / "late" / "b.sql").write_text("SELECT 2;\n")
+    (folder / "src" / "late" / "a.sql").write_text("SELECT '@version@';\n")
     return folder
 
 
@@ -50,11 +54,13 @@ def test_without_pgxs_it_says_what_to_install(sql: Path) -> None:
     assert "leads to no PGXS: install postgresql-server-dev-<major>" in done.stderr
 
 
-def test_the_script_is_its_sources_in_the_order_of_their_names(copy: Path) -> None:
+def test_the_script_is_its_sources_by_layer_and_name(copy: Path) -> None:
     assert make(copy, "script").returncode == 0
-    assert (copy / f"pgmnemo--{CURRENT}.sql").read_text() == HEADER + "SELECT 1;\nSELECT 2;\n"
+    script = f"SELECT '{CURRENT}';\nSELECT 2;\nSELECT 3;\n"
+    assert (copy / f"pgmnemo--{CURRENT}.sql").read_text() == HEADER + script
+    assert script in (copy / "managed" / f"pgmnemo--{CURRENT}.sql").read_text()
     assert make(copy, "check-src").returncode == 0
-    (copy / "src" / "10_a.sql").write_text("SELECT 3;\n")
+    (copy / "src" / "late" / "b.sql").write_text("SELECT 4;\n")
     assert make(copy, "check-src").returncode != 0
 
 
