@@ -126,7 +126,7 @@ def test_pgmnemo_may_stand_beside_another_system(
     ]  # fmt: skip
     assert gates(results) == set(current().gates) - OWN_GATES
     assert [arm.version for arm in run.arms[-2:]] == [run.choice.version, "0.2.1"]
-    assert [len(arm.components) for arm in run.arms[-2:]] == [10, 5]
+    assert [len(arm.components) for arm in run.arms[-2:]] == [11, 5]
     assert run.title.startswith("SQLite FTS5 3.")
     intact(results, sql)
 

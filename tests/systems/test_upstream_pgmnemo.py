@@ -6,6 +6,7 @@ What these do is written here; the public extension itself is not run.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -136,7 +137,11 @@ def test_a_vector_that_is_wider_than_the_column_is_one_sentence(given: Any, tiny
 @pytest.mark.parametrize(
     ("database", "words"),
     [
-        ("ours", r"holds pgmnemo 0\.3\.1 of this repository, not the upstream extension of that name; name"),
+        (
+            "ours",
+            rf"holds pgmnemo {re.escape(CURRENT)} of this repository, not the upstream extension of that "
+            "name; name",
+        ),
         ("plain", r"has no table pgmnemo\.agent_lesson and no function pgmnemo\.recall_lessons; name a"),
     ],
 )
