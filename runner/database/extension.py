@@ -9,14 +9,12 @@ import psycopg
 from psycopg import errors, sql
 
 from runner.database.fingerprint import fingerprint
+from runner.database.runner_role import make_role
 from runner.database.server_checks import Session, check_pgvector, value
 from runner.errors import DatabaseError
 
 LOCK = 0x706E656D6F  # "pnemo": one maker at a time
-OWNER = sql.Identifier(
-    "pgmnemo_owner"
-)  # of the extension, where a superuser makes it: policies bind this role
-HAS_OWNER = "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = 'pgmnemo_owner')"
+OWNER = "pgmnemo_owner"  # of the extension, where a superuser makes it: policies bind this role
 SUPERUSER = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
 
 # No schema but the usual ones, and in `public` neither relation nor function but those of an extension.
@@ -65,11 +63,10 @@ def install(connection: Session, version: str) -> Installed:
 
 def _become_owner(connection: Session) -> None:
     """Go on as the ordinary role that shall own the extension, which is made if it is missing."""
-    if not value(connection, HAS_OWNER):
-        connection.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(OWNER))
-    database = sql.Identifier(connection.info.dbname)
-    connection.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO {}").format(database, OWNER))
-    connection.execute(sql.SQL("SET LOCAL ROLE {}").format(OWNER))
+    make_role(connection, OWNER)
+    database, owner = sql.Identifier(connection.info.dbname), sql.Identifier(OWNER)
+    connection.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO {}").format(database, owner))
+    connection.execute(sql.SQL("SET LOCAL ROLE {}").format(owner))
 
 
 def rehearse(connection: Session, version: str) -> Installed | None:

@@ -41,7 +41,14 @@ def ensure_role(connection: Session, where: str) -> None:
     """Make the role if it is missing, and the login role a member of it."""
     if check_role(connection, where):
         return
-    with suppress(errors.DuplicateObject, errors.UniqueViolation):  # there, or made by another run just now
-        connection.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(ROLE_NAME))
+    make_role(connection, ROLE)
     if not value(connection, "SELECT pg_has_role(current_user, %s, 'SET')", ROLE):
         connection.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(ROLE_NAME))
+
+
+def make_role(connection: Session, name: str) -> None:
+    """Make an ordinary role that nobody logs in as, unless it is there."""
+    if value(connection, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %s)", name):
+        return
+    with suppress(errors.DuplicateObject, errors.UniqueViolation), connection.transaction():  # made just now
+        connection.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(name)))
