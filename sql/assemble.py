@@ -20,6 +20,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 SQL = Path(__file__).resolve().parent
@@ -74,6 +75,7 @@ def scripts(release: str, schema: str = "public") -> Iterator[tuple[Path, str]]:
     yield SQL / "META.json", (SQL / "META.json.in").read_text("utf-8").replace("@version@", release)
 
 
+@cache
 def control(name: str) -> str:
     """A value of pgmnemo.control."""
     found = re.search(rf"^{name} = '(.*)'$", (SQL / "pgmnemo.control").read_text("utf-8"), re.MULTILINE)
@@ -87,6 +89,7 @@ def files() -> Iterator[Path]:
         yield from sorted((SRC / line.split()[0]).glob("*.sql"))
 
 
+@cache
 def source(path: Path) -> str:
     return path.read_text("utf-8").replace("@version@", control("default_version"))
 
