@@ -30,7 +30,7 @@ from runner.runs.storage import write_file
 from runner.runs.timings import Latency
 
 RUN = "run.json"
-SCHEMA = "pgmnemo/run/3"
+SCHEMA = "pgmnemo/run/4"
 
 
 @dataclass(frozen=True, slots=True)

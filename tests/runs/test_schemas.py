@@ -64,7 +64,7 @@ def test_an_unknown_schema_lists_the_known_ones() -> None:
         UsageError, match="no schema named 'pgmnemo/raw/9'; choose one of: pgmnemo/comparison/1"
     ):
         fault("pgmnemo/raw/9", {})
-    assert known("raw") == ["pgmnemo/raw/1", "pgmnemo/raw/2"]
+    assert known("raw") == ["pgmnemo/raw/1", "pgmnemo/raw/2", "pgmnemo/raw/3"]
 
 
 def test_since_version_2_an_engine_may_have_any_number_of_components() -> None:

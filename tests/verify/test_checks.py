@@ -35,8 +35,8 @@ def put(document: Any, path: str, value: Any) -> None:
         ("metrics:results/3/metric", "recall_any@7", "metrics", "metric is recall_any@7"),
         ("metrics:differences/0/value", 0.9, "metrics", "differences: pgmnemo, bm25"),
         ("metrics:definitions/MRR@50", "Something.", "metrics", "definitions is not what"),
-        ("metrics:metric_code", "9.0.0", "metrics", "code 9.0.0; that of protocol 1.4.0 is 1.1.0"),
-        ("metrics:metric_code", "1.0.0", "metrics", "code 1.0.0; that of protocol 1.4.0 is 1.1.0"),
+        ("metrics:metric_code", "9.0.0", "metrics", "code 9.0.0; that of protocol 1.5.0 is 1.1.0"),
+        ("metrics:metric_code", "1.0.0", "metrics", "code 1.0.0; that of protocol 1.5.0 is 1.1.0"),
         ("metrics:schema", "pgmnemo/metrics/9", "schema", "names the schema pgmnemo/metrics/9; known here"),
         ("metrics:results/0/value", "high", "schema", "results[0].value must be number"),
         ("run:schema", "pgmnemo/run/9", "schema", "names the schema pgmnemo/run/9; known here"),
@@ -94,10 +94,10 @@ def test_a_fault_has_its_sentence(
     ("name", "own", "another"),
     [
         ("metrics.json", "pgmnemo/metrics/2", "pgmnemo/metrics/1"),
-        ("raw_retrievals.jsonl", "pgmnemo/raw/2", "pgmnemo/raw/1"),
+        ("raw_retrievals.jsonl", "pgmnemo/raw/3", "pgmnemo/raw/1"),
         ("report.md", "pgmnemo/report/4", "pgmnemo/report/2"),
         ("report.md", "pgmnemo/report/4", "pgmnemo/report/7"),
-        ("run.json", "pgmnemo/run/3", "pgmnemo/run/2"),
+        ("run.json", "pgmnemo/run/4", "pgmnemo/run/2"),
         ("timings.jsonl", "pgmnemo/timings/1", "pgmnemo/timings/2"),
     ],
 )
@@ -107,7 +107,7 @@ def test_a_file_is_of_the_schema_that_the_edition_gives_it(
     run = copy()
     run.edit("manifest.json", own, another)
     run.log()
-    sentence = f"{name} names the schema {another}; that of protocol 1.4.0 is {own}"
+    sentence = f"{name} names the schema {another}; that of protocol 1.5.0 is {own}"
     assert run.faults()["schema"] == sentence
 
 
@@ -119,7 +119,7 @@ def test_a_record_of_a_former_schema_is_none_of_the_edition_in_force(copy: Calla
     run.write("run.json", record | {name: own[name] for name in ("name", "protocol", "started", "finished")})
     run.seal()
     run.log()
-    sentence = "run.json names the schema pgmnemo/run/2; that of protocol 1.4.0 is pgmnemo/run/3"
+    sentence = "run.json names the schema pgmnemo/run/2; that of protocol 1.5.0 is pgmnemo/run/4"
     assert run.faults()["schema"] == sentence
 
 
