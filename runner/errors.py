@@ -49,8 +49,14 @@ class RankingsError(RunnerError):
     code = 3
 
 
-class EmbedderError(RunnerError):
+class ModelError(RunnerError):
     """A model that cannot be loaded or reached, or that answers wrongly."""
+
+    code = 3
+
+
+class EmbedderError(ModelError):
+    """A model whose vectors cannot be had, or are none."""
 
     code = 3
 

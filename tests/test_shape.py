@@ -15,7 +15,7 @@ PACKAGE = Path(runner.__file__).parent
 STEPS = [  # of the ground: each stands on those before it
     {"records", "errors", "progress", "versions", "places", "terminal", "verb", "markdown"},
     {"registry", "options"},
-    {"editions"},
+    {"editions", "models"},
     {"runs"},
 ]
 GROUND: set[str] = set().union(*STEPS)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runner.embedders.hub import HubModel, fetch, folder_revision, folder_width, to_download
 from runner.embedders.options import EmbedderOptions
-from runner.embedders.torch_runtime import demand, device, library, silence
+from runner.models.hub import HubModel, fetch, folder_revision, folder_width, to_download
+from runner.models.torch_runtime import demand, device, library, silence
 from runner.progress import QUIET, Progress
 from runner.records import EmbedderIdentity
 
@@ -36,6 +36,8 @@ BGE_M3 = HubModel(
     },
 )
 
+WHO = "the embedder bge-m3"
+
 
 class BgeM3:
     """The dense vector of bge-m3: CLS pooling, normalised, 1,024 dimensions (arXiv:2402.03216).
@@ -61,20 +63,20 @@ class BgeM3:
         )
 
     def to_download(self) -> int:
-        demand("FlagEmbedding", "bge-m3")
-        return 0 if self._folder else to_download(BGE_M3, "bge-m3")
+        demand("FlagEmbedding", WHO)
+        return 0 if self._folder else to_download(BGE_M3, WHO)
 
     def load(self, progress: Progress = QUIET) -> None:
         """Load the model; EmbedderError if a library is missing or the model cannot be had."""
         if self._model is not None:
             return
-        demand("FlagEmbedding", "bge-m3")
+        demand("FlagEmbedding", WHO)
         with silence():
-            folder = self._folder or fetch(BGE_M3, "bge-m3", progress)
-            library("transformers", "bge-m3")
-            flag_embedding = library("FlagEmbedding", "bge-m3")
+            folder = self._folder or fetch(BGE_M3, WHO, progress)
+            library("transformers", WHO)
+            flag_embedding = library("FlagEmbedding", WHO)
             self._model = flag_embedding.BGEM3FlagModel(
-                str(folder), use_fp16=False, normalize_embeddings=True, devices=[device("bge-m3")]
+                str(folder), use_fp16=False, normalize_embeddings=True, devices=[device(WHO)]
             )
 
     def embed_documents(self, texts: Sequence[str]) -> Matrix:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runner.embedders.hub import HubModel, fetch, folder_revision, folder_width, to_download
 from runner.embedders.options import EmbedderOptions
-from runner.embedders.torch_runtime import demand, device, library, silence
 from runner.errors import EmbedderError
+from runner.models.hub import HubModel, fetch, folder_revision, folder_width, to_download
+from runner.models.torch_runtime import demand, device, library, silence
 from runner.progress import QUIET, Progress
 from runner.records import EmbedderIdentity
 
@@ -42,6 +42,8 @@ CONTEXT = HubModel(
         "vocab.txt": VOCABULARY,
     },
 )
+
+WHO = "the embedder dragon-plus"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +78,18 @@ class DragonPlus:
         )
 
     def to_download(self) -> int:
-        demand("transformers", "dragon-plus")
-        return sum(to_download(half, "dragon-plus") for half, folder in self._folders.items() if not folder)
+        demand("transformers", WHO)
+        return sum(to_download(half, WHO) for half, folder in self._folders.items() if not folder)
 
     def load(self, progress: Progress = QUIET) -> None:
         """Load both encoders; EmbedderError if a library is missing or a model cannot be had."""
         if self._encoders:
             return
         with silence():
-            demand("transformers", "dragon-plus")
-            folders = {
-                half: folder or fetch(half, "dragon-plus", progress) for half, folder in self._folders.items()
-            }
-            transformers = library("transformers", "dragon-plus")
-            place = device("dragon-plus")
+            demand("transformers", WHO)
+            folders = {half: folder or fetch(half, WHO, progress) for half, folder in self._folders.items()}
+            transformers = library("transformers", WHO)
+            place = device(WHO)
             self._encoders = {
                 half.repository: _encoder(transformers, folder, place) for half, folder in folders.items()
             }
@@ -102,7 +102,7 @@ class DragonPlus:
 
     def _embed(self, half: HubModel, prefix: str, texts: Sequence[str]) -> Matrix:
         self.load()
-        torch = library("torch", "dragon-plus")
+        torch = library("torch", WHO)
         encoder = self._encoders[half.repository]
         with silence(), torch.inference_mode():
             tokens = encoder.tokenizer(

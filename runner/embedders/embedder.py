@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from runner.errors import EmbedderError
+from runner.errors import ModelError
 from runner.progress import QUIET, Progress
 from runner.records import EmbedderIdentity
 
@@ -19,7 +19,7 @@ class Embedder(Protocol):
     """Texts to vectors.
 
     `identity` is known without importing torch. `to_download` says how many bytes `load` fetches first
-    (EmbedderError if it could not), `load` brings the model into memory (EmbedderError if that is
+    (ModelError if it could not), `load` brings the model into memory (EmbedderError if that is
     impossible). The two others take one batch and return float32 unit rows of
     `identity.dimensions`, in the order of the texts, and load the model if that was not done.
     """
@@ -39,11 +39,11 @@ class Embedder(Protocol):
 def pad(matrix: Matrix, width: int = 1024) -> Matrix:
     """Rows of any width up to `width`, filled up with zeros, which leaves every cosine as it was.
 
-    EmbedderError if the rows are wider than what the database stores.
+    ModelError if the rows are wider than what the database stores.
     """
     rows, native = matrix.shape
     if native > width:
-        raise EmbedderError(
+        raise ModelError(
             f"the embedder answers {native} dimensions and {width} are stored; "
             f"ask it for {width} or fewer, or take another model"
         )

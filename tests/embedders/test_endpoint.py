@@ -13,7 +13,7 @@ import pytest
 
 from runner.embedders import EmbedderOptions, embed_corpus
 from runner.embedders.endpoint import KEY_VARIABLE, Endpoint
-from runner.errors import EmbedderError, UsageError
+from runner.errors import ModelError, UsageError
 from runner.records import Corpus
 
 Reply = tuple[int, Any, dict[str, str]]
@@ -139,13 +139,13 @@ def test_a_server_that_stays_busy_is_one_sentence(
     server: Server, endpoint: Callable[..., Endpoint], pauses: list[float]
 ) -> None:
     server.replies = [(503, b"over\nloaded", {})] * 5
-    with pytest.raises(EmbedderError, match=r"after 5 tries \(503 Service Unavailable: over loaded\)"):
+    with pytest.raises(ModelError, match=r"after 5 tries \(503 Service Unavailable: over loaded\)"):
         endpoint().embed_queries(["a"])
     assert pauses == [1.0, 2.0, 4.0, 8.0]
 
 
 def test_no_server_is_one_sentence(endpoint: Callable[..., Endpoint]) -> None:
-    with pytest.raises(EmbedderError, match=r"after 5 tries .*refused"):
+    with pytest.raises(ModelError, match=r"after 5 tries .*refused"):
         endpoint(endpoint_url="http://127.0.0.1:9/v1").embed_queries(["a"])
 
 
@@ -174,7 +174,7 @@ def test_wrong_answers_are_not_asked_again(
     server: Server, endpoint: Callable[..., Endpoint], pauses: list[float], reply: Reply, sentence: str
 ) -> None:
     server.replies = [reply]
-    with pytest.raises(EmbedderError, match=sentence):
+    with pytest.raises(ModelError, match=sentence):
         endpoint().embed_documents(["a", "b"])
     assert pauses == []
 
@@ -190,14 +190,14 @@ def test_unusable_numbers_name_the_text(
     server: Server, endpoint: Callable[..., Endpoint], make_corpus: Callable[..., Corpus], bad: bytes
 ) -> None:
     server.replies = [(200, {"data": [{"index": 0, "embedding": [1, 0, 0]}]}, {}), (200, bad, {})]
-    with pytest.raises(EmbedderError, match="no usable vector for question 1 of the corpus"):
+    with pytest.raises(ModelError, match="no usable vector for question 1 of the corpus"):
         embed_corpus(make_corpus(["a"], ["b"]), endpoint(), None)
 
 
 def test_another_width_than_asked_for_is_refused(
     endpoint: Callable[..., Endpoint], make_corpus: Callable[..., Corpus]
 ) -> None:
-    with pytest.raises(EmbedderError, match=r"\(1, 3\) for segment 1 of the corpus, expected \(1, 5\)"):
+    with pytest.raises(ModelError, match=r"\(1, 3\) for segment 1 of the corpus, expected \(1, 5\)"):
         embed_corpus(make_corpus(["a"], ["b"]), endpoint(dimensions=5), None)
 
 

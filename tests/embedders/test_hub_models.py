@@ -15,8 +15,8 @@ import pytest
 from runner.embedders import EMBEDDERS, EmbedderOptions, embed_corpus
 from runner.embedders import bge_m3 as bge
 from runner.embedders import dragon_plus as dragon
-from runner.embedders.hub import HubModel, file_sha256
-from runner.errors import EmbedderError
+from runner.errors import ModelError
+from runner.models.hub import HubModel, file_sha256
 from runner.records import Corpus
 
 pytest.importorskip("torch")
@@ -151,27 +151,27 @@ def test_folders_that_cannot_serve_are_refused(
     def build(name: str, folder: Path, **settings: Any) -> None:
         EMBEDDERS[name](EmbedderOptions(model=str(folder), **settings))
 
-    with pytest.raises(EmbedderError, match="holds no model weights"):
+    with pytest.raises(ModelError, match="holds no model weights"):
         build("bge-m3", tmp_path)
-    with pytest.raises(EmbedderError, match="has no folder dragon-plus-query-encoder"):
+    with pytest.raises(ModelError, match="has no folder dragon-plus-query-encoder"):
         build("dragon-plus", tiny_xlm_roberta)
-    with pytest.raises(EmbedderError, match="takes 512 tokens, not 513"):
+    with pytest.raises(ModelError, match="takes 512 tokens, not 513"):
         build("bge-m3", tiny_xlm_roberta, max_tokens=513)
     broken = copied(tiny_xlm_roberta, tmp_path / "broken")
     (broken / "config.json").write_text("{")
-    with pytest.raises(EmbedderError, match="is not a model configuration"):
+    with pytest.raises(ModelError, match="is not a model configuration"):
         build("bge-m3", broken)
     uneven = copied(tiny_dragon, tmp_path / "uneven")
     config = uneven / "dragon-plus-query-encoder" / "config.json"
     config.write_text(json.dumps({**json.loads(config.read_text()), "hidden_size": 48}))
-    with pytest.raises(EmbedderError, match=r"differ in width: \[24, 48\]"):
+    with pytest.raises(ModelError, match=r"differ in width: \[24, 48\]"):
         build("dragon-plus", uneven)
 
 
 @pytest.fixture
 def hub_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty hub cache, and a hub that answers nowhere."""
-    constants = pytest.importorskip("huggingface_hub").constants
+    constants = pytest.importorskip("huggingface_hub.constants")
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
     return tmp_path / "hub"
@@ -181,7 +181,7 @@ def hub_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("name", "model"), [("bge-m3", "BAAI/bge-m3"), ("dragon-plus", "facebook/dragon-plus")]
 )
 def test_a_model_that_cannot_be_had_is_one_sentence(name: str, model: str, hub_cache: Path) -> None:
-    with pytest.raises(EmbedderError) as failure:
+    with pytest.raises(ModelError) as failure:
         EMBEDDERS[name](EmbedderOptions()).load()
     sentence = str(failure.value)
     assert model in sentence
@@ -211,7 +211,7 @@ def test_a_cached_snapshot_of_the_pinned_commit_needs_no_network(
 
 def test_other_weights_than_the_pinned_ones_are_refused(hub_cache: Path, tiny_dragon: Path) -> None:
     into_cache(hub_cache, dragon.QUERY, tiny_dragon / "dragon-plus-query-encoder")
-    with pytest.raises(EmbedderError, match="is not the pinned model: its sha256 is"):
+    with pytest.raises(ModelError, match="is not the pinned model: its sha256 is"):
         EMBEDDERS["dragon-plus"](EmbedderOptions()).load()
 
 
@@ -219,5 +219,5 @@ def test_other_weights_than_the_pinned_ones_are_refused(hub_cache: Path, tiny_dr
 def test_a_missing_library_names_the_extra(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     extra = r"pip install -c constraints\.txt -e \.\[embed\]"
-    with pytest.raises(EmbedderError, match=rf"{name} needs {module}.*{extra}"):
+    with pytest.raises(ModelError, match=rf"{name} needs {module}.*{extra}"):
         EMBEDDERS[name](EmbedderOptions()).load()

@@ -14,7 +14,7 @@ import pytest
 
 from runner.embedders import EMBEDDERS, Embedder, EmbedderOptions, embed_corpus
 from runner.embedders.minilm import PACKAGE, WEIGHTS_SHA256, MiniLM, _package_folder
-from runner.errors import EmbedderError, UsageError
+from runner.errors import ModelError, UsageError
 from runner.records import Corpus
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec(PACKAGE) is None, reason="needs the embed extra")
@@ -55,7 +55,7 @@ def test_altered_weights_are_refused_before_torch_is_needed(tmp_path: Path) -> N
     with (tmp_path / "model" / "model.safetensors").open("r+b") as file:
         file.seek(1_000_000)
         file.write(b"\xff")
-    with pytest.raises(EmbedderError, match="is not all-MiniLM-L6-v2: its sha256 is"):
+    with pytest.raises(ModelError, match="is not all-MiniLM-L6-v2: its sha256 is"):
         MiniLM(EmbedderOptions(model=str(tmp_path / "model")))
 
 
@@ -63,14 +63,14 @@ def test_without_its_package_it_has_an_identity_but_names_the_extra(monkeypatch:
     monkeypatch.setattr("runner.embedders.minilm._package_folder", lambda: None)
     absent = MiniLM(EmbedderOptions())
     assert absent.identity == MiniLM(EmbedderOptions()).identity
-    with pytest.raises(EmbedderError, match=r"pip install -c constraints\.txt -e \.\[embed\]"):
+    with pytest.raises(ModelError, match=r"pip install -c constraints\.txt -e \.\[embed\]"):
         absent.load()
 
 
 def test_without_a_library_it_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     extra = r"pip install -c constraints\.txt -e \.\[embed\]"
-    with pytest.raises(EmbedderError, match=rf"needs sentence_transformers.*{extra}"):
+    with pytest.raises(ModelError, match=rf"needs sentence_transformers.*{extra}"):
         MiniLM(EmbedderOptions()).load()
 
 

@@ -22,9 +22,9 @@ FILES = {"config.json": b"{}", "pytorch_model.bin": b"weights"}
 
 FETCH = f"""
 import sys
-from runner.embedders.hub import HubModel, fetch
-from runner.embedders.torch_runtime import silence
-from runner.errors import EmbedderError
+from runner.models.hub import HubModel, fetch
+from runner.models.torch_runtime import silence
+from runner.errors import ModelError
 from runner.progress import Progress
 class Lines(Progress):
     def say(self, text): print("said", text)
@@ -34,7 +34,7 @@ with silence():
     try:
         folder = fetch(model, "tiny", Lines())
         print("read", (folder / "pytorch_model.bin").read_bytes())
-    except EmbedderError as error:
+    except ModelError as error:
         print("error", error)
 """
 

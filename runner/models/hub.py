@@ -11,8 +11,8 @@ from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 
-from runner.embedders.torch_runtime import first_line, library
-from runner.errors import EmbedderError, OutputError
+from runner.errors import ModelError, OutputError
+from runner.models.torch_runtime import first_line, library
 from runner.progress import QUIET, Progress
 
 CHUNK = 1 << 22
@@ -33,34 +33,34 @@ class HubModel:
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of a file, read in pieces; EmbedderError if it cannot be read."""
+    """SHA-256 of a file, read in pieces; ModelError if it cannot be read."""
     digest = sha256()
     try:
         with path.open("rb") as file:
             while piece := file.read(CHUNK):
                 digest.update(piece)
     except OSError as error:
-        raise EmbedderError(
+        raise ModelError(
             f"the model file {path} cannot be read ({error.strerror}); fetch the model again"
         ) from None
     return digest.hexdigest()
 
 
-def fetch(model: HubModel, embedder: str, progress: Progress = QUIET) -> Path:
+def fetch(model: HubModel, who: str, progress: Progress = QUIET) -> Path:
     """The folder with the model's files: from the hub's cache on disk, else downloaded, then checked.
 
     A commit never changes, so a complete cache needs no network at all.
     """
-    hub = library("huggingface_hub", embedder)
+    hub = library("huggingface_hub", who)
     paths = _cached(model, hub) or _download(model, hub, progress)
     folder = Path(paths[model.files.index(model.weights)]).parent
     _check(model, folder / model.weights)
     return folder
 
 
-def to_download(model: HubModel, embedder: str) -> int:
-    """Bytes that `fetch` would download; EmbedderError if the hub cannot be asked."""
-    hub = library("huggingface_hub", embedder)
+def to_download(model: HubModel, who: str) -> int:
+    """Bytes that `fetch` would download; ModelError if the hub cannot be asked."""
+    hub = library("huggingface_hub", who)
     if _cached(model, hub):
         return 0
     with _reached(model):
@@ -100,7 +100,7 @@ def _reached(model: HubModel) -> Iterator[None]:
             raise OutputError(
                 f"no space left for {model.repository}; free some, or set HF_HOME to another disk"
             ) from None
-        raise EmbedderError(
+        raise ModelError(
             f"the model {model.repository} is not on this machine and the Hugging Face hub could not be "
             f"reached ({first_line(error)}); connect once, or give a local folder that holds it (--model)"
         ) from None
@@ -109,7 +109,7 @@ def _reached(model: HubModel) -> Iterator[None]:
 def _check(model: HubModel, weights: Path) -> None:
     expected, found = model.sha256[model.weights], file_sha256(weights)
     if found != expected:
-        raise EmbedderError(
+        raise ModelError(
             f"{weights} is not the pinned model: its sha256 is {found}, expected {expected}; "
             "delete that file and fetch the model again"
         )
@@ -123,7 +123,7 @@ def folder_revision(folder: Path, model: HubModel) -> str:
     """
     weights = {path.name for pattern in WEIGHTS for path in folder.glob(pattern)}
     if not weights:
-        raise EmbedderError(
+        raise ModelError(
             f"{folder} holds no model weights (model.safetensors or pytorch_model.bin); "
             f"give the folder that {model.repository} was downloaded to"
         )
@@ -137,18 +137,18 @@ def folder_revision(folder: Path, model: HubModel) -> str:
 
 
 def folder_width(folder: Path, max_tokens: int) -> int:
-    """The model's `hidden_size`; EmbedderError if it cannot be read or has no room for `max_tokens`."""
+    """The model's `hidden_size`; ModelError if it cannot be read or has no room for `max_tokens`."""
     path = folder / "config.json"
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
         width, positions = int(config["hidden_size"]), int(config["max_position_embeddings"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise EmbedderError(
+        raise ModelError(
             f"{path} is not a model configuration ({error!r}); give the folder with the model"
         ) from None
     room = positions - 2 if config.get("model_type") == "xlm-roberta" else positions
     if max_tokens > room:
-        raise EmbedderError(
+        raise ModelError(
             f"the model in {folder} takes {room} tokens, not {max_tokens}; set max_tokens to {room}"
         )
     return width

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 
-from runner.errors import EmbedderError
+from runner.errors import ModelError
 
 # Read by the libraries when they are first imported. Threads that spin while they wait make a model up to
 # ten times slower beside any other busy process; asleep, they cost nothing measurable.
@@ -37,38 +37,38 @@ def silence() -> Iterator[None]:
         yield
 
 
-def library(name: str, embedder: str) -> ModuleType:
-    """The imported module `name`; EmbedderError if the `embed` extra is not installed."""
+def library(name: str, who: str) -> ModuleType:
+    """The imported module `name`; ModelError if the `embed` extra is not installed. `who` needs it."""
     try:
         module = importlib.import_module(name)
     except ImportError as error:
-        raise _lacking(name, embedder, f"cannot be imported ({first_line(error)})") from None
+        raise _lacking(name, who, f"cannot be imported ({first_line(error)})") from None
     if name == "transformers":
         module.utils.logging.set_verbosity_error()
         module.utils.logging.disable_progress_bar()
     return module
 
 
-def demand(name: str, embedder: str) -> None:
-    """EmbedderError if the module `name` is not installed; imports nothing, which would take seconds."""
+def demand(name: str, who: str) -> None:
+    """ModelError if the module `name` is not installed; imports nothing, which would take seconds."""
     try:
         found = importlib.util.find_spec(name) is not None
     except ValueError:  # something without a spec stands in its place
         found = sys.modules.get(name) is not None
     if not found:
-        raise _lacking(name, embedder, "is not installed")
+        raise _lacking(name, who, "is not installed")
 
 
-def _lacking(name: str, embedder: str, how: str) -> EmbedderError:
-    return EmbedderError(
-        f"the embedder {embedder} needs {name}, which {how}; install the embed extra: "
+def _lacking(name: str, who: str, how: str) -> ModelError:
+    return ModelError(
+        f"{who} needs {name}, which {how}; install the embed extra: "
         "pip install -c constraints.txt -e .[embed]"
     )
 
 
-def device(embedder: str) -> str:
+def device(who: str) -> str:
     """`cuda`, `mps` or `cpu`, whichever is the first present. Not part of any identity."""
-    torch = library("torch", embedder)
+    torch = library("torch", who)
     if torch.cuda.is_available():
         return "cuda"
     if torch.backends.mps.is_available():
