@@ -20,7 +20,6 @@ from runner.records import (
     Vectors,
     opaque,
 )
-from runner.runs.choice import FULL
 from runner.systems.system import Lesson, Lessons, Link, Match, Query
 
 
@@ -35,9 +34,8 @@ class Asked:
 NAMESPACE = UUID("6f0f4f39-2f0b-5c0e-9d53-0b1f6f6a1c42")
 
 
-def label_of(corpus: Corpus, text: str, identity: EmbedderIdentity | None) -> str:
-    """Of whose lessons rows are: the corpus, how it was cut and written, and what its vectors depend on."""
-    written = () if text == FULL else (text,)
+def label_of(corpus: Corpus, written: Sequence[str], identity: EmbedderIdentity | None) -> str:
+    """Of whose lessons rows are: the corpus, how it was cut and `written`, what its vectors depend on."""
     return " ".join((corpus.sha256, corpus.granularity, *written, repr(identity) if identity else "none"))
 
 

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from runner.embedders import EMBEDDERS, EmbedderOptions
 from runner.options import Numbers, listed
-from runner.runs.choice import ALL_SCOPES, FULL, HEADLINE_SCOPE, NO_EMBEDDER, OURS
+from runner.runs.choice import ALL_SCOPES, BY_TURNS, FULL, HEADLINE_SCOPE, NO_EMBEDDER, OURS
 from runner.systems import MODES, SYSTEMS
 from runner.systems.asking import LIMIT
 from runner.texts import TEXTS
@@ -74,9 +74,28 @@ class Options:
         Parameter(group=WORK, help="what a lesson is, such as session or turn (default: the suite's own)"),
     ] = None
     text: Annotated[str, Parameter(group=WORK, help=f"how a lesson is written: {', '.join(TEXTS)}")] = FULL
+    passages: Annotated[
+        str,
+        Parameter(
+            group=WORK,
+            help="how a lesson is cut into passages: turns, or their size and overlap in characters, such as "
+            "1200/200",
+        ),
+    ] = BY_TURNS
+    max_chars: Annotated[
+        int | None, Parameter(group=WORK, help="characters that a lesson keeps (default: all of them)")
+    ] = None
     k: Annotated[Numbers, Parameter(group=WORK, help="K,K,…: cutoffs (default: the protocol's)")] = ()
-    limit: Annotated[int | None, Parameter(group=WORK, help="ask the first N questions only")] = None
+    limit: Annotated[
+        int | None, Parameter(group=WORK, help="ask N questions only, spread evenly over types and projects")
+    ] = None
     types: Annotated[tuple[str, ...], listed("T,T,…: ask these question types only", group=WORK)] = ()
+    split: Annotated[
+        str, Parameter(group=WORK, help="ask the questions of this split only, such as development")
+    ] = ""
+    scopes: Annotated[
+        tuple[str, ...], listed("S,S,…: scopes to search (default: the suite's own)", group=WORK)
+    ] = ()
     allow_unregistered_corpus: Annotated[
         bool, Parameter(group=WORK, help="let a corpus through that the protocol does not register")
     ] = False

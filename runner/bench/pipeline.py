@@ -127,10 +127,10 @@ def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql
     with watch.stage("load"):
         suite = request.suite_parts
         path = suite.locate(request.data, environ)
-        corpus = suite.load(path, request.level, request.text, request.edition)
+        corpus = suite.chosen(path, request.choice, request.edition)
     identity = embedder.identity if embedder else None
     record = heading(request, corpus, identity, code(ROOT), hash_seed, started)
-    asked = selected(request.choice, corpus)
+    asked = selected(request.choice, corpus, request.edition)
     return Work(request, record, corpus, embedder, asked, base, sql, environ, progress, watch)
 
 

@@ -9,16 +9,17 @@ from pathlib import Path
 
 from runner.bench.material import Asked
 from runner.bench.options import Options
+from runner.bench.spread import evenly
 from runner.database.releases import version_number
-from runner.editions import Edition, EnginePins, current
+from runner.editions import SPREAD, Edition, EnginePins, current
 from runner.embedders import EMBEDDERS, Embedder
 from runner.errors import UsageError
 from runner.records import Corpus
 from runner.runs.choice import ALL_SCOPES, HEADLINE_SCOPE, NO_EMBEDDER, OURS, Choice
 from runner.suites import SUITES
+from runner.suites.construction import Construction
 from runner.suites.suite import Suite
 from runner.systems import MODES, kind_of
-from runner.texts import TEXTS
 
 PASSAGES = "+passages"  # behind the name of a system that is given passages in place of lessons
 LONGEST = 86_400  # seconds of --time-limit
@@ -68,7 +69,9 @@ class Request(Options):
         if self.level not in suite.levels:
             known = ", ".join(suite.levels)
             raise UsageError(f"{self.suite} has no granularity {self.level!r}; choose one of: {known}")
-        TEXTS[self.text]
+        Construction(self.text, self.passages, self.max_chars).check()
+        if self.split:
+            suite.split(self.split)
 
     def _check_systems(self) -> None:
         named = self.named
@@ -161,6 +164,9 @@ class Request(Options):
             suite=self.suite,
             level=self.level,
             text=self.text,
+            passages=self.passages,
+            max_chars=self.max_chars,
+            max_tokens=self.embedder_options.max_tokens,
             embedder=self.embedder_name,
             system=self.system,
             systems=self.systems,
@@ -170,6 +176,8 @@ class Request(Options):
             k=self.k,
             limit=self.limit,
             types=self.types,
+            split=self.split,
+            scopes=self.scopes,
             allow_unregistered_corpus=self.allow_unregistered_corpus or self.suite_parts.own,
         )
 
@@ -186,19 +194,25 @@ def _check_types(suite: str, types: Sequence[str], known: Sequence[str]) -> None
         raise UsageError(f"{suite} has no question type {unknown[0]!r}; choose from: {', '.join(known)}")
 
 
-def selected(choice: Choice, corpus: Corpus) -> tuple[Asked, ...]:
-    """The questions to ask, with their positions: those with gold, of the types, up to the limit.
+def selected(choice: Choice, corpus: Corpus, edition: Edition) -> tuple[Asked, ...]:
+    """The questions to ask, with their positions: with gold, of the types and the split, up to the limit.
 
     None where nothing that is cited is there, which the gate `coverage` says. UsageError where no question of
     the types cites anything.
     """
     if SUITES[choice.suite].own:
         _check_types(corpus.path, choice.types, list(dict.fromkeys(one.type for one in corpus.questions)))
+    inside = SUITES[choice.suite].split(choice.split) if choice.split else None
     scored = [
         Asked(position, question)
         for position, question in enumerate(corpus.questions)
-        if question.scored and (not choice.types or question.type in choice.types)
+        if question.scored
+        and (not choice.types or question.type in choice.types)
+        and (inside is None or inside(question.key))
     ]
     if not scored:
         raise UsageError(f"no question of {corpus.path} is left to ask")
-    return tuple([one for one in scored if one.question.gold][: choice.limit])
+    askable = [one for one in scored if one.question.gold]
+    if choice.limit is not None and edition.retrieval.limit == SPREAD:
+        return tuple(evenly(askable, choice.limit))
+    return tuple(askable[: choice.limit])

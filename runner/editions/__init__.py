@@ -1,6 +1,8 @@
 """What counts, by edition of the protocol: every reader of a run asks the edition that the run names."""
 
 from runner.editions.edition import (
+    FIRST,
+    SPREAD,
     Edition,
     EmbedderPins,
     EnginePins,
@@ -15,6 +17,8 @@ from runner.editions.load import DOCUMENT, current, edition, known
 
 __all__ = [
     "DOCUMENT",
+    "FIRST",
+    "SPREAD",
     "Edition",
     "EmbedderPins",
     "EnginePins",

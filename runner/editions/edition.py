@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from runner.errors import UsageError
@@ -13,13 +15,20 @@ class Pins(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table of edition.toml: immutable, and refused where it lacks a pin or holds an unknown one."""
 
 
+FIRST, SPREAD = "first", "spread"
+
+
 class RetrievalPins(Pins, frozen=True):
-    """`depth` ranks are kept; `timed` questions a scope are timed at `timed_k`."""
+    """`depth` ranks are kept; `timed` questions a scope are timed at `timed_k`.
+
+    `limit` says which questions a run with --limit asks: the first, or some that are spread evenly.
+    """
 
     depth: int
     default_k: int
     timed_k: int
     timed: int
+    limit: Literal["first", "spread"] = "first"
 
 
 class MetricPins(Pins, frozen=True):
@@ -105,8 +114,9 @@ class Reading(Pins, frozen=True):
     """How others count the same rankings: which metrics at which k, over which questions, in the first scope.
 
     `without` names keys of questions that are left out, by level; `uncited` is the value that a question
-    which cites nothing counts with (None: it does not count). Shown beside the edition's figures, never for
-    them.
+    which cites nothing counts with (None: it does not count), `unmarked` that of one which is not asked since
+    the corpus marks no lesson of the level for it. `levels` are those that it is read at (empty: all). Shown
+    beside the edition's figures, never for them.
     """
 
     name: str
@@ -114,6 +124,8 @@ class Reading(Pins, frozen=True):
     metrics: tuple[str, ...]
     without: dict[str, tuple[str, ...]] = {}
     uncited: float | None = None
+    unmarked: float | None = None
+    levels: tuple[str, ...] = ()
 
 
 class SuitePins(Pins, frozen=True):
@@ -122,8 +134,8 @@ class SuitePins(Pins, frozen=True):
     `file` is its file, or the folder that holds its files. `sha256` and `bytes` are of the unpacked file; of
     a folder, `sha256` is that of the list of its files' hashes: a line `<sha256>  <name>` each, in order of
     name. `files` names the list of these hashes, from the folder of edition.toml on. `views` are the subsets
-    of questions besides all, `headline_view` the one that the headline is of. All but the sample have every
-    field of a public corpus.
+    of questions besides all, `headline_view` the one that the headline is of. `split` says how what is chosen
+    on the corpus is kept apart from what is reported. All but the sample have every field of a public corpus.
     """
 
     file: str
@@ -138,6 +150,7 @@ class SuitePins(Pins, frozen=True):
     views: tuple[View, ...] = ()
     headline_view: str = "all"
     readings: tuple[Reading, ...] = ()
+    split: str = ""
     sha256: str | None = None
     bytes: int | None = None
     data_variable: str | None = None

@@ -37,7 +37,9 @@ class EmbedderOptions:
     batch_size: Annotated[
         int | None, Parameter(help="texts embedded at once (default: the protocol's, or the model's)")
     ] = None
-    max_tokens: Annotated[int | None, Parameter(parse=False)] = None
+    max_tokens: Annotated[
+        int | None, Parameter(help="tokens of a text that the embedder reads (default: its own limit)")
+    ] = None
 
     def __post_init__(self) -> None:
         for name in ("dimensions", "batch_size", "max_tokens"):

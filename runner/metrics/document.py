@@ -35,12 +35,13 @@ def metrics_of(run: Run, rows: Sequence[Retrieval], code: str | None = None) -> 
 def _readings(run: Run, rows: Sequence[Retrieval]) -> list[Json]:
     """The figures of every system as others count them; none where not all questions were asked."""
     pins, choice, shape = run.edition.suites.get(run.choice.suite), run.choice, run.corpus.shape
-    if pins is None or choice.limit or choice.types:
+    if pins is None or choice.limit or choice.types or choice.split:
         return []
     table = next(table for table in arrange(rows) if table.scope == run.scopes[0].name)
     arms = [arm.name for arm in run.systems if not arm.failed]
     uncited = shape["questions"] - shape["scored"]
-    return list(readings_of(table, arms, pins.readings, choice.level, uncited))
+    unmarked = shape["scored"] - shape.get("answerable", shape["scored"])
+    return list(readings_of(table, arms, pins.readings, choice.level, uncited, unmarked))
 
 
 def metrics_document(

@@ -14,22 +14,32 @@ from runner.runs.canonical import METRIC_DIGITS, significant
 
 
 def readings_of(
-    table: ScopeTable, arms: Sequence[str], readings: Sequence[Reading], level: str, uncited: int
+    table: ScopeTable,
+    arms: Sequence[str],
+    readings: Sequence[Reading],
+    level: str,
+    uncited: int,
+    unmarked: int,
 ) -> Iterator[Json]:
     """One row a reading, arm and metric, in the scope of `table`.
 
-    `uncited` is the number of questions that cite nothing, which have no ranking.
+    Questions without a ranking: `uncited` is the number of those that cite nothing, `unmarked` that of those
+    which cite what the level does not hold.
     """
     questions = table.judged()
     for reading in readings:
+        if reading.levels and level not in reading.levels:
+            continue
         left_out = set(reading.without.get(level, ()))
         kept = np.array([question.key not in left_out for question in questions])
-        extra = uncited if reading.uncited is not None else 0
+        added = [(reading.uncited, uncited), (reading.unmarked, unmarked)]
+        worth = sum(number * value for value, number in added if value is not None)
+        extra = sum(number for value, number in added if value is not None)
         for arm in arms:
             found = table.found(arm)
             for name in reading.metrics:
                 values = metric_named(name).formula(found)[kept]
-                total = float(values.sum()) + extra * (reading.uncited or 0.0)
+                total = float(values.sum()) + worth
                 n = int(kept.sum()) + extra
                 yield {
                     "reading": reading.name,

@@ -81,8 +81,8 @@ def _compared(baseline: Path, folder: Path, despite: Collection[str]) -> Compare
 
 def _texts(run: Run, place: Path) -> Texts:
     """The words of the corpus at `place`, which must be the one that was measured."""
-    suite, choice = SUITES[run.choice.suite], run.choice
-    corpus = suite.load(suite.locate(place, {}), choice.level, choice.text, run.edition)
+    suite = SUITES[run.choice.suite]
+    corpus = suite.chosen(suite.locate(place, {}), run.choice, run.edition)
     if corpus.sha256 != run.corpus.sha256:
         raise UsageError(
             f"--corpus: {corpus.path} has sha256 {corpus.sha256[:12]}…, the corpus of the run "

@@ -7,7 +7,7 @@ import shlex
 from runner.records import ALL
 from runner.report.figures import Figures, Row, trivial
 from runner.report.formats import CITED, count, questions_of
-from runner.runs.choice import FULL, OURS
+from runner.runs.choice import BY_TURNS, FULL, OURS
 from runner.runs.run import Run
 
 CITABLE = ("verified", "deviation")
@@ -95,6 +95,10 @@ def command(run: Run) -> str:
     words += ["--embedder", run.embedder_name, "--granularity", choice.level]
     if choice.text != FULL:
         words += ["--text", choice.text]
+    if choice.passages != BY_TURNS:
+        words += ["--passages", choice.passages]
+    for option, most in (("--max-chars", choice.max_chars), ("--max-tokens", choice.max_tokens)):
+        words += [option, str(most)] if most is not None else []
     if choice.systems:
         words += ["--systems", ",".join(choice.systems)]
     if choice.mode == "vector" or (choice.mode == "keyword" and run.embedder):
@@ -105,6 +109,10 @@ def command(run: Run) -> str:
         words += ["--limit", str(choice.limit)]
     if choice.types:
         words += ["--types", ",".join(choice.types)]
+    if choice.split:
+        words += ["--split", choice.split]
+    if choice.scopes:
+        words += ["--scopes", ",".join(choice.scopes)]
     if choice.allow_unregistered_corpus:
         words += ["--allow-unregistered-corpus"]
     return shlex.join(words)

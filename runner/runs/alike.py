@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from runner.editions import SPREAD
 from runner.runs.run import Run
 
 Of = Callable[[Run], Any]
@@ -21,11 +22,13 @@ CONDITIONS: Mapping[str, Of] = {
     "corpus": lambda run: run.corpus.sha256,
     "granularity": lambda run: run.choice.level,
     "text": lambda run: run.choice.text,
+    "passages": lambda run: run.choice.passages,
+    "characters of a lesson": lambda run: run.choice.max_chars or "all",
     "scopes": lambda run: [[scope.name, scope.pooled] for scope in run.scopes],
     "embedder": _embedder,
     "mode": lambda run: run.choice.mode or "hybrid",  # another system is taken whole
     "settings": lambda run: dict(run.choice.settings),
-    "questions asked": lambda run: [run.choice.limit, list(run.choice.types)],
+    "questions asked": lambda run: [run.choice.limit, list(run.choice.types), run.choice.split],
     "protocol": lambda run: run.protocol.version,
 }
 """By name: what must be equal. All but the system and its version, its database and the machine."""
@@ -46,7 +49,7 @@ def words(run: Run, name: str) -> str:
     if name == "scopes":
         return ", ".join(scope for scope, _ in value)
     if name == "questions asked":
-        return _asked(*value)
+        return _asked(*value, spread=run.edition.retrieval.limit == SPREAD)
     if isinstance(value, dict):
         return ", ".join(f"{key} = {one}" for key, one in value.items()) or "defaults"
     return str(value)
@@ -63,6 +66,9 @@ def _apart(name: str, first: Run, other: Run) -> str:
     return "; ".join(f"{field} {before.get(field)} against {after.get(field)}" for field in fields)
 
 
-def _asked(limit: int | None, types: Collection[str]) -> str:
-    first = f"the first {limit:,}" if limit is not None else "all"
-    return f"{first} of {', '.join(types)}" if types else first
+def _asked(limit: int | None, types: Collection[str], split: str, *, spread: bool) -> str:
+    first = (
+        (f"{limit:,}, spread evenly" if spread else f"the first {limit:,}") if limit is not None else "all"
+    )
+    of = [*types, *([f"the split {split}"] if split else [])]
+    return f"{first} of {', '.join(of)}" if of else first

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from runner.editions import Edition
+from runner.editions import SPREAD, Edition
 
 NO_EMBEDDER = "none"
 OURS = "pgmnemo"
 FULL = "full"  # the text that every suite has by the protocol
+BY_TURNS = "turns"  # the passages that every suite has by the protocol
 ALL_SCOPES, HEADLINE_SCOPE = "all", "headline"  # where the systems beside the one under test answer
 SESSION = "session"  # the level of a suite that no edition pins
 
@@ -24,12 +25,18 @@ class Choice:
     `level` is what a lesson is, `text` how it is written, `system` the one under test and `systems` those
     beside it; `version` is pgmnemo's, without its v, and `mode` its legs. `settings` are the system's own
     that differ from its defaults, and `beside` says in which scopes the systems beside it answer: `all`, or
-    the `headline`'s. Empty: `k` the edition's cutoffs, `types` all, `limit` none.
+    the `headline`'s. `passages` says how a lesson is cut into passages: by `turns`, or `SIZE/OVERLAP` in
+    characters; `max_chars` how many characters a lesson keeps, `max_tokens` how many tokens of a text the
+    embedder reads. Empty: `k` the edition's cutoffs, `types` all, `split` none, `scopes` the suite's own,
+    `limit` none, `max_chars` all of them, `max_tokens` the embedder's own limit.
     """
 
     suite: str
     level: str
     text: str = FULL
+    passages: str = BY_TURNS
+    max_chars: int | None = None
+    max_tokens: int | None = None
     embedder: str = NO_EMBEDDER
     system: str = OURS
     systems: tuple[str, ...] = ()
@@ -40,6 +47,8 @@ class Choice:
     k: tuple[int, ...] = ()
     limit: int | None = None
     types: tuple[str, ...] = ()
+    split: str = ""
+    scopes: tuple[str, ...] = ()
     allow_unregistered_corpus: bool = False
 
     @property
@@ -52,6 +61,15 @@ class Choice:
         """Every system of the run, the one under test first."""
         return (self.system, *self.systems)
 
+    @property
+    def written(self) -> tuple[str, ...]:
+        """What sets the lessons apart from those of the protocol, in words for a name."""
+        return (
+            *([self.text] if self.text != FULL else []),
+            *([f"passages{self.passages}"] if self.passages != BY_TURNS else []),
+            *([f"chars{self.max_chars}"] if self.max_chars else []),
+        )
+
     def cutoffs(self, edition: Edition) -> tuple[int, ...]:
         """The k at which recall is counted."""
         return self.k or edition.metrics.cutoffs
@@ -61,13 +79,18 @@ class Choice:
         pins = edition.suites.get(self.suite)
         if self.level != (pins.granularity if pins else SESSION):
             yield self.level
-        if self.text != FULL:
-            yield self.text
+        yield from self.written
+        if self.max_tokens:
+            yield f"tokens{self.max_tokens}"
         if self.ours and self.mode != "hybrid" and self.embedder != NO_EMBEDDER:
             yield self.mode
         yield from (f"{name}-{value}" for name, value in self.settings.items())
         if self.types:
             yield "-".join(self.types)
+        if self.split:
+            yield self.split
+        if self.scopes:
+            yield "-".join(self.scopes)
         if self.limit:
             yield f"limit{self.limit}"
         if self.systems:
@@ -76,9 +99,19 @@ class Choice:
     def departures(self, edition: Edition) -> Iterator[str]:
         """Every departure from the protocol that is one of options, in words."""
         if self.limit is not None:
-            yield f"only the first {self.limit:,} questions (--limit)"
+            spread = edition.retrieval.limit == SPREAD
+            of = (
+                f"{self.limit:,} questions, spread evenly"
+                if spread
+                else f"the first {self.limit:,} questions"
+            )
+            yield f"only {of} (--limit)"
         if self.types:
             yield f"only the types {', '.join(self.types)} (--types)"
+        if self.split:
+            yield f"only the split {self.split} (--split)"
+        if self.scopes:
+            yield f"scopes {', '.join(self.scopes)} (--scopes)"
         missing = [k for k in edition.metrics.cutoffs if self.k and k not in self.k]
         if missing:
             yield f"no figure at k = {', '.join(map(str, missing))} (--k)"
@@ -86,4 +119,10 @@ class Choice:
             yield f"mode {self.mode}"
         if self.text != FULL:
             yield f"text {self.text}"
+        if self.passages != BY_TURNS:
+            yield f"passages of {self.passages} characters (--passages)"
+        if self.max_chars:
+            yield f"at most {self.max_chars:,} characters of a lesson (--max-chars)"
+        if self.max_tokens:
+            yield f"at most {self.max_tokens:,} tokens of a text (--max-tokens)"
         yield from (f"{name} = {value} (--set)" for name, value in self.settings.items())

@@ -109,7 +109,8 @@ class Stated:
         for table in tables if pins else ():
             uncited = len(corpus.questions) - self.scored
             readings = pins.readings if pins else ()
-            yield from readings_of(table, list(table.arms), readings, corpus.granularity, uncited)
+            # every question is in these rows, one without a marked lesson with an empty gold
+            yield from readings_of(table, list(table.arms), readings, corpus.granularity, uncited, 0)
 
 
 def score(

@@ -186,6 +186,7 @@ def _suite(name: str, size: str) -> Suite:
         types=TYPES,
         read=partial(read, name, size),
         folder_of=FOLDER_OF,
+        unsplit="has no split: what is chosen on it is judged by leaving one chat out (tune)",
     )
 
 

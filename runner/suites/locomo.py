@@ -154,4 +154,5 @@ LOCOMO = Suite(
     levels=("session", "turn"),
     types=tuple(CATEGORIES.values()),
     read=read,
+    unsplit="has no split: what is chosen on it is judged by leaving one conversation out (tune)",
 )

@@ -14,6 +14,7 @@ from runner.suites.dates import slashed
 from runner.suites.reading import Source
 from runner.suites.schema import distinct, each, one_of, take, typed
 from runner.suites.shape import counted
+from runner.suites.splits import PARITY
 from runner.suites.suite import Suite, Write
 from runner.texts import Session, Turn, Written
 
@@ -143,4 +144,6 @@ LONGMEMEVAL = Suite(
     types=TYPES,
     read=read,
     other_files=("longmemeval_s_dev246.json",),
+    splits=PARITY,
+    more_scopes=(SearchScope("pool", pooled=True),),
 )

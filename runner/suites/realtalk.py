@@ -146,4 +146,5 @@ REALTALK = Suite(
     types=tuple(CATEGORIES.values()),
     read=read,
     folder_of=(CHATS,),
+    unsplit="has no split: nothing is ever chosen on it",
 )

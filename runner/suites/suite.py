@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from os.path import isfile  # unlike Path's, false where a folder above may not be entered
 from pathlib import Path
 
 from runner.editions import Edition, current
 from runner.errors import CorpusError, UsageError
-from runner.records import Corpus, View
-from runner.runs.choice import FULL
+from runner.records import Corpus, SearchScope, View
+from runner.runs.choice import FULL, Choice
+from runner.suites.construction import Construction
 from runner.suites.locate import locate, locate_folder
 from runner.suites.reading import Source
-from runner.texts import TEXTS, Session, Written
+from runner.suites.splits import Split
+from runner.texts import Session, Written
 
 Write = Callable[[Session], Written]
 """A text construction, with the edition's rule for passages."""
+
+UNSPLIT = "has no split of its questions"
 
 everything = View("all")
 
@@ -30,7 +34,8 @@ class Suite:
     `other_files` are names that are accepted in a folder besides; `committed` is the folder of a corpus that
     lies in the repository. Of a corpus that is a folder, `folder_of` are the patterns that its files have.
     `own`: the corpus is the user's, so that --data alone leads to it, no edition ever
-    registers it, and it needs no flag; `types` is then empty, for the file has its own.
+    registers it, and it needs no flag; `types` is then empty, for the file has its own. `splits` divide its
+    questions, and `unsplit` says why there are none; `more_scopes` can be asked for besides the Corpus's own.
     """
 
     name: str
@@ -44,6 +49,9 @@ class Suite:
     embedder: str = "bge-m3"
     own: bool = False
     folder_of: tuple[str, ...] = ()
+    splits: Mapping[str, Split] = field(default_factory=dict)
+    unsplit: str = UNSPLIT
+    more_scopes: tuple[SearchScope, ...] = ()
 
     def locate(self, data: Path | None, environ: Mapping[str, str]) -> Path:
         """The corpus: `data`, else the suite's variable, else where `fetch` puts it (see locate.py)."""
@@ -53,8 +61,18 @@ class Suite:
             return locate_folder(self.name, data, environ, self.folder_of)
         return locate(self.name, data, environ, self.file, self.other_files, self.committed)
 
+    def chosen(self, path: Path, choice: Choice, edition: Edition) -> Corpus:
+        """Read `path` as a run chose to have it cut, written and searched."""
+        corpus = self.load(path, choice.level, edition=edition, construction=Construction.of(choice))
+        return replace(corpus, scopes=self._scopes(corpus, choice.scopes)) if choice.scopes else corpus
+
     def load(
-        self, path: Path, level: str | None = None, text: str = FULL, edition: Edition | None = None
+        self,
+        path: Path,
+        level: str | None = None,
+        text: str = FULL,
+        edition: Edition | None = None,
+        construction: Construction | None = None,
     ) -> Corpus:
         """Read `path`; UsageError for a level or a text that is not offered, CorpusError for a bad file.
 
@@ -64,13 +82,32 @@ class Suite:
         if wanted not in self.levels:
             known = ", ".join(self.levels)
             raise UsageError(f"{self.name} has no granularity {wanted!r}; choose one of: {known}")
+        written = construction or Construction(text)
+        written.check()
         pins = counted.passages or current().passages
         assert pins is not None, "the edition in force has passages"
-        write, source = TEXTS[text].write, Source(path)
+        source = Source(path)
         try:
-            return self.read(source, wanted, lambda session: write(session, pins))
+            return self.read(source, wanted, lambda session: written.write(session, pins))
         except CorpusError as error:
             raise self._named(source, counted) or error from None
+
+    def split(self, name: str) -> Split:
+        """The split of that name; UsageError lists those that there are, or says why there is none."""
+        if name in self.splits:
+            return self.splits[name]
+        if not self.splits:
+            raise UsageError(f"{self.name} {self.unsplit}; leave --split out")
+        raise UsageError(f"{self.name} has no split {name!r}; choose one of: {', '.join(self.splits)}")
+
+    def _scopes(self, corpus: Corpus, names: Sequence[str]) -> tuple[SearchScope, ...]:
+        """The scopes of those names, in the suite's order; UsageError for one that it does not have."""
+        known = (*corpus.scopes, *self.more_scopes)
+        unknown = [name for name in names if name not in [scope.name for scope in known]]
+        if unknown:
+            offered = ", ".join(scope.name for scope in known)
+            raise UsageError(f"{self.name} has no scope {unknown[0]!r}; choose from: {offered}")
+        return tuple(scope for scope in known if scope.name in names)
 
     def views(self, edition: Edition) -> tuple[View, ...]:
         """The subsets of questions that figures are given for: all, and those of the edition."""

@@ -11,6 +11,9 @@ TEXTS: Parts[Text] = Parts(
         "full": "runner.texts.full:FULL",
         "dated-without-captions": "runner.texts.dated_without_captions:DATED_WITHOUT_CAPTIONS",
         "undated-without-captions": "runner.texts.undated_without_captions:UNDATED_WITHOUT_CAPTIONS",
+        "undated": "runner.texts.undated:UNDATED",
+        "user-only": "runner.texts.user_only:USER_ONLY",
+        "user-only-dated": "runner.texts.user_only:USER_ONLY_DATED",
     },
 )
 

@@ -1,13 +1,17 @@
-"""How a text of several turns is cut into passages (PROTOCOL.md §2.6), the same for every corpus."""
+"""How a text is cut into passages: by turns (PROTOCOL.md §2.6), or by characters; for every corpus alike."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from runner.editions import PassagePins
+from runner.errors import UsageError
 from runner.records import Passage
+
+WINDOW = re.compile(r"(\d{1,6})/(\d{1,6})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +21,33 @@ class Line:
     line: str
     words: str
     person: bool = True  # False: an assistant
+
+
+@dataclass(frozen=True, slots=True)
+class Characters:
+    """Passages of `size` characters, each of which begins with the last `overlap` of the one before."""
+
+    size: int
+    overlap: int
+
+    def cut(self, text: str) -> tuple[Passage, ...]:
+        """The passages of a text, in order; the last one ends where the text ends."""
+        step = self.size - self.overlap
+        starts = range(0, max(len(text) - self.overlap, 1), step) if text else ()
+        pieces = (text[start : start + self.size] for start in starts)
+        return tuple(Passage(piece, piece) for piece in pieces)
+
+
+def characters(given: str) -> Characters:
+    """`1200/200`: size and overlap; UsageError where it is no such pair."""
+    match = WINDOW.fullmatch(given)
+    size, overlap = (int(match[1]), int(match[2])) if match else (0, 0)
+    if overlap >= size:
+        raise UsageError(
+            "--passages takes turns, or the size of a passage in characters and how many it shares with the "
+            f"one before, such as 1200/200, not {given!r}"
+        )
+    return Characters(size, overlap)
 
 
 def cut(turns: Sequence[Line], pins: PassagePins, characters: int | None = None) -> tuple[Passage, ...]:

@@ -29,6 +29,5 @@ class Evidence(Results):
         """The corpus that was given, as the run cut and wrote it; CorpusError when it cannot be read."""
         if self.corpus_path is None:
             return None
-        choice = self.run.choice
-        suite = SUITES[choice.suite]
-        return suite.load(suite.locate(self.corpus_path, {}), choice.level, choice.text, self.edition)
+        suite = SUITES[self.run.choice.suite]
+        return suite.chosen(suite.locate(self.corpus_path, {}), self.run.choice, self.edition)

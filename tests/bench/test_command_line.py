@@ -126,7 +126,7 @@ def test_a_run_ends_in_a_table_and_its_folder(
     lines = ended.out.splitlines()
     assert ended.err == ""
     assert f"the sample, pgmnemo v{CURRENT}: deviation" in lines[0]
-    assert "deviation: scope: only the first 2 questions (--limit)" in lines
+    assert "deviation: scope: only 2 questions, spread evenly (--limit)" in lines
     assert lines[-1] == f"artefacts: {next((tmp_path / 'results').glob('v*'))}"
     assert max(map(len, lines[: lines.index("deviation: embedder: hash")])) <= 80
 

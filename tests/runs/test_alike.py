@@ -43,6 +43,8 @@ CASES: list[tuple[str, Callable[[Run], Run], str]] = [
     ("corpus", of_corpus(sha256="ef" * 32), f"{'cd' * 32} against {'ef' * 32}"),
     ("granularity", chosen(level="turn"), "session against turn"),
     ("text", chosen(text="dated-without-captions"), "full against dated-without-captions"),
+    ("passages", chosen(passages="1200/200"), "turns against 1200/200"),
+    ("characters of a lesson", chosen(max_chars=4000), "all against 4000"),
     ("scopes", changed(scopes=POOL), "conversation against conversation, pool"),
     ("embedder", changed(embedder=None), "minilm against none"),
     ("embedder", other_embedder(revision="0"), "revision 53aa51 against 0"),
@@ -53,7 +55,8 @@ CASES: list[tuple[str, Callable[[Run], Run], str]] = [
     ),
     ("mode", chosen(mode="keyword"), "hybrid against keyword"),
     ("settings", chosen(settings={"bm25_b": "0.4"}), "defaults against bm25_b = 0.4"),
-    ("questions asked", chosen(limit=2000), "all against the first 2,000"),
+    ("questions asked", chosen(limit=2000), "all against 2,000, spread evenly"),
+    ("questions asked", chosen(split="held-out"), "all against all of the split held-out"),
     ("questions asked", chosen(types=("graph", "recency")), "all against all of graph, recency"),
 ]
 
@@ -104,6 +107,8 @@ def test_each_condition_is_said_in_words(first: Run) -> None:
         "corpus": "cd" * 32,
         "granularity": "session",
         "text": "full",
+        "passages": "turns",
+        "characters of a lesson": "all",
         "scopes": "conversation",
         "embedder": "minilm",
         "mode": "hybrid",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from runner.editions import current
+from runner.editions import current, edition
 from runner.runs.choice import Choice
 
 EDITION = current()
@@ -36,7 +36,15 @@ CASES: list[tuple[dict[str, Any], list[str], list[str]]] = [  # changes, labels,
         ["temporal-multi-hop"],
         ["only the types temporal, multi-hop (--types)"],
     ),
-    ({"limit": 2000}, ["limit2000"], ["only the first 2,000 questions (--limit)"]),
+    ({"limit": 2000}, ["limit2000"], ["only 2,000 questions, spread evenly (--limit)"]),
+    ({"passages": "1200/200"}, ["passages1200/200"], ["passages of 1200/200 characters (--passages)"]),
+    ({"max_chars": 4000}, ["chars4000"], ["at most 4,000 characters of a lesson (--max-chars)"]),
+    ({"max_tokens": 128}, ["tokens128"], ["at most 128 tokens of a text (--max-tokens)"]),
+    (
+        {"suite": "longmemeval", "embedder": "bge-m3", "split": "held-out", "scopes": ("haystack", "pool")},
+        ["held-out", "haystack-pool"],
+        ["only the split held-out (--split)", "scopes haystack, pool (--scopes)"],
+    ),
     ({"k": (1, 5, 10)}, [], ["no figure at k = 20, 50 (--k)"]),
     ({"k": (1, 3, 5, 10, 20, 50)}, [], []),
     ({"systems": ("chroma", "sqlite-fts5")}, ["side-by-side"], []),
@@ -44,7 +52,7 @@ CASES: list[tuple[dict[str, Any], list[str], list[str]]] = [  # changes, labels,
     (
         {"level": "turn", "text": "dated-without-captions", "limit": 3, "systems": ("chroma",)},
         ["turn", "dated-without-captions", "limit3", "side-by-side"],
-        ["only the first 3 questions (--limit)", "text dated-without-captions"],
+        ["only 3 questions, spread evenly (--limit)", "text dated-without-captions"],
     ),
 ]
 
@@ -55,6 +63,10 @@ def test_labels_and_departures_follow_from_the_choice(
 ) -> None:
     assert list(choice(**changes).labels(EDITION)) == labels
     assert list(choice(**changes).departures(EDITION)) == departures
+
+
+def test_a_limit_asked_the_first_questions_up_to_edition_1_4() -> None:
+    assert list(choice(limit=3).departures(edition("1.4.0"))) == ["only the first 3 questions (--limit)"]
 
 
 def test_the_cutoffs_are_the_editions_unless_chosen() -> None:

@@ -13,8 +13,14 @@ from runner.suites import SUITES
 from runner.texts import TEXTS, Session, Turn, Written
 
 PINS = PassagePins(turns=4, step=2, characters=12)
-UNDATED = ("undated-without-captions",)
-DATED = [name for name in TEXTS if name not in UNDATED]
+UNDATED = ("undated-without-captions", "undated", "user-only")
+DATED = ("full", "dated-without-captions")
+LINED = (
+    "full",
+    "dated-without-captions",
+    "undated-without-captions",
+    "undated",
+)  # with a line for every turn
 TALK = Session(
     "8 May, 2023", (Turn("Ana", "Look\0!", caption="a red\0 kite"), Turn("Bo", "Nice."), Turn("Ana", "Yes."))
 )
@@ -40,7 +46,29 @@ def test_without_captions_the_words_of_people_alone_stand_there(name: str, head:
     assert written(name, TALK) == Written(f"{head}{lines}", (Passage(lines, lines),))
 
 
-@pytest.mark.parametrize("name", TEXTS)
+def test_the_undated_text_is_the_full_one_without_its_first_line() -> None:
+    lines = "Ana: Look! [a red kite]\nBo: Nice.\nAna: Yes."
+    assert written("undated", TALK) == Written(lines, (Passage(lines, lines),))
+
+
+@pytest.mark.parametrize(("name", "head"), [("user-only", ""), ("user-only-dated", "[2023/05/20]\n")])
+def test_of_a_chat_the_words_of_the_user_alone_can_be_kept(name: str, head: str) -> None:
+    words = "I drink tea a lot."
+    assert written(name, CHAT) == Written(f"{head}{words}", (Passage(words, words[:12]),))
+
+
+@pytest.mark.parametrize(("name", "head"), [("user-only", ""), ("user-only-dated", "[8 May, 2023]\n")])
+def test_where_two_people_talk_both_are_kept_without_their_names(name: str, head: str) -> None:
+    words = "Look!\nNice.\nYes."
+    assert written(name, TALK) == Written(f"{head}{words}", (Passage(words, words),))
+
+
+def test_of_a_session_of_the_assistant_alone_the_first_turn_is_kept() -> None:
+    turns = tuple(Turn("assistant", words, person=False) for words in ("Hello?", "Anybody?"))
+    assert written("user-only", Session("2023/05/20", turns, chat=True)).text == "Hello?"
+
+
+@pytest.mark.parametrize("name", LINED)
 def test_of_a_chat_the_beginning_of_the_words_is_embedded_without_who_says_them(name: str) -> None:
     date = [] if name in UNDATED else ["[2023/05/20]"]
     text = "\n".join([*date, "user: I drink tea a lot.", "assistant: Noted."])

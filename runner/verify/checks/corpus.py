@@ -50,7 +50,7 @@ def corpus(evidence: Evidence) -> str:
 def questions(evidence: Evidence) -> str:
     """Every question that was to be asked, once, in the corpus's order, with type, project, scope size."""
     own = given(evidence)
-    asked = [one.question for one in selected(evidence.run.choice, own)]
+    asked = [one.question for one in selected(evidence.run.choice, own, evidence.edition)]
     sizes, whole = own.project_sizes(), len(own.segments)
     pooled = {scope.name: scope.pooled for scope in own.scopes}
     for arm, scope, lines in _blocks(evidence):
