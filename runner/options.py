@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter, Token
 
 from runner.errors import UsageError
+from runner.naming import split_names
 
 
 def _default(value: Any) -> str | None:
@@ -29,6 +30,14 @@ def names(text: str) -> tuple[str, ...]:
 
 def _names(_: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
     found = tuple(name for token in tokens for name in names(token.value))
+    if not found:
+        given = ",".join(token.value for token in tokens)
+        raise UsageError(f"{tokens[0].keyword} takes names with commas between, not {given!r}")
+    return found
+
+
+def _systems(_: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
+    found = split_names(",".join(token.value for token in tokens))
     if not found:
         given = ",".join(token.value for token in tokens)
         raise UsageError(f"{tokens[0].keyword} takes names with commas between, not {given!r}")
@@ -61,6 +70,11 @@ def _limit(text: str) -> tuple[str, float]:
 def listed(help: str, group: str | None = None) -> Parameter:
     """Names with commas between."""
     return Parameter(help=help, group=group, converter=_names, n_tokens=1)
+
+
+def systems_listed(help: str, group: str | None = None) -> Parameter:
+    """Names of systems with commas between, which may stand between the settings of one, too."""
+    return Parameter(help=help, group=group, converter=_systems, n_tokens=1)
 
 
 Numbers = Annotated[tuple[int, ...], Parameter(converter=_numbers, n_tokens=1)]

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from runner.bench.heading import arm_of
 from runner.bench.material import Material
-from runner.bench.request import PASSAGES
 from runner.bench.retrieve import Ranker, retrieve, spread, time_recall
 from runner.bench.work import Work
 from runner.errors import DatabaseError, SystemFault, UsageError
@@ -19,7 +18,6 @@ from runner.runs.run import Arm
 from runner.runs.timings import TimingsWriter
 from runner.systems import open_system
 from runner.systems.asking import Judge, components_of, faults
-from runner.systems.best_passage import best_passage
 from runner.systems.controls import ExactCosine, RandomOrder
 from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.system import Legged, System
@@ -95,12 +93,10 @@ def measure_beside(work: Work, material: Material, raw: RawWriter, timings: Timi
 
 
 def _measured(work: Work, name: str, material: Material, raw: RawWriter, timings: TimingsWriter) -> Arm:
-    own, pins = name.removesuffix(PASSAGES), work.run.edition.retrieval
+    pins = work.run.edition.retrieval
     with ExitStack() as stack:
         stack.enter_context(faults(name))
-        system = stack.enter_context(open_system(own, work.place()))
-        if own != name:
-            system = best_passage(name, system)
+        system = stack.enter_context(open_system(name, work.place()))
         loaded = system.load(material.lessons, work.progress)
         judge = Judge(name, material.lessons, components_of(system))
         ranker = Ranker(name, system, judge, detailed=True, limit=work.request.time_limit)

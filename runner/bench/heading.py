@@ -7,16 +7,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
-from runner.bench.request import PASSAGES, Request
+from runner.bench.request import Request
 from runner.bench.stopwatch import Stopwatch
 from runner.database.releases import release_of
+from runner.naming import Name
 from runner.records import Corpus, EmbedderIdentity, Vectors, Verdict
 from runner.runs.environment import Code, machine, packages, peak_memory_mb
 from runner.runs.run import Arm, CorpusPins, PassageCounts, ProtocolPins, Resources, Run
-from runner.systems import kind_of
+from runner.systems import WRAPPERS, kind_of
 from runner.systems.system import NOT_KNOWN, Explained, System
-
-BEST = "; given passages, of which the best stands for its lesson"
 
 
 def heading(
@@ -121,14 +120,14 @@ def arm_of(
     loaded: Mapping[str, float] | None = None, *, words: str = "", failed: str = "",
 ) -> Arm:  # fmt: skip
     """A system of the run as its row: what it is, and what was found of it, as far as it came."""
-    kind, own = kind_of(name.removesuffix(PASSAGES)), name.removesuffix(PASSAGES)
+    kind, own = kind_of(name), Name.of(name)
     facts, said = (dict(system.facts()), system.words()) if system else ({}, "")
-    version = str(facts.pop("version", own.partition("@")[2] or (request.number if kind.versions else "")))
+    version = str(facts.pop("version", own.version or (request.number if kind.versions else "")))
     disk = sum(system.sizes().values()) if system and loaded is not None else 0
     memory = system.memory() if system and loaded is not None else None
     return Arm(
         name=name,
-        words=f"{words or said or kind.words}{BEST if name.endswith(PASSAGES) else ''}",
+        words="; ".join((words or said or kind.words, *(WRAPPERS[one].words for one in own.wrappers))),
         role="system",
         title=kind.title,
         version=version,

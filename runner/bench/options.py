@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from runner.embedders import EMBEDDERS, EmbedderOptions
-from runner.options import Numbers, listed
+from runner.options import Numbers, listed, systems_listed
 from runner.runs.choice import ALL_SCOPES, BY_TURNS, FULL, HEADLINE_SCOPE, NO_EMBEDDER, OURS
 from runner.systems import MODES, SYSTEMS
 from runner.systems.asking import LIMIT
@@ -32,7 +32,16 @@ class Options:
         str | None, Parameter(group=SYSTEMS_UNDER, help="version of pgmnemo (default: the current one)")
     ] = None
     systems: Annotated[
-        tuple[str, ...], listed("S,S,…: others, measured beside it on the same work", group=SYSTEMS_UNDER)
+        tuple[str, ...],
+        systems_listed("S,S,…: others, measured beside it on the same work", group=SYSTEMS_UNDER),
+    ] = ()
+    set: Annotated[
+        tuple[str, ...],
+        Parameter(
+            group=SYSTEMS_UNDER,
+            consume_multiple=False,
+            help="NAME=VALUE: a setting of the system under test, a labelled deviation; may be repeated",
+        ),
     ] = ()
     beside: Annotated[
         str,

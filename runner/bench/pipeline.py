@@ -56,7 +56,7 @@ def run(
     """
     work = _begin(request, environ, progress, sql)
     with ExitStack() as stack:
-        system = stack.enter_context(open_system(request.system, work.place()))
+        system = stack.enter_context(open_system(str(request.tested), work.place()))
         _check(work, system)
         refuse(work)
         if former := former_duration(both(work.base), work.run):
@@ -98,7 +98,7 @@ def dry_run(
     takes, as far as that can be known. Raises what `run` would raise where it could not be made.
     """
     work = _begin(request, environ, progress, sql)
-    with open_system(request.system, work.place(rehearsal=True)) as system:
+    with open_system(str(request.tested), work.place(rehearsal=True)) as system:
         _check(work, system)
     for name in request.systems:
         if lacking := absent(kind_of(name)):

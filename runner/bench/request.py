@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -14,14 +14,15 @@ from runner.database.releases import version_number
 from runner.editions import SPREAD, Edition, EnginePins, current
 from runner.embedders import EMBEDDERS, Embedder
 from runner.errors import UsageError
+from runner.naming import Name, assigned
 from runner.records import Corpus
 from runner.runs.choice import ALL_SCOPES, HEADLINE_SCOPE, NO_EMBEDDER, OURS, Choice
 from runner.suites import SUITES
 from runner.suites.construction import Construction
 from runner.suites.suite import Suite
-from runner.systems import MODES, kind_of
+from runner.systems import MODES, beneath, kind_of
+from runner.systems.wrappers import PASSAGES
 
-PASSAGES = "+passages"  # behind the name of a system that is given passages in place of lessons
 LONGEST = 86_400  # seconds of --time-limit
 
 
@@ -74,18 +75,19 @@ class Request(Options):
             suite.split(self.split)
 
     def _check_systems(self) -> None:
-        named = self.named
+        named = (self.tested, *self.systems)
         for name in named:
-            kind = kind_of(name)
+            kind = kind_of(str(name))
             if kind.needs_vectors and self.embedder_name == NO_EMBEDDER:
                 raise UsageError(f"{name} needs vectors: name an --embedder other than none")
             if kind.address is not None:
                 kind.address(self.system_url)
-        one_each = {f"{OURS}@{self.number}" if name == OURS else name for name in named}
-        if len(one_each) < len(named):
-            raise UsageError(f"a system stands twice in {', '.join(named)}; name each once")
+        if len({self._whole(str(name)) for name in named}) < len(named):
+            raise UsageError(f"a system stands twice in {', '.join(map(str, named))}; name each once")
         if self.beside not in (ALL_SCOPES, HEADLINE_SCOPE):
             raise UsageError(f"--beside takes {ALL_SCOPES} or {HEADLINE_SCOPE}, not {self.beside!r}")
+        if "mode" in dict(self.tested.settings) and self.ours:
+            raise UsageError("mode is no setting of the system under test; name it with --mode")
         if self.mode is not None and not self.ours:
             raise UsageError(f"--mode is of pgmnemo, and {self.system} is under test; leave it out")
         if not 0 < self.time_limit <= LONGEST:
@@ -108,10 +110,20 @@ class Request(Options):
         """Every system of the run, the one under test first."""
         return (self.system, *self.systems)
 
+    @cached_property
+    def tested(self) -> Name:
+        """The system under test with its settings, those of --set among them."""
+        return Name.of(self.system).with_settings(self.settings)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What --set says; UsageError where it says it in another form."""
+        return assigned(self.set, " ".join(f"--set {one}" for one in self.set))
+
     @property
     def ours(self) -> bool:
-        """Whether pgmnemo is under test."""
-        return self.system.partition("@")[0] == OURS
+        """Whether pgmnemo is under test; what wraps it is another system."""
+        return self.tested.system == OURS and not self.tested.wrappers
 
     @property
     def level(self) -> str:
@@ -121,7 +133,7 @@ class Request(Options):
     @property
     def number(self) -> str:
         """The version of pgmnemo, such as 0.2.1: the one behind the system's @, or that of --version."""
-        return (self.system.partition("@")[2] if self.ours else "") or version_number(self.version)
+        return (self.tested.version if self.ours else "") or version_number(self.version)
 
     @property
     def engine(self) -> EnginePins:
@@ -130,17 +142,18 @@ class Request(Options):
 
     @property
     def versions(self) -> tuple[str, ...]:
-        """Those of pgmnemo that the run measures, under test or beside."""
+        """Those of pgmnemo that the run works with: measured themselves, or beneath what is measured."""
+        searching = (beneath(str(name)) for name in (self.tested, *self.systems))
         return tuple(
-            name.partition("@")[2] or version_number(self.version)
-            for name in self.named if name.partition("@")[0] == OURS
-        )  # fmt: skip
+            name.version or version_number(self.version) for name in searching if name.system == OURS
+        )
 
     @property
     def takes_passages(self) -> bool:
         """Whether anything of the run is given passages with vectors."""
         ours = any(self.edition.engine(version).passages for version in self.versions)
-        return ours or any(kind_of(name).passages and kind_of(name).vectors for name in self.systems)
+        beside = any(kind_of(name).passages and kind_of(name).vectors for name in self.systems)
+        return ours or beside or PASSAGES in self.tested.wrappers
 
     @property
     def embedder_name(self) -> str:
@@ -173,6 +186,7 @@ class Request(Options):
             beside=self.beside,
             version=self.number,
             mode=self.recall_mode if self.ours else "",
+            settings=self.settings,
             k=self.k,
             limit=self.limit,
             types=self.types,
@@ -180,6 +194,12 @@ class Request(Options):
             scopes=self.scopes,
             allow_unregistered_corpus=self.allow_unregistered_corpus or self.suite_parts.own,
         )
+
+    def _whole(self, name: str) -> Name:
+        """A name with everything that it leaves open, so that two of one meaning are equal."""
+        parts = Name.of(name)
+        version = parts.version or (version_number(self.version) if kind_of(name).versions else "")
+        return replace(parts, version=version, settings=tuple(sorted(parts.settings)))
 
     def make_embedder(self) -> Embedder | None:
         """The embedder, its model not loaded yet; None for a run without vectors."""

@@ -9,10 +9,11 @@ from tempfile import gettempdir
 from typing import Any
 
 from runner.bench.material import Asked, label_of
-from runner.bench.request import PASSAGES, Request
+from runner.bench.request import Request
 from runner.bench.stopwatch import Stopwatch
 from runner.embedders import Embedder
 from runner.gates import Facts, deviations, judge
+from runner.naming import Name
 from runner.places import ROOT
 from runner.progress import Progress
 from runner.records import Corpus, GateResult, Json, Vectors
@@ -20,6 +21,7 @@ from runner.runs.folder import folder_name
 from runner.runs.history import can_append
 from runner.runs.run import Run
 from runner.systems import Place, kind_of
+from runner.systems.wrappers import PASSAGES
 
 
 @dataclass(slots=True)
@@ -58,8 +60,12 @@ class Work:
         parts = any(len(segment.passages) > 1 for segment in self.corpus.segments)
         return tuple(
             arm for name in self.request.systems
-            for arm in ((name, name + PASSAGES) if parts and kind_of(name).passages else (name,))
+            for arm in ((name, f"{name}+{PASSAGES}") if parts and self._takes_passages(name) else (name,))
         )  # fmt: skip
+
+    @staticmethod
+    def _takes_passages(name: str) -> bool:
+        return kind_of(name).passages and PASSAGES not in Name.of(name).wrappers
 
     @property
     def name(self) -> str:
@@ -85,7 +91,7 @@ class Work:
             folder=Path(gettempdir()),
             version=request.number,
             label=self.label,
-            settings={**demanded, **mode, **run.choice.settings},
+            settings={**demanded, **mode},
             environ=self.environ,
             dsn=request.dsn,
             sql=self.sql,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from runner.naming import Name
 from runner.runs.alike import differences
 from runner.runs.run import Run
 from runner.versions import release
@@ -9,9 +12,14 @@ from runner.versions import release
 
 def difference(before: Run, after: Run) -> str | None:
     """The first thing that keeps two runs apart, in words; None when they stand beside each other."""
-    if before.choice.system.partition("@")[0] != after.choice.system.partition("@")[0]:
+    if _unversioned(before) != _unversioned(after):
         return f"system {before.system} against {after.system}"
     return next((f"{name} {words}" for name, words in differences(before, after)), None)
+
+
+def _unversioned(run: Run) -> str:
+    """The system under test, of whichever version."""
+    return str(replace(Name.of(run.choice.system), version=""))
 
 
 def not_earlier(before: Run, after: Run) -> str | None:

@@ -7,10 +7,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from runner.errors import UsageError
+from runner.naming import Name
 from runner.systems import Kind, Place, System, absent, kind_of, open_system
+from runner.systems.wrappers import PASSAGES
 from runner.versions import release
 
-PASSAGES = "+passages"  # behind the name of a system that is given two passages with, or as, each lesson
 USUAL = ("pgmnemo", "sqlite-hybrid", "chroma", "gin-hnsw", "pgmnemo+passages")  # unless others are named
 SINCE = (0, 3, 0)  # the first version of pgmnemo that takes passages
 
@@ -26,18 +27,18 @@ class Subject:
     @property
     def system(self) -> str:
         """The name in the registry of systems."""
-        return self.name.removesuffix(PASSAGES)
+        return str(Name.of(self.name).bare)
 
     @property
     def title(self) -> str:
         """Its name in tables."""
-        version = self.system.partition("@")[2]
+        version = Name.of(self.name).version
         named = f"{self.kind.title} {version}".strip()
         return f"{named}, two passages a lesson" if self.passages else named
 
     def missing(self, version: str) -> str:
         """Why it cannot be measured here and how to mend it, in one sentence; empty if it can."""
-        number = self.system.partition("@")[2] or version
+        number = Name.of(self.name).version or version
         if self.passages and self.kind.versions and release(number) < SINCE:
             return f"pgmnemo {number} takes no passages; measure --version v0.3.0 or later"
         return absent(self.kind)
@@ -51,10 +52,12 @@ class Subject:
 
 def subject(name: str) -> Subject:
     """The subject of that name; UsageError for an unknown system, and for one that takes no passages."""
-    own = name.removesuffix(PASSAGES)
-    kind, passages = kind_of(own), own != name
+    parts = Name.of(name)
+    kind, passages = kind_of(str(parts.bare)), parts.wrappers == (PASSAGES,)
     if passages and not kind.versions:
-        raise UsageError(f"only pgmnemo is measured with passages here, not {own}")
+        raise UsageError(f"only pgmnemo is measured with passages here, not {parts.bare}")
+    if parts.wrappers and not passages:
+        raise UsageError(f"no wrapper but +{PASSAGES} is measured here: {name!r}")
     return Subject(name, kind, passages)
 
 

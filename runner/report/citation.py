@@ -90,7 +90,7 @@ def command(run: Run) -> str:
         words += ["--data", run.corpus.file]
     if choice.system != OURS:
         words += ["--system", choice.system]
-    if OURS in choice.named:
+    if OURS in choice.named or any(arm.facts.get("over") == OURS for arm in run.arms):
         words += ["--version", f"v{choice.version}"]
     words += ["--embedder", run.embedder_name, "--granularity", choice.level]
     if choice.text != FULL:
@@ -101,6 +101,8 @@ def command(run: Run) -> str:
         words += [option, str(most)] if most is not None else []
     if choice.systems:
         words += ["--systems", ",".join(choice.systems)]
+    for name, value in choice.settings.items():
+        words += ["--set", f"{name}={value}"]
     if choice.mode == "vector" or (choice.mode == "keyword" and run.embedder):
         words += ["--mode", choice.mode]
     if choice.k:

@@ -27,7 +27,7 @@ CONDITIONS: Mapping[str, Of] = {
     "scopes": lambda run: [[scope.name, scope.pooled] for scope in run.scopes],
     "embedder": _embedder,
     "mode": lambda run: run.choice.mode or "hybrid",  # another system is taken whole
-    "settings": lambda run: dict(run.choice.settings),
+    "settings": lambda run: dict(run.choice.changed if run.choice.ours else run.choice.settings),
     "questions asked": lambda run: [run.choice.limit, list(run.choice.types), run.choice.split],
     "protocol": lambda run: run.protocol.version,
 }

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from runner.editions import SPREAD, Edition
+from runner.naming import Name
 
 NO_EMBEDDER = "none"
 OURS = "pgmnemo"
@@ -23,12 +24,12 @@ class Choice:
     """Everything that decides the rankings of a run but the bytes of its corpus.
 
     `level` is what a lesson is, `text` how it is written, `system` the one under test and `systems` those
-    beside it; `version` is pgmnemo's, without its v, and `mode` its legs. `settings` are the system's own
-    that differ from its defaults, and `beside` says in which scopes the systems beside it answer: `all`, or
-    the `headline`'s. `passages` says how a lesson is cut into passages: by `turns`, or `SIZE/OVERLAP` in
-    characters; `max_chars` how many characters a lesson keeps, `max_tokens` how many tokens of a text the
-    embedder reads. Empty: `k` the edition's cutoffs, `types` all, `split` none, `scopes` the suite's own,
-    `limit` none, `max_chars` all of them, `max_tokens` the embedder's own limit.
+    beside it, each as runner/naming.py reads it; `version` is pgmnemo's, without its v, and `mode` its legs.
+    `settings` are those of the system under test that --set changes, and `beside` says in which scopes the
+    systems beside it answer: `all`, or the `headline`'s. `passages` says how a lesson is cut: by
+    `turns`, or `SIZE/OVERLAP` in characters; `max_chars` how many characters a lesson keeps, `max_tokens` how
+    many tokens of a text the embedder reads. Empty: `k` the edition's cutoffs, `types` all, `split` none,
+    `scopes` the suite's own, `limit` none, `max_chars` all of them, `max_tokens` the embedder's own limit.
     """
 
     suite: str
@@ -53,8 +54,14 @@ class Choice:
 
     @property
     def ours(self) -> bool:
-        """Whether pgmnemo is under test, at whichever version."""
-        return self.system.partition("@")[0] == OURS
+        """Whether pgmnemo is under test, at whichever version; what wraps it is another system."""
+        name = Name.of(self.system)
+        return name.system == OURS and not name.wrappers
+
+    @property
+    def changed(self) -> Mapping[str, str]:
+        """The settings of the system under test: those in its name, and those of --set."""
+        return {**dict(Name.of(self.system).settings), **self.settings}
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -84,7 +91,8 @@ class Choice:
             yield f"tokens{self.max_tokens}"
         if self.ours and self.mode != "hybrid" and self.embedder != NO_EMBEDDER:
             yield self.mode
-        yield from (f"{name}-{value}" for name, value in self.settings.items())
+        changed = self.changed if self.ours else self.settings  # the name of another stands there already
+        yield from (f"{name}-{value}" for name, value in changed.items())
         if self.types:
             yield "-".join(self.types)
         if self.split:
@@ -125,4 +133,5 @@ class Choice:
             yield f"at most {self.max_chars:,} characters of a lesson (--max-chars)"
         if self.max_tokens:
             yield f"at most {self.max_tokens:,} tokens of a text (--max-tokens)"
-        yield from (f"{name} = {value} (--set)" for name, value in self.settings.items())
+        for name, value in self.changed.items():
+            yield f"{name} = {value} ({'--set' if name in self.settings else 'in the name of the system'})"

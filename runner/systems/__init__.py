@@ -1,7 +1,7 @@
 """Systems that rank, our own extension among them: one file each, and one line here.
 
 Other packages add theirs by the entry point group `pgmnemo.systems` (runner/systems/README.md). A name may
-carry a version, as `pgmnemo@0.3.0`.
+carry a version, settings and wrappers, as `pgmnemo@0.3.0:bm25_b=0.5+keyword` (runner/naming.py).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from types import ModuleType
 
 from runner.database.folders import leased, watched
 from runner.errors import SystemAbsent, SystemFault, UsageError
+from runner.naming import Name
 from runner.registry import Parts
 from runner.systems.asking import PATIENCE, faults, within
 from runner.systems.system import (
@@ -25,10 +26,13 @@ from runner.systems.system import (
     Match,
     Place,
     Query,
+    Setting,
     System,
 )
+from runner.systems.wrappers import WRAPPERS
 
 GROUP = "pgmnemo.systems"
+MODES = ("hybrid", "vector", "keyword")  # of pgmnemo
 FILES = "files"  # a system's own folder, inside the one that a killed run does not leave
 SYSTEMS: Parts[Kind] = Parts(
     "system",
@@ -50,19 +54,42 @@ SYSTEMS: Parts[Kind] = Parts(
     },
     GROUP,
 )
-MODES = ("hybrid", "vector", "keyword")  # of pgmnemo
 
 
 def kind_of(name: str) -> Kind:
-    """The kind that a name means; UsageError for an unknown one, and for a version that it does not take."""
-    known, _, version = name.partition("@")
-    kind = SYSTEMS[known]
+    """The kind that a name means.
+
+    UsageError for an unknown one, and for a version, a setting or a wrapper that it does not take.
+    """
+    parts = Name.of(name)
+    kind = SYSTEMS[parts.system]
     if not isinstance(kind, Kind):
-        raise UsageError(f"the system {known} is no Kind of runner.systems, but {type(kind).__name__}")
-    if "@" in name and not (version and kind.versions):
-        what = "takes no version" if version else "lacks the version behind its @"
-        raise UsageError(f"the system {known} {what}: {name!r}")
+        raise UsageError(f"the system {parts.system} is no Kind of runner.systems, but {type(kind).__name__}")
+    if parts.version and not kind.versions:
+        raise UsageError(f"the system {parts.system} takes no version: {name!r}")
+    if kind.settings is not None:
+        _check_settings(parts, kind.settings)
+    for wrapper in parts.wrappers:
+        if lacking := WRAPPERS[wrapper].refuses(kind):
+            raise UsageError(f"the system {parts.system} {lacking}; leave +{wrapper} out of {name!r}")
+    if kind.beneath is not None:
+        kind_of(kind.beneath(dict(parts.settings)))
     return kind
+
+
+def beneath(name: str) -> Name:
+    """The system that does the searching: itself, or the one that a strategy stands on."""
+    kind, parts = kind_of(name), Name.of(name)
+    return parts.bare if kind.beneath is None else beneath(kind.beneath(dict(parts.settings)))
+
+
+def _check_settings(name: Name, known: Mapping[str, Setting]) -> None:
+    for setting, value in name.settings:
+        if setting not in known:
+            listed = f"choose one of: {', '.join(known)}" if known else "it has none: leave it out"
+            raise UsageError(f"the system {name.system} has no setting {setting!r}; {listed}")
+        if wrong := known[setting].wrong(value):
+            raise UsageError(f"the setting {setting} of {name.system} is {value!r}, but {wrong}")
 
 
 def absent(kind: Kind, environ: Mapping[str, str] = os.environ) -> str:
@@ -78,24 +105,36 @@ def absent(kind: Kind, environ: Mapping[str, str] = os.environ) -> str:
 def open_system(name: str, place: Place) -> Iterator[System]:
     """The system `name` at `place`, in a folder of its own, for the length of the block.
 
-    A version in the name goes before the place's. Raises SystemAbsent where a package of it is missing or
-    broken, and what its `open` raises. The folder outlives no run, not even a killed one.
+    A version and settings in the name go before the place's. Raises SystemAbsent where a package of it is
+    missing or broken, and what its `open` raises. The folder outlives no run, not even a killed one.
     """
-    kind, version = kind_of(name), name.partition("@")[2]
+    kind, parts = kind_of(name), Name.of(name)
+    settings = {**place.settings, **dict(parts.settings)}
     if lacking := absent(kind, place.environ):
         raise SystemAbsent(f"{name} is {lacking}")
     with leased(place.folder) as held, watched(held), _whole(name, kind):
         own = held / FILES
         own.mkdir()
         with faults(name):
-            system = kind.open(replace(place, folder=own, version=version or place.version))
+            system = kind.open(
+                replace(place, folder=own, version=parts.version or place.version, settings=settings)
+            )
         try:
-            yield system
+            yield wrapped(parts, system)
         except BaseException:  # it tells more than what goes wrong afterwards
             within(PATIENCE, system.close)
             raise
         with faults(name):
             system.close()
+
+
+def wrapped(name: Name, system: System) -> System:
+    """The system under the wrappers of its name, the first one innermost."""
+    done = name.bare
+    for wrapper in name.wrappers:
+        done = replace(done, wrappers=(*done.wrappers, wrapper))
+        system = WRAPPERS[wrapper].wrap(str(done), system)
+    return system
 
 
 @contextmanager
@@ -123,6 +162,6 @@ def _installed(package: str) -> bool:
 
 
 __all__ = [
-    "GROUP", "MODES", "SYSTEMS", "Kind", "Lesson", "Lessons", "Link", "Match", "Place", "Query", "System",
-    "absent", "kind_of", "open_system",
+    "GROUP", "MODES", "SYSTEMS", "WRAPPERS", "Kind", "Lesson", "Lessons", "Link", "Match", "Place", "Query",
+    "Setting", "System", "absent", "beneath", "kind_of", "open_system",
 ]  # fmt: skip

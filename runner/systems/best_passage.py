@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from runner.progress import QUIET, Progress
 from runner.systems.asking import Judge, components_of
-from runner.systems.system import Asking, Client, Concurrent, Lesson, Lessons, Match, Query, System
+from runner.systems.system import Asking, Client, Concurrent, Kind, Lesson, Lessons, Match, Query, System
+from runner.systems.wrappers import Wrapper
 
 AT_FIRST = 4  # times k passages are asked for, and twice as many until k lessons are among them
 
@@ -121,3 +122,10 @@ class ConcurrentBestPassage(BestPassage):
 def best_passage(name: str, system: System) -> BestPassage:
     """`system`, given passages; asked by several threads only where it has clients for them."""
     return (ConcurrentBestPassage if isinstance(system, Concurrent) else BestPassage)(name, system)
+
+
+def _refuses(kind: Kind) -> str:
+    return "" if kind.passages else "takes no passages in place of lessons"
+
+
+BEST_PASSAGE = Wrapper("given passages, of which the best stands for its lesson", best_passage, _refuses)

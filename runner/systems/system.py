@@ -7,6 +7,7 @@ only some systems can do is a named part of its own (`Concurrent`, `Writable`, â
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from runner.progress import QUIET, Progress
 from runner.records import Matrix
 
 NOT_KNOWN = "not known"
+WHOLE, NUMBER = re.compile(r"[0-9]{1,9}"), re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,9})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +257,33 @@ class Planned(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting that a kind of system takes: its default, what it decides, and what it may be.
+
+    With `choices` it is one of them; with `low` and `high` a number between the two, a `whole` one if that is
+    said; with neither it is any text.
+    """
+
+    default: str
+    meaning: str
+    low: float | None = None
+    high: float | None = None
+    whole: bool = False
+    choices: tuple[str, ...] = ()
+
+    def wrong(self, value: str) -> str:
+        """What the value must be, where it is not; empty where it is."""
+        if self.choices:
+            return "" if value in self.choices else f"must be one of {', '.join(self.choices)}"
+        if self.low is None or self.high is None:
+            return ""
+        fits = WHOLE if self.whole else NUMBER
+        if fits.fullmatch(value) and self.low <= float(value) <= self.high:
+            return ""
+        return f"must be a {'whole ' if self.whole else ''}number from {self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True, slots=True)
 class Kind:
     """A system that can be opened, and what is to be known of it before.
 
@@ -266,7 +295,8 @@ class Kind:
     without; `hybrid` is False where `ask` is one leg alone, `approximate` where the vector leg is exact.
     `passages`: whether it can hold passages in place of lessons; `walls`: a question never sees another
     project's rows; `versions`: its name may carry one, as `x@1.0`. `tuned_on`: on which corpora its defaults
-    were chosen, by what its makers say.
+    were chosen, by what its makers say. `settings`: those that stand behind the : of its name; None where an
+    open system alone knows them. `beneath` names by the settings the system that this one is made of.
     """
 
     title: str
@@ -286,3 +316,5 @@ class Kind:
     walls: bool = False
     versions: bool = False
     postgres: bool = False
+    settings: Mapping[str, Setting] | None = field(default_factory=dict)
+    beneath: Callable[[Mapping[str, str]], str] | None = None

@@ -85,6 +85,12 @@ for cause, arguments in {
     "an unknown system": ["sample", "--embedder", "hash", "--system", "x"],
     "a version of a system that takes none": ["sample", "--embedder", "hash", "--systems", "chroma@1"],
     "a system twice": ["sample", "--embedder", "hash", "--systems", "chroma,chroma"],
+    "a name of another form": ["sample", "--embedder", "hash", "--system", "x y"],
+    "a setting without a value": ["sample", "--embedder", "hash", "--set", "x"],
+    "an unknown setting": ["sample", "--embedder", "hash", "--systems", "chroma:x=1"],
+    "a mode by `--set`": ["sample", "--embedder", "hash", "--set", "mode=vector"],
+    "an unknown wrapper": ["sample", "--embedder", "hash", "--systems", "chroma+x"],
+    "a wrapper that a system cannot bear": ["sample", "--embedder", "hash", "--system", "pgmnemo+passages"],
     "a system that needs vectors": ["sample", "--embedder", "none", "--systems", "chroma"],
     "a mode of another system": ["sample", "--system", "sqlite-fts5", "--mode", "keyword"],
     "`--time-limit 0`": ["sample", "--embedder", "hash", "--time-limit", "0"],
@@ -102,6 +108,16 @@ for cause, arguments in {
     "a path without a corpus": ["sample", "--embedder", "none", "--data", "/nonsense"],
 }.items():
     CASES[cause] = lambda stage, arguments=arguments: stage.cli(*arguments)  # type: ignore[misc]
+
+
+@ending("an unknown setting of pgmnemo")
+def _(stage: Stage) -> Any:
+    return stage.bench("--set", "bm25_c=1")
+
+
+@ending("a setting of pgmnemo out of its range")
+def _(stage: Stage) -> Any:
+    return stage.bench("--set", "bm25_b=2")
 
 
 @ending("a broken line in a file of one's own")

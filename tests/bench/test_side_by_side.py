@@ -340,3 +340,19 @@ def test_another_choice_of_systems_is_another_run(
 def test_the_document_names_every_system_that_was_chosen(beside: Results) -> None:
     choice = json.loads(beside.text("run.json"))["choice"]
     assert choice["systems"] == ["pgmnemo@0.3.0", "pgmnemo@0.2.1", "sqlite-hybrid", "chroma"]
+
+
+def test_a_setting_is_that_of_the_system_under_test_alone(bench: Callable[..., Any], tmp_path: Path) -> None:
+    ended = bench("--set", "bm25_b=0.5", "--systems", "pgmnemo@0.3.1,pgmnemo:bm25_k1=2")
+    assert (ended.code, ended.err) == (0, "")
+    assert "deviation: scope: bm25_b = 0.5 (--set)" in ended.out.splitlines()
+    results = made(tmp_path / "results")
+    assert results.folder.name.endswith("_hash_bm25-b-0.5_side-by-side")
+    assert results.run.choice.settings == {"bm25_b": "0.5"}
+    assert results.run.guc_state["pgmnemo.bm25_b"] == "0.5"
+    assert results.run.guc_defaults["pgmnemo.bm25_b"] == "0.4"
+    scores = {
+        arm: {line["question"]: line["ranking"][0][1] for line in results.raw if line["arm"] == arm}
+        for arm in ("pgmnemo", "pgmnemo:bm25_k1=2")
+    }
+    assert scores["pgmnemo"] != scores["pgmnemo:bm25_k1=2"]

@@ -32,6 +32,16 @@ CASES: list[tuple[dict[str, Any], list[str], list[str]]] = [  # changes, labels,
         ["bm25_b = 0.4 (--set)", "k1 = 1 (--set)"],
     ),
     (
+        {"system": "pgmnemo@0.3.1:bm25_b=0.4", "settings": {"bm25_k1": "1"}},
+        ["bm25_b-0.4", "bm25_k1-1"],
+        ["bm25_b = 0.4 (in the name of the system)", "bm25_k1 = 1 (--set)"],
+    ),
+    (
+        {"system": "convex:weight=0.3", "mode": ""},  # whose folder begins with the whole name
+        [],
+        ["weight = 0.3 (in the name of the system)"],
+    ),
+    (
         {"types": ("temporal", "multi-hop")},
         ["temporal-multi-hop"],
         ["only the types temporal, multi-hop (--types)"],
@@ -75,7 +85,15 @@ def test_the_cutoffs_are_the_editions_unless_chosen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("system", "ours"), [("pgmnemo", True), ("pgmnemo@0.3.0", True), ("chroma", False), ("pgmnemo2", False)]
+    ("system", "ours"),
+    [
+        ("pgmnemo", True),
+        ("pgmnemo@0.3.0", True),
+        ("pgmnemo:bm25_b=0.5", True),
+        ("pgmnemo+keyword", False),
+        ("chroma", False),
+        ("pgmnemo2", False),
+    ],
 )
 def test_pgmnemo_is_ours_at_whichever_version(system: str, ours: bool) -> None:
     assert choice(system=system).ours is ours

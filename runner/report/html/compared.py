@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from runner.naming import Name
 from runner.records import ALL
 from runner.report.formats import count, figure, is_recall, shorten
 from runner.report.html.panels import Panel, difference_axis, signed_interval
@@ -45,7 +46,7 @@ def verdict(document: Document) -> Verdict:
 
 
 def _side(side: Document) -> str:
-    ours = "pgmnemo " if side["arm"].partition("@")[0] == OURS else ""  # another system names itself
+    ours = "pgmnemo " if Name.of(side["arm"]).system == OURS else ""  # another system names itself
     return f"{ours}{side['pgmnemo_version']}, {side['embedder']} ({side['name']}: {side['verdict']})"
 
 

@@ -19,8 +19,9 @@ from runner.database import Database, database_errors, open_database
 from runner.database.durable import durable_settings
 from runner.database.releases import SQL_FOLDER, release_fingerprint
 from runner.editions import current
-from runner.errors import DatabaseError
+from runner.errors import DatabaseError, UsageError
 from runner.progress import QUIET, Progress
+from runner.systems import MODES
 from runner.systems.pgmnemo.client import MODE, Connection, PgmnemoClient, padded
 from runner.systems.pgmnemo.explained import typical_plans
 from runner.systems.served import OnServer
@@ -125,6 +126,28 @@ class Pgmnemo(OnServer[PgmnemoClient]):
             )
             place = {"value": 1, "initial": 2}[column]
             return {row[0]: row[place] for row in rows if row[place] is not None}
+
+    def check_settings(self) -> None:
+        """UsageError where a setting of the place is none of this version's, or out of its range."""
+        given = dict(self.settings)
+        if (mode := given.pop(MODE, MODES[0])) not in MODES:
+            modes = ", ".join(MODES)
+            raise UsageError(f"the setting mode of pgmnemo is {mode!r}, but must be one of {modes}")
+        if given == {name: str(value) for name, value in current().settings.items()}:
+            return  # nobody changed any
+        with closing(self.client()) as client:
+            rows = client.connection.execute(
+                "SELECT name, range, warning FROM pgmnemo.list_settings() WHERE initial IS NOT NULL"
+            )
+            known = {row[0].removeprefix("pgmnemo."): row[1:] for row in rows}
+        for name, value in given.items():
+            if name not in known:
+                listed = ", ".join((*known, MODE))
+                raise UsageError(f"pgmnemo {self.database.facts.pgmnemo} has no setting {name!r}; "
+                                 f"choose one of: {listed}")  # fmt: skip
+            span, warning = known[name]
+            if warning:
+                raise UsageError(f"the setting {name} of pgmnemo is {value!r}, but must be {span}")
 
     def named(self) -> AbstractContextManager[None]:
         """Inside the block, what the server says becomes a sentence that names the database."""
@@ -318,7 +341,14 @@ def open_pgmnemo(place: Place) -> Pgmnemo:
             settings=durable_settings() if place.durable else None, fresh=place.durable,
         )
     )  # fmt: skip
-    return Pgmnemo(database, place, stack)
+    system = Pgmnemo(database, place, stack)
+    try:
+        if database.exists:
+            system.check_settings()
+    except BaseException:
+        stack.close()
+        raise
+    return system
 
 
 def released(place: Place) -> str | None:
@@ -333,4 +363,5 @@ PGMNEMO = Kind(
     walls=True,
     versions=True,
     postgres=True,
+    settings=None,
 )

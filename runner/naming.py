@@ -1,0 +1,81 @@
+"""Names of systems as they are asked for: `NAME@VERSION:setting=value,setting=value+wrapper`.
+
+Every part but the name may be left out. Whether there is such a system, setting or wrapper, systems/ says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from runner.errors import UsageError
+
+FORM = re.compile(
+    r"(?P<system>[^@:+=,\s]*)(@(?P<version>[^:+,\s]*))?(:(?P<settings>[^+]*))?(?P<wrappers>(\+[^+]*)*)"
+)
+SHAPE = "NAME@VERSION:setting=value,setting=value+wrapper"
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name in its parts; `version` is empty where none was given, `wrappers` are applied from the left."""
+
+    system: str
+    version: str = ""
+    settings: tuple[tuple[str, str], ...] = ()
+    wrappers: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, text: str) -> Name:
+        """The parts of a name; UsageError where it is of another form."""
+        found = FORM.fullmatch(text.strip())
+        if found is None:
+            raise UsageError(f"{text!r} is no name of a system; write it as {SHAPE}")
+        if found["version"] == "":
+            raise UsageError(f"the system {found['system']} lacks the version behind its @: {text!r}")
+        settings = assigned(found["settings"].split(","), text) if found["settings"] is not None else {}
+        wrappers = tuple(found["wrappers"].split("+")[1:])
+        if "" in wrappers:
+            raise UsageError(f"{text!r} lacks the wrapper behind its +; write it as {SHAPE}")
+        return cls(found["system"], found["version"] or "", tuple(settings.items()), wrappers)
+
+    def __str__(self) -> str:
+        settings = ",".join(f"{name}={value}" for name, value in self.settings)
+        return "".join((
+            self.system, f"@{self.version}" if self.version else "", f":{settings}" if settings else "",
+            *(f"+{wrapper}" for wrapper in self.wrappers),
+        ))  # fmt: skip
+
+    @property
+    def bare(self) -> Name:
+        """The same without wrappers."""
+        return replace(self, wrappers=())
+
+    def with_settings(self, settings: Mapping[str, str]) -> Name:
+        """The same with more settings, which go before its own."""
+        return replace(self, settings=tuple({**dict(self.settings), **settings}.items()))
+
+
+def assigned(parts: Iterable[str], text: str) -> dict[str, str]:
+    """`setting=value` of each part; UsageError names the text in which one is of another form, or twice."""
+    settings: dict[str, str] = {}
+    for part in parts:
+        name, sign, value = (piece.strip() for piece in part.partition("="))
+        if not (name and sign and value):
+            raise UsageError(f"{part!r} in {text!r} is no setting; write it as setting=value")
+        if name in settings:
+            raise UsageError(f"{text!r} gives {name} twice; give it once")
+        settings[name] = value
+    return settings
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """`a,b:x=1,y=2,c` as three names: a part that begins with a setting belongs to the name before it."""
+    found: list[str] = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        if found and ":" in found[-1] and "=" in part and ":" not in part.partition("=")[0]:
+            found[-1] += f",{part}"
+        else:
+            found.append(part)
+    return tuple(found)
