@@ -5,30 +5,20 @@ Results go to standard output, what happens meanwhile to standard error.
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import NoReturn
 
-from cyclopts import (
-    App,
-    CycloptsError,
-    Group,
-    MissingArgumentError,
-    UnknownCommandError,
-    UnusedCliTokensError,
-)
+from cyclopts import App, CycloptsError, Group
 
 from runner.bench.command import suite_command
 from runner.database.releases import SQL_FOLDER
-from runner.errors import RunnerError, UsageError
+from runner.ending import ended, words
+from runner.errors import UsageError
 from runner.options import SHARED
 from runner.suites import SUITES
 
-INTERRUPTED = 130
 PROGRAM = "python -m runner"
 HELP = ("--help", "-h")
 EXAMPLES = """Examples:
@@ -67,25 +57,8 @@ def main(arguments: Sequence[str] | None = None, *, sql: Path = SQL_FOLDER) -> i
 
     `sql` is the folder with the extension's files and the list of its releases.
     """
-    before = signal.signal(signal.SIGTERM, _terminated)
     tokens = list(sys.argv[1:] if arguments is None else arguments)
-    try:
-        return _carry_out(tokens, sql)
-    except RunnerError as error:
-        _tell(f"{error.kind}: {error}", error)
-        return error.code
-    except KeyboardInterrupt as error:
-        _tell("interrupted", error)
-        return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:  # a file or folder that no stage foresaw
-        place, why = error.filename or "this machine", error.strerror or str(error)
-        _tell(f"error: {place}: {why}; make it readable and writable, or name another", error)
-        return RunnerError.code
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    return ended(lambda: _carry_out(tokens, sql))
 
 
 def app(sql: Path = SQL_FOLDER) -> App:
@@ -117,35 +90,7 @@ def _carry_out(tokens: Sequence[str], sql: Path) -> int:
     try:
         code = top(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
-        words = _words(error)
+        told = words(error)
         command = next((token for token in tokens if token in {*SUITES, *COMMANDS}), "")
-        raise UsageError(f"{words}; see `{PROGRAM} {command}".rstrip() + " --help`") from None
+        raise UsageError(f"{told}; see `{PROGRAM} {command}".rstrip() + " --help`") from None
     return int(code or 0)
-
-
-def _words(error: CycloptsError) -> str:
-    """What was wrong, without a capital and a full stop."""
-    if isinstance(error, UnknownCommandError) and error.unused_tokens and error.app:
-        if (first := error.unused_tokens[0]).startswith("-"):
-            return f"{first} stands before the command; name the command first, and its options after it"
-        known = ", ".join(name for name in error.app if not name.startswith("-"))
-        return f"there is no command {error.unused_tokens[0]!r}; choose one of: {known}"
-    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
-        return f"there is no place for {' '.join(error.unused_tokens)}; a command stands before its options"
-    words = " ".join(str(error).split()).rstrip(".")
-    if isinstance(error, MissingArgumentError) and error.argument:
-        _, _, meant = words.partition(". Did you mean ")
-        hint = f"; did you mean {meant}" if meant else ""
-        if error.keyword:
-            return f"{error.keyword} needs a value after it{hint}"
-        return f"{' '.join(error.command_chain or ())} needs {error.argument.name}{hint}"
-    return words[:1].lower() + words[1:]
-
-
-def _terminated(*_: object) -> NoReturn:
-    raise KeyboardInterrupt
-
-
-def _tell(sentence: str, error: BaseException) -> None:
-    """The sentence, and how to go on where the run left something to go on with."""
-    print("; ".join([sentence, *getattr(error, "__notes__", ())]), file=sys.stderr)

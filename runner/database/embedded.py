@@ -50,7 +50,7 @@ def embedded_server(
         stack.enter_context(watched(folder, sockets))
         told = f"the embedded PostgreSQL cannot be laid out in {folder.parent}: {{why}}"
         with os_errors(f"{told}; free some space or set TMPDIR", DatabaseError):
-            home, extra = _stage(original, sql, folder, postgres, bundle)
+            home, extra = stage(original, sql, folder, postgres, bundle)
             server = ServerProcess(home, folder, sockets, {**SETTINGS, **extra, **(settings or {})})
             server.initialise()
         stack.enter_context(server.running())
@@ -90,7 +90,7 @@ def _folders(stack: ExitStack) -> tuple[Path, Path]:
     return folder, sockets
 
 
-def _stage(
+def stage(
     original: Path, sql: Path, folder: Path, postgres: int, bundle: Bundle
 ) -> tuple[Path, dict[str, str]]:
     """Put the extension where the server finds it: the server's installation, and settings it needs.

@@ -62,7 +62,7 @@ class ServerProcess:
             text=True,
             errors="replace",
             check=False,
-            **_identity(),
+            **identity(),
         )
         if done.returncode:
             raise DatabaseError(_sentence("initdb failed", done.stderr, self.data.parents[1]))
@@ -73,20 +73,33 @@ class ServerProcess:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Inside the block the server answers; in a session of its own, so that Ctrl-C reaches us alone."""
-        with self.log.open("wb") as log:
-            process = subprocess.Popen(
-                [str(self.bin / "postgres"), "-D", str(self.data)],
-                stdout=log,
-                stderr=log,
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-                **_identity(),
-            )
+        process = self._launch()
         try:
             self._await(process)
             yield
         finally:
             _stop(process)
+
+    def start(self) -> None:
+        """Start the server and leave it to itself once it answers; `folders.stop_server` stops it."""
+        process = self._launch()
+        try:
+            self._await(process)
+        except BaseException:
+            _stop(process)
+            raise
+        process.returncode = 0  # it is nobody's child to wait for any more
+
+    def _launch(self) -> subprocess.Popen[bytes]:
+        with self.log.open("ab") as log:
+            return subprocess.Popen(
+                [str(self.bin / "postgres"), "-D", str(self.data)],
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+                **identity(),
+            )
 
     def _await(self, process: subprocess.Popen[bytes]) -> None:
         deadline = time.monotonic() + START_LIMIT
@@ -100,7 +113,7 @@ class ServerProcess:
         )
 
 
-def _identity() -> dict[str, Any]:
+def identity() -> dict[str, Any]:
     """How a program of the server is run: never as root, from a folder that everyone may read."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PG")}
     identity: dict[str, Any] = {"cwd": "/", "env": {**environment, "LC_ALL": "C", "TZ": "UTC"}}

@@ -1,0 +1,65 @@
+"""How a command of ours ends: an exit code, and one sentence where it went wrong; never a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from cyclopts import CycloptsError, MissingArgumentError, UnknownCommandError, UnusedCliTokensError
+
+from runner.errors import RunnerError
+
+INTERRUPTED = 130
+
+
+def ended(command: Callable[[], int]) -> int:
+    """The exit code of `command`: 0 done, 1 a gate failed, 2 wrong use, 3 environment, 130 interrupted."""
+    before = signal.signal(signal.SIGTERM, _terminated)
+    try:
+        return command()
+    except RunnerError as error:
+        _tell(f"{error.kind}: {error}", error)
+        return error.code
+    except KeyboardInterrupt as error:
+        _tell("interrupted", error)
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:  # a file or folder that no stage foresaw
+        place, why = error.filename or "this machine", error.strerror or str(error)
+        _tell(f"error: {place}: {why}; make it readable and writable, or name another", error)
+        return RunnerError.code
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def words(error: CycloptsError) -> str:
+    """What was wrong with a command line, without a capital and a full stop."""
+    if isinstance(error, UnknownCommandError) and error.unused_tokens and error.app:
+        if (first := error.unused_tokens[0]).startswith("-"):
+            return f"{first} stands before the command; name the command first, and its options after it"
+        known = ", ".join(name for name in error.app if not name.startswith("-"))
+        return f"there is no command {error.unused_tokens[0]!r}; choose one of: {known}"
+    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+        return f"there is no place for {' '.join(error.unused_tokens)}; a command stands before its options"
+    told = " ".join(str(error).split()).rstrip(".")
+    if isinstance(error, MissingArgumentError) and error.argument:
+        _, _, meant = told.partition(". Did you mean ")
+        hint = f"; did you mean {meant}" if meant else ""
+        if error.keyword:
+            return f"{error.keyword} needs a value after it{hint}"
+        return f"{' '.join(error.command_chain or ())} needs {error.argument.name}{hint}"
+    return told[:1].lower() + told[1:]
+
+
+def _terminated(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _tell(sentence: str, error: BaseException) -> None:
+    """The sentence, and how to go on where the run left something to go on with."""
+    print("; ".join([sentence, *getattr(error, "__notes__", ())]), file=sys.stderr)

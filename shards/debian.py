@@ -1,0 +1,24 @@
+"""What Debian's packages bring: the PostgreSQL with PL/Proxy that routes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from runner.errors import DatabaseError
+
+HOMES = Path("/usr/lib/postgresql")
+PACKAGE = "postgresql-15-plproxy"
+
+
+def router_home(homes: Path = HOMES) -> Path:
+    """The folder of the newest PostgreSQL that has PL/Proxy. Raises DatabaseError that names the package."""
+    found = [
+        library.parents[1] for library in homes.glob("*/lib/plproxy.so")
+        if all((library.parents[1] / "bin" / program).is_file() for program in ("postgres", "initdb"))
+    ]  # fmt: skip
+    if not found:
+        raise DatabaseError(
+            f"there is no PostgreSQL with PL/Proxy in {homes}: have an administrator run "
+            f"apt-get install {PACKAGE} (Debian 12); nothing else here needs his rights"
+        )
+    return max(found, key=lambda home: int(home.name) if home.name.isdigit() else 0)

@@ -1,0 +1,61 @@
+"""What the router's directory says, as records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from runner.database.server_checks import Session
+from runner.errors import UsageError
+
+SHARDS = "SELECT name, operator, capacity FROM directory.shard ORDER BY number"
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A shard: libpq's words for it as an operator reaches it, and the bytes that it may hold (None: any)."""
+
+    name: str
+    operator: str
+    capacity: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A tenant on its way; `state` is `copying` (the source serves) or `switched` (the target does)."""
+
+    tenant: UUID
+    source: Shard
+    target: Shard
+    state: str = "copying"
+
+
+def shards(router: Session) -> dict[str, Shard]:
+    """All shards by name, in the order in which they came."""
+    return {row[0]: Shard(*row) for row in router.execute(SHARDS).fetchall()}
+
+
+def shard_named(router: Session, name: str) -> Shard:
+    """The shard of that name; UsageError that lists those that there are."""
+    known = shards(router)
+    if name not in known:
+        listed = ", ".join(known) or "(none)"
+        raise UsageError(f"there is no shard {name!r}; the directory names: {listed}")
+    return known[name]
+
+
+def shard_of(router: Session, tenant: UUID) -> Shard:
+    """Where a tenant lies; UsageError where the directory does not know it."""
+    row = router.execute("SELECT shard FROM directory.tenant WHERE tenant_id = %s", (tenant,)).fetchone()
+    if row is None:
+        raise UsageError(f"the directory knows no tenant {tenant}; grant it to a login first")
+    return shards(router)[row[0]]
+
+
+def moves(router: Session) -> list[Move]:
+    """Those that are not done, the oldest first."""
+    known = shards(router)
+    rows = router.execute(
+        "SELECT tenant_id, source, target, state FROM directory.move ORDER BY began_at"
+    ).fetchall()
+    return [Move(tenant, known[source], known[target], state) for tenant, source, target, state in rows]

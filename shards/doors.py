@@ -1,0 +1,58 @@
+"""The functions of a shard that the router calls: one for each verb, in the schema pgmnemo_shard.
+
+A door runs with the rights of whoever calls, so that the verb's own proof of the caller holds.
+"""
+
+from __future__ import annotations
+
+from shards.verbs import Verb, passing
+
+AGED = "recall"  # the verb that a replica may answer
+
+
+def door(verb: Verb) -> str:
+    """The statement that makes the door of `verb`."""
+    arguments = [f"{name} {passing(kind)}" for name, kind in verb.arguments]
+    arguments += ["settings jsonb", *(["staleness interval"] if verb.name == AGED else [])]
+    number = len(verb.arguments) + 1
+    begin = [f"PERFORM pgmnemo_shard._apply(${number})"]
+    if verb.writes:
+        begin.insert(0, "PERFORM pgmnemo_shard._enter($1)")
+    if verb.name == AGED:
+        begin.insert(
+            0, f"IF ${number + 1} IS NOT NULL THEN PERFORM pgmnemo_shard._fresh(${number + 1}); END IF"
+        )
+    body = "; ".join([*begin, _answer(verb)])
+    return (
+        f"CREATE FUNCTION pgmnemo_shard.{verb.name}({', '.join(arguments)}) RETURNS {returns(verb)} "
+        "LANGUAGE plpgsql VOLATILE SECURITY INVOKER SET search_path = pg_catalog, pg_temp "
+        f"AS $door$ BEGIN {body}; END $door$;\n"
+        f"GRANT EXECUTE ON FUNCTION pgmnemo_shard.{verb.name} TO PUBLIC;"
+    )
+
+
+def returns(verb: Verb) -> str:
+    """What a function for `verb` returns, in types that pass the router."""
+    if not verb.many:
+        return passing(verb.columns[0][1])
+    return f"TABLE ({', '.join(f'{name} {passing(kind)}' for name, kind in verb.columns)})"
+
+
+def _answer(verb: Verb) -> str:
+    """The call itself; where it reads, in one statement with the question whether the tenant is here."""
+    given = ", ".join(
+        f"{name} => ${place}{_cast(kind)}" for place, (name, kind) in enumerate(verb.arguments, start=1)
+    )
+    if not verb.many:
+        return f"RETURN pgmnemo.{verb.name}({given})"
+    columns = ", ".join(f"r.{name}{_back(kind)}" for name, kind in verb.columns)
+    where = "" if verb.writes else " WHERE pgmnemo_shard._here($1)"
+    return f"RETURN QUERY SELECT {columns} FROM pgmnemo.{verb.name}({given}) r{where}"
+
+
+def _cast(kind: str) -> str:
+    return f"::public.{kind}" if passing(kind) != kind else ""
+
+
+def _back(kind: str) -> str:
+    return f"::{passing(kind)}" if passing(kind) != kind else ""

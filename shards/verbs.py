@@ -1,0 +1,98 @@
+"""The verbs of the extension that name their tenant, as an installed extension describes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runner.database.server_checks import Session
+
+VERBS = """
+SELECT p.proname, p.provolatile = 'v', p.proretset,
+       array(SELECT quote_ident(a.name) FROM unnest(p.proargnames[:p.pronargs - 1]) AS a (name)),
+       array(SELECT format_type(t, NULL) FROM unnest(p.proargtypes[:p.pronargs - 2]) AS t),
+       array(SELECT pg_get_function_arg_default(p.oid, n) FROM generate_series(1, p.pronargs - 1) AS n),
+       CASE WHEN p.proallargtypes IS NOT NULL THEN
+            (SELECT array_agg(quote_ident(o.name) ORDER BY o.place)
+               FROM unnest(p.proargnames, p.proargmodes) WITH ORDINALITY AS o (name, mode, place)
+              WHERE o.mode = 't')
+       WHEN r.typtype = 'c' THEN
+            (SELECT array_agg(quote_ident(a.attname) ORDER BY a.attnum) FROM pg_attribute a
+              WHERE a.attrelid = r.typrelid AND a.attnum > 0 AND NOT a.attisdropped)
+       END,
+       CASE WHEN p.proallargtypes IS NOT NULL THEN
+            (SELECT array_agg(format_type(o.type, NULL) ORDER BY o.place)
+               FROM unnest(p.proallargtypes, p.proargmodes) WITH ORDINALITY AS o (type, mode, place)
+              WHERE o.mode = 't')
+       WHEN r.typtype = 'c' THEN
+            (SELECT array_agg(format_type(a.atttypid, NULL) ORDER BY a.attnum) FROM pg_attribute a
+              WHERE a.attrelid = r.typrelid AND a.attnum > 0 AND NOT a.attisdropped)
+       ELSE ARRAY[format_type(p.prorettype, NULL)] END,
+       coalesce(obj_description(p.oid, 'pg_proc'), '')
+  FROM pg_proc p JOIN pg_type r ON r.oid = p.prorettype
+ WHERE p.pronamespace = 'pgmnemo'::regnamespace AND NOT starts_with(p.proname, '_')
+   AND p.proargnames[1] = 'tenant'
+   AND p.proargnames[p.pronargs] = 'caller'
+ ORDER BY p.proname
+"""
+COMPOSITES = """
+SELECT t.typname, array_agg(quote_ident(a.attname) ORDER BY a.attnum),
+       array_agg(format_type(a.atttypid, NULL) ORDER BY a.attnum)
+  FROM pg_type t JOIN pg_class c ON c.oid = t.typrelid AND c.relkind = 'c'
+  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+ WHERE t.typnamespace = 'pgmnemo'::regnamespace AND t.typname = 'lesson_input'
+ GROUP BY 1
+"""
+SETTINGS = "SELECT name FROM pgmnemo._setting_catalogue() WHERE name <> 'tenant_id' ORDER BY 1"
+OF_PGVECTOR = ("vector", "halfvec")
+
+Columns = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One function pgmnemo.<name>(tenant uuid, …, caller): `arguments` without the caller, `columns` that it
+    returns (of a single value one without a name). Names are quoted where SQL wants it.
+    """
+
+    name: str
+    writes: bool
+    many: bool
+    arguments: Columns
+    defaults: tuple[str | None, ...]
+    columns: Columns
+    comment: str
+
+
+def verbs(connection: Session) -> list[Verb]:
+    """Every verb of the connected database that names its tenant; pgvector lies in public there."""
+    connection.execute("SET search_path = pg_catalog, public, pg_temp")
+    rows = connection.execute(VERBS).fetchall()
+    return [_verb(*row) for row in rows]
+
+
+def _verb(
+    name: str, writes: bool, many: bool, names: list[str], types: list[str], defaults: list[str | None],
+    columns: list[str] | None, kinds: list[str], comment: str,
+) -> Verb:  # fmt: skip
+    given = tuple(zip(names, types, strict=True))
+    returned = tuple(zip(columns or [""], kinds, strict=True))
+    return Verb(name, writes, many, given, tuple(defaults), returned, comment)
+
+
+def composites(connection: Session) -> dict[str, Columns]:
+    """The composite types that a caller builds, with their attributes."""
+    return {
+        name: tuple(zip(names, types, strict=True))
+        for name, names, types in connection.execute(COMPOSITES).fetchall()
+    }
+
+
+def settings(connection: Session) -> list[str]:
+    """The extension's settings that a caller may set for a call; which tenant is none of them."""
+    return [row[0] for row in connection.execute(SETTINGS)]
+
+
+def passing(kind: str) -> str:
+    """The type in which a value of `kind` passes the router, which knows nothing of pgvector."""
+    base = kind.removesuffix("[]")
+    return kind.replace(base, "text") if base in OF_PGVECTOR else kind

@@ -1,0 +1,104 @@
+"""One router with three shards for the whole session, on files of this session's own.
+
+Where Debian's PL/Proxy is missing these tests skip; with PGMNEMO_REQUIRE_PLPROXY=1, as in CI, they fail.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+
+from runner.errors import DatabaseError
+from shards import local
+from shards.debian import router_home
+from shards.local import Local
+
+REQUIRED = "PGMNEMO_REQUIRE_PLPROXY"
+PROJECT = UUID(int=1)
+Connection = psycopg.Connection[Any]
+
+
+@dataclass
+class Site:
+    """A cluster that is up, and connections that end with the test."""
+
+    cluster: Local
+    open: ExitStack = field(default_factory=ExitStack)
+
+    @property
+    def router(self) -> Connection:
+        return self.connect("postgres")
+
+    def connect(self, user: str, server: str = "router") -> Connection:
+        """On the router; with the gate of provenance off."""
+        conninfo = {**self.cluster.conninfo(server), "user": user, "options": "-c pgmnemo.gate_strict=off"}
+        return self.open.enter_context(psycopg.connect(**conninfo, autocommit=True))
+
+    def tenant(self, shard: str | None = None, login: str = "alice") -> UUID:
+        """A new one, granted to `login`."""
+        tenant = uuid4()
+        with self.connect("postgres") as router:
+            router.execute("SELECT pgmnemo.create_login(%s)", (login,))
+            router.execute("SELECT pgmnemo.place_tenant(%s, %s)", (tenant, shard))
+            router.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, login))
+        return tenant
+
+    def rows(self, server: str, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """As the operator on one server."""
+        with self.connect("postgres", server) as session:
+            return session.execute(query.encode(), values or None).fetchall()
+
+
+def short_folder() -> Path:
+    """A folder that is not there yet, where a socket's path is short enough and anyone can go."""
+    return Path(tempfile.mkdtemp(prefix="pgmnemo-t", dir="/tmp")) / "c"
+
+
+@pytest.fixture(scope="session")
+def plproxy() -> None:
+    """PL/Proxy is on this machine; else skip, or fail where CI demands it."""
+    try:
+        router_home()
+    except DatabaseError as error:
+        if os.environ.get(REQUIRED) == "1":
+            pytest.fail(str(error))
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def shared(plproxy: None) -> Iterator[Local]:
+    """A cluster that no test may leave with a server down."""
+    folder = short_folder()
+    folder.parent.chmod(0o755)
+    try:
+        yield local.up(folder, 3, volatile=True)
+    finally:
+        local.down(folder)
+        folder.parent.rmdir()
+
+
+@pytest.fixture
+def site(shared: Local) -> Iterator[Site]:
+    found = Site(shared)
+    with found.open:
+        yield found
+
+
+@pytest.fixture
+def store() -> Callable[..., str]:
+    """Store one lesson by the router; what became of it."""
+
+    def one(client: Connection, tenant: UUID, key: str, text: str = "The heron stands in the river.") -> str:
+        query = "SELECT pgmnemo.store(%s, %s, %s, %s)"
+        return str(client.execute(query, (tenant, PROJECT, key, text)).fetchall()[0][0])
+
+    return one

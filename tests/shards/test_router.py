@@ -1,0 +1,213 @@
+"""The router answers as one node would, sends each tenant to its shard, and shows nobody another's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+from psycopg import errors
+
+from shards.names import STRIDE
+from shards.verbs import verbs
+from tests.shards.conftest import PROJECT, Site
+
+Store = Callable[..., str]
+COUNTS = """
+SELECT (SELECT count(*) FROM directory.tenant t WHERE t.shard = s.name), s.number, s.name
+  FROM directory.shard s
+"""
+RECALL = "SELECT external_id FROM pgmnemo.recall(%s, query_text => %s) ORDER BY 1"
+
+
+def vector(*coordinates: float) -> list[float]:
+    return [*coordinates, *[0.0] * (1024 - len(coordinates))]
+
+
+def test_every_verb_with_a_tenant_has_a_function_of_the_same_name_and_arguments(site: Site) -> None:
+    known = {
+        verb.name: [name for name, _ in verb.arguments] for verb in verbs(site.connect("postgres", "shard1"))
+    }
+    assert {"store", "store_set", "recall", "explain", "forget", "link", "check", "repair"} <= known.keys()
+    routed = dict(
+        site.rows(
+            "router",
+            "SELECT p.proname, array(SELECT quote_ident(a) FROM unnest(p.proargnames[:p.pronargs]) AS a) "
+            "FROM pg_proc p "
+            "JOIN pg_language l ON l.oid = p.prolang WHERE p.pronamespace = 'pgmnemo'::regnamespace "
+            "AND l.lanname = 'plproxy' AND 'settings' = ANY (p.proargnames)",
+        )
+    )
+    staleness = {"recall": ["staleness"]}
+    assert routed == {name: [*names, "settings", *staleness.get(name, [])] for name, names in known.items()}
+
+
+def test_every_verb_works_through_the_router(site: Site, store: Store) -> None:
+    tenant, client = site.tenant(), site.connect("alice")
+    assert store(client, tenant, "a") == "inserted"
+    assert store(client, tenant, "a") == "unchanged"
+    numbers = "'" + str(vector(1, 2)).replace("[", "{").replace("]", "}") + "'::real[]"
+    client.execute(
+        f"SELECT pgmnemo.store('{tenant}', '{PROJECT}', 'b', 'An otter swims.', {numbers}, role => 'user', "
+        f"passages => ARRAY['An otter', 'swims'], "
+        f"passage_embeddings => ARRAY['{vector(1)}', '{vector(2, 3)}']::vector[], "
+        '"position" => 2)'
+    )
+    row = f"ROW('{PROJECT}', 'c', 'A carp', '{vector(3)}', NULL, NULL, 3, '{{}}'" + ", NULL" * 8 + ")"
+    done = client.execute(
+        f"SELECT external_id, outcome FROM pgmnemo.store_set(%s, ARRAY[{row}::pgmnemo.lesson_input])",
+        (tenant,),
+    )
+    assert done.fetchall() == [("c", "inserted")]
+    told = {
+        "recall": f"{numbers}, query_text => 'otter'",
+        "explain": f"'{PROJECT}', 'b', query_text => 'otter'",
+        "list_lessons": "",
+        "list_passages": "",
+        "list_postings": "",
+        "link": f"'{PROJECT}', 'a', 'b', 'follows'",
+        "list_edges": "",
+        "unlink": f"'{PROJECT}', 'a', 'b', 'follows'",
+        "compact": "",
+        "index": "",
+        "repair": "",
+        "forget": f"'{PROJECT}', 'a', true",
+    }
+    for verb, arguments in told.items():
+        comma = ", " if arguments else ""
+        assert client.execute(f"SELECT * FROM pgmnemo.{verb}('{tenant}'{comma}{arguments})").fetchall(), verb
+    assert client.execute("SELECT * FROM pgmnemo.check(%s)", (tenant,)).fetchall() == []
+    number = client.execute(
+        "SELECT lesson_id FROM pgmnemo.recall(%s, query_text => 'carp')", (tenant,)
+    ).fetchall()[0][0]
+    assert client.execute("SELECT pgmnemo.store_passages(%s, %s, '{carp}')", (tenant, number)).fetchall() == [
+        (True,)
+    ]
+    assert client.execute("SELECT pgmnemo.forget_all(%s)", (tenant,)).fetchall() == [(2,)]
+
+
+def test_the_answer_is_that_of_the_shard_to_the_last_bit(site: Site, store: Store) -> None:
+    tenant, client = site.tenant("shard2"), site.connect("alice")
+    for n in range(20):
+        store(client, tenant, f"k{n}", f"The heron number {n} stands in the river of {n * n} stones.")
+    query = (
+        "SELECT * FROM pgmnemo.recall(%s, query_text => 'which heron has 9 stones', as_of => '2026-01-01')"
+    )
+    assert client.execute(query, (tenant,)).fetchall() == (
+        site.connect("alice", "shard2").execute(query, (tenant,)).fetchall()
+    )
+
+
+def test_a_new_tenant_goes_where_the_fewest_are_and_ids_are_of_the_shard(site: Site, store: Store) -> None:
+    client = site.connect("alice")
+    tenants = []
+    while True:
+        least = min(site.rows("router", COUNTS))
+        tenants.append(site.tenant())
+        ((taken,),) = site.rows(
+            "router", "SELECT shard FROM directory.tenant WHERE tenant_id = %s", tenants[-1]
+        )
+        assert taken == least[2]
+        counts = {row[0] for row in site.rows("router", COUNTS)}
+        if len(counts) == 1 and len(tenants) >= 3:
+            break
+    for tenant in tenants:
+        store(client, tenant, "only")
+    shards = site.rows("router", "SELECT shard FROM directory.tenant WHERE tenant_id = ANY (%s)", tenants)
+    assert {name for (name,) in shards} == {"shard1", "shard2", "shard3"}
+    for number, name in enumerate(("shard1", "shard2", "shard3")):
+        ids = [
+            row[0]
+            for row in site.rows(name, "SELECT id FROM pgmnemo.lesson WHERE tenant_id = ANY (%s)", tenants)
+        ]
+        assert ids
+        assert all(number * STRIDE < lesson <= (number + 1) * STRIDE for lesson in ids)
+
+
+def test_settings_of_the_caller_go_along_and_end_with_the_call(site: Site, store: Store) -> None:
+    tenant, client = site.tenant(), site.connect("alice")
+    store(client, tenant, "free")
+    client.execute("SET pgmnemo.gate_strict = enforce")
+    with pytest.raises(psycopg.Error, match="commit_sha"):
+        store(client, tenant, "refused")
+    client.execute("SET pgmnemo.gate_strict = off")
+    assert store(client, tenant, "free again") == "inserted"
+    client.execute("SET pgmnemo.pool_depth = 'many'")
+    with pytest.raises(psycopg.Error, match="pool_depth"):
+        client.execute(RECALL, (tenant, "heron"))
+    client.execute("RESET pgmnemo.pool_depth")
+    assert client.execute(RECALL, (tenant, "heron")).fetchall() == [("free",), ("free again",)]
+
+
+def test_a_role_that_is_set_is_the_one_that_calls(site: Site, store: Store) -> None:
+    tenant = site.tenant(login="alice")
+    operator = site.router
+    store(site.connect("alice"), tenant, "hers")
+    operator.execute("SELECT pgmnemo.create_login('bob')")
+    operator.execute("SET ROLE bob")
+    with pytest.raises(errors.InsufficientPrivilege, match="role bob has no grant"):
+        operator.execute(RECALL, (tenant, "heron"))
+    operator.execute("SET ROLE alice")
+    assert operator.execute(RECALL, (tenant, "heron")).fetchall() == [("hers",)]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_tenant_of_others_and_one_that_is_not_are_refused_alike(site: Site, known: bool) -> None:
+    tenant = site.tenant("shard1") if known else uuid4()
+    site.tenant(login="bob")
+    with pytest.raises(errors.InsufficientPrivilege) as caught:
+        site.connect("bob").execute(RECALL, (tenant, "heron"))
+    told = str(caught.value).replace(str(tenant), "T")
+    assert "role bob has no grant for tenant 'T'" in told
+    assert "shard" not in told.partition("CONTEXT")[0]
+
+
+def test_the_directory_and_the_operators_verbs_are_the_operators(site: Site) -> None:
+    site.tenant(login="bob")
+    client = site.connect("bob")
+    for statement in (
+        "TABLE directory.tenant",
+        "TABLE directory.shard",
+        "SELECT pgmnemo.list_shards()",
+        "SELECT pgmnemo.list_grants()",
+        "SELECT pgmnemo.create_login('eve')",
+        f"SELECT pgmnemo.grant_tenant('{UUID(int=7)}', 'bob')",
+        f"SELECT pgmnemo.revoke_tenant('{UUID(int=7)}', 'bob')",
+        f"SELECT pgmnemo.place_tenant('{UUID(int=7)}')",
+        "SELECT pgmnemo.share_vector_index()",
+        "SELECT pgmnemo._beat('host=elsewhere')",
+        "SELECT pgmnemo._room('host=elsewhere')",
+        "SELECT plproxy.get_cluster_partitions('shards')",
+        "CREATE FUNCTION pg_temp.f() RETURNS int LANGUAGE plproxy AS 'CONNECT ''host=x''; SELECT 1;'",
+    ):
+        with pytest.raises(errors.InsufficientPrivilege):
+            client.execute(statement.encode())
+
+
+def test_the_operators_verbs_ask_every_shard(site: Site) -> None:
+    tenants = {site.tenant(name) for name in ("shard1", "shard2", "shard3")}
+    operator = site.router
+    listed = operator.execute("SELECT shard, version FROM pgmnemo.list_shards()").fetchall()
+    assert [name for name, _ in listed] == ["shard1", "shard2", "shard3"]
+    assert len({version for _, version in listed}) == 1
+    assert tenants <= {row[0] for row in operator.execute("SELECT tenant_id FROM pgmnemo.list_grants()")}
+    assert operator.execute("SELECT * FROM pgmnemo.suspend_vector_index()").fetchall() == [(True,)] * 3
+    assert len(operator.execute("SELECT * FROM pgmnemo.build_vector_index()").fetchall()) == 3
+
+
+def test_staging_says_what_to_use_instead(site: Site) -> None:
+    site.tenant()
+    with pytest.raises(errors.FeatureNotSupported, match="store_set"):
+        site.connect("alice").execute("SELECT pgmnemo.open_staging()")
+
+
+def test_a_directory_that_names_no_shard_says_so(site: Site) -> None:
+    tenant, operator = site.tenant(), site.router
+    with operator.transaction(force_rollback=True):
+        operator.execute("DELETE FROM directory.tenant")
+        operator.execute("DELETE FROM directory.shard")
+        with pytest.raises(errors.UndefinedObject, match="names no shard"), operator.transaction():
+            operator.execute(RECALL, (tenant, "heron"))
+        with pytest.raises(errors.UndefinedObject, match="names no shard"), operator.transaction():
+            operator.execute("SELECT pgmnemo.grant_tenant(%s, 'alice')", (uuid4(),))
