@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -106,10 +106,16 @@ def _measured(work: Work, name: str, material: Material, raw: RawWriter, timings
         return arm_of(name, work.request, work.sql, system, loaded)
 
 
-def remarked(arms: Sequence[Arm], rows: Sequence[Retrieval], depth: int) -> tuple[Arm, ...]:
-    """The arms, and of each system how many of its answers fell short of what there is to be found."""
-    asked = Counter(row.arm for row in rows)
-    short = Counter(row.arm for row in rows if len(row.ranking) < min(depth, row.size))
+def remarked(
+    arms: Sequence[Arm], rows: Sequence[Retrieval], depth: int, joined: Collection[str] = ()
+) -> tuple[Arm, ...]:
+    """The arms, and of each system how many of its answers fell short of what there is to be found.
+
+    In a scope of `joined`, copies of one lesson are one hit: how many were answered cannot be seen there.
+    """
+    whole = [row for row in rows if row.scope not in joined]
+    asked = Counter(row.arm for row in whole)
+    short = Counter(row.arm for row in whole if len(row.ranking) < min(depth, row.size))
     return tuple(
         replace(arm, remarks=(_short(short[arm.name], asked[arm.name]),))
         if arm.role == "system" and short[arm.name] else arm

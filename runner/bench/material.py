@@ -54,7 +54,7 @@ class CorpusLessons(Lessons):
         self._numbers[order] = np.arange(len(segments))
         basis = uuid5(NAMESPACE, label)
         self._names = {name: str(uuid5(basis, name)) for name in dict.fromkeys(s.project for s in segments)}
-        self.segments: list[Segment] = [segments[position] for position in order]  # by number
+        self.ids = [segments[position].id for position in order]  # by number
         self.links = [
             Link(self._names[edge.project], opaque(edge.source), opaque(edge.target), edge.kind, edge.weight,
                  edge.valid_from, edge.valid_to)
@@ -74,7 +74,8 @@ class CorpusLessons(Lessons):
 
     @cached_property
     def _by_names(self) -> dict[tuple[str, str], int]:
-        return {(self._names[s.project], s.external_id): number for number, s in enumerate(self.segments)}
+        names = ((self._names[s.project], s.external_id) for s in self._corpus.segments)
+        return {name: int(number) for name, number in zip(names, self._numbers, strict=True)}
 
     def number(self, project: str, external_id: str) -> int:
         return self._by_names[project, external_id]
@@ -116,6 +117,12 @@ class Material:
     asked: tuple[Asked, ...]
     lessons: CorpusLessons
 
+    @property
+    def joined(self) -> tuple[str, ...]:
+        """The scopes over which one id may stand in several projects."""
+        several = len(set(self.lessons.ids)) < len(self.lessons.ids)
+        return tuple(scope.name for scope in self.corpus.scopes if scope.pooled and several)
+
     def queries(self, asked: Sequence[Asked], scope: SearchScope) -> list[Query]:
         """The questions as systems see them in a scope."""
         return [self._query(one, scope) for one in asked]
@@ -136,6 +143,12 @@ class Material:
         return f"{scope.name} {self.corpus.questions[query.number].key}"
 
     def hits(self, matches: Sequence[Match]) -> Iterator[Hit]:
-        """Matches under the corpus's own ids."""
+        """Matches under the corpus's own ids.
+
+        Over a pool one id may stand in several projects: its copies are one hit, at the place of the first.
+        """
+        seen: set[str] = set()
         for match in matches:
-            yield Hit(self.lessons.segments[match.number].id, match.score, match.components)
+            if (identifier := self.lessons.ids[match.number]) not in seen:
+                seen.add(identifier)
+                yield Hit(identifier, match.score, match.components)

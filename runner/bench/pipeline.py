@@ -75,7 +75,8 @@ def run(
                     stack.close()  # each system is alone on the machine
                     measure_beside(work, material, raw, timings)
             rows = list(read_raw(folder.path / RAW))
-            work.note(arms=remarked(work.run.arms, rows, work.run.edition.retrieval.depth))
+            depth = work.run.edition.retrieval.depth
+            work.note(arms=remarked(work.run.arms, rows, depth, material.joined))
             for name in silent(work.run.arms, rows):
                 progress.say(f"{name}: every answer was empty")
             with work.watch.stage("score"):

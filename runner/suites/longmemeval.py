@@ -2,15 +2,19 @@
 
 Empty turns are dropped, and neither ids nor `has_answer` are indexed. The same session stands in many
 haystacks, often under another date: a segment is a (haystack, id) pair, and `id` is the corpus's session id.
+At turn level it is `<session>:<place>`, and the turns that the corpus marks with `has_answer` are the gold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from runner.errors import CorpusError
 from runner.records import Corpus, Evidence, Json, Passage, Question, SearchScope, Segment
 from runner.suites.dates import slashed
+from runner.suites.order import positions, speaker
 from runner.suites.reading import Source
 from runner.suites.schema import distinct, each, one_of, take, typed
 from runner.suites.shape import counted
@@ -22,22 +26,49 @@ TYPES = (
     "single-session-user", "multi-session", "single-session-preference",
     "temporal-reasoning", "knowledge-update", "single-session-assistant",
 )  # fmt: skip
-ASSISTANT = "assistant"
+ASSISTANT, TURN = "assistant", "turn"
 ABSTENTION = "_abs"  # in the key of a question that its haystack cannot answer
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A turn, its place in the session from 1 on, and whether the corpus marks it as evidence."""
+
+    place: int
+    turn: Turn
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """One session of a haystack under the id that its lessons bear."""
+
+    id: str
+    date: str
+    time: datetime
+    turns: tuple[Said, ...]
+
+    @property
+    def words(self) -> tuple[Turn, ...]:
+        """What is said, without marks."""
+        return tuple(said.turn for said in self.turns)
 
 
 def read(source: Source, level: str, write: Write) -> Corpus:
     """The corpus, read item by item; CorpusError names the item that is wrong, or the oracle file."""
     segments: list[Segment] = []
     questions: list[Question] = []
-    texts = Texts(write)
+    texts, foreign = Texts(write), False
     for at, item in enumerate(source.items()):
         key = take(item, "question_id", str, f"item {at} of {source.path}")
-        haystack = list(_haystack(item, key, texts))
-        segments += haystack
-        questions.append(_question(item, key, {segment.id for segment in haystack}))
+        haystack = list(_haystack(item, key))
+        evidence = each(item, "answer_session_ids", str, key)
+        foreign = foreign or any(chat.id not in evidence for chat in haystack)
+        segments += _segments(key, haystack, level == TURN, texts)
+        questions.append(_question(item, key, _cited(evidence, haystack, level == TURN)))
     distinct((question.key for question in questions), f"in {source.path} the question_id")
-    _refuse_oracle(source, segments, questions)
+    if not foreign:
+        raise _oracle(source)
     return Corpus(
         suite="longmemeval",
         path=str(source.path),
@@ -71,7 +102,7 @@ def is_abstention(key: str) -> bool:
     return ABSTENTION in key
 
 
-def _haystack(item: Json, key: str, texts: Texts) -> Iterator[Segment]:
+def _haystack(item: Json, key: str) -> Iterator[Chat]:
     """The sessions of one haystack, in its order.
 
     An id that stands there twice with the same turns is one session, under its first date (so in all
@@ -79,19 +110,43 @@ def _haystack(item: Json, key: str, texts: Texts) -> Iterator[Segment]:
     """
     seen: dict[str, list[tuple[Turn, ...]]] = {}
     for identifier, date, turns in _sessions(item, key):
-        said = tuple(_turns(turns, f"session {identifier!r} of {key}"))
+        where = f"session {identifier!r} of {key}"
+        chat = Chat(identifier, date, slashed(date, where), tuple(_turns(turns, where)))
         before = seen.setdefault(identifier, [])
-        if said in before:
+        if chat.words in before:
             continue
-        before.append(said)
-        written = texts.written(Session(date, said, chat=True))
-        yield Segment(
-            project=key,
-            id=identifier if len(before) == 1 else f"{identifier}#{len(before)}",
-            text=written.text,
-            occurred_at=slashed(date, f"session {identifier!r} of {key}"),
-            passages=written.passages,
-        )
+        before.append(chat.words)
+        yield chat if len(before) == 1 else replace(chat, id=f"{identifier}#{len(before)}")
+
+
+def _segments(key: str, haystack: Sequence[Chat], turns: bool, texts: Texts) -> Iterator[Segment]:
+    """A lesson for each session, or for each turn."""
+    orders = positions((len(chat.turns) for chat in haystack), turns)
+    for chat, order in zip(haystack, orders, strict=True):
+        parts = [(said,) for said in chat.turns] if turns else [chat.turns]
+        for part, position in zip(parts, order, strict=True):
+            written = texts.written(Session(chat.date, tuple(said.turn for said in part), chat=True))
+            yield Segment(
+                project=key,
+                id=f"{chat.id}:{part[0].place}" if turns else chat.id,
+                text=written.text,
+                occurred_at=chat.time,
+                role=speaker(part[0].turn) if turns else None,
+                passages=written.passages,
+                position=position,
+            )
+
+
+def _cited(evidence: Sequence[str], haystack: Sequence[Chat], turns: bool) -> Iterator[Evidence]:
+    """The sessions that bear an answer out; at turn level the marked turns.
+
+    Where no turn is marked the sessions are cited still, and resolve to nothing.
+    """
+    there = {chat.id for chat in haystack}
+    marked = [f"{chat.id}:{said.place}" for chat in haystack for said in chat.turns if said.marked]
+    if turns and marked:
+        return (Evidence(one, one) for one in marked)
+    return (Evidence(one, one if one in there and not turns else None) for one in dict.fromkeys(evidence))
 
 
 def _sessions(item: Json, key: str) -> Iterator[tuple[str, str, list[Json]]]:
@@ -106,41 +161,39 @@ def _sessions(item: Json, key: str) -> Iterator[tuple[str, str, list[Json]]]:
     return zip(identifiers, dates, sessions, strict=True)
 
 
-def _turns(turns: list[Json], where: str) -> Iterator[Turn]:
+def _turns(turns: list[Json], where: str) -> Iterator[Said]:
     for at, turn in enumerate(turns):
         place = f"turn {at} of {where}"
         turn = typed(turn, dict, place)
         role, content = take(turn, "role", str, place), take(turn, "content", str, place)
         if content.strip():
-            yield Turn(role, content, person=role != ASSISTANT)
+            said = Turn(role, content, person=role != ASSISTANT)
+            yield Said(at + 1, said, turn.get("has_answer") is True)
 
 
-def _question(item: Json, key: str, segments: set[str]) -> Question:
-    cited = dict.fromkeys(each(item, "answer_session_ids", str, key))
+def _question(item: Json, key: str, evidence: Iterable[Evidence]) -> Question:
     return Question(
         key=key,
         project=key,
         text=take(item, "question", str, key).replace("\0", ""),
         type=one_of(take(item, "question_type", str, key), TYPES, f"'question_type' of {key}"),
-        evidence=tuple(Evidence(one, one if one in segments else None) for one in cited),
+        evidence=tuple(evidence),
         as_of=slashed(take(item, "question_date", str, key), f"question {key}"),
     )
 
 
-def _refuse_oracle(source: Source, segments: list[Segment], questions: list[Question]) -> None:
+def _oracle(source: Source) -> CorpusError:
     """Retrieval from haystacks of nothing but evidence gives near-perfect figures that mean nothing."""
-    gold = {(question.project, one) for question in questions for one in question.gold}
-    if all((segment.project, segment.id) in gold for segment in segments):
-        raise CorpusError(
-            f"{source.path} holds only evidence sessions, as the LongMemEval oracle file does, so that any "
-            "ranking would score well on it; name longmemeval_s_cleaned.json"
-        )
+    return CorpusError(
+        f"{source.path} holds only evidence sessions, as the LongMemEval oracle file does, so that any "
+        "ranking would score well on it; name longmemeval_s_cleaned.json"
+    )
 
 
 LONGMEMEVAL = Suite(
     name="longmemeval",
     title="LongMemEval-S",
-    levels=("session",),
+    levels=("session", TURN),
     types=TYPES,
     read=read,
     other_files=("longmemeval_s_dev246.json",),

@@ -93,7 +93,7 @@ class Collector:
                     f"{self._task.questions[row][1].project}, so nothing can be tuned by it; report it "
                     "as the extension's fault"
                 )
-            places = [columns[self._material.lessons.segments[match.number].id] for match in answer.matches]
+            places = [columns[self._material.lessons.ids[match.number]] for match in answer.matches]
             score[row, places] = [match.score for match in answer.matches]
             graph[row, places] = [match.components[at] or 0.0 for match in answer.matches]
         return {"score": score, "graph": graph}

@@ -5,16 +5,20 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from runner.bench.material import CorpusLessons, Material
 from runner.editions import current
-from runner.errors import CorpusError
-from runner.records import Corpus, Passage
+from runner.errors import CorpusError, UsageError
+from runner.records import Corpus, Hit, Passage, SearchScope
+from runner.runs.choice import Choice
 from runner.suites import SUITES
+from runner.systems.system import Match
 
 LONGMEMEVAL = SUITES["longmemeval"]
 Item = dict[str, Any]
@@ -168,3 +172,90 @@ def test_loading_keeps_no_more_memory_than_the_texts_need(longmemeval_path: Path
         [sys.executable, "-c", program, str(longmemeval_path)], cwd=root, capture_output=True, check=True
     )
     assert int(done.stdout) < 600 << 20
+
+
+# At turn level
+
+
+def turned(write: Write, *items: Item) -> Corpus:
+    return LONGMEMEVAL.load(write(list(items)), "turn")
+
+
+def test_at_turn_level_a_lesson_is_a_turn_with_its_date_role_and_position(write: Write, item: Item) -> None:
+    item["haystack_sessions"][0] += [
+        {"role": "assistant", "content": " "},
+        {"role": "assistant", "content": "Noted."},
+    ]
+    corpus = turned(write, item)
+    assert [(one.id, one.text, one.role, one.position) for one in corpus.segments] == [
+        ("answer_1:1", "[2023/05/20 (Sat) 10:44]\nuser: I drink tea.", "user", 1),
+        ("answer_1:3", "[2023/05/20 (Sat) 10:44]\nassistant: Noted.", "assistant", 2),
+        ("other:1", "[2023/05/21 (Sun) 08:00]\nuser: Rain?", "user", 4),
+    ]
+    assert [len(one.passages) for one in corpus.segments] == [1, 1, 1]
+
+
+def test_at_turn_level_marked_turns_are_the_gold(write: Write, item: Item) -> None:
+    item["haystack_sessions"][0] += [{"role": "user", "content": "And milk.", "has_answer": False}]
+    (question,) = turned(write, item).questions
+    assert question.gold == ("answer_1:1",)
+
+
+def test_a_question_without_a_marked_turn_is_scored_and_has_no_gold(write: Write, item: Item) -> None:
+    del item["haystack_sessions"][0][0]["has_answer"]
+    corpus = turned(write, item)
+    (question,) = corpus.questions
+    assert question.scored
+    assert not question.gold
+    assert (corpus.shape["scored"], corpus.shape["answerable"]) == (1, 0)
+
+
+def test_no_mark_reaches_a_text(write: Write, item: Item) -> None:
+    assert not any("has_answer" in one.text or "answer_" in one.text for one in turned(write, item).segments)
+
+
+def test_haystacks_of_nothing_but_evidence_are_refused_at_turn_level_too(write: Write, item: Item) -> None:
+    item["haystack_sessions"][0] += [{"role": "user", "content": "And milk."}]
+    for key in ("haystack_session_ids", "haystack_dates", "haystack_sessions"):
+        item[key] = item[key][:1]
+    with pytest.raises(CorpusError, match="holds only evidence sessions"):
+        turned(write, item)
+
+
+def test_the_development_split_has_13_questions_without_a_marked_turn(longmemeval_path: Path) -> None:
+    corpus = LONGMEMEVAL.load(longmemeval_path, "turn")
+    unmarked = [question.key for question in corpus.questions if not question.gold]
+    assert len(unmarked) == 13
+    assert all("_abs" in key for key in unmarked)
+    assert (corpus.shape["scored"], corpus.shape["answerable"]) == (246, 233)
+    assert len({one for question in corpus.questions for one in question.gold}) > 400
+    assert {segment.role for segment in corpus.segments} == {"user", "assistant"}
+
+
+# The pool of all haystacks
+
+
+def test_the_pool_is_a_scope_that_can_be_asked_for(write: Write, item: Item) -> None:
+    path = write([item])
+    choice = Choice(suite="longmemeval", level="session", scopes=("pool", "haystack"))
+    corpus = LONGMEMEVAL.chosen(path, choice, current())
+    assert [(scope.name, scope.pooled) for scope in corpus.scopes] == [("haystack", False), ("pool", True)]
+    assert LONGMEMEVAL.load(path).scopes == (SearchScope("haystack"),)
+    alone = LONGMEMEVAL.chosen(path, replace(choice, scopes=("pool",)), current())
+    assert [scope.name for scope in alone.scopes] == ["pool"]
+
+
+def test_an_unknown_scope_lists_the_known_ones(write: Write, item: Item) -> None:
+    choice = Choice(suite="longmemeval", level="session", scopes=("city",))
+    with pytest.raises(UsageError, match="longmemeval has no scope 'city'; choose from: haystack, pool"):
+        LONGMEMEVAL.chosen(write([item]), choice, current())
+
+
+def test_copies_of_a_session_are_one_hit_at_the_place_of_the_first(write: Write, item: Item) -> None:
+    corpus = LONGMEMEVAL.load(write([item, {**item, "question_id": "q2"}]))
+    lessons = CorpusLessons(corpus, None)
+    material = Material(corpus, None, (), lessons)
+    numbers = [number for number, one in enumerate(lessons.ids) if one == "other"]
+    first = next(number for number, one in enumerate(lessons.ids) if one == "answer_1")
+    matches = [Match(numbers[1], 3.0), Match(first, 2.0), Match(numbers[0], 1.0)]
+    assert list(material.hits(matches)) == [Hit("other", 3.0), Hit("answer_1", 2.0)]
