@@ -5,7 +5,8 @@ Times are timezone-aware UTC. Ids are strings. Nothing here imports another modu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -56,6 +57,14 @@ class Segment:
         LongMemEval's gold ids begin with `answer_`, so a tie broken by the id itself would leak the label.
         """
         return opaque(self.id)
+
+
+class Shelved(Sequence[Segment], ABC):
+    """Segments that do not lie in memory: each is made whole when it is asked for."""
+
+    @abstractmethod
+    def heads(self) -> Iterator[Segment]:
+        """Every segment without its text and passages, which is quicker to have."""
 
 
 def opaque(identifier: str) -> str:
@@ -134,14 +143,14 @@ class View:
 class Corpus:
     """A loaded corpus. `sha256` is of the unpacked bytes of `path`, of a folder that of its list.
 
-    A gate checks the counts in `shape`.
+    A gate checks the counts in `shape`. Who needs neither text nor passages of the segments asks for `heads`.
     """
 
     suite: str
     path: str
     sha256: str
     granularity: str
-    segments: tuple[Segment, ...]
+    segments: Sequence[Segment]
     questions: tuple[Question, ...]
     scopes: tuple[SearchScope, ...]
     edges: tuple[Edge, ...] = ()
@@ -151,10 +160,15 @@ class Corpus:
     files: Mapping[str, str] = field(default_factory=dict)  # of a folder: SHA-256 of each file, by its name
     title: str = ""  # its own name, where it is another than its suite's
 
+    @property
+    def heads(self) -> Iterable[Segment]:
+        """The segments, perhaps without their texts and passages."""
+        return self.segments.heads() if isinstance(self.segments, Shelved) else self.segments
+
     def project_sizes(self) -> dict[str, int]:
         """Number of segments in each project, in corpus order."""
         sizes: dict[str, int] = {}
-        for segment in self.segments:
+        for segment in self.heads:
             sizes[segment.project] = sizes.get(segment.project, 0) + 1
         return sizes
 

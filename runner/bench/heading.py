@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from datetime import datetime
+from hashlib import blake2b
 from pathlib import Path
 
 from runner.bench.request import Request
@@ -69,19 +70,23 @@ def _corpus(request: Request, corpus: Corpus) -> CorpusPins:
 def _passages(request: Request, corpus: Corpus) -> PassageCounts | None:
     if not (request.ours and request.engine.passages):
         return None
-    texts = [passage.embedded for segment in corpus.segments for passage in segment.passages]
-    return PassageCounts(len(texts), len(set(texts)))
+    count, distinct = 0, set[bytes]()  # digests, for the texts need not lie in memory
+    for segment in corpus.segments:
+        count += len(segment.passages)
+        texts = (passage.embedded.encode(errors="surrogatepass") for passage in segment.passages)
+        distinct.update(blake2b(text, digest_size=16).digest() for text in texts)
+    return PassageCounts(count, len(distinct))
 
 
 def _components(request: Request, corpus: Corpus) -> dict[str, str]:
     """Which parts of pgmnemo's score have something to act on in this corpus, in this mode."""
     if not request.ours:
         return {}
-    segments, mode = corpus.segments, request.recall_mode
+    mode = request.recall_mode
     no_vector = "keyword mode" if mode == "keyword" else ""
     no_words = "vector mode" if mode == "vector" else ""
-    no_passage = "" if any(s.passages for s in segments) else "the corpus has no passages"
-    no_times = "no times" if len({s.occurred_at for s in segments}) < 2 else ""
+    no_passage = "" if any(s.passages for s in corpus.segments) else "the corpus has no passages"
+    no_times = "no times" if len({s.occurred_at for s in corpus.heads}) < 2 else ""
     idle = {
         "cosine": no_vector,
         "bm25": no_words,
@@ -92,7 +97,7 @@ def _components(request: Request, corpus: Corpus) -> dict[str, str]:
         "context": "" if _companions(corpus) else "no two lessons of a project have one time",
         "neighbours": _no_neighbours(corpus),
         "recency": no_times,
-        "importance": "every importance is the same" if len({s.importance for s in segments}) < 2 else "",
+        "importance": "every importance is the same" if len({s.importance for s in corpus.heads}) < 2 else "",
         "graph": "" if corpus.edges else "the corpus has no edges",
     }
     return {
@@ -102,13 +107,13 @@ def _components(request: Request, corpus: Corpus) -> dict[str, str]:
 
 def _companions(corpus: Corpus) -> bool:
     """Whether any two segments of one project occurred at one time."""
-    times = [(s.project, s.occurred_at) for s in corpus.segments if s.occurred_at is not None]
+    times = [(s.project, s.occurred_at) for s in corpus.heads if s.occurred_at is not None]
     return len(set(times)) < len(times)
 
 
 def _no_neighbours(corpus: Corpus) -> str:
     """Why no segment has one at the next position of its project; empty where any has."""
-    places = {(s.project, s.position) for s in corpus.segments if s.position is not None}
+    places = {(s.project, s.position) for s in corpus.heads if s.position is not None}
     if not places:
         return "no positions"
     follow = any((project, position + 1) in places for project, position in places)

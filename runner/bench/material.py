@@ -47,14 +47,15 @@ class CorpusLessons(Lessons):
 
     def __init__(self, corpus: Corpus, vectors: Vectors | None, label: str = "") -> None:
         self._corpus, self._vectors = corpus, vectors
-        segments = corpus.segments
+        heads = [(one.external_id, one.project) for one in corpus.heads]
         self.pooled = any(scope.pooled for scope in corpus.scopes)
-        order = sorted(range(len(segments)), key=lambda i: (segments[i].external_id, segments[i].project))
-        self._numbers = np.empty(len(segments), dtype=np.int64)
-        self._numbers[order] = np.arange(len(segments))
+        order = sorted(range(len(heads)), key=heads.__getitem__)
+        self._numbers = np.empty(len(heads), dtype=np.int64)
+        self._numbers[order] = np.arange(len(heads))
         basis = uuid5(NAMESPACE, label)
-        self._names = {name: str(uuid5(basis, name)) for name in dict.fromkeys(s.project for s in segments)}
-        self.ids = [segments[position].id for position in order]  # by number
+        self._names = {name: str(uuid5(basis, name)) for name in dict.fromkeys(p for _, p in heads)}
+        ids = [one.id for one in corpus.heads]
+        self.ids = [ids[position] for position in order]  # by number
         self.links = [
             Link(self._names[edge.project], opaque(edge.source), opaque(edge.target), edge.kind, edge.weight,
                  edge.valid_from, edge.valid_to)
@@ -74,7 +75,7 @@ class CorpusLessons(Lessons):
 
     @cached_property
     def _by_names(self) -> dict[tuple[str, str], int]:
-        names = ((self._names[s.project], s.external_id) for s in self._corpus.segments)
+        names = ((self._names[s.project], s.external_id) for s in self._corpus.heads)
         return {name: int(number) for name, number in zip(names, self._numbers, strict=True)}
 
     def number(self, project: str, external_id: str) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
 from itertools import islice
 
 from runner.gates.facts import Facts
@@ -43,27 +44,33 @@ def _leaks(corpus: Corpus) -> Iterator[tuple[str, str]]:
     """(what leaked, where) for every leak."""
     keys = _keys(_ids(corpus))
     labels = [re.compile(label) for label in corpus.labels]
-    for text, place in _texts(corpus).items():
+    for text, place in _texts(corpus):
         leaked = _id(text, keys) or _label(text, labels)
         if leaked:
             yield leaked, place
 
 
-def _texts(corpus: Corpus) -> dict[str, str]:
-    """Each distinct text, and where it stands first."""
-    texts: dict[str, str] = {}
+def _texts(corpus: Corpus) -> Iterator[tuple[str, str]]:
+    """Each distinct text, and where it stands first; memory holds a digest of each."""
+    seen: set[bytes] = set()
+    for text, place in _every_text(corpus):
+        if (digest := blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()) not in seen:
+            seen.add(digest)
+            yield text, place
+
+
+def _every_text(corpus: Corpus) -> Iterator[tuple[str, str]]:
     for segment in corpus.segments:
         for text in (segment.text, segment.topic, segment.role):
             if text:
-                texts.setdefault(text, f"segment {segment.id} of {segment.project}")
+                yield text, f"segment {segment.id} of {segment.project}"
     for question in corpus.questions:
-        texts.setdefault(question.text, f"question {question.key}")
-    return texts
+        yield question.text, f"question {question.key}"
 
 
 def _ids(corpus: Corpus) -> set[str]:
     """Every id, project, question key and evidence id that no text would hold by chance."""
-    ids = {one for segment in corpus.segments for one in (segment.id, segment.project)}
+    ids = {one for segment in corpus.heads for one in (segment.id, segment.project)}
     ids |= {question.key for question in corpus.questions}
     ids |= {one.cited for question in corpus.questions for one in question.evidence}
     return {one for one in ids if _telling(one)}

@@ -32,7 +32,7 @@ def shape(facts: Facts) -> Finding:
 def count(corpus: Corpus) -> dict[str, int]:
     """The counts that the loader states, those that the records show put over them."""
     shown = {
-        "projects": len({segment.project for segment in corpus.segments}),
+        "projects": len({segment.project for segment in corpus.heads}),
         "segments": len(corpus.segments),
         "questions": len(corpus.questions),
         "scored": sum(question.scored for question in corpus.questions),

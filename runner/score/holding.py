@@ -19,7 +19,7 @@ class Holding:
         self.scopes = {one.name: one.pooled for one in corpus.scopes}
         self.questions = {question.key: question for question in corpus.questions}
         self.members: dict[str, set[str]] = {}
-        for segment in corpus.segments:
+        for segment in corpus.heads:
             self.members.setdefault(segment.project, set()).add(segment.id)
         self.everything = set().union(*self.members.values())
         self.missing: dict[tuple[str, str], int] = {}

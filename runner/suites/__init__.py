@@ -11,6 +11,7 @@ SUITES: Parts[Suite] = Parts(
         "locomo": "runner.suites.locomo:LOCOMO",
         "longmemeval": "runner.suites.longmemeval:LONGMEMEVAL",
         "sample": "runner.suites.sample:SAMPLE",
+        "longmemeval-m": "runner.suites.longmemeval:LONGMEMEVAL_M",
         "realtalk": "runner.suites.realtalk:REALTALK",
         "beam": "runner.suites.beam:BEAM",
         "beam-500k": "runner.suites.beam:BEAM_500K",

@@ -7,20 +7,23 @@ At turn level it is `<session>:<place>`, and the turns that the corpus marks wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
+from typing import Any
 
 from runner.errors import CorpusError
-from runner.records import Corpus, Evidence, Json, Passage, Question, SearchScope, Segment
+from runner.records import Corpus, Evidence, Json, Question, SearchScope, Segment
 from runner.suites.dates import slashed
 from runner.suites.order import positions, speaker
 from runner.suites.reading import Source
 from runner.suites.schema import distinct, each, one_of, take, typed
 from runner.suites.shape import counted
+from runner.suites.shelf import Keeper, Memory, Shelf
 from runner.suites.splits import PARITY
 from runner.suites.suite import Suite, Write
-from runner.texts import Session, Turn, Written
+from runner.texts import Session, Turn
 
 TYPES = (
     "single-session-user", "multi-session", "single-session-preference",
@@ -54,47 +57,32 @@ class Chat:
         return tuple(said.turn for said in self.turns)
 
 
-def read(source: Source, level: str, write: Write) -> Corpus:
-    """The corpus, read item by item; CorpusError names the item that is wrong, or the oracle file."""
-    segments: list[Segment] = []
+def read(name: str, keeper: Callable[[Write], Keeper], source: Source, level: str, write: Write) -> Corpus:
+    """The corpus, read item by item into a keeper; CorpusError names what is wrong, or the oracle file."""
+    kept, foreign = keeper(write), False
     questions: list[Question] = []
-    texts, foreign = Texts(write), False
     for at, item in enumerate(source.items()):
         key = take(item, "question_id", str, f"item {at} of {source.path}")
         haystack = list(_haystack(item, key))
         evidence = each(item, "answer_session_ids", str, key)
         foreign = foreign or any(chat.id not in evidence for chat in haystack)
-        segments += _segments(key, haystack, level == TURN, texts)
+        for head, session in _segments(key, haystack, level == TURN):
+            kept.add(head, session)
         questions.append(_question(item, key, _cited(evidence, haystack, level == TURN)))
     distinct((question.key for question in questions), f"in {source.path} the question_id")
     if not foreign:
         raise _oracle(source)
+    segments = kept.segments
     return Corpus(
-        suite="longmemeval",
+        suite=name,
         path=str(source.path),
         sha256=source.sha256(),
         granularity=level,
-        segments=tuple(segments),
+        segments=segments,
         questions=tuple(questions),
         scopes=(SearchScope("haystack"),),
         shape=counted(segments, questions, TYPES, abstention=sum(is_abstention(q.key) for q in questions)),
     )
-
-
-class Texts:
-    """Sessions as written; what is equal becomes one object, for one session stands in many haystacks."""
-
-    def __init__(self, write: Write) -> None:
-        self._write = write
-        self._texts: dict[str, str] = {}
-        self._passages: dict[tuple[Passage, ...], tuple[Passage, ...]] = {}
-
-    def written(self, session: Session) -> Written:
-        """The session's text and passages."""
-        new = self._write(session)
-        return Written(
-            self._texts.setdefault(new.text, new.text), self._passages.setdefault(new.passages, new.passages)
-        )
 
 
 def is_abstention(key: str) -> bool:
@@ -119,22 +107,21 @@ def _haystack(item: Json, key: str) -> Iterator[Chat]:
         yield chat if len(before) == 1 else replace(chat, id=f"{identifier}#{len(before)}")
 
 
-def _segments(key: str, haystack: Sequence[Chat], turns: bool, texts: Texts) -> Iterator[Segment]:
-    """A lesson for each session, or for each turn."""
+def _segments(key: str, haystack: Sequence[Chat], turns: bool) -> Iterator[tuple[Segment, Session]]:
+    """A lesson for each session, or for each turn, and what it is written from."""
     orders = positions((len(chat.turns) for chat in haystack), turns)
     for chat, order in zip(haystack, orders, strict=True):
         parts = [(said,) for said in chat.turns] if turns else [chat.turns]
         for part, position in zip(parts, order, strict=True):
-            written = texts.written(Session(chat.date, tuple(said.turn for said in part), chat=True))
-            yield Segment(
+            head = Segment(
                 project=key,
                 id=f"{chat.id}:{part[0].place}" if turns else chat.id,
-                text=written.text,
+                text="",
                 occurred_at=chat.time,
                 role=speaker(part[0].turn) if turns else None,
-                passages=written.passages,
                 position=position,
             )
+            yield head, Session(chat.date, tuple(said.turn for said in part), chat=True)
 
 
 def _cited(evidence: Sequence[str], haystack: Sequence[Chat], turns: bool) -> Iterator[Evidence]:
@@ -190,13 +177,18 @@ def _oracle(source: Source) -> CorpusError:
     )
 
 
-LONGMEMEVAL = Suite(
-    name="longmemeval",
-    title="LongMemEval-S",
-    levels=("session", TURN),
-    types=TYPES,
-    read=read,
-    other_files=("longmemeval_s_dev246.json",),
-    splits=PARITY,
-    more_scopes=(SearchScope("pool", pooled=True),),
-)
+def _suite(name: str, title: str, keeper: Callable[[Write], Keeper], **files: Any) -> Suite:
+    return Suite(
+        name=name,
+        title=title,
+        levels=("session", TURN),
+        types=TYPES,
+        read=partial(read, name, keeper),
+        splits=PARITY,
+        more_scopes=(SearchScope("pool", pooled=True),),
+        **files,
+    )
+
+
+LONGMEMEVAL = _suite("longmemeval", "LongMemEval-S", Memory, other_files=("longmemeval_s_dev246.json",))
+LONGMEMEVAL_M = _suite("longmemeval-m", "LongMemEval-M", Shelf, other_files=("longmemeval_m.json",))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from runner.records import Question, Segment
+from runner.records import Question, Segment, Shelved
 
 
 def counted(
@@ -15,11 +15,12 @@ def counted(
 
     `answerable` besides, where not every scored question has a gold segment: the others are not asked.
     """
+    heads = segments.heads() if isinstance(segments, Shelved) else segments
     scored = sum(question.scored for question in questions)
     answerable = sum(bool(question.gold) for question in questions)
     by_type = Counter(question.type for question in questions)
     return {
-        "projects": len({segment.project for segment in segments}),
+        "projects": len({segment.project for segment in heads}),
         "segments": len(segments),
         "questions": len(questions),
         "scored": scored,

@@ -199,7 +199,7 @@ def test_another_text_is_a_labelled_deviation(
     [scope] = (gate for gate in other.run.gates if gate.gate == "scope")
     assert (scope.status, f"text {TEXT}" in scope.found) == ("deviation", True)
     assert f"text {TEXT}" in " ".join(other.run.deviations)
-    assert f"deviation: scope: only the first 60 questions (--limit); text {TEXT}" in ended.out
+    assert f"deviation: scope: only 60 questions, spread evenly (--limit); text {TEXT}" in ended.out
     assert f"text {TEXT}" not in " ".join(full.run.deviations)
     assert full.run.corpus.sha256 == other.run.corpus.sha256
     assert full.content("raw_retrievals.jsonl") != other.content("raw_retrievals.jsonl")

@@ -51,7 +51,7 @@ def test_a_comparable_previous_run_stands_beside_with_its_own_label(results: Mak
         ({"protocol": {"version": "1.2.0"}}, "protocol 1.5.0 against 1.2.0"),
         ({"scopes": (SearchScope("conversation"),)}, "scopes conversation, pool against conversation"),
         ({"choice": {"mode": "vector"}}, "mode hybrid against vector"),
-        ({"choice": {"limit": 20}}, "questions asked all against the first 20"),
+        ({"choice": {"limit": 20}}, "questions asked all against 20, spread evenly"),
         ({"choice": {"text": "dated-without-captions"}}, "text full against dated-without-captions"),
         ({"choice": {"settings": {"ef_search": "200"}}}, "settings defaults against ef_search = 200"),
         (CHROMA, "system pgmnemo against chroma"),

@@ -100,7 +100,7 @@ CASES: list[tuple[str, dict[str, Any], Status, str]] = [
     ("embedder", {"run_embedder": identity(query_prefix="query: ")}, DEVIATION, "query_prefix"),
     ("embedder", {"run_embedder": identity(max_tokens=256)}, DEVIATION, "max_tokens 256 instead of 512"),
     ("embedder", {"run_embedder": identity(revision="sha256:0")}, DEVIATION, "revision"),
-    ("scope", {"choice_limit": 20}, DEVIATION, "first 20"),
+    ("scope", {"choice_limit": 20}, DEVIATION, "only 20 questions"),
     ("scope", {"choice_types": ("temporal",)}, DEVIATION, "temporal"),
     ("scope", {"choice_k": (1, 5, 10)}, DEVIATION, "20, 50"),
     ("scope", {"choice_mode": "keyword"}, DEVIATION, "mode keyword"),

@@ -102,9 +102,9 @@ def gold(evidence: Evidence) -> str:
 def ranked(evidence: Evidence) -> str:
     """Every ranked id exists in the scope that was searched: within a project its own, over a pool all."""
     own = given(evidence)
-    everything = {segment.id for segment in own.segments}
+    everything = {segment.id for segment in own.heads}
     projects: dict[str, set[str]] = {}
-    for segment in own.segments:
+    for segment in own.heads:
         projects.setdefault(segment.project, set()).add(segment.id)
     pooled = {scope.name: scope.pooled for scope in own.scopes}
     number = 0

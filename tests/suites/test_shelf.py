@@ -1,0 +1,138 @@
+"""LongMemEval-M: read like S, with lessons that lie in a file instead of memory."""
+
+from __future__ import annotations
+
+import gc
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner.bench.heading import _passages
+from runner.errors import CorpusError, OutputError
+from runner.gates.leak import _texts
+from runner.places import ROOT
+from runner.records import Shelved
+from runner.suites import SUITES, shelf
+from runner.suites.shelf import Shelf
+
+S, M = SUITES["longmemeval"], SUITES["longmemeval-m"]
+Item = dict[str, Any]
+Write = Callable[[Any], Path]
+
+
+@pytest.mark.parametrize("level", ["session", "turn"])
+def test_the_shelf_holds_what_memory_holds(write: Write, item: Item, level: str) -> None:
+    path = write([item, {**item, "question_id": "q2"}])
+    one, other = S.load(path, level), M.load(path, level)
+    assert isinstance(other.segments, Shelved)
+    assert tuple(other.segments) == one.segments
+    assert other.questions == one.questions
+    assert (other.shape, other.scopes, other.sha256) == (one.shape, one.scopes, one.sha256)
+
+
+def test_a_shelf_is_a_sequence(write: Write, item: Item) -> None:
+    segments = M.load(write([item])).segments
+    whole = list(segments)
+    assert len(segments) == 2
+    assert (segments[0], segments[-1], segments[0:1]) == (whole[0], whole[1], (whole[0],))
+    assert list(reversed(segments)) == whole[::-1]
+    with pytest.raises(IndexError):
+        segments[2]
+
+
+def test_heads_are_the_segments_without_text_and_passages(write: Write, item: Item) -> None:
+    corpus = M.load(write([item]))
+    heads = list(corpus.heads)
+    assert [(one.project, one.id, one.occurred_at) for one in heads] == [
+        (one.project, one.id, one.occurred_at) for one in corpus.segments
+    ]
+    assert not any(one.text or one.passages for one in heads)
+    assert corpus.project_sizes() == {"q1_abs": 2}
+
+
+def test_what_a_run_asks_of_texts_is_the_same_of_a_shelf(write: Write, item: Item) -> None:
+    path = write([item])
+    one, other = S.load(path), M.load(path)
+    assert list(_texts(one)) == list(_texts(other))
+    asked = type("R", (), {"ours": True, "engine": type("E", (), {"passages": True})})
+    assert _passages(asked, one) == _passages(asked, other)  # type: ignore[arg-type]
+
+
+def test_a_cut_file_is_one_sentence_that_says_where(write: Write, item: Item, tmp_path: Path) -> None:
+    whole = write([{**item, "question_id": f"q{n}"} for n in range(20)]).read_bytes()
+    path = tmp_path / "longmemeval_m_cleaned.json"
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(CorpusError, match=r"is cut off or is no JSON corpus .* after \d+ whole items\)"):
+        M.load(path)
+
+
+def test_the_oracle_file_is_refused_of_m_too(write: Write, item: Item) -> None:
+    for key in ("haystack_session_ids", "haystack_dates", "haystack_sessions"):
+        item[key] = item[key][:1]
+    with pytest.raises(CorpusError, match="holds only evidence sessions"):
+        M.load(write([item]))
+
+
+def test_the_files_go_with_the_shelf(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Any] = []
+    real = shelf.TemporaryFile
+
+    def noted(**options: Any) -> Any:
+        opened.append(real(**options))
+        return opened[-1]
+
+    monkeypatch.setattr(shelf, "TemporaryFile", noted)
+    held = Shelf(lambda session: pytest.fail("nothing is written"))
+    assert [file.closed for file in opened] == [False, False]
+    del held
+    gc.collect()
+    assert [file.closed for file in opened] == [True, True]
+
+
+def test_a_full_disk_is_one_sentence(write: Write, item: Item, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(**_: Any) -> Any:
+        return open("/dev/full", "r+b", buffering=0)
+
+    monkeypatch.setattr(shelf, "TemporaryFile", full)
+    with pytest.raises(OutputError, match="cannot hold the lessons of the corpus: "):
+        M.load(write([item]))
+
+
+PROGRAM = """
+import sys, psutil, pathlib
+from runner.suites import SUITES
+suite, before = SUITES[sys.argv[1]], psutil.Process().memory_info().rss
+corpus = suite.load(pathlib.Path(sys.argv[2]))
+assert len(corpus.segments) == 1200
+print(psutil.Process().memory_info().rss - before)
+"""
+
+
+def test_lessons_on_a_shelf_take_little_memory(tmp_path: Path, item: Item) -> None:
+    path = tmp_path / "large.json"
+    items = [_large(item, number) for number in range(12)]
+    path.write_text(json.dumps(items))
+    assert path.stat().st_size > 40e6
+    grown = {
+        name: int(subprocess.check_output([sys.executable, "-c", PROGRAM, name, str(path)], cwd=ROOT))
+        for name in ("longmemeval", "longmemeval-m")
+    }
+    assert grown["longmemeval-m"] < grown["longmemeval"] / 2
+
+
+def _large(item: Item, number: int) -> Item:
+    names = [f"s{number}_{at}" for at in range(100)]
+    sessions = [[{"role": "user", "content": f"{name} " + 4500 * "tea milk "}] for name in names]
+    return {
+        **item,
+        "question_id": f"q{number}",
+        "answer_session_ids": names[:1],
+        "haystack_session_ids": names,
+        "haystack_dates": ["2023/05/20 (Sat) 10:44"] * 100,
+        "haystack_sessions": sessions,
+    }
