@@ -11,6 +11,7 @@ from typing import NoReturn
 from cyclopts import CycloptsError, MissingArgumentError, UnknownCommandError, UnusedCliTokensError
 
 from runner.errors import RunnerError
+from runner.escaping import plain
 
 INTERRUPTED = 130
 
@@ -62,4 +63,4 @@ def _terminated(*_: object) -> NoReturn:
 
 def _tell(sentence: str, error: BaseException) -> None:
     """The sentence, and how to go on where the run left something to go on with."""
-    print("; ".join([sentence, *getattr(error, "__notes__", ())]), file=sys.stderr)
+    print(plain("; ".join([sentence, *getattr(error, "__notes__", ())])), file=sys.stderr)

@@ -1,16 +1,37 @@
-"""The terminal that tables are printed on."""
+"""The terminal that sentences and tables are printed on; what would steer it is written out."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
+
 from rich import box
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
+
+from runner.escaping import plain
+
+
+def say(*texts: object, error: bool = False, end: str = "\n") -> None:
+    """Print each text, of whomever it is, on a line of its own; on standard error if `error`."""
+    for text in texts:
+        print(plain(str(text)), end=end, file=sys.stderr if error else sys.stdout)
+
+
+class Plain(Console):
+    """A console whose own colours are the only sequences of a terminal that it sends."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments of a renderable, with every control character in a text written out."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=plain(segment.text))
 
 
 def console(width: int) -> Console:
     """Standard output, `width` columns wide where it is no terminal."""
-    out = Console(highlight=False, soft_wrap=False)
-    return out if out.is_terminal else Console(highlight=False, width=width)
+    out = Plain(highlight=False, soft_wrap=False)
+    return out if out.is_terminal else Plain(highlight=False, width=width)
 
 
 def grid(title: str) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -111,6 +112,8 @@ for cause, words in {
     "`--max-drop` that cannot be read": ["compare", SAMPLE, SAMPLE, "--max-drop", "MRR@50"],
     "`--max-drop` of an unknown metric": ["compare", SAMPLE, SAMPLE, "--max-drop", "x=0.1"],
     "`--max-drop` above 1": ["compare", SAMPLE, SAMPLE, "--max-drop", "MRR@50=2"],
+    "`compare` of a run with itself": ["compare", SAMPLE, SAMPLE],
+    "`gate` of a run against itself": ["gate", "--baseline", SAMPLE, SAMPLE],
     "`gate` of nothing": ["gate", "--baseline", "/nonsense", SAMPLE],
     "`cite` of nothing": ["cite", "/nonsense"],
     "`cite` of the sample": ["cite", SAMPLE],
@@ -207,7 +210,7 @@ def _(stage: Stage) -> list[Any]:
 
 @ending("`gate --legs` of a run without legs")
 def _(stage: Stage) -> list[Any]:
-    return ["gate", "--baseline", SAMPLE, SAMPLE, "--legs"]
+    return ["gate", "--baseline", SAMPLE.with_name("v0.3.0_20261121_minilm"), SAMPLE, "--legs"]
 
 
 @ending("`gate` of a blocked run")
@@ -282,6 +285,48 @@ def _(stage: Stage) -> list[Any]:
     return ["cite", place]
 
 
+@ending("`rescore` into another run")
+def _(stage: Stage) -> list[Any]:
+    return ["rescore", SAMPLE, "--output", stage.sample() / "anew"]
+
+
+@ending("`cite` of a run that does not verify")
+def _(stage: Stage) -> list[Any]:
+    return ["cite", stage.locomo()]
+
+
+@ending("`cite` of a run that was withdrawn")
+def _(stage: Stage) -> list[Any]:
+    place = stage.locomo("v0.2.1_20261121_minilm")
+    digest = sha256((place / "manifest.json").read_bytes()).hexdigest()
+    entry = f"## 2026-12-01 · locomo · late\n\n- manifest sha256: {digest}\n- deviation: withdrawn\n"
+    (stage.base / "HISTORY.md").write_text(f"# History\n\n{entry}")
+    return ["cite", place]
+
+
+@ending("`cite` of a file that is a named pipe")
+def _(stage: Stage) -> list[Any]:
+    place = stage.locomo()
+    (place / "run.json").unlink()
+    os.mkfifo(place / "run.json")
+    return ["cite", place]
+
+
+@ending("`cite` of a file that leads out of the folder")
+def _(stage: Stage) -> list[Any]:
+    place = stage.locomo()
+    (place / "run.json").unlink()
+    (place / "run.json").symlink_to(LOCOMO / "run.json")
+    return ["cite", place]
+
+
+@ending("`cite` of a text with a control character")
+def _(stage: Stage) -> list[Any]:
+    place = stage.locomo(python="3\x1b[2J")
+    seal(place)
+    return ["cite", place]
+
+
 @ending("`cite --previous` of an unlike run")
 def _(stage: Stage) -> list[Any]:
     return ["cite", stage.locomo(), "--previous", stage.locomo("b", options={"mode": "vector"})]
@@ -289,7 +334,7 @@ def _(stage: Stage) -> list[Any]:
 
 @ending("`cite --badge` that cannot be written")
 def _(stage: Stage) -> list[Any]:
-    return ["cite", stage.locomo(), "--badge", stage.base / "no" / "badge.svg"]
+    return ["cite", LOCOMO, "--badge", stage.base / "no" / "badge.svg"]
 
 
 @ending("`lint` of what is no text")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from runner.cite.results import Cited
+from runner.escaping import markup
 from runner.records import ALL
 from runner.report.citation import citation
 from runner.report.formats import CITED, figure, questions_of
@@ -21,14 +20,14 @@ def badge(results: Cited) -> str:
 
     The whole citation stands in its description, so that the picture carries it wherever it goes.
     """
-    run, figures = results.run, results.figures
+    run, figures = results.told, results.figures
     row = figures.row(run.system, run.scopes[0].name, CITED)
     value = "" if row is None else f"{figure(CITED, row['value'])} %"
     of = "" if figures.view == ALL else f" of {questions_of(figures.view)}"
     label = f"{run.corpus.title} {CITED}{of}, protocol {run.protocol.version}"
     message = f"{value} {run.verdict}"
     left, right = _width(label), _width(message)
-    title, desc = escape(f"{run.title}: {label}: {message}"), escape(citation(figures, run) or "")
+    title, desc = markup(f"{run.title}: {label}: {message}"), markup(citation(figures, run) or "")
     return f"""\
 <svg xmlns="http://www.w3.org/2000/svg" width="{left + right:g}" height="{HEIGHT}" \
 viewBox="0 0 {left + right:g} {HEIGHT}" role="img" aria-labelledby="title">
@@ -40,8 +39,8 @@ viewBox="0 0 {left + right:g} {HEIGHT}" role="img" aria-labelledby="title">
     <rect x="{left:g}" width="{right:g}" height="{HEIGHT}" fill="{COLOURS[run.verdict]}"/>
   </g>
   <g fill="#ffffff" font-family="Verdana,'DejaVu Sans',sans-serif" font-size="{SIZE}">
-    <text x="{PADDING}" y="14" textLength="{left - 2 * PADDING:g}">{escape(label)}</text>
-    <text x="{left + PADDING:g}" y="14" textLength="{right - 2 * PADDING:g}">{escape(message)}</text>
+    <text x="{PADDING}" y="14" textLength="{left - 2 * PADDING:g}">{markup(label)}</text>
+    <text x="{left + PADDING:g}" y="14" textLength="{right - 2 * PADDING:g}">{markup(message)}</text>
   </g>
 </svg>
 """

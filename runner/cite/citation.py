@@ -8,8 +8,10 @@ from pathlib import Path
 from runner.cite.badge import badge
 from runner.cite.bibtex import bibtex
 from runner.cite.comparable import difference, not_earlier
+from runner.cite.holding import demand_sound
 from runner.cite.results import Cited, citable, read_cited
 from runner.errors import UsageError
+from runner.escaping import markdown
 from runner.report.citation import citation, verdict_words, version
 
 
@@ -29,11 +31,15 @@ class Citation:
 def cite(folder: Path | str, *, previous: Path | str | None = None) -> Citation:
     """The citation of the run in `folder`, beside the value of the run in `previous` when given.
 
-    Raises RefusedError when either is blocked, unverified or otherwise not citable, UsageError when the two
-    may not stand beside each other.
+    Deviations that HISTORY.md added later are labels of the citation, too. Raises RefusedError when either is
+    blocked, unverified, withdrawn or otherwise not citable, when a quick check of `verify` finds a fault and
+    when the headline does not follow from the raw rankings; UsageError when the two may not stand beside each
+    other.
     """
     after = citable(read_cited(folder))
     before = None if previous is None else _beside(citable(read_cited(previous)), after)
+    for results in (after, *([] if before is None else [before])):
+        demand_sound(results)
     text = _text(after, before)
     return Citation(text, bibtex(after, text), badge(after), tuple(_notes(after, before)))
 
@@ -49,12 +55,12 @@ def _beside(before: Cited, after: Cited) -> Cited:
 
 
 def _text(after: Cited, before: Cited | None) -> str:
-    pair = None if before is None else (before.figures, before.run)
-    text = citation(after.figures, after.run, pair) or ""
+    pair = None if before is None else (before.figures, before.told)
+    text = markdown(citation(after.figures, after.told, pair) or "")
     if before is None:
         return text
-    run = before.run
-    return f"{text}\nPrevious: {version(run)}, {verdict_words(run)}. Artefacts: {run.path}"
+    run = before.told
+    return markdown(f"{text}\nPrevious: {version(run)}, {verdict_words(run)}. Artefacts: {run.path}")
 
 
 def _notes(*runs: Cited | None) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -26,13 +25,14 @@ def cite_command(
     """Write the release-note paragraph of protocol §8 from a run's artefacts; notes go to standard error."""
     from runner.cite.citation import cite
     from runner.runs.output import check_output, write_output
+    from runner.terminal import say
 
     if badge is not None:
         check_output("--badge", badge, (".svg",), MARK)
     citation = cite(folder, previous=previous)
     if badge is not None:
         write_output("the badge", badge, citation.badge)
-    print(citation.bibtex if bibtex else citation.text)
+    say(citation.bibtex if bibtex else citation.text)
     for note in citation.notes:
-        print(f"note: {note}", file=sys.stderr)
+        say(f"note: {note}", error=True)
     return 0

@@ -39,12 +39,12 @@ def compare_command(
     from runner.compare.comparing import compare
     from runner.compare.terminal import show
     from runner.runs.canonical import tabular
-    from runner.terminal import console
+    from runner.terminal import console, say
 
     before, after = _folders(folders, versions, suite, options, quiet)
     comparison = compare(before, after, despite=despite, max_drop=limits(max_drop))
     if json:
-        print(tabular(comparison.document(), ("rows", "questions", "changes")), end="")
+        say(tabular(comparison.document(), ("rows", "questions", "changes")), end="")
     else:
         show(comparison, console(WIDTH))
     return comparison.exit_code(strict=strict)
@@ -95,9 +95,10 @@ def gate_command(
     """
     from runner.compare.gating import gate
     from runner.compare.summary import append_summary, markdown
+    from runner.terminal import say
 
     gated = gate(baseline, candidate, despite=despite, max_drop=limits(max_drop), strict=strict, legs=legs)
     text = markdown(gated)
-    print(text, end="")
+    say(text, end="")
     append_summary(text)
     return gated.exit_code

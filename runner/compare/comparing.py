@@ -15,6 +15,7 @@ from runner.compare.verdict import Member, decide, dropped, family
 from runner.errors import UsageError
 from runner.report.formats import change, figure
 from runner.runs.collector import collector_paused
+from runner.runs.manifest import MANIFEST
 from runner.runs.run import Run
 from runner.statistics.bootstrap import RESAMPLES
 
@@ -42,6 +43,11 @@ def compare(
     waived = mismatches(before, after, despite)
     pairs = pair(before, after)
     _check_limits(max_drop, pairs)
+    if before.digest(MANIFEST) == after.digest(MANIFEST):
+        raise UsageError(
+            f"the baseline {baseline} and the candidate {candidate} are one run, which says nothing of a "
+            "change: name two"
+        )
     rows = tuple(chain.from_iterable(rows_of(p, before.run.views, resamples) for p in pairs))
     headline = before.run.headline
     view, views = before.run.headline_view, before.run.views

@@ -75,6 +75,8 @@ def gate(
     for role, folder in folders.items():
         if Results(folder).blocked:
             raise RefusedError(f"the {role} {folder} is blocked and has no figure: read its BLOCKED.md")
+    if folders["baseline"].samefile(tried):
+        raise UsageError(f"the baseline {folders['baseline']} is the candidate: name another run as baseline")
     checked = tuple(Checked(role, check(folder)) for role, folder in folders.items())
     if not all(each.verification.intact for each in checked):
         return Gated(checked, None, strict)

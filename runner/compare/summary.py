@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from runner import escaping
 from runner.compare.comparison import Comparison
 from runner.compare.gating import Checked, Gated
 from runner.compare.rows import Row
@@ -55,9 +56,11 @@ def _verification(checked: Checked) -> str:
     found = checked.verification
     asked = [answer for answer in found.answers if answer.found is not Found.NOT_ASKED]
     head = f"**{checked.role}** `{found.folder.name}`, {found.verdict}: "
+    head = escaping.markdown(head)
     if found.intact:
         return head + f"intact, {len(asked)} checks hold"
     faults = "\n".join(f"- `{answer.check}`: {answer.sentence}" for answer in found.faults)
+    faults = escaping.markdown(faults)
     return head + f"**{len(found.faults)} of {len(asked)} checks found a fault**\n\n{faults}"
 
 
@@ -65,14 +68,14 @@ def _comparison(comparison: Comparison) -> Iterator[str]:
     before, after = comparison.baseline, comparison.candidate
     corpus = comparison.baseline.run.corpus
     of = "" if comparison.view == ALL else f", {questions_of(comparison.view)}"
-    yield (
+    yield escaping.markdown(
         f"{corpus.title}{of}, {before.run.title} → {after.run.title}, protocol "
         f"v{before.run.protocol.version}: {MARKS[comparison.finding]} **{comparison.label}**"
     )
     if not corpus.citable:
         yield "The figures of this suite prove an installation and are no evidence of recall."
-    yield _family(comparison.family)
-    yield "\n".join(f"- {reason}" for reason in comparison.reasons)
+    yield escaping.markdown(_family(comparison.family))
+    yield escaping.markdown("\n".join(f"- {reason}" for reason in comparison.reasons))
     if comparison.changes:
         rows = [(c.what, shorten(c.baseline), shorten(c.candidate)) for c in comparison.changes]
         yield _folded("What else differs", table(("what", "baseline", "candidate"), rows, "lll"))
@@ -111,4 +114,4 @@ def _line(row: Row) -> tuple[str, ...]:
 
 
 def _folded(title: str, content: str) -> str:
-    return f"<details><summary>{title}</summary>\n\n{content}\n\n</details>"
+    return f"<details><summary>{title}</summary>\n\n{escaping.markdown(content)}\n\n</details>"

@@ -20,12 +20,13 @@ history = App(name="history", help="Append a run, or a deviation of one, to HIST
 def add(folder: Run, /, *, history: HistoryFile = None) -> int:
     """Append the entry of a run, unless it stands there; a run in local/ moves to results/ first."""
     from runner.history.log import keep_run, log_run
+    from runner.terminal import say
 
     place = keep_run(folder, history=history)
     if place != folder:
-        print(f"{folder}: moved to {place}")
+        say(f"{folder}: moved to {place}")
     path, appended = log_run(place, history=history)
-    print(f"{path}: {'appended' if appended else 'has it already'}")
+    say(f"{path}: {'appended' if appended else 'has it already'}")
     return 0
 
 
@@ -39,6 +40,7 @@ def deviation(
 ) -> int:
     """Append a deviation that became known after the run."""
     from runner.history.log import log_deviation
+    from runner.terminal import say
 
-    print(f"{log_deviation(folder, text, history=history)}: appended")
+    say(f"{log_deviation(folder, text, history=history)}: appended")
     return 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from runner.errors import RefusedError, UsageError
 from runner.records import Verdict
 from runner.runs.folder import is_local, keep
-from runner.runs.history import HISTORY, append_entry, entry_text, logged_manifests, nearest
+from runner.runs.history import HISTORY, append_entry, entry_text, logged_manifests, own
 from runner.runs.manifest import MANIFEST
 from runner.runs.reading import Unreadable, read_results
 from runner.runs.run import Run
@@ -112,7 +112,7 @@ def _demand_whole(results: Evidence) -> None:
 
 
 def _nearest(place: Path) -> Path:
-    found = nearest(place)
+    found = own(place)
     if found is None:
         raise UsageError(f"no folder above {place} holds a {HISTORY}: name the file with --history")
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -31,6 +30,7 @@ def leaderboard_command(
     """Put many runs into one table and plot, like beside like, the rest apart with its reason."""
     from runner.leaderboard.ranking import leaderboard
     from runner.runs.output import check_output, write_output
+    from runner.terminal import say
 
     if json and markdown:
         raise UsageError("leaderboard prints JSON or Markdown, not both: leave --json or --markdown out")
@@ -39,9 +39,9 @@ def leaderboard_command(
     found, forms = leaderboard(folders), _forms(output)
     if output is not None:
         write_output("the leaderboard", output, forms[output.suffix](found))
-        print(f"written: {output}", file=sys.stderr)
+        say(f"written: {output}", error=True)
     if json or markdown:
-        print(forms[".json" if json else ".md"](found), end="")
+        say(forms[".json" if json else ".md"](found), end="")
     else:
         _show(found)
     return 0

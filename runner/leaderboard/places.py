@@ -25,7 +25,8 @@ def results_folders(names: Iterable[Path | str]) -> tuple[Path, ...]:
 
 
 def _runs(name: str) -> list[Path]:
-    places = [Path(place) for place in sorted(glob(name))] if has_magic(name) else [Path(name)]
+    pattern = has_magic(name) and not Path(name).exists()  # a folder may bear the name [a]
+    places = [Path(place) for place in sorted(glob(name))] if pattern else [Path(name)]
     runs = [run for place in places for run in _inside(place)]
     if not runs:
         raise UsageError(f"{name} holds no run; name results folders, or a folder that holds some")

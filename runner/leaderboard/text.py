@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from runner import escaping
 from runner.leaderboard.board import NOTES, Aside, Behind, Board, Group, Leaderboard, Row
 from runner.markdown import table
 from runner.report.figures import DAGGER, trivial
@@ -28,7 +29,8 @@ def markdown(found: Leaderboard) -> str:
             "## Apart: on no board",
             table(("run", "why", "reason"), rows, "lll"),
         ]
-    return "\n\n".join([*parts, "\n".join(f"- {note}" for note in notes(found))]) + "\n"
+    whole = "\n\n".join([*parts, "\n".join(f"- {note}" for note in notes(found))])
+    return escaping.markdown(whole) + "\n"
 
 
 def _table(board: Board) -> str:

@@ -25,6 +25,7 @@ def report_command(
 ) -> int:
     """Render report.html of a finished run anew, with another run or the corpus beside it if asked."""
     from runner.page.rendering import render_report
+    from runner.terminal import say
 
-    print(render_report(folder, corpus=corpus, baseline=compare, despite=despite, output=output))
+    say(render_report(folder, corpus=corpus, baseline=compare, despite=despite, output=output))
     return 0

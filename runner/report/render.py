@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import OutputError
+from runner.escaping import markdown
 from runner.records import Verdict
 from runner.registry import Registry
 from runner.report import citation, formats, sections
@@ -34,7 +35,7 @@ def render(metrics: Mapping[str, Any], run: Run) -> str:
     """
     _check(metrics, run)
     figures, template = Figures(metrics, run.headline_view), run.edition.schemas.report
-    return read(FOLDER / RENDERERS[template]).render(
+    text = read(FOLDER / RENDERERS[template]).render(
         metrics=metrics,
         run=run,
         figures=figures,
@@ -48,6 +49,7 @@ def render(metrics: Mapping[str, Any], run: Run) -> str:
         embedder=run.embedder_name,
         template=template,
     )
+    return markdown(text)
 
 
 def _check(metrics: Mapping[str, Any], run: Run) -> None:

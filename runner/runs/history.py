@@ -8,6 +8,8 @@ An entry is a heading and a list of fields, each on one line:
     - verdict: deviation
     - manifest sha256: 9f…
     - deviation: embedder: minilm
+
+What stands in a comment, in HTML or in a block of code is no entry: a reader of the page does not see one.
 """
 
 from __future__ import annotations
@@ -19,10 +21,16 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
+from markdown_it import MarkdownIt
+
 from runner.errors import OutputError, UsageError, os_errors
+from runner.escaping import line
 from runner.records import Verdict
+from runner.runs.regular import DOCUMENT, read_regular
 
 HEADER = """# History
 
@@ -32,6 +40,9 @@ HISTORY = "HISTORY.md"
 SHA256 = re.compile(r"[0-9a-f]{64}")
 HEADING = re.compile(r"^## (\S+) · (\S+) · (.+)$", re.MULTILINE)
 FIELD = re.compile(r"^- ([a-z0-9 ]+?): (.*)$", re.MULTILINE)
+UNSEEN = ("html_block", "fence", "code_block")
+IN_REPOSITORY = ("benchmarks/*/results/*", "benchmarks/*/local/*")
+WITHDRAWN = re.compile(r"(?<!not )\b(?:withdrawn|withdraws|withdrew|retracted|retracts)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +62,68 @@ class Entry:
 def entries(path: Path) -> list[Entry]:
     """Every entry of a run in a HISTORY.md; OutputError when it cannot be read."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_regular(path, DOCUMENT, OutputError).decode()
+    except (OutputError, UnicodeDecodeError) as error:
         raise OutputError(f"{path} cannot be read ({error})") from None
+    return list(_entries(text))
+
+
+@lru_cache(4)
+def _entries(text: str) -> tuple[Entry, ...]:
+    text = _seen(text)
     starts = list(HEADING.finditer(text))
     ends = [*(start.start() for start in starts[1:]), len(text)]
-    return [
+    return tuple(
         Entry(start[1], start[2], start[3].strip(), tuple(FIELD.findall(text[start.end() : end])))
         for start, end in zip(starts, ends, strict=False)  # without an entry there is an end alone
-    ]
+    )
 
 
-def nearest(folder: Path) -> Path | None:
-    """The HISTORY.md of the nearest folder above: the repository's, or one beside results."""
-    return next((place / HISTORY for place in folder.parents if (place / HISTORY).is_file()), None)
+def _seen(text: str) -> str:
+    """The text without the lines of comments, HTML and code, which stay empty."""
+    lines = text.split("\n")
+    blocks = (token.map for token in MarkdownIt().parse(text) if token.type in UNSEEN and token.map)
+    for number in chain.from_iterable(range(*block) for block in blocks):
+        lines[number : number + 1] = [""] if number < len(lines) else []
+    return "\n".join(lines)
+
+
+def histories(folder: Path) -> list[Path]:
+    """Every HISTORY.md above a results folder, its own first.
+
+    Its own is the repository's where it stands in `benchmarks/<suite>/results` of one, however many stand
+    nearer; elsewhere the nearest.
+    """
+    folder = folder.resolve()
+    above = [place / HISTORY for place in folder.parents if (place / HISTORY).is_file()]
+    if any(folder.match(place) for place in IN_REPOSITORY):
+        above.sort(key=lambda path: path.parent != folder.parents[3])
+    return above
+
+
+def own(folder: Path) -> Path | None:
+    """The HISTORY.md that a results folder is logged in: the first of `histories`."""
+    return next(iter(histories(folder)), None)
+
+
+def of_run(found: Iterable[Entry], suite: str, name: str, manifest_sha256: str) -> list[Entry]:
+    """The entries that are of one run: by its suite and name in any spelling, its folder, or its manifest."""
+    folder = f"{suite}/results/{name}".casefold()
+
+    def meant(entry: Entry) -> bool:
+        places = (value.casefold().rstrip("/ ") for value in entry.values("results"))
+        return (
+            (entry.suite.casefold(), entry.name.casefold()) == (suite.casefold(), name.casefold())
+            or manifest_sha256 in entry.values("manifest sha256")
+            or any(place == folder or place.endswith(f"/{folder}") for place in places)
+        )
+
+    return [entry for entry in found if meant(entry)]
+
+
+def withdrawn(deviations: Iterable[str]) -> str | None:
+    """The first deviation that says *withdrawn* or *retracted*; None where no one takes the run back."""
+    return next((text for text in deviations if WITHDRAWN.search(text)), None)
 
 
 def entry_text(
@@ -81,13 +140,13 @@ def entry_text(
     """
     if not SHA256.fullmatch(manifest_sha256):
         raise UsageError(f"the manifest's sha256 is 64 hexadecimal digits, not {manifest_sha256!r}")
-    departures = [_one_line(text) for text in deviations]
+    departures = [line(text) for text in deviations]
     if verdict in (Verdict.DEVIATION, Verdict.UNVERIFIED) and not departures:
         raise UsageError(f"a run with the verdict {verdict} has a deviation: name it in its HISTORY.md entry")
-    fields = [f"results: {_one_line(results)}", f"verdict: {verdict}", f"manifest sha256: {manifest_sha256}"]
-    lines = [*fields, *(f"deviation: {text}" for text in departures)]
-    heading = f"## {day.isoformat()} · {suite} · {_one_line(results).rstrip('/').rsplit('/', 1)[-1]}"
-    return f"{heading}\n\n" + "".join(f"- {line}\n" for line in lines)
+    fields = [f"results: {line(results)}", f"verdict: {verdict}", f"manifest sha256: {manifest_sha256}"]
+    listed = [*fields, *(f"deviation: {text}" for text in departures)]
+    heading = f"## {day.isoformat()} · {line(suite)} · {line(results).rstrip('/').rsplit('/', 1)[-1]}"
+    return f"{heading}\n\n" + "".join(f"- {field}\n" for field in listed)
 
 
 def append_entry(path: Path, entry: str) -> None:
@@ -107,7 +166,7 @@ def append_entry(path: Path, entry: str) -> None:
 
 def logged_manifests(path: Path, results: str) -> tuple[str, ...]:
     """Hashes of the manifests under which `path` names the results folder, oldest first."""
-    wanted = _one_line(results).rstrip("/")
+    wanted = line(results).rstrip("/")
     found = entries(path) if path.is_file() else []
     named = (one for one in found if wanted in [value.rstrip("/") for value in one.values("results")])
     return tuple(dict.fromkeys(value for one in named for value in one.values("manifest sha256")))
@@ -119,10 +178,6 @@ def can_append(path: Path) -> bool:
         return os.path.isfile(path) and os.access(path, os.W_OK)
     folder = next(parent for parent in path.absolute().parents if os.path.isdir(parent))
     return os.access(folder, os.W_OK | os.X_OK)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _joint(descriptor: int) -> str:

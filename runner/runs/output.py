@@ -20,8 +20,10 @@ def check_output(option: str, path: Path, suffixes: Sequence[str], mark: str) ->
         raise UsageError(f"{option}: {path} is a folder; name a file that ends in {', '.join(suffixes)}")
     if path.suffix not in suffixes:
         raise UsageError(f"{option} takes a file that ends in {', '.join(suffixes)}, not {path}")
-    if (path.parent / MANIFEST).exists():
+    if any((place / MANIFEST).exists() for place in path.absolute().parents[:2]):
         raise UsageError(f"{option}: {path.parent} is a results folder; name a file elsewhere")
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{option}: {path} is no regular file; name another")
     if path.exists() and mark not in _head(path):
         raise UsageError(f"{option}: {path} is there and holds something else; name another file")
 

@@ -95,7 +95,7 @@ def read_raw(path: Path) -> Iterator[Retrieval]:
     with os_errors(f"{path} cannot be read: {{why}}"):
         lines = path.read_bytes().splitlines()
     for number, line in enumerate(lines, start=1):
-        retrieval = _decode(line, f"{path.name}, line {number}")
+        retrieval = decode(line, f"{path.name}, line {number}")
         if key(retrieval) in seen:
             raise OutputError(f"{path.name}, line {number}: {', '.join(key(retrieval))} stands there twice")
         seen.add(key(retrieval))
@@ -131,7 +131,8 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
 _DECODER = msgspec.json.Decoder(_Line)
 
 
-def _decode(text: bytes, where: str) -> Retrieval:
+def decode(text: bytes, where: str) -> Retrieval:
+    """The retrieval of one line; OutputError that begins with `where` for a malformed one."""
     try:
         line = _DECODER.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -10,24 +9,27 @@ from functools import cache, cached_property
 from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from runner.editions import Edition
-from runner.errors import OutputError, RefusedError, UsageError, os_errors
+from runner.errors import OutputError, RefusedError, UsageError
+from runner.escaping import hidden
 from runner.records import Hit, Json, Retrieval
 from runner.runs.blocked import BLOCKED
 from runner.runs.former import brought_up
 from runner.runs.manifest import MANIFEST
 from runner.runs.metrics import METRICS
 from runner.runs.raw import RAW
+from runner.runs.regular import DOCUMENT, LINES, read_regular
 from runner.runs.run import RUN, Run
 from runner.runs.schemas import fault, known
 from runner.runs.timings import TIMINGS, Timing
 
 REPORT = "report.md"
 MARKS = (RUN, BLOCKED, MANIFEST, METRICS)  # one is enough, so that a damaged run is seen
+DEPTH = 16  # of lists and objects in one another; the schemas need half of it
 
 
 class Unreadable(OutputError):
@@ -44,8 +46,10 @@ class Results:
     def content(self, name: str) -> bytes:
         """The bytes of one file."""
         if name not in self._bytes:
-            with os_errors(f"{name} cannot be read ({{why}})", Unreadable):
-                self._bytes[name] = (self.folder / name).read_bytes()
+            if Path(name).name != name:
+                raise Unreadable(f"{name!r} is no name of a file in the folder")
+            most = LINES if name.endswith(".jsonl") else DOCUMENT
+            self._bytes[name] = read_regular(self.folder / name, most, Unreadable, self.folder)
         return self._bytes[name]
 
     def text(self, name: str) -> str:
@@ -131,6 +135,7 @@ class Results:
 
     def _document(self, name: str, kind: str) -> Json:
         document: Json = _parsed(self.text(name), name)
+        _demand_plain(document, name)
         named = document.get("schema") if isinstance(document, dict) else None
         self._demand(named if isinstance(named, str) else None, kind, name)
         if wrong := fault(str(named), document):
@@ -140,7 +145,9 @@ class Results:
     def _lines(self, name: str, kind: str) -> list[Json]:
         schema = self.schemas.get(name)
         self._demand(schema, kind, name)
-        documents = _parsed_lines(self.text(name), name)
+        documents = _parsed_lines(text := self.text(name), name)
+        if "\\" in text or "\x7f" in text or not text.isascii():
+            _demand_plain(documents, name)
         for number, document in enumerate(documents, start=1):
             if wrong := fault(str(schema), document):
                 wrong = wrong.replace("data", "it", 1)
@@ -198,18 +205,24 @@ def _is_full(rank: object) -> bool:
     return isinstance(rank, list) and len(rank) == 3
 
 
-def _no_number(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_no_number)
-
-
 def _parsed(text: str, where: str) -> Any:
+    """JSON as its standard has it: a number is finite, and no half of a surrogate pair stands alone."""
     try:
-        return _DECODER.decode(text)
-    except (ValueError, RecursionError) as error:
+        return msgspec.json.decode(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise Unreadable(f"{where} is not JSON ({error})") from None
+
+
+def _demand_plain(value: Any, name: str, depth: int = 0) -> None:
+    """Unreadable for a control character in a text or a key, and for what is nested too deep."""
+    if depth > DEPTH:
+        raise Unreadable(f"{name} has lists and objects in one another more than {DEPTH} deep")
+    if isinstance(value, str):
+        if not value.isprintable() and (found := hidden(value)):
+            raise Unreadable(f"{name} holds the control character {found} in a text")
+    elif isinstance(value, dict | list):
+        for part in (*value, *value.values()) if isinstance(value, dict) else value:
+            _demand_plain(part, name, depth + 1)
 
 
 def _parsed_lines(text: str, name: str) -> list[Any]:

@@ -10,6 +10,7 @@ import codecs
 import gzip
 import json
 import lzma
+import re
 import zlib
 from collections.abc import Iterator
 from hashlib import sha256
@@ -22,6 +23,8 @@ from runner.records import Json
 
 CHUNK = 8 << 20  # bytes read at a time: many items each, so that few are parsed in vain at a chunk's end
 XZ, GZIP = b"\xfd7zXZ\x00", b"\x1f\x8b"
+SMALL, RATIO = 64 << 20, 40  # bytes unpacked without a question, and times the packed size after them
+BLANK = re.compile(r"[ \t\r\n]*")  # matches everywhere
 DAMAGED = (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error)
 
 
@@ -111,9 +114,15 @@ class Source:
 
     def _chunks(self) -> Iterator[bytes]:
         try:
+            most = max(SMALL, RATIO * self.path.stat().st_size)
             with _opened(self.path) as file:
                 while chunk := file.read(CHUNK):
                     self.bytes += len(chunk)
+                    if self.bytes > most:
+                        raise CorpusError(
+                            f"{self.path} unpacks to more than {RATIO} times its size, as no corpus does: "
+                            "name the corpus itself"
+                        )
                     self._digest.update(chunk)
                     yield chunk
         except DAMAGED as error:
@@ -147,10 +156,8 @@ class _Window:
     def peek(self) -> str:
         """The next character that is no white space; empty at the end."""
         while True:
-            rest = len(self._text)
-            while self._at < rest and self._text[self._at] in " \t\r\n":
-                self._at += 1
-            if self._at < rest:
+            self._at = BLANK.match(self._text, self._at).end()  # type: ignore[union-attr]
+            if self._at < len(self._text):
                 return self._text[self._at]
             if not self._more():
                 return ""

@@ -24,6 +24,7 @@ def verify_command(
     Exits with 0 when every folder is intact, else with 1.
     """
     from runner.runs.canonical import pretty
+    from runner.terminal import say
     from runner.verify.verification import SCHEMA, lines, verify
 
     if not folders:
@@ -32,9 +33,9 @@ def verify_command(
     for folder in folders:
         done.append(verify(folder, corpus=corpus, history=history))
         if not json:
-            print(*([f"{folder}:"] if len(folders) > 1 else []), *lines(done[-1]), sep="\n")
+            say(*([f"{folder}:"] if len(folders) > 1 else []), *lines(done[-1]))
     if json:
-        print(pretty({"schema": SCHEMA, "runs": [one.document() for one in done]}), end="")
+        say(pretty({"schema": SCHEMA, "runs": [one.document() for one in done]}), end="")
     return int(not all(one.intact for one in done))
 
 
@@ -48,7 +49,8 @@ def rescore_command(
     output: Annotated[Path | None, Parameter(help="new folder for metrics.json and report.md")] = None,
 ) -> int:
     """Compute metrics and report of a run anew from its raw rankings, and say what moved."""
+    from runner.terminal import say
     from runner.verify.rescore import lines, rescore
 
-    print(*lines(rescore(folder, metric_code=metric_code, output=output)), sep="\n")
+    say(*lines(rescore(folder, metric_code=metric_code, output=output)))
     return 0

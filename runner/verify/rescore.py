@@ -20,7 +20,7 @@ from runner.runs.canonical import pretty
 from runner.runs.collector import collector_paused
 from runner.runs.manifest import MANIFEST
 from runner.runs.metrics import write_metrics
-from runner.runs.reading import REPORT, Results, Unreadable
+from runner.runs.reading import REPORT, Results, Unreadable, is_run
 from runner.runs.storage import reported, write_file
 
 SCHEMA, SUMMARY = "pgmnemo/rescored/1", "rescored.json"
@@ -99,6 +99,8 @@ def _write(done: Rescored, output: Path, results: Results) -> None:
     output = output.expanduser()
     if output.resolve().is_relative_to(results.folder.resolve()):
         raise UsageError(f"{output} lies in the results folder itself: name a new folder elsewhere")
+    if (other := next((place for place in output.resolve().parents if is_run(place)), None)) is not None:
+        raise UsageError(f"{output} lies in the results folder {other}: name a new folder elsewhere")
     with reported(output):
         try:
             output.mkdir(parents=True)

@@ -15,6 +15,7 @@ from runner.errors import GateError, OutputError, RefusedError, UsageError
 from runner.records import EmbedderIdentity, SearchScope, Verdict
 from runner.runs.run import Arm
 
+pytestmark = pytest.mark.usefixtures("believed")
 Make = Callable[..., Path]
 BGE = EmbedderIdentity("bge-m3", "BAAI/bge-m3", "56", 1024, 512, 8)
 OTHER = {"choice": {"embedder": "bge-m3"}, "embedder": BGE}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -105,8 +106,14 @@ def test_one_question_of_forty_is_inconclusive_unless_a_drop_was_forbidden(
 
 
 def test_a_run_equals_itself_although_its_questions_are_few(folder: Folder, ranks: Ranks) -> None:
+    assert compare(folder("a", ranks), folder("b", ranks)).finding is Finding.EQUIVALENT
+
+
+def test_a_baseline_that_is_the_candidate_is_refused(folder: Folder, ranks: Ranks, tmp_path: Path) -> None:
     a = folder("a", ranks)
-    assert compare(a, a).finding is Finding.EQUIVALENT
+    for same in (a, shutil.copytree(a, tmp_path / "elsewhere" / "a")):
+        with pytest.raises(UsageError, match=r"are one run, which says nothing of a change: name two"):
+            compare(a, same)
 
 
 def test_the_family_is_the_headline_in_every_scope_with_holms_correction(
@@ -271,5 +278,4 @@ def test_a_file_that_is_not_of_its_schema_is_damaged(folder: Folder, ranks: Rank
 
 
 def test_it_belongs_to_the_programmatic_interface(folder: Folder, ranks: Ranks) -> None:
-    a = folder("a", ranks)
-    assert runner.compare(a, a).finding == "equivalent"
+    assert runner.compare(folder("a", ranks), folder("b", ranks)).finding == "equivalent"

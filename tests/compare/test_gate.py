@@ -67,26 +67,35 @@ def test_a_regression_fails_and_the_summary_says_where(
 
 @pytest.fixture(scope="module")
 def halves(finish: Callable[..., Any]) -> dict[str, Any]:
-    """Runs with both legs: neither is ahead of hybrid in the one, one is in the other."""
-    return {
-        "level": finish(modes={"keyword": 1, "vector": 12}),
-        "behind": finish(minimum=5, modes={"keyword": 1, "vector": 12}),
-    }
+    """Runs with both legs, each made twice: neither is ahead of hybrid in the one, one is in the other."""
+    level, behind = (
+        {"modes": {"keyword": 1, "vector": 12}},
+        {"minimum": 5, "modes": {"keyword": 1, "vector": 12}},
+    )
+    made = {"level": level, "level again": level, "behind": behind, "behind again": behind}
+    return {name: finish(**options) for name, options in made.items()}
 
 
 def test_hybrid_below_a_leg_fails_only_where_that_is_asked(
     halves: dict[str, Any], check: Callable[..., Any]
 ) -> None:
     level, behind = (halves[name].folder for name in ("level", "behind"))
-    found = gate(level, level, check=check, legs=True)
+    once, twice = (halves[f"{name} again"].folder for name in ("level", "behind"))
+    found = gate(once, level, check=check, legs=True)
     assert (found.exit_code, found.legs and found.legs.falls) == (0, ())
     assert markdown(found).endswith("\n\nlegs: ✅ hybrid is not below keyword or vector in recall_any@5, "
                                     "recall_any@10, MRR@50\n")  # fmt: skip
-    found = gate(behind, behind, check=check, legs=True)
+    found = gate(twice, behind, check=check, legs=True)
     assert (found.exit_code, found.word) == (1, "failed")
     assert "\n\nlegs: ❌ hybrid is below keyword in " in markdown(found)
-    assert gate(behind, behind, check=check).exit_code == 0
-    assert "legs" not in markdown(gate(behind, behind, check=check))
+    assert gate(twice, behind, check=check).exit_code == 0
+    assert "legs" not in markdown(gate(twice, behind, check=check))
+
+
+def test_a_baseline_that_is_the_candidate_is_refused(runs: dict[str, Any], check: Callable[..., Any]) -> None:
+    one = runs["old"].folder
+    with pytest.raises(UsageError, match=r"^the baseline .+ is the candidate: name another run as baseline$"):
+        gate(one, one, check=check)
 
 
 def test_the_legs_of_a_run_that_has_none_are_wrong_use(
@@ -100,7 +109,7 @@ def test_the_command_takes_the_condition(
     halves: dict[str, Any], command: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
-    words = ("--baseline", halves["behind"].folder, halves["behind"].folder)
+    words = ("--baseline", halves["behind again"].folder, halves["behind"].folder)
     assert command(*words)[0] == 0
     assert command(*words, "--legs")[0] == 1
 

@@ -95,9 +95,11 @@ def test_a_page_with_text_is_never_written_where_it_could_be_committed(folder: P
 
 
 def test_a_comparison_needs_a_file_of_its_own(folder: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copytree(folder, tmp_path / "other"))
+    (other / "manifest.json").write_bytes((other / "manifest.json").read_bytes() + b"\n")  # so, another run
     with pytest.raises(UsageError, match="a page with another run is no artefact"):
-        render_report(folder, baseline=folder)
-    page = render_report(folder, baseline=folder, output=tmp_path / "page.html").read_text(encoding="utf-8")
+        render_report(folder, baseline=other)
+    page = render_report(folder, baseline=other, output=tmp_path / "page.html").read_text(encoding="utf-8")
     assert "candidate minus baseline" in page.lower()
     assert '<span class="stamp same">equivalent</span>' in page
 

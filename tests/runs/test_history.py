@@ -15,12 +15,16 @@ from runner.errors import OutputError, UsageError
 from runner.records import Verdict
 from runner.runs.history import (
     HEADER,
+    HEADING,
     append_entry,
     can_append,
     entries,
     entry_text,
+    histories,
     logged_manifests,
-    nearest,
+    of_run,
+    own,
+    withdrawn,
 )
 
 DAY = date(2026, 5, 9)
@@ -119,16 +123,74 @@ def test_a_history_that_cannot_be_read_is_one_sentence(history: Path) -> None:
         entries(history)
 
 
-def test_the_nearest_history_above_is_the_runs_own(tmp_path: Path) -> None:
+def test_the_nearest_history_above_is_the_own_of_a_run_outside_a_repository(tmp_path: Path) -> None:
+    folder = tmp_path / "somewhere" / "runs" / "run"
+    folder.mkdir(parents=True)
+    (tmp_path / "HISTORY.md").touch()
+    assert own(folder) == tmp_path / "HISTORY.md"
+    beside = folder.parent / "HISTORY.md"
+    beside.touch()
+    assert own(folder) == beside
+    (folder / "HISTORY.md").touch()
+    assert own(folder) == beside
+
+
+def test_a_nearer_history_does_not_shadow_the_repositorys(tmp_path: Path) -> None:
     folder = tmp_path / "benchmarks" / "locomo" / "results" / "run"
     folder.mkdir(parents=True)
     (tmp_path / "HISTORY.md").touch()
-    assert nearest(folder) == tmp_path / "HISTORY.md"
     beside = folder.parent / "HISTORY.md"
     beside.touch()
-    assert nearest(folder) == beside
-    (folder / "HISTORY.md").touch()
-    assert nearest(folder) == beside
+    assert histories(folder) == [tmp_path / "HISTORY.md", beside]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("<!--\n", "-->\n"), ("```\n", "```\n"), ("~~~text\n", ""), ("<pre>\n", "</pre>\n"), ("<!-- ", "")],
+)
+def test_an_entry_that_no_reader_of_the_page_sees_does_not_count(
+    history: Path, before: str, after: str
+) -> None:
+    history.write_text(f"{HEADER}\n{before}{ENTRY}{after}")
+    assert entries(history) == []
+
+
+def test_what_the_committed_history_says_is_read_as_it_stands() -> None:
+    text = (DOCUMENT.parent / "HISTORY.md").read_text()
+    assert len(entries(DOCUMENT.parent / "HISTORY.md")) == len(HEADING.findall(text)) > 30
+
+
+def test_an_entry_is_of_a_run_in_any_spelling_by_its_folder_and_by_its_manifest(history: Path) -> None:
+    name = FOLDER.rsplit("/", 1)[-1]
+    spelt = entry_text(DAY, "LoCoMo", f"elsewhere/{name}", Verdict.DEVIATION, "0" * 64, ["spelt"])
+    placed = entry_text(DAY, "a", f"my/{FOLDER}/", Verdict.DEVIATION, "1" * 64, ["placed"])
+    pinned = entry_text(DAY, "b", "elsewhere/other", Verdict.DEVIATION, MANIFEST, ["pinned"])
+    other = entry_text(DAY, "beam", f"benchmarks/beam/results/{name}", Verdict.DEVIATION, "2" * 64, ["other"])
+    history.write_text("\n".join([HEADER, ENTRY, spelt, placed, pinned, other]))
+    found = of_run(entries(history), "locomo", name, MANIFEST)
+    told = [text for one in found for text in one.values("deviation")]
+    assert told == ["embedder: minilm", "tree: dirty", "spelt", "placed", "pinned"]
+
+
+def test_what_would_steer_a_terminal_or_a_page_is_written_out() -> None:
+    text = entry_text(DAY, "locomo", FOLDER, Verdict.DEVIATION, MANIFEST, ["a\x1b[2J <script>b\u202e < 3"])
+    assert r"- deviation: a\u001b[2J &lt;script>b\u202e < 3" in text
+    assert "\x1b" not in text
+
+
+def test_a_named_pipe_is_no_history_and_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "HISTORY.md")
+    with pytest.raises(OutputError, match="a named pipe and no regular file"):
+        entries(tmp_path / "HISTORY.md")
+
+
+@pytest.mark.parametrize(
+    ("text", "taken_back"),
+    [("withdrawn: the gold was wrong", True), ("It is RETRACTED", True), ("pool: 50", False),
+     ("not withdrawn, but late", False)],
+)  # fmt: skip
+def test_a_withdrawal_is_told_from_other_deviations(text: str, taken_back: bool) -> None:
+    assert (withdrawn([text]) is not None) is taken_back
 
 
 def test_runs_that_end_at_once_do_not_mix_their_entries(history: Path) -> None:

@@ -8,15 +8,21 @@ from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
+from runner.escaping import plain
+
 
 def element(name: str, *inside: str, **attributes: object) -> Markup:
     """`<name …>inside</name>`; texts are escaped, `class_` is class and `stroke_width` is stroke-width."""
     listed = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(_text(value))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape(plain(_text(value)))}"'
         for key, value in attributes.items()
         if value is not None
     )
-    return Markup(f"<{name}{listed}>{''.join(str(escape(part)) for part in inside)}</{name}>")
+    return Markup(f"<{name}{listed}>{''.join(str(_escaped(part)) for part in inside)}</{name}>")
+
+
+def _escaped(part: str) -> Markup:
+    return part if isinstance(part, Markup) else escape(plain(part))
 
 
 def joined(parts: Iterable[str]) -> Markup:

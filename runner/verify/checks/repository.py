@@ -5,9 +5,10 @@ from __future__ import annotations
 from hashlib import sha256
 from pathlib import Path
 
+from runner.escaping import line
 from runner.runs.environment import git
 from runner.runs.folder import is_local
-from runner.runs.history import HISTORY, Entry, entries, nearest
+from runner.runs.history import HISTORY, Entry, entries, histories, of_run
 from runner.runs.manifest import MANIFEST
 from runner.runs.run import moment
 from runner.verify.check import NotAsked, Wrong
@@ -19,20 +20,23 @@ UNTRUSTED = "dubious ownership"
 
 def history(evidence: Evidence) -> str:
     """HISTORY.md holds the run's own entry, then any deviation that became known later."""
-    run, path = evidence.run, evidence.history_path or _nearest(evidence.folder)
-    found = [one for one in entries(path) if (one.suite, one.name) == (run.choice.suite, run.name)]
-    if not found:
+    run, digest = evidence.run, evidence.digest(MANIFEST)
+    path, *others = [evidence.history_path] if evidence.history_path else _histories(evidence.folder)
+    named = of_run(entries(path), run.choice.suite, run.name, digest)
+    exact = [one for one in named if (one.suite, one.name) == (run.choice.suite, run.name)]
+    if not exact:
         _ask_kept(evidence)
         raise Wrong(f"{path.name} has no entry of the run {run.name} of {run.choice.suite}")
-    own, *later = found
-    digest = evidence.digest(MANIFEST)
+    own, found = exact[0], [exact[0], *(one for one in named if one is not exact[0])]
+    elsewhere = [one for file in others for one in of_run(entries(file), run.choice.suite, run.name, digest)]
+    later = [*found[1:], *(one for one in elsewhere if one not in found)]
     said = {
         "day": ([own.day], [str(moment(run.started))[:10]]),
         "verdict": (own.values("verdict"), [run.verdict.value]),
-        "deviations": (own.values("deviation"), [" ".join(text.split()) for text in run.deviations]),
+        "deviations": (own.values("deviation"), [line(text) for text in run.deviations]),
         **{
             f"manifest sha256, entry {n}": (one.values("manifest sha256"), [digest])
-            for n, one in enumerate(found, 1)
+            for n, one in enumerate([own, *later], 1)
         },
     }
     for what, (logged, wanted) in said.items():
@@ -54,9 +58,9 @@ def _later(found: list[Entry], path: Path) -> str:
     return LATER + "; ".join(added) if added else ""
 
 
-def _nearest(folder: Path) -> Path:
-    found = nearest(folder)
-    if found is None:
+def _histories(folder: Path) -> list[Path]:
+    found = histories(folder)
+    if not found:
         raise Wrong(f"there is no {HISTORY} beside or above the folder: name it with --history")
     return found
 

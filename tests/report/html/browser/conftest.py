@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -61,7 +62,9 @@ def compared_file(sample: Any, sample_folder: Path, tmp_path_factory: pytest.Tem
         {question.key: f"{question.text} {AWKWARD}" for question in corpus.questions},
         {(segment.project, segment.id): segment.text for segment in corpus.segments},
     )
-    comparison = compare(sample_folder, sample_folder, resamples=200).document()
+    other = Path(shutil.copytree(sample_folder, tmp_path_factory.mktemp("other") / "run"))
+    (other / "manifest.json").write_bytes((other / "manifest.json").read_bytes() + b"\n")  # so, another run
+    comparison = compare(other, sample_folder, resamples=200).document()
     worse = [replace(row, ranking=row.ranking[1:]) if row.arm == "pgmnemo" else row for row in sample.rows]
     return write(tmp_path_factory, sample.page(compared_with=Compared(comparison, worse), texts=texts))
 
