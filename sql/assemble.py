@@ -6,7 +6,7 @@
 
 src/LAYERS lists the folders of src/ in the order of the script; within one, files go by name. `@version@`
 stands for the version. What is written: the full script, the scripts of upgrade/*--VERSION.sql, META.json
-and managed/, the script as statements for servers without access to files.
+and managed/, these scripts as statements for servers without access to files.
 
 In an outline under upgrade/ a line may name parts of src/:
     @file LAYER/NAME    the file as it is
@@ -37,6 +37,15 @@ MANAGED = f"""\
 SELECT pgtle.install_extension('pgmnemo', '{{version}}', '{{comment}}', {BODY}
 {{script}}{BODY}, '{{{{vector}}}}');
 """
+MANAGED_UPDATE = f"""\
+-- pgmnemo {{former}} to {{version}} for servers without access to files, by pg_tle (https://github.com/aws/pg_tle).
+-- Run this as a role that has pgtle_admin, and then, as the role that owns the extension:
+--   ALTER EXTENSION pgmnemo UPDATE TO '{{version}}';
+-- pgvector is expected in the schema {{schema}}; for another: python3 sql/assemble.py write SCHEMA.
+SELECT pgtle.install_update_path('pgmnemo', '{{former}}', '{{version}}', {BODY}
+{{script}}{BODY});
+SELECT pgtle.set_default_version('pgmnemo', '{{version}}');
+"""
 
 
 def main(arguments: list[str]) -> int:
@@ -66,8 +75,14 @@ def scripts(release: str, schema: str = "public") -> Iterator[tuple[Path, str]]:
     full = "".join(source(path) for path in files())
     yield SQL / f"pgmnemo--{release}.sql", NO_PSQL.format("CREATE EXTENSION pgmnemo") + full
     for outline in sorted((SQL / "upgrade").glob(f"*--{release}.sql")):
-        head = NO_PSQL.format("ALTER EXTENSION pgmnemo UPDATE")
-        yield SQL / f"pgmnemo--{outline.name}", head + "".join(upgrade(outline))
+        former, script = outline.name.partition("--")[0], "".join(upgrade(outline))
+        yield SQL / f"pgmnemo--{outline.name}", NO_PSQL.format("ALTER EXTENSION pgmnemo UPDATE") + script
+        if (SQL / "managed" / f"pgmnemo--{former}.sql").exists():
+            update = script.replace(VECTOR, schema)
+            yield (
+                SQL / "managed" / f"pgmnemo--{outline.name}",
+                MANAGED_UPDATE.format(former=former, version=release, schema=schema, script=update),
+            )
     managed = MANAGED.format(
         version=release, schema=schema, comment=control("comment"), script=full.replace(VECTOR, schema)
     )

@@ -23,20 +23,23 @@ MOST = 10_000  # passages that the extension takes of one lesson
 LONG = 10.0  # seconds from which an estimate is worth a line
 WIDTHS = (384, 768, 1024)  # at which vectors are stored
 
-VIEWS = "SELECT to_regclass('pgmnemo.lessons') IS NOT NULL"
-LACKING = """
-FROM {lessons} l
-WHERE l.tenant_id = %(tenant)s AND l.active AND l.id > %(after)s AND NOT EXISTS (
-    SELECT FROM {passages} p
-    WHERE p.tenant_id = l.tenant_id AND p.lesson_id = l.id AND p.number > 0)
+HAS = "SELECT to_regproc('pgmnemo.list_bare') IS NOT NULL, to_regclass('pgmnemo.lessons') IS NOT NULL"
+BARE = "pgmnemo.list_bare(%(tenant)s, %(after)s, %(most)s)"
+FORMER_BARE = """
+(SELECT l.id, l.content FROM {lessons} l
+  WHERE l.tenant_id = %(tenant)s AND l.active AND l.id > %(after)s AND NOT EXISTS (
+        SELECT FROM {passages} p
+         WHERE p.tenant_id = l.tenant_id AND p.lesson_id = l.id AND p.number > 0)
+  ORDER BY l.id LIMIT %(most)s)
 """
-COUNT = f"SELECT count(*) {LACKING}"
-NEXT = f"SELECT l.id, l.content {LACKING} ORDER BY l.id LIMIT %(batch)s"
+COUNT = "SELECT count(*) FROM {bare} l"
+NEXT = "SELECT l.id, l.content FROM {bare} l ORDER BY l.id"
 STILL = """
 SELECT l.id FROM unnest(%(ids)s::bigint[], %(contents)s::text[]) AS g (id, content)
-JOIN {lessons} l ON l.tenant_id = %(tenant)s AND l.id = g.id AND l.content = g.content AND l.active
+JOIN {bare} l ON l.id = g.id AND l.content = g.content
 ORDER BY l.id
 """
+ALL = 2**31 - 1
 ONE_MOMENT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
 ADD = "SELECT pgmnemo.add_passages(%s, %s::text[], %b::vector[])"
 STORED = (
@@ -62,24 +65,32 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A tenant's rows as an ordinary role reads them: from 0.4.0 on through views, before from the tables."""
+    """A tenant's rows as an ordinary role reads them.
+
+    `bare` are its active lessons without passages, in order of id, those after an id and at most so many: by
+    a verb from 0.4.1 on, in 0.4.0 by views, each of which reads the whole tenant, and before from the tables.
+    """
 
     connection: Connection
     tenant: UUID
-    lessons: str
+    bare: str
     passages: str
 
     @classmethod
     def of(cls, connection: Connection, tenant: UUID) -> Held:
         """By what the extension of this database has."""
-        [(views,)] = connection.execute(VIEWS).fetchall()
-        names = ("pgmnemo.lessons", "pgmnemo.passages") if views else ("pgmnemo.lesson", "pgmnemo.passage")
-        return cls(connection, tenant, *names)
+        [(verb, views)] = connection.execute(HAS).fetchall()
+        lessons, passages = (
+            ("pgmnemo.lessons", "pgmnemo.passages") if views else ("pgmnemo.lesson", "pgmnemo.passage")
+        )
+        former = FORMER_BARE.format(lessons=lessons, passages=passages)
+        return cls(connection, tenant, BARE if verb else former, passages)
 
-    def read(self, query: str, **given: object) -> list[tuple[Any, ...]]:
-        """All rows of a query over {lessons} and {passages}."""
-        named = query.format(lessons=self.lessons, passages=self.passages)
-        return self.connection.execute(named.encode(), {"tenant": self.tenant, **given}).fetchall()
+    def read(self, query: str, after: int = 0, most: int = ALL, **given: object) -> list[tuple[Any, ...]]:
+        """All rows of a query over {bare} and {passages}."""
+        named = query.format(bare=self.bare, passages=self.passages)
+        values = {"tenant": self.tenant, "after": after, "most": most, **given}
+        return self.connection.execute(named.encode(), values).fetchall()
 
 
 def add_passages(
@@ -93,7 +104,7 @@ def add_passages(
     held = Held.of(connection, tenant)
     if embedder is not None:
         _check_width(held, embedder)
-    [(total,)] = held.read(COUNT, after=0)
+    [(total,)] = held.read(COUNT)
     if embedder is not None and total:
         embedder.load(progress)
     done, began = Added(), time.perf_counter()
@@ -120,7 +131,7 @@ def _batches(held: Held) -> Iterator[dict[int, str]]:
     """Texts of lessons without passages by their ids, in order of id."""
     after = 0
     while True:
-        rows = held.read(NEXT, after=after, batch=BATCH)
+        rows = held.read(NEXT, after, BATCH)
         if not rows:
             return
         yield dict(rows)
@@ -173,7 +184,8 @@ def _write_once(
 ) -> list[int]:
     with held.connection.transaction():
         held.connection.execute(ONE_MOMENT)
-        rows = held.read(STILL, ids=list(contents), contents=list(contents.values()))
+        first = min(contents, default=0) - 1
+        rows = held.read(STILL, first, BATCH, ids=list(contents), contents=list(contents.values()))
         still = [int(row[0]) for row in rows]
         return [one for one in still if _give(held.connection, one, lessons[one], vectors)]
 

@@ -13,10 +13,11 @@ from uuid import UUID
 
 import psycopg
 
+from runner.database.releases import default_version
 from runner.database.server_files import installation
 
 Connection = psycopg.Connection[Any]
-REVIEWED, OURS = "0.3.1", "0.4.0"
+REVIEWED, OURS = "0.3.1", default_version()
 A, B = UUID(int=0xA1 << 64), UUID(int=0xB2 << 96)
 PROJECT = UUID(int=1)
 ROLES = ("keeper", "alice", "bob", "dual", "mallory")

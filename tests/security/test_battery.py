@@ -350,6 +350,7 @@ def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
             "list_passages": "",
             "list_edges": "",
             "list_postings": "",
+            "list_bare": "",
             "check": "",
             "repair": "",
             "compact": "",

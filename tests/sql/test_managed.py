@@ -17,13 +17,21 @@ from runner.database.releases import SQL_FOLDER
 from tests.helping import CURRENT
 
 Connection = psycopg.Connection[Any]
-SCRIPT = SQL_FOLDER / "managed" / f"pgmnemo--{CURRENT}.sql"
+MANAGED = SQL_FOLDER / "managed"
+SCRIPT = MANAGED / f"pgmnemo--{CURRENT}.sql"
+UPDATES = sorted(MANAGED.glob(f"pgmnemo--*--{CURRENT}.sql"))
 STUB = """
 CREATE SCHEMA pgtle;
 CREATE TABLE pgtle.given (name text, version text, description text, ext text, requires text[]);
 CREATE FUNCTION pgtle.install_extension(name text, version text, description text, ext text,
                                         requires text[] DEFAULT NULL) RETURNS boolean
-LANGUAGE sql AS $$ INSERT INTO pgtle.given SELECT name, version, description, ext, requires RETURNING true $$
+LANGUAGE sql AS $$ INSERT INTO pgtle.given SELECT name, version, description, ext, requires RETURNING true $$;
+CREATE TABLE pgtle.paths (name text, fromvers text, tovers text, ext text);
+CREATE FUNCTION pgtle.install_update_path(name text, fromvers text, tovers text, ext text) RETURNS boolean
+LANGUAGE sql AS $$ INSERT INTO pgtle.paths SELECT name, fromvers, tovers, ext RETURNING true $$;
+CREATE TABLE pgtle.defaults (name text, version text);
+CREATE FUNCTION pgtle.set_default_version(name text, version text) RETURNS boolean
+LANGUAGE sql AS $$ INSERT INTO pgtle.defaults SELECT name, version RETURNING true $$
 """
 
 
@@ -85,3 +93,47 @@ def test_what_its_first_lines_say_makes_the_same_extension(managed: Connection, 
         "FROM gen_random_uuid() AS n"
     ).fetchone()
     assert stored == ("", "inserted")
+
+
+@pytest.fixture
+def updated(owner: Connection, database: Any, tmp_path: Path) -> Iterator[Connection]:
+    """An ordinary role's extension of the version before, in a database that has the way to this one."""
+    (update,) = UPDATES
+    former = update.name.split("--")[1]
+    owner.execute("CREATE DATABASE managed")
+    with psycopg.connect(**{**database.conninfo, "dbname": "managed"}, autocommit=True) as connection:
+        connection.execute(STUB)
+        connection.execute((MANAGED / f"pgmnemo--{former}.sql").read_bytes())
+        connection.execute(update.read_bytes())
+        [(name, version, _, script, _)] = connection.execute("SELECT * FROM pgtle.given").fetchall()
+        [(_, source, target, way)] = connection.execute("SELECT * FROM pgtle.paths").fetchall()
+        assert connection.execute("SELECT * FROM pgtle.defaults").fetchall() == [(name, CURRENT)]
+    owner.execute("DROP DATABASE managed WITH (FORCE)")
+    assert (version, source, target) == (former, former, CURRENT)
+    assert "\\echo" not in way
+    assert set(re.findall(r"@\w[^@\s]*@", way)) <= {"@extschema@", "@extowner@"}
+    control = f"default_version = '{former}'\nrelocatable = false\nsuperuser = false\nrequires = 'vector'\n"
+    (tmp_path / f"{name}.control").write_text(control, encoding="utf-8")
+    (tmp_path / f"{name}--{former}.sql").write_text(script, encoding="utf-8")
+    (tmp_path / f"{name}--{former}--{CURRENT}.sql").write_text(way, encoding="utf-8")
+    major = int(database.facts.postgresql.split(".")[0])
+    with (
+        embedded_server(tmp_path, former, postgres=major) as conninfo,
+        psycopg.connect(**conninfo, autocommit=True) as connection,
+    ):
+        connection.execute("CREATE EXTENSION vector SCHEMA public")
+        connection.execute("CREATE ROLE keeper")
+        where = sql.Identifier(connection.info.dbname)
+        connection.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO keeper").format(where))
+        connection.execute("SET ROLE keeper")
+        connection.execute("CREATE SCHEMA pgmnemo")
+        connection.execute("CREATE EXTENSION pgmnemo SCHEMA pgmnemo")
+        yield connection
+
+
+def test_a_managed_extension_is_updated_to_the_same_one(updated: Connection, database: Any) -> None:
+    head = UPDATES[0].read_text(encoding="utf-8").partition("SELECT")[0]
+    (statement,) = re.findall(r"^-- +(ALTER .+);$", head, re.MULTILINE)
+    updated.execute(statement)
+    assert fingerprint(updated) == database.facts.fingerprint
+    assert updated.execute("SELECT pgmnemo.version()").fetchone() == (CURRENT,)

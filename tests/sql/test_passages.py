@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from uuid import uuid4
 
@@ -180,3 +181,39 @@ def test_staging_takes_passages_along(tenant: Any) -> None:
     assert tenant.store_many(contents, passages=passages) == {"unchanged": 600}
     assert len(texts(tenant)) == 600
     assert best(tenant, "violin", k=2) == {"l000": None, "l001": "violin"}
+
+
+BARE = "SELECT external_id FROM pgmnemo.list_bare(%s, %s, %s)"
+
+
+def test_lessons_without_passages_are_listed_by_id_in_parts(tenant: Any, unit: Any) -> None:
+    for name in "abcdef":
+        parts = {"passages": ["p"]} if name == "c" else {}
+        tenant.store(name, "harbour", embedding=unit(1), **parts)
+    tenant.value("SELECT pgmnemo.forget_lesson(%s, 'd')", tenant.project)
+    first = tenant.rows(BARE, tenant.id, 0, 2)
+    assert first == [("a",), ("b",)]
+    after = tenant.value("SELECT id FROM pgmnemo.lessons WHERE external_id = 'b'")
+    assert tenant.rows(BARE, tenant.id, after, 100) == [("e",), ("f",)]
+    assert tenant.rows(BARE, tenant.id, 2**62, 100) == []
+
+
+def test_listing_them_in_parts_reads_each_lesson_once(tenant: Any, owner: psycopg.Connection[Any]) -> None:
+    """By the two keys: pages of an index that are met grow with the rows that are asked for, not with all."""
+    tenant.store_many({f"k{n:04}": "harbour" for n in range(2_000)})
+    source = owner.execute("SELECT prosrc FROM pg_proc WHERE proname = 'list_bare'").fetchone()
+    statement = source[0].partition("RETURN QUERY")[2].partition(";")[0]
+    for variable, number in (("tenant", "$1"), ("after", "$2"), ("most", "$3")):
+        statement = re.sub(rf"(?<![\w.]){variable}(?![\w(])", number, statement)
+    with tenant.acting() as within:
+        within.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        for name in ("seqscan", "bitmapscan", "sort"):
+            within.execute(f"SET LOCAL enable_{name} = off")
+        within.execute(f"PREPARE bare (uuid, bigint, integer) AS {statement}")
+        explain = f"EXPLAIN (ANALYZE, COSTS OFF) EXECUTE bare ('{tenant.id}', 0, 50)"
+        plan = "\n".join(row[0] for row in within.execute(explain))
+        within.execute("DEALLOCATE bare")
+    assert "Index Scan using lesson_pkey" in plan
+    assert "passage_pkey" in plan
+    assert "Sort" not in plan
+    assert re.search(r"lesson_pkey on lesson t \(actual [^)]*rows=50(\.00)? loops=1\)", plan), plan

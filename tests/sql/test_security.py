@@ -34,6 +34,7 @@ TENANT_CALLS = (
     "repair(%(t)s)", "store_passages(%(t)s, 1, '{x}')", "link(%(t)s, %(p)s, 'a', 'b', 'k')",
     "unlink(%(t)s, %(p)s, 'a', 'b', 'k')", "explain(%(t)s, %(p)s, 'a', query_text => 'river')",
     "list_lessons(%(t)s)", "list_edges(%(t)s)", "list_passages(%(t)s)", "list_postings(%(t)s)",
+    "list_bare(%(t)s)",
 )  # fmt: skip
 UNUSED = "c0a8f2ee-5f0b-4f0e-9a63-3d7f3a1b9e55"  # a tenant that nobody was granted
 

@@ -213,3 +213,18 @@ def test_a_rival_under_repeatable_read_is_a_serialization_error(tenant: Any, key
         tenant.store(key, "two")
         with pytest.raises(errors.SerializationFailure):
             late.execute("SELECT pgmnemo.store_lesson(%s, %s, 'three')", (tenant.project, key))
+
+
+def test_an_id_that_is_taken_is_an_error_and_stores_nothing(tenant: Any, owner: Any) -> None:
+    """A sequence that was set back: what it gives again must not pass for a key that is there already."""
+    assert tenant.store("a", "the harbour") == "inserted"
+    [(last,)] = owner.execute("SELECT last_value FROM pgmnemo.lesson_id_seq").fetchall()
+    taken = tenant.value("SELECT id FROM pgmnemo.lessons WHERE external_id = 'a'")
+    try:
+        owner.execute("SELECT setval('pgmnemo.lesson_id_seq', %s, false)", (taken,))
+        with pytest.raises(errors.UniqueViolation, match="lesson_pkey"):
+            tenant.store("b", "the lantern")
+    finally:
+        owner.execute("SELECT setval('pgmnemo.lesson_id_seq', %s)", (last + 1000,))
+    assert tenant.rows("SELECT external_id FROM pgmnemo.lessons") == [("a",)]
+    assert tenant.store("b", "the lantern") == "inserted"

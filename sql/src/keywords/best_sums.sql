@@ -9,7 +9,7 @@ AS $$
       FROM (SELECT h.id FROM (SELECT unnest(ids) AS id, unnest(totals) AS total) h
              ORDER BY CASE WHEN most IS NOT NULL THEN h.total END DESC LIMIT most) h
       JOIN pgmnemo.lesson l ON l.tenant_id = (scope).tenant AND l.id = h.id
-     CROSS JOIN LATERAL pgmnemo._lesson_terms(l.lexemes, l.token_count, asked, 0) t
+     CROSS JOIN LATERAL pgmnemo._lesson_terms(l.lexemes, l.token_count, asked, 0, NULL) t
      WHERE pgmnemo._recallable(l, scope)
      ORDER BY t.total DESC, l.external_id, l.project_id
 $$;

@@ -2,6 +2,9 @@
 CREATE FUNCTION pgmnemo._relevance(c pgmnemo.candidate, s pgmnemo.settings)
 RETURNS TABLE (relevance float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT v[1] + v[2] + v[3] + v[4] + v[5] + v[6] FROM (SELECT pgmnemo._contributions(c, s) AS v OFFSET 0) x $$;
+AS $$
+    SELECT o.bm25 + o.passage_terms + o.passage_cosine + o.pair_cosine + o.cosine + o.temporal
+      FROM pgmnemo._own_parts(c, s) o
+$$;
 
 COMMENT ON FUNCTION pgmnemo._relevance IS 'what a candidate is worth without context, neighbours, recency, importance and graph';

@@ -1,9 +1,10 @@
-CREATE FUNCTION pgmnemo._score(c pgmnemo.candidate, s pgmnemo.settings)
+-- The sum of all contributions in their order, of which the first six are summed up already.
+CREATE FUNCTION pgmnemo._score(relevance float8, c pgmnemo.candidate, s pgmnemo.settings)
 RETURNS TABLE (score float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
-    SELECT v[1] + v[2] + v[3] + v[4] + v[5] + v[6] + v[7] + v[8] + v[9] + v[10] + v[11]
-      FROM (SELECT pgmnemo._contributions(c, s) AS v OFFSET 0) x
+    SELECT relevance + l.context + l.neighbours + l.recency + l.importance + l.graph
+      FROM pgmnemo._lent_parts(c, s) l
 $$;
 
 COMMENT ON FUNCTION pgmnemo._score IS 'the score by which recall ranks: the sum of a candidate''s contributions';

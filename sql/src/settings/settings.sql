@@ -1,28 +1,32 @@
 -- Every setting, typed; the first that cannot be used is an error that names its range. PostgreSQL cannot check a
--- custom setting when it is SET, so each use checks.
+-- custom setting when it is SET, so each use checks. Most are as they were made, and those cost nothing but a look.
 CREATE FUNCTION pgmnemo._settings()
 RETURNS pgmnemo.settings
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    effective jsonb;
+    changed jsonb;
     wrong record;
 BEGIN
-    SELECT jsonb_object_agg(c.name, coalesce(nullif(current_setting('pgmnemo.' || c.name, true), ''), c.initial))
-      INTO effective
-      FROM pgmnemo._setting_catalogue() c;
+    SELECT jsonb_object_agg(c.name, g.value) INTO changed
+      FROM pgmnemo._setting_catalogue() c
+     CROSS JOIN LATERAL (SELECT nullif(current_setting('pgmnemo.' || c.name, true), '') OFFSET 0) AS g (value)
+     WHERE g.value <> c.initial;
+    IF changed IS NULL THEN
+        RETURN pgmnemo._initial_settings();
+    END IF;
     SELECT c.* INTO wrong
       FROM pgmnemo._setting_catalogue() c
-     WHERE c.name <> 'tenant_id' AND effective ->> c.name <> c.initial
-       AND NOT pgmnemo._setting_valid(effective ->> c.name, c.kind, c.low, c.high, c.choices)
+     WHERE changed ? c.name
+       AND NOT pgmnemo._setting_valid(changed ->> c.name, c.kind, c.low, c.high, c.choices)
      LIMIT 1;
     IF FOUND THEN
-        RAISE EXCEPTION 'pgmnemo.% is %, but must be %', wrong.name, quote_literal(effective ->> wrong.name),
+        RAISE EXCEPTION 'pgmnemo.% is %, but must be %', wrong.name, quote_literal(changed ->> wrong.name),
               pgmnemo._setting_range(wrong.kind, wrong.low, wrong.high, wrong.choices)
         USING ERRCODE = 'invalid_parameter_value',
               HINT = format('SET pgmnemo.%s to a value in that range, or RESET it.', wrong.name);
     END IF;
-    RETURN jsonb_populate_record(NULL::pgmnemo.settings, effective);
+    RETURN jsonb_populate_record(pgmnemo._initial_settings(), changed);
 END
 $$;

@@ -20,7 +20,9 @@ BEGIN
     IF asked.direction IS NULL THEN
         RETURN '{}';
     END IF;
-    large := asked.held > pgmnemo._exact_limit(scope.tenant, s.exact_scan_limit);
+    -- never below the setting, so what is smaller need not ask
+    large := asked.held > s.exact_scan_limit
+             AND asked.held > pgmnemo._exact_limit(scope.tenant, s.exact_scan_limit);
     LOOP
         WITH near AS MATERIALIZED (
             SELECT g.* FROM pgmnemo._graph_rows(scope, asked.direction, s.ef_search, most) g WHERE large

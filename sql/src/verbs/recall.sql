@@ -66,13 +66,14 @@ BEGIN
            (SELECT p.content FROM pgmnemo.passage p
              WHERE p.tenant_id = tenant AND p.lesson_id = l.id AND p.number > 0
              ORDER BY pgmnemo._passage_worth(p, asked, s), p.number LIMIT 1),
-           r.score, (r.own).cosine, (r.own).bm25, (r.own).passage_terms, (r.own).passage_cosine, (r.own).pair_cosine,
-           (r.own).temporal, (r.own).context, (r.own).neighbours, (r.own).recency, (r.own).importance, (r.own).graph
-      FROM (SELECT r.* FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
-             ORDER BY r.rank LIMIT recall.k) r
+           r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal, r.context,
+           r.neighbours, r.recency, r.importance, r.graph
+      FROM (SELECT r.score, (r.own).*
+              FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+             ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id LIMIT recall.k) r
      CROSS JOIN LATERAL (
-            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = (r.own).lesson_id OFFSET 0) l
-     ORDER BY r.rank;
+            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = r.lesson_id OFFSET 0) l
+     ORDER BY r.score DESC, r.external_id, r.project_id;
     PERFORM pgmnemo._leave();
 END
 $$;

@@ -1,5 +1,6 @@
 -- The one write path. New keys are inserted first and in order, then the lock is taken, then rows are changed:
--- writers who all keep to this sequence wait for one another but never in a circle.
+-- writers who all keep to this sequence wait for one another but never in a circle. Only a key that is there already is
+-- passed over: an id that is taken, by a sequence that was set back, is an error.
 CREATE FUNCTION pgmnemo._store(tenant uuid, lessons pgmnemo.lesson_input[])
 RETURNS TABLE (project_id uuid, external_id text, lesson_id bigint, outcome text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -29,7 +30,7 @@ BEGIN
                i.position
           FROM unnest(lessons) i
          ORDER BY i.project_id, i.external_id COLLATE "C"
-            ON CONFLICT DO NOTHING
+            ON CONFLICT (tenant_id, project_id, external_id) DO NOTHING
         RETURNING id
     )
     SELECT coalesce(array_agg(f.id), '{}') INTO inserted FROM fresh f;

@@ -1,0 +1,143 @@
+"""How long one version of the extension takes beside another, on a machine that others use as well.
+
+    python benchmarks/performance/interleaved.py 0.3.1 0.4.1 --memories 100000 [--seconds 20] [--tenants 10]
+                                                             [--corpus locomo] [--embedder minilm]
+
+Both versions hold the corpus of `python -m runner perf`, each on a server of its own, which is idle while the
+other one answers. Every question is asked of one and then at once of the other, in turns who is first, so
+that what else the machine does meets both alike. Prints for each cell the two medians of the whole call
+(k = 10, one client, an ordinary role, policies active, `gate_strict` off), and the quotient of the medians,
+second by first, with an interval of 95 % (percentiles of 2,000 bootstrap samples of questions).
+
+The cells: everything, one in `--tenants` of it, a tenant of 1,000, and everything while a writer stores 50
+lessons a second into each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from runner.perf.generating import generate
+from runner.perf.reading import client_of
+from runner.perf.source import read_source
+from runner.perf.subjects import subject
+from runner.perf.workload import Loaded, Tenant, Workload, name_of
+from runner.perf.writing import writing
+from runner.progress import Progress
+from runner.systems import Place
+from runner.systems.system import Asking, Query, System
+
+K, WARM_UP, QUESTIONS, SEED = 10, 50, 400, 42
+SAMPLES, LEVEL = 2_000, 95.0
+CELLS = {
+    "whole": (Tenant.WHOLE, False),
+    "a share": (Tenant.SHARE, False),
+    "a tenant of 1,000": (Tenant.FIXED, False),
+    "whole, under writes": (Tenant.WHOLE, True),
+}
+Seconds = NDArray[np.float64]  # a row a question, a column a version
+
+
+def asked(client: Asking, query: Query) -> float:
+    """Seconds of one call."""
+    began = time.perf_counter()
+    client.ask(query, K)
+    return time.perf_counter() - began
+
+
+def read(systems: Sequence[System], questions: Sequence[Query], seconds: float) -> Seconds:
+    """Ask both in turns, until `seconds` have gone and every question has been asked once at least."""
+    taken: list[list[float]] = []
+    with ExitStack() as stack:
+        clients = [stack.enter_context(client_of(system)) for system in systems]
+        for question in questions[:WARM_UP]:
+            for client in clients:
+                client.ask(question, K)
+        until = time.perf_counter() + seconds
+        for turn in count():
+            if turn >= len(questions) and time.perf_counter() > until:
+                return np.asarray(taken)
+            question = questions[turn % len(questions)]
+            row = [0.0] * len(clients)
+            for place in (turn % 2, 1 - turn % 2):
+                row[place] = asked(clients[place], question)
+            taken.append(row)
+    raise AssertionError("time does not end")
+
+
+def quotient(taken: Seconds) -> tuple[float, float, float]:
+    """The quotient of the medians, and the interval of its bootstrap by questions asked."""
+    chance = np.random.default_rng(SEED)
+    picks = chance.integers(0, len(taken), (SAMPLES, len(taken)))
+    medians = np.median(taken[picks], axis=1)
+    low, high = np.percentile(medians[:, 1] / medians[:, 0], [(100 - LEVEL) / 2, (100 + LEVEL) / 2])
+    first, second = np.median(taken, axis=0)
+    return float(second / first), float(low), float(high)
+
+
+@contextmanager
+def written(systems: Sequence[System], workload: Workload, wanted: bool) -> Iterator[None]:
+    """Inside the block a writer stores into each, if one is wanted."""
+    with ExitStack() as stack:
+        for system in systems if wanted else ():
+            stack.enter_context(writing(system, workload.spare()))
+        yield
+
+
+def compare(versions: Sequence[str], given: argparse.Namespace, folder: Path) -> None:
+    """Load both and print a line a cell."""
+    progress = Progress(quiet=True)
+    source = read_source(
+        given.corpus, None, given.embedder, seed=SEED, questions=QUESTIONS, cache=None, progress=progress
+    )
+    workload = generate(
+        source, folder, memories=given.memories, tenants=given.tenants, dimensions=384, seed=SEED,
+        progress=progress,
+    )  # fmt: skip
+    with ExitStack() as stack:
+        systems = [
+            stack.enter_context(subject(f"pgmnemo@{version}").open(Place(folder), version))
+            for version in versions
+        ]
+        for version, system in zip(versions, systems, strict=True):
+            seconds = sum(system.load(Loaded(workload, given.passages), progress).values())
+            print(f"pgmnemo {version}: {workload.count:,} lessons loaded in {seconds:,.0f} s", flush=True)
+        print(f"{'':20} {versions[0]:>9} ms {versions[1]:>9} ms   quotient of medians        n")
+        for cell, (tenant, writes) in CELLS.items():
+            questions = [replace(query, project=name_of(tenant)) for query in workload.questions]
+            with written(systems, workload, writes):
+                taken = read(systems, questions, given.seconds)
+            first, second = np.median(taken, axis=0) * 1000
+            ratio, low, high = quotient(taken)
+            figures = f"{first:12.2f} {second:12.2f}   {ratio:.3f} [{low:.3f}, {high:.3f}] {len(taken):8,}"
+            print(f"{cell:20} {figures}", flush=True)
+
+
+def parse() -> argparse.Namespace:
+    """What the command line says."""
+    told = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    told.add_argument("versions", nargs=2, metavar="VERSION")
+    told.add_argument("--memories", type=int, default=10_000)
+    told.add_argument("--tenants", type=int, default=10)
+    told.add_argument("--seconds", type=float, default=20.0)
+    told.add_argument("--corpus", default="sample")
+    told.add_argument("--embedder", default="minilm")
+    told.add_argument("--passages", action="store_true", help="with two passages a lesson")
+    return told.parse_args()
+
+
+if __name__ == "__main__":
+    arguments: Any = parse()
+    with TemporaryDirectory(prefix="pgmnemo-interleaved-") as made:
+        compare([one.removeprefix("v") for one in arguments.versions], arguments, Path(made))

@@ -1,0 +1,14 @@
+-- The score has one home, this function and _lent_parts: here what a candidate's own components add to it, in the order
+-- in which they are summed up. A leg that was not asked adds nothing. A row rather than an array: it costs nothing.
+CREATE FUNCTION pgmnemo._own_parts(c pgmnemo.candidate, s pgmnemo.settings)
+RETURNS TABLE (bm25 float8, passage_terms float8, passage_cosine float8, pair_cosine float8, cosine float8,
+               temporal float8)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT pgmnemo._share(c, s) * (s).bm25_weight * coalesce((c).bm25, 0),
+           pgmnemo._share(c, s) * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
+           pgmnemo._share(c, s) * (s).passage_cosine_weight * greatest((c).passage_cosine, 0),
+           pgmnemo._share(c, s) * (s).pair_cosine_weight * greatest((c).pair_cosine, 0),
+           pgmnemo._share(c, s) * (s).cosine_weight * greatest((c).cosine, 0),
+           pgmnemo._share(c, s) * (s).temporal_weight * (c).temporal
+$$;
