@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPException
@@ -28,17 +29,18 @@ Opener = Callable[..., Any]
 """`urllib.request.urlopen`, which honours the proxy variables, or one that behaves as it does."""
 
 PIECE = 1 << 20  # bytes; the bar counts MiB
+UNCHECKED = "of which the protocol registers no hash"
 TIMEOUT = 60.0  # seconds without a byte
 RANGE_NOT_SATISFIABLE = 416
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A registered file: its name (in a folder, from there), its source, its hash and, if known, its size."""
+    """A file: its name (in a folder, from there), its source, its hash where one is registered, its size."""
 
     file: str
     url: str
-    sha256: str
+    sha256: str | None
     bytes: int | None = None
 
 
@@ -61,20 +63,55 @@ def fetch(
 
     By default that is where `locate` looks last. A right file that is there already is left alone, and so is
     a wrong one, with an error. A partial download stays beside it as `.part` and is continued by the next
-    call; what comes down with a wrong hash is removed. Raises UsageError (no such corpus to fetch),
-    CorpusError (source or hash), OutputError (folder or space).
+    call; what comes down with a wrong hash is removed. Of a corpus without a registered hash nothing can be
+    checked but its length, which is said. Raises UsageError (no such corpus to fetch), CorpusError (source or
+    hash), OutputError (folder or space).
     """
     pins = _pins(suite)
     folder = destination or data_folder(suite)
-    if pins.files is None:
-        return _fetch(
-            Wanted(pins.file, str(pins.url), str(pins.sha256), pins.bytes), folder, progress, opener
-        )
-    place, files = folder / pins.file, registered_files(current(), suite)
+    if pins.files is None and pins.listing is None:
+        return _fetch(Wanted(pins.file, str(pins.url), pins.sha256, pins.bytes), folder, progress, opener)
+    place = folder / pins.file
+    files: Mapping[str, str | None] = registered_files(current(), suite)
+    if pins.listing is not None:
+        files = dict.fromkeys(listed_files(pins, opener))
     for name, digest in files.items():
         _fetch(Wanted(name, f"{pins.url}{quote(name)}", digest), place, progress, opener)
-    progress.say(f"{place} holds all {len(files):,} files of {pins.what}, each with the right hash")
+    known = UNCHECKED if pins.listing else "each with the right hash"
+    progress.say(f"{place} holds all {len(files):,} files of {pins.what}, {known}")
     return place
+
+
+def listed_files(pins: SuitePins, opener: Opener) -> list[str]:
+    """Names of the JSON files in the folder of a corpus, as its host lists them, page by page.
+
+    The Hugging Face hub answers a list of `path` and names the next page in a header; GitHub answers a
+    `tree`.
+    """
+    url: str | None = pins.listing
+    paths: list[str] = []
+    while url is not None:
+        with closing(_response(url, 0, opener)) as response:
+            paths += _paths(response.read(), url)
+            match = re.search(r'<([^>]+)>;\s*rel="next"', response.headers.get("Link") or "")
+        url = match[1] if match else None
+    inside = (path.rpartition(f"{pins.file}/")[2] for path in paths if f"{pins.file}/" in path)
+    names = sorted(name for name in inside if name.endswith(".json") and ".." not in name)
+    if not names:
+        raise CorpusError(f"{pins.listing} lists no file of {pins.what}; get the folder elsewhere")
+    return names
+
+
+def _paths(answer: bytes, url: str) -> list[str]:
+    """The `path` of each file that is listed."""
+    try:
+        document = json.loads(answer)
+        entries = document["tree"] if isinstance(document, dict) else document
+        return [str(entry["path"]) for entry in entries]
+    except (ValueError, LookupError, TypeError) as error:
+        raise CorpusError(
+            f"{url} is no list of files ({error}); try later, or get the folder elsewhere"
+        ) from None
 
 
 def _fetch(wanted: Wanted, folder: Path, progress: Progress, opener: Opener) -> Path:
@@ -99,6 +136,9 @@ def _pins(suite: str) -> SuitePins:
 
 def _present(target: Path, wanted: Wanted, progress: Progress) -> Path:
     found = Source(target).sha256()
+    if wanted.sha256 is None:
+        progress.say(f"{target} is there already (sha256 {found}), {UNCHECKED}")
+        return target
     if found != wanted.sha256:
         raise CorpusError(
             f"{target} is there already, but is not the registered file (sha256 {found}, not "
@@ -114,14 +154,15 @@ def _accepted(part: Path, target: Path, wanted: Wanted, progress: Progress) -> P
         found = Source(part).sha256()
     except CorpusError as error:
         found = f"none: {error}"
-    if found != wanted.sha256:
+    if wanted.sha256 is not None and found != wanted.sha256:
         part.unlink()
         raise CorpusError(
             f"what {wanted.url} sent has another hash than the registered one (sha256 {found}, not "
             f"{wanted.sha256}), so nothing was kept; run the command again, or get {wanted.file} elsewhere"
         )
     os.replace(part, target)
-    progress.say(f"{target} is complete, and its hash is right")
+    checked = "and its hash is right" if wanted.sha256 else f"sha256 {found}, {UNCHECKED}"
+    progress.say(f"{target} is complete, {checked}")
     return target
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import lzma
 import shutil
 import socket
@@ -12,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -37,6 +39,7 @@ class Site:
     cut: int | None = None  # bytes after which the connection breaks
     asked: list[str | None] = field(default_factory=list)
     bodies: dict[str, bytes] = field(default_factory=dict)  # by path, where the site has several files
+    links: dict[str, str] = field(default_factory=dict)  # by path, the page after it
 
 
 @pytest.fixture
@@ -58,6 +61,8 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
             body = whole[start:]
             self.send_response(206 if start else 200)
             self.send_header("Content-Length", str(len(body)))
+            if self.path in state.links:
+                self.send_header("Link", f'<{state.links[self.path]}>; rel="next"')
             if start:
                 last = len(whole) - 1
                 self.send_header("Content-Range", f"bytes {start}-{last}/{last + 1}")
@@ -278,3 +283,97 @@ def test_pinned_sources_name_a_revision_and_not_a_branch() -> None:
         url = current().suites[name].url or ""
         assert url.startswith("https://")
         assert any(len(part) == 40 and set(part) <= set("0123456789abcdef") for part in url.split("/"))
+
+
+# Corpora of which no hash is registered
+
+
+def unhashed(monkeypatch: pytest.MonkeyPatch, site: Site, suite: str, **pins: Any) -> str:
+    """Let the edition in force know a suite by addresses of the site alone; the site's own address."""
+    top, edition = site.url.removesuffix(NAME), current()
+    named = {name: f"{top}{value}" for name, value in pins.items()}
+    changed = replace(edition, suites={**edition.suites, suite: replace(edition.suites[suite], **named)})
+    monkeypatch.setattr(module, "current", lambda: changed)
+    return top
+
+
+def test_a_file_without_a_registered_hash_is_kept_and_its_hash_is_said(
+    monkeypatch: pytest.MonkeyPatch, site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unhashed(monkeypatch, site, "longmemeval-m", url="m.json")
+    for said in ("is complete, sha256", "is there already (sha256"):
+        path = fetch("longmemeval-m", tmp_path, Progress())
+        assert path.read_bytes() == BODY
+        told = capsys.readouterr().err
+        assert said in told
+        assert sha256(BODY).hexdigest() in told
+        assert "of which the protocol registers no hash" in told
+
+
+def test_a_file_without_a_registered_hash_that_breaks_off_is_continued(
+    monkeypatch: pytest.MonkeyPatch, site: Site, tmp_path: Path
+) -> None:
+    unhashed(monkeypatch, site, "longmemeval-m", url="m.json")
+    site.cut = 1000
+    with pytest.raises(CorpusError, match="broke off after 1,000 of"):
+        fetch("longmemeval-m", tmp_path)
+    site.cut = None
+    assert fetch("longmemeval-m", tmp_path).read_bytes() == BODY
+    assert site.asked[-1] == "bytes=1000-"
+
+
+def test_a_folder_is_fetched_by_the_pages_of_the_hubs_list(
+    monkeypatch: pytest.MonkeyPatch, site: Site, tmp_path: Path
+) -> None:
+    top = unhashed(monkeypatch, site, "convomem", url="resolve/", listing="tree?page=1")
+    base, one, other = (
+        "core/evidence_questions",
+        "user_evidence/1_evidence/a.json",
+        "changing_evidence/b.json",
+    )
+    pages = {
+        "/tree?page=1": [{"type": "directory", "path": f"{base}/user_evidence"}, {"path": f"{base}/{one}"}],
+        "/tree?page=2": [{"path": f"{base}/{other}"}, {"path": f"{base}/notes.md"}, {"path": "core/x.json"}],
+    }
+    site.links = {"/tree?page=1": f"{top}tree?page=2"}
+    site.bodies = {path: json.dumps(page).encode() for path, page in pages.items()}
+    site.bodies |= {f"/resolve/{one}": b"[1]", f"/resolve/{other}": b"[2]"}
+    place = fetch("convomem", tmp_path)
+    assert place == tmp_path / "evidence_questions"
+    assert (place / one).read_bytes() == b"[1]"
+    assert (place / other).read_bytes() == b"[2]"
+    assert sorted(path.name for path in place.rglob("*.*")) == ["a.json", "b.json"]
+
+
+def test_a_folder_is_fetched_by_the_tree_of_a_repository(
+    monkeypatch: pytest.MonkeyPatch, site: Site, tmp_path: Path
+) -> None:
+    unhashed(monkeypatch, site, "membench", url="raw/MemData/", listing="trees/main")
+    tree = [{"path": "README.md"}, {"path": "MemData/FirstAgent/simple.json"}, {"path": "MemData/../x.json"}]
+    site.bodies = {
+        "/trees/main": json.dumps({"tree": tree}).encode(),
+        "/raw/MemData/FirstAgent/simple.json": b"{}",
+    }
+    place = fetch("membench", tmp_path)
+    assert [path.relative_to(place).as_posix() for path in place.rglob("*.json")] == [
+        "FirstAgent/simple.json"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (b"no", "is no list of files"),
+        (b"[]", "lists no file of MemBench"),
+        (b"{}", "is no list of files"),
+        (b"[1]", "is no list"),
+    ],
+)
+def test_a_list_that_names_no_file_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, site: Site, tmp_path: Path, answer: bytes, sentence: str
+) -> None:
+    unhashed(monkeypatch, site, "membench", url="raw/", listing="trees/main")
+    site.bodies = {"/trees/main": answer}
+    with pytest.raises(CorpusError, match=sentence):
+        fetch("membench", tmp_path)
+    assert not list(tmp_path.iterdir())

@@ -135,7 +135,8 @@ class SuitePins(Pins, frozen=True):
     a folder, `sha256` is that of the list of its files' hashes: a line `<sha256>  <name>` each, in order of
     name. `files` names the list of these hashes, from the folder of edition.toml on. `views` are the subsets
     of questions besides all, `headline_view` the one that the headline is of. `split` says how what is chosen
-    on the corpus is kept apart from what is reported. All but the sample have every field of a public corpus.
+    on the corpus is kept apart from what is reported. A folder of which no list is pinned has a `listing` of
+    its files. All but the sample and what was never at hand have every field of a public corpus.
     """
 
     file: str
@@ -155,6 +156,7 @@ class SuitePins(Pins, frozen=True):
     bytes: int | None = None
     data_variable: str | None = None
     url: str | None = None
+    listing: str | None = None
 
 
 class OtherFile(Pins, frozen=True):

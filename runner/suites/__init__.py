@@ -15,6 +15,8 @@ SUITES: Parts[Suite] = Parts(
         "realtalk": "runner.suites.realtalk:REALTALK",
         "beam": "runner.suites.beam:BEAM",
         "beam-500k": "runner.suites.beam:BEAM_500K",
+        "convomem": "runner.suites.convomem:CONVOMEM",
+        "membench": "runner.suites.membench:MEMBENCH",
         "file": "runner.suites.file:FILE",
     },
 )
