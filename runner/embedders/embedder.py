@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from runner.errors import ModelError
+from runner.errors import EmbedderError
 from runner.progress import QUIET, Progress
 from runner.records import EmbedderIdentity
 
@@ -39,11 +39,11 @@ class Embedder(Protocol):
 def pad(matrix: Matrix, width: int = 1024) -> Matrix:
     """Rows of any width up to `width`, filled up with zeros, which leaves every cosine as it was.
 
-    ModelError if the rows are wider than what the database stores.
+    EmbedderError if the rows are wider than what the database stores.
     """
     rows, native = matrix.shape
     if native > width:
-        raise ModelError(
+        raise EmbedderError(
             f"the embedder answers {native} dimensions and {width} are stored; "
             f"ask it for {width} or fewer, or take another model"
         )
