@@ -189,6 +189,25 @@ class EmbedderIdentity:
 
 
 @dataclass(frozen=True, slots=True)
+class RerankerIdentity:
+    """What a new order depends on besides question and candidates; the cache key and the artefacts hold it.
+
+    `depth` candidates of a system are reordered, of each text the first `characters` are read (0: all).
+    `revision` is a hub commit, a sha256 of the model's files, or says that it is unknown; `prompt_sha256` is
+    of the words that a language model is asked with.
+    """
+
+    name: str
+    model: str
+    revision: str
+    depth: int
+    characters: int
+    max_tokens: int = 0
+    prompt_sha256: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Vectors:
     """Unit-length rows at native width, aligned with `Corpus.segments` and `Corpus.questions`.
 

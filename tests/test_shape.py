@@ -31,6 +31,7 @@ STAGES = sorted(
 )
 BESIDES = {
     "metrics": {"statistics"},  # a score is a value with its interval
+    "rerankers": {"systems"},  # a wrapper over the contract of systems
     "suites": {"texts"},  # a lesson is written by a text construction
     "systems": {"database", "embedders"},  # pgmnemo lives in a database; a system is proved with some vectors
 }
@@ -65,7 +66,8 @@ def strangers(part: str, allowed: set[str]) -> list[str]:
 
 def test_the_stages_are_these() -> None:
     assert STAGES == [
-        "database", "embedders", "gates", "metrics", "report", "statistics", "suites", "systems", "texts",
+        "database", "embedders", "gates", "metrics", "report", "rerankers", "statistics", "suites", "systems",
+        "texts",
     ]  # fmt: skip
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from errno import ENOSPC
+from fnmatch import fnmatch
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from runner.errors import ModelError, OutputError
 from runner.models.torch_runtime import first_line, library
@@ -91,7 +93,7 @@ def _download(model: HubModel, hub: ModuleType, progress: Progress) -> list[str]
 
 
 @contextmanager
-def _reached(model: HubModel) -> Iterator[None]:
+def _reached(model: HubModel | Snapshot) -> Iterator[None]:
     """What goes wrong between here and the hub, in one sentence."""
     try:
         yield
@@ -132,8 +134,82 @@ def folder_revision(folder: Path, model: HubModel) -> str:
     # a second weight file might be loaded in the pinned one's stead: transformers prefers safetensors
     if weights == {model.weights} and all(found.get(name) == digest for name, digest in model.sha256.items()):
         return model.revision
+    return _digest(found)
+
+
+def folder_digest(folder: Path, weights: Sequence[str]) -> str:
+    """`sha256:` and a digest over a model's weights, found by patterns, its configuration and tokenizer.
+
+    ModelError where there are no weights.
+    """
+    held = {path for pattern in weights for path in folder.glob(pattern)}
+    if not held:
+        raise ModelError(
+            f"{folder} holds no model weights ({', '.join(weights)}); give the folder that holds a model"
+        )
+    files = sorted(held | {path for pattern in SETTINGS for path in folder.glob(pattern)})
+    return _digest({path.relative_to(folder).as_posix(): file_sha256(path) for path in files})
+
+
+def _digest(found: Mapping[str, str]) -> str:
     listing = "".join(f"{name} {digest}\n" for name, digest in found.items())
     return f"sha256:{sha256(listing.encode()).hexdigest()}"
+
+
+def configuration(folder: Path) -> Mapping[str, Any]:
+    """config.json of a model; ModelError where there is none."""
+    path = folder / "config.json"
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(read, dict):
+            return read
+        why = "it holds no object"
+    except (OSError, ValueError) as error:
+        why = repr(error)
+    raise ModelError(f"{path} is not a model configuration ({why}); give the folder with the model")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A repository of the hub that no edition pins, under a revision (empty: the newest)."""
+
+    repository: str
+    revision: str = ""
+    patterns: tuple[str, ...] = ("*.json", "*.txt", "*.model", "*.safetensors")
+
+    def cached(self, who: str) -> Path | None:
+        """The folder in the hub's cache on disk; None where it is not there."""
+        try:
+            return Path(self._get(library("huggingface_hub", who), local_files_only=True))
+        except (OSError, ValueError):  # what the hub's client raises where a snapshot is not at hand
+            return None
+
+    def fetch(self, who: str, progress: Progress = QUIET) -> Path:
+        """The folder, downloaded where it is not there. Its name is the commit."""
+        if folder := self.cached(who):
+            return folder
+        with _reached(self):
+            progress.say(f"fetching {self.repository} from the Hugging Face hub")
+            return Path(self._get(library("huggingface_hub", who)))
+
+    def to_download(self, who: str) -> int:
+        """Bytes that `fetch` would download; ModelError if the hub cannot be asked."""
+        if self.cached(who):
+            return 0
+        hub = library("huggingface_hub", who)
+        with _reached(self):
+            info = hub.HfApi().model_info(
+                self.repository, revision=self.revision or None, timeout=HUB_TIMEOUT, files_metadata=True
+            )
+            wanted = [one for one in info.siblings if any(fnmatch(one.rfilename, p) for p in self.patterns)]
+            return sum(one.size or 0 for one in wanted)
+
+    def _get(self, hub: ModuleType, **options: Any) -> str:
+        return str(
+            hub.snapshot_download(
+                self.repository, revision=self.revision or None, allow_patterns=list(self.patterns), **options
+            )
+        )
 
 
 def folder_width(folder: Path, max_tokens: int) -> int:
