@@ -9,11 +9,13 @@ from dataclasses import replace
 
 from runner.bench.heading import arm_of
 from runner.bench.material import Material
+from runner.bench.reranking import Reranking
 from runner.bench.retrieve import Ranker, retrieve, spread, time_recall
 from runner.bench.work import Work
 from runner.errors import DatabaseError, SystemFault, UsageError
 from runner.records import Retrieval
 from runner.runs.raw import RawWriter
+from runner.runs.reranks import SUFFIX
 from runner.runs.run import Arm
 from runner.runs.timings import TimingsWriter
 from runner.systems import open_system
@@ -24,9 +26,17 @@ from runner.systems.system import Legged, System
 
 
 def measure_under_test(
-    work: Work, system: System, material: Material, raw: RawWriter, timings: TimingsWriter
+    work: Work,
+    system: System,
+    material: Material,
+    raw: RawWriter,
+    timings: TimingsWriter,
+    reranks: Reranking | None = None,
 ) -> None:
-    """Load the system under test; it, its legs and the controls answer; then it is timed."""
+    """Load the system under test; it, its legs and the controls answer; then it is timed.
+
+    With a reranker it answers once more, reordered.
+    """
     request, edition, name = work.request, work.run.edition, work.request.system
     with work.watch.stage("ingest"), faults(name):
         loaded = system.load(material.lessons, work.progress)
@@ -44,6 +54,9 @@ def measure_under_test(
     with work.watch.stage("time"):
         time_recall(timings, material, first, work.run.scopes, edition.retrieval, work.progress)
     work.note(arms=tuple(arm for _, arm in rankers))
+    if reranks is not None:
+        again = reranks.measure(work, first, row, material, raw, timings)
+        work.note(arms=(*work.run.arms, again))
 
 
 def answers_in_all(work: Work, system: System) -> int:
@@ -52,7 +65,9 @@ def answers_in_all(work: Work, system: System) -> int:
     scopes = len(work.run.scopes)
     aside = len(work.beside) * len(work.run.scopes_beside)
     others = scopes * (len(_legs(work, system)) + len(_controls(work)))
-    return (scopes + aside) * (every + timed) + others * every
+    again = len(spread(work.asked, work.run.edition.retrieval.timed_reranked))
+    reordered = (1 + len(work.beside)) * len(work.run.scopes_beside) if work.reranker else 0
+    return (scopes + aside) * (every + timed) + others * every + reordered * (every + again)
 
 
 def _legs(work: Work, system: System) -> dict[str, tuple[Mapping[str, str], str]]:
@@ -79,20 +94,33 @@ def _rankers(work: Work, system: System, judge: Judge, material: Material) -> It
         yield Ranker(name, control, Judge(name, material.lessons)), Arm(name, control.words())
 
 
-def measure_beside(work: Work, material: Material, raw: RawWriter, timings: TimingsWriter) -> None:
+def measure_beside(
+    work: Work, material: Material, raw: RawWriter, timings: TimingsWriter, reranks: Reranking | None = None
+) -> None:
     """Each other system, one after the other, alone on the machine; one that fails says so in its row."""
     for name in work.beside:
         try:
-            arm = _measured(work, name, material, raw, timings)
+            arms = _measured(work, name, material, raw, timings, reranks)
         except (SystemFault, DatabaseError, UsageError) as error:
-            raw.forget(name)
-            timings.forget(name)
+            for one in (name, name + SUFFIX):
+                raw.forget(one)
+                timings.forget(one)
+                if reranks is not None:
+                    reranks.writer.forget(one)
             work.progress.say(f"{name}: {error}")
-            arm = arm_of(name, work.request, work.sql, failed=str(error))
-        work.note(arms=(*work.run.arms, arm))
+            arms = (arm_of(name, work.request, work.sql, failed=str(error)),)
+        work.note(arms=(*work.run.arms, *arms))
 
 
-def _measured(work: Work, name: str, material: Material, raw: RawWriter, timings: TimingsWriter) -> Arm:
+def _measured(
+    work: Work,
+    name: str,
+    material: Material,
+    raw: RawWriter,
+    timings: TimingsWriter,
+    reranks: Reranking | None,
+) -> tuple[Arm, ...]:
+    """A system beside, and the same reordered where the run has a reranker."""
     pins = work.run.edition.retrieval
     with ExitStack() as stack:
         stack.enter_context(faults(name))
@@ -103,7 +131,9 @@ def _measured(work: Work, name: str, material: Material, raw: RawWriter, timings
         scopes = work.run.scopes_beside
         retrieve(raw, material, ranker, scopes, pins.depth, work.progress)
         time_recall(timings, material, ranker, scopes, pins, work.progress)
-        return arm_of(name, work.request, work.sql, system, loaded)
+        arm = arm_of(name, work.request, work.sql, system, loaded)
+        again = (reranks.measure(work, ranker, arm, material, raw, timings),) if reranks else ()
+        return (arm, *again)
 
 
 def remarked(

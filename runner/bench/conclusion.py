@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -20,6 +20,7 @@ from runner.runs.folder import RunFolder, is_local, keep
 from runner.runs.history import append_entry, entry_text
 from runner.runs.manifest import MANIFEST
 from runner.runs.metrics import write_metrics
+from runner.runs.reranks import RERANKS, counts, read_reranks
 from runner.runs.run import Run, write_run
 from runner.runs.storage import write_file
 from runner.runs.timings import TIMINGS, latencies, read_timings
@@ -50,12 +51,14 @@ def refuse(work: Work, folder: RunFolder | None = None) -> None:
     raise GateError(f"{count} ({'; '.join(failed)}); {place / 'BLOCKED.md'} says how to resolve it")
 
 
-def publish(work: Work, folder: RunFolder, metrics: Json, rows: Iterable[Retrieval]) -> Outcome:
+def publish(work: Work, folder: RunFolder, metrics: Json, rows: Sequence[Retrieval]) -> Outcome:
     """Write record, figures and report, and give the folder its name; `rows` are those of the raw file.
 
     OutputError when that fails.
     """
     timings = list(read_timings(folder.path / TIMINGS))
+    if work.reranker is not None:
+        work.note(reranks=counts(read_reranks(folder.path / RERANKS), rows, timings))
     work.note(
         latency=latencies(timings, work.run.edition.retrieval.timed_k),
         resources=resources(work.watch, work.vectors),

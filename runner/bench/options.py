@@ -10,12 +10,14 @@ from cyclopts import Parameter
 
 from runner.embedders import EMBEDDERS, EmbedderOptions
 from runner.options import Numbers, listed, systems_listed
+from runner.rerankers import RERANKERS, RerankOptions
 from runner.runs.choice import ALL_SCOPES, BY_TURNS, FULL, HEADLINE_SCOPE, NO_EMBEDDER, OURS
 from runner.systems import MODES, SYSTEMS
 from runner.systems.asking import LIMIT
 from runner.texts import TEXTS
 
 SYSTEMS_UNDER, WORK, EMBEDDER, RESULTS = "Systems", "Corpus and questions", "Embedder", "Run"  # of --help
+RERANK = "Reranker"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +124,13 @@ class Options:
     cache: Annotated[
         Path | None, Parameter(group=EMBEDDER, help="folder of the embedding cache (default: the user's own)")
     ] = None
+    rerank: Annotated[
+        str | None,
+        Parameter(group=RERANK, help=f"measure every system behind a reranker, too: {', '.join(RERANKERS)}"),
+    ] = None
+    rerank_options: Annotated[RerankOptions, Parameter(name="*", group=RERANK)] = field(
+        default_factory=RerankOptions
+    )
     output: Annotated[
         Path | None, Parameter(group=RESULTS, help="folder for results (default: benchmarks/<suite>/local)")
     ] = None

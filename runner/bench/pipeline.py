@@ -18,6 +18,7 @@ from runner.bench.conclusion import Outcome, log, publish, refuse
 from runner.bench.heading import arm_of, heading
 from runner.bench.material import CorpusLessons, Material
 from runner.bench.request import Request, selected
+from runner.bench.reranking import immovable, reranking, told
 from runner.bench.stopwatch import Stopwatch
 from runner.bench.work import Work
 from runner.database.releases import SQL_FOLDER, release_fingerprint
@@ -59,11 +60,16 @@ def run(
         system = stack.enter_context(open_system(str(request.tested), work.place()))
         _check(work, system)
         refuse(work)
+        _load_reranker(work)
         if former := former_duration(both(work.base), work.run):
             progress.say(former)
         with _folder(work) as folder:
             _embed(work)
-            with RawWriter(folder.path / RAW) as raw, TimingsWriter(folder.path / TIMINGS) as timings:
+            with (
+                RawWriter(folder.path / RAW) as raw,
+                TimingsWriter(folder.path / TIMINGS) as timings,
+                reranking(work, folder.path) as reranks,
+            ):
                 material = Material(
                     work.corpus,
                     work.vectors,
@@ -71,9 +77,9 @@ def run(
                     CorpusLessons(work.corpus, work.vectors, work.label),
                 )
                 with progress.whole("all answers", answers_in_all(work, system)):
-                    measure_under_test(work, system, material, raw, timings)
+                    measure_under_test(work, system, material, raw, timings, reranks)
                     stack.close()  # each system is alone on the machine
-                    measure_beside(work, material, raw, timings)
+                    measure_beside(work, material, raw, timings, reranks)
             rows = list(read_raw(folder.path / RAW))
             depth = work.run.edition.retrieval.depth
             work.note(arms=remarked(work.run.arms, rows, depth, material.joined))
@@ -107,6 +113,8 @@ def dry_run(
     if work.embedder is not None:
         cache = request.cache or default_cache_dir(environ)
         rehearse(work.corpus, work.embedder, cache, progress, passages=request.takes_passages)
+    if work.reranker is not None and (size := work.reranker.to_download()):
+        progress.say(f"a run downloads {told(work.reranker.identity)} first ({size / 1e9:.1f} GB)")
     if former := former_duration(both(work.base), work.run):
         progress.say(former)
     return work.run.gates
@@ -124,7 +132,7 @@ def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql
     elif left := interrupted(base):
         names = ", ".join(place.name for place in left)
         progress.say(f"interrupted runs stand in {base}: {names}; --resume goes on with one, or delete them")
-    embedder = request.make_embedder()
+    embedder, reranker = request.make_embedder(), request.make_reranker()
     with watch.stage("load"):
         suite = request.suite_parts
         path = suite.locate(request.data, environ)
@@ -132,7 +140,18 @@ def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql
     identity = embedder.identity if embedder else None
     record = heading(request, corpus, identity, code(ROOT), hash_seed, started)
     asked = selected(request.choice, corpus, request.edition)
-    return Work(request, record, corpus, embedder, asked, base, sql, environ, progress, watch)
+    return Work(request, record, corpus, embedder, asked, base, sql, environ, progress, watch, reranker)
+
+
+def _load_reranker(work: Work) -> None:
+    """The model, or a first question to its service; and a word where its depth leaves a figure as it is."""
+    if work.reranker is None:
+        return
+    with work.watch.stage("load"):
+        work.reranker.load(work.progress)
+    work.note(reranker=work.reranker.identity)
+    for words in immovable(work.reranker.identity, work.run.cutoffs):
+        work.progress.say(f"warning: {words} (--rerank-depth)")
 
 
 def _hash_seed(request: Request, environ: Mapping[str, str]) -> str:

@@ -16,6 +16,7 @@ from runner.embedders import EMBEDDERS, Embedder
 from runner.errors import UsageError
 from runner.naming import Name, assigned
 from runner.records import Corpus
+from runner.rerankers import RERANKERS, Reranker
 from runner.runs.choice import ALL_SCOPES, HEADLINE_SCOPE, NO_EMBEDDER, OURS, Choice
 from runner.suites import SUITES
 from runner.suites.construction import Construction
@@ -49,6 +50,8 @@ class Request(Options):
             raise UsageError("--keep writes to benchmarks/<suite>/results, --output elsewhere: leave one out")
         self._check_asked()
         self._check_systems()
+        if self.rerank is not None and self.rerank not in RERANKERS:
+            RERANKERS[self.rerank]  # whose error lists them
         if self.embedder_name not in (*EMBEDDERS, NO_EMBEDDER):
             known = ", ".join((*EMBEDDERS, NO_EMBEDDER))
             raise UsageError(f"there is no embedder named {self.embedder!r}; choose one of: {known}")
@@ -192,6 +195,7 @@ class Request(Options):
             types=self.types,
             split=self.split,
             scopes=self.scopes,
+            rerank=self.rerank or "",
             allow_unregistered_corpus=self.allow_unregistered_corpus or self.suite_parts.own,
         )
 
@@ -206,6 +210,10 @@ class Request(Options):
         if self.embedder_name == NO_EMBEDDER:
             return None
         return EMBEDDERS[self.embedder_name](self.embedder_options)
+
+    def make_reranker(self) -> Reranker | None:
+        """The reranker, its model not loaded yet; None for a run without one."""
+        return RERANKERS[self.rerank](self.rerank_options) if self.rerank else None
 
 
 def _check_types(suite: str, types: Sequence[str], known: Sequence[str]) -> None:

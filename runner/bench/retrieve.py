@@ -3,7 +3,7 @@ systems are timed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from runner.bench.material import Asked, Material
@@ -13,14 +13,15 @@ from runner.records import Hit, Retrieval, SearchScope
 from runner.runs.raw import RawWriter
 from runner.runs.timings import TimingsWriter
 from runner.systems.asking import LIMIT, Judge, answers, timed
-from runner.systems.system import System
+from runner.systems.system import Query, System
 
 
 @dataclass(frozen=True, slots=True)
 class Ranker:
     """One arm at work: a system that is loaded, and the settings under which it is asked.
 
-    `detailed`: scores, and components where there are any, are kept in the raw file.
+    `detailed`: scores, and components where there are any, are kept in the raw file. `noted` is called with
+    each question that was answered, before its line is written.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Ranker:
     settings: Mapping[str, str] | None = None
     detailed: bool = False
     limit: float = LIMIT
+    noted: Callable[[Asked, SearchScope, Query], None] | None = None
 
 
 def retrieve(
@@ -51,12 +53,15 @@ def retrieve(
         progress.pass_over(len(material.asked) - len(left))
         if not left:
             continue
+        queries = material.queries(left, scope)
         found = answers(
-            ranker.system, ranker.name, material.queries(left, scope), depth, ranker.judge,
+            ranker.system, ranker.name, queries, depth, ranker.judge,
             settings=ranker.settings, limit=ranker.limit,
         )  # fmt: skip
         tracked = progress.track(found, f"{ranker.name}, {scope.name}", len(left), part=True)
-        for one, answer in zip(left, tracked, strict=True):
+        for one, query, answer in zip(left, queries, tracked, strict=True):
+            if ranker.noted is not None:
+                ranker.noted(one, scope, query)
             size = len(material.lessons) if scope.pooled else sizes[one.question.project]
             line = _retrieval(one, ranker, scope, size, material.hits(answer.matches))
             writer.write(line, detailed=ranker.detailed)
@@ -69,9 +74,13 @@ def time_recall(
     scopes: Iterable[SearchScope],
     pins: RetrievalPins,
     progress: Progress = QUIET,
+    most: int | None = None,
 ) -> None:
-    """Time a system at the edition's k, with so many questions a scope as it says, spread evenly."""
-    sample = spread(material.asked, pins.timed)
+    """Time a system at the edition's k, with so many questions a scope as it says, spread evenly.
+
+    `most`: with so many of those alone.
+    """
+    sample = spread(spread(material.asked, pins.timed), most or pins.timed)
     for scope in scopes:
         queries = material.queries(sample, scope)
         found = timed(ranker.system, ranker.name, queries, pins.timed_k, ranker.judge, limit=ranker.limit)

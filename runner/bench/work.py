@@ -17,6 +17,7 @@ from runner.naming import Name
 from runner.places import ROOT
 from runner.progress import Progress
 from runner.records import Corpus, GateResult, Json, Vectors
+from runner.rerankers import Reranker
 from runner.runs.folder import folder_name
 from runner.runs.history import can_append
 from runner.runs.run import Run
@@ -38,6 +39,7 @@ class Work:
     environ: Mapping[str, str]
     progress: Progress
     watch: Stopwatch
+    reranker: Reranker | None = None  # None: every answer in its system's own order
     fingerprint: str | None = None  # of the requested release; None: it is not released
     recognised: bool | None = None  # whether the installed extension is of this family, patched or not
     changed: str | None = None  # what is wrong with the checkout's scripts that it was installed by
@@ -110,6 +112,7 @@ class Work:
             "corpus": self.run.corpus.sha256,
             **choice,
             "embedder": repr(self.run.embedder),
+            "reranker": repr(self.run.reranker),
         }
 
     def facts(

@@ -19,7 +19,8 @@ FIRST, SPREAD = "first", "spread"
 
 
 class RetrievalPins(Pins, frozen=True):
-    """`depth` ranks are kept; `timed` questions a scope are timed at `timed_k`.
+    """`depth` ranks are kept; `timed` questions a scope are timed at `timed_k`, `timed_reranked` of them
+    again behind a reranker.
 
     `limit` says which questions a run with --limit asks: the first, or some that are spread evenly.
     """
@@ -28,6 +29,7 @@ class RetrievalPins(Pins, frozen=True):
     default_k: int
     timed_k: int
     timed: int
+    timed_reranked: int = 30
     limit: Literal["first", "spread"] = "first"
 
 
@@ -108,6 +110,7 @@ class SchemaPins(Pins, frozen=True):
     metrics: str
     report: str
     manifest: str
+    reranks: str = ""  # before 1.5.0 no run had any
 
 
 class Reading(Pins, frozen=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runner.errors import ModelError, UsageError
 from runner.models.hub import Snapshot, configuration, folder_digest
-from runner.models.torch_runtime import demand, silence
+from runner.models.torch_runtime import demand, first_line, silence
 from runner.progress import QUIET, Progress
 from runner.records import RerankerIdentity
 from runner.rerankers.options import RerankOptions
@@ -62,11 +62,12 @@ class Local(Scoring):
                 self._identify(self._folder)
             try:
                 self.open(self._folder)
-            except (OSError, RuntimeError, ValueError, KeyError) as error:
-                reason = (str(error).strip().splitlines() or ["no reason given"])[0]
+            except ModelError:
+                raise
+            except Exception as error:  # whatever a model library throws
                 raise ModelError(
-                    f"{self._folder} cannot be loaded as a cross-encoder ({type(error).__name__}: {reason}); "
-                    "take another model"
+                    f"{self._folder} cannot be loaded as a cross-encoder ({type(error).__name__}: "
+                    f"{first_line(error)}); take another model"
                 ) from error
 
     def open(self, folder: Path) -> None:

@@ -53,7 +53,7 @@ class Scoring(Kept):
                 made = self.scores(question, texts)
         except ModelError:
             raise
-        except (RuntimeError, ValueError, TypeError, LookupError) as error:  # of a model library
+        except Exception as error:  # whatever a model library throws
             raise ModelError(
                 f"{name} failed on {len(texts)} texts ({type(error).__name__}: {first_line(error)}); try a "
                 "smaller --rerank-batch"

@@ -24,12 +24,13 @@ class Choice:
     """Everything that decides the rankings of a run but the bytes of its corpus.
 
     `level` is what a lesson is, `text` how it is written, `system` the one under test and `systems` those
-    beside it, each as runner/naming.py reads it; `version` is pgmnemo's, without its v, and `mode` its legs.
-    `settings` are those of the system under test that --set changes, and `beside` says in which scopes the
-    systems beside it answer: `all`, or the `headline`'s. `passages` says how a lesson is cut: by
-    `turns`, or `SIZE/OVERLAP` in characters; `max_chars` how many characters a lesson keeps, `max_tokens` how
-    many tokens of a text the embedder reads. Empty: `k` the edition's cutoffs, `types` all, `split` none,
-    `scopes` the suite's own, `limit` none, `max_chars` all of them, `max_tokens` the embedder's own limit.
+    beside it, each as runner/naming.py reads it; `version` is pgmnemo's, without its v, and `mode` its
+    legs. `settings` are those of the system under test that --set changes, and `beside` says in which
+    scopes the systems beside it answer: `all`, or the `headline`'s. `passages` says how a lesson is cut:
+    by `turns`, or `SIZE/OVERLAP` in characters; `max_chars` how many characters a lesson keeps,
+    `max_tokens` how many tokens of a text the embedder reads. Empty: `k` the edition's cutoffs, `types`
+    all, `split` none, `scopes` the suite's own, `limit` none, `rerank` no reranker, `max_chars` all of
+    them, `max_tokens` the embedder's own limit.
     """
 
     suite: str
@@ -50,6 +51,7 @@ class Choice:
     types: tuple[str, ...] = ()
     split: str = ""
     scopes: tuple[str, ...] = ()
+    rerank: str = ""
     allow_unregistered_corpus: bool = False
 
     @property
@@ -101,6 +103,8 @@ class Choice:
             yield "-".join(self.scopes)
         if self.limit:
             yield f"limit{self.limit}"
+        if self.rerank:
+            yield f"rerank-{self.rerank}"
         if self.systems:
             yield "side-by-side"
 
@@ -125,6 +129,8 @@ class Choice:
             yield f"no figure at k = {', '.join(map(str, missing))} (--k)"
         if self.ours and self.mode != "hybrid":
             yield f"mode {self.mode}"
+        if self.rerank:
+            yield f"every system measured behind the reranker {self.rerank}, too (--rerank)"
         if self.text != FULL:
             yield f"text {self.text}"
         if self.passages != BY_TURNS:

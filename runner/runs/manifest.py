@@ -9,6 +9,7 @@ from runner.editions.edition import SchemaPins
 from runner.records import Json
 from runner.runs.canonical import pretty
 from runner.runs.raw import RAW
+from runner.runs.reranks import RERANKS
 from runner.runs.storage import write_file
 from runner.runs.timings import TIMINGS
 
@@ -33,6 +34,7 @@ def write_manifest(folder: Path, schemas: SchemaPins) -> None:
         "run.json": schemas.run,
         "metrics.json": schemas.metrics,
         "report.md": schemas.report,
+        RERANKS: schemas.reranks,
         "BLOCKED.md": "pgmnemo/blocked/1",
     }
     entries = [_entry(path, named.get(path.name)) for path in files]

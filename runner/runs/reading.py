@@ -23,6 +23,7 @@ from runner.runs.manifest import MANIFEST
 from runner.runs.metrics import METRICS
 from runner.runs.raw import RAW
 from runner.runs.regular import DOCUMENT, LINES, read_regular
+from runner.runs.reranks import RERANKS, Rerank
 from runner.runs.run import RUN, Run
 from runner.runs.schemas import fault, known
 from runner.runs.timings import TIMINGS, Timing
@@ -132,6 +133,11 @@ class Results:
     def timings(self) -> list[Timing]:
         """The lines of timings.jsonl."""
         return [Timing(**line) for line in self._lines(TIMINGS, "timings")]
+
+    @cached_property
+    def reranks(self) -> list[Rerank]:
+        """The lines of reranks.jsonl; none where the run had no reranker."""
+        return [Rerank(**line) for line in self._lines(RERANKS, "reranks")] if RERANKS in self.schemas else []
 
     def _document(self, name: str, kind: str) -> Json:
         document: Json = _parsed(self.text(name), name)

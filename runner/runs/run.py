@@ -18,6 +18,7 @@ from runner.records import (
     EmbedderIdentity,
     GateResult,
     Json,
+    RerankerIdentity,
     SearchScope,
     Verdict,
     View,
@@ -26,6 +27,7 @@ from runner.runs.canonical import pretty
 from runner.runs.choice import HEADLINE_SCOPE, NO_EMBEDDER, OURS, Choice
 from runner.runs.environment import Code, Machine
 from runner.runs.privacy import published
+from runner.runs.reranks import RerankCount
 from runner.runs.storage import write_file
 from runner.runs.timings import Latency
 
@@ -127,6 +129,7 @@ class Run:
     python_hash_seed: str | None
     corpus: CorpusPins
     embedder: EmbedderIdentity | None
+    reranker: RerankerIdentity | None = None  # None: every answer in its system's own order
     passages: PassageCounts | None = None  # None: lessons without passages
     arms: tuple[Arm, ...] = ()
     scopes: tuple[SearchScope, ...] = ()
@@ -144,6 +147,7 @@ class Run:
     disclosures: tuple[str, ...] = ()  # what the protocol asks every claim to disclose, such as padding
     resources: Resources | None = None
     latency: tuple[Latency, ...] = ()
+    reranks: tuple[RerankCount, ...] = ()
     started: datetime
     finished: datetime | None = None
 

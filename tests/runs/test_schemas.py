@@ -25,6 +25,8 @@ def test_every_machine_readable_artefact_has_its_schema(version: str) -> None:
     named = msgspec.structs.asdict(edition(version).schemas)
     template = named.pop("report")
     assert template.startswith("pgmnemo/report/")
+    if not named["reranks"]:  # before 1.5.0 no run had a reranker
+        del named["reranks"]
     assert set(named.values()) <= set(SCHEMAS)
     assert all(named[kind] in known(kind) for kind in named)
 

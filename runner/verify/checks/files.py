@@ -15,6 +15,7 @@ from runner.runs.manifest import COMPLETE, DERIVED, MANIFEST
 from runner.runs.metrics import METRICS, metrics_text
 from runner.runs.raw import RAW
 from runner.runs.reading import REPORT
+from runner.runs.reranks import RERANKS
 from runner.runs.run import RUN
 from runner.runs.timings import TIMINGS
 from runner.verify.check import NotAsked, Wrong
@@ -60,6 +61,8 @@ def schema(evidence: Evidence) -> str:
         RAW: _lines(evidence.raw),
         TIMINGS: _lines(asdict(timing) for timing in evidence.timings),
     }
+    if RERANKS in evidence.schemas:
+        written[RERANKS] = _lines(asdict(rerank) for rerank in evidence.reranks)
     for name, text in written.items():
         if (found := evidence.text(name)) != text:
             raise Wrong(
@@ -74,6 +77,8 @@ def _named(evidence: Evidence) -> None:
     pins = evidence.edition.schemas
     wanted = {RAW: pins.raw, TIMINGS: pins.timings, RUN: pins.run, METRICS: pins.metrics, REPORT: pins.report,
               MANIFEST: pins.manifest}  # fmt: skip
+    if pins.reranks and evidence.run.reranker is not None:
+        wanted[RERANKS] = pins.reranks
     documents = {RUN: evidence.document, METRICS: evidence.metrics, MANIFEST: evidence.manifest}
     own = ((name, document["schema"]) for name, document in documents.items())
     for name, found in (*evidence.schemas.items(), *own):
