@@ -1,6 +1,7 @@
 # make bench               set up and run the sample; SUITE=locomo, VERSION=, EMBEDDER=, ARGS= change the run
 # make test                set up and run the tests but the attacks; ARGS= goes to pytest
 # make attack              set up and attack the extension: every finding, a battery of attempts, PgBouncer
+# make shards              set up and try the shards at length: walls, same answers, 50 moves under writers
 # make lint                ruff, mypy and the layers of pyproject.toml
 # TORCH=cpu                takes torch from the CPU wheels of pytorch.org, which are a tenth of the CUDA build
 # make clean               remove the virtual environment and caches; results stay
@@ -20,10 +21,13 @@ bench: $(VENV)/.bench-ready
 	$(BIN)/python -m runner $(SUITE) $(if $(VERSION),--version $(VERSION)) --embedder $(EMBEDDER) $(ARGS)
 
 test: $(VENV)/.test-ready
-	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/security $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/security --ignore=tests/shards/slow $(ARGS)
 
 attack: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/security $(ARGS)
+
+shards: $(VENV)/.test-ready
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/shards/slow $(ARGS)
 
 lint: $(VENV)/.test-ready
 	$(BIN)/ruff check .
@@ -49,4 +53,4 @@ $(VENV)/.test-ready: pyproject.toml constraints.txt | $(BIN)/python
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: bench test attack lint clean
+.PHONY: bench test attack shards lint clean

@@ -25,6 +25,10 @@ from runner.errors import DatabaseError, UsageError
 from runner.terminal import console, grid
 from shards import installing, local, moving
 from shards.directory import shards
+from shards.temporary import temporary
+from shards.torture import report
+from shards.torture import torture as tormented
+from shards.tour import tour as walk
 
 PROGRAM = "python -m shards"
 ROUTER = "PGMNEMO_ROUTER"
@@ -187,6 +191,32 @@ def replica(shard: str, *, address: str | None = None, folder: Folder = None, ro
         with _router(folder, router) as session:
             installing.add_replica(session, shard, address)
     print(f"recalls that allow some staleness may read a replica of {shard}")
+
+
+@app.command
+def tour() -> None:
+    """Show all of it in some seconds, on a cluster of its own: up, store, recall, move, down."""
+    with temporary() as folder:
+        walk(folder, lambda line: print(line, flush=True))
+
+
+@app.command
+def torture(*, moves: int = 50, killed: int = 10, seed: int = 42) -> None:
+    """Move tenants under writers on a cluster of its own, kill movers, and count what was lost.
+
+    Parameters
+    ----------
+    moves
+        how many
+    killed
+        movers that are killed at a random moment
+    seed
+        of what is random: tenants, targets, moments
+    """
+    if not 0 <= killed <= moves:
+        raise UsageError(f"--killed is {killed}, but must be from 0 to --moves, which is {moves}")
+    with temporary() as folder:
+        print(report(tormented(folder, moves, killed, seed)))
 
 
 def _carry_out(tokens: Sequence[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,13 +15,14 @@ from runner.database.extension import install, installed
 from runner.database.releases import SQL_FOLDER, release_fingerprint
 from runner.database.sentences import connect, database_errors, place
 from runner.database.server_checks import Session, check_available, check_server, value
-from runner.errors import DatabaseError
+from runner.errors import DatabaseError, UsageError
 from shards.doors import door
 from shards.names import DATABASE, ROUTER_ROLE, SQL, STRIDE
 from shards.routes import composite, route
 from shards.verbs import composites, settings, verbs
 
 Conninfo = Mapping[str, Any]
+NAME = re.compile("[a-z][a-z0-9_-]{0,62}")
 HAS_DOORS = "SELECT to_regclass('pgmnemo_shard.identity') IS NOT NULL"
 HAS_DIRECTORY = "SELECT to_regclass('directory.shard') IS NOT NULL"
 LOGINS = "SELECT rolname FROM pg_roles WHERE rolcanlogin AND NOT rolsuper AND rolname <> %s ORDER BY 1"
@@ -92,8 +94,7 @@ def add_shard(
     secret: str | None = None,
 ) -> None:  # fmt: skip
     """A new shard in the directory, with every login that the router has."""
-    if value(router, "SELECT EXISTS (SELECT FROM directory.shard WHERE name = %s)", name):
-        raise DatabaseError(f"the directory names a shard {name} already; give this one another name")
+    check_new(router, name)
     number = value(router, "SELECT coalesce(max(number) + 1, 0) FROM directory.shard")
     install_shard(conninfo_to_dict(operator), name, number, version, secret)
     with psycopg.connect(operator, autocommit=True) as shard:
@@ -103,6 +104,16 @@ def add_shard(
         "INSERT INTO directory.shard (name, number, address, operator, capacity) VALUES (%s, %s, %s, %s, %s)",
         (name, number, address, operator, capacity),
     )
+
+
+def check_new(router: Session, name: str) -> None:
+    """Raise where the directory names a shard `name`, or may not."""
+    if value(router, "SELECT EXISTS (SELECT FROM directory.shard WHERE name = %s)", name):
+        raise UsageError(f"the directory names a shard {name} already; give this one another name")
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} is no name of a shard: write a-z first, then a-z, 0-9, - and _, 63 at most"
+        )
 
 
 def install_router_for(router: Conninfo, shard: Conninfo, version: str) -> None:

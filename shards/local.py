@@ -28,7 +28,14 @@ from runner.database.server_process import SUPERUSER, ServerProcess, give_to_ser
 from runner.errors import DatabaseError, UsageError, os_errors
 from shards.debian import router_home
 from shards.installing import add_replica as register_replica
-from shards.installing import add_shard, install_router, install_shard, make_database, open_operator
+from shards.installing import (
+    add_shard,
+    check_new,
+    install_router,
+    install_shard,
+    make_database,
+    open_operator,
+)
 from shards.names import DATABASE
 
 POSTGRES = 18
@@ -153,6 +160,7 @@ def add(local: Local, name: str, capacity: int | None = None) -> Local:
     """One more shard in a cluster that is up."""
     engine = json.loads((local.folder / "engine.json").read_text(encoding="utf-8"))
     with open_operator(local.conninfo()) as router:
+        check_new(router, name)
         version = router.execute("SELECT pgmnemo.version()").fetchall()[0][0]
         local = local.with_server(name)
         _start(local, name, Path(engine["home"]), engine["settings"], initialise=True)

@@ -13,13 +13,13 @@ from runner.database import discovery
 COMMANDS = (["docker-compose"], ["docker", "compose"])
 
 
-def compose(root: Path, empty: Path, **environ: str) -> str:
+def compose(root: Path, empty: Path, file: str = "docker-compose.yml", **environ: str) -> str:
     """The file as compose understands it, or a skip where there is no compose; no `.env` but `empty`."""
     empty.touch()
     for command in COMMANDS:
         if shutil.which(command[0]) is None:
             continue
-        whole = [*command, "-f", str(root / "docker-compose.yml"), "--env-file", str(empty), "config"]
+        whole = [*command, "-f", str(root / file), "--env-file", str(empty), "config"]
         environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", **environ}
         done = subprocess.run(whole, capture_output=True, text=True, check=False, env=environment)
         if "unknown" not in done.stderr:

@@ -57,6 +57,11 @@ class Site:
         with self.connect("postgres", server) as session:
             return session.execute(query.encode(), values or None).fetchall()
 
+    def run(self, server: str, statement: str, *values: object) -> None:
+        """As the operator on one server."""
+        with self.connect("postgres", server) as session:
+            session.execute(statement.encode(), values or None)
+
 
 def short_folder() -> Path:
     """A folder that is not there yet, where a socket's path is short enough and anyone can go."""

@@ -1,0 +1,16 @@
+"""A place for a cluster that is gone afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+
+@contextmanager
+def temporary() -> Iterator[Path]:
+    """A folder that is not there yet. Everyone may enter what is above it: root's servers are others'."""
+    with TemporaryDirectory(prefix="pgmnemo-shards-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name) / "c"

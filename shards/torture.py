@@ -1,0 +1,289 @@
+"""Moves tenants under writers, kills some of the movers, and counts what was lost: nothing, or it fails.
+
+Every writer keeps what was acknowledged to it, and asks for it again while the moves go on. A mover is a
+command of its own (`python -m shards move`), killed by SIGKILL at a random moment of a random step; `recover`
+follows.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import Any
+from uuid import UUID, uuid4
+
+from psycopg import errors
+
+from runner.database.sentences import connect
+from runner.database.server_checks import Session
+from runner.errors import GateError
+from shards import local, moving
+from shards.installing import open_operator
+from shards.local import Local
+
+STEPS = (
+    "copy", "hold the writers", "copy the rest", "compare", "close the source", "switch", "open the target",
+)  # fmt: skip
+PROJECT = UUID(int=1)
+LOGIN = "tortured"
+TENANTS, WRITERS, BEFORE = 6, 4, 40
+STORE = "SELECT pgmnemo.store(%s, %s, %s, %s, commit_sha => 'c0ffee')"
+LINK = "SELECT pgmnemo.link(%s, %s, %s, %s, 'follows')"
+FORGET = "SELECT pgmnemo.forget(%s, %s, %s, true)"
+RECALL = "SELECT external_id, content, lesson_id FROM pgmnemo.recall(%s, query_text => %s, k => 5)"
+HELD = "SELECT external_id, content, id FROM pgmnemo.list_lessons(%s)"
+MOST_TRIES = 5000
+PAUSE = 0.02  # seconds between two calls of a writer, so that the machine has time for the moves
+
+
+@dataclass
+class Tally:
+    """What happened; `wrong` are sentences, and there should be none."""
+
+    calls: int = 0
+    repeated: int = 0  # calls that met a retryable error
+    most: int = 0  # such errors of one call, where no mover had been killed
+    longest: float = 0.0  # seconds that one call took, where no mover had been killed
+    longest_killed: float = 0.0
+    moved: int = 0
+    killed: int = 0
+    undone: int = 0
+    finished: int = 0
+    seconds: float = 0.0  # of the moves, without up and down
+    wrong: list[str] = field(default_factory=list)
+    lock: Lock = field(default_factory=Lock)
+
+
+@dataclass
+class Known:
+    """What one writer was told is stored in one tenant: text and id by key. Nobody else writes these keys."""
+
+    text: dict[str, str] = field(default_factory=dict)
+    number: dict[str, int] = field(default_factory=dict)
+
+
+class Writer(Thread):
+    """Stores, changes, links, forgets and recalls, tenant by tenant, until told to end."""
+
+    def __init__(
+        self, place: int, tenants: list[UUID], site: Local, tally: Tally, broken: set[UUID], end: Event
+    ) -> None:
+        super().__init__(daemon=True)
+        self.chance = random.Random(place)
+        self.name, self.tenants, self.tally = f"w{place}", tenants, tally
+        self.broken, self.end = broken, end
+        self.known = {tenant: Known() for tenant in tenants}
+        self.client = connect({**site.conninfo(), "user": LOGIN})
+        self.made = 0
+
+    def run(self) -> None:
+        try:
+            while not self.end.is_set():
+                time.sleep(PAUSE)
+                tenant = self.chance.choice(self.tenants)
+                self.one(tenant, self.known[tenant])
+        except Exception as error:
+            self.wrong(f"a call failed: {type(error).__name__}: {str(error).splitlines()[0]}")
+        finally:
+            self.client.close()
+
+    def one(self, tenant: UUID, known: Known) -> None:
+        draw, keys = self.chance.random(), list(known.text)
+        if draw < 0.5 or len(keys) < 3:
+            self.made += 1
+            self.store(tenant, known, f"{self.name}n{self.made}", 1)
+        elif draw < 0.65:
+            key = self.chance.choice(keys)
+            self.store(tenant, known, key, 1 + int(known.text[key].rpartition(" ")[2]))
+        elif draw < 0.72:
+            self.call(tenant, LINK, tenant, PROJECT, *self.chance.sample(keys, 2))
+        elif draw < 0.8:
+            key = self.chance.choice(keys)
+            self.call(tenant, FORGET, tenant, PROJECT, key)
+            del known.text[key]
+            known.number.pop(key, None)
+        else:
+            self.look(tenant, known, self.chance.choice(keys))
+
+    def store(self, tenant: UUID, known: Known, key: str, version: int) -> None:
+        text = f"{key} is a lesson of version {version}"
+        self.call(tenant, STORE, tenant, PROJECT, key, text)
+        known.text[key] = text
+
+    def look(self, tenant: UUID, known: Known, key: str) -> None:
+        found = {row[0]: row for row in self.call(tenant, RECALL, tenant, key)}
+        if key not in found:
+            self.wrong(f"{key} of {tenant} was acknowledged and is not recalled")
+        elif found[key][1] != known.text[key]:
+            self.wrong(f"{key} of {tenant} is stale: {found[key][1]!r} for {known.text[key]!r}")
+        elif known.number.setdefault(key, found[key][2]) != found[key][2]:
+            self.wrong(f"{key} of {tenant} has another id than before")
+
+    def call(self, tenant: UUID, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """One acknowledged call; repeated while the tenant is on its way."""
+        began, tries, killed = time.perf_counter(), 0, tenant in self.broken
+        while True:
+            try:
+                rows = self.client.execute(query.encode(), values).fetchall()
+                break
+            except errors.SerializationFailure:
+                tries, killed = tries + 1, killed or tenant in self.broken
+                if tries > MOST_TRIES:
+                    raise
+                if tries > 1:
+                    time.sleep(0.01)
+        self.count(tries, time.perf_counter() - began, killed or tenant in self.broken)
+        return rows
+
+    def count(self, tries: int, seconds: float, killed: bool) -> None:
+        tally = self.tally
+        with tally.lock:
+            tally.calls += 1
+            tally.repeated += tries > 0
+            if killed:
+                tally.longest_killed = max(tally.longest_killed, seconds)
+            else:
+                tally.most, tally.longest = max(tally.most, tries), max(tally.longest, seconds)
+
+    def wrong(self, sentence: str) -> None:
+        with self.tally.lock:
+            self.tally.wrong.append(sentence)
+
+
+def torture(folder: Path, moves: int, killed: int, seed: int) -> Tally:
+    """`moves` moves under writers on a cluster of its own in `folder`, `killed` of the movers killed."""
+    site = local.up(folder, 3, volatile=True)
+    try:
+        return _torture(site, moves, killed, random.Random(seed))
+    finally:
+        local.down(folder)
+
+
+def _torture(site: Local, moves: int, killed: int, chance: random.Random) -> Tally:
+    tally, broken, end = Tally(), set[UUID](), Event()
+    tenants = [uuid4() for _ in range(TENANTS)]
+    with open_operator(site.conninfo()) as router:
+        router.execute("SELECT pgmnemo.create_login(%s)", (LOGIN,))
+        for tenant in tenants:
+            router.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, LOGIN))
+        writers = [Writer(place, tenants, site, tally, broken, end) for place in range(WRITERS)]
+        for writer in writers:
+            for tenant in tenants:
+                for n in range(BEFORE // WRITERS):
+                    writer.store(tenant, writer.known[tenant], f"{writer.name}b{n}", 1)
+        with _running(writers, end):
+            began = time.perf_counter()
+            fatal = set(chance.sample(range(moves), killed))
+            for number in range(moves):
+                _move(site, router, chance, chance.choice(tenants), number in fatal, tally, broken)
+            tally.seconds = time.perf_counter() - began
+        _compare(site, router, tenants, writers, tally)
+    return tally
+
+
+@contextmanager
+def _running(writers: list[Writer], end: Event) -> Iterator[None]:
+    for writer in writers:
+        writer.start()
+    try:
+        yield
+    finally:
+        end.set()
+        for writer in writers:
+            writer.join()
+
+
+def _move(
+    site: Local, router: Session, chance: random.Random, tenant: UUID, fatal: bool, tally: Tally,
+    broken: set[UUID],
+) -> None:  # fmt: skip
+    ((here,),) = router.execute(
+        "SELECT shard FROM directory.tenant WHERE tenant_id = %s", (tenant,)
+    ).fetchall()
+    target = chance.choice([name for name in ("shard1", "shard2", "shard3") if name != here])
+    command = [sys.executable, "-m", "shards", "move", str(tenant), target, "--folder", str(site.folder)]
+    mover = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert mover.stderr is not None
+    if not fatal:
+        told = mover.communicate()[1]
+        if mover.returncode:
+            tally.wrong.append(f"a move failed: {told.strip().splitlines()[-1]}")
+        tally.moved += not mover.returncode
+        return
+    until = chance.choice(STEPS)
+    for line in mover.stderr:
+        if line.strip() == until:
+            break
+    time.sleep(chance.random() * 0.02)
+    broken.add(tenant)
+    mover.kill()
+    mover.communicate()
+    outcomes = [outcome for _, outcome in moving.recover(router, tenant)]
+    with tally.lock:
+        tally.killed += 1
+        tally.undone += "undone" in outcomes
+        tally.finished += "moved" in outcomes or not outcomes
+        tally.wrong += [f"a killed move was left {outcome}" for outcome in outcomes if outcome == "at work"]
+    time.sleep(0.05)
+    broken.discard(tenant)
+
+
+def _compare(site: Local, router: Session, tenants: list[UUID], writers: list[Writer], tally: Tally) -> None:
+    """What is stored against what was acknowledged, on every shard."""
+    with connect({**site.conninfo(), "user": LOGIN}) as client:
+        for tenant in tenants:
+            rows = client.execute(HELD, (tenant,)).fetchall()
+            held = {key: text for key, text, _ in rows}
+            wanted = {key: text for writer in writers for key, text in writer.known[tenant].text.items()}
+            numbers = {
+                key: number for writer in writers for key, number in writer.known[tenant].number.items()
+            }
+            tally.wrong += [f"{key} of {tenant} is lost" for key in wanted.keys() - held.keys()]
+            tally.wrong += [f"{key} of {tenant} is there again" for key in held.keys() - wanted.keys()]
+            tally.wrong += [
+                f"{key} of {tenant} is stale"
+                for key in wanted.keys() & held.keys()
+                if wanted[key] != held[key]
+            ]
+            tally.wrong += [
+                f"{key} of {tenant} has another id" for key, _, n in rows if numbers.get(key, n) != n
+            ]
+            tally.wrong += [
+                f"check: {row}" for row in client.execute("SELECT * FROM pgmnemo.check(%s)", (tenant,))
+            ]
+    places: dict[int, str] = {}
+    owners = dict(router.execute("SELECT tenant_id, shard FROM directory.tenant").fetchall())
+    for name in ("shard1", "shard2", "shard3"):
+        with open_operator(site.conninfo(name)) as shard:
+            for number, tenant in shard.execute("SELECT id, tenant_id FROM pgmnemo.lesson").fetchall():
+                if owners[tenant] != name:
+                    tally.wrong.append(f"lesson {number} of {tenant} lies on {name}, not on {owners[tenant]}")
+                if places.setdefault(number, name) != name:
+                    tally.wrong.append(f"lesson {number} lies on {places[number]} and {name}")
+    tally.wrong += [
+        f"move of {row[0]} is left" for row in router.execute("SELECT tenant_id FROM directory.move")
+    ]
+
+
+def report(tally: Tally) -> str:
+    """The figures; GateError where anything is wrong."""
+    if tally.wrong:
+        raise GateError(f"{len(tally.wrong)} things are wrong, the first: {tally.wrong[0]}")
+    return "\n".join(
+        (
+            f"{tally.moved} moves done, {tally.killed} movers killed ({tally.undone} undone, "
+            f"{tally.finished} finished by recover)",
+            f"{tally.calls:,} acknowledged calls, {tally.repeated} of them repeated; at most {tally.most} "
+            "retryable error a call where no mover was killed",
+            f"longest call {tally.longest * 1000:,.0f} ms; of a tenant whose mover was killed "
+            f"{tally.longest_killed * 1000:,.0f} ms",
+            f"nothing lost, doubled, stale or on two shards; check is clean; {tally.seconds:,.0f} s",
+        )
+    )

@@ -1,0 +1,281 @@
+"""A move keeps every row with its id, whatever happens to the mover, and says what stands in its way."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from threading import Event, Thread
+from uuid import UUID, uuid4
+
+import pytest
+from psycopg import errors
+
+from runner.errors import DatabaseError, RunnerError, UsageError
+from shards import copying, moving
+from shards.torture import STEPS
+from tests.shards.conftest import PROJECT, Connection, Site
+
+Store = Callable[..., str]
+KILLED = """
+import os, signal, sys
+from uuid import UUID
+from shards import moving
+from shards.installing import open_operator
+from psycopg.conninfo import conninfo_to_dict
+def step(name):
+    if name == sys.argv[4]:
+        os.kill(os.getpid(), signal.SIGKILL)
+with open_operator(conninfo_to_dict(sys.argv[1])) as router:
+    moving.move(router, UUID(sys.argv[2]), sys.argv[3], step)
+"""
+VERSION = """
+CREATE OR REPLACE FUNCTION pgmnemo.version() RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT '{}' $$
+"""
+HELD = """
+SELECT id, external_id, content, metadata, stored_at, active
+  FROM pgmnemo.lesson WHERE tenant_id = %s ORDER BY 1
+"""
+
+
+def filled(site: Site, store: Store, shard: str = "shard1") -> tuple[UUID, Connection]:
+    """A tenant with lessons of every kind: with passages, linked, softly forgotten, of another language."""
+    tenant, client = site.tenant(shard), site.connect("alice")
+    vectors = f"ARRAY['[0,1{',0' * 1022}]', '[1,1{',0' * 1022}]']"
+    for n in range(12):
+        client.execute(
+            "SELECT pgmnemo.store(%s, %s, %s, %s, array_fill(%s::real, '{1024}'), "
+            "passages => ARRAY['heron', 'river'], "
+            f"passage_embeddings => {vectors})",
+            (tenant, PROJECT, f"k{n}", f"The heron number {n} stands in the river.", 0.1 + n),
+        )
+    client.execute("SELECT pgmnemo.link(%s, %s, 'k1', 'k2', 'follows', 0.5)", (tenant, PROJECT))
+    client.execute("SELECT pgmnemo.forget(%s, %s, 'k3')", (tenant, PROJECT))
+    client.execute("SET pgmnemo.text_config = german")
+    store(client, tenant, "german", "Die Reiher standen in den Flüssen.")
+    client.execute("RESET pgmnemo.text_config")
+    return tenant, client
+
+
+def where(site: Site, tenant: UUID) -> str:
+    return str(site.rows("router", "SELECT shard FROM directory.tenant WHERE tenant_id = %s", tenant)[0][0])
+
+
+def nowhere_else(site: Site, tenant: UUID) -> None:
+    """Rows and grants of the tenant lie on its shard alone."""
+    for name in {"shard1", "shard2", "shard3"} - {where(site, tenant)}:
+        for table in ("lesson", "passage", "lesson_edge", "posting", "tenant_grant"):
+            assert site.rows(name, f"SELECT count(*) FROM pgmnemo.{table} WHERE tenant_id = %s", tenant) == [
+                (0,)
+            ]
+
+
+def test_rows_keep_their_ids_and_answers_stay(site: Site, store: Store) -> None:
+    tenant, client = filled(site, store)
+    before = site.rows("shard1", HELD, tenant)
+    question = (
+        "SELECT * FROM pgmnemo.recall(%s, array_fill(0.3::real, '{1024}'), query_text => 'heron 5 Reiher', "
+        "as_of => '2026-01-01')"
+    )
+    answer = client.execute(question, (tenant,)).fetchall()
+    done = moving.move(site.router, tenant, "shard2")
+    assert (done.source.name, done.target.name, where(site, tenant)) == ("shard1", "shard2", "shard2")
+    assert site.rows("shard2", HELD, tenant) == before
+    assert client.execute(question, (tenant,)).fetchall() == answer
+    assert client.execute("SELECT * FROM pgmnemo.check(%s)", (tenant,)).fetchall() == []
+    nowhere_else(site, tenant)
+    assert store(client, tenant, "k1", "changed") == "updated"
+    moving.move(site.router, tenant, "shard1")
+    assert where(site, tenant) == "shard1"
+    assert client.execute("SELECT * FROM pgmnemo.check(%s)", (tenant,)).fetchall() == []
+    nowhere_else(site, tenant)
+    outcomes = site.rows("router", "SELECT outcome FROM directory.moved WHERE tenant_id = %s", tenant)
+    assert outcomes == [("moved",), ("moved",)]
+
+
+def test_what_changes_during_the_copy_arrives_too(site: Site, store: Store) -> None:
+    tenant, client = filled(site, store)
+
+    def meanwhile(step: str) -> None:
+        if step == "hold the writers":  # all is copied, and writers are not held yet
+            store(client, tenant, "new")
+            store(client, tenant, "k5", "The otter has taken the place of the heron.")
+            client.execute("SELECT pgmnemo.forget(%s, %s, 'k6', true)", (tenant, PROJECT))
+            client.execute("SELECT pgmnemo.unlink(%s, %s, 'k1', 'k2', 'follows')", (tenant, PROJECT))
+            client.execute("SELECT pgmnemo.link(%s, %s, 'k7', 'new', 'follows')", (tenant, PROJECT))
+        elif step == "copy the rest":
+            held.extend(site.rows("shard1", HELD, tenant))
+
+    held: list[tuple[object, ...]] = []
+    moving.move(site.router, tenant, "shard3", meanwhile)
+    assert {row[1] for row in held} >= {"new", "german"}
+    assert site.rows("shard3", HELD, tenant) == held
+    assert len(client.execute("SELECT * FROM pgmnemo.list_edges(%s)", (tenant,)).fetchall()) == 1
+    assert client.execute("SELECT * FROM pgmnemo.check(%s)", (tenant,)).fetchall() == []
+
+
+def test_a_writer_meets_one_retryable_error_at_most(site: Site, store: Store) -> None:
+    tenant, _ = filled(site, store)
+    end, done, errors_of_a_call = Event(), [], [0]
+
+    def write() -> None:
+        client, number = site.connect("alice"), 0
+        while not end.is_set():
+            tries = 0
+            while True:
+                try:
+                    store(client, tenant, f"n{number}")
+                    break
+                except errors.SerializationFailure:
+                    tries += 1
+            errors_of_a_call.append(tries)
+            done.append(f"n{number}")
+            number += 1
+
+    writers = [Thread(target=write)]
+    for writer in writers:
+        writer.start()
+    try:
+        for target in ("shard2", "shard3", "shard1"):
+            moving.move(site.router, tenant, target)
+    finally:
+        end.set()
+        for writer in writers:
+            writer.join()
+    assert max(errors_of_a_call) <= 1
+    keys = {row[1] for row in site.rows("shard1", HELD, tenant)}
+    assert done
+    assert set(done) <= keys
+
+
+@pytest.mark.parametrize("step", [*STEPS, "done"])
+def test_a_mover_that_is_killed_leaves_what_recover_undoes_or_finishes(
+    site: Site, store: Store, step: str
+) -> None:
+    tenant, client = filled(site, store)
+    before = site.rows("shard1", HELD, tenant)
+    arguments = [site.cluster.operator("router"), str(tenant), "shard2", step]
+    mover = subprocess.run(
+        [sys.executable, "-c", KILLED, *arguments], capture_output=True, text=True, check=False
+    )
+    assert mover.returncode == -9, mover.stderr
+    late = step in ("open the target", "done")
+    if step == "switch":  # the source is closed and the target not named yet: nobody is served, nothing lost
+        with pytest.raises(errors.SerializationFailure, match="has moved to another shard"):
+            store(client, tenant, "meanwhile")
+    else:
+        assert store(client, tenant, "meanwhile") == "inserted"
+    outcomes = moving.recover(site.router)
+    assert [outcome for _, outcome in outcomes] == (
+        [] if step == "done" else ["moved"] if late else ["undone"]
+    )
+    assert where(site, tenant) == ("shard2" if late else "shard1")
+    store(client, tenant, "meanwhile")
+    held = site.rows(where(site, tenant), HELD, tenant)
+    assert [row for row in held if row[1] != "meanwhile"] == before
+    assert client.execute("SELECT * FROM pgmnemo.check(%s)", (tenant,)).fetchall() == []
+    nowhere_else(site, tenant)
+    assert site.rows("router", "SELECT * FROM directory.move") == []
+    moving.move(site.router, tenant, "shard3")
+    assert where(site, tenant) == "shard3"
+
+
+def test_after_a_killed_mover_a_new_move_asks_for_recovery(site: Site, store: Store) -> None:
+    tenant, _ = filled(site, store)
+    record = "INSERT INTO directory.move (tenant_id, source, target) VALUES (%s, 'shard1', 'shard2')"
+    site.run("router", record, tenant)
+    with pytest.raises(DatabaseError, match="was cut short; run python -m shards recover first"):
+        moving.move(site.router, tenant, "shard2")
+    assert [outcome for _, outcome in moving.recover(site.router, tenant)] == ["undone"]
+
+
+def test_two_moves_of_one_tenant_at_once(site: Site, store: Store) -> None:
+    tenant, _ = filled(site, store)
+
+    def second(step: str) -> None:
+        if step == "copy the rest":
+            with pytest.raises(DatabaseError, match="is being moved by another command; wait for it to end"):
+                moving.move(site.router, tenant, "shard3")
+            assert [outcome for _, outcome in moving.recover(site.router, tenant)] == ["at work"]
+
+    moving.move(site.router, tenant, "shard2", second)
+    assert where(site, tenant) == "shard2"
+
+
+def test_a_slip_on_the_way_undoes_the_move(site: Site, store: Store) -> None:
+    tenant, client = filled(site, store)
+
+    def slip(step: str) -> None:
+        if step == "compare":
+            spoil = "UPDATE pgmnemo.lesson SET content = 'spoilt' WHERE tenant_id = %s AND external_id = 'k1'"
+            site.run("shard2", spoil, tenant)
+
+    with pytest.raises(DatabaseError, match=r"13 of 13 lessons .* nothing was moved"):
+        moving.move(site.router, tenant, "shard2", slip)
+    assert where(site, tenant) == "shard1"
+    assert store(client, tenant, "after") == "inserted"
+    nowhere_else(site, tenant)
+
+
+def test_to_a_shard_that_is_its_own_unknown_or_full(site: Site, store: Store) -> None:
+    tenant, _ = filled(site, store)
+    for target, sentence in {
+        "shard1": "lies on shard shard1 already",
+        "shard9": "there is no shard 'shard9'; the directory names: shard1, shard2, shard3",
+    }.items():
+        with pytest.raises(UsageError, match=sentence):
+            moving.move(site.router, tenant, target)
+    with pytest.raises(UsageError, match="the directory knows no tenant"):
+        moving.move(site.router, uuid4(), "shard1")
+    site.run("router", "UPDATE directory.shard SET capacity = 1000000 WHERE name = 'shard2'")
+    try:
+        with pytest.raises(DatabaseError, match=r"shard shard2 is full: it holds .* of 1,000,000 bytes"):
+            moving.move(site.router, tenant, "shard2")
+        with pytest.raises(errors.UndefinedObject, match="names no shard shard2 with room"):
+            site.router.execute("SELECT pgmnemo.place_tenant(%s, 'shard2')", (uuid4(),))
+    finally:
+        site.run("router", "UPDATE directory.shard SET capacity = NULL WHERE name = 'shard2'")
+    nowhere_else(site, tenant)
+
+
+def test_to_a_shard_of_another_version_or_without_the_login(site: Site, store: Store) -> None:
+    tenant, _ = filled(site, store)
+    found = site.rows("shard1", "SELECT pgmnemo.version()")[0][0]
+    site.run("shard2", VERSION.format("0.9.9"))
+    try:
+        with pytest.raises(DatabaseError, match=r"shard shard2 has pgmnemo 0.9.9, and shard shard1"):
+            moving.move(site.router, tenant, "shard2")
+    finally:
+        site.run("shard2", VERSION.format(found))
+    site.run("shard1", "CREATE ROLE stranger LOGIN")
+    site.rows("shard1", "SELECT pgmnemo.grant_tenant(%s, 'stranger')", tenant)
+    with pytest.raises(DatabaseError, match="shard shard2 has no role stranger"):
+        moving.move(site.router, tenant, "shard2")
+    site.rows("shard1", "SELECT pgmnemo.revoke_tenant(%s, 'stranger')", tenant)
+    site.run("shard1", "DROP ROLE stranger")
+
+
+def test_to_a_shard_that_holds_rows_of_it_already(site: Site, store: Store) -> None:
+    tenant, _ = filled(site, store)
+    site.rows("shard2", "SELECT pgmnemo.grant_tenant(%s, 'alice')", tenant)
+    with pytest.raises(
+        DatabaseError, match=r"shard shard2 holds rows of tenant .*, which the directory places on shard1"
+    ):
+        moving.move(site.router, tenant, "shard2")
+    with site.connect("postgres", "shard2") as shard:
+        copying.clear(shard, tenant)
+    moving.move(site.router, tenant, "shard2")
+
+
+def test_a_call_that_does_not_end_stops_the_move_not_the_tenant(
+    site: Site, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant, client = filled(site, store)
+    monkeypatch.setattr(moving, "PATIENCE", "200ms")
+    slow = site.connect("postgres", "shard1")
+    with slow.transaction():
+        slow.execute("SELECT pgmnemo_shard._enter(%s)", (tenant,))
+        with pytest.raises(RunnerError, match=r"did not end within 200ms; nothing was moved"):
+            moving.move(site.router, tenant, "shard2")
+    assert store(client, tenant, "after") == "inserted"
+    nowhere_else(site, tenant)

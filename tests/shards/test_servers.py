@@ -1,0 +1,214 @@
+"""Shards that are down, replicas that lag, and a cluster that comes and goes; on a cluster of its own."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+from psycopg import errors
+
+from runner.errors import DatabaseError, RunnerError, UsageError
+from shards import cli, local, moving
+from shards.debian import router_home
+from tests.shards.conftest import Site, short_folder
+
+Store = Callable[..., str]
+AGED = "SELECT external_id FROM pgmnemo.recall(%s, query_text => 'heron', staleness => %s) ORDER BY 1"
+
+
+@pytest.fixture(scope="module")
+def pair(plproxy: None) -> Iterator[Site]:
+    """Two shards, the first with a replica."""
+    folder = short_folder()
+    folder.parent.chmod(0o755)
+    try:
+        cluster = local.up(folder, 2, volatile=True)
+        site = Site(local.add_replica(cluster, "shard1"))
+        with site.open:
+            yield site
+    finally:
+        local.down(folder)
+        folder.parent.rmdir()
+
+
+def asked_of_replica(site: Site) -> int:
+    """Calls of the door that the replica has answered; its own statistics."""
+    return int(
+        site.rows("shard1-replica1", "SELECT xact_commit FROM pg_stat_database WHERE datname = 'pgmnemo'")[0][
+            0
+        ]
+    )
+
+
+def caught_up(site: Site) -> None:
+    """Wait until the replica has what the primary has."""
+    ((wanted,),) = site.rows("shard1", "SELECT pg_current_wal_insert_lsn()::text")
+    behind = "SELECT pg_last_wal_replay_lsn() < %s::pg_lsn"
+    while site.rows("shard1-replica1", behind, wanted) != [(False,)]:
+        time.sleep(0.05)
+
+
+def test_a_replica_answers_those_who_allow_some_staleness(pair: Site, store: Store) -> None:
+    tenant, client = pair.tenant("shard1"), pair.connect("alice")
+    store(client, tenant, "first")
+    caught_up(pair)
+    before = asked_of_replica(pair)
+    for _ in range(20):
+        assert client.execute(AGED, (tenant, "10 s")).fetchall() == [("first",)]
+    time.sleep(1.2)  # statistics of a backend are told once a second at most
+    client.execute(AGED, (tenant, "10 s"))
+    assert asked_of_replica(pair) >= before + 20
+    pair.tenant(login="bob")
+    with pytest.raises(errors.InsufficientPrivilege, match="role bob has no grant"):
+        pair.connect("bob").execute(AGED, (tenant, "10 s"))
+    with pytest.raises(errors.InvalidParameterValue, match="must be above 0"):
+        client.execute(AGED, (tenant, "0 s"))
+
+
+def test_a_replica_staler_than_asked_for_says_how_stale(pair: Site, store: Store) -> None:
+    tenant, client = pair.tenant("shard1"), pair.connect("alice")
+    store(client, tenant, "seen")
+    caught_up(pair)
+    client.execute(AGED, (tenant, "10 s"))
+    pair.rows("shard1-replica1", "SELECT pg_wal_replay_pause()::text")
+    try:
+        store(client, tenant, "unseen")
+        time.sleep(0.3)
+        with pytest.raises(errors.ObjectNotInPrerequisiteState) as caught:
+            client.execute(AGED, (tenant, "0.2 s"))
+        assert "the replica of shard shard1 cannot prove to be less than" in str(caught.value)
+        assert client.execute(AGED, (tenant, "1 hour")).fetchall() == [("seen",)]
+    finally:
+        pair.rows("shard1-replica1", "SELECT pg_wal_replay_resume()::text")
+    assert client.execute(AGED, (tenant, None)).fetchall() == [("seen",), ("unseen",)]
+
+
+def test_a_tenant_that_just_came_is_read_from_the_primary(pair: Site, store: Store) -> None:
+    tenant, client = pair.tenant("shard2"), pair.connect("alice")
+    store(client, tenant, "moved")
+    pair.rows("shard1-replica1", "SELECT pg_wal_replay_pause()::text")
+    try:
+        moving.move(pair.router, tenant, "shard1")
+        assert client.execute(AGED, (tenant, "1 hour")).fetchall() == [("moved",)]
+    finally:
+        pair.rows("shard1-replica1", "SELECT pg_wal_replay_resume()::text")
+
+
+def test_a_shard_that_is_down_is_named_and_the_others_serve(pair: Site, store: Store) -> None:
+    here, there = pair.tenant("shard2"), pair.tenant("shard1")
+    client = pair.connect("alice")
+    store(client, here, "here")
+    store(client, there, "there")
+    caught_up(pair)
+    local.stop(pair.cluster, "shard1")
+    try:
+        with pytest.raises(psycopg.Error, match="connection to server"):
+            store(pair.connect("alice"), there, "lost")
+        assert store(client, here, "more") == "inserted"
+        with pytest.raises(DatabaseError, match="shard shard1 is down"):
+            moving.move(pair.router, here, "shard1")
+        pair.run("router", "UPDATE directory.tenant SET moved_at = NULL")
+        assert pair.connect("alice").execute(AGED, (there, "1 hour")).fetchall() == [("there",)]
+    finally:
+        local.start(pair.cluster, "shard1")
+    assert store(pair.connect("alice"), there, "again") == "inserted"
+
+
+def test_a_shard_is_added_with_the_logins_that_there_are(pair: Site, store: Store) -> None:
+    tenant = pair.tenant("shard2")
+    store(pair.connect("alice"), tenant, "old")
+    pair.cluster = local.add(pair.cluster, "shard3")
+    moving.move(pair.router, tenant, "shard3")
+    assert store(pair.connect("alice"), tenant, "new") == "inserted"
+    assert len(pair.router.execute("SELECT * FROM pgmnemo.list_shards()").fetchall()) == 3
+    with pytest.raises(UsageError, match="names a shard shard3 already"):
+        local.add(pair.cluster, "shard3")
+    with pytest.raises(UsageError, match="there is no shard 'shard9' to make a replica of"):
+        local.add_replica(pair.cluster, "shard9")
+
+
+def test_without_plproxy_the_package_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseError, match="apt-get install postgresql-15-plproxy"):
+        router_home(tmp_path)
+
+
+def test_where_no_cluster_can_be(tmp_path: Path, plproxy: None) -> None:
+    with pytest.raises(UsageError, match="is there already"):
+        local.up(tmp_path, 1)
+    with pytest.raises(UsageError, match="would be too long"):
+        local.up(tmp_path / ("long" * 30), 1)
+    with pytest.raises(UsageError, match="must be from 1 to 64"):
+        local.up(tmp_path / "c", 0)
+    with pytest.raises(DatabaseError, match="python -m shards up starts one"):
+        local.find(tmp_path)
+    (tmp_path / local.FILE).write_text("{")
+    with pytest.raises(DatabaseError, match="is damaged"):
+        local.find(tmp_path)
+
+
+def test_the_command_ends_in_a_sentence_and_a_code(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    nowhere = ("--folder", str(tmp_path / "none"))
+    for arguments, code, sentence in (
+        ((), 2, "name a command"),
+        (("fly",), 2, "there is no command 'fly'; choose one of: up, down, status"),
+        (("move", "x", "shard1"), 2, "invalid value for TENANT"),
+        (("down", *nowhere), 3, "nothing to take down"),
+        (("status", *nowhere), 3, "python -m shards up starts one"),
+        (("status", "--router", "nonsense"), 2, "cannot be read: write libpq's words"),
+        (("status", "--router", "host=/nowhere dbname=x"), 3, "cannot be reached"),
+        (("torture", "--killed", "9", "--moves", "3"), 2, "must be from 0 to --moves"),
+    ):
+        assert cli.main(arguments) == code, arguments
+        told = capsys.readouterr().err
+        assert sentence in told
+        assert len(told.strip().splitlines()) == 1
+
+
+def test_up_to_down_by_commands_leaves_nothing(plproxy: None, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = short_folder()
+    folder.parent.chmod(0o755)
+    given = ("--folder", str(folder))
+    tenant = "00000000-0000-0000-0000-0000000000a1"
+    try:
+        assert cli.main(["up", "--shards", "2", "--volatile", *given]) == 0
+        servers = {int((path / "postmaster.pid").read_text().split()[0]) for path in folder.glob("*/data")}
+        assert len(servers) == 3
+        for arguments in (
+            ["login", "alice"],
+            ["grant", tenant, "alice", "--shard", "shard2"],
+            ["move", tenant, "shard1"],
+            ["recover"],
+            ["replica", "shard2"],
+            ["status"],
+        ):
+            assert cli.main([*arguments, *given]) == 0, capsys.readouterr().err
+        told = capsys.readouterr().out
+        assert "lies on shard2" in told
+        assert "moved from shard2 to shard1" in told
+        assert "no move was left" in told
+        assert cli.main(["up", *given]) == 2
+        assert cli.main(["down", *given]) == 0
+    finally:
+        if folder.exists():
+            local.down(folder)
+    assert list(folder.parent.iterdir()) == []
+    folder.parent.rmdir()
+    assert not any(psutil.pid_exists(server) for server in servers)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root needs another user for the servers")
+def test_as_root_a_folder_that_nobody_can_enter_is_refused(plproxy: None, tmp_path: Path) -> None:
+    closed = Path("/tmp") / f"pgmnemo-closed-{os.getpid()}"
+    closed.mkdir(mode=0o700)
+    try:
+        with pytest.raises(RunnerError, match="the user nobody cannot enter"):
+            local.up(closed / "c", 1)
+    finally:
+        closed.rmdir()
