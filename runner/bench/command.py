@@ -63,7 +63,7 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
 
     from runner.bench.repeat import lines, repeat
     from runner.progress import Progress
-    from runner.report import against_legs, summary_table
+    from runner.report import against_legs, legs_beside, summary_table
     from runner.runs.folder import is_local
 
     progress, out = Progress(quiet=quiet), Console(soft_wrap=False)
@@ -76,6 +76,8 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
             if arm.failed:
                 print(f"{arm.name}: {arm.failed}")
         print(f"legs: {against_legs(outcome.metrics, outcome.run)}")
+        for name, legs in legs_beside(outcome.metrics, outcome.run).items():
+            print(f"legs of {name}: {legs}")
         print(f"artefacts: {outcome.folder}")
         if is_local(outcome.folder):
             print("not kept: `python -m runner history add` moves that folder to results/ and logs it")

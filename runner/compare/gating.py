@@ -10,7 +10,8 @@ from runner.compare.comparing import NO_LIMITS, compare
 from runner.compare.comparison import Comparison
 from runner.compare.newest import newest
 from runner.errors import RefusedError, UsageError
-from runner.report.legs import LEGS, Against, against_legs
+from runner.report.legs import Against, against_legs
+from runner.runs.legs import LEGS
 from runner.runs.reading import Results
 from runner.statistics.bootstrap import RESAMPLES
 from runner.verify import Verification, verify

@@ -11,6 +11,7 @@ from runner.metrics.score import score
 from runner.metrics.table import arrange
 from runner.records import Difference, Json, Retrieval, Score
 from runner.runs.canonical import METRIC_DIGITS, significant
+from runner.runs.legs import pairs
 from runner.runs.run import Run
 
 FIRST = "pgmnemo/metrics/1"  # knows no other system than pgmnemo
@@ -20,7 +21,10 @@ FIGURES = ("value", "ci95_low", "ci95_high")
 def metrics_of(run: Run, rows: Sequence[Retrieval], code: str | None = None) -> Json:
     """The document of metrics.json for `run`, by its edition, or by another version of the metric `code`."""
     edition, views = run.edition, {view.name: view for view in run.views}
-    scores = score(rows, edition, views=views, clustered=run.corpus.clustered, cutoffs=run.cutoffs, code=code)
+    scores = score(
+        rows, edition, views=views, clustered=run.corpus.clustered, cutoffs=run.cutoffs, code=code,
+        pairs=list(pairs(run)),
+    )  # fmt: skip
     document = metrics_document(
         run,
         scores.results,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -40,11 +40,13 @@ def score(
     clustered: bool,
     cutoffs: Sequence[int] | None = None,
     code: str | None = None,
+    pairs: Collection[tuple[str, str]] = (),
 ) -> Scores:
     """Score every arm, and the ceiling, in every scope, view and type; subtract each arm from the first.
 
-    The first arm is the one of the first row: the system under test. The metrics are those of `edition`, and
-    so are the intervals, unless another version of the metric `code` is named.
+    From the first of each of the `pairs` of other arms the second is subtracted, too. The first arm is the
+    one of the first row: the system under test. The metrics are those of `edition`, and so are the intervals,
+    unless another version of the metric `code` is named.
 
     A view maps (question key, type) to whether the question belongs to it; one that is empty gives no row.
     The denominator is every question that any arm answered in the scope; an arm that did not answer it
@@ -64,6 +66,9 @@ def score(
         for other in table.arms:
             if system in table.arms and other != system:
                 differences += sheet.differences(system, other, views, DIFFERENCES[version])
+        for arm, other in pairs:
+            if arm in table.arms and other in table.arms:
+                differences += sheet.differences(arm, other, views, DIFFERENCES[version])
     return Scores(results, differences, interval_methods(clustered, version))
 
 

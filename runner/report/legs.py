@@ -11,9 +11,8 @@ from typing import Any
 
 from runner.report.figures import Figures, Row
 from runner.report.formats import MISSING, change, change_interval, figure
-from runner.runs.run import Run
-
-LEGS = ("keyword", "vector")  # the modes of one leg, each an arm beside mode hybrid
+from runner.runs.legs import LEGS, legs_of, strategies_beside
+from runner.runs.run import Arm, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Fall:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """What a run says of hybrid and its legs, in the headline's scope and view.
+    """What a run says of hybrid, or of the strategy `name`, and its legs, in the headline's scope and view.
 
     `metrics` are those compared, `falls` those in which hybrid is below a leg, however little. `lacking` says
     why nothing can be said; empty where it can.
@@ -46,13 +45,14 @@ class Against:
     metrics: tuple[str, ...] = ()
     falls: tuple[Fall, ...] = ()
     lacking: str = ""
+    name: str = "hybrid"
 
     def __str__(self) -> str:
         if self.lacking:
             return f"{MISSING} ({self.lacking})"
         if not self.falls:
-            return f"hybrid is not below {' or '.join(LEGS)} in {', '.join(self.metrics)}"
-        return f"hybrid is {'; '.join(self._below())}"
+            return f"{self.name} is not below {' or '.join(LEGS)} in {', '.join(self.metrics)}"
+        return f"{self.name} is {'; '.join(self._below())}"
 
     def _below(self) -> Iterator[str]:
         for leg in LEGS:
@@ -61,34 +61,57 @@ class Against:
 
 
 def against_legs(metrics: Mapping[str, Any], run: Run) -> Against:
-    """Hybrid against each of its legs in the headline metrics, from metrics.json and run.json alone."""
+    """The system under test against each of its legs in the headline metrics.
+
+    From metrics.json and run.json alone, as what is said of the strategies beside it.
+    """
+    name = "hybrid" if run.choice.ours else run.system
     if lacking := _lacking(run):
-        return Against(lacking=lacking)
+        return Against(lacking=lacking, name=name)
+    return _against(metrics, run, run.arms[0], name)
+
+
+def legs_beside(metrics: Mapping[str, Any], run: Run) -> dict[str, Against]:
+    """Each strategy beside the system under test against its own legs, by its name."""
+    return {arm.name: _of_strategy(metrics, run, arm) for arm in strategies_beside(run)}
+
+
+def _of_strategy(metrics: Mapping[str, Any], run: Run, arm: Arm) -> Against:
+    legs = legs_of(run, arm)
+    if missing := [leg for leg in LEGS if leg not in legs]:
+        why = f"its {' and its '.join(missing)} leg {'was' if len(missing) == 1 else 'were'} not asked alone"
+        return Against(lacking=f"{why}: put it under test with --system", name=arm.name)
+    return _against(metrics, run, arm, arm.name)
+
+
+def _against(metrics: Mapping[str, Any], run: Run, arm: Arm, name: str) -> Against:
     figures, scope = Figures(metrics, run.headline_view), run.scopes[0].name
     rows = {(row["baseline"], row["metric"]): row for row in metrics["differences"]
-            if (row["arm"], row["scope"], row["view"]) == (run.system, scope, figures.view)}  # fmt: skip
-    compared = tuple(name for name in run.headline if all((leg, name) in rows for leg in LEGS))
+            if (row["arm"], row["scope"], row["view"]) == (arm.name, scope, figures.view)}  # fmt: skip
+    arms = legs_of(run, arm)
+    compared = tuple(one for one in run.headline if all((arms[leg], one) in rows for leg in LEGS))
     if not compared:
-        return Against(lacking="no headline metric was scored")
-    falls = (_fall(figures, run, rows[leg, name]) for leg in LEGS for name in compared)
-    return Against(compared, tuple(fall for fall in falls if fall is not None))
+        return Against(lacking="no headline metric was scored", name=name)
+    falls = (_fall(figures, leg, rows[arms[leg], one]) for leg in LEGS for one in compared)
+    return Against(compared, tuple(fall for fall in falls if fall is not None), name=name)
 
 
 def _lacking(run: Run) -> str:
     """Why the arms that it takes are not there; empty where they are."""
-    if not run.choice.ours:
-        return f"{run.title} has no legs that are known here"
     if run.choice.mode in LEGS:
         return f"mode {run.choice.mode} is itself a leg"
-    there = {arm.name for arm in run.arms if not arm.failed}
-    missing = [leg for leg in LEGS if leg not in there]
-    return f"{run.title} was not asked in mode {' and '.join(missing)}" if missing else ""
+    missing = [leg for leg in LEGS if leg not in legs_of(run, run.arms[0])] if run.arms else LEGS
+    if not missing:
+        return ""
+    if not run.choice.ours:
+        return f"{run.title} has no legs that are known here"
+    return f"{run.title} was not asked in mode {' and '.join(missing)}"
 
 
-def _fall(figures: Figures, run: Run, difference: Row) -> Fall | None:
-    """The fall that a difference is; None where hybrid is not below."""
-    leg, scope, metric = difference["baseline"], difference["scope"], difference["metric"]
-    ours, theirs = (figures.row(arm, scope, metric) for arm in (run.system, leg))
+def _fall(figures: Figures, leg: str, difference: Row) -> Fall | None:
+    """The fall that a difference is; None where the whole is not below."""
+    scope, metric = difference["scope"], difference["metric"]
+    ours, theirs = (figures.row(difference[one], scope, metric) for one in ("arm", "baseline"))
     if ours is None or theirs is None or difference["value"] >= 0:
         return None
     return Fall(leg, metric, ours["value"], theirs["value"], difference)

@@ -12,7 +12,7 @@ from runner.records import Verdict
 from runner.registry import Registry
 from runner.report import citation, formats, sections
 from runner.report.figures import Figures
-from runner.report.legs import against_legs
+from runner.report.legs import against_legs, legs_beside
 from runner.report.templating import template as read
 from runner.runs.run import Run, moment
 
@@ -40,6 +40,7 @@ def render(metrics: Mapping[str, Any], run: Run) -> str:
         run=run,
         figures=figures,
         legs=against_legs(metrics, run),
+        legs_beside=legs_beside(metrics, run),
         sections=sections,
         formats=formats,
         moment=moment,

@@ -50,6 +50,8 @@ SYSTEMS: Parts[Kind] = Parts(
         "mem0": "runner.systems.mem0:MEM0",
         "mempalace": "runner.systems.mempalace:MEMPALACE",
         "upstream-pgmnemo": "runner.systems.upstream_pgmnemo:UPSTREAM_PGMNEMO",
+        "convex": "runner.systems.strategy:CONVEX_KIND",
+        "rrf": "runner.systems.strategy:RRF_KIND",
         "http": "runner.systems.http:HTTP",
     },
     GROUP,

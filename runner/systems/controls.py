@@ -40,7 +40,7 @@ class ExactCosine(System):
         members = self._places[query.project]
         cosines = self._vectors[members] @ query.vector
         order = np.argsort(-cosines.round(9), kind="stable")[:k]
-        return [Match(int(number)) for number in members[order]]
+        return [Match(int(members[place]), float(cosines[place].round(9))) for place in order]
 
 
 class RandomOrder(System):

@@ -27,5 +27,11 @@ class Wrapper:
 PASSAGES = "passages"
 WRAPPERS: Parts[Wrapper] = Parts(
     "wrapper",
-    {PASSAGES: "runner.systems.best_passage:BEST_PASSAGE"},
+    {
+        PASSAGES: "runner.systems.best_passage:BEST_PASSAGE",
+        "keyword": "runner.systems.boosts:KEYWORD",
+        "names": "runner.systems.boosts:NAMES",
+        "quoted": "runner.systems.boosts:QUOTED_PHRASES",
+        "preference": "runner.systems.boosts:PREFERENCE",
+    },
 )

@@ -24,7 +24,7 @@ from runner.report.html.palette import CEILING, arm_class, component_class
 from runner.report.html.plots.shares import names
 from runner.report.html.questions import Contestant, questions, texts_of
 from runner.report.html.standings import Scope, standings
-from runner.report.legs import against_legs
+from runner.report.legs import against_legs, legs_beside
 from runner.report.templating import template
 from runner.runs.run import Run, moment
 
@@ -82,6 +82,7 @@ def render_page(
         sections=sections,
         opening=opening,
         legs=against_legs(metrics, run),
+        legs_beside=legs_beside(metrics, run),
         places=[_place(metrics, run, figures, scopes[scope.name], curves[scope.name], scope,
                        compared_with) for scope in run.scopes if scope.name in scopes],
         classes={arm: arm_class(arm, figures.arms) for arm in figures.arms},

@@ -1,0 +1,157 @@
+"""Anchors of time: which interval a question speaks of, as of its own "now".
+
+One small interface, three makers: nobody, the engine (`pgmnemo._times`), or a language model behind an
+OpenAI-compatible endpoint.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from runner.errors import ModelError, UsageError
+from runner.models.http import Service, service_url
+from runner.systems.pgmnemo import Pgmnemo
+from runner.systems.system import Query, System
+
+Span = tuple[datetime, datetime]
+NONE, BUILT_IN, LLM = "none", "built-in", "llm"
+ANCHORS = (NONE, BUILT_IN, LLM)
+URL, MODEL, KEY = "PGMNEMO_ANCHOR_URL", "PGMNEMO_ANCHOR_MODEL", "PGMNEMO_ANCHOR_API_KEY"
+TIMES = "SELECT since, until FROM pgmnemo._times(%s, %s)"
+DAY = 86_400.0
+AFTER, BEFORE = (
+    7.0,
+    2.0,
+)  # days after the end, and ahead of the start, at which the fit is one half: the engine's
+ASKED = """Today is {today}. Which days does the question below speak of? Answer with JSON alone: \
+{{"from": "YYYY-MM-DD", "to": "YYYY-MM-DD"}} with the first and the last of these days, or \
+{{"from": null, "to": null}} where the question names no time.
+
+Question: {question}"""
+ANSWER = re.compile(r"\{[^{}]*\}")
+
+
+class Anchors(Protocol):
+    """Whatever reads the times of a question."""
+
+    def spans(self, query: Query) -> Sequence[Span]:
+        """The intervals that it names; none where it names no time, or has no "now"."""
+        ...
+
+
+class NoAnchors:
+    """No question has a time."""
+
+    def spans(self, query: Query) -> Sequence[Span]:
+        return ()
+
+
+class EngineAnchors:
+    """The engine's own reading, which knows phrases of English."""
+
+    def __init__(self, engine: Pgmnemo, stack: ExitStack) -> None:
+        if not engine.has("_times"):
+            raise UsageError("this version of pgmnemo reads no times: name a newer one behind over=pgmnemo@")
+        self._connection = stack.enter_context(engine.owner())
+        self._lock, self._known = threading.Lock(), dict[tuple[str, Any], list[Span]]()
+
+    def spans(self, query: Query) -> Sequence[Span]:
+        if query.as_of is None:
+            return ()
+        key = (query.text, query.as_of)
+        with self._lock:  # one connection for all threads
+            if key not in self._known:
+                row = self._connection.execute(TIMES, key).fetchone()
+                self._known[key] = list(zip(*row, strict=True)) if row else []
+            return self._known[key]
+
+
+class ModelAnchors:
+    """A language model's reading. An answer that is of another form counts as no time, and is counted.
+
+    `unread` is how many such answers there were.
+    """
+
+    def __init__(self, service: Service, model: str) -> None:
+        self._service, self._model = service, model
+        self._known: dict[tuple[str, Any], Sequence[Span]] = {}
+        self.unread = 0
+
+    def spans(self, query: Query) -> Sequence[Span]:
+        if query.as_of is None:
+            return ()
+        key = (query.text, query.as_of)
+        if key not in self._known:
+            self._known[key] = self._asked(query.text, query.as_of)
+        return self._known[key]
+
+    def _asked(self, question: str, now: datetime) -> Sequence[Span]:
+        words = ASKED.format(today=f"{now:%A, %Y-%m-%d}", question=question)
+        body = {"model": self._model, "temperature": 0, "messages": [{"role": "user", "content": words}]}
+        answer = self._service.post(body)
+        try:
+            told = answer["choices"][0]["message"]["content"]
+        except (KeyError, IndexError, TypeError):
+            raise ModelError(
+                f"{self._service.where} did not answer as a chat does; check that it is an OpenAI-compatible "
+                "address, and the model a chat model"
+            ) from None
+        try:
+            return _read(told)
+        except (ValueError, TypeError, KeyError, OverflowError):
+            self.unread += 1
+            return ()
+
+
+def _read(told: str) -> Sequence[Span]:
+    """The days of an answer, whole; ValueError or its like where it is of another form."""
+    found = ANSWER.search(told)
+    if found is None:
+        raise ValueError(told)
+    days = json.loads(found[0])
+    if days["from"] is None and days["to"] is None:
+        return ()
+    first, last = (datetime.fromisoformat(days[end]).replace(tzinfo=UTC) for end in ("from", "to"))
+    if last < first:
+        raise ValueError(told)
+    return ((first, last + timedelta(days=1)),)
+
+
+def anchors_of(kind: str, system: System, environ: Mapping[str, str], stack: ExitStack) -> Anchors:
+    """The maker of that name; UsageError where it lacks what it needs."""
+    if kind == NONE:
+        return NoAnchors()
+    if kind == BUILT_IN:
+        if not isinstance(system, Pgmnemo):
+            raise UsageError("the anchor built-in is pgmnemo's own: take over=pgmnemo, or anchor=llm or none")
+        return EngineAnchors(system, stack)
+    url, model = environ.get(URL, "").strip(), environ.get(MODEL, "").strip()
+    if not (url and model):
+        raise UsageError(f"the anchor llm needs the address of an endpoint in {URL} and a model in {MODEL}")
+    return ModelAnchors(Service(service_url(url, "/chat/completions", KEY), KEY), model)
+
+
+def fits(moments: NDArray[np.float64], spans: Sequence[Span]) -> NDArray[np.float64]:
+    """How well each moment (seconds since 1970; NaN: not known) fits the nearest interval, from 0 to 1.
+
+    As the engine counts: 1 within, halved every 7 days after the end and every 2 days ahead of the start.
+    """
+    if not spans:
+        return np.zeros(moments.shape)
+    away = [
+        np.maximum(
+            np.maximum((moments - until.timestamp()) / AFTER, (since.timestamp() - moments) / BEFORE), 0
+        )
+        for since, until in spans
+    ]
+    nearest = np.min(away, axis=0) / DAY
+    return np.where(np.isnan(nearest), 0.0, 0.5 ** np.nan_to_num(nearest))

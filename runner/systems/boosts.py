@@ -1,0 +1,192 @@
+"""Boosts: wrappers that bring forward what shares something of the question's words, whatever the system is.
+
+Each asks the system for a deeper pool and takes a part off the distance of every lesson that bears what the
+question has: its words, its proper names, the phrases that it quotes, or a wish of the speaker's. What they
+are follows what MemPalace publishes of its benchmarks; code, word lists and weights are our own, and
+benchmarks/STRATEGIES.md has a figure of each, also where it loses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from runner.progress import QUIET, Progress
+from runner.systems.system import Asking, Client, Concurrent, Lessons, Match, Query, System
+from runner.systems.wrappers import Wrapper
+
+FACTOR, FLOOR = 3, 50  # candidates: three times the ranks asked for, and fifty at least
+WORD = re.compile(r"[a-z][a-z'-]{2,}")
+NAME = re.compile(r"\b[A-Z][a-z]{2,}\b")
+QUOTED = re.compile(r"[\"“]([^\"”]{3,60})[\"”]|(?<!\w)['‘]([^'’]{3,60})['’](?!\w)")  # noqa: RUF001
+COMMON = """
+the and for are was were been being have has had does did doing what when where which who whom whose why how
+that this these those there here with from into about your you yours mine our ours their them they she her
+his him its not but can could should would will shall may might must any some many much more most than then
+also just very tell remind know think get got say said made make time day week month year ago last first one
+two
+"""
+CAPITALS = """
+What When Where Which Who Whom Whose Why How The This That These Those There Did Does Was Were Are Has Have
+Had Can Could Should Would Will May Might Must And But For Monday Tuesday Wednesday Thursday Friday Saturday
+Sunday January February March April June July August September October November December
+"""
+STOP, NO_NAME = frozenset(COMMON.split()), frozenset(CAPITALS.split())
+WISH = re.compile(
+    r"\b(?:i (?:\w+ )?(?:prefer|love|like|enjoy|hate|dislike|want|need|wish|hope|plan|usually|always|never|"
+    r"struggle)"
+    r"|i(?:'m| am|'ve been| have been) (?:\w+ )?(?:looking for|thinking (?:of|about)|trying|interested in|"
+    r"worried about|struggling with|a fan of|into)"
+    r"|my favou?rite|i'd (?:rather|love|like))\b[^.!?\n]{0,120}"
+)
+ADVICE = re.compile(
+    r"\b(?:recommend|suggest|advice|advise|tips?|ideas?|what should i|any thoughts|help me)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Boost:
+    """`weight` is the part of a distance that a full match takes off; `asks` what a question has of it.
+
+    `bears` says for what was asked how much of it a text has, 0 to 1.
+    """
+
+    weight: float
+    asks: Callable[[str], frozenset[str]]
+    bears: Callable[[frozenset[str], str], float]
+
+
+class Boosted(System):
+    """`system`, whose ranks a boost changes; `name` is what the whole is called."""
+
+    def __init__(self, name: str, system: System, boost: Boost) -> None:
+        self._name, self._system, self._boost = name, system, boost
+        self._texts: dict[int, str] = {}
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        self._texts = {lesson.number: lesson.text for lesson in lessons}
+        return self._system.load(lessons, progress)
+
+    def ask(self, query: Query, k: int) -> Sequence[Match]:
+        return self.asked(self._system, query, k)
+
+    def asked(self, asking: Asking, query: Query, k: int) -> Sequence[Match]:
+        """The `k` best of a deeper pool after the boost; as they are where the question has nothing of it."""
+        wanted = self._boost.asks(query.text)
+        if not wanted:
+            return asking.ask(query, k)
+        found = asking.ask(query, max(FACTOR * k, FLOOR))
+        moved = [
+            (
+                distance * (1 - self._boost.weight * self._boost.bears(wanted, self._texts[match.number])),
+                match,
+            )
+            for match, distance in zip(found, distances(found), strict=True)
+        ]
+        best = sorted(moved, key=lambda pair: (pair[0], pair[1].number))[:k]
+        return [replace(match, score=1 - distance, components=()) for distance, match in best]
+
+    def words(self) -> str:
+        return self._system.words()
+
+    def facts(self) -> Mapping[str, str]:
+        return self._system.facts()
+
+    def sizes(self) -> Mapping[str, int]:
+        return self._system.sizes()
+
+    def memory(self) -> int | None:
+        return self._system.memory()
+
+
+class _Client:
+    def __init__(self, boosted: Boosted, client: Client) -> None:
+        self._boosted, self._client = boosted, client
+
+    def ask(self, query: Query, k: int) -> Sequence[Match]:
+        return self._boosted.asked(self._client, query, k)
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class ConcurrentBoosted(Boosted):
+    """The same of a system that has clients for several threads."""
+
+    def client(self, settings: Mapping[str, str] | None = None) -> Client:
+        """A client of the system within."""
+        assert isinstance(self._system, Concurrent), "made by boosted"
+        return _Client(self, self._system.client(settings))
+
+
+def boosted(name: str, system: System, boost: Boost) -> Boosted:
+    """`system` under a boost; asked by several threads only where it has clients for them."""
+    return (ConcurrentBoosted if isinstance(system, Concurrent) else Boosted)(name, system, boost)
+
+
+def distances(found: Sequence[Match]) -> list[float]:
+    """1 - score where every score is at most 1, as cosines and fused scores are; else from 0.5 to 1.
+
+    Other scores (BM25's have no bound) are spread over that half by min-max, ranks where there are no scores.
+    """
+    known = [match.score for match in found if match.score is not None]
+    if len(known) < len(found):
+        known = [float(-rank) for rank in range(len(found))]
+    elif not known or (max(known) <= 1 and min(known) >= -1):
+        return [1 - score for score in known]
+    low, span = min(known), max(known) - min(known)
+    return [1 - 0.5 * ((score - low) / span if span else 1.0) for score in known]
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The question's words that carry anything."""
+    return frozenset(WORD.findall(text.lower())) - STOP
+
+
+def names_of(text: str) -> frozenset[str]:
+    """Capitalised words that are no beginning of a question, no month and no day."""
+    return frozenset(name.lower() for name in NAME.findall(text) if name not in NO_NAME)
+
+
+def keywords_of(text: str) -> frozenset[str]:
+    """Its words without the names, which half of a conversation bears."""
+    return words_of(text) - names_of(text)
+
+
+def quotes_of(text: str) -> frozenset[str]:
+    """What stands in quotation marks."""
+    return frozenset((double or single).lower() for double, single in QUOTED.findall(text))
+
+
+def wishes_of(text: str) -> frozenset[str]:
+    """The words of a question that asks for advice; none of another's."""
+    return keywords_of(text) if ADVICE.search(text.lower()) else frozenset()
+
+
+def share_of_words(wanted: frozenset[str], text: str) -> float:
+    """How many of the words a text has, as they are or as the beginning of one of its own."""
+    there = " ".join(["", *WORD.findall(text.lower())])
+    return sum(f" {word}" in there for word in wanted) / len(wanted)
+
+
+def any_phrase(wanted: frozenset[str], text: str) -> float:
+    """1 for a text that holds one of the phrases."""
+    return float(any(phrase in text.lower() for phrase in wanted))
+
+
+def share_of_wishes(wanted: frozenset[str], text: str) -> float:
+    """The same of what the speaker likes, wants or struggles with alone; half of it for having any wish."""
+    wishes = " ".join(WISH.findall(text.lower()))
+    return (0.5 + 0.5 * share_of_words(wanted, wishes)) if wishes else 0.0
+
+
+def _wrapper(words: str, boost: Boost) -> Wrapper:
+    return Wrapper(f"boosted by {words}", partial(boosted, boost=boost))
+
+
+KEYWORD = _wrapper("the question's words", Boost(0.5, keywords_of, share_of_words))
+NAMES = _wrapper("proper names", Boost(0.2, names_of, share_of_words))
+QUOTED_PHRASES = _wrapper("quoted phrases", Boost(0.6, quotes_of, any_phrase))
+PREFERENCE = _wrapper("wishes of the speaker", Boost(0.3, wishes_of, share_of_wishes))

@@ -1,0 +1,117 @@
+"""Fusion of a vector leg and a keyword leg, on arrays: the same for one question and for a whole sweep.
+
+An array has a row a question and a column a lesson, in the order of ties: of two equal scores the earlier
+column wins. -inf stands for a lesson that a leg did not find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from runner.systems.system import Setting
+
+Floats = NDArray[np.float64]
+CONVEX, RRF = "convex", "rrf"
+UNION, VECTOR = "union", "vector"
+PARTS = ("vector", "keyword", "recency", "temporal")
+HALF_LIFE = 30.0  # days at which recency is one half, as the engine's default
+SETTINGS: Mapping[str, Setting] = {
+    "weight": Setting("0.5", "share of the vector leg, after min-max", 0, 1),
+    "k": Setting("60", "what is added to a rank before its inverse is taken", 0, 100_000, whole=True),
+    "factor": Setting(
+        "5", "candidates taken from each leg, as a multiple of the ranks asked for", 1, 100, True
+    ),
+    "floor": Setting("50", "candidates taken from each leg at least", 1, 10_000, True),
+    "candidates": Setting(UNION, "those of both legs, or of the vector leg alone", choices=(UNION, VECTOR)),
+    "recency": Setting("0", "score of a lesson of age 0, halved every 30 days", 0, 10),
+    "temporal": Setting("0.4", "score of a lesson of just the time that the anchor names", 0, 10),
+}
+"""Those of a fusion; each method takes its own of `weight` and `k`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """How two legs become one score.
+
+    `convex`: each leg's scores from 0 (the last of its pool) to 1 (the first), 0 for a lesson outside of it;
+    `weight` of the vector leg's plus 1 - `weight` of the other's. `rrf` (Cormack et al. 2009): the sum of
+    1 / (`k` + rank), as a share of the most that it can be. So what only the keyword leg found has no
+    distance, and its vector part is 0. `recency` and `temporal` come on top, for candidates alone.
+    """
+
+    method: str = CONVEX
+    weight: float = 0.5
+    k: int = 60
+    factor: int = 5
+    floor: int = 50
+    candidates: str = UNION
+    recency: float = 0.0
+    temporal: float = 0.0
+
+    @classmethod
+    def of(cls, method: str, settings: Mapping[str, str]) -> Fusion:
+        """By the settings of a name, which were checked."""
+        given = {name: settings.get(name, one.default) for name, one in SETTINGS.items()}
+        return cls(
+            method, float(given["weight"]), int(given["k"]), int(given["factor"]), int(given["floor"]),
+            given["candidates"], float(given["recency"]), float(given["temporal"]),
+        )  # fmt: skip
+
+    def pool(self, k: int) -> int:
+        """Candidates of each leg where `k` ranks are asked for."""
+        return max(self.factor * k, self.floor)
+
+    def parts(
+        self, vector: Floats, keyword: Floats, recency: Floats | None = None, fit: Floats | None = None
+    ) -> Floats:
+        """What each of PARTS adds to the score, (parts, questions, lessons); -inf for no candidate.
+
+        `vector` and `keyword` are the pools' scores; `recency` and `fit` run from 0 to 1.
+        """
+        made = np.zeros((len(PARTS), *vector.shape))
+        made[0], made[1] = self._leg(vector, self.weight), self._leg(keyword, 1 - self.weight)
+        for place, weight, share in ((2, self.recency, recency), (3, self.temporal, fit)):
+            if weight and share is not None:
+                made[place] = weight * share
+        found = (
+            np.isfinite(vector) if self.candidates == VECTOR else np.isfinite(vector) | np.isfinite(keyword)
+        )
+        made[:, ~found] = -np.inf
+        return made
+
+    def _leg(self, scores: Floats, weight: float) -> Floats:
+        if self.method == CONVEX:
+            return weight * min_max(scores)
+        return np.where(np.isfinite(scores), (self.k + 1) / 2 / (self.k + ranks(scores)), 0.0)
+
+
+def ranks(scores: Floats) -> NDArray[np.int64]:
+    """Of every lesson of a row, from 1."""
+    order = np.argsort(-scores, axis=-1, kind="stable")
+    places = np.empty(scores.shape, dtype=np.int64)
+    np.put_along_axis(places, order, np.arange(1, scores.shape[-1] + 1)[None, :], axis=-1)
+    return places
+
+
+def pooled(scores: Floats, depth: int) -> Floats:
+    """The `depth` best of each row; -inf for the others."""
+    return np.where(ranks(scores) <= depth, scores, -np.inf)
+
+
+def min_max(scores: Floats) -> Floats:
+    """From 0 for the least to 1 for the greatest of a row; all equal: 1; not found: 0."""
+    found = np.isfinite(scores)
+    low = np.where(found, scores, np.inf).min(axis=-1, keepdims=True, initial=np.inf)
+    span = scores.max(axis=-1, keepdims=True, initial=-np.inf) - low
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(span > 0, (scores - low) / span, 1.0)
+    return np.where(found, share, 0.0)
+
+
+def ages(days: Floats) -> Floats:
+    """Recency from 0 to 1 by the age in days: 1 below 0 days, 0 where no age is known (NaN)."""
+    return np.where(np.isnan(days), 0.0, 0.5 ** (np.maximum(np.nan_to_num(days), 0.0) / HALF_LIFE))

@@ -1,0 +1,230 @@
+"""Strategies: two legs of another system, fused as a name says (`convex:weight=0.3,over=sqlite-hybrid`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from runner.errors import SystemFault, UsageError
+from runner.progress import QUIET, Progress
+from runner.systems import kind_of, open_system
+from runner.systems.anchors import ANCHORS, NONE, Anchors, ModelAnchors, anchors_of, fits
+from runner.systems.controls import ExactCosine
+from runner.systems.fusing import CONVEX, PARTS, RRF, SETTINGS, Floats, Fusion, ages
+from runner.systems.served import Served
+from runner.systems.system import (
+    Asking,
+    Client,
+    Concurrent,
+    Kind,
+    Legged,
+    Legs,
+    Lessons,
+    Match,
+    Place,
+    Query,
+    Setting,
+    System,
+)
+
+LEG = "leg"  # the only setting of a client: `keyword` or `vector` alone
+OVER, USUAL = "over", "auto"
+WORDS, NEAR = ("bm25", "keyword"), ("vector",)  # the legs that are taken unless others are named
+ITSELF, COSINE = "itself", "cosine"
+DAY = 86_400.0
+SHARED: Mapping[str, Setting] = {
+    OVER: Setting("pgmnemo", "the system whose legs are fused"),
+    "keyword": Setting(USUAL, "its leg of words: bm25, else keyword"),
+    "vector": Setting(USUAL, f"its leg of vectors: vector; or {COSINE}, exact and without it"),
+    "anchor": Setting(NONE, "who reads the time that a question names", choices=ANCHORS),
+}
+OWN = {CONVEX: "weight", RRF: "k"}
+
+
+def settings_of(method: str) -> dict[str, Setting]:
+    """What stands behind the : of a strategy."""
+    others = {name: one for name, one in SETTINGS.items() if name not in OWN.values()}
+    return {OWN[method]: SETTINGS[OWN[method]], **SHARED, **others}
+
+
+class _Client:
+    """A connection to each leg; `leg` alone where it is named."""
+
+    def __init__(self, strategy: Strategy, leg: str) -> None:
+        self._strategy, self._leg = strategy, leg
+        self._near: Asking = strategy.leg("vector")
+        self._words: Asking = strategy.leg("keyword")
+
+    def ask(self, query: Query, k: int) -> Sequence[Match]:
+        if self._leg == "vector":
+            return self._near.ask(query, k)
+        if self._leg == "keyword":
+            return worded(self._words.ask(query, k))
+        pool = self._strategy.fusion.pool(k)
+        return self._strategy.fused(
+            query, k, self._near.ask(query, pool), worded(self._words.ask(query, pool))
+        )
+
+    def close(self) -> None:
+        for asking in (self._near, self._words):
+            close = getattr(asking, "close", None)
+            if close is not None and not isinstance(asking, System):
+                close()
+
+
+class Strategy(Served[_Client]):
+    """A system within, of which two legs are asked."""
+
+    components = PARTS
+
+    def __init__(self, place: Place, method: str) -> None:
+        super().__init__(ExitStack())
+        known = settings_of(method)
+        own = {name: place.settings.get(name, one.default) for name, one in known.items()}
+        rest = {name: value for name, value in place.settings.items() if name not in known}
+        self.fusion = Fusion.of(method, own)
+        self._own, self._over = own, own[OVER]
+        self._environ, self._progress = place.environ, place.progress
+        self._times: Floats = np.empty(0)
+        self._anchors: Anchors | None = None
+        try:
+            self._system = self._stack.enter_context(open_system(own[OVER], replace(place, settings=rest)))
+            self._exact = ExactCosine() if own["vector"] == COSINE else None
+            self._legs = {"keyword": self._named("keyword", WORDS), "vector": self._named("vector", NEAR)}
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def _named(self, what: str, usual: Sequence[str]) -> str:
+        """The leg that a setting names; UsageError where the system has none such."""
+        wanted = self._own[what]
+        if wanted == COSINE and what == "vector":
+            return COSINE
+        legs = list(self._system.legs) if isinstance(self._system, Legged) else []
+        if not legs and not kind_of(self._over).vectors and what == "keyword":
+            legs = [ITSELF]
+        found = next(
+            (one for one in ((*usual, ITSELF) if wanted == USUAL else (wanted,)) if one in legs), None
+        )
+        if found is None or not isinstance(self._system, Concurrent):
+            there = f"choose one of: {', '.join(legs)}" if legs else "name another system with over="
+            raise UsageError(f"{self._over} has no leg for {what}={wanted}; {there}")
+        return found
+
+    @property
+    def legs(self) -> Legs:
+        return {
+            what: ({LEG: what}, f"the leg {name} of {self._over} alone" if name != COSINE else
+                   "exact cosine of the same vectors alone")
+            for what, name in self._legs.items()
+        }  # fmt: skip
+
+    def leg(self, what: str) -> Asking:
+        """A client of one leg."""
+        name = self._legs[what]
+        if name == COSINE:
+            assert self._exact is not None, "made where it is named"
+            return self._exact
+        assert isinstance(self._system, Concurrent), "looked at when the leg was named"
+        settings = self._system.legs[name][0] if isinstance(self._system, Legged) else {}
+        client: Client = self._system.client(settings)
+        return client
+
+    def words(self) -> str:
+        fusion, legs = self.fusion, " and ".join(self._legs.values())
+        how = (
+            f"min-max convex fusion, {fusion.weight:g} of the vector leg" if fusion.method == CONVEX
+            else f"reciprocal rank fusion, k {fusion.k}"
+        )  # fmt: skip
+        more = [f"recency {fusion.recency:g}"] if fusion.recency else []
+        more += (
+            [f"anchor {self._own['anchor']} at {fusion.temporal:g}"] if self._own["anchor"] != NONE else []
+        )
+        return "; ".join((
+            f"{how}, of {legs} of {self._over}, max({fusion.factor}k, {fusion.floor}) of each leg, "
+            f"candidates {fusion.candidates}", *more,
+        ))  # fmt: skip
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        seconds = self._system.load(lessons, progress)
+        if self._exact is not None:
+            self._exact.load(lessons, progress)
+        self._times = np.full(1 + max((lesson.number for lesson in lessons), default=0), np.nan)
+        for lesson in lessons:
+            if lesson.occurred_at is not None:
+                self._times[lesson.number] = lesson.occurred_at.timestamp()
+        self._anchors = anchors_of(self._own["anchor"], self._system, self._environ, self._stack)
+        return seconds
+
+    def client(self, settings: Mapping[str, str] | None = None) -> _Client:
+        """One more connection to each leg; `leg` among the settings is the only one that it asks."""
+        return _Client(self, (settings or {}).get(LEG, ""))
+
+    def fused(self, query: Query, k: int, near: Sequence[Match], words: Sequence[Match]) -> list[Match]:
+        """The `k` best of both pools, with what each part adds."""
+        numbers = sorted({match.number for match in (*near, *words)})
+        if not numbers:
+            return []
+        places = {number: place for place, number in enumerate(numbers)}
+        times = self._times[numbers]
+        now = query.as_of.timestamp() if query.as_of else np.nan
+        assert self._anchors is not None, "nothing is asked before lessons are loaded"
+        parts = self.fusion.parts(
+            self._row(near, places), self._row(words, places), ages((now - times) / DAY)[None, :],
+            fits(times, self._anchors.spans(query))[None, :],
+        )[:, 0]  # fmt: skip
+        scores = parts.sum(axis=0)
+        best = [place for place in np.argsort(-scores, kind="stable")[:k] if np.isfinite(scores[place])]
+        return [
+            Match(numbers[place], float(scores[place]), tuple(map(float, parts[:, place]))) for place in best
+        ]
+
+    def _row(self, found: Sequence[Match], places: Mapping[int, int]) -> Floats:
+        row = np.full((1, len(places)), -np.inf)
+        for match in found:
+            if match.score is None:
+                raise SystemFault(f"{self._over} gives no scores, so its legs cannot be fused")
+            row[0, places[match.number]] = match.score
+        return row
+
+    def facts(self) -> Mapping[str, str]:
+        inner = dict(self._system.facts())
+        version = {"version": inner.pop("version")} if "version" in inner else {}
+        legs = {f"{what} leg": name for what, name in self._legs.items()}
+        return {**version, **inner, OVER: self._over, **legs}
+
+    def sizes(self) -> Mapping[str, int]:
+        return self._system.sizes()
+
+    def memory(self) -> int | None:
+        return self._system.memory()
+
+    def close(self) -> None:
+        if isinstance(self._anchors, ModelAnchors) and self._anchors.unread:
+            self._progress.say(f"the anchor's model gave {self._anchors.unread:,} answers that name no days")
+        super().close()
+
+
+def worded(found: Sequence[Match]) -> list[Match]:
+    """Those that have any of the question's words: a leg may fill up its ranks with others, at 0."""
+    return [match for match in found if match.score is None or match.score > 0]
+
+
+def _kind(method: str, title: str, words: str) -> Kind:
+    return Kind(
+        title,
+        words,
+        partial(Strategy, method=method),
+        needs_vectors=True,
+        approximate=False,
+        settings=settings_of(method),
+        beneath=lambda settings: settings.get(OVER, SHARED[OVER].default),
+    )
+
+
+CONVEX_KIND = _kind(CONVEX, "convex fusion", "two legs of another system, fused by min-max and a weight")
+RRF_KIND = _kind(RRF, "reciprocal rank fusion", "two legs of another system, fused by their ranks")

@@ -1,0 +1,197 @@
+"""Strategies over the legs of a real system, and anchors of time over a real server on loopback."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runner.errors import ModelError, UsageError
+from runner.models.http import Service
+from runner.systems import Place, Query, open_system
+from runner.systems.anchors import ModelAnchors, fits
+from runner.systems.strategy import Strategy
+from runner.systems.system import Legged
+from tests.helping import ranked
+
+pytest.importorskip("apsw")
+NOW = datetime(2026, 2, 1, tzinfo=UTC)
+
+
+class Chat(ThreadingHTTPServer):
+    """Answers each request with the next of `said`, the last one again and again."""
+
+    daemon_threads = True
+
+    def __init__(self, said: list[Any]) -> None:
+        super().__init__(("127.0.0.1", 0), Answering)
+        self.said, self.asked = said, list[Any]()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+
+class Answering(BaseHTTPRequestHandler):
+    server: Chat
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append((self.path, body))
+        told = self.server.said.pop(0) if len(self.server.said) > 1 else self.server.said[0]
+        answer = {"choices": [{"message": {"content": told}}]} if isinstance(told, str) else told
+        content = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def chat() -> Iterator[Callable[[list[Any]], Chat]]:
+    servers: list[Chat] = []
+
+    def start(said: list[Any]) -> Chat:
+        servers.append(Chat(said))
+        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def environ(server: Chat) -> dict[str, str]:
+    return {"PGMNEMO_ANCHOR_URL": server.url, "PGMNEMO_ANCHOR_MODEL": "some-chat"}
+
+
+def test_a_strategy_ranks_what_either_leg_finds_and_its_parts_add_up(tiny: Any, tmp_path: Path) -> None:
+    with open_system("convex:over=sqlite-hybrid", Place(tmp_path)) as system:
+        system.load(tiny)
+        assert isinstance(system, Strategy)
+        for query, lesson in tiny.queries():
+            found = system.ask(query, 3)
+            assert found[0].number == lesson.number
+            assert [match.score for match in found] == pytest.approx([sum(m.components) for m in found])
+        assert system.facts()["over"] == "sqlite-hybrid"
+        assert system.facts()["keyword leg"] == "keyword"
+        assert system.words().startswith(
+            "min-max convex fusion, 0.5 of the vector leg, of keyword and vector"
+        )
+
+
+def test_its_legs_are_those_of_the_system_within(tiny: Any, tmp_path: Path) -> None:
+    queries = [query for query, _ in tiny.queries()]
+    with open_system("rrf:over=sqlite-hybrid", Place(tmp_path)) as system:
+        system.load(tiny)
+        assert isinstance(system, Strategy)
+        alone = [
+            [match.number for match in system.client({"leg": "keyword"}).ask(query, 5)] for query in queries
+        ]
+    with open_system("sqlite-fts5", Place(tmp_path)) as words:
+        words.load(tiny)
+        assert alone == ranked("sqlite-fts5", words, tiny, queries, 5)
+
+
+def test_candidates_of_the_vector_leg_alone_are_what_it_found(tiny: Any, tmp_path: Path) -> None:
+    [query, *_] = (query for query, _ in tiny.queries())
+    found = {}
+    for candidates in ("vector", "union"):
+        name = f"convex:over=sqlite-hybrid,factor=1,floor=1,candidates={candidates}"
+        with open_system(name, Place(tmp_path)) as system:
+            system.load(tiny)
+            assert isinstance(system, Legged)
+            found[candidates] = {match.number for match in system.ask(query, 1)}
+            near = {match.number for match in system.client({"leg": "vector"}).ask(query, 1)}  # type: ignore[attr-defined]
+    assert found["vector"] == near
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("rrf:over=chroma", "chroma has no leg for keyword=auto; name another system with over="),
+        ("rrf:over=sqlite-hybrid,keyword=bm25",
+         "sqlite-hybrid has no leg for keyword=bm25; choose one of: keyword, vector"),
+        ("rrf:over=bm25s", "bm25s has no leg for vector=auto; name another system with over="),
+        ("rrf:over=sqlite-hybrid,anchor=built-in",
+         "the anchor built-in is pgmnemo's own: take over=pgmnemo, or anchor=llm or none"),
+        ("rrf:over=sqlite-hybrid,anchor=llm",
+         "the anchor llm needs the address of an endpoint in PGMNEMO_ANCHOR_URL and a model in "
+         "PGMNEMO_ANCHOR_MODEL"),
+    ],
+)  # fmt: skip
+def test_what_a_strategy_lacks_is_one_sentence(name: str, sentence: str, tiny: Any, tmp_path: Path) -> None:
+    pytest.importorskip("chromadb")
+    with (
+        pytest.raises(UsageError) as raised,
+        open_system(name, Place(tmp_path, environ={})) as system,
+    ):
+        system.load(tiny)
+    assert str(raised.value) == sentence
+
+
+def test_an_anchor_of_a_model_lifts_what_is_of_the_days_that_it_names(
+    tiny: Any, tmp_path: Path, chat: Callable[..., Chat]
+) -> None:
+    server = chat(['Surely: {"from": "2026-01-03", "to": "2026-01-03"}'])
+    name = "convex:over=sqlite-hybrid,anchor=llm,temporal=5"
+    with open_system(name, Place(tmp_path, environ=environ(server))) as system:
+        system.load(tiny)
+        query = tiny.query("What did I see?", "bakery")
+        system.ask(query, 3)
+        best = system.ask(query, 3)[0]
+    wanted = next(one for one in tiny if one.project == "bakery" and one.occurred_at.day == 3)
+    assert (best.number, best.components[3]) == (wanted.number, 5.0)
+    assert [path for path, _ in server.asked] == ["/v1/chat/completions"]  # a question is read once
+    assert "Today is Sunday, 2026-02-01." in server.asked[0][1]["messages"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("told", "spans", "unread"),
+    [
+        ('{"from": "2026-01-03", "to": "2026-01-04"}', 1, 0),
+        ('{"from": null, "to": null}', 0, 0),
+        ("I cannot say.", 0, 1),
+        ('{"from": "soon", "to": "later"}', 0, 1),
+        ('{"from": "2026-01-04", "to": "2026-01-03"}', 0, 1),
+        ('{"since": 1}', 0, 1),
+        ('{"from": 3, "to": 4}', 0, 1),
+    ],
+)
+def test_an_answer_of_another_form_is_no_time_and_is_counted(
+    told: str, spans: int, unread: int, chat: Callable[..., Chat], tmp_path: Path
+) -> None:
+    anchors = made(chat([told]))
+    assert len(anchors.spans(Query(0, "When?", None, None, NOW))) == spans
+    assert anchors.unread == unread
+    assert anchors.spans(Query(1, "When, though?", None, None, None)) == ()  # no "now", no time
+
+
+def test_what_is_no_chat_at_all_is_an_error(chat: Callable[..., Chat]) -> None:
+    with pytest.raises(ModelError, match="did not answer as a chat does; check that it is an OpenAI-compat"):
+        made(chat([{"data": []}])).spans(Query(0, "When?", None, None, NOW))
+
+
+def made(server: Chat) -> ModelAnchors:
+    return ModelAnchors(
+        Service(f"{server.url}/chat/completions", "NO_SUCH_KEY", pause=lambda seconds: None), "x"
+    )
+
+
+def test_a_moment_fits_an_interval_as_the_engine_counts() -> None:
+    day = 86_400.0
+    start, end = datetime(2026, 1, 10, tzinfo=UTC), datetime(2026, 1, 12, tzinfo=UTC)
+    moments = np.array([start.timestamp(), end.timestamp() + 7 * day, start.timestamp() - 2 * day, np.nan])
+    assert fits(moments, [(start, end)]).tolist() == pytest.approx([1.0, 0.5, 0.5, 0.0])
+    assert fits(moments, []).tolist() == [0.0] * 4
