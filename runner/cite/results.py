@@ -50,6 +50,7 @@ def read_cited(folder: Path | str) -> Cited:
     RefusedError for a run that HISTORY.md says was withdrawn: neither a citation nor a document may use it.
     """
     results = read_results(folder, Cited)
+    _ = results.edition  # one that is not known here is told before anything is looked up in it
     if (why := withdrawn(results.later)) is not None:
         raise RefusedError(f"{folder} was withdrawn: HISTORY.md says: {why}; cite another run")
     return results

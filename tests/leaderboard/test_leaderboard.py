@@ -197,3 +197,11 @@ def test_every_condition_alone_sets_a_run_apart(found: Leaderboard, base: Path, 
 
 def test_it_belongs_to_the_programmatic_interface(base: Path, check: Any) -> None:
     assert runner.leaderboard([base / "good"], check=check) == leaderboard([base / "good"], check=check)
+
+
+def test_a_folder_with_the_name_of_a_pattern_is_a_folder(tmp_path: Path) -> None:
+    for name in ("[a]", "a"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").touch()
+    assert results_folders([tmp_path / "[a]"]) == (tmp_path / "[a]",)
+    assert results_folders([tmp_path / "[!x]"]) == (tmp_path / "a",)

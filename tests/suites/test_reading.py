@@ -99,3 +99,17 @@ def test_folder_and_missing_file_are_one_sentence(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none.json"):
         with pytest.raises(CorpusError, match="cannot be read"):
             list(Source(path).items())
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_what_unpacks_to_many_times_its_size_is_no_corpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes], bytes]
+) -> None:
+    monkeypatch.setattr(reading, "SMALL", 1 << 20)
+    monkeypatch.setattr(reading, "CHUNK", 1 << 16)
+    bomb = tmp_path / "corpus.json"
+    bomb.write_bytes(pack(b"[" + b" " * (8 << 20)))
+    source = Source(bomb)
+    with pytest.raises(CorpusError, match="unpacks to more than 40 times its size, as no corpus does"):
+        list(source.items())
+    assert source.bytes < 2 << 20

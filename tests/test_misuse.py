@@ -1,0 +1,178 @@
+"""Every command that reads a run, on folders that are none: a sentence, its code, nothing to steer by."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner.cli import main
+from tests.helping import registering
+
+Damage = Callable[[Path], None]
+DAMAGES: dict[str, Damage] = {}
+damage = registering(DAMAGES)
+UNSEALED = {"manifest.json", "HISTORY.md"}
+STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def seal(folder: Path) -> None:
+    """Let the manifest list the regular files as they are now, so that no hash stops a reader early."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for entry in manifest["files"]:
+        if (place := folder / entry["name"]).is_file():
+            content = place.read_bytes()
+            entry.update(bytes=len(content), sha256=sha256(content).hexdigest())
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def put(name: str, content: bytes) -> Damage:
+    return lambda folder: (folder / name).write_bytes(content) and None
+
+
+def edit(name: str, *path: Any, to: Any) -> Damage:
+    """Another value in a JSON document, or in the first line of a file of lines."""
+
+    def change(folder: Path) -> None:
+        file = folder / name
+        first, *rest = file.read_text().split("\n") if name.endswith("jsonl") else [file.read_text()]
+        document = json.loads(first)
+        inner = document
+        for step in path[:-1]:
+            inner = inner[step]
+        inner[path[-1]] = to
+        file.write_text("\n".join([json.dumps(document), *rest]))
+
+    return change
+
+
+def swap(name: str, old: str, new: str) -> Damage:
+    return lambda folder: (
+        (folder / name).write_text((folder / name).read_text().replace(old, new, 1)) and None
+    )
+
+
+def instead(name: str, make: Callable[[Path], Any]) -> Damage:
+    def replace(folder: Path) -> None:
+        (folder / name).unlink()
+        make(folder / name)
+
+    return replace
+
+
+def sparse(file: Path) -> None:
+    with file.open("wb") as opened:
+        opened.truncate(65 << 20)
+
+
+DEEP = b"[" * 100_000
+for file in ("run.json", "metrics.json", "manifest.json", "raw_retrievals.jsonl"):
+    for cause, content in {
+        "null": b"null\n", "a text": b'"text"\n', "deep": DEEP, "empty": b"", "cut": b'{"schema": ',
+        "not UTF-8": b"\xff\xfe\n", "a mark of byte order": b"\xef\xbb\xbf{}\n",
+        "half a surrogate pair": b'{"schema": "\\ud800"}\n', "not finite": b'{"schema": 1e999}\n',
+    }.items():  # fmt: skip
+        DAMAGES[f"{file} is {cause}"] = put(file, content)
+    DAMAGES[f"{file} is a named pipe"] = instead(file, os.mkfifo)
+    DAMAGES[f"{file} is a device"] = instead(file, lambda place: place.symlink_to("/dev/zero"))
+    DAMAGES[f"{file} is a folder"] = instead(file, Path.mkdir)
+    DAMAGES[f"{file} leads out"] = instead(file, lambda place: place.symlink_to("/etc/passwd"))
+    DAMAGES[f"{file} is missing"] = instead(file, lambda place: None)
+DAMAGES |= {
+    "run.json is too large": instead("run.json", sparse),
+    "run.json has an escape sequence": edit("run.json", "corpus", "title", to="\x1b[2J\x1b]0;owned\x07"),
+    "run.json has a script": edit("run.json", "corpus", "title", to="<script>alert(1)</script>"),
+    "run.json has a link": edit("run.json", "deviations", to=["[x](javascript:alert(1))"]),
+    "run.json turns the direction": edit("run.json", "corpus", "title", to="\u202eLoCoMo"),
+    "run.json has another edition": edit("run.json", "protocol", "version", to="9.9.9"),
+    "run.json has no arms": edit("run.json", "arms", to=[]),
+    "run.json has no scopes": edit("run.json", "scopes", to=[]),
+    "run.json has no views": edit("run.json", "views", to=[]),
+    "run.json has no date": edit("run.json", "started", to="yesterday"),
+    "run.json has another verdict": edit("run.json", "verdict", to="verified"),
+    "run.json has a huge count": edit("run.json", "corpus", "segments", to=10**400),
+    "run.json has 1e308 seconds": edit("run.json", "resources", "wall_seconds", to=1e308),
+    "run.json is nested in a map": edit("run.json", "guc_state", to={"a": {"b": {"c": {}}}}),
+    "metrics.json has 7.5": edit("metrics.json", "results", 0, "value", to=7.5),
+    "metrics.json has NaN": swap("metrics.json", '"value": ', '"value": NaN, "other": '),
+    "metrics.json has no figure": edit("metrics.json", "results", to=[]),
+    "metrics.json has another arm": edit("metrics.json", "results", 0, "arm", to="<script>"),
+    "manifest.json leads up": edit("manifest.json", "files", 0, "name", to="../../secret"),
+    "manifest.json leads away": edit("manifest.json", "files", 0, "name", to="/etc/passwd"),
+    "manifest.json lists nothing": edit("manifest.json", "files", to=[]),
+    "a ranking is deep": edit("raw_retrievals.jsonl", "ranking", to=[[[[["a"]]]]]),
+    "a ranking has an escape sequence": edit("raw_retrievals.jsonl", "ranking", to=["\x1b[2J"]),
+    "a size is negative": edit("raw_retrievals.jsonl", "size", to=-1),
+    "a gold is null": edit("raw_retrievals.jsonl", "gold", to=None),
+    "a line stands twice": lambda folder: (folder / "raw_retrievals.jsonl").write_text(
+        (text := (folder / "raw_retrievals.jsonl").read_text()) + text.split("\n")[0] + "\n"
+    )
+    and None,
+    "a time is negative": edit("timings.jsonl", "seconds", to=-1.0),
+    "HISTORY.md is a named pipe": lambda folder: os.mkfifo(folder.parent / "HISTORY.md"),
+    "HISTORY.md is no text": lambda folder: (folder.parent / "HISTORY.md").write_bytes(b"\xff") and None,
+}  # fmt: skip
+
+Words = Callable[[Path, Path, Path], list[Any]]
+COMMANDS: dict[str, tuple[Words, set[int]]] = {
+    "verify": (lambda bad, good, base: ["verify", bad], {1}),
+    "verify as JSON": (lambda bad, good, base: ["verify", bad, "--json"], {1}),
+    "rescore": (lambda bad, good, base: ["rescore", bad, "--output", base / "anew"], {0, 1, 2, 3}),
+    "report": (lambda bad, good, base: ["report", bad, "--output", base / "page.html"], {0, 1, 2, 3}),
+    "compare": (lambda bad, good, base: ["compare", good, bad], {0, 1, 2, 3}),
+    "gate": (lambda bad, good, base: ["gate", "--baseline", bad, good], {1, 2, 3}),
+    "cite": (lambda bad, good, base: ["cite", bad, "--badge", base / "badge.svg"], {1, 2, 3}),
+    "leaderboard": (lambda bad, good, base: ["leaderboard", bad, "--output", base / "board.svg"], {0, 2}),
+    "leaderboard as Markdown": (lambda bad, good, base: ["leaderboard", bad, good, "--markdown"], {0, 2}),
+    "history add": (lambda bad, good, base: ["history", "add", bad], {0, 1, 2, 3}),
+    "history deviation": (lambda bad, good, base: ["history", "deviation", bad, "\x1b[2J"], {0, 1, 2, 3}),
+    "lint": (lambda bad, good, base: ["lint", base / "notes.md", "--root", base], {0, 1}),
+}
+CALLS = list(product(COMMANDS, DAMAGES))[::2]  # every damage meets half of the commands
+
+
+@pytest.fixture(scope="module")
+def small(finish: Callable[..., Any]) -> tuple[Path, Path]:
+    """Two runs of two questions."""
+    return finish(limit=2).folder, finish(limit=2, minimum=3).folder
+
+
+def test_the_table_is_long() -> None:
+    assert len(CALLS) >= 300
+
+
+@pytest.mark.parametrize(("command", "cause"), CALLS)
+def test_a_careless_or_hostile_folder_ends_in_a_sentence(
+    command: str, cause: str, small: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = tmp_path / "benchmarks" / "sample" / "results"
+    bad = Path(shutil.copytree(small[0], suite / small[0].name))
+    good = Path(shutil.copytree(small[1], suite / f"{small[1].name}_2"))
+    (tmp_path / "notes.md").write_text(
+        f"recall_any@10 = 0.900, pgmnemo v0.2.1, protocol 1.5.0: benchmarks/sample/results/{bad.name}/"
+    )
+    DAMAGES[cause](bad)
+    if (bad / "manifest.json").is_file() and not cause.startswith(("manifest.json", "HISTORY.md")):
+        seal(bad)
+    words, codes = COMMANDS[command]
+    kept = {path: path.read_bytes() for path in good.iterdir()}
+    code = main([str(word) for word in words(bad, good, tmp_path)])
+    out, err = capsys.readouterr()
+    assert code in codes, (code, err)
+    assert "Traceback" not in out + err
+    assert not STEERING.search(out.replace("\n", "")), out
+    assert not STEERING.search(err.replace("\n", "")), err
+    assert command != "leaderboard as Markdown" or "<script" not in out
+    if code in (2, 3):
+        assert len(err.strip().splitlines()) == 1, err
+    assert {path: path.read_bytes() for path in good.iterdir()} == kept
+    for made in (tmp_path / "page.html", tmp_path / "badge.svg", tmp_path / "board.svg"):
+        assert not made.exists() or "<script>alert" not in made.read_text()
