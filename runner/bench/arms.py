@@ -14,7 +14,7 @@ from runner.bench.retrieve import Ranker, retrieve, spread, time_recall
 from runner.bench.work import Work
 from runner.errors import DatabaseError, SystemFault, UsageError
 from runner.records import Retrieval
-from runner.runs.raw import RawWriter
+from runner.runs.raw import Kept, RawWriter
 from runner.runs.reranks import SUFFIX
 from runner.runs.run import Arm
 from runner.runs.timings import TimingsWriter
@@ -22,7 +22,9 @@ from runner.systems import open_system
 from runner.systems.asking import Judge, components_of, faults
 from runner.systems.controls import ExactCosine, RandomOrder
 from runner.systems.pgmnemo import Pgmnemo
-from runner.systems.system import Legged, System
+from runner.systems.system import Explained, Legged, System
+
+WORDS_ALONE = "bm25"  # the leg of one component: its score says all of it
 
 
 def measure_under_test(
@@ -41,7 +43,7 @@ def measure_under_test(
     with work.watch.stage("ingest"), faults(name):
         loaded = system.load(material.lessons, work.progress)
     judge = Judge(name, material.lessons, components_of(system))
-    first = Ranker(name, system, judge, detailed=True, limit=request.time_limit)
+    first = Ranker(name, system, judge, kept=Kept.ALL, limit=request.time_limit)
     words = f"pgmnemo.recall_lessons, mode {work.run.choice.mode}" if request.ours else ""
     with faults(name):
         if isinstance(system, Pgmnemo):
@@ -86,12 +88,15 @@ def _controls(work: Work) -> list[str]:
 def _rankers(work: Work, system: System, judge: Judge, material: Material) -> Iterator[tuple[Ranker, Arm]]:
     """The legs, then the controls."""
     for name, (settings, words) in _legs(work, system).items():
-        ranker = Ranker(name, system, judge, settings, limit=work.request.time_limit)
-        yield ranker, Arm(name, words, "leg")
+        parts = system.components if isinstance(system, Explained) and name != WORDS_ALONE else ()
+        kept = Kept.PARTS if parts else Kept.SCORES
+        ranker = Ranker(name, system, judge, settings, kept, limit=work.request.time_limit)
+        yield ranker, Arm(name, words, "leg", components=parts)
     for name in _controls(work):
         control = ExactCosine() if name == "cosine" else RandomOrder(work.run.seed, material.drawn_by)
         control.load(material.lessons)
-        yield Ranker(name, control, Judge(name, material.lessons)), Arm(name, control.words())
+        judge = Judge(name, material.lessons)
+        yield Ranker(name, control, judge, kept=Kept.SCORES), Arm(name, control.words())
 
 
 def measure_beside(
@@ -127,7 +132,7 @@ def _measured(
         system = stack.enter_context(open_system(name, work.place()))
         loaded = system.load(material.lessons, work.progress)
         judge = Judge(name, material.lessons, components_of(system))
-        ranker = Ranker(name, system, judge, detailed=True, limit=work.request.time_limit)
+        ranker = Ranker(name, system, judge, kept=Kept.ALL, limit=work.request.time_limit)
         scopes = work.run.scopes_beside
         retrieve(raw, material, ranker, scopes, pins.depth, work.progress)
         time_recall(timings, material, ranker, scopes, pins, work.progress)

@@ -10,7 +10,7 @@ from runner.bench.material import Asked, Material
 from runner.editions import RetrievalPins
 from runner.progress import QUIET, Progress
 from runner.records import Hit, Retrieval, SearchScope
-from runner.runs.raw import RawWriter
+from runner.runs.raw import Kept, RawWriter
 from runner.runs.timings import TimingsWriter
 from runner.systems.asking import LIMIT, Judge, answers, timed
 from runner.systems.system import Query, System
@@ -20,15 +20,15 @@ from runner.systems.system import Query, System
 class Ranker:
     """One arm at work: a system that is loaded, and the settings under which it is asked.
 
-    `detailed`: scores, and components where there are any, are kept in the raw file. `noted` is called with
-    each question that was answered, before its line is written.
+    `kept`: what of its ranks the raw file keeps besides the ids. `noted` is called with each question that
+    was answered, before its line is written.
     """
 
     name: str
     system: System
     judge: Judge
     settings: Mapping[str, str] | None = None
-    detailed: bool = False
+    kept: Kept = Kept.IDS
     limit: float = LIMIT
     noted: Callable[[Asked, SearchScope, Query], None] | None = None
 
@@ -64,7 +64,7 @@ def retrieve(
                 ranker.noted(one, scope, query)
             size = len(material.lessons) if scope.pooled else sizes[one.question.project]
             line = _retrieval(one, ranker, scope, size, material.hits(answer.matches))
-            writer.write(line, detailed=ranker.detailed)
+            writer.write(line, kept=ranker.kept)
 
 
 def time_recall(

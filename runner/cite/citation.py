@@ -13,6 +13,7 @@ from runner.cite.results import Cited, citable, read_cited
 from runner.errors import UsageError
 from runner.escaping import markdown
 from runner.report.citation import citation, verdict_words, version
+from runner.runs.alike import asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,8 @@ def cite(folder: Path | str, *, previous: Path | str | None = None) -> Citation:
 
 
 def _beside(before: Cited, after: Cited) -> Cited:
-    apart = difference(before.run, after.run) or not_earlier(before.run, after.run)
+    counted = (asked(before.metrics, before.run), asked(after.metrics, after.run))
+    apart = difference(before.run, after.run, counted) or not_earlier(before.run, after.run)
     if apart is not None:
         raise UsageError(
             f"{before.folder} is no previous value of {after.folder}: {apart} (protocol §8); "

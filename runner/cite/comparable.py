@@ -10,11 +10,16 @@ from runner.runs.run import Run
 from runner.versions import release
 
 
-def difference(before: Run, after: Run) -> str | None:
-    """The first thing that keeps two runs apart, in words; None when they stand beside each other."""
+def difference(before: Run, after: Run, asked: tuple[int, int] = (0, 0)) -> str | None:
+    """The first thing that keeps two runs apart, in words; None when they stand beside each other.
+
+    `asked`: how many questions the headline of each counts.
+    """
     if _unversioned(before) != _unversioned(after):
         return f"system {before.system} against {after.system}"
-    return next((f"{name} {words}" for name, words in differences(before, after)), None)
+    if (found := next((f"{name} {words}" for name, words in differences(before, after)), None)) is not None:
+        return found
+    return None if asked[0] == asked[1] else f"n {asked[0]:,} against {asked[1]:,}"
 
 
 def _unversioned(run: Run) -> str:

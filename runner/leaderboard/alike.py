@@ -8,15 +8,19 @@ from runner.compare.side import Side
 from runner.report.formats import CITED, shorten
 from runner.runs import alike
 
-DEFINITIONS, CODE = "metric definitions", "major version of the metric code"
+QUESTIONS, DEFINITIONS, CODE = "n", "metric definitions", "major version of the metric code"
 
-NAMES = [*alike.CONDITIONS, DEFINITIONS, CODE]
+NAMES = [*alike.CONDITIONS, QUESTIONS, DEFINITIONS, CODE]
 
 
 def _definitions(side: Side) -> dict[str, str]:
     """The sentence that defines each metric that is shown."""
     known = side.metrics["definitions"]
     return {name: known[name] for name in (CITED, *side.run.headline) if name in known}
+
+
+def _asked(side: Side) -> str:
+    return f"{alike.asked(side.metrics, side.run):,}"
 
 
 def _major(side: Side) -> str:
@@ -26,13 +30,13 @@ def _major(side: Side) -> str:
 def key(side: Side) -> str:
     """The same text for runs that are alike in every condition, another for others."""
     conditions = [of(side.run) for of in alike.CONDITIONS.values()]
-    return repr([conditions, _definitions(side), _major(side)])
+    return repr([conditions, _asked(side), _definitions(side), _major(side)])
 
 
 def words(side: Side) -> dict[str, str]:
     """Each condition as people read it."""
     listed = {name: shorten(alike.words(side.run, name)) for name in alike.CONDITIONS}
-    return {**listed, DEFINITIONS: ", ".join(_definitions(side)), CODE: _major(side)}
+    return {**listed, QUESTIONS: _asked(side), DEFINITIONS: ", ".join(_definitions(side)), CODE: _major(side)}
 
 
 def apart(first: Side, other: Side) -> Iterator[str]:
@@ -41,6 +45,6 @@ def apart(first: Side, other: Side) -> Iterator[str]:
         yield f"{name}: {shorten(how)}"
         if name == "suite":
             return
-    for name, of in ((DEFINITIONS, _definitions), (CODE, _major)):
+    for name, of in ((QUESTIONS, _asked), (DEFINITIONS, _definitions), (CODE, _major)):
         if of(first) != of(other):
             yield f"{name}: {of(other)} against {of(first)}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from runner.editions import SPREAD
+from runner.records import ALL
 from runner.runs.run import Run
 
 Of = Callable[[Run], Any]
@@ -28,6 +29,7 @@ CONDITIONS: Mapping[str, Of] = {
     "embedder": _embedder,
     "mode": lambda run: run.choice.mode or "hybrid",  # another system is taken whole
     "settings": lambda run: dict(run.choice.changed if run.choice.ours else run.choice.settings),
+    "views": lambda run: [[view.name, *view.without_types, view.without_key] for view in run.views],
     "questions asked": lambda run: [run.choice.limit, list(run.choice.types), run.choice.split],
     "protocol": lambda run: run.protocol.version,
 }
@@ -41,11 +43,19 @@ def differences(first: Run, other: Run, names: Collection[str] = CONDITIONS) -> 
             yield name, _apart(name, first, other)
 
 
+def asked(metrics: Mapping[str, Any], run: Run) -> int:
+    """How many questions the headline of a run counts: equal choices over one corpus have one such number."""
+    rows = (row for row in metrics["results"] if row["view"] == run.headline_view and row["type"] == ALL)
+    return next((int(row["n"]) for row in rows), 0)
+
+
 def words(run: Run, name: str) -> str:
     """A condition of a run as people read it."""
     value = CONDITIONS[name](run)
     if name == "embedder":
         return run.embedder_name
+    if name == "views":
+        return "; ".join(map(_view, value))
     if name == "scopes":
         return ", ".join(scope for scope, _ in value)
     if name == "questions asked":
@@ -64,6 +74,12 @@ def _apart(name: str, first: Run, other: Run) -> str:
         return f"{before} against {after}"
     fields = [field for field in dict.fromkeys([*before, *after]) if before.get(field) != after.get(field)]
     return "; ".join(f"{field} {before.get(field)} against {after.get(field)}" for field in fields)
+
+
+def _view(view: Sequence[str]) -> str:
+    name, *without = view
+    left = ", ".join(filter(None, without))
+    return f"{name} without {left}" if left else name
 
 
 def _asked(limit: int | None, types: Collection[str], split: str, *, spread: bool) -> str:

@@ -79,10 +79,18 @@ def _asked(root: Path, *arguments: str) -> str | None:
     return None if done.returncode else done.stdout.decode().strip()
 
 
+# Objects as they are and not as a replacement or a graft shows them; a path is no pattern.
+PLAIN = {
+    "LC_ALL": "C",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": os.devnull,
+    "GIT_LITERAL_PATHSPECS": "1",
+}
+
+
 def git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     """What git answers in `folder`, in English and whatever GIT_… is set; OSError where there is no git."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment["LC_ALL"] = "C"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | PLAIN
     return subprocess.run(["git", *arguments], cwd=folder, env=environment, check=False, capture_output=True)
 
 

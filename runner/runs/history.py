@@ -18,6 +18,7 @@ import errno
 import fcntl
 import os
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
@@ -113,12 +114,18 @@ def of_run(found: Iterable[Entry], suite: str, name: str, manifest_sha256: str) 
     def meant(entry: Entry) -> bool:
         places = (value.casefold().rstrip("/ ") for value in entry.values("results"))
         return (
-            (entry.suite.casefold(), entry.name.casefold()) == (suite.casefold(), name.casefold())
+            (_plain(entry.suite), _plain(entry.name)) == (_plain(suite), _plain(name))
             or manifest_sha256 in entry.values("manifest sha256")
             or any(place == folder or place.endswith(f"/{folder}") for place in places)
         )
 
     return [entry for entry in found if meant(entry)]
+
+
+def _plain(text: str) -> str:
+    """As people read a name: without case, width or marks that no one sees."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(one for one in folded if one.isalnum() or one in "_.@+-")
 
 
 def withdrawn(deviations: Iterable[str]) -> str | None:

@@ -1,14 +1,16 @@
 """raw_retrievals.jsonl: one line for each question, arm and scope; metrics are computed from it alone.
 
 A line holds, in this order, question, type, arm, scope, project, size, gold, ranking. A rank is `[id, score,
-[component, …]]` for the first ten of a detailed arm, `[id, score]` after them (without components: `[id,
-score]` for the first ten, the bare id after them), and the bare id in every other arm; run.json names the
-components, in the same order. No timing stands here: two exact runs give the same bytes.
+[component, …]]` for the first ten of a system, `[id, score]` after them (without components: `[id, score]`
+for the first ten, the bare id after them). Of what a leg or a control finds the first ten have a score,
+those of a leg in a mode of its own components too, and the bare id stands after them. run.json names the
+components of an arm, in the same order. No timing stands here: two exact runs give the same bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +26,15 @@ DETAILED_RANKS = 10
 KEYS = ("question", "type", "arm", "scope", "project", "size", "gold", "ranking")
 
 Key = tuple[str, str, str]  # question, arm, scope
+
+
+class Kept(StrEnum):
+    """What of an arm's ranks is kept besides the ids."""
+
+    IDS = "nothing"
+    SCORES = "the scores of the first ten"
+    PARTS = "scores and components of the first ten"
+    ALL = "the same, and the scores of the ranks after them where there are components"
 
 
 def key(retrieval: Retrieval) -> Key:
@@ -42,12 +53,12 @@ class RawWriter(LineWriter):
         self.done = {key(retrieval) for retrieval in read_raw(path)} if path.exists() else set()
         super().__init__(path)
 
-    def write(self, retrieval: Retrieval, *, detailed: bool = False) -> None:
-        """One line, with scores and components if `detailed`.
+    def write(self, retrieval: Retrieval, *, kept: Kept = Kept.IDS) -> None:
+        """One line, with what is `kept` of its ranks.
 
         Raises OutputError on a full disk, a score that is no number, or an id ranked twice.
         """
-        self.append(encode(retrieval, detailed=detailed))
+        self.append(encode(retrieval, kept=kept))
 
     def forget(self, arm: str) -> None:
         """Take away the lines of an arm that failed."""
@@ -55,12 +66,12 @@ class RawWriter(LineWriter):
         self.done = {one for one in self.done if one[1] != arm}
 
 
-def encode(retrieval: Retrieval, *, detailed: bool) -> str:
+def encode(retrieval: Retrieval, *, kept: Kept) -> str:
     """The line of one retrieval, without its newline."""
     where = f"question {retrieval.question}, arm {retrieval.arm}, scope {retrieval.scope}"
     _check(retrieval, where)
     hits = enumerate(retrieval.ranking)
-    ranking = [_rank(hit, place, where) if detailed else hit.id for place, hit in hits]
+    ranking = [_rank(hit, place, where, kept) for place, hit in hits]
     values = (retrieval.question, retrieval.type, retrieval.arm, retrieval.scope, retrieval.project,
               retrieval.size, list(retrieval.gold), ranking)  # fmt: skip
     return compact(dict(zip(KEYS, values, strict=True)))
@@ -74,11 +85,12 @@ def _check(retrieval: Retrieval, where: str) -> None:
         raise OutputError(f"{where}: {len(ids)} segments are ranked in a scope of {retrieval.size}")
 
 
-def _rank(hit: Hit, place: int, where: str) -> Any:
-    if hit.score is None or (place >= DETAILED_RANKS and not hit.components):
+def _rank(hit: Hit, place: int, where: str, kept: Kept) -> Any:
+    first = place < DETAILED_RANKS
+    if hit.score is None or kept is Kept.IDS or not (first or (kept is Kept.ALL and hit.components)):
         return hit.id
     score = significant(hit.score, SCORE_DIGITS, f"{where}: the score of {hit.id}")
-    if place >= DETAILED_RANKS or not hit.components:
+    if not first or kept is Kept.SCORES or not hit.components:
         return [hit.id, score]
     what = f"{where}: a component of {hit.id}"
     rounded = (None if c is None else decimals(c, COMPONENT_DECIMALS, what) for c in hit.components)

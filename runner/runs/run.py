@@ -71,8 +71,8 @@ class PassageCounts:
 class Arm:
     """One way to search, and what it is in words. The first arm of a run is the system under test.
 
-    `role` is `system` (under test, or `beside` it), `leg` of the system under test or `control`. What follows
-    is told of systems alone: its title and version, the components that its ranks have in the raw file,
+    `role` is `system` (under test, or `beside` it), `leg` of the system under test or `control`. `components`
+    are those that its ranks have in the raw file. What follows is told of systems alone: title and version,
     versions and settings that decide its figures, seconds of each step of loading, bytes on disk and in
     memory, and remarks. `failed` says why it has no ranking.
     """

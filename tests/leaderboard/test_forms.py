@@ -49,7 +49,7 @@ def test_the_terminal_shows_every_run_and_why_one_stands_apart(command: Callable
     code, out = command()
     assert code == 0
     assert "Scope conversation, n = 36, by recall_any@10" in out
-    assert "Apart from the first group: questions asked: the first 12 against all." in out
+    assert "Apart from the first group: questions asked: 12, spread evenly against all; n: 12" in out
     assert "not intact: verify: manifest" in out
     assert "blocked: a gate failed" in out
     assert max(map(len, out.splitlines())) <= 136

@@ -19,6 +19,7 @@ from runner.leaderboard.board import SCHEMA
 from runner.leaderboard.page import page
 from runner.leaderboard.places import results_folders
 from runner.leaderboard.text import SHARED, behind, markdown, rank
+from runner.records import View
 from runner.runs.schemas import fault
 from runner.verify import verify
 
@@ -69,7 +70,7 @@ def test_without_a_tie_nothing_is_said_of_one(found: Leaderboard) -> None:
 
 def test_what_is_not_alike_has_a_group_of_its_own_and_the_reason(found: Leaderboard) -> None:
     [other] = found.groups[1:]
-    assert other.apart == ("questions asked: the first 12 against all",)
+    assert other.apart == ("questions asked: 12, spread evenly against all", "n: 12 against 36")
     assert [parent(row.folder) for row in other.boards[0].rows] == ["short"]
     assert [row.label for row in other.boards[0].rows] == [other.boards[0].rows[0].name]
 
@@ -171,6 +172,13 @@ def test_every_condition_alone_sets_a_run_apart(found: Leaderboard, base: Path, 
     def scopes(side: Any) -> None:
         side.run = replace(side.run, scopes=side.run.scopes[:1])
 
+    def views(side: Any) -> None:
+        side.run = replace(side.run, views=(View("all", ("temporal",)), *side.run.views[1:]))
+
+    def fewer(side: Any) -> None:
+        for row in side.metrics["results"]:
+            row["n"] -= 1
+
     changes: dict[str, Callable[[Any], Any]] = {
         "suite": record(choice={"suite": "locomo"}),
         "corpus": record(corpus={"sha256": "0" * 64}),
@@ -180,6 +188,8 @@ def test_every_condition_alone_sets_a_run_apart(found: Leaderboard, base: Path, 
         "embedder": record(embedder={"dimensions": 1}),
         "mode": record(choice={"mode": "keyword"}),
         "settings": record(choice={"settings": {"ef_search": "200"}}),
+        "views": views,
+        "n": fewer,
         "questions asked": record(choice={"types": ("temporal",)}),
         "metric definitions": lambda side: side.metrics["definitions"].update({"MRR@50": "another"}),
         "major version of the metric code": lambda side: side.metrics.update(metric_code="9.0.0"),

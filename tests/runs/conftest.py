@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from runner.editions import current
-from runner.records import GateResult, SearchScope, Status, Verdict
+from runner.records import GateResult, SearchScope, Status, Verdict, View
 from runner.runs.choice import Choice
 from runner.runs.environment import Machine
 from runner.runs.run import Arm, CorpusPins, ProtocolPins, Run
@@ -30,6 +30,7 @@ def run() -> Run:
         arms=(Arm("pgmnemo", "the extension", "system"),),
         scopes=(SearchScope("conversation"),),
         components={"graph": "inactive: the corpus has no edges"},
+        views=(View("all"),),
         headline=("recall_any@5",),
         python="3.11.9",
         packages={"numpy": "2.0"},

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from runner.records import DatabaseFacts, EmbedderIdentity, SearchScope
+from runner.records import DatabaseFacts, EmbedderIdentity, SearchScope, View
 from runner.runs.alike import CONDITIONS, differences, words
 from runner.runs.environment import Machine
 from runner.runs.run import Run
@@ -55,6 +55,7 @@ CASES: list[tuple[str, Callable[[Run], Run], str]] = [
     ),
     ("mode", chosen(mode="keyword"), "hybrid against keyword"),
     ("settings", chosen(settings={"bm25_b": "0.4"}), "defaults against bm25_b = 0.4"),
+    ("views", changed(views=(View("all", ("adversarial",)),)), "all against all without adversarial"),
     ("questions asked", chosen(limit=2000), "all against 2,000, spread evenly"),
     ("questions asked", chosen(split="held-out"), "all against all of the split held-out"),
     ("questions asked", chosen(types=("graph", "recency")), "all against all of graph, recency"),
@@ -113,6 +114,7 @@ def test_each_condition_is_said_in_words(first: Run) -> None:
         "embedder": "minilm",
         "mode": "hybrid",
         "settings": "defaults",
+        "views": "all",
         "questions asked": "all",
         "protocol": first.protocol.version,
     }

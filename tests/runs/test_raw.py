@@ -9,7 +9,7 @@ import pytest
 
 from runner.errors import OutputError
 from runner.records import Hit, Retrieval
-from runner.runs.raw import RAW, RawWriter, encode, read_raw
+from runner.runs.raw import RAW, Kept, RawWriter, encode, read_raw
 
 PARTS = (0.123456, 1.5, -0.0, 0.6, None)
 ASKED = Retrieval(
@@ -26,7 +26,7 @@ ASKED = Retrieval(
 
 
 def test_a_detailed_line_is_this_and_nothing_else() -> None:
-    assert encode(ASKED, detailed=True) == (
+    assert encode(ASKED, kept=Kept.ALL) == (
         '{"question":"c1/q0","type":"temporal","arm":"pgmnemo","scope":"conversation","project":"c1","size":12,'
         '"gold":["c1/D2"],"ranking":[["c1/D2",0.123457,[0.1235,1.5,0.0,0.6,null]],'
         '["c1/D1",0.1,[0.1235,1.5,0.0,0.6,null]]]}'
@@ -34,30 +34,43 @@ def test_a_detailed_line_is_this_and_nothing_else() -> None:
 
 
 def test_a_control_arm_keeps_ids_only() -> None:
-    assert encode(ASKED, detailed=False).endswith('"ranking":["c1/D2","c1/D1"]}')
+    assert encode(ASKED, kept=Kept.IDS).endswith('"ranking":["c1/D2","c1/D1"]}')
+
+
+def test_a_leg_keeps_parts_of_the_first_ten_and_then_ids() -> None:
+    ranking = tuple(Hit(f"c1/D{place}", 1.0, PARTS) for place in range(12))
+    line = encode(replace(ASKED, ranking=ranking), kept=Kept.PARTS)
+    assert line.count("null") == 10
+    assert line.endswith('"c1/D10","c1/D11"]}')
+
+
+def test_where_scores_alone_are_kept_the_first_ten_have_one() -> None:
+    ranking = tuple(Hit(f"c1/D{place}", 1.0, PARTS) for place in range(12))
+    line = encode(replace(ASKED, ranking=ranking), kept=Kept.SCORES)
+    assert line.endswith('["c1/D8",1.0],["c1/D9",1.0],"c1/D10","c1/D11"]}')
 
 
 def test_components_end_after_ten_ranks() -> None:
     ranking = tuple(Hit(f"c1/D{place}", 1.0, PARTS) for place in range(12))
-    line = encode(replace(ASKED, ranking=ranking), detailed=True)
+    line = encode(replace(ASKED, ranking=ranking), kept=Kept.ALL)
     assert line.count("null") == 10
     assert line.endswith('["c1/D10",1.0],["c1/D11",1.0]]}')
 
 
 def test_scores_without_components_end_after_ten_ranks() -> None:
     ranking = tuple(Hit(f"c1/D{place}", 1.0) for place in range(12))
-    line = encode(replace(ASKED, ranking=ranking), detailed=True)
+    line = encode(replace(ASKED, ranking=ranking), kept=Kept.ALL)
     assert line.endswith('["c1/D8",1.0],["c1/D9",1.0],"c1/D10","c1/D11"]}')
 
 
 def test_a_rank_without_a_score_is_its_id() -> None:
     ranking = (Hit("c1/D2", None), Hit("c1/D1", None))
-    assert encode(replace(ASKED, ranking=ranking), detailed=True) == encode(ASKED, detailed=False)
+    assert encode(replace(ASKED, ranking=ranking), kept=Kept.ALL) == encode(ASKED, kept=Kept.IDS)
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     with RawWriter(tmp_path / RAW) as writer:
-        writer.write(ASKED, detailed=True)
+        writer.write(ASKED, kept=Kept.ALL)
         writer.write(replace(ASKED, arm="random"))
     first, second = read_raw(tmp_path / RAW)
     rounded = (0.1235, 1.5, 0.0, 0.6, None)
@@ -67,35 +80,35 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 
 
 def test_what_is_read_is_written_to_the_same_bytes(tmp_path: Path) -> None:
-    line = encode(ASKED, detailed=True)
+    line = encode(ASKED, kept=Kept.ALL)
     (tmp_path / RAW).write_text(line + "\n", encoding="utf-8")
     (read,) = read_raw(tmp_path / RAW)
-    assert encode(read, detailed=True) == line
+    assert encode(read, kept=Kept.ALL) == line
 
 
 def test_timings_never_reach_the_bytes() -> None:
-    assert encode(ASKED, detailed=True) == encode(replace(ASKED, seconds=9.9), detailed=True)
+    assert encode(ASKED, kept=Kept.ALL) == encode(replace(ASKED, seconds=9.9), kept=Kept.ALL)
 
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf"), float("-inf")])
 def test_a_score_that_is_no_number_is_refused(score: float) -> None:
     with pytest.raises(OutputError, match=r"question c1/q0, arm pgmnemo.*score of c1/D2"):
-        encode(replace(ASKED, ranking=(Hit("c1/D2", score),)), detailed=True)
+        encode(replace(ASKED, ranking=(Hit("c1/D2", score),)), kept=Kept.ALL)
 
 
 def test_a_component_that_is_no_number_is_refused() -> None:
     with pytest.raises(OutputError, match="component of c1/D2"):
-        encode(replace(ASKED, ranking=(Hit("c1/D2", 1.0, (float("nan"),)),)), detailed=True)
+        encode(replace(ASKED, ranking=(Hit("c1/D2", 1.0, (float("nan"),)),)), kept=Kept.ALL)
 
 
 def test_a_segment_ranked_twice_is_refused() -> None:
     with pytest.raises(OutputError, match="ranked twice"):
-        encode(replace(ASKED, ranking=(Hit("a"), Hit("a"))), detailed=False)
+        encode(replace(ASKED, ranking=(Hit("a"), Hit("a"))), kept=Kept.IDS)
 
 
 def test_a_ranking_longer_than_its_scope_is_refused() -> None:
     with pytest.raises(OutputError, match="2 segments are ranked in a scope of 1"):
-        encode(replace(ASKED, size=1), detailed=False)
+        encode(replace(ASKED, size=1), kept=Kept.IDS)
 
 
 @pytest.mark.parametrize("cut", [1, 20, 150])
@@ -104,11 +117,11 @@ def test_a_torn_last_line_is_dropped_and_the_run_ends_in_the_same_bytes(tmp_path
     whole, torn = tmp_path / "whole", tmp_path / "torn"
     with RawWriter(whole) as writer:
         for question in questions:
-            writer.write(question, detailed=True)
+            writer.write(question, kept=Kept.ALL)
     torn.write_bytes(whole.read_bytes()[:-cut])
     with RawWriter(torn) as writer:
         assert writer.done == {("c1/q0", "pgmnemo", "conversation"), ("c1/q1", "pgmnemo", "conversation")}
-        writer.write(questions[2], detailed=True)
+        writer.write(questions[2], kept=Kept.ALL)
     assert torn.read_bytes() == whole.read_bytes()
 
 
@@ -124,18 +137,18 @@ def test_nothing_is_done_before_the_first_line(tmp_path: Path) -> None:
 def test_the_lines_of_an_arm_that_failed_are_taken_away(tmp_path: Path) -> None:
     with RawWriter(tmp_path / RAW) as writer:
         writer.write(replace(ASKED, arm="chroma"))
-        writer.write(ASKED, detailed=True)
+        writer.write(ASKED, kept=Kept.ALL)
     with RawWriter(tmp_path / RAW) as writer:
         writer.write(replace(ASKED, arm="chroma", question="c1/q1"))
         writer.forget("chroma")
         assert writer.done == {("c1/q0", "pgmnemo", "conversation")}
         writer.write(replace(ASKED, arm="random"))
-    lines = [GOOD, encode(replace(ASKED, arm="random"), detailed=False)]
+    lines = [GOOD, encode(replace(ASKED, arm="random"), kept=Kept.IDS)]
     assert (tmp_path / RAW).read_text(encoding="utf-8").splitlines() == lines
 
 
-GOOD = encode(ASKED, detailed=True)
-OTHER = encode(replace(ASKED, question="c1/q1"), detailed=True)
+GOOD = encode(ASKED, kept=Kept.ALL)
+OTHER = encode(replace(ASKED, question="c1/q1"), kept=Kept.ALL)
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,14 @@ from runner.registry import Registry
 from runner.verify.check import Check
 from runner.verify.checks.corpus import chance, corpus, gold, questions, ranked
 from runner.verify.checks.files import complete, manifest, page, report, schema
+from runner.verify.checks.pinned import views
 from runner.verify.checks.rankings import metrics, raw, timings
 from runner.verify.checks.record import gates, header, protocol, verdict
 from runner.verify.checks.repository import commit, history
 from runner.verify.checks.reranks import reranks
 
 _ORDER = (
-    complete, manifest, schema, history, commit, protocol, header, raw, metrics, report, page, gates, verdict,
-    timings, reranks, corpus, questions, gold, ranked, chance,
+    complete, manifest, schema, history, commit, protocol, header, views, raw, metrics, report, page, gates,
+    verdict, timings, reranks, corpus, questions, gold, ranked, chance,
 )  # fmt: skip
 CHECKS: Registry[Check] = Registry("check", {look.__name__: Check(look.__name__, look) for look in _ORDER})

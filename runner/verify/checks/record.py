@@ -57,16 +57,11 @@ def _faults(evidence: Evidence) -> Iterator[str]:
     for what, number in (("segments", run.corpus.segments), ("questions", run.corpus.questions)):
         if number != run.corpus.shape.get(what, number):
             yield f"the corpus has {number:,} {what}, but by its shape {run.corpus.shape[what]:,}"
-    pins = edition.suites.get(run.choice.suite)
-    if pins is not None and run.corpus.citable != pins.citable:
-        yield f"citable is not that of the suite {run.choice.suite}"
     engine = edition.engine(run.choice.version)
     if run.choice.ours and not tuple(run.components) == run.arms[0].components == engine.components:
         yield f"the components of the score are {', '.join(engine.components)}"
     if run.choice.ours and (run.passages is not None) != engine.passages:
         yield f"an engine of version {run.version} is given {'' if engine.passages else 'no '}passages"
-    if run.headline != edition.metrics.headline:
-        yield f"the headline is {', '.join(run.headline)}, not {', '.join(edition.metrics.headline)}"
 
 
 def _times(resources: Resources, lasted: float) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runner.escaping import line
 from runner.runs.environment import git
-from runner.runs.folder import is_local
+from runner.runs.folder import KEPT, is_local
 from runner.runs.history import HISTORY, Entry, entries, histories, of_run
 from runner.runs.manifest import MANIFEST
 from runner.runs.run import moment
@@ -16,6 +16,12 @@ from runner.verify.evidence import Evidence
 
 LATER = "; later it adds: "
 UNTRUSTED = "dubious ownership"
+# Every commit that touched a file, a merge against each parent: no setting of the user's hides one.
+WHOLE_LOG = (
+    "-c", "log.follow=false", "-c", "log.showRoot=true", "-c", "log.diffMerges=separate",
+    "-c", "log.showSignature=false",
+    "log", "--full-history", "-m", "--raw", "--no-abbrev", "--no-renames", "--no-notes", "--format=%H",
+)  # fmt: skip
 
 
 def history(evidence: Evidence) -> str:
@@ -65,25 +71,74 @@ def _histories(folder: Path) -> list[Path]:
     return found
 
 
+def _checkout(folder: Path) -> Path | None:
+    """The top of the checkout in whose benchmarks/ the run stands; None for a run elsewhere."""
+    if not folder.match(f"benchmarks/*/{KEPT}/*") and not is_local(folder):
+        return None
+    return folder.parents[3]
+
+
 def _short(values: list[str]) -> str:
     text = "; ".join(values) or "nothing"
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def commit(evidence: Evidence) -> str:
-    """The manifest, which pins every other file, was committed once and never changed since."""
-    commits = _asked(evidence, "log", "--format=%H", "--", MANIFEST).decode().split()
-    if not commits:
+    """The manifest, which pins every other file, was committed once and never changed since.
+
+    Every commit that can be reached is asked, those of a merge against each of their parents, whatever the
+    user's git is set to; a merge that was forged by hand shows as one blob more.
+    """
+    top = _repository(evidence)
+    blobs = _blobs(evidence)
+    if not blobs:
         _ask_kept(evidence)
-        raise NotAsked("the folder is not committed to a git repository")
-    if len(commits) > 1:
-        raise Wrong(f"{MANIFEST} was changed after it had been committed, by {commits[0][:12]}")
-    done = git(evidence.folder, "show", f"{commits[0]}:./{MANIFEST}")
+        raise NotAsked(f"the folder is not committed to the git repository {top}")
+    if len(blobs) > 1:
+        raise Wrong(
+            f"{MANIFEST} was changed after it had been committed to {top}: there are {len(blobs)} of it, "
+            f"the last of commit {next(iter(blobs.values()))[:12]}"
+        )
+    [(blob, first)] = blobs.items()
+    done = git(evidence.folder, "cat-file", "blob", blob)
     if done.returncode:
-        raise Wrong(f"{MANIFEST} cannot be read from commit {commits[0][:12]}")
+        raise Wrong(f"{MANIFEST} cannot be read from commit {first[:12]} of {top}")
     if sha256(done.stdout).hexdigest() != evidence.digest(MANIFEST):
-        raise Wrong(f"{MANIFEST} is not the one of commit {commits[0][:12]}")
-    return f"{MANIFEST} is that of commit {commits[0][:12]}, which alone has touched it"
+        raise Wrong(f"{MANIFEST} is not the one of commit {first[:12]} of {top}")
+    return f"{MANIFEST} is that of commit {first[:12]}, the only one in the history of {top}"
+
+
+def _repository(evidence: Evidence) -> str:
+    """The top of the repository that keeps the run; NotAsked where none can say how the run came there."""
+    top = _asked(evidence, "rev-parse", "--show-toplevel").decode(errors="replace").strip()
+    if not top:
+        _ask_kept(evidence)
+        raise NotAsked("the folder is not in a git repository")
+    checkout, place = _checkout(evidence.folder), evidence.folder
+    while checkout is not None and place != checkout:
+        if (place / ".git").exists():
+            raise Wrong(f"a git repository of its own stands in {place}: that of {checkout} alone counts")
+        place = place.parent
+    if _asked(evidence, "rev-parse", "--is-shallow-repository").decode().strip() != "false":
+        raise NotAsked(
+            f"{top} is a shallow clone, which lacks its history: `git fetch --unshallow`, then verify again"
+        )
+    return top
+
+
+def _blobs(evidence: Evidence) -> dict[str, str]:
+    """Each distinct manifest that the history holds, newest first, with the oldest commit that brought it."""
+    found = _asked(evidence, *WHOLE_LOG, "--", MANIFEST).decode(errors="replace")
+    blobs: dict[str, str] = {}
+    commit = ""
+    for row in found.splitlines():
+        if row.startswith(":"):
+            _, _, _, blob, *_ = row.split()
+            if blob.strip("0"):  # zeros: it was taken away there
+                blobs[blob] = commit
+        elif row:
+            commit = row
+    return blobs
 
 
 def _asked(evidence: Evidence, *arguments: str) -> bytes:
