@@ -48,6 +48,7 @@ COMMANDS = {
     "peers": (OTHERS, "runner.systems.peers_command:peers"),
     "perf": (OTHERS, "runner.perf.command:perf"),
     "tune": (OTHERS, "runner.tune.command:tune_command"),
+    "train": (OTHERS, "runner.train.command:train_command"),
 }
 """Commands over finished runs, databases and systems; each is loaded when it is called."""
 

@@ -13,6 +13,7 @@ import runner
 
 PACKAGE = Path(runner.__file__).parent
 STEPS = [  # of the ground: each stands on those before it
+    {"escaping"},
     {"records", "errors", "progress", "versions", "places", "terminal", "verb", "markdown"},
     {"registry", "naming"},
     {"options"},
@@ -22,7 +23,7 @@ STEPS = [  # of the ground: each stands on those before it
 GROUND: set[str] = set().union(*STEPS)
 JOINTS = {  # commands, and the pipeline: they join stages, and no stage knows them
     "bench", "cite", "compare", "history", "leaderboard", "lint", "page", "passages", "perf",
-    "score", "tune", "verify",
+    "score", "train", "tune", "verify",
 }  # fmt: skip
 STAGES = sorted(
     path.name

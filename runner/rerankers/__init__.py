@@ -9,6 +9,7 @@ from runner.rerankers.reranker import Candidate, Pool, Reordered, Reranker, Shel
 RERANKERS: Parts[Callable[[RerankOptions], Reranker]] = Parts(
     "reranker",
     {
+        "linear": "runner.rerankers.linear.linear:Linear",
         "cross-encoder": "runner.rerankers.cross_encoder:CrossEncoder",
         "flag": "runner.rerankers.flag:Flag",
         "onnx": "runner.rerankers.onnx:Onnx",

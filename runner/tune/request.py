@@ -18,7 +18,8 @@ SUITES_TUNED = ("locomo", "longmemeval", "beam")  # unless others are asked for
 NEVER_TUNED = ("realtalk",)  # what no weight was ever fitted to shows what a default is worth
 
 
-def _repeated(help: str) -> Parameter:
+def repeated(help: str) -> Parameter:
+    """An option that may be given several times."""
     return Parameter(consume_multiple=False, help=help)
 
 
@@ -26,12 +27,12 @@ def _repeated(help: str) -> Parameter:
 class TuneOptions:
     """The options of `python -m runner tune`."""
 
-    suite: Annotated[list[str], _repeated("tune by this suite; may be repeated")] = field(
+    suite: Annotated[list[str], repeated("tune by this suite; may be repeated")] = field(
         default_factory=lambda: list(SUITES_TUNED)
     )
     data: Annotated[
         list[str],
-        _repeated("[SUITE=]PATH: a suite's file or folder, or without a name that of all; may be repeated"),
+        repeated("[SUITE=]PATH: a suite's file or folder, or without a name that of all; may be repeated"),
     ] = field(default_factory=list)
     version: Annotated[str | None, Parameter(help="version of pgmnemo (default: the current one)")] = None
     dsn: Annotated[str | None, Parameter(help="PostgreSQL to use (default: as for a run)")] = None
