@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from runner.cite.results import Cited, read_cited
 from runner.errors import RunnerError
 from runner.runs.reading import Results
 
-PATH = re.compile(r"(?:[\w.-]+/)*results/(?P<name>v?\d[\w.+-]*[\w+-])")
-SYSTEM = re.compile(r"\b(?:hybrid|extension)\b", re.IGNORECASE)
+PATH = re.compile(
+    r"(?<![\w./-])(?:[\w.:-]{0,80}/){0,20}results/(?P<name>v?\d[\w.+-]{0,200}[\w+-])|"
+    r"(?<=/)results/(?P<named>v?\d[\w.+-]{0,200}[\w+-])"
+)
 Row = dict[str, Any]
 
 
@@ -34,10 +37,23 @@ class Shelf:
 
     root: Path
     _read: dict[Path, Source] = field(default_factory=dict)
+    _named: dict[tuple[str, Path], list[Source]] = field(default_factory=dict)
+    _versions: dict[Path, frozenset[str]] = field(default_factory=dict)
 
     def sources(self, text: str, file: Path) -> list[Source]:
         """Every results folder that `text`, which stands in `file`, names."""
-        return list({m[0]: self._source(m[0], file) for m in PATH.finditer(text)}.values())
+        if (text, file) not in self._named:
+            found = {match[0]: self._source(match[0], file) for match in PATH.finditer(text)}
+            self._named[text, file] = list(found.values())
+        return self._named[text, file]
+
+    def versions(self, runs: Iterable[Cited]) -> frozenset[str]:
+        """The versions of which there are runs beside `runs`: those that a sentence can speak of."""
+        places = {run.folder.parent for run in runs}
+        for place in places - self._versions.keys():
+            names = (folder.name.partition("_")[0] for folder in place.glob("v*_*"))
+            self._versions[place] = frozenset(name.removeprefix("v") for name in names)
+        return frozenset().union(*(self._versions[place] for place in places))
 
     def _source(self, path: str, file: Path) -> Source:
         _, repository, rest = path.rpartition("benchmarks/")
@@ -65,30 +81,7 @@ class Shelf:
                 yield source.results
 
 
+@lru_cache(maxsize=1024)
 def rows(results: Cited, metric: str) -> list[Row]:
     """Every row of metrics.json that is of `metric`."""
     return [row for row in results.metrics["results"] if row["metric"] == metric]
-
-
-def chosen(results: Cited, metric: str, text: str) -> list[Row]:
-    """The rows that `text` speaks of: its arm, scope, view and type, else what a headline is.
-
-    Where it names the headline's own beside another ("the hybrid … its bm25 leg"), both are meant.
-    """
-    found = rows(results, metric)
-    run = results.run
-    arm, scope, view = run.system, run.scopes[0].name, run.headline_view
-    for column, default in (("arm", arm), ("scope", scope), ("view", view), ("type", "all")):
-        values = dict.fromkeys(str(row[column]) for row in found)
-        named = [value for value in values if value != default and _says(text, value)]
-        both = column == "arm" and SYSTEM.search(text) is not None
-        if not named or both or _says(text, default):
-            named.append(default)
-        found = [row for row in found if row[column] in named]
-    return found
-
-
-def _says(text: str, value: str) -> bool:
-    if value == "all":
-        return False
-    return re.search(rf"(?<![\w-]){re.escape(value)}(?:ed)?(?![\w-])", text, re.IGNORECASE) is not None

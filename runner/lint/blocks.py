@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -16,7 +17,7 @@ READ = (
 KINDS = {"heading_open": "heading", "table_open": "table", "code_block": "code", "html_block": "text"}
 
 
-@dataclass(slots=True)
+@dataclass
 class Block:
     """Lines that belong together; `first` is the number of the first.
 
@@ -27,13 +28,14 @@ class Block:
     first: int
     lines: list[str]
     section: Section
+    place: int  # among the section's blocks
 
-    @property
+    @cached_property
     def raw(self) -> str:
         return "\n".join(self.lines)
 
 
-@dataclass(slots=True)
+@dataclass
 class Section:
     """A heading and what stands under it, up to the next heading; the file itself is the outermost one."""
 
@@ -41,8 +43,9 @@ class Section:
     parent: Section | None
     blocks: list[Block] = field(default_factory=list)
 
-    @property
+    @cached_property
     def raw(self) -> str:
+        """All of its own text, once every block is read."""
         return "\n\n".join(block.raw for block in self.blocks)
 
     def chain(self) -> list[Section]:
@@ -65,7 +68,7 @@ def parse(text: str) -> list[Block]:
         if (kind := _kind(token, item)) and (
             not blocks or first >= blocks[-1].first + len(blocks[-1].lines) - 1
         ):
-            blocks.append(Block(kind, first + 1, lines[first:end], section))
+            blocks.append(Block(kind, first + 1, lines[first:end], section, len(section.blocks)))
             section.blocks.append(blocks[-1])
     return blocks
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from runner.lint.blocks import Block
 from runner.lint.figures import Figure, prose
+
+CITATION = re.compile(r"\bCorpus: [^,.\n]+, scope \w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +19,12 @@ class Context:
     """
 
     local: str
+    introduction: str
+    citation: str
     block: str
     headings: str
     near: str
-    wide: str
+    wide: tuple[str, ...]
     tabular: bool
 
 
@@ -29,12 +34,26 @@ def context(figure: Figure) -> Context:
     chain = block.section.chain()
     return Context(
         local=figure.header or figure.words,
+        introduction=_introduction(figure),
+        citation=block.raw.partition("Verdict:")[0] if CITATION.search(block.raw) else "",
         block=block.raw,
         headings="\n".join(s.blocks[0].raw for s in chain[:2] if s.blocks and s.blocks[0].kind == "heading"),
         near="\n\n".join(other.raw for other in _near(block)),
-        wide="\n\n".join(section.raw for section in chain),
+        wide=tuple(section.raw for section in chain),
         tabular=block.kind == "table",
     )
+
+
+def _introduction(figure: Figure) -> str:
+    """What stands before a figure and may set what it is of: its block so far, and what introduces it."""
+    block = figure.block
+    if block.kind == "table":
+        return above(block)
+    before = figure.said.before
+    lead = (
+        [other for other in _siblings(block)[0] if other.kind != "item"][-1:] if block.kind == "item" else []
+    )
+    return "\n".join([*(other.raw for other in lead if other.raw.rstrip().endswith(":")), before])
 
 
 def _near(block: Block) -> list[Block]:
@@ -59,6 +78,4 @@ def above(block: Block) -> str:
 
 def _siblings(block: Block) -> tuple[list[Block], list[Block]]:
     """What stands before a block in its section, and what behind it."""
-    blocks = block.section.blocks
-    place = next(at for at, other in enumerate(blocks) if other is block)
-    return blocks[:place], blocks[place + 1 :]
+    return block.section.blocks[: block.place], block.section.blocks[block.place + 1 :]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
+from runner.lint.artefacts import PATH
 from runner.lint.names import kinds_said
 
 PROTOCOL = re.compile(r"\bprotocol\W{0,3}\s*(?:version\s*)?v?(\d+\.\d+\.\d+)", re.IGNORECASE)
@@ -52,24 +54,47 @@ CALLED_VERIFIED = re.compile(r"(?<!un)(?<!not )\bverified\b(?!\s*\|\s*deviation)
 CALLED_BLOCKED = re.compile(r"\bblocked\b", re.IGNORECASE)
 
 
+@lru_cache(maxsize=512)
+def of_others(text: str) -> bool:
+    """Whether `text` speaks of figures of others, a baseline, an ablation or a sweep."""
+    return OTHERS.search(text) is not None
+
+
+@lru_cache(maxsize=512)
+def sourced(text: str) -> bool:
+    """Whether `text` names a source."""
+    return SOURCE.search(text) is not None
+
+
+@lru_cache(maxsize=512)
+def labelled(text: str) -> bool:
+    """Whether `text` calls something a deviation."""
+    return LABEL.search(text) is not None
+
+
+@lru_cache(maxsize=512)
 def protocol_version(text: str) -> str | None:
     """The version of the protocol that `text` names, if any."""
     match = PROTOCOL.search(text)
     return match[1] if match else None
 
 
+@lru_cache(maxsize=512)
 def elsewhere(text: str) -> bool:
     """Whether `text` leads to a source outside of this repository, other than a drawn badge."""
     return ELSEWHERE.search(IMAGE.sub(" ", text)) is not None
 
 
+@lru_cache(maxsize=512)
 def defines(text: str) -> bool:
     """Whether `text` says which recall its figures are."""
     return bool(kinds_said(text)) or DEFINED.search(text) is not None
 
 
+@lru_cache(maxsize=2048)
 def names_departure(text: str, deviation: str) -> bool:
-    """Whether `text` names a departure such as `embedder: minilm`: its gate, or what was found."""
+    """Whether `text` names a departure such as `embedder: minilm`, elsewhere than in a path."""
+    text = PATH.sub(" ", text)
     gate, _, found = deviation.partition(": ")
     first = " ".join(found.split()[:2])
     low = text.lower()

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from itertools import pairwise
+from bisect import bisect
+from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
+from runner.lint.binding import bind
 from runner.lint.blocks import Block
-from runner.lint.names import Name, find_names
+from runner.lint.names import QUESTIONS, Name, defined_first, find_names, kinds_said
 from runner.lint.numbers import Number, find_numbers
 
+LONGEST = 2_000  # characters of a sentence, so that the work grows with the length of the file alone
+EARLIER = 400  # characters in front of a sentence that may say what it is of
 HIDDEN = re.compile(
-    r"\[\d+(?:\.\d+)+\](?!\()|\]\([^)\s]*(?:\s+\"[^\"]*\")?\)|https?://\S+|<[^<>\n]{1,200}>|benchmarks/[\w./+-]+"
+    r"\[\d+(?:\.\d+)+\](?!\()|\]\([^)\s]{0,500}(?:\s+\"[^\"\n]{0,200}\")?\)|https?://\S+|<[^<>\n]{1,200}>|"
+    r"benchmarks/[\w./+-]+|\[\^[\w-]{1,30}\]:?|\d{40,}"
 )
 SENTENCE = re.compile(
     r"(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!cf\.)(?<!\bal\.)(?<=[.!?;])[)\"”']?\s+(?=[^\s\d\[(])|;\s"
 )
-ADVERBS = re.compile(r"[\s,/|:&]*(?:and|or)?[\s,/]*")
-JOINT = re.compile(r"\s*(?:of|for|in|on|the|at|our|its|\()?\s*", re.IGNORECASE)
-FOUND = re.compile(r"\b(?:found|finds?|retriev\w*|hits?|gold|evidence|answer\w*|session)\b", re.IGNORECASE)
+FOUND = re.compile(
+    r"\b(?:found|finds?|retriev\w*|hits?|gold|evidence|answer\w*|session|miss\w*|unanswered|surfac\w*)\b",
+    re.IGNORECASE,
+)
 DEPTH = re.compile(
     r"\b(?:(?:top|first)[- ]?(?P<k>\d+|one|five|ten|twenty|fifty)|"
-    r"at (?:k = )?(?P<k2>5|10|20|50))\b(?!\s*%|[.,]\d)",
+    r"(?:at|depth) (?:k = |depth )?(?P<k2>5|10|20|50|one|five|ten|twenty|fifty))\b(?!\s*%|[.,]\d)",
     re.IGNORECASE,
 )
 REACHES = re.compile(
-    r"\b(?:(?:it|this|that)\s+(?:is|was|stands|comes|lies)|(?:it|this|that|hybrid|pgmnemo|ours|we|version|system|extension|"
+    r"\b(?:(?:it|this|that)\s+(?:is|was|stands|comes|lies)|(?:it|this|that|hybrid|pgmnemo|ours|we|"
+    r"version|system|extension|"
     r"v\d[\w.]*)\s+(?:now\s+|then\s+)?(?:reach\w*|gets?|got|scor\w*|comes? to|came to|rises?|rose|climb\w*|"
     r"improv\w*|achiev\w*|drop\w*|fell|falls?))\b",
     re.IGNORECASE,
@@ -34,18 +40,32 @@ REACHES = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, or a cell with what heads its row and column: its visible words, and every number in it."""
+
+    text: str
+    numbers: tuple[Number, ...]
+    before: str = ""  # the end of what stands in front of it in its block
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
-    """One value. `words` is the sentence, or the row with its header, that it stands in; `before` the text of
-    that sentence in front of it; `arm` what the column or row says of the arm."""
+    """One value. `names` are the metrics that it can be of, mostly one; `words` is the sentence or row that
+    it stands in as it is written, `said` the same as it is read; `header` is set within a table."""
 
     line: int
     column: int
-    name: Name
+    names: tuple[Name, ...]
     number: Number
     block: Block
     words: str
-    before: str = ""
+    said: Sentence
     header: str = ""
+
+    @property
+    def name(self) -> Name:
+        """The metric that the figure is most likely of."""
+        return self.names[0]
 
 
 def visible(text: str) -> str:
@@ -64,38 +84,65 @@ def _badge(match: re.Match[str]) -> str:
 def prose(block: Block) -> list[Figure]:
     """Figures of a heading, a paragraph, a list item or a quoted citation, sentence by sentence."""
     text, raw = visible(block.raw), block.raw
+    starts = [0, *(match.end() for match in re.finditer(r"\n", raw))]
     figures: list[Figure] = []
     carried: list[Name] = []
     for start, end in _sentences(text, lines=block.kind == "code"):
         words = text[start:end]
-        names, numbers = find_names(words), find_numbers(words)
-        pairs = bind(words, names, numbers) if names else _without_name(words, numbers, carried)
-        pairs = [(name, number) for name, number in pairs if plausible(name, number)]
-        figures += [_figure(block, raw, start, end, name, number) for name, number in pairs]
-        carried = names if names and not numbers else [] if numbers else carried
+        if not re.search(r"\d", words):
+            carried = defined_first(find_names(words)) or carried
+            continue
+        names, numbers = _deep(words, defined_first(find_names(words))), find_numbers(words)
+        pairs = _named(words, names, numbers) if names else _without_name(words, numbers, carried)
+        said = Sentence(words, tuple(numbers), text[max(0, start - EARLIER) : start])
+        for meant, number in pairs:
+            if meant and plausible(meant[0], number):
+                line = bisect(starts, start + number.start) - 1
+                column = start + number.start - starts[line] + 1
+                figures.append(Figure(block.first + line, column, meant, number, block, raw[start:end], said))
+        carried = names if names else carried
     return figures
 
 
 def _sentences(text: str, *, lines: bool) -> list[tuple[int, int]]:
+    """Where the sentences of a text begin and end; one that is too long for a sentence is read in parts."""
     spans, start = [], 0
     for match in re.finditer(r"\n", text) if lines else SENTENCE.finditer(text):
         spans.append((start, match.start()))
         start = match.end()
-    return [*spans, (start, len(text))]
+    spans.append((start, len(text)))
+    return [
+        (at, min(at + LONGEST, end))
+        for begin, end in spans
+        for at in range(begin, max(end, begin + 1), LONGEST)
+    ]
 
 
-def _figure(block: Block, raw: str, start: int, end: int, name: Name, number: Number) -> Figure:
-    at = start + number.start
-    line = raw.count("\n", 0, at)
-    column = at - (raw.rfind("\n", 0, at) + 1) + 1
-    return Figure(block.first + line, column, name, number, block, raw[start:end], raw[start:at])
+def _deep(text: str, names: list[Name]) -> list[Name]:
+    """`names`, a recall without its cutoff at the one depth that the sentence says elsewhere."""
+    depths = {find_names(f"any@{(m['k'] or m['k2']).lower()}")[0].k for m in DEPTH.finditer(text)}
+    if len(depths) != 1:
+        return names
+    (k,) = depths
+    return [
+        replace(n, k=k, kind=n.kind or _kind(text)) if n.k is None and n.family == "recall" else n
+        for n in names
+    ]
 
 
-def bind(text: str, names: list[Name], numbers: list[Number]) -> list[tuple[Name, Number]]:
-    """Which number is of which metric: a list of names goes with a list of values, else the nearest wins."""
-    if len(names) > 1 and numbers and len(numbers) % len(names) == 0 and _listed(text, names, numbers[0]):
-        return [(names[place % len(names)], number) for place, number in enumerate(numbers)]
-    return [(_nearest(text, names, number), number) for number in numbers]
+def _kind(text: str) -> str | None:
+    said = sorted(kinds_said(text))
+    return said[0] if len(said) == 1 else None
+
+
+def _named(text: str, names: list[Name], numbers: list[Number]) -> list[tuple[tuple[Name, ...], Number]]:
+    """Which number is of which metric."""
+    distinct = {(name.words, name.kind) for name in names}
+    meant = bind(text, names if len(distinct) > 1 else names[:1], numbers)
+    return [
+        (tuple(dict.fromkeys(names[max(place, 0)] for place in places)), number)
+        for places, number in zip(meant, numbers, strict=True)
+    ]
 
 
 def plausible(name: Name, number: Number) -> bool:
@@ -106,30 +153,22 @@ def plausible(name: Name, number: Number) -> bool:
     return not number.bare and (0 <= ahead <= 8 or 0 <= behind <= 40)
 
 
-def _listed(text: str, names: list[Name], first: Number) -> bool:
-    gaps = pairwise(names)
-    return names[-1].end <= first.start and all(
-        ADVERBS.fullmatch(text[left.end : right.start]) for left, right in gaps
-    )
-
-
-def _nearest(text: str, names: list[Name], number: Number) -> Name:
-    after = next((name for name in names if name.start >= number.end), None)
-    before = next((name for name in reversed(names) if name.end <= number.start), None)
-    if after is not None and (before is None or JOINT.fullmatch(text[number.end : after.start])):
-        return after
-    return before or names[0]
-
-
-def _without_name(text: str, numbers: list[Number], carried: list[Name]) -> list[tuple[Name, Number]]:
-    """A hit rate in words (`97.5 % of the questions … in the top 10`), or a value of the metric before."""
-    percents = [number for number in numbers if number.percent and not number.change]
+def _without_name(
+    text: str, numbers: list[Number], carried: list[Name]
+) -> list[tuple[tuple[Name, ...], Number]]:
+    """A hit rate in words (`97.5 % of the questions … in the top 10`), a value of the metric that the
+    sentence before names, or a count of questions of which nothing else is said."""
+    shares = [n for n in numbers if (n.percent or n.hits is not None) and not n.change]
     depths = list(DEPTH.finditer(text))
-    if depths and percents and FOUND.search(text):
-        return [(_at_depth(depths, number), number) for number in percents]
+    if depths and shares and FOUND.search(text):
+        return [((_at_depth(depths, number),), number) for number in shares]
+    changes = [number for number in numbers if number.change and number.percent]
+    if len({name.words for name in carried}) == 1 and changes and not REACHES.search(text):
+        return [((carried[0],), number) for number in changes]
     if carried and numbers and REACHES.search(text):
-        return [(carried[min(place, len(carried) - 1)], number) for place, number in enumerate(numbers)]
-    return []
+        return [((carried[min(place, len(carried) - 1)],), number) for place, number in enumerate(numbers)]
+    counts = [number for number in numbers if number.hits is not None]
+    return [((QUESTIONS,), number) for number in counts if FOUND.search(text)]
 
 
 def _at_depth(depths: list[re.Match[str]], number: Number) -> Name:

@@ -8,8 +8,10 @@ from pathlib import Path
 from runner.lint import evidence
 from runner.lint.artefacts import PATH, Shelf, Source
 from runner.lint.context import Context, context
+from runner.lint.facets import ROW_FACETS, mentions
 from runner.lint.figures import Figure
-from runner.lint.names import Name, find_names
+from runner.lint.names import Name, names_in
+from runner.lint.readings import read
 from runner.lint.values import mismatch
 from runner.report.citation import refusal
 
@@ -19,9 +21,11 @@ Complaint = tuple[str, str]  # rule, message
 def judge(figure: Figure, shelf: Shelf, file: Path) -> Iterator[Complaint]:
     """Everything that is wrong with one figure."""
     around = context(figure)
-    sources = _sources(around, shelf, file)
+    sources = _sources(figure, around, shelf, file)
     if sources:
         yield from _own(figure, around, sources, shelf)
+    elif figure.name.family == "questions":
+        return
     elif _of_others(around):
         yield from _others(figure, around)
     else:
@@ -30,57 +34,70 @@ def judge(figure: Figure, shelf: Shelf, file: Path) -> Iterator[Complaint]:
         yield from _definition(figure, around)
 
 
-def _sources(around: Context, shelf: Shelf, file: Path) -> list[Source]:
+def _sources(figure: Figure, around: Context, shelf: Shelf, file: Path) -> list[Source]:
     """The results folders that the figure is from: the nearest named; none for a figure of others."""
     if found := shelf.sources(around.local, file):
         return found
     found = shelf.sources(around.block, file)
-    if found and around.tabular:
+    if found and around.tabular and _rows_name_theirs(figure):
         return [Source("", None, "a row without its results folder, in a table whose rows name theirs")]
-    if evidence.elsewhere(around.local) or (evidence.OTHERS.search(around.local) and not found):
+    if evidence.elsewhere(around.local):
         return []
-    if evidence.OTHERS.search(around.local) and evidence.SOURCE.search(around.local):
+    wide = next((f for f in (shelf.sources(text, file) for text in (around.near, *around.wide)) if f), [])
+    others_here = evidence.of_others(around.local)
+    if others_here and (evidence.sourced(around.local) or not (found or _an_arm(figure, wide, shelf))):
         return []
     if found:
         return found
-    if evidence.OTHERS.search(around.block) or evidence.OTHERS.search(around.headings):
+    others = evidence.of_others(around.block) or evidence.of_others(around.headings)
+    if others and not _an_arm(figure, wide, shelf):
         return []
-    return shelf.sources(around.near, file) or shelf.sources(around.wide, file)
+    return wide
+
+
+def _rows_name_theirs(figure: Figure) -> bool:
+    return PATH.search("\n".join(figure.block.lines[2:])) is not None
+
+
+def _an_arm(figure: Figure, sources: list[Source], shelf: Shelf) -> bool:
+    """Whether a sentence that speaks of others speaks of an arm, a type or a view that the runs have."""
+    runs = [source.results for source in sources if source.results is not None]
+    said = mentions(figure.said.text, runs, frozenset())
+    return any(one.facet in ROW_FACETS and one.value != "pgmnemo" for one in said) if runs else False
 
 
 def _of_others(around: Context) -> bool:
     if evidence.elsewhere(around.local):
         return True
     return any(
-        evidence.OTHERS.search(text) for text in (around.local, around.block, around.headings, around.near)
+        evidence.of_others(text) for text in (around.local, around.block, around.headings, around.near)
     )
 
 
 def _own(figure: Figure, around: Context, sources: list[Source], shelf: Shelf) -> Iterator[Complaint]:
-    yield from _definition(figure, around)
-    runs = []
+    runs = [source.results for source in sources if source.results is not None]
+    meant = read(figure, around, runs, shelf).runs or tuple(runs)
+    if figure.name.family != "questions":
+        yield from _definition(figure, around)
     for source in sources:
-        reason = (
-            source.trouble or refusal(source.results.figures, source.results.run) if source.results else ""
-        )
-        if source.blocked or (source.results is not None and reason):
-            yield "not-citable", f"{source.path}: {reason or source.trouble}"
-        elif source.results is None:
-            yield "no-artefacts", source.trouble
-        else:
-            runs.append(source.results)
+        results = source.results
+        if results is None:
+            if source.blocked or not runs:
+                yield "not-citable" if source.blocked else "no-artefacts", source.trouble
+        elif results in meant and (reason := refusal(results.figures, results.run)):
+            yield "not-citable", f"{source.path}: {reason}"
     if not runs:
         yield from _protocol(around, None)
         return
-    yield from _protocol(around, {str(run.run.protocol.version) for run in runs})
+    yield from _protocol(around, {str(run.run.protocol.version) for run in meant})
     if wrong := mismatch(figure, around, runs, shelf):
         yield "differs", wrong
-    for run in runs:
+    for run in (run for run in meant if not refusal(run.figures, run.run)):
         yield from _label(around, run.run.verdict, list(run.run.deviations))
 
 
 def _protocol(around: Context, versions: set[str] | None) -> Iterator[Complaint]:
-    texts = (around.local, around.block, around.near, around.wide)
+    texts = (around.local, around.block, around.near, *around.wide)
     said = next((version for version in map(evidence.protocol_version, texts) if version), None)
     if said is None:
         yield "no-protocol", "no version of the protocol stands with it"
@@ -94,18 +111,18 @@ def _protocol(around: Context, versions: set[str] | None) -> Iterator[Complaint]
 def _label(around: Context, verdict: str, deviations: list[str]) -> Iterator[Complaint]:
     if verdict != "deviation":
         return
-    text = next((t for t in (around.local, around.block, around.wide) if evidence.LABEL.search(t)), None)
+    texts = (around.local, around.block, *around.wide)
+    text = next((t for t in texts if evidence.labelled(t)), None)
     if text is None or evidence.CALLED_VERIFIED.search(around.local):
         yield "no-label", "its run is a deviation, which is not said"
         return
-    said = PATH.sub(" ", around.wide)
-    missing = [d for d in deviations if not evidence.names_departure(said, d)]
+    missing = [d for d in deviations if not any(evidence.names_departure(text, d) for text in around.wide)]
     if missing:
         yield "no-label", f"its run departs in more than is said: {'; '.join(missing)}"
 
 
 def _others(figure: Figure, around: Context) -> Iterator[Complaint]:
-    if not evidence.SOURCE.search(around.near) and not evidence.SOURCE.search(around.headings):
+    if not evidence.sourced(around.near) and not evidence.sourced(around.headings):
         yield "no-source", f"{figure.name.words} of others, a baseline or a sweep without its source"
     if not evidence.WITHDRAWN.search(around.block):
         yield from _definition(figure, around)
@@ -117,14 +134,16 @@ def _definition(figure: Figure, around: Context) -> Iterator[Complaint]:
         yield "no-definition", f"{name.words}: name its depth, such as {_example(name)}"
     elif name.family != "recall" or name.defined or evidence.defines(around.near):
         return
-    elif _of_others(around) or evidence.protocol_version(around.wide) is None:
+    elif _of_others(around) or not any(map(evidence.protocol_version, around.wide)):
         yield "no-definition", f"{name.words}: say whether it is recall_any, recall_frac or recall_all"
 
 
 def _depth_said(name: Name, around: Context) -> bool:
     """Whether the metric stands with its depth beside it, or in its section when it is no recall."""
-    text = around.near if name.family == "recall" else around.wide
-    return any(other.family == name.family and other.k is not None for other in find_names(text))
+    texts = (around.near,) if name.family == "recall" else around.wide
+    return any(
+        other.family == name.family and other.k is not None for text in texts for other in names_in(text)
+    )
 
 
 def _example(name: Name) -> str:
@@ -135,7 +154,9 @@ def side_by_side(figures: list[Figure]) -> Iterator[tuple[Figure, str]]:
     """Figures of one sentence or row that are compared although they count different things."""
     groups: dict[tuple[int, str], list[Figure]] = {}
     for figure in figures:
-        groups.setdefault((id(figure.block), figure.words), []).append(figure)
+        groups.setdefault(
+            (id(figure.block), figure.said.text if not figure.header else figure.words), []
+        ).append(figure)
     for group in groups.values():
         if complaint := _mixed(group):
             yield complaint

@@ -73,10 +73,10 @@ def _exempt(
     exemptions = []
     for marker in (m for m in markers if m.reason):
         lines = _lines(marker, blocks)
-        held = [place for place in places if place[0] in lines]
+        held = {place for place in places if place[0] in lines and place[2] in marker.rules}
         if held:
             exemptions.append(Exemption(str(file), marker.line, marker.reason, len(held)))
-        places = [place for place in places if place[0] not in lines]
+        places = [place for place in places if place not in held]
     return places, exemptions
 
 
@@ -94,7 +94,7 @@ def _bad(markers: list[Marker], exemptions: list[Exemption], file: Path) -> Iter
     used = {exemption.line for exemption in exemptions}
     for marker in markers:
         if not marker.reason:
-            message = "an exemption gives its reason: <!-- lint: exempt: reason -->"
+            message = "an exemption gives its reason, and rules that there are: <!-- lint: exempt: reason -->"
         elif marker.line not in used:
             message = "there is nothing to exempt here: take the marker away"
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 NUMERALS = {"one": 1, "five": 5, "ten": 10, "twenty": 20, "fifty": 50}
 K = r"(?:k\s*=\s*)?(?P<k>\d+|k|K|N|one|five|ten|twenty|fifty)\b"
@@ -23,6 +24,9 @@ PATTERNS = (
     rf"(?<![\w.])(?P<family>nDCG)(?!\w)(?:{AT}{K})?",
     r"(?<![\w/.])(?P<bare>recall)(?:_(?P<kind>any|frac|all))?\b"
     r"(?![\w.(/_-]|\s+(?:Benchmark|protocol|function|verb|lessons?|call|that|measured|improvement measured))",
+)
+MORE = re.compile(
+    r"\s?(?:/|,|&|\band\b|\bor\b)\s?@?(?P<k>1|5|10|20|50)(?![\w.]|,\d|\s?%|\s?(?:of|questions|points|ms))"
 )
 COMPILED = tuple(re.compile(pattern, re.IGNORECASE) for pattern in PATTERNS)
 
@@ -56,14 +60,32 @@ class Name:
         return self.key or self.family
 
 
+QUESTIONS = Name(0, 0, "questions", None, None)  # a count of which no metric is said
+
+
+def defined_first(names: list[Name]) -> list[Name]:
+    """`names` without a bare "recall" or "MRR" where the sentence names one of the family in full."""
+    full = {name.family for name in names if name.k is not None}
+    return [name for name in names if name.k is not None or name.family not in full]
+
+
 def find_names(text: str) -> list[Name]:
     """Every metric named in `text`, in order; of overlapping readings the earlier pattern's."""
     found: list[Name] = []
     for pattern in COMPILED:
         for match in pattern.finditer(text):
             if not any(match.start() < name.end and name.start < match.end() for name in found):
-                found.append(_name(match))
+                name = _name(match)
+                found += [name, *_cutoffs(text, name)]
     return sorted(found, key=lambda name: name.start)
+
+
+def _cutoffs(text: str, name: Name) -> list[Name]:
+    """Further cutoffs behind a name: `recall_any@5/10`."""
+    more: list[Name] = []
+    while name.k is not None and (match := MORE.match(text, more[-1].end if more else name.end)):
+        more.append(Name(*match.span(), name.family, name.kind, int(match["k"])))
+    return more
 
 
 def _name(match: re.Match[str]) -> Name:
@@ -85,7 +107,14 @@ def _kind(groups: dict[str, str | None]) -> str | None:
     return "all" if word == "all" else None
 
 
+@lru_cache(maxsize=512)
+def names_in(text: str) -> tuple[Name, ...]:
+    """The same of a text that is asked about again and again, such as a section."""
+    return tuple(find_names(text))
+
+
+@lru_cache(maxsize=512)
 def kinds_said(text: str) -> set[str]:
     """Definitions of recall that `text` states in words or by an unmistakable name."""
     said = {kind for kind, pattern in WORDS.items() if pattern.search(text)}
-    return said | {name.kind for name in find_names(text) if name.kind}
+    return said | {name.kind for name in names_in(text) if name.kind}

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from runner.lint.binding import DEFAULT, bind
 from runner.lint.blocks import Block
-from runner.lint.figures import Figure, bind, visible
+from runner.lint.figures import Figure, Sentence, visible
 from runner.lint.names import Name, find_names
-from runner.lint.numbers import find_numbers
+from runner.lint.numbers import Number, find_numbers
 
+WIDEST = 100  # columns
 CELL = re.compile(r"(?:[^|\\]|\\.)+")
 ALONE = re.compile(r"[\s(]*\d{1,3}[\s%†)]*(?:\[[^\]]*\])?\s*")
 OTHER = re.compile(
     r"\s*(?:[knN]|questions?|depths?|cutoffs?|ranks?|counts?|ranges?|weights?|setting|default)\W*"
 )
+COUNT = re.compile(r"\s*\W*(?:n|N|questions)\W*\s*")
+BAND = re.compile(r"\b(?:intervals?|CI|confidence)\b|^\s*95\s*%\s*$", re.IGNORECASE)
+APART = re.compile(r"\s/\s|\s·\s|\s;\s")  # between the values of a cell that has several
+DIFFERENCE = re.compile(r"\bdifferences?\b|Δ|\bchanges?\b|\bdelta\b|−", re.IGNORECASE)  # noqa: RUF001
 VALUE = re.compile(
     r"\b(?:value|result|results|score|figure|locomo|longmemeval|ours|pgmnemo|hybrid|bm25|cosine|random|"
     r"v\d+\.\d+\.\d+|before|after|baseline)\b|%",
@@ -28,24 +35,46 @@ class Cell:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table's header, the metrics of each of its columns, and those that the text above names."""
+
+    block: Block
+    header: list[Cell]
+    names: list[list[Name]]
+    above: list[Name]
+
+    def title(self, column: int) -> str:
+        """The header of one column, if it has one."""
+        return self.header[column].text if column < len(self.header) else ""
+
+
 def tabular(block: Block, above: str) -> list[Figure]:
     """Figures of a table; `above` is the text in front of it, which may name the metric of every value."""
-    header, rows = _cells(block.lines[0]), block.lines[2:]
-    headers = [find_names(visible(cell.text)) for cell in header]
-    named = find_names(visible(above))
+    header = _cells(block.lines[0])
+    table = Table(
+        block, header, [find_names(visible(cell.text)) for cell in header], find_names(visible(above))
+    )
+    rows = enumerate(block.lines[2:], start=block.first + 2)
+    return _in_one_unit([figure for number, line in rows for figure in _row(table, number, line)])
+
+
+def _row(table: Table, number: int, line: str) -> list[Figure]:
+    cells = _cells(line)[:WIDEST]
+    own = [] if any(table.names) or not cells else find_names(visible(cells[0].text))
     figures: list[Figure] = []
-    for number, line in enumerate(rows, start=block.first + 2):
-        cells = _cells(line)
-        own = [] if any(headers) or not cells else find_names(visible(cells[0].text))
-        for column, cell in enumerate(cells):
-            title = header[column].text if column < len(header) else ""
-            names = headers[column] if column < len(headers) else []
-            if not names and own and column and not OTHER.fullmatch(title):
-                names = own
-            if not names and not own and column:
-                names = _from_above(cell, title, named, any(headers))
-            figures += _of_cell(block, number, line, cell, title, names)
-    return _in_one_unit(figures)
+    for column, cell in enumerate(cells):
+        title = table.title(column)
+        names = table.names[column] if column < len(table.names) else []
+        if not names and own and column and not OTHER.fullmatch(title):
+            names = own
+        if not names and not own and column:
+            names = _from_above(cell, title, table.above, any(table.names))
+        if (BAND.search(visible(title)) and not names) or (names is own and BAND.search(visible(title))):
+            figures = _with_interval(figures, visible(cell.text))
+            continue
+        figures += _of_cell(table, number, line, cells, column, names)
+    return figures
 
 
 def _in_one_unit(figures: list[Figure]) -> list[Figure]:
@@ -59,37 +88,70 @@ def _in_one_unit(figures: list[Figure]) -> list[Figure]:
     ]
 
 
-def _of_cell(block: Block, line: int, text: str, cell: Cell, title: str, names: list[Name]) -> list[Figure]:
+def _with_interval(figures: list[Figure], text: str) -> list[Figure]:
+    """The row's last figure with the interval that stands in a column of its own."""
+    read = find_numbers(f"1.0 {text.strip()}")
+    if not figures or not read or read[0].interval is None:
+        return figures
+    last = figures[-1]
+    return [*figures[:-1], replace(last, number=replace(last.number, interval=read[0].interval))]
+
+
+def _of_cell(
+    table: Table, line: int, text: str, cells: list[Cell], column: int, names: list[Name]
+) -> Iterator[Figure]:
     if not names:
-        return []
+        return
+    cell, title = cells[column], table.title(column)
     words = visible(cell.text)
-    inner = find_names(words)
     numbers = find_numbers(words, cell=ALONE.fullmatch(words) is not None)
-    pairs = bind(words, inner, numbers) if inner else []
-    if not inner and len(names) > 1 and len(numbers) % len(names) == 0:
-        pairs = [(names[place % len(names)], number) for place, number in enumerate(numbers)]
-    elif not inner:
-        pairs = [(names[0], number) for number in numbers]
-    return [
-        Figure(
-            line,
-            cell.start + n.start + 1,
-            name,
-            n,
-            block,
-            text,
-            text[: cell.start + n.start],
-            f"{title} {text}",
+    if DIFFERENCE.search(visible(title)):
+        numbers = [replace(number, change=True, bound="") for number in numbers]
+    if len(numbers) > len(names) and DIFFERENCE.search(visible(title)):
+        return
+    said = Sentence(_said(table, cells, column), tuple(numbers))
+    for meant, number in _bound(words, names, numbers):
+        yield Figure(
+            line, cell.start + number.start + 1, meant, number, table.block, text, said, f"{title} {text}"
         )
-        for name, n in pairs
+
+
+def _bound(words: str, names: list[Name], numbers: list[Number]) -> list[tuple[tuple[Name, ...], Number]]:
+    """Which number of a cell is of which metric: one that it names, else the column's."""
+    inner = find_names(words)
+    if inner:
+        places = bind(words, inner, numbers)
+        return [
+            (tuple(inner[max(p, 0)] for p in place if p != DEFAULT or len(place) == 1), n)
+            for place, n in zip(places, numbers, strict=True)
+        ]
+    if len(names) > 1 and len(numbers) % len(names) == 0:
+        return [((names[place % len(names)],), number) for place, number in enumerate(numbers)]
+    return [((names[0],), number) for number in numbers]
+
+
+def _said(table: Table, cells: list[Cell], column: int) -> str:
+    """What a cell's figure is of: its own words, its column's title, the words of its row, and n."""
+    own = [visible(cells[column].text), visible(table.title(column))]
+    rest = [
+        f"n = {visible(cell.text).strip()}" if COUNT.fullmatch(visible(table.title(place))) else _wordy(cell)
+        for place, cell in enumerate(cells)
+        if place != column and (place == 0 or not (place < len(table.names) and table.names[place]))
     ]
+    return " | ".join([*own, *rest])
+
+
+def _wordy(cell: Cell) -> str:
+    """A cell's words, nothing for one that holds numbers alone."""
+    text = visible(cell.text)
+    return text if re.search(r"[A-Za-z]", text) or re.search(r"\d\.\d+\.\d", text) else ""
 
 
 def _from_above(cell: Cell, title: str, named: list[Name], elsewhere: bool) -> list[Name]:
     """The names of the sentence above, where the cell has one value for each, or the column is of values."""
     distinct = list({name.words: name for name in named}.values())
-    slashes = len(re.findall(r"\s/\s", cell.text)) + 1
-    if len(distinct) > 1 and slashes == len(distinct):
+    parts = APART.split(cell.text)
+    if len(distinct) > 1 and not elsewhere and len(parts) == len(distinct) and all(map(find_numbers, parts)):
         return distinct
     if len(distinct) == 1 and not elsewhere and VALUE.search(title):
         return distinct

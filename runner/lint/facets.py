@@ -1,0 +1,218 @@
+"""What a sentence says of a figure beside its metric: arm, scope, view, type, version and so on.
+
+Each facet is a column of metrics.json or a fact of run.json. Its words are those of the cited runs, and the
+names that this program has for others of the kind, so that a name which the run does not have is seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from runner.cite.results import Cited
+from runner.embedders import EMBEDDERS
+from runner.lint.artefacts import Row
+from runner.systems import SYSTEMS
+
+ROW_FACETS = ("arm", "scope", "view", "type")
+RUN_FACETS = ("version", "corpus", "embedder", "level")
+RUN_VALUES: Mapping[str, Callable[[Cited], str]] = {
+    "version": lambda run: str(run.run.version).removeprefix("v"),
+    "corpus": lambda run: re.split(r"[ -]", run.run.corpus.title.lower().removeprefix("the "))[0],
+    "embedder": lambda run: run.run.embedder_name,
+    "level": lambda run: str(run.run.choice.level),
+}
+CORPORA = {
+    "locomo": r"LoCoMo", "longmemeval": r"LongMemEval(?:-S)?", "realtalk": r"REALTALK", "beam": r"BEAM",
+    "convomem": r"ConvoMem", "membench": r"MemBench", "sample": r"the sample(?! size)",
+}  # fmt: skip
+LEVELS = {
+    level: rf"(?:at|on|by|per)\s+(?:the\s+)?{level}s?(?![\w-])(?!\s+and)|{level}s?[- ](?:level|"
+    rf"granularity|wise)|"
+    rf"(?:the|LongMemEval's|LoCoMo's)\s+{level}s(?![\w-])|one\s+{level}\s+(?:is\s+)?(?:a|per)\s+lesson|"
+    rf"(?<=,\s){level}s?(?=,|\s*\||$)|{level}s(?=,\s+n\s*=)"
+    for level in ("session", "turn", "message")
+}
+OURS = (
+    r"(?<!of )\bhybrid(?!\s+(?:of|search|retrieval))(?:'s)?|\bthe extension(?: itself)?|\bours\b|"
+    r"\b(?:both|the two|both legs) (?:together|combined)|\bour(?:\s+own)?\s+(?=recall|result|figure|"
+    r"number|value|MRR|nDCG|R@|any@|hit|system|headline)|"
+    r"\bpgmnemo(?:\s+(?:itself|v?\d+\.\d+\.\d+))?(?![\w@]|\.\w|-\w|\s+Recall\s+Benchmark)"
+)
+ALIASES = {
+    (
+        "scope",
+        "pool",
+    ): r"pool(?:ed)?|across (?:all )?conversations|over all (?:\w+ )?(?:conversations|haystacks)|"
+    r"all (?:[\d,]+ )?(?:sessions|turns) (?:together|at once)",
+    (
+        "scope",
+        "conversation",
+    ): r"(?:within|inside|in|with) (?:the|one|a|each|its)(?: question's)? (?:own )?conversation|"
+    r"(?:per|single|own)[- ]conversation|conversation(?: alone| scope)?",
+    (
+        "type",
+        "all",
+    ): r"(?:on |the |its |an? )?(?:overall )?average|overall|all (?:[\d,]+ )?questions|all types|altogether",
+    ("view", "categories 1-4"): r"categor(?:y|ies)\s+1\s*(?:-|–|to|through)\s*4|"  # noqa: RUF001
+    r"(?:without|excluding|leaving out|minus)\s+(?:the\s+)?adversarial(?:\s+(?:questions|category|ones))?",
+    (
+        "view",
+        "without abstention",
+    ): r"(?:without|excluding)\s+(?:the\s+)?abstention(?:\s+questions)?|non-abstention",
+}
+COMMON = {
+    "keyword": r"(?!\s+(?:and|or|\+|,)?\s*(?:vector|search(?!\s+alone)|index|match|scor|term|statistic|"
+    r"legs))",
+    "vector": r"(?!\s+(?:search(?!\s+alone)|index|column|store|database|dimension|similarit|extension|"
+    r"space|size))",
+    "cosine": r"(?!\s+(?:weight|similarit|distance|component|score|of))",
+    "bm25": r"(?!\s+(?:weight|statistic|component|parameter|score|over|formula|index|k1|implementation)|"
+    r"[_+])",
+    "random": r"(?!\s+(?:seed|sample|draw|number|questions|subset))",
+    "temporal": r"(?!\s+(?:component|score|weight|boost|expression|anchor|distance))",
+    "ceiling": r"(?<!glass )",
+    "pgvector": r"(?!\s+(?:v?\d+\.\d|≥|>=|or later|extension))",
+}
+SPENT = re.compile(  # a time, a size or a setting follows, so that the word has its number already
+    r"(?:'s)?\s*(?:[:=(]|at|takes|needs|has|is)?\s*\d[\d.,]{0,12}\s?(?:ms|s|MB|GB|kB|k|seconds?|minutes?)\b|"
+    r"\s+(?:weight|score|component|bonus|boost|query|queries|setting|parameter|pool|seed)s?\b",
+    re.IGNORECASE,
+)
+FUSED = re.compile(
+    r"(?:fus\w+|combin\w+|mix\w*|sum|blend\w*|hybrid|both)\s+(?:of\s+)?(?:\w+\s+(?:and|with)\s+)?$", re.I
+)
+ASIDE = re.compile(
+    r"\b(?:unlike|not|instead of|rather than|than|without|against|versus|vs\.?|compar(?:ed|ison) (?:to|with)|"
+    r"besides?|apart from|over|above|below|under|to|beats?|outperforms?|on|of|behind|ahead of|since|"
+    r"trails?|leads?|"
+    r"after|before|or|exceeds|from|surpasses|canonical|expected|names|asks for|prescribes|requires)"
+    r"(?:\s+(?:the|that|those|its|our|a|of|by|exact|mere|plain|canonical|version|release|with))*\s+[`*_]*$",
+    re.IGNORECASE,
+)
+APART = re.compile(
+    r"\b(?:unlike|not|instead of|rather than|than|against|versus|vs\.?|compar(?:ed|ison) (?:to|with)|"
+    r"apart from|except|but)"
+    r"(?:\s+(?:the|that|those|its|our|a|of|on|in|for|over|at))*\s+[`*_]*$",
+    re.IGNORECASE,
+)
+DENIED = re.compile(
+    r"\b(?:unlike|not|instead of|rather than|than|against|canonical|expected|prescribes|requires|"
+    r"asks for|names|"
+    r"differs from|until|before|yet|no|other|planned|later)(?:\s+\w+){0,2}\s+[`*_]*$|\bn[o']t\s+[`*_]*$",
+    re.IGNORECASE,
+)
+ALL_OF_THEM = re.compile(r"\b(?:both|either|every|all|each)\b(?:\s+of)?(?:\s+(?:the|two))*\s+scopes?\b", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One value of a facet where it stands in a text.
+
+    `aside` marks what something is compared with ("than bm25"), `denied` what is said not to be meant.
+    """
+
+    start: int
+    end: int
+    facet: str
+    value: str
+    aside: bool = False
+    denied: bool = False
+
+
+def value(facet: str, run: Cited, row: Row) -> str:
+    """What `row` of `run` is of in this facet; the level is the run's."""
+    return str(row[facet]) if facet in ROW_FACETS else RUN_VALUES[facet](run)
+
+
+@lru_cache(maxsize=256)
+def defaults(run: Cited) -> Mapping[str, str]:
+    """What a value without another word is of: the headline's arm, scope, view and type."""
+    record = run.run
+    return {
+        "arm": record.system,
+        "scope": record.scopes[0].name,
+        "view": record.headline_view,
+        "type": "all",
+    }
+
+
+def mentions(text: str, runs: Iterable[Cited], versions: frozenset[str]) -> list[Mention]:
+    """Every mention in `text`, in order; of overlapping ones of a facet the longest."""
+    known: set[tuple[str, str]] = {("version", version) for version in versions}
+    for run in runs:
+        known |= _known(run)
+    return _find(text, tuple(sorted(known)))
+
+
+@lru_cache(maxsize=256)
+def _known(run: Cited) -> frozenset[tuple[str, str]]:
+    """The facets and values that `run` has, and the systems that this program knows."""
+    said = {(facet, str(row[facet])) for row in run.metrics["results"] for facet in ROW_FACETS}
+    versions = {("version", arm.partition("@")[2]) for facet, arm in said if facet == "arm" and "@" in arm}
+    systems = {("arm", name) for name in SYSTEMS}
+    return frozenset(
+        said | versions | systems | {("ours", run.run.system), ("version", RUN_VALUES["version"](run))}
+    )
+
+
+@lru_cache(maxsize=512)
+def _find(text: str, known: tuple[tuple[str, str], ...]) -> list[Mention]:
+    found: list[Mention] = []
+    for facet, said, pattern in _patterns(known):
+        for match in pattern.finditer(text):
+            before = text[max(0, match.start() - 60) : match.start()]
+            if (said in COMMON and FUSED.search(before)) or SPENT.match(text, match.end()):
+                continue
+            denied = facet in ("corpus", "embedder", "level") and DENIED.search(before) is not None
+            apart = ASIDE if facet in ("arm", "version") else APART
+            aside = facet not in ("corpus", "embedder", "level") and apart.search(before) is not None
+            found.append(Mention(*match.span(), facet, said, aside, denied))
+    found.sort(key=lambda one: (one.start, -one.end))
+    return [one for place, one in enumerate(found) if not _covered(one, found[:place])]
+
+
+def _covered(one: Mention, earlier: list[Mention]) -> bool:
+    """Whether a longer mention holds this one: `pgmnemo@0.3.1` is no version, `bm25s+passages` no bm25s."""
+    near = [other for other in earlier[-12:] if other.end > one.start]
+    row = {"arm": ("arm", "version"), "view": ("view", "type"), "type": ("type", "view")}
+    return any(
+        one.facet in row.get(other.facet, (other.facet,))
+        and other.start <= one.start
+        and one.end <= other.end
+        for other in near
+    )
+
+
+@lru_cache(maxsize=64)
+def _patterns(known: tuple[tuple[str, str], ...]) -> list[tuple[str, str, re.Pattern[str]]]:
+    return [(facet, said, re.compile(words, re.IGNORECASE)) for facet, said, words in _worded(known)]
+
+
+def _worded(known: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, str, str]]:
+    for facet, said in known:
+        if facet == "ours":
+            yield "arm", said, OURS if said == "pgmnemo" else rf"{OURS}|{_name(said)}"
+        elif facet == "version":
+            yield facet, said, rf"(?<![\w.@-])(?<!protocol )v?{re.escape(said)}(?![\w-]|\.\d)"
+        elif (facet, said) in ALIASES:
+            yield facet, said, rf"(?<![\w-])(?:{ALIASES[facet, said]})(?![\w-])"
+        elif said not in ("all", "pgmnemo"):
+            yield facet, said, _name(said)
+    yield from (("corpus", name, rf"(?<![\w/-]){words}(?![\w-])") for name, words in CORPORA.items())
+    yield from (("level", name, rf"(?<![\w-])(?:{words})") for name, words in LEVELS.items())
+    for name in EMBEDDERS:
+        joined = re.escape(name).replace("\\-plus", "(?:-plus|\\+)")
+        yield "embedder", name, rf"(?<![\w/_-])(?:all-)?{joined}(?:-L6-v2)?(?![\w-])"
+
+
+def _name(said: str) -> str:
+    """The name of an arm, a scope, a view or a type, however its words are joined."""
+    joined = r"[\s_-]".join(re.escape(part) for part in re.split(r"[ _-]", said))
+    passages = r"(?:\s+(?:with|plus|over|and)\s+passages)"
+    end = r"(?![\w+@-])(?!\.\w)"
+    if said.endswith(r"+passages"):
+        joined = rf"{re.escape(said)}|{re.escape(said.removesuffix('+passages'))}{passages}"
+    return rf"(?<![\w@/+.-])(?:{joined}){end}{COMMON.get(said, '')}"

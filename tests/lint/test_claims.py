@@ -1,0 +1,96 @@
+"""Recall and precision of the linter by line, on lines of which half are wrong (claims/README.md).
+
+A document is one line under the paragraph that it names; a wrong line is found when any finding stands on it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runner.lint import lint_text
+from runner.lint.artefacts import Shelf
+from runner.statistics.single import wilson
+
+ROOT = Path(__file__).parents[2]
+CLAIMS = Path(__file__).with_name("claims")
+Line = dict[str, Any]
+
+
+def read_json(name: str) -> Any:
+    return json.loads((CLAIMS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def document(line: Line) -> tuple[str, int]:
+    """The document that holds a line, and the number of lines in front of it."""
+    parts = read_json("contexts")
+    before = "# Notes\n\n"
+    if context := parts["contexts"][line["context"]]:
+        before += f"{context}\n\n"
+    if line["table"]:
+        before += f"{parts['tables'][line['table']]}\n"
+    return f"{before}{line['line']}\n", before.count("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Wrong lines that are found and missed, right lines that are found by mistake."""
+
+    found: int
+    missed: int
+    false: int
+
+    @property
+    def recall(self) -> float:
+        return self.found / (self.found + self.missed)
+
+    @property
+    def precision(self) -> float:
+        return self.found / (self.found + self.false)
+
+    def __str__(self) -> str:
+        return ", ".join(
+            f"{name} {share(self.found, self.found + other)}"
+            for name, other in (("recall", self.missed), ("precision", self.false))
+        )
+
+
+def share(part: int, whole: int) -> str:
+    low, high = wilson(np.array([part / whole]), np.array([float(whole)]), 1.959964)
+    return f"{part / whole:.1%} [{float(low[0]):.1%}, {float(high[0]):.1%}] ({part} of {whole})"
+
+
+def flagged(line: Line, shelf: Shelf) -> list[str]:
+    text, before = document(line)
+    findings = lint_text(text, ROOT / "NOTES.md", shelf).findings
+    assert not [f for f in findings if f.line <= before], "the context is right"
+    return [str(finding) for finding in findings]
+
+
+def count(name: str) -> Counts:
+    shelf = Shelf(ROOT)
+    lines = [(line["right"], bool(flagged(line, shelf))) for line in read_json(name)["lines"]]
+    return Counts(lines.count((False, True)), lines.count((False, False)), lines.count((True, True)))
+
+
+def test_right_lines_that_provoke_false_alarms_pass() -> None:
+    shelf = Shelf(ROOT)
+    lines = read_json("adversarial")["lines"]
+    assert len(lines) > 100
+    assert not [found for line in lines for found in flagged(line, shelf)]
+
+
+@pytest.mark.parametrize("name", ["development"])
+def test_recall_and_precision_by_line_are_printed_and_high(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counts = count(name)
+    with capsys.disabled():
+        print(f"\nlint, {name} lines: {counts}")
+    assert counts.recall >= 0.9
+    assert counts.precision >= 0.97
