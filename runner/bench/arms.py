@@ -43,7 +43,7 @@ def measure_under_test(
     with work.watch.stage("ingest"), faults(name):
         loaded = system.load(material.lessons, work.progress)
     judge = Judge(name, material.lessons, components_of(system))
-    first = Ranker(name, system, judge, kept=Kept.ALL, limit=request.time_limit)
+    first = Ranker(name, system, judge, kept=Kept.ALL, limit=request.time_limit, jobs=request.jobs)
     words = f"pgmnemo.recall_lessons, mode {work.run.choice.mode}" if request.ours else ""
     with faults(name):
         if isinstance(system, Pgmnemo):
@@ -90,7 +90,8 @@ def _rankers(work: Work, system: System, judge: Judge, material: Material) -> It
     for name, (settings, words) in _legs(work, system).items():
         parts = system.components if isinstance(system, Explained) and name != WORDS_ALONE else ()
         kept = Kept.PARTS if parts else Kept.SCORES
-        ranker = Ranker(name, system, judge, settings, kept, limit=work.request.time_limit)
+        limit, jobs = work.request.time_limit, work.request.jobs
+        ranker = Ranker(name, system, judge, settings, kept, limit, jobs)
         yield ranker, Arm(name, words, "leg", components=parts)
     for name in _controls(work):
         control = ExactCosine() if name == "cosine" else RandomOrder(work.run.seed, material.drawn_by)
@@ -132,7 +133,8 @@ def _measured(
         system = stack.enter_context(open_system(name, work.place()))
         loaded = system.load(material.lessons, work.progress)
         judge = Judge(name, material.lessons, components_of(system))
-        ranker = Ranker(name, system, judge, kept=Kept.ALL, limit=work.request.time_limit)
+        limit, jobs = work.request.time_limit, work.request.jobs
+        ranker = Ranker(name, system, judge, kept=Kept.ALL, limit=limit, jobs=jobs)
         scopes = work.run.scopes_beside
         retrieve(raw, material, ranker, scopes, pins.depth, work.progress)
         time_recall(timings, material, ranker, scopes, pins, work.progress)

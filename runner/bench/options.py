@@ -14,6 +14,7 @@ from runner.rerankers import RERANKERS, RerankOptions
 from runner.runs.choice import ALL_SCOPES, BY_TURNS, FULL, HEADLINE_SCOPE, NO_EMBEDDER, OURS
 from runner.systems import MODES, SYSTEMS
 from runner.systems.asking import LIMIT
+from runner.systems.system import WORKERS
 from runner.texts import TEXTS
 
 SYSTEMS_UNDER, WORK, EMBEDDER, RESULTS = "Systems", "Corpus and questions", "Embedder", "Run"  # of --help
@@ -79,6 +80,10 @@ class Options:
     time_limit: Annotated[
         float, Parameter(group=SYSTEMS_UNDER, help="seconds that a system may take for one question")
     ] = LIMIT
+    jobs: Annotated[
+        int,
+        Parameter(group=SYSTEMS_UNDER, help="calls at once to systems, rerankers and endpoints, at the most"),
+    ] = WORKERS
     data: Annotated[Path | None, Parameter(group=WORK, help="the corpus file or its folder")] = None
     granularity: Annotated[
         str | None,

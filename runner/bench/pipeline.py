@@ -212,8 +212,9 @@ def _embed(work: Work) -> None:
     with work.watch.stage("embed"):
         cache = work.request.cache or default_cache_dir(work.environ)
         work.vectors = embed_corpus(
-            work.corpus, work.embedder, cache, work.progress, passages=work.request.takes_passages
-        )
+            work.corpus, work.embedder, cache, work.progress,
+            passages=work.request.takes_passages, jobs=work.request.jobs,
+        )  # fmt: skip
 
 
 def _check_again(work: Work, counts: Mapping[tuple[str, str], int], folder: RunFolder) -> None:

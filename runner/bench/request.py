@@ -93,6 +93,8 @@ class Request(Options):
             raise UsageError("mode is no setting of the system under test; name it with --mode")
         if self.mode is not None and not self.ours:
             raise UsageError(f"--mode is of pgmnemo, and {self.system} is under test; leave it out")
+        if self.jobs < 1:
+            raise UsageError(f"--jobs takes a positive number of calls at once, not {self.jobs}")
         if not 0 < self.time_limit <= LONGEST:
             raise UsageError(
                 f"--time-limit takes seconds above 0 and up to {LONGEST:,}, not {self.time_limit:g}"

@@ -13,15 +13,15 @@ from runner.records import Hit, Retrieval, SearchScope
 from runner.runs.raw import Kept, RawWriter
 from runner.runs.timings import TimingsWriter
 from runner.systems.asking import LIMIT, Judge, answers, timed
-from runner.systems.system import Query, System
+from runner.systems.system import WORKERS, Query, System
 
 
 @dataclass(frozen=True, slots=True)
 class Ranker:
     """One arm at work: a system that is loaded, and the settings under which it is asked.
 
-    `kept`: what of its ranks the raw file keeps besides the ids. `noted` is called with each question that
-    was answered, before its line is written.
+    `kept`: what of its ranks the raw file keeps besides the ids. At most `jobs` questions are asked at once.
+    `noted` is called with each question that was answered, before its line is written.
     """
 
     name: str
@@ -30,6 +30,7 @@ class Ranker:
     settings: Mapping[str, str] | None = None
     kept: Kept = Kept.IDS
     limit: float = LIMIT
+    jobs: int = WORKERS
     noted: Callable[[Asked, SearchScope, Query], None] | None = None
 
 
@@ -56,7 +57,7 @@ def retrieve(
         queries = material.queries(left, scope)
         found = answers(
             ranker.system, ranker.name, queries, depth, ranker.judge,
-            settings=ranker.settings, limit=ranker.limit,
+            settings=ranker.settings, workers=ranker.jobs, limit=ranker.limit,
         )  # fmt: skip
         tracked = progress.track(found, f"{ranker.name}, {scope.name}", len(left), part=True)
         for one, query, answer in zip(left, queries, tracked, strict=True):

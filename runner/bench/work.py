@@ -99,6 +99,7 @@ class Work:
             sql=self.sql,
             url=request.system_url,
             allow_reset=request.allow_reset,
+            jobs=request.jobs,
             rehearsal=rehearsal,
             progress=self.progress,
         )

@@ -21,7 +21,8 @@ class Embedder(Protocol):
     `identity` is known without importing torch. `to_download` says how many bytes `load` fetches first
     (ModelError if it could not), `load` brings the model into memory (EmbedderError if that is
     impossible). The two others take one batch and return float32 unit rows of
-    `identity.dimensions`, in the order of the texts, and load the model if that was not done.
+    `identity.dimensions`, in the order of the texts, and load the model if that was not done. One that has an
+    attribute `concurrent` that is true may be asked by several threads at once.
     """
 
     @property

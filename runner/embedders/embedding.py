@@ -14,6 +14,7 @@ import numpy as np
 from runner.embedders.embedder import Embedder
 from runner.embedders.store import VectorStore, file_name, text_key
 from runner.errors import EmbedderError, OutputError, RunnerError
+from runner.models.at_once import at_once
 from runner.models.torch_runtime import first_line
 from runner.progress import QUIET, Progress, lasting
 from runner.records import Corpus, EmbedderIdentity, Vectors
@@ -51,6 +52,7 @@ def embed_corpus(
     progress: Progress = QUIET,
     *,
     passages: bool = False,
+    jobs: int = 1,
 ) -> Vectors:
     """Vectors of all segments and questions, and with `passages` of those: float32 unit rows, native width.
 
@@ -58,7 +60,8 @@ def embed_corpus(
     that an interruption loses one batch at most. A batch's make-up moves the last bits of a vector; so
     batches are cut from the whole corpus, longest text first, whatever the store already holds: a run
     that was interrupted ends with the very bytes of one that was not, and a rerun reads them all. The
-    model is loaded only if a vector is missing. EmbedderError for an answer that is no unit vector.
+    model is loaded only if a vector is missing. Of an embedder that says it is `concurrent`, `jobs` batches
+    are asked for at once. EmbedderError for an answer that is no unit vector.
     """
     identity, pieces = embedder.identity, _pieces(corpus) if passages else []
     batches = _all(corpus, embedder, pieces)
@@ -66,7 +69,7 @@ def embed_corpus(
         vectors, missing = _found(batches, store)
         cached = len(vectors)
         if missing:
-            vectors.update(_embed(missing, embedder, store, progress))
+            vectors.update(_embed(missing, embedder, store, progress, jobs))
     return Vectors(
         identity=identity,
         segments=_rows("document", [segment.text for segment in corpus.segments], vectors, identity),
@@ -182,14 +185,15 @@ def _lacking(batch: Batch, vectors: dict[bytes, Matrix]) -> Batch:
 
 
 def _embed(
-    batches: list[Batch], embedder: Embedder, store: VectorStore, progress: Progress
+    batches: list[Batch], embedder: Embedder, store: VectorStore, progress: Progress, jobs: int
 ) -> dict[bytes, Matrix]:
     """Load the model, embed the batches, and keep each as soon as it is there."""
     name = embedder.identity.name
     vectors: dict[bytes, Matrix] = {}
     progress.say(f"embedding {sum(len(batch.texts) for batch in batches):,} texts with {name}")
     embedder.load(progress)
-    for batch, rows in _embedded(batches, embedder.identity, progress):
+    side_by_side = jobs if getattr(embedder, "concurrent", False) else 1
+    for batch, rows in _embedded(batches, embedder.identity, progress, side_by_side):
         keys = [text.key for text in batch.texts]
         store.write(keys, rows)
         vectors.update(zip(keys, rows, strict=True))
@@ -197,16 +201,16 @@ def _embed(
 
 
 def _embedded(
-    batches: list[Batch], identity: EmbedderIdentity, progress: Progress
+    batches: list[Batch], identity: EmbedderIdentity, progress: Progress, jobs: int
 ) -> Iterator[tuple[Batch, Matrix]]:
     """Each batch with its checked rows; after the first, the time that the rest will take."""
     loads = [_load(batch, identity) for batch in batches]
-    for number, batch in enumerate(progress.track(batches, f"{identity.name} batches", len(batches))):
-        started = time.perf_counter()
-        rows = _checked(_call(batch, identity), batch, identity)
+    answered = at_once(jobs, lambda batch: _checked(_call(batch, identity), batch, identity), batches)
+    started = time.perf_counter()
+    for number, one in enumerate(progress.track(answered, f"{identity.name} batches", len(batches))):
         if number == 0:
-            _estimate((time.perf_counter() - started) / loads[0] * sum(loads[1:]), progress)
-        yield batch, rows
+            _estimate((time.perf_counter() - started) / loads[0] * sum(loads[1:]) / jobs, progress)
+        yield one
 
 
 def _load(batch: Batch, identity: EmbedderIdentity) -> float:

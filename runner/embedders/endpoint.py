@@ -28,9 +28,15 @@ class Endpoint:
     Without `dimensions`, one probe text tells the width, so even a fully cached run asks the server once.
     """
 
+    concurrent = True  # several batches may be asked for at once
+
     def __init__(self, options: EmbedderOptions, pause: Callable[[float], None] = time.sleep) -> None:
         if not options.endpoint_url or not options.model:
             raise UsageError("the embedder endpoint needs both a URL and the name of a model")
+        if options.max_tokens is not None:
+            raise UsageError(
+                "the embedder endpoint cuts no tokens; leave --max-tokens out, or take --max-chars"
+            )
         self._options = options
         self._model = options.model
         url = service_url(options.endpoint_url, "/embeddings", KEY_VARIABLE)

@@ -13,6 +13,7 @@ import numpy as np
 
 from runner.embedders.embedder import unit_rows
 from runner.embedders.options import EmbedderOptions
+from runner.errors import UsageError
 from runner.progress import QUIET, Progress
 from runner.records import EmbedderIdentity
 
@@ -26,6 +27,8 @@ class FeatureHashing:
     """Signed hashing of lower-case words, weight sqrt(tf) (Weinberger et al. 2009, arXiv:0902.2206)."""
 
     def __init__(self, options: EmbedderOptions) -> None:
+        if options.max_tokens is not None:
+            raise UsageError("the embedder hash cuts no tokens; leave --max-tokens out, or take --max-chars")
         self.identity = EmbedderIdentity(
             name="hash",
             model="signed feature hashing",

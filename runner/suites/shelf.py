@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from array import array
 from collections.abc import Iterator, Sequence
@@ -137,5 +138,6 @@ def _file(owner: object) -> IO[bytes]:
 
 
 def _read(file: IO[bytes], start: int, length: int) -> bytes:
-    file.seek(start)
-    return file.read(length)
+    """Some bytes of a file, whose position several threads that read it do not share."""
+    file.flush()
+    return os.pread(file.fileno(), length, start)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,11 +18,10 @@ from runner.database import database_errors
 from runner.errors import RunnerError, SystemFault
 from runner.runs.canonical import SCORE_DIGITS, significant
 from runner.systems.said import said
-from runner.systems.system import Concurrent, Explained, Lessons, Match, Query, System
+from runner.systems.system import WORKERS, Concurrent, Explained, Lessons, Match, Query, System
 
 LIMIT = 60.0  # seconds that one question may take, unless another limit is given
 PATIENCE = 10.0  # seconds that a system, or the clients of one, may take to close
-WORKERS = max(1, min(4, os.cpu_count() or 1))
 AHEAD = 8  # questions a thread that are asked before the answers are taken, unless fewer are
 WARM_UP = 20  # questions before those that are timed
 SAID = 300  # characters that are repeated of what a system raises

@@ -29,7 +29,6 @@ import urllib3
 
 from runner.errors import SystemAbsent, SystemFault, UsageError
 from runner.progress import QUIET, Progress
-from runner.systems.asking import WORKERS
 from runner.systems.said import said
 from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query, System
 
@@ -50,7 +49,8 @@ class Http(System):
 
     def __init__(self, place: Place) -> None:
         self._url, self._reset = address(place.url), place.allow_reset
-        self._pool = urllib3.PoolManager(maxsize=2 * WORKERS, timeout=TIMEOUT, headers=_headers())
+        self._pool = urllib3.PoolManager(maxsize=2 * place.jobs, timeout=TIMEOUT, headers=_headers())
+        self._jobs = place.jobs
         self._run = uuid4().hex[:12]
         self._answered = self._cut = False  # whether it ever answered; several memories for one lesson
         if self._reset and not place.rehearsal:
@@ -64,7 +64,7 @@ class Http(System):
         scopes = [self._user, lambda _: self._user(None)] if lessons.pooled else [self._user]
         rows = [(lesson, scope(lesson.project)) for scope in scopes for lesson in lessons]
         began = time.perf_counter()
-        with ThreadPoolExecutor(WORKERS) as pool:
+        with ThreadPoolExecutor(self._jobs) as pool:
             done = pool.map(partial(self._add), rows)
             for _ in progress.track(done, "ingest", len(rows)):
                 pass

@@ -19,6 +19,7 @@ from runner.progress import QUIET, Progress
 from runner.records import Matrix
 
 NOT_KNOWN = "not known"
+WORKERS = max(1, min(4, os.cpu_count() or 1))  # calls at once, unless it is said otherwise
 WHOLE, NUMBER = re.compile(r"[0-9]{1,9}"), re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,9})?")
 
 
@@ -128,7 +129,8 @@ class Place:
     `version` is what stands behind the @ of its name, or --version. `label` says of whose lessons the rows in
     a database are, so that two runs of one kind do not meet there. `durable`: on a server of its own that
     keeps its data as a service does; `walled`: each project is a tenant of its own, where there are tenants;
-    `explained`: matches come with their components; `rehearsal`: nothing is to be stored, and no trace left.
+    `explained`: matches come with their components; `jobs`: calls that it may make at once, at the most;
+    `rehearsal`: nothing is to be stored, and no trace left.
     """
 
     folder: Path
@@ -143,6 +145,7 @@ class Place:
     durable: bool = False
     walled: bool = False
     explained: bool = True
+    jobs: int = WORKERS
     rehearsal: bool = False
     progress: Progress = QUIET
 

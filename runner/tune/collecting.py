@@ -21,10 +21,10 @@ from runner.errors import DatabaseError, UsageError
 from runner.progress import QUIET, Progress
 from runner.records import SearchScope, Vectors
 from runner.systems import Place, open_system
-from runner.systems.asking import WORKERS, answers, faults
 from runner.systems.asking import Judge as AnswerJudge
+from runner.systems.asking import answers, faults
 from runner.systems.pgmnemo import Pgmnemo
-from runner.systems.system import Query, System
+from runner.systems.system import WORKERS, Query, System
 from runner.tune.company import Company, told
 from runner.tune.layout import Floats, Layout
 from runner.tune.scoring import Values

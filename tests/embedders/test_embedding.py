@@ -221,8 +221,8 @@ def test_a_text_with_a_lone_surrogate_has_a_key(make_corpus: Callable[..., Corpu
 
 
 def test_the_registry_lists_its_embedders() -> None:
-    assert list(EMBEDDERS) == ["bge-m3", "dragon-plus", "minilm", "endpoint", "hash"]
-    with pytest.raises(UsageError, match="bge-m3, dragon-plus, minilm, endpoint, hash"):
+    assert list(EMBEDDERS) == ["bge-m3", "dragon-plus", "minilm", "minilm-onnx", "endpoint", "hash"]
+    with pytest.raises(UsageError, match="bge-m3, dragon-plus, minilm, minilm-onnx, endpoint, hash"):
         EMBEDDERS["stella"]
 
 

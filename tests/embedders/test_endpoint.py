@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -28,6 +29,8 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.replies: list[Reply] = []
         self.requests: list[tuple[str, str | None, dict[str, Any]]] = []
+        self.running = self.most = 0  # requests at work, and the most of them at once
+        self.lock = threading.Lock()
 
     @property
     def url(self) -> str:
@@ -38,6 +41,17 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_POST(self) -> None:
+        with self.server.lock:
+            self.server.running += 1
+            self.server.most = max(self.server.most, self.server.running)
+        try:
+            time.sleep(0.02)  # so that calls that may overlap do
+            self._answer()
+        finally:
+            with self.server.lock:
+                self.server.running -= 1
+
+    def _answer(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.requests.append((self.path, self.headers["Authorization"], body))
         code, answer, headers = self.server.replies.pop(0) if self.server.replies else (200, good(body), {})
@@ -225,3 +239,19 @@ def test_the_identity_keeps_a_secret_query_to_itself(
     identity = endpoint(endpoint_url=f"{server.url}?key=secret").identity
     assert "secret" not in str(identity)
     assert "weights unknown" in identity.note
+
+
+def test_no_more_calls_are_made_at_once_than_may_be(
+    server: Server, endpoint: Callable[..., Endpoint], corpus: Corpus
+) -> None:
+    made = {}
+    for jobs in (1, 3):
+        server.running = server.most = 0
+        made[jobs] = embed_corpus(corpus, endpoint(batch_size=1), None, jobs=jobs)
+        assert server.most == jobs
+    np.testing.assert_array_equal(made[1].segments, made[3].segments)
+
+
+def test_tokens_that_a_server_counts_cannot_be_cut_here(endpoint: Callable[..., Endpoint]) -> None:
+    with pytest.raises(UsageError, match="the embedder endpoint cuts no tokens; leave --max-tokens out"):
+        endpoint(max_tokens=5)

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,13 @@ def test_the_files_go_with_the_shelf(monkeypatch: pytest.MonkeyPatch) -> None:
     del held
     gc.collect()
     assert [file.closed for file in opened] == [True, True]
+
+
+def test_several_threads_may_read_a_shelf(write: Write, item: Item) -> None:
+    corpus = M.load(write([{**item, "question_id": f"q{n}", "question": f"{n} " * n} for n in range(40)]))
+    whole, wanted = list(corpus.segments), [place % len(corpus.segments) for place in range(0, 4000, 7)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(corpus.segments.__getitem__, wanted)) == [whole[place] for place in wanted]
 
 
 def test_a_full_disk_is_one_sentence(write: Write, item: Item, monkeypatch: pytest.MonkeyPatch) -> None:

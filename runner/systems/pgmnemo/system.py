@@ -6,7 +6,6 @@ letting the planner look at the new rows is done by the owner of the extension.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +27,6 @@ from runner.systems.served import OnServer
 from runner.systems.system import Kind, Lesson, Lessons, Link, Place, Query
 
 NAMESPACE = UUID("6f0f4f39-2f0b-5c0e-9d53-0b1f6f6a1c42")
-WORKERS = max(1, min(4, os.cpu_count() or 1))
 WRITERS = 2  # where data is kept durably, as one would load a service
 STRIPE = 5_000  # lessons that one connection stores at a time, at the most
 SHARDS = 4  # stripes a worker, at the least
@@ -240,7 +238,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
 
     def _store(self, lessons: Lessons, progress: Progress) -> None:
         """Every lesson and link through the extension's own verbs, stripes of the order side by side."""
-        workers = WRITERS if self.place.durable else WORKERS
+        workers = min(WRITERS, self.place.jobs) if self.place.durable else self.place.jobs
         if self.place.durable:
             self._owner_calls("suspend_vector_index")
         size = max(1, min(STRIPE, -(-len(lessons) // (SHARDS * workers))))
