@@ -2,6 +2,7 @@
 # make test                set up and run the tests but the attacks; ARGS= goes to pytest
 # make attack              set up and attack the extension: every finding, a battery of attempts, PgBouncer
 # make shards              set up and try the shards at length: walls, same answers, 50 moves under writers
+# make postgres17          set up and ask PostgreSQL 17 with pgvector 0.8.0, which npm brings: needs node and npm
 # make lint                ruff, mypy and the layers of pyproject.toml
 # TORCH=cpu                takes torch from the CPU wheels of pytorch.org, which are a tenth of the CUDA build
 # make clean               remove the virtual environment and caches; results stay
@@ -21,13 +22,20 @@ bench: $(VENV)/.bench-ready
 	$(BIN)/python -m runner $(SUITE) $(if $(VERSION),--version $(VERSION)) --embedder $(EMBEDDER) $(ARGS)
 
 test: $(VENV)/.test-ready
-	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/security --ignore=tests/shards/slow $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/security --ignore=tests/shards/slow \
+	  --ignore=tests/postgres17 $(ARGS)
 
 attack: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/security $(ARGS)
 
 shards: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/shards/slow $(ARGS)
+
+postgres17: $(VENV)/.test-ready
+	@command -v node >/dev/null && command -v npm >/dev/null || \
+	  { echo "make postgres17 needs node (18 or later) and npm: install both, or leave it out" >&2; exit 3; }
+	npm ci --silent --prefix tests/postgres17
+	$(BIN)/python -m pytest tests/postgres17 $(ARGS)
 
 lint: $(VENV)/.test-ready
 	$(BIN)/ruff check .
@@ -53,4 +61,4 @@ $(VENV)/.test-ready: pyproject.toml constraints.txt | $(BIN)/python
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: bench test attack shards lint clean
+.PHONY: bench test attack shards postgres17 lint clean

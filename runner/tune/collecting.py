@@ -195,11 +195,12 @@ def _depth(task: Task) -> int:
 
 def _plain(place: Place, task: Task, layout: Layout, progress: Progress) -> Values:
     """The words without merged forms."""
-    settings = {**place.settings, "mode": "keyword", "text_config": f"public.{CONFIGURATION}"}
+    settings = {**place.settings, "mode": "keyword"}
     other = replace(place, settings=settings, label=f"{place.label} plain")
     with open_system("pgmnemo", other) as system:
         assert isinstance(system, Pgmnemo), "components are asked of pgmnemo"
-        with _unmerged(system.database):
+        with _unmerged(system.database):  # only then is there such a configuration
+            system.settings["text_config"] = f"public.{CONFIGURATION}"
             one = Collector(task, layout, None, system, progress)
             [plain] = one.worth("forms apart", [{}], WORDS, True)
     return {f"{PLAIN} {name}": matrix for name, matrix in plain.items()}
