@@ -41,6 +41,7 @@ COMMANDS = {
     "cite": (FINISHED, "runner.cite.command:cite_command"),
     "leaderboard": (FINISHED, "runner.leaderboard.command:leaderboard_command"),
     "history": (FINISHED, "runner.history.command:history"),
+    "answer": (FINISHED, "runner.answers.command:answer_command"),
     "lint": (FINISHED, "runner.lint.command:lint_command"),
     "fetch": (OTHERS, "runner.fetch:fetch_command"),
     "passages": (OTHERS, "runner.passages.command:passages_command"),

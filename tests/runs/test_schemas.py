@@ -62,9 +62,7 @@ def test_what_is_not_of_a_schema_is_told(change: dict[str, object], sentence: st
 
 
 def test_an_unknown_schema_lists_the_known_ones() -> None:
-    with pytest.raises(
-        UsageError, match="no schema named 'pgmnemo/raw/9'; choose one of: pgmnemo/comparison/1"
-    ):
+    with pytest.raises(UsageError, match="no schema named 'pgmnemo/raw/9'; choose one of: pgmnemo/answers/1"):
         fault("pgmnemo/raw/9", {})
     assert known("raw") == ["pgmnemo/raw/1", "pgmnemo/raw/2", "pgmnemo/raw/3"]
 

@@ -1,0 +1,123 @@
+"""answers.json, with everything that a figure of answers depends on, and answers.md made from it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from runner.answers.figures import agreement, figures, usage
+from runner.answers.lines import Answered, Judged
+from runner.answers.material import Material
+from runner.answers.prompts import READER
+from runner.answers.request import AnswerOptions
+from runner.markdown import table
+from runner.models.chat import Chat
+from runner.places import ROOT
+from runner.records import Json
+from runner.report.formats import MISSING
+from runner.runs.environment import code
+from runner.runs.run import moment
+
+DOCUMENT, PAGE = "answers.json", "answers.md"
+SCHEMA = "pgmnemo/answers/1"
+NO_RECALL = (
+    "Figures of answers depend on reader, judge and retrieval together. They are no recall: they never stand "
+    "in one table with one, and are cited with reader, judge and prompts or not at all."
+)
+
+
+def document(
+    material: Material,
+    options: AnswerOptions,
+    reader: Chat,
+    judge: Chat,
+    prompts: str,
+    said: Mapping[str, Answered],
+    verdicts: Mapping[str, Judged],
+    again: Sequence[Judged],
+    wrong: frozenset[str],
+    started: datetime,
+) -> Json:
+    """The document of a finished answer run."""
+    run, made = material.results.run, code(ROOT)
+    return {
+        "schema": SCHEMA,
+        "run": {
+            "name": run.name, "suite": run.choice.suite, "manifest_sha256": material.manifest,
+            "protocol": run.protocol.version, "verdict": run.verdict.value,
+            "corpus_sha256": run.corpus.sha256,
+            "arm": material.arm, "scope": material.scope, "k": options.k,
+            "context_chars": options.context_chars,
+        },
+        "reader": {
+            "model": reader.model, "url": reader.service.where, "max_tokens": options.max_tokens,
+            "prompt_sha256": sha256(READER.encode()).hexdigest(), "temperature": 0, "seed": reader.seed,
+        },
+        "judge": {
+            "model": judge.model, "url": judge.service.where, "prompts_sha256": prompts,
+            "own_words": options.judge_prompts is None, "temperature": 0, "seed": judge.seed,
+        },
+        "questions": len(said),
+        "refusals": sum(bool(one.refused) for one in said.values()),
+        "reader_failures": sum(bool(one.failed) for one in said.values()),
+        "judge_failures": sum(bool(one.failed) for one in verdicts.values()),
+        "prose": sum(not one.plain and not one.failed for one in verdicts.values()),
+        "known_key_errors": sum(name in wrong for name in said),
+        "figures": figures(material, said, verdicts, wrong),
+        "agreement": agreement(verdicts, again),
+        "usage": {
+            "reader": usage(list(said.values()), reader.model, options.prices),
+            "judge": usage([*verdicts.values(), *again], judge.model, options.prices),
+        },
+        "code": {"commit": made.commit, "dirty": made.dirty},
+        "started": moment(started),
+        "finished": moment(datetime.now(UTC)),
+    }  # fmt: skip
+
+
+def markdown(made: Json) -> str:
+    """The page of an answer run."""
+    run, reader, judge = made["run"], made["reader"], made["judge"]
+    words = "own words" if judge["own_words"] else "words of the user's file"
+    facts = [
+        ("run", f"{run['name']} ({run['verdict']}), manifest {run['manifest_sha256']}"),
+        ("retrieved by", f"{run['arm']}, scope {run['scope']}, first {run['k']}"),
+        ("reader", f"{reader['model']} at {reader['url']}, prompt {reader['prompt_sha256'][:12]}…"),
+        ("judge", f"{judge['model']} at {judge['url']}, prompts {judge['prompts_sha256'][:12]}… ({words})"),
+        ("questions", f"{made['questions']:,}"),
+        ("refused by the reader", f"{made['refusals']:,}, counted as wrong"),
+        ("failed", f"reader {made['reader_failures']:,}, judge {made['judge_failures']:,}, counted as wrong"),
+        ("verdicts in prose", f"{made['prose']:,}, right where they hold the word yes"),
+        ("judge against itself", _agreement(made["agreement"])),
+        *((f"{who}'s tokens", _usage(made["usage"][who])) for who in ("reader", "judge")),
+    ]
+    rows = [
+        (row["metric"], row["type"], row["key"], *_figure(row), f"{row['n']:,}") for row in made["figures"]
+    ]
+    heads = ("figure", "type", "key", "value", "95 % interval", "n")
+    return (
+        f"# Answers: {run['suite']}, {reader['model']} judged by {judge['model']}\n\n{NO_RECALL}\n\n"
+        f"{table(('what', 'found'), facts, 'll')}\n\n## Figures\n\n{table(heads, rows, 'lllrrr')}\n\n"
+        "`judge`: share of answers that the judge holds right. `F1`: of words by LoCoMo's rule. Both in "
+        "percent; every question counts, a refused or failed one as wrong.\n"
+    )
+
+
+def _agreement(found: Json) -> str:
+    if not found["n"]:
+        return "not asked a second time"
+    kappa = "not defined" if found["kappa"] is None else f"{found['kappa']:.2f}"
+    return f"the same verdict on {100 * found['same']:.1f} % of {found['n']:,}, kappa {kappa}"
+
+
+def _usage(found: Json) -> str:
+    cost = "price not given" if found["cost"] is None else f"cost {found['cost']:,.4f}"
+    return f"{found['prompt_tokens']:,} read, {found['completion_tokens']:,} written; {cost}"
+
+
+def _figure(row: Json) -> tuple[str, str]:
+    if row["value"] is None:
+        return MISSING, MISSING
+    low, high = 100 * row["ci95_low"], 100 * row["ci95_high"]
+    return f"{100 * row['value']:.1f}", f"[{low:.1f}, {high:.1f}]"
