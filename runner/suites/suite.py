@@ -35,7 +35,8 @@ class Suite:
     lies in the repository. Of a corpus that is a folder, `folder_of` are the patterns that its files have.
     `own`: the corpus is the user's, so that --data alone leads to it, no edition ever
     registers it, and it needs no flag; `types` is then empty, for the file has its own. `splits` divide its
-    questions, and `unsplit` says why there are none; `more_scopes` can be asked for besides the Corpus's own.
+    questions, and `unsplit` says why there are none; `more_scopes` can be asked for besides the Corpus's own;
+    over such a pool one id may stand in several projects, and its copies are one hit.
     """
 
     name: str

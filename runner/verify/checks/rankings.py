@@ -11,6 +11,7 @@ from runner.records import Json
 from runner.runs.metrics import METRICS, TABLES, metrics_text
 from runner.runs.run import CorpusPins
 from runner.runs.timings import TIMINGS, latencies
+from runner.suites import SUITES
 from runner.verify.check import Wrong
 from runner.verify.evidence import Evidence
 
@@ -39,9 +40,11 @@ def _faults(evidence: Evidence) -> Iterator[str]:
         yield "not every arm has a line for every question in every scope"
         return
     parts = {arm.name: arm.components for arm in run.arms}
+    joined = {scope.name for scope in SUITES[run.choice.suite].more_scopes}  # copies are one hit there
     blocks = {pair: evidence.raw[at * size : (at + 1) * size] for at, pair in enumerate(wanted)}
     for (arm, scope), block in blocks.items():
-        full, where = run.choice.ours and arm == arms[0], f"{arm}, {scope}"
+        full = run.choice.ours and arm == arms[0] and scope not in joined
+        where = f"{arm}, {scope}"
         yield from _block(block, blocks[arms[0], scope], arm, scope)
         yield from _rankings(block, evidence.edition.retrieval.depth, full=full, where=where)
         yield from _parts(block, parts[arm], where=where)
