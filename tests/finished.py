@@ -8,22 +8,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from uuid import uuid5
 
 import pytest
 
 from runner.bench import pipeline
+from runner.bench.material import NAMESPACE
 from runner.bench.request import Request
 from runner.editions import current
 from runner.progress import QUIET, Progress
 from runner.records import DatabaseFacts
-from runner.runs.environment import Code
+from runner.runs.environment import Code, git
 from runner.systems import SYSTEMS, Kind, Lesson, Lessons, Match, Place, Query
 from runner.systems.pgmnemo import Pgmnemo
+from runner.verify.checks.pinned import LEG_WORDS
 
 VERSION = "v0.2.1"  # whose five components are those of CommonWords
 FINGERPRINT = "f" * 64
 NO_MODES: Mapping[str, int] = {}
-SETTINGS = {"pgmnemo.gate_strict": "warn", "pgmnemo.recency_weight": "0.1"}
+DEFAULTS = {
+    "pgmnemo.gate_strict": "enforce", "pgmnemo.recency_weight": "0.10", "pgmnemo.cosine_weight": "1.5",
+    "pgmnemo.bm25_weight": "1", "pgmnemo.importance_weight": "0.10", "pgmnemo.graph_weight": "1",
+}  # fmt: skip
+SETTINGS = {**DEFAULTS, "pgmnemo.gate_strict": "warn", "pgmnemo.recency_weight": "0.1"}
+
+
+def first_commit(root: Path) -> str:
+    """A commit that every clone has: the oldest, if there is git."""
+    found = git(root, "rev-list", "--max-parents=0", "HEAD").stdout.decode().split()
+    return found[-1] if found else "ab" * 20
 
 
 class CommonWords(Pgmnemo):
@@ -40,31 +53,38 @@ class CommonWords(Pgmnemo):
     @property
     def legs(self) -> Mapping[str, tuple[Mapping[str, str], str]]:
         return {
-            name: ({"minimum": str(least)}, f"common words of {least} letters and more")
+            name: ({"minimum": str(least), "leg": name}, LEG_WORDS[name])
             for name, least in self.modes.items()
         }
 
     def state(self) -> dict[str, str]:
-        return {"pgmnemo.tenant_id": "40ce5b98-d2be-57f3-af69-eb889de34161", **SETTINGS}
+        return {"pgmnemo.tenant_id": str(uuid5(NAMESPACE, self.place.label)), **SETTINGS}
 
     def defaults(self) -> dict[str, str]:
-        return {**SETTINGS, "pgmnemo.recency_weight": "0.10"}
+        return dict(DEFAULTS)
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
         self.loaded = list(lessons)
         return {"store": 0.01}
 
     def client(self, settings: Mapping[str, str] | None = None) -> Any:
-        minimum = int((settings or {}).get("minimum", self.minimum))
-        return SimpleNamespace(ask=lambda query, k: self._ranked(query, minimum)[:k], close=lambda: None)
+        given = settings or {}
+        minimum, alone = int(given.get("minimum", self.minimum)), given.get("leg") == "bm25"
+        return SimpleNamespace(
+            ask=lambda query, k: self._ranked(query, minimum, alone)[:k], close=lambda: None
+        )
 
-    def _ranked(self, query: Query, minimum: int) -> list[Match]:
-        terms = {word for word in query.text.lower().split() if len(word) >= minimum}
+    def _ranked(self, query: Query, minimum: int, alone: bool = False) -> list[Match]:
+        """By the words that count; those of four letters are its bm25, and the others flow in as graph."""
+        words = set(query.text.lower().split())
         matches = []
         for lesson in self.loaded:
             if query.project in (None, lesson.project):
-                common = len(terms & set(lesson.text.lower().split()))
-                matches.append(Match(lesson.number, common + 0.25, (0.0, float(common), 0.5, 0.25, None)))
+                common = words & set(lesson.text.lower().split())
+                own = float(sum(len(word) >= self.modes["bm25"] for word in common))
+                more = float(sum(len(word) >= minimum for word in common)) - own
+                score = own if alone else own + more + 0.075
+                matches.append(Match(lesson.number, score, (None, own, 0.5, 0.25, more)))
         return sorted(matches, key=lambda match: (-(match.score or 0), match.number))
 
     def sizes(self) -> Mapping[str, int]:
@@ -99,6 +119,10 @@ def finish(tmp_path_factory: pytest.TempPathFactory, sample_path: Path) -> Calla
     """
     sql, home = tmp_path_factory.mktemp("release"), tmp_path_factory.mktemp("home")
     (sql / "releases.toml").write_text(f'["0.2.1"]\nfingerprint = "{FINGERPRINT}"\n')
+    (sql / "defaults.toml").write_text(
+        '["0.2.1"]\ngate_strict = "enforce"\nrecency_weight = "0.10"\n'
+        'cosine_weight = "1.5"\nbm25_weight = "1"\nimportance_weight = "0.10"\ngraph_weight = "1"\n'
+    )
     for name in ("pgmnemo.control", "pgmnemo--0.2.1.sql"):
         (sql / name).touch()
     corpus = shutil.copy(sample_path, home)
@@ -112,7 +136,7 @@ def finish(tmp_path_factory: pytest.TempPathFactory, sample_path: Path) -> Calla
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PYTHONHASHSEED", "42")
             patch.setitem(SYSTEMS._members, "pgmnemo", kind)
-            patch.setattr(pipeline, "code", lambda root: Code("ab" * 20, False))
+            patch.setattr(pipeline, "code", lambda root: Code(first_commit(root), False))
             outcome = pipeline.run(Request("sample", **{**asked, **options}), sql=sql)
         return Finished(outcome.folder, sample_path, sql)
 

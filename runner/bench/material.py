@@ -34,9 +34,9 @@ class Asked:
 NAMESPACE = UUID("6f0f4f39-2f0b-5c0e-9d53-0b1f6f6a1c42")
 
 
-def label_of(corpus: Corpus, written: Sequence[str], identity: EmbedderIdentity | None) -> str:
+def label_of(sha256: str, level: str, written: Sequence[str], identity: EmbedderIdentity | None) -> str:
     """Of whose lessons rows are: the corpus, how it was cut and `written`, what its vectors depend on."""
-    return " ".join((corpus.sha256, corpus.granularity, *written, repr(identity) if identity else "none"))
+    return " ".join((sha256, level, *written, repr(identity) if identity else "none"))
 
 
 class CorpusLessons(Lessons):

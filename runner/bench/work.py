@@ -82,7 +82,9 @@ class Work:
     @property
     def label(self) -> str:
         """Of whose lessons the rows in a database are."""
-        return label_of(self.corpus, self.run.choice.written, self.run.embedder)
+        return label_of(
+            self.corpus.sha256, self.corpus.granularity, self.run.choice.written, self.run.embedder
+        )
 
     def place(self, rehearsal: bool = False) -> Place:
         """Where and how the systems of the run work."""

@@ -61,6 +61,21 @@ def release_of(sql: Path, version: str) -> Release | None:
     return releases.get(version)
 
 
+def setting_defaults(sql: Path, version: str) -> dict[str, str]:
+    """Every setting of a release that has a default, as it lists it, without `pgmnemo.`; empty: not known.
+
+    They stand in defaults.toml, of each release the settings that are new or other than in the one before.
+    """
+    path = sql / "defaults.toml"
+    try:
+        listed = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, dict[str, str]])
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise DatabaseError(f"the list of defaults {path} cannot be read: {error}") from None
+    return listed.get(version, {})
+
+
 def release_fingerprint(sql: Path, version: str) -> str | None:
     """The fingerprint that release `version` must have; None if it is not released yet."""
     release = release_of(sql, version)

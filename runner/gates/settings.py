@@ -25,7 +25,7 @@ def settings(facts: Facts) -> Finding:
         resolve = "record every pgmnemo setting in guc_state"
         return Finding(Status.FAILED, expected, f"no value for {', '.join(missing)}", "guc_state", resolve)
     demanded = {**{name: value for name, value in defaults.items() if name != TENANT}, **wanted}
-    drifted = {name: value for name, value in demanded.items() if not _same(found.get(name, value), value)}
+    drifted = {name: value for name, value in demanded.items() if not equal(found.get(name, value), value)}
     if not drifted:
         return Finding(Status.PASSED, expected, "as expected, the others at their defaults", "guc_state")
     words = ", ".join(f"{name} = {found[name]} instead of {value}" for name, value in drifted.items())
@@ -36,7 +36,7 @@ def _bare(values: Mapping[str, str]) -> dict[str, str]:
     return {name.removeprefix("pgmnemo."): value for name, value in values.items()}
 
 
-def _same(one: str, other: str) -> bool:
+def equal(one: str, other: str) -> bool:
     """Equal as numbers (`0.10` and `0.1`) or else as text."""
     try:
         return float(one) == float(other)

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from runner.database.releases import SQL_FOLDER
-from runner.records import Corpus
+from runner.records import Corpus, Json
 from runner.runs.reading import Results
 from runner.suites import SUITES
 
@@ -23,6 +23,14 @@ class Evidence(Results):
     ) -> None:
         super().__init__(folder)
         self.corpus_path, self.history_path, self.sql = corpus, history, sql
+
+    @cached_property
+    def by_arm(self) -> dict[str, list[Json]]:
+        """The raw lines of each arm, in the order of the file."""
+        found: dict[str, list[Json]] = {}
+        for line in self.raw:
+            found.setdefault(line["arm"], []).append(line)
+        return found
 
     @cached_property
     def corpus(self) -> Corpus | None:

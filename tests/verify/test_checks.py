@@ -57,7 +57,7 @@ def put(document: Any, path: str, value: Any) -> None:
         ("run:protocol/version", "7.0.0", "protocol", "protocol 7.0.0 is not known here; known are: "),
         ("run:protocol/sha256", "0" * 64, "protocol", "cite two protocols"),
         ("run:started", "2020-01-01T00:00:00Z", "header", "by its version, day, embedder and options it is"),
-        ("run:resources/load_seconds", 99.0, "header", "the stages took 99"),
+        ("run:resources/load_seconds", 99.0, "header", "the stages took "),
         ("run:resources/wall_seconds", 99.0, "header", "the run took 99.00 s, but ended"),
         ("run:components", {"cosine": "active"}, "header", "the components of the score are cosine, bm25"),
         ("run:passages", {"count": 9, "distinct": 8}, "header", "version 0.2.1 is given no passages"),

@@ -6,14 +6,16 @@ from runner.registry import Registry
 from runner.verify.check import Check
 from runner.verify.checks.corpus import chance, corpus, gold, questions, ranked
 from runner.verify.checks.files import complete, manifest, page, report, schema
-from runner.verify.checks.pinned import views
+from runner.verify.checks.pinned import arms, identity, settings, views
 from runner.verify.checks.rankings import metrics, raw, timings
 from runner.verify.checks.record import gates, header, protocol, verdict
-from runner.verify.checks.repository import commit, history
+from runner.verify.checks.repository import code, commit, history
 from runner.verify.checks.reranks import reranks
+from runner.verify.checks.scores import agree, order, score
 
 _ORDER = (
-    complete, manifest, schema, history, commit, protocol, header, views, raw, metrics, report, page, gates,
+    complete, manifest, schema, history, commit, protocol, header, views, settings, identity, arms, code, raw,
+    score, order, agree, metrics, report, page, gates,
     verdict, timings, reranks, corpus, questions, gold, ranked, chance,
 )  # fmt: skip
 CHECKS: Registry[Check] = Registry("check", {look.__name__: Check(look.__name__, look) for look in _ORDER})

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
+from uuid import uuid5
 
+from runner.bench.material import NAMESPACE, label_of
+from runner.database.releases import setting_defaults
+from runner.gates.settings import equal
+from runner.naming import Name
 from runner.records import View
+from runner.runs.choice import NO_EMBEDDER
+from runner.runs.run import Arm
 from runner.suites import SUITES
-from runner.verify.check import Wrong
+from runner.systems import SYSTEMS, kind_of
+from runner.verify.check import NotAsked, Wrong
 from runner.verify.evidence import Evidence
+
+LEG_WORDS = {
+    "bm25": "the BM25 leg of the same extension alone",
+    "keyword": "the same extension in mode keyword",
+    "vector": "the same extension in mode vector",
+    "cosine": "exact cosine of the same vectors alone",
+    "random": "a random order, from the seed",
+}  # as every edition has them
 
 
 def views(evidence: Evidence) -> str:
@@ -62,3 +80,114 @@ def _word(one: Any) -> str:
         return str(one)
     left = [*one.without_types, *([f"*{one.without_key}*"] if one.without_key else [])]
     return f"{one.name} (without {', '.join(left)})" if left else one.name
+
+
+def settings(evidence: Evidence) -> str:
+    """The settings of pgmnemo are the release's defaults, but for what edition and choice say."""
+    run = evidence.run
+    if not run.choice.ours:
+        raise NotAsked("the system under test has no settings of pgmnemo")
+    defaults = setting_defaults(evidence.sql, run.choice.version)
+    if not defaults:
+        raise NotAsked(f"the defaults of pgmnemo {run.choice.version} are not known here")
+    _same("guc_defaults", run.guc_defaults, defaults)
+    demanded = {name: str(value) for name, value in evidence.edition.settings.items()}
+    tenant = {"tenant_id": str(uuid5(NAMESPACE, _label(evidence)))}
+    _same("guc_state", run.guc_state, {**defaults, **demanded, **run.choice.changed, **tenant})
+    return f"{len(run.guc_state)} settings are those of pgmnemo {run.choice.version}, edition and choice"
+
+
+def _same(what: str, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+    bare = {name.removeprefix("pgmnemo."): value for name, value in found.items()}
+    for name in dict.fromkeys([*wanted, *bare]):
+        one, other = bare.get(name), wanted.get(name)
+        if one is None or other is None or not equal(one, other):
+            raise Wrong(
+                f"{what}: {name} is {one or 'not there'}, by release, edition and choice {other or 'not'}"
+            )
+
+
+def _label(evidence: Evidence) -> str:
+    """Of whose lessons the rows were: the tenant's uuid is made of it."""
+    run = evidence.run
+    return label_of(run.corpus.sha256, run.choice.level, run.choice.written, run.embedder)
+
+
+def identity(evidence: Evidence) -> str:
+    """The embedder is the one that the run chose, as the edition sets it up."""
+    run = evidence.run
+    if run.embedder is None:
+        if run.choice.embedder != NO_EMBEDDER:
+            raise Wrong(f"the run chose the embedder {run.choice.embedder}, and run.json describes none")
+        return "no embedder: words alone"
+    if run.embedder.name != run.choice.embedder:
+        raise Wrong(
+            f"the run chose the embedder {run.choice.embedder}, and run.json describes {run.embedder.name}"
+        )
+    pins = evidence.edition.embedders.get(run.embedder.name)
+    if pins is None:
+        return f"{run.embedder.name} was chosen; no pin says what it is, so the run alone does"
+    own = (
+        run.embedder.name == evidence.edition.suites[run.choice.suite].embedder if _known(evidence) else False
+    )
+    for fact in ("model", "dimensions") if own else ("model", "revision", "dimensions"):
+        if getattr(run.embedder, fact) != getattr(pins, fact):
+            raise Wrong(
+                f"{run.embedder.name}: {fact} is {getattr(run.embedder, fact)}, pinned {getattr(pins, fact)}"
+            )
+    return f"{run.embedder.name} is {pins.model}, as protocol {run.protocol.version} pins it"
+
+
+def _known(evidence: Evidence) -> bool:
+    return evidence.run.choice.suite in evidence.edition.suites
+
+
+def arms(evidence: Evidence) -> str:
+    """The arms are those of edition, version and mode, with their words, then the systems beside."""
+    run = evidence.run
+    wanted = list(_controls(evidence))
+    found = [(arm.name, arm.role, arm.words) for arm in run.arms[1 : 1 + len(wanted)]]
+    if run.arms[0].role != "system" or run.arms[0].name != run.choice.system:
+        raise Wrong(f"the arm under test is {run.arms[0].name}, the run chose {run.choice.system}")
+    if run.choice.ours and (run.arms[0].words, run.arms[0].version) != (
+        f"pgmnemo.recall_lessons, mode {run.choice.mode}", run.choice.version,
+    ):  # fmt: skip
+        raise Wrong(f"{run.arms[0].name} is said to be {run.arms[0].words}, version {run.arms[0].version}")
+    if run.choice.ours and found != wanted:
+        one = next((pair for pair in zip_longest(found, wanted) if pair[0] != pair[1]), (None, None))
+        raise Wrong(f"beside the system under test stands {one[0]}, by edition, version and mode {one[1]}")
+    rest = run.arms[1 + len(wanted) :] if run.choice.ours else [a for a in run.arms[1:] if a.role == "system"]
+    _beside(evidence, tuple(rest))
+    return f"{len(run.arms)} arms, each as edition, version, mode and choice have it"
+
+
+def _controls(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
+    """(name, role, words) of the legs of pgmnemo, then of the controls."""
+    run, vectors = evidence.run, evidence.run.embedder is not None
+    for name in evidence.edition.arms:
+        passages = evidence.edition.engine(run.choice.version).passages
+        mode = name in ("keyword", "vector") and passages and name != run.choice.mode
+        if run.choice.ours and (name == "bm25" or (mode and (vectors or name == "keyword"))):
+            yield name, "leg", LEG_WORDS[name]
+    for name in evidence.edition.arms:
+        if name == "random" or (name == "cosine" and vectors):
+            yield name, "control", LEG_WORDS[name]
+
+
+def _beside(evidence: Evidence, rest: Sequence[Arm]) -> None:
+    """Only systems that were chosen, none left out, each under the title of its kind."""
+    run = evidence.run
+    named = list(dict.fromkeys(_bare(arm.name) for arm in rest))
+    if [name for name in named if name != run.system] != list(dict.fromkeys(map(_bare, run.choice.systems))):
+        chosen = ", ".join(run.choice.systems) or "none"
+        raise Wrong(f"beside stand {', '.join(named) or 'none'}; chosen were {chosen}")
+    for arm in rest:
+        kind = kind_of(arm.name) if Name.of(arm.name).system in SYSTEMS else None
+        if arm.role != "system" or (kind is not None and arm.title != kind.title):
+            raise Wrong(
+                f"{arm.name} is called {arm.title}, {arm.role}; it is {kind.title if kind else 'a system'}"
+            )
+
+
+def _bare(name: str) -> str:
+    return str(Name.of(name).bare)

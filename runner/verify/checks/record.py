@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from runner.gates import check_all, deviations, gates_of, judge
 from runner.records import GateResult, Verdict
 from runner.runs.folder import folder_name
+from runner.runs.privacy import public
 from runner.runs.run import Resources
 from runner.verify.check import Wrong
 from runner.verify.evidence import Evidence
@@ -74,7 +75,7 @@ def _times(resources: Resources, lasted: float) -> Iterator[str]:
 
 
 def gates(evidence: Evidence) -> str:
-    """Each gate looks at the facts that the artefacts hold; its status is compared, its wording is not."""
+    """Each gate looks at the facts that the artefacts hold; status and words are compared."""
     run = evidence.run
     known = {gate.name: gate for gate in gates_of(evidence.edition, run.choice.ours)}
     recorded = [gate.gate for gate in run.gates]
@@ -87,14 +88,26 @@ def gates(evidence: Evidence) -> str:
 
 
 def compare(gates: Iterable[GateResult], decided: Iterable[GateResult]) -> None:
-    """Wrong for the first gate whose status is not the recorded one."""
-    recorded = {gate.gate: gate.status for gate in gates}
+    """Wrong for the first gate that is not as recorded: its status, or its words, which deviations repeat."""
+    recorded = {gate.gate: gate for gate in gates}
     for result in decided:
-        if recorded.get(result.gate) != result.status:
+        found = recorded[result.gate]
+        if found.status != result.status:
             raise Wrong(
-                f"the gate {result.gate} is recorded as {recorded.get(result.gate)}; by the facts it is "
+                f"the gate {result.gate} is recorded as {found.status}; by the facts it is "
                 f"{result.status}: expected {result.expected}, found {result.found}"
             )
+        for words in ("expected", "found", "resolve", "where"):
+            one, other = (_public(getattr(gate, words)) for gate in (found, result))
+            if one != other:
+                raise Wrong(
+                    f"the gate {result.gate}: {words} is recorded as {one}; by the facts it is {other}"
+                )
+
+
+def _public(words: str) -> str:
+    """Without the folder in which a corpus lay, which no artefact names."""
+    return public(words).removeprefix("…/")
 
 
 def verdict(evidence: Evidence) -> str:

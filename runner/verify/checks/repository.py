@@ -6,6 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from runner.escaping import line
+from runner.places import ROOT
 from runner.runs.environment import git
 from runner.runs.folder import KEPT, is_local
 from runner.runs.history import HISTORY, Entry, entries, histories, of_run
@@ -22,6 +23,19 @@ WHOLE_LOG = (
     "-c", "log.showSignature=false",
     "log", "--full-history", "-m", "--raw", "--no-abbrev", "--no-renames", "--no-notes", "--format=%H",
 )  # fmt: skip
+
+
+DAY = 86_400  # seconds by which the clock of a run may be wrong
+LOST = {
+    "294f3c5b27bb9b81e946c11761c3340949bc69b1": ("1.4.0",),
+    "3007f74c5c09a00baebd7a5824e2a50808aef23f": ("1.4.0",),
+    "421f806f1df920a8d80491761431ac67c097c485": ("1.4.0",),
+    "56664bacceb96764e14fac166935f5eb4e2219da": ("1.4.0",),
+    "b4e8434386b7e2bff92d61286390b76ef50defbc": ("1.4.0",),
+    "d877b5bff8e783a31f555d3789be0bbdc824875f": ("1.4.0",),
+    "65a087e8064ca169df7d86fd4e7b2ad73f2026df": ("1.3.0",),
+    "bdc362a09cb4219bddc75a43500d3cb7ec608eca": ("1.3.0",),
+}  # commits that committed runs name and that no clone has, with the editions of these runs
 
 
 def history(evidence: Evidence) -> str:
@@ -153,3 +167,27 @@ def _asked(evidence: Evidence, *arguments: str) -> bytes:
             "`git config --global --add safe.directory <its folder>` and verify again"
         )
     return b"" if done.returncode else done.stdout
+
+
+def code(evidence: Evidence) -> str:
+    """The commit that ran is one of this repository, older than the run, and knew its edition.
+
+    Runs up to edition 1.4.0 may name one of LOST: their branches were rebased before they were merged.
+    """
+    run = evidence.run
+    commit = run.code.commit
+    if commit is None:
+        raise NotAsked("run.json names no commit: the gate tree says so")
+    if commit in LOST and run.protocol.version in LOST[commit]:
+        raise NotAsked(f"commit {commit[:12]} went with a branch that was rebased: what ran is stated")
+    if not (ROOT / ".git").exists():
+        raise NotAsked("these tools do not stand in a checkout: the commit of the code cannot be looked up")
+    shallow = git(ROOT, "rev-parse", "--is-shallow-repository").stdout.decode().strip()
+    done = git(ROOT, "show", "-s", "--format=%ct", f"{commit}^{{commit}}")
+    if done.returncode:
+        if shallow != "false":
+            raise NotAsked("these tools stand in a shallow clone: `git fetch --unshallow`, then verify again")
+        raise Wrong(f"the code is said to be commit {commit[:12]}, which this repository does not have")
+    if int(done.stdout) > run.started.timestamp() + DAY:
+        raise Wrong(f"commit {commit[:12]} is younger than the run that it is said to have made")
+    return f"commit {commit[:12]} stands in the history of this repository"
