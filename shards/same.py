@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from uuid import UUID, uuid5
@@ -23,7 +23,7 @@ from runner.database.bench_database import create
 from runner.database.extension import install
 from runner.database.releases import default_version
 from runner.database.sentences import connect
-from runner.database.server_checks import Session
+from runner.database.server_checks import Session, value
 from runner.embedders import EMBEDDERS, EmbedderOptions, default_cache_dir, embed_corpus
 from runner.ending import ended
 from runner.errors import GateError
@@ -53,6 +53,7 @@ class Compared:
     bytes; `differing` are the numbers of the questions whose answers differ.
     """
 
+    version: str
     questions: int
     shards: tuple[int, ...]
     size: int
@@ -62,6 +63,8 @@ class Compared:
 
 def same(site: Local, corpus: Corpus, vectors: Vectors, progress: Progress) -> Compared:
     """Load `corpus` into one node and through the router of `site`, and ask both every question."""
+    with open_operator(site.conninfo("shard1")) as shard:
+        version = str(value(shard, "SELECT pgmnemo.version()"))
     names = dict.fromkeys(segment.project for segment in corpus.segments)
     tenants = {name: uuid5(NAMESPACE, name) for name in names}
     shards = _granted(site, list(tenants.values()))
@@ -86,7 +89,19 @@ def same(site: Local, corpus: Corpus, vectors: Vectors, progress: Progress) -> C
             size += len(here)
             if here != there:
                 differing.append(number)
-    return Compared(len(corpus.questions), shards, size, digest.hexdigest(), tuple(differing))
+    return Compared(version, len(corpus.questions), shards, size, digest.hexdigest(), tuple(differing))
+
+
+def part_of(corpus: Corpus, most: int | None) -> Corpus:
+    """Its first `most` conversations or haystacks, whole; None: all."""
+    names = dict.fromkeys(segment.project for segment in corpus.segments)
+    kept = set(list(names)[:most])
+    return replace(
+        corpus,
+        segments=tuple(segment for segment in corpus.segments if segment.project in kept),
+        questions=tuple(question for question in corpus.questions if question.project in kept),
+        edges=tuple(edge for edge in corpus.edges if edge.project in kept),
+    )
 
 
 def _granted(site: Local, tenants: Sequence[UUID]) -> tuple[int, ...]:
@@ -138,11 +153,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
 
     @app.default
-    def compare(suite: str, *, embedder: str = "minilm", shards: int = 3) -> None:
-        """Compare one node with a router, on a cluster of its own."""
+    def compare(suite: str, *, embedder: str = "minilm", shards: int = 3, most: int | None = None) -> None:
+        """Compare one node with a router, on a cluster of its own.
+
+        Parameters
+        ----------
+        most
+            conversations or haystacks of the corpus, the first ones; else all
+        """
         progress = Progress()
         parts = SUITES[suite]
-        corpus = parts.load(parts.locate(None, os.environ))
+        corpus = part_of(parts.load(parts.locate(None, os.environ)), most)
         model = EMBEDDERS[embedder](EmbedderOptions())
         vectors = embed_corpus(corpus, model, default_cache_dir(), progress, passages=True)
         with temporary() as folder:
@@ -152,7 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 local.down(folder)
         spread = ", ".join(map(str, found.shards))
         print(
-            f"{suite}, {embedder}, pgmnemo {default_version()}: {found.questions:,} questions, "
+            f"{suite}, {embedder}, pgmnemo {found.version}: {found.questions:,} questions, "
             f"tenants on the shards: {spread}; {found.size:,} bytes (sha256 {found.digest[:12]}), "
             f"{len(found.differing)} answers differ"
         )

@@ -1,0 +1,128 @@
+"""What docker-compose.scale.yml would start, without its engine: the router's script, shards with passwords.
+
+Every login has the router's secret for its password on the shards, and its own on the router.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from runner.database.folders import stop_server
+from runner.database.server_process import give_to_server, identity
+from runner.places import ROOT
+from shards import cli, local
+from shards.debian import router_home
+from shards.local import Local
+from tests.shards.conftest import short_folder
+
+Store = Callable[..., str]
+SECRET, OUTER = "inner-secret", "outer-secret"
+
+
+@pytest.fixture
+def cluster(plproxy: None) -> Iterator[Local]:
+    """Two servers; the databases `other` on them are to be the shards of a router elsewhere."""
+    folder = short_folder()
+    folder.parent.chmod(0o755)
+    try:
+        made = local.up(folder, 2, volatile=True)
+        for name in ("shard1", "shard2"):
+            with psycopg.connect(**made.conninfo(name, "postgres"), autocommit=True) as server:
+                server.execute(f"CREATE ROLE pgmnemo SUPERUSER LOGIN PASSWORD '{SECRET}'")
+                server.execute("CREATE DATABASE other TEMPLATE template0")
+                rules = folder / name / "data" / "pg_hba.conf"
+                rules.write_text("local other all scram-sha-256\n" + rules.read_text())
+                server.execute("SELECT pg_reload_conf()")
+        yield made
+    finally:
+        local.down(folder)
+        folder.parent.rmdir()
+
+
+@pytest.fixture
+def router(cluster: Local) -> Iterator[str]:
+    """The router that the image would start; how the operator reaches it."""
+    home = cluster.folder / "elsewhere"
+    home.mkdir(mode=0o700)
+    if os.geteuid() == 0:
+        give_to_server(home)
+    script = (ROOT / "shards" / "router-start.sh").read_text()
+    for given, here in {
+        "/tmp/operator.pass": f"{home}/operator.pass",
+        "/var/lib/postgresql": str(home),
+        "/var/run/postgresql": str(home),
+        "listen_addresses=''": f"listen_addresses='' -k {home}",
+        "listen_addresses='*'": f"listen_addresses='' -k {home}",
+    }.items():
+        assert given in script
+        script = script.replace(given, here)
+    told = identity()
+    path = f"{router_home() / 'bin'}:{os.environ['PATH']}"
+    told["env"] |= {"PATH": path, "PGMNEMO_PASSWORD": OUTER, "PGMNEMO_SHARD_SECRET": SECRET}
+    with (cluster.folder / "elsewhere.log").open("wb") as log:
+        process = subprocess.Popen(
+            ["sh", "-c", script], stdout=log, stderr=log, start_new_session=True, **told
+        )
+    address = f"host={home} port=5432 dbname=pgmnemo user=pgmnemo password={OUTER}"
+    try:
+        for _ in range(600):
+            try:
+                psycopg.connect(address).close()
+                break
+            except psycopg.OperationalError:
+                assert process.poll() is None, (cluster.folder / "elsewhere.log").read_text()
+                time.sleep(0.1)
+        yield address
+    finally:
+        stop_server(home / "router")
+        process.wait()
+
+
+def test_a_router_elsewhere_with_shards_that_ask_for_passwords(
+    cluster: Local, router: str, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*arguments: str) -> str:
+        assert cli.main([*arguments, "--router", router]) == 0, capsys.readouterr().err
+        return capsys.readouterr().out
+
+    places = {
+        name: f"host={cluster.sockets} port={cluster.ports[name]} dbname=other"
+        for name in ("shard1", "shard2")
+    }
+    for name, place in places.items():
+        run(
+            "add",
+            name,
+            "--address",
+            place,
+            "--operator",
+            f"{place} user=pgmnemo password={SECRET}",
+            "--secret",
+            SECRET,
+        )
+    tenant = uuid4()
+    run("login", "alice")
+    assert "lies on shard1" in run("grant", str(tenant), "alice")
+    with psycopg.connect(router, autocommit=True) as operator:
+        operator.execute("ALTER ROLE alice PASSWORD 'hers'")
+    hers = router.replace("user=pgmnemo", "user=alice").replace(OUTER, "hers")
+    with psycopg.connect(hers, autocommit=True) as alice:
+        alice.execute("SET pgmnemo.gate_strict = off")
+        assert store(alice, tenant, "first") == "inserted"
+        run("move", str(tenant), "shard2")
+        assert store(alice, tenant, "second") == "inserted"
+        held = alice.execute(
+            "SELECT external_id FROM pgmnemo.list_lessons(%s) ORDER BY id", (tenant,)
+        ).fetchall()
+    assert held == [("first",), ("second",)]
+    assert "shard2" in run("status")
+    for place in places.values():
+        with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+            psycopg.connect(f"{place} user=alice password=hers")
