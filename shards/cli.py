@@ -25,6 +25,7 @@ from runner.errors import DatabaseError, UsageError
 from runner.terminal import console, grid
 from shards import installing, local, moving
 from shards.directory import shards
+from shards.state import state
 from shards.temporary import temporary
 from shards.torture import report
 from shards.torture import torture as tormented
@@ -93,12 +94,8 @@ def status(*, folder: Folder = None, router: Router = None) -> None:
         table = grid("shards")
         for column in ("shard", "pgmnemo", "placed", "held", "MB", "capacity MB", "takes new tenants"):
             table.add_column(column, justify="left" if column in ("shard", "pgmnemo") else "right")
-        rows = session.execute("SELECT * FROM pgmnemo.list_shards()").fetchall()
-        for name, _, version, placed, held, size, capacity, is_open in rows:
-            most = "-" if capacity is None else f"{capacity / 1e6:,.0f}"
-            table.add_row(
-                name, version, str(placed), str(held), f"{size / 1e6:,.1f}", most, "yes" if is_open else "no"
-            )
+        for row in state(session):
+            table.add_row(*row)
         console(100).print(table)
         for left in session.execute("SELECT tenant_id, source, target, state FROM directory.move").fetchall():
             print("move of {} from {} to {}: {}".format(*left))

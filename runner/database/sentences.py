@@ -83,4 +83,5 @@ def database_errors(where: str) -> Iterator[None]:
 
 def _primary(error: psycopg.Error) -> str:
     """The error's first line, without the statement it stands in."""
-    return error.diag.message_primary or (str(error).strip().splitlines() or [type(error).__name__])[0]
+    told = (error.diag.message_primary or str(error)).strip()
+    return (told.splitlines() or [type(error).__name__])[0]

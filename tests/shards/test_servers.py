@@ -15,6 +15,7 @@ from psycopg import errors
 from runner.errors import DatabaseError, RunnerError, UsageError
 from shards import cli, local, moving
 from shards.debian import router_home
+from shards.state import state
 from tests.shards.conftest import Site, short_folder
 
 Store = Callable[..., str]
@@ -110,6 +111,7 @@ def test_a_shard_that_is_down_is_named_and_the_others_serve(pair: Site, store: S
         with pytest.raises(psycopg.Error, match="connection to server"):
             store(pair.connect("alice"), there, "lost")
         assert store(client, here, "more") == "inserted"
+        assert ("shard1", "down") in [row[:2] for row in state(pair.router)]
         with pytest.raises(DatabaseError, match="shard shard1 is down"):
             moving.move(pair.router, here, "shard1")
         pair.run("router", "UPDATE directory.tenant SET moved_at = NULL")

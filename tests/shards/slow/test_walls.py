@@ -40,6 +40,7 @@ OF_THE_ROUTER = {
     "lesson": "tenant", "passage": "shard", "posting": "move", "lesson_edge": "moved", "tenant": "replica",
     "tenant_grant": "beat", "caller_key": "version",
 }  # fmt: skip
+WRITES = re.compile(r"pgmnemo\.(store|repair|forget_all)\(")
 TABLE = re.compile(r"\bpgmnemo\.([a-z_]+)\b(?!\()")
 HELPERS = (
     "_place('{t}')", "_place('{t}', '1 hour')", "_beat('host=/ dbname=x')", "_room('host=/ dbname=x')",
@@ -96,7 +97,8 @@ def routed(plproxy: None) -> Iterator[Routed]:
         with ExitStack() as stack:
             site = Routed(Server({}, 15), OURS, "pgmnemo", stack, cluster)
             site.everywhere(*(f"CREATE ROLE {role} LOGIN" for role in ROLES))
-            site.everywhere("GRANT crew TO heir", "GRANT crew TO bare", "ALTER ROLE bare NOINHERIT")
+            # PostgreSQL 15 has no membership without SET ROLE, so bare is a member on the shards alone.
+            site.everywhere("GRANT crew TO heir")
             with psycopg.connect(**cluster.conninfo("shard2"), autocommit=True) as shard:
                 shard.execute("GRANT crew TO bare WITH INHERIT FALSE, SET FALSE")
             root = site.connect()
@@ -189,7 +191,7 @@ def test_the_battery_finds_nothing_through_the_router(
         print(
             f"\nthrough the router: {battery.tried.total()} attempts ({counts}); leaks: {len(battery.leaks)}"
         )
-    assert not battery.leaks
+    assert battery.leaks == []
     assert battery.tried.total() > 5000
     assert battery.passed["setting, own tenant"] > 100
     assert set(battery.refused["verb by argument"]) <= {"42501"}

@@ -1,0 +1,34 @@
+"""How the shards are, one by one: those that are down stand in the table too."""
+
+from __future__ import annotations
+
+from psycopg.conninfo import conninfo_to_dict
+
+from runner.database.server_checks import Session
+from runner.errors import DatabaseError
+from shards.installing import open_operator
+
+PLACES = """
+SELECT s.name, s.operator, (SELECT count(*) FROM directory.tenant t WHERE t.shard = s.name),
+       s.capacity, s.open
+  FROM directory.shard s ORDER BY s.number
+"""
+Row = tuple[str, str, str, str, str, str, str]
+
+
+def state(router: Session) -> list[Row]:
+    """A row a shard: name, version, tenants placed and held, MB, most MB, whether it takes new tenants."""
+    rows = []
+    for name, operator, placed, capacity, new in router.execute(PLACES).fetchall():
+        most = "-" if capacity is None else f"{capacity / 1e6:,.0f}"
+        rows.append((name, *_asked(operator, placed), most, "yes" if new else "no"))
+    return rows
+
+
+def _asked(operator: str, placed: int) -> tuple[str, str, str, str]:
+    try:
+        with open_operator(conninfo_to_dict(operator)) as shard:
+            row = shard.execute("SELECT version, tenants, bytes FROM pgmnemo_shard.facts()").fetchall()[0]
+    except DatabaseError:
+        return "down", str(placed), "-", "-"
+    return str(row[0]), str(placed), str(row[1]), f"{row[2] / 1e6:,.1f}"
