@@ -7,7 +7,8 @@ Both versions hold the corpus of `python -m runner perf`, each on a server of it
 other one answers. Every question is asked of one and then at once of the other, in turns who is first, so
 that what else the machine does meets both alike. Prints for each cell the two medians of the whole call
 (k = 10, one client, an ordinary role, policies active, `gate_strict` off), and the quotient of the medians,
-second by first, with an interval of 95 % (percentiles of 2,000 bootstrap samples of questions).
+second by first, with an interval of 95 % (percentiles of 2,000 bootstrap samples of questions); then the same
+of the processor time that the server's process took for it, which does not grow where others wait as well.
 
 The cells: everything, one in `--tenants` of it, a tenant of 1,000, and everything while a writer stores 50
 lessons a second into each.
@@ -36,6 +37,7 @@ from runner.perf.workload import Loaded, Tenant, Workload, name_of
 from runner.perf.writing import writing
 from runner.progress import Progress
 from runner.systems import Place
+from runner.systems.pgmnemo.client import PgmnemoClient
 from runner.systems.system import Asking, Query, System
 
 K, WARM_UP, QUESTIONS, SEED = 10, 50, 400, 42
@@ -46,19 +48,26 @@ CELLS = {
     "a tenant of 1,000": (Tenant.FIXED, False),
     "whole, under writes": (Tenant.WHOLE, True),
 }
-Seconds = NDArray[np.float64]  # a row a question, a column a version
+Seconds = NDArray[np.float64]  # (questions, versions, 2): what a client waits, and what the server computes
 
 
-def asked(client: Asking, query: Query) -> float:
-    """Seconds of one call."""
-    began = time.perf_counter()
+def computed(client: Asking) -> float:
+    """Seconds that the server's process of a client has computed so far, as Linux counts them."""
+    assert isinstance(client, PgmnemoClient), "only versions of our own are compared"
+    told = Path(f"/proc/{client.connection.info.backend_pid}/schedstat").read_text(encoding="ascii")
+    return int(told.split()[0]) / 1e9
+
+
+def asked(client: Asking, query: Query) -> tuple[float, float]:
+    """Seconds of one call: waited for, and computed by the server."""
+    before, began = computed(client), time.perf_counter()
     client.ask(query, K)
-    return time.perf_counter() - began
+    return time.perf_counter() - began, computed(client) - before
 
 
 def read(systems: Sequence[System], questions: Sequence[Query], seconds: float) -> Seconds:
     """Ask both in turns, until `seconds` have gone and every question has been asked once at least."""
-    taken: list[list[float]] = []
+    taken: list[list[tuple[float, float]]] = []
     with ExitStack() as stack:
         clients = [stack.enter_context(client_of(system)) for system in systems]
         for question in questions[:WARM_UP]:
@@ -69,7 +78,7 @@ def read(systems: Sequence[System], questions: Sequence[Query], seconds: float) 
             if turn >= len(questions) and time.perf_counter() > until:
                 return np.asarray(taken)
             question = questions[turn % len(questions)]
-            row = [0.0] * len(clients)
+            row = [(0.0, 0.0)] * len(clients)
             for place in (turn % 2, 1 - turn % 2):
                 row[place] = asked(clients[place], question)
             taken.append(row)
@@ -77,7 +86,7 @@ def read(systems: Sequence[System], questions: Sequence[Query], seconds: float) 
 
 
 def quotient(taken: Seconds) -> tuple[float, float, float]:
-    """The quotient of the medians, and the interval of its bootstrap by questions asked."""
+    """The quotient of the medians of (questions, versions), and its interval by bootstrap of questions."""
     chance = np.random.default_rng(SEED)
     picks = chance.integers(0, len(taken), (SAMPLES, len(taken)))
     medians = np.median(taken[picks], axis=1)
@@ -111,17 +120,18 @@ def compare(versions: Sequence[str], given: argparse.Namespace, folder: Path) ->
             for version in versions
         ]
         for version, system in zip(versions, systems, strict=True):
-            seconds = sum(system.load(Loaded(workload, given.passages), progress).values())
-            print(f"pgmnemo {version}: {workload.count:,} lessons loaded in {seconds:,.0f} s", flush=True)
-        print(f"{'':20} {versions[0]:>9} ms {versions[1]:>9} ms   quotient of medians        n")
+            loaded = sum(system.load(Loaded(workload, given.passages), progress).values())
+            print(f"pgmnemo {version}: {workload.count:,} lessons loaded in {loaded:,.0f} s", flush=True)
+        print(f"{'':31} {versions[0]:>9} ms {versions[1]:>9} ms   quotient of medians        n")
         for cell, (tenant, writes) in CELLS.items():
             questions = [replace(query, project=name_of(tenant)) for query in workload.questions]
             with written(systems, workload, writes):
                 taken = read(systems, questions, given.seconds)
-            first, second = np.median(taken, axis=0) * 1000
-            ratio, low, high = quotient(taken)
-            figures = f"{first:12.2f} {second:12.2f}   {ratio:.3f} [{low:.3f}, {high:.3f}] {len(taken):8,}"
-            print(f"{cell:20} {figures}", flush=True)
+            for kind, seconds in (("waited", taken[:, :, 0]), ("computed", taken[:, :, 1])):
+                first, second = np.median(seconds, axis=0) * 1000
+                ratio, low, high = quotient(seconds)
+                figures = f"{first:12.2f} {second:12.2f}   {ratio:.3f} [{low:.3f}, {high:.3f}]"
+                print(f"{cell + ', ' + kind:31} {figures} {len(taken):8,}", flush=True)
 
 
 def parse() -> argparse.Namespace:
