@@ -154,7 +154,7 @@ def remarked(
     asked = Counter(row.arm for row in whole)
     short = Counter(row.arm for row in whole if len(row.ranking) < min(depth, row.size))
     return tuple(
-        replace(arm, remarks=(_short(short[arm.name], asked[arm.name]),))
+        replace(arm, remarks=(*arm.remarks, _short(short[arm.name], asked[arm.name])))
         if arm.role == "system" and short[arm.name] else arm
         for arm in arms
     )  # fmt: skip

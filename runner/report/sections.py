@@ -20,6 +20,7 @@ from runner.report.formats import (
     seconds,
     shorten,
 )
+from runner.runs.reranks import RerankCount
 from runner.runs.run import Arm, Run
 
 Facts = Mapping[str, Any]
@@ -104,6 +105,24 @@ def failure(arm: Arm) -> str:
 
 def _sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:].rstrip('.')}."
+
+
+def reranks(figures: Figures, run: Run) -> str:
+    """Every reranked arm beside its base: headline metrics of both, cost and changes, over all and types."""
+    names = run.headline
+    heads = ("arm", "scope", "type", *names, "calls", "failed", "changed", "ms more", "n")
+    rows = [
+        (row.arm, row.scope, row.type, *(_both(figures, row, name) for name in names), count(row.calls),
+         count(row.failures), f"{count(row.changed)}, {count(row.changed_first)}",
+         MISSING if row.added_p50_ms is None else f"{row.added_p50_ms:.1f}", count(row.n))
+        for row in run.reranks
+    ]  # fmt: skip
+    return table(heads, rows, "lll" + "r" * (len(names) + 5))
+
+
+def _both(figures: Figures, row: RerankCount, metric: str) -> str:
+    """`73.2 → 77.7`: the base's figure, then the reranked one's, of all questions or one type."""
+    return " → ".join(figures.value(arm, row.scope, metric, ALL, row.type) for arm in (row.base, row.arm))
 
 
 def readings(metrics: Facts, run: Run) -> str:

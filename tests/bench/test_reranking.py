@@ -1,0 +1,116 @@
+"""A run with a reranker: base and reranked are two arms, and what a rerank cost is counted and verified."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import runner
+from runner.bench.conclusion import Outcome
+from runner.errors import ModelError, UsageError
+from runner.models import http
+from runner.rerankers import RerankOptions
+from runner.runs.reading import read_results
+from tests.service import Server, reranked, serving
+
+pytest.importorskip("bm25s")
+Make = Callable[..., Outcome]
+
+
+@pytest.fixture
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+    """A run of the sample by an in-process system, behind a service."""
+    monkeypatch.setenv("PYTHONHASHSEED", "42")
+    monkeypatch.setattr(http, "LONGEST_PAUSE", 0.0)
+
+    def run(server: Server, resume: Path | None = None, **told: Any) -> Outcome:
+        options = RerankOptions(
+            rerank_url=server.url, rerank_model="m", rerank_cache=tmp_path / "cache", **told
+        )
+        request = runner.Request(
+            "sample", system="bm25s", embedder="none", rerank="endpoint", rerank_options=options,
+            output=tmp_path / "out", resume=resume,
+        )  # fmt: skip
+        return runner.run(request)
+
+    return run
+
+
+def test_base_and_reranked_are_two_arms_and_the_sums_are_verified(make: Make) -> None:
+    with serving(reranked) as server:
+        first = make(server, rerank_depth=20)
+        asked = len(server.requests)
+        second = make(server, rerank_depth=20)
+    arms = {arm.name: arm for arm in first.run.arms}
+    assert first.run.system == "bm25s"
+    assert list(arms)[-1] == "bm25s+rerank"
+    assert arms["bm25s+rerank"].remarks[0] == (
+        "recall at k = 20, recall at k = 50 cannot move: 20 candidates are reordered, and k is no smaller"
+    )
+    whole = {row.scope: row for row in first.run.reranks if row.type == "all"}
+    assert {(row.n, row.failures) for row in whole.values()} == {(36, 0)}
+    assert all(row.calls and row.changed and row.added_p50_ms is not None for row in whole.values())
+    by_type = [row for row in first.run.reranks if row.type != "all" and row.scope == "pool"]
+    assert sum(row.changed for row in by_type) == whole["pool"].changed
+    cached = [row for row in second.run.reranks if row.type == "all"]
+    assert all(row.calls == 0 and row.cached == row.pairs + row.cached for row in cached)
+    assert len(server.requests) > asked  # what is timed is asked anew
+    assert first.run.deviations[1].endswith("behind the reranker endpoint, too (--rerank)")
+    names = ("raw_retrievals.jsonl",)
+    assert [(first.folder / name).read_bytes() for name in names] == [
+        (second.folder / name).read_bytes() for name in names
+    ]
+    checks = {answer.check: answer for answer in runner.verify(first.folder).answers}
+    assert checks["reranks"].found == "holds", checks["reranks"]
+    assert checks["schema"].found == "holds", checks["schema"]
+    assert checks["report"].found == "holds", checks["report"]
+    assert "## Reranked" in (first.folder / "report.md").read_text()
+    (first.folder / "reranks.jsonl").write_text("")
+    assert not runner.verify(first.folder).intact
+
+
+def test_a_failed_rerank_keeps_the_order_and_is_counted(make: Make) -> None:
+    def some(path: str, body: Any) -> Any:
+        return {"oops": 1} if "compost" in body["query"].lower() else reranked(path, body)
+
+    with serving(some) as server:
+        done = make(server)
+    failed = [one for one in read_results(done.folder).reranks if one.failed]
+    assert failed
+    assert sum(row.failures for row in done.run.reranks if row.type == "all") == len(failed)
+    rows = {(row.question, row.arm, row.scope): row for row in read_results(done.folder).rows}
+    for one in failed:
+        base, other = (rows[one.question, arm, one.scope] for arm in ("bm25s", "bm25s+rerank"))
+        assert base.ranking == other.ranking
+
+
+def test_beyond_the_limit_the_run_fails_in_one_sentence_and_goes_on_later(make: Make) -> None:
+    with serving(reranked) as server:
+        server.answer = lambda path, body: {"oops": 1} if len(body["documents"]) > 2 else reranked(path, body)
+        with pytest.raises(ModelError, match="failed on 3 questions, and --rerank-failures allows 2") as end:
+            make(server, rerank_failures=2)
+        assert "\n" not in str(end.value)
+        server.answer = reranked
+        partial = Path(end.value.__notes__[0].split()[1])
+        done = make(server, partial, rerank_failures=2)
+    lines = [json.loads(line) for line in (done.folder / "reranks.jsonl").read_text().splitlines()]
+    assert sum(bool(line["failed"]) for line in lines) <= 2
+    assert {row.n for row in done.run.reranks if row.type == "all"} == {36}
+
+
+def test_a_service_that_is_not_there_is_told_before_anything_is_asked(make: Make, tmp_path: Path) -> None:
+    with (
+        serving(lambda *_: {"error": "no"}) as server,
+        pytest.raises(ModelError, match="one relevance_score"),
+    ):
+        make(server)
+    assert not list((tmp_path / "out").glob("*/run.json"))
+
+
+def test_an_unknown_reranker_lists_those_there_are() -> None:
+    with pytest.raises(UsageError, match="no reranker named 'x'; choose one of: linear, cross-encoder"):
+        runner.Request("sample", rerank="x")
