@@ -1,6 +1,7 @@
-"""Several runs with systems beside one another, as one table and one plot: a column and a panel for each run.
+"""Several runs with systems beside one another, as one table and one plot: a column and a panel a corpus.
 
-`python tools/side_by_side.py PLOT.svg DIR…` prints the Markdown table and writes the plot.
+`python tools/side_by_side.py PLOT.svg DIR…` prints the Markdown table and writes the plot. Of runs on one
+corpus at one granularity, over the same questions, the first that measured a system gives its figures.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ import sys
 from html import escape
 from pathlib import Path
 
+from runner.errors import UsageError
 from runner.markdown import table
 from runner.report.figures import Figures
 from runner.report.formats import MISSING
 from runner.runs.reading import Results, read_results
+from runner.runs.run import Arm
 
 PASSAGES = "+passages"
 RECALL, RANK = "recall_any@5", "MRR@50"
@@ -31,13 +34,15 @@ text { font: 12px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f
 
 
 class Column:
-    """One run: its corpus in words, and the figures of its systems in the headline's scope and view."""
+    """One corpus: each system's figures in the headline's scope and view, from the first run that has it."""
 
     def __init__(self, results: Results) -> None:
         self.run = results.run
-        self.figures = Figures(results.metrics, self.run.headline_view)
         self.scope = self.run.scopes[0].name
-        self.arms = {arm.name: arm for arm in self.run.systems}
+        self.arms: dict[str, Arm] = {}
+        self._figures: dict[str, Figures] = {}
+        self._latency: dict[str, float] = {}
+        self.add(results)
 
     @property
     def title(self) -> str:
@@ -45,20 +50,36 @@ class Column:
 
     @property
     def n(self) -> int:
-        return self.figures.n(self.run.system, self.scope)
+        return self.of(self.run.system).n(self.run.system, self.scope)
+
+    def add(self, results: Results) -> None:
+        """Take the systems of one more run that no run before it measured."""
+        run = results.run
+        figures = Figures(results.metrics, run.headline_view)
+        if (run.corpus.sha256, run.choice.level) != (self.run.corpus.sha256, self.run.choice.level):
+            raise UsageError(f"{results.folder} is a run on another corpus than {self.run.name}")
+        for arm in run.systems:
+            if arm.name not in self.arms or self.arms[arm.name].failed:
+                self.arms[arm.name], self._figures[arm.name] = arm, figures
+                self._latency |= {one.arm: one.p50_ms for one in run.latency
+                                  if (one.arm, one.scope) == (arm.name, self.scope)}  # fmt: skip
+
+    def of(self, name: str) -> Figures:
+        """The figures of the run that measured a system; those of the first run for one that none did."""
+        return self._figures.get(name, self._figures[self.run.system])
 
     def cell(self, name: str) -> str:
         """Recall with its interval, then MRR; what happened instead, where there is none."""
         arm = self.arms.get(name)
         if arm is None or arm.failed:
             return "failed" if arm else MISSING
-        recall = self.figures.with_interval(name, self.scope, RECALL)
-        return f"{recall} · {self.figures.value(name, self.scope, RANK)}"
+        recall = self.of(name).with_interval(name, self.scope, RECALL)
+        return f"{recall} · {self.of(name).value(name, self.scope, RANK)}"
 
     def p50(self, name: str) -> str:
         """Milliseconds of the median recall."""
-        found = (one for one in self.run.latency if (one.arm, one.scope) == (name, self.scope))
-        return next((f"{one.p50_ms:.1f}" for one in found), MISSING)
+        found = self._latency.get(name)
+        return MISSING if found is None else f"{found:.1f}"
 
 
 def side_by_side(columns: list[Column]) -> str:
@@ -105,7 +126,7 @@ def _panel(column: Column, names: list[str], left: int) -> list[str]:
 
 
 def _mark(column: Column, name: str, left: int, y: int, kind: str) -> str:
-    row = column.figures.row(name, column.scope, RANK)
+    row = column.of(name).row(name, column.scope, RANK)
     if row is None:
         return ""
     low, at, high = (left + PANEL * row[key] for key in ("ci95_low", "value", "ci95_high"))
@@ -127,7 +148,7 @@ def _names(columns: list[Column]) -> list[str]:
 
     def rank(name: str) -> tuple[float, str]:
         own = name.removesuffix(PASSAGES)
-        row = first.figures.row(own, first.scope, RANK)
+        row = first.of(own).row(own, first.scope, RANK)
         return -row["value"] if row else 0.0, name
 
     return sorted(names, key=rank)
@@ -136,8 +157,18 @@ def _names(columns: list[Column]) -> list[str]:
 def main(arguments: list[str]) -> int:
     """Print the table of the runs in the folders, write the plot; 0."""
     place, *folders = arguments
-    columns = [Column(read_results(Path(folder))) for folder in folders]
-    Path(place).write_text(plot(columns), encoding="utf-8")
+    columns: dict[str, Column] = {}
+    for results in (read_results(Path(folder)) for folder in folders):
+        one = Column(results)
+        if one.title in columns:
+            columns[one.title].add(results)
+        else:
+            columns[one.title] = one
+    return _show(Path(place), list(columns.values()))
+
+
+def _show(place: Path, columns: list[Column]) -> int:
+    place.write_text(plot(columns), encoding="utf-8")
     print(side_by_side(columns))
     return 0
 
