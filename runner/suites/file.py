@@ -63,6 +63,7 @@ def read(source: Source, level: str, write: Write) -> Corpus:
         clustered=len({question.project for question in questions if question.scored}) > 1,
         shape=counted(segments, questions, kinds, turns=turns),
         title=f"own data: {own.name}",
+        files=source.files,
     )
 
 

@@ -17,6 +17,7 @@ import fastjsonschema
 
 from runner.errors import CorpusError
 from runner.records import Json
+from runner.suites.beir_folder import documents, is_beir, questions
 from runner.suites.reading import Source
 from runner.suites.schema import each, take
 
@@ -46,8 +47,14 @@ class Own:
 
 def read_own(source: Source) -> Own:
     """Every session and question, each of its schema; CorpusError says which is not, and why."""
+    if is_beir(source):
+        return _checked(_of_beir(source), source.path.name)
     text, file = _text(source), source.path.name
     found = _lines(text, file) if _is_lines(text) else _whole(_parsed(text, file, 1), file)
+    return _checked(found, file)
+
+
+def _checked(found: Own, file: str) -> Own:
     for kind, entries in (("session", found.sessions), ("question", found.questions)):
         if not entries:
             raise CorpusError(f"{file} holds no {found.kind if kind == 'session' else kind}; {SHAPE}")
@@ -156,6 +163,17 @@ def _of_memini(document: Json, file: str) -> Own:
         record = {"text": query, "evidence": gold, **more}
         questions.append(Entry(record, where, {"text": "query", "evidence": "gold"}))
     return Own(_name(document, file), sessions, questions, "item")
+
+
+def _of_beir(source: Source) -> Own:
+    """Each document as a session of one turn; see beir_folder.py."""
+    in_turns, in_questions = {"turns[0].text": "text", "id": "_id"}, {"id": "_id"}
+    return Own(
+        _stem(source.path.name),
+        [Entry(record, where, in_turns) for record, where in documents(source)],
+        [Entry(record, where, in_questions) for record, where in questions(source)],
+        "document",
+    )
 
 
 def _check_apart(record: Json, theirs: str, ours: str, where: str) -> None:

@@ -11,6 +11,7 @@ from runner.editions import Edition, current
 from runner.errors import CorpusError, UsageError
 from runner.records import Corpus, SearchScope, View
 from runner.runs.choice import FULL, Choice
+from runner.suites.beir_folder import is_beir
 from runner.suites.construction import Construction
 from runner.suites.locate import locate, locate_folder
 from runner.suites.reading import Source
@@ -137,8 +138,9 @@ def _given(suite: str, data: Path | None) -> Path:
     path = data.expanduser()
     if path == Path():
         raise CorpusError("--data is empty, or '.', and a folder is no file; name a JSON or JSONL file")
-    if not isfile(path):
+    if not isfile(path) and not is_beir(Source(path)):
         raise CorpusError(
-            f"--data names {path}, which is no file or may not be read; name a JSON or JSONL file"
+            f"--data names {path}, which is no file and no folder of BEIR or may not be read; name a JSON or "
+            "JSONL file"
         )
     return path

@@ -370,7 +370,7 @@ def test_the_file_must_be_named_and_be_one(tmp_path: Path) -> None:
         FILE.locate(Path(""), {})
     for place in (tmp_path, tmp_path / "nothing.json"):
         with pytest.raises(
-            CorpusError, match=r"which is no file or may not be read; name a JSON or JSONL file"
+            CorpusError, match=r"which is no file and no folder of BEIR or may not be read; name a"
         ):
             FILE.locate(place, {})
 
