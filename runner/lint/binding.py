@@ -29,6 +29,11 @@ NUMBER_FIRST = re.compile(
     r"(?:(?:the|its|our|a|an|version|release)\s+)*"
 )
 TAKEN = re.compile(r"(?:'s)?\s*[:=]\s*[+−-]?[\d.]")  # noqa: RUF001
+ANEW = re.compile(  # another clause begins, which may have another subject
+    r"[,;:]\s(?:so|and|but|while|whereas|where|now|then|which)?\s?(?:the|we|our|it|its|this|recall\S*|"
+    r"MRR\S*|nDCG\S*)\s",
+    re.IGNORECASE,
+)
 BREAK = re.compile(r"[,;:]\s|\s(?:and|but|while|whereas|where)\s")
 
 
@@ -83,6 +88,9 @@ def _before(
     last = before[-1]
     if stands_with(text, words[last], number):
         return (last,)
+    between = [other for other in numbers if words[last].end <= other.start < number.start]
+    if between and ANEW.search(text[between[-1].end : number.start]):
+        return (last, DEFAULT)
     taken = max((other.end for other in numbers if other.end <= words[last].start), default=0)
     return tuple(place for place in reversed(before) if words[place].start >= taken)
 

@@ -25,7 +25,7 @@ UP = re.compile(
 DOWN = re.compile(
     r"\b(?:los(?:es|ing|e|t|s)|behind|below|under|trail\w*|lags?|lagging|lagged|worse|less|lower\w*|"
     r"fewer|fall\w*|fell|drop\w*|decreas\w*|"
-    r"declin\w*|short|minus|down|deficit|costs?|cost|weaker|inferior|sinks?|sank|shed|sheds|regress\w*|"
+    r"declin\w*|short|down|deficit|costs?|cost|weaker|inferior|sinks?|sank|shed|sheds|regress\w*|"
     r"gives? up|gave up)\b",
     re.IGNORECASE,
 )
@@ -51,7 +51,7 @@ def compared(figure: Figure, runs: Sequence[Cited], shelf: Shelf) -> Compared:
     arms = _of_number(figure, arms)
     verb, sign = _direction(text, number.start, number.end)
     subject, other = _pair(text, arms, verb if verb is not None else number.start)
-    if verb is not None and _far(figure, arms, verb):
+    if verb is not None and (_far(figure, arms, verb) or _one_sided(arms, verb)):
         sign = 0
     if figure.header:
         sign = number.sign or 1
@@ -60,6 +60,12 @@ def compared(figure: Figure, runs: Sequence[Cited], shelf: Shelf) -> Compared:
     elif number.sign < 0:
         sign = -sign if sign > 0 else sign
     return Compared(subject, other, sign)
+
+
+def _one_sided(arms: list[Mention], verb: int) -> bool:
+    """Whether two arms stand on one side of the word of direction, neither as what is compared with."""
+    sides = {one.start > verb for one in arms}
+    return len({_arm(one) for one in arms}) == 2 and len(sides) == 1 and not any(one.aside for one in arms)
 
 
 def _far(figure: Figure, arms: list[Mention], verb: int) -> bool:
@@ -83,7 +89,7 @@ def _of_number(figure: Figure, arms: list[Mention]) -> list[Mention]:
 def _sides(found: Iterable[Mention], runs: Sequence[Cited]) -> list[Mention]:
     """The arms and versions that are named; of two for one place the arm."""
     newest = {str(run.run.version).removeprefix("v") for run in runs}
-    found = list(found)
+    found = [one for one in found if not one.weak and not one.denied]
     arms = [one for one in found if one.facet == "arm"]
     if len({one.value for one in arms}) > 1:
         return arms
@@ -128,9 +134,9 @@ def _pair(text: str, arms: list[Mention], verb: int) -> tuple[str | None, str | 
     sides = before or after
     aside = [one for one in sides if one.aside]
     free = [one for one in sides if not one.aside]
-    if len(sides) == 2 and len(aside) == 1 and len(free) == 1:
+    if len(names) == 2 and len(aside) == 1 and len(free) == 1:
         return _arm(free[0]), _arm(aside[0])
-    return None, None
+    return (names[0], names[1]) if len(names) == 2 else (None, None)
 
 
 def _arm(one: Mention) -> str:
@@ -246,8 +252,10 @@ def _across(run: Cited, reading: Reading, key: str, arm: str) -> Iterator[tuple[
             for b in table:
                 others = all(a[f] == b[f] for f in ROW_FACETS[1:] if f != facet)
                 if a[facet] != b[facet] and others and b[facet] in {standard[facet], *named}:
-                    yield a["value"] - b["value"], None
-                    yield b["value"] - a["value"], None
+                    for digits in (9, 3):
+                        change = round(a["value"], digits) - round(b["value"], digits)
+                        yield change, None
+                        yield -change, None
 
 
 def _between(

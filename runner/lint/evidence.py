@@ -60,6 +60,11 @@ def of_others(text: str) -> bool:
     return OTHERS.search(text) is not None
 
 
+def speaks_of_itself(text: str) -> bool:
+    """Whether a sentence says "we" or "our" of what it states, and names nobody else's source."""
+    return re.search(r"\b(?:we|our|ours)\b", text, re.IGNORECASE) is not None and SOURCE.search(text) is None
+
+
 @lru_cache(maxsize=512)
 def sourced(text: str) -> bool:
     """Whether `text` names a source."""

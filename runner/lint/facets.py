@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from runner.cite.results import Cited
@@ -98,6 +98,12 @@ APART = re.compile(
     r"(?:\s+(?:the|that|those|its|our|a|of|on|in|for|over|at))*\s+[`*_]*$",
     re.IGNORECASE,
 )
+EXCEPT = re.compile(
+    r"\b(?:except(?:ing)?|apart from|save|but)(?:\s+(?:for|the|"
+    r"our))*\s+[`*_]*$",
+    re.IGNORECASE,
+)
+AND = re.compile(r"[`*_]*\s*(?:,?\s(?:and|or)\s|/|&)\s*(?:the\s+)?[`*_]*", re.IGNORECASE)
 DENIED = re.compile(
     r"\b(?:unlike|not|instead of|rather than|than|against|canonical|expected|prescribes|requires|"
     r"asks for|names|"
@@ -111,7 +117,8 @@ ALL_OF_THEM = re.compile(r"\b(?:both|either|every|all|each)\b(?:\s+of)?(?:\s+(?:
 class Mention:
     """One value of a facet where it stands in a text.
 
-    `aside` marks what something is compared with ("than bm25"), `denied` what is said not to be meant.
+    `aside` marks what something is compared with ("than bm25"), `denied` what is said not to be meant; `weak`
+    a word that may be of the language ("keyword search").
     """
 
     start: int
@@ -120,6 +127,7 @@ class Mention:
     value: str
     aside: bool = False
     denied: bool = False
+    weak: bool = False
 
 
 def value(facet: str, run: Cited, row: Row) -> str:
@@ -164,14 +172,36 @@ def _find(text: str, known: tuple[tuple[str, str], ...]) -> list[Mention]:
     for facet, said, pattern in _patterns(known):
         for match in pattern.finditer(text):
             before = text[max(0, match.start() - 60) : match.start()]
-            if (said in COMMON and FUSED.search(before)) or SPENT.match(text, match.end()):
-                continue
-            denied = facet in ("corpus", "embedder", "level") and DENIED.search(before) is not None
-            apart = ASIDE if facet in ("arm", "version") else APART
-            aside = facet not in ("corpus", "embedder", "level") and apart.search(before) is not None
-            found.append(Mention(*match.span(), facet, said, aside, denied))
+            if not ((said in COMMON and FUSED.search(before)) or SPENT.match(text, match.end())):
+                found.append(_mention(text, before, match, facet, said))
     found.sort(key=lambda one: (one.start, -one.end))
-    return [one for place, one in enumerate(found) if not _covered(one, found[:place])]
+    return _in_lists(text, [one for place, one in enumerate(found) if not _covered(one, found[:place])])
+
+
+def _mention(text: str, before: str, match: re.Match[str], facet: str, said: str) -> Mention:
+    of_run = facet in ("corpus", "embedder", "level")
+    apart = ASIDE if facet in ("arm", "version") else APART
+    return Mention(
+        *match.span(),
+        facet,
+        said,
+        aside=not of_run and apart.search(before) is not None,
+        denied=(DENIED if of_run else EXCEPT).search(before) is not None,
+        weak=said in COMMON and re.match(COMMON[said], text[match.end() :][:40], re.IGNORECASE) is None,
+    )
+
+
+def _in_lists(text: str, found: list[Mention]) -> list[Mention]:
+    """What holds of the first of a list holds of all: "every system but pgvector and sqlite-hybrid"."""
+    last: dict[str, Mention] = {}
+    listed: list[Mention] = []
+    for one in found:
+        first = last.get(one.facet)
+        if first and first.end <= one.start and AND.fullmatch(text[first.end : one.start]):
+            one = replace(one, aside=one.aside or first.aside, denied=one.denied or first.denied)
+        last[one.facet] = one
+        listed.append(one)
+    return listed
 
 
 def _covered(one: Mention, earlier: list[Mention]) -> bool:
@@ -215,4 +245,4 @@ def _name(said: str) -> str:
     end = r"(?![\w+@-])(?!\.\w)"
     if said.endswith(r"+passages"):
         joined = rf"{re.escape(said)}|{re.escape(said.removesuffix('+passages'))}{passages}"
-    return rf"(?<![\w@/+.-])(?:{joined}){end}{COMMON.get(said, '')}"
+    return rf"(?<![\w@/+.-])(?:{joined}){end}"

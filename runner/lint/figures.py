@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from runner.lint.binding import bind
 from runner.lint.blocks import Block
 from runner.lint.names import QUESTIONS, Name, defined_first, find_names, kinds_said
-from runner.lint.numbers import Number, find_numbers
+from runner.lint.numbers import Number, find_numbers, misses
 
 LONGEST = 2_000  # characters of a sentence, so that the work grows with the length of the file alone
 EARLIER = 400  # characters in front of a sentence that may say what it is of
@@ -25,6 +25,7 @@ FOUND = re.compile(
     r"\b(?:found|finds?|retriev\w*|hits?|gold|evidence|answer\w*|session|miss\w*|unanswered|surfac\w*)\b",
     re.IGNORECASE,
 )
+TIME = re.compile(r"\d\s?(?:ms|µs|seconds?)\b|\bp50\b|\bp9[59]\b|\blatenc\w+", re.IGNORECASE)
 DEPTH = re.compile(
     r"\b(?:(?:top|first)[- ]?(?P<k>\d+|one|five|ten|twenty|fifty)|"
     r"(?:at|depth) (?:k = |depth )?(?P<k2>5|10|20|50|one|five|ten|twenty|fifty))\b(?!\s*%|[.,]\d)",
@@ -93,10 +94,12 @@ def prose(block: Block) -> list[Figure]:
             carried = defined_first(find_names(words)) or carried
             continue
         names, numbers = _deep(words, defined_first(find_names(words))), find_numbers(words)
+        if misses(text[max(0, start - EARLIER) : start]):
+            numbers = [replace(number, perhaps=not number.change) for number in numbers]
         pairs = _named(words, names, numbers) if names else _without_name(words, numbers, carried)
         said = Sentence(words, tuple(numbers), text[max(0, start - EARLIER) : start])
         for meant, number in pairs:
-            if meant and plausible(meant[0], number):
+            if meant and plausible(meant[0], number) and not _timed(words, meant[0]):
                 line = bisect(starts, start + number.start) - 1
                 column = start + number.start - starts[line] + 1
                 figures.append(Figure(block.first + line, column, meant, number, block, raw[start:end], said))
@@ -143,6 +146,12 @@ def _named(text: str, names: list[Name], numbers: list[Number]) -> list[tuple[tu
         (tuple(dict.fromkeys(names[max(place, 0)] for place in places)), number)
         for places, number in zip(meant, numbers, strict=True)
     ]
+
+
+def _timed(text: str, name: Name) -> bool:
+    """Whether a sentence is about how long a recall takes: "every recall at k = 10, 95 % below 31.6 ms"."""
+    operation = re.search(r"\b(?:every|each|a|one|per|single)\s+$", text[: name.start], re.IGNORECASE)
+    return name.family == "recall" and operation is not None and TIME.search(text) is not None
 
 
 def plausible(name: Name, number: Number) -> bool:

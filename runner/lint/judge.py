@@ -44,11 +44,13 @@ def _sources(figure: Figure, around: Context, shelf: Shelf, file: Path) -> list[
     if evidence.elsewhere(around.local):
         return []
     wide = next((f for f in (shelf.sources(text, file) for text in (around.near, *around.wide)) if f), [])
-    others_here = evidence.of_others(around.local)
+    others_here = evidence.of_others(around.local) and not (wide and evidence.speaks_of_itself(around.local))
     if others_here and (evidence.sourced(around.local) or not (found or _an_arm(figure, wide, shelf))):
         return []
     if found:
         return found
+    if wide and evidence.speaks_of_itself(around.local):
+        return wide
     others = evidence.of_others(around.block) or evidence.of_others(around.headings)
     if others and not _an_arm(figure, wide, shelf):
         return []

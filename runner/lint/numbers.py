@@ -20,7 +20,11 @@ NO_UNIT = re.compile(
     r"times|lessons|sessions|questions|turns|memories|texts|cores?|days?|items|million|thousand|"
     r"conversations|"
     r"projects|clusters|runs|retries|rows|weights?|GPUs?|CPUs?|commits|files|lines|years|weeks|months|"
-    r"chats|messages|segments|arms|systems|versions)\b(?!/)"
+    r"times?|chats|messages|segments|arms|systems|versions)\b(?!/)"
+)
+CALLS = re.compile(
+    r"\s*of\s+(?:them|the\s+(?:time|calls|runs|requests|memory|text|code|users)|users|"
+    r"calls|requests)\b"
 )
 LEVEL = re.compile(
     r"\s*%?[\s-]*(?:\w+\s+){0,2}(?:intervals?|CI|confidence|quantile|bootstrap)\b", re.IGNORECASE
@@ -61,7 +65,12 @@ RANGE = re.compile(r"\s*(?:–|—|-|to)\s*$")  # noqa: RUF001
 AGAINST = re.compile(
     r"\s*[,(]?\s*(?:for|against|versus|vs\.?|instead of|up from|down from|after)\s+", re.IGNORECASE
 )
-FROM = re.compile(r"\bfrom\s+(?:about\s+)?$", re.IGNORECASE)
+ENDS = re.compile(
+    r"\b(?:interval|CI)\b.*\b(?:runs?|ranges?|extends?|reach\w*|goes|spans?|lies|"
+    r"is)\s+from\b",
+    re.I | re.S,
+)
+FROM = re.compile(r"\bfrom\s+(?:[\w'\u2019-]{1,30}\s+){0,5}$", re.IGNORECASE)
 AMONG = re.compile(r"\bbetween\s+$", re.IGNORECASE)
 BOUND = re.compile(
     r"(?:\b(?P<high2>(?:no|not)\s+(?:more|better|higher)\s+than|not\s+(?:above|over)|not\s+exceed\w*)|"
@@ -84,7 +93,9 @@ MISSED = re.compile(
     r"\bcomplement\b|"
     r"\bloses?\s+(?:sight|track)|"
     r"\bdo(?:es)?\s+not\s+(?:find|surface|retrieve|have|appear|reach|hit)|\bnone\s+of\s+(?:its|their|"
-    r"the)\s+(?:gold|evidence)|"
+    r"the|these)\s+(?:\w+\s+)?(?:gold|evidence|sessions?|turns?)|\bnot\s+a\s+single\b|"
+    r"\bgo(?:es)?\s+without\b|"
+    r"\boutside\s+(?:the\s+)?(?:first|top)|\blacks?\b|\bescape[ds]?\b|"
     r"\bnever\s+(?:found|surface\w*)|\bslip\w*|\boverlook\w*|\bleft\s+(?:out|unfound)",
     re.IGNORECASE,
 )
@@ -115,6 +126,7 @@ class Number:
     bare: bool = False  # above 1 and without a unit
     about: bool = False
     missed: bool = False
+    perhaps: bool = False  # missed in the clause before, so that both can be meant
     hits: int | None = None
     of: int | None = None
 
@@ -125,6 +137,8 @@ class Number:
 
     def agrees(self, value: float, n: int | None = None) -> bool:
         """Whether `value`, a fraction over `n` questions, is this number after the rounding that it shows."""
+        if self.perhaps and replace(self, perhaps=False, missed=not self.missed).agrees(value, n):
+            return True
         value = 1 - value if self.missed else value
         if self.hits is not None:
             return self._counts(value, n)
@@ -182,8 +196,19 @@ def find_numbers(text: str, *, cell: bool = False) -> list[Number]:
         if number is not None:
             _add(found, number, text)
     found = sorted([*found, *counts], key=lambda number: number.start)
-    found = _in_points(found, text)
+    found = _in_points(_without_ends(found, text), text)
     return _with_intervals([_said(number, text) for number in found], intervals, text)
+
+
+def _without_ends(found: list[Number], text: str) -> list[Number]:
+    """The numbers, with the ends of "its interval runs from … to …" as the interval of the one in front."""
+    ends = [number for number in found if number.moved and not number.change]
+    if len(ends) != 2 or not ENDS.search(text):
+        return found
+    low, high = (number.shown for number in ends)
+    rest = [number for number in found if number not in ends]
+    last = max((number for number in rest if number.end <= ends[0].start), key=lambda n: n.end, default=None)
+    return [replace(n, interval=(low, high)) if n is last and n.interval is None else n for n in rest]
 
 
 def _in_points(found: list[Number], text: str) -> list[Number]:
@@ -199,7 +224,7 @@ def _add(found: list[Number], number: Number, text: str) -> None:
     """Adds a number, or makes it the end of the range that the last one begins."""
     last = found[-1] if found else None
     between = text[last.end : number.start] if last else ""
-    before = text[max(0, last.start - 20) : last.start] if last else ""
+    before = text[max(0, last.start - NEAR) : last.start] if last else ""
     ranged = RANGE.fullmatch(between) is not None
     among = AMONG.search(before) is not None and between.strip().lower() == "and"
     if last is None or (number.change and not (last.change and ranged)):
@@ -249,7 +274,13 @@ def _said(number: Number, text: str) -> Number:
     before = text[max(0, number.start - NEAR) : number.start]
     about = ABOUT.search(before) is not None
     missed = not number.change and MISSED.search(_clause(text, number.start, number.end)) is not None
-    return replace(number, about=about, missed=missed)
+    perhaps = not missed and not number.change and MISSED.search(BRACKETS.sub(" ", before)) is not None
+    return replace(number, about=about, missed=missed, perhaps=perhaps)
+
+
+def misses(text: str) -> bool:
+    """Whether a text speaks of questions that are missed."""
+    return MISSED.search(BRACKETS.sub(" ", text)) is not None
 
 
 def _set(text: str, start: int) -> bool:
@@ -261,7 +292,7 @@ def _is_other(text: str, match: re.Match[str]) -> bool:
     if re.search(r"\d[-:]$", before) and "." not in match["number"]:
         return True  # part of a date or a time
     unit = text[match.end("number") : match.end("number") + NEAR]
-    if LEVEL.match(unit) or NO_UNIT.match(after) or SPREAD.search(before):
+    if LEVEL.match(unit) or NO_UNIT.match(after) or CALLS.match(after) or SPREAD.search(before):
         return True
     assigned = ASSIGNED.search(before)
     if assigned:

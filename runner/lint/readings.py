@@ -66,16 +66,23 @@ def _in_table(own: list[Mention]) -> list[str]:
 def _in_sentence(figure: Figure, own: list[Mention]) -> list[str]:
     """The values that a number in a sentence can be of; what it is compared with counts only beside it."""
     text, number = figure.said.text, figure.number
-    usable = [one for one in own if not one.aside or _beside_it(text, one, figure)]
+    weak = [one.value for one in own if one.weak]
+    firm = [one for one in own if not one.weak]
+    usable = [one for one in firm if not one.aside or _beside_it(text, one, figure)]
     if not usable:
-        return [""] if own else []
+        return ["", *weak] if own else []
     numbers = _values(figure)
     chosen = [
         usable[p].value if p != DEFAULT else "" for p in bind(text, usable, numbers)[numbers.index(number)]
     ]
     if number.paired:
         return [*(one.value for one in own), ""]
-    return [*chosen, *_modes(figure, own, chosen), *([""] if number.moved and len(usable) == 1 else [])]
+    return [
+        *chosen,
+        *weak,
+        *_modes(figure, own, chosen),
+        *([""] if number.moved and len(usable) == 1 else []),
+    ]
 
 
 def _modes(figure: Figure, own: list[Mention], chosen: list[str]) -> list[str]:
