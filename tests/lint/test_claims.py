@@ -85,12 +85,17 @@ def test_right_lines_that_provoke_false_alarms_pass() -> None:
     assert not [found for line in lines for found in flagged(line, shelf)]
 
 
-@pytest.mark.parametrize("name", ["development"])
+def test_wrong_twins_of_such_lines_are_found() -> None:
+    shelf = Shelf(ROOT)
+    assert not [line for line in read_json("wrong")["lines"] if not flagged(line, shelf)]
+
+
+@pytest.mark.parametrize(("name", "precision"), [("development", 0.97), ("held_out", 0.95)])
 def test_recall_and_precision_by_line_are_printed_and_high(
-    name: str, capsys: pytest.CaptureFixture[str]
+    name: str, precision: float, capsys: pytest.CaptureFixture[str]
 ) -> None:
     counts = count(name)
     with capsys.disabled():
         print(f"\nlint, {name} lines: {counts}")
     assert counts.recall >= 0.9
-    assert counts.precision >= 0.97
+    assert counts.precision >= precision
