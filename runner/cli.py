@@ -49,7 +49,7 @@ COMMANDS = {
     "check-system": (OTHERS, "runner.systems.command:check_system_command"),
     "peers": (OTHERS, "runner.systems.peers_command:peers"),
     "perf": (OTHERS, "runner.perf.command:perf"),
-    "tune": (OTHERS, "runner.tune.command:tune_command"),
+    "tune": (OTHERS, "runner.tune.command:tune_app"),
     "train": (OTHERS, "runner.train.command:train_command"),
 }
 """Commands over finished runs, databases and systems; each is loaded when it is called."""

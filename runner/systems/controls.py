@@ -42,6 +42,10 @@ class ExactCosine(System):
         order = np.argsort(-cosines.round(9), kind="stable")[:k]
         return [Match(int(members[place]), float(cosines[place].round(9))) for place in order]
 
+    def best(self, vector: Matrix, project: str) -> float:
+        """The greatest cosine of a project's lessons with a question's vector."""
+        return float((self._vectors[self._places[project]] @ vector).max())
+
 
 class RandomOrder(System):
     """A shuffle that the seed, the question and the scope decide.

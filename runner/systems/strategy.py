@@ -12,7 +12,7 @@ import numpy as np
 from runner.errors import SystemFault, UsageError
 from runner.progress import QUIET, Progress
 from runner.systems import kind_of, open_system
-from runner.systems.anchors import ANCHORS, NONE, Anchors, ModelAnchors, anchors_of, fits
+from runner.systems.anchors import ANCHORS, NONE, Anchors, ModelAnchors, Span, anchors_of, fits
 from runner.systems.controls import ExactCosine
 from runner.systems.fusing import CONVEX, PARTS, RRF, SETTINGS, Floats, Fusion, ages
 from runner.systems.served import Served
@@ -172,16 +172,20 @@ class Strategy(Served[_Client]):
         places = {number: place for place, number in enumerate(numbers)}
         times = self._times[numbers]
         now = query.as_of.timestamp() if query.as_of else np.nan
-        assert self._anchors is not None, "nothing is asked before lessons are loaded"
         parts = self.fusion.parts(
             self._row(near, places), self._row(words, places), ages((now - times) / DAY)[None, :],
-            fits(times, self._anchors.spans(query))[None, :],
+            fits(times, self.spans(query))[None, :],
         )[:, 0]  # fmt: skip
         scores = parts.sum(axis=0)
         best = [place for place in np.argsort(-scores, kind="stable")[:k] if np.isfinite(scores[place])]
         return [
             Match(numbers[place], float(scores[place]), tuple(map(float, parts[:, place]))) for place in best
         ]
+
+    def spans(self, query: Query) -> Sequence[Span]:
+        """The intervals that its anchor reads in a question."""
+        assert self._anchors is not None, "nothing is asked before lessons are loaded"
+        return self._anchors.spans(query)
 
     def _row(self, found: Sequence[Match], places: Mapping[int, int]) -> Floats:
         row = np.full((1, len(places)), -np.inf)

@@ -1,13 +1,14 @@
-"""`python -m runner tune`: where the default weights come from, and what each component adds."""
+"""`python -m runner tune`: where the default weights come from; `tune sweep` scores a grid of strategies."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 
-from runner.options import Quiet
+from runner.options import SHARED, Quiet
 from runner.tune.request import TuneOptions, TuneRequest
+from runner.tune.sweep_request import SweepOptions, SweepRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
     from runner.records import Json
 
 
+tune_app = App(
+    name="tune",
+    help="Tune the weights of the score by folds, and measure what each component adds.",
+    default_parameter=SHARED,
+)
+
+
+@tune_app.default
 def tune_command(
     *,
     options: Annotated[TuneOptions, Parameter(name="*")] = TuneOptions(),  # noqa: B008
@@ -27,6 +36,23 @@ def tune_command(
     made = tune(TuneRequest(**vars(options)), progress=Progress(quiet=quiet))
     print(*lines(made.document), sep="\n")
     print(f"written: {made.json} and {made.markdown}")
+    return 0
+
+
+@tune_app.command(name="sweep")
+def sweep_command(
+    *,
+    options: Annotated[SweepOptions, Parameter(name="*")] = SweepOptions(),  # noqa: B008
+    quiet: Quiet = False,
+) -> int:
+    """Score a grid of strategies from components that are collected once; its best point is no result."""
+    from runner.progress import Progress
+    from runner.tune.sweep import sweep
+    from runner.tune.sweep_document import markdown
+
+    made = sweep(SweepRequest(**vars(options)), progress=Progress(quiet=quiet))
+    print(markdown(made.document))
+    print(f"written: {' and '.join(map(str, made.files))}")
     return 0
 
 

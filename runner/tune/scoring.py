@@ -52,13 +52,13 @@ class Judge:
         key = (words, *sorted(weights.items()))
         if key not in self.known:
             self.known[key] = np.concatenate(
-                [_figures(block[1], self._scores(*block, weights, words)) for block in self.blocks]
+                [figures_of(block[1], self._scores(*block, weights, words)) for block in self.blocks]
             )
         return self.known[key]
 
     def figures_of(self, scores: Floats) -> Floats:
         """The same for any scores; a lesson of -inf was not answered."""
-        return _figures(self.layout, scores)
+        return figures_of(self.layout, scores)
 
     def aim(self, weights: Weights, rows: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
         """What the ascent makes as large as it can: the sum of the task's aims over some questions."""
@@ -82,7 +82,8 @@ class Judge:
         return self.values[f"{words} {name}" if words and name in WORDS else shaped(name, weights)]
 
 
-def _figures(layout: Layout, scores: Floats) -> Floats:
+def figures_of(layout: Layout, scores: Floats, names: tuple[str, ...] = FIGURES) -> Floats:
+    """Every named figure of each question, (questions, figures); a lesson of -inf was not answered."""
     ranks = layout.gold_ranks(scores)
     ranks[np.isneginf(scores[layout.gold_rows, layout.gold_columns])] = NOWHERE
     table = np.full((layout.shape[0], int(layout.gold_counts.max())), NOWHERE)
@@ -90,10 +91,10 @@ def _figures(layout: Layout, scores: Floats) -> Floats:
     table[layout.gold_rows, within] = ranks
     table.sort(axis=1)
     found = Found(table, layout.gold_counts)
-    return np.column_stack([metric.formula(found) for metric in _metrics()])
+    return np.column_stack([metric.formula(found) for metric in _metrics(names)])
 
 
 @cache
-def _metrics() -> list[Metric]:
+def _metrics(names: tuple[str, ...]) -> list[Metric]:
     known = metrics_for(current())
-    return [known[name] for name in FIGURES]
+    return [known[name] for name in names]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from runner.editions import current
 from runner.errors import UsageError
 from runner.records import Corpus, Question, View
+from runner.runs.choice import FULL
 from runner.suites import SUITES
 
 FIGURES = ("recall_any@5", "recall_any@10", "MRR@50", "recall_frac@10", "recall_all@5")
@@ -61,14 +62,19 @@ class Task:
         return [question.project for (_, question), row in zip(self.questions, rows, strict=True) if row]
 
 
-def load_tasks(suite: str, data: Path | None, environ: Mapping[str, str]) -> Iterator[Task]:
-    """One task a granularity of `suite`; CorpusError as a run's, UsageError for items kept for acceptance."""
+def load_tasks(
+    suite: str, data: Path | None, environ: Mapping[str, str], *, text: str = FULL, level: str = ""
+) -> Iterator[Task]:
+    """One task a granularity of `suite`, or of one `level`.
+
+    CorpusError as a run's, UsageError for items kept for acceptance.
+    """
     parts = SUITES[suite]
     path = _development(suite, parts.locate(data, environ))
     if suite in HELD_OUT and path.name.startswith(current().suite(suite).file):
         raise _kept(suite, str(path))  # unread
-    for level in LEVELS.get(suite, parts.levels):
-        corpus = parts.load(path, level)
+    for one in (level,) if level else LEVELS.get(suite, parts.levels):
+        corpus = parts.load(path, one, text)
         if suite in HELD_OUT and corpus.sha256 == current().suite(suite).sha256:
             raise _kept(suite, corpus.path)  # the same under another name
         questions = tuple((at, one) for at, one in enumerate(corpus.questions) if one.scored and one.gold)

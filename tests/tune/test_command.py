@@ -202,6 +202,8 @@ def test_the_development_items_are_meant_where_they_lie_beside_the_others(tmp_pa
 
 
 def test_every_option_is_documented() -> None:
-    options = {one.name for one in app()["tune"].assemble_argument_collection() if one.show}
-    text = (ROOT / "runner" / "README.md").read_text().partition("### Tuning")[2].partition("\n## ")[0]
-    assert set(re.findall(r"`(--\w+)", text)) == options
+    told = (ROOT / "runner" / "README.md").read_text().partition("### Tuning")[2].partition("\n## ")[0]
+    tuning, _, sweeps = told.partition("### Training")[0].partition("### Sweeps")
+    for command, text in ((app()["tune"], tuning), (app()["tune"]["sweep"], sweeps)):
+        options = {one.name for one in command.assemble_argument_collection() if one.show}
+        assert set(re.findall(r"`(--\w+)", text)) == options

@@ -31,6 +31,7 @@ WRITERS = 2  # where data is kept durably, as one would load a service
 STRIPE = 5_000  # lessons that one connection stores at a time, at the most
 SHARDS = 4  # stripes a worker, at the least
 EVERYTHING = {"exact_scan_limit": "10000000"}
+LATER = "text_config"  # may name a configuration that is made once the database is open
 SILENT = ("cosine", "passage_cosine", "pair_cosine")  # what mode keyword has not
 TABLES = """
 SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname = 'pgmnemo' ORDER BY 1
@@ -144,7 +145,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
                 raise UsageError(f"pgmnemo {self.database.facts.pgmnemo} has no setting {name!r}; "
                                  f"choose one of: {listed}")  # fmt: skip
             span, warning = known[name]
-            if warning:
+            if warning and name != LATER:
                 raise UsageError(f"the setting {name} of pgmnemo is {value!r}, but must be {span}")
 
     def named(self) -> AbstractContextManager[None]:
