@@ -13,6 +13,7 @@ from runner.gates.settings import equal
 from runner.naming import Name
 from runner.records import View
 from runner.runs.choice import NO_EMBEDDER
+from runner.runs.reranks import SUFFIX
 from runner.runs.run import Arm
 from runner.suites import SUITES
 from runner.systems import SYSTEMS, kind_of
@@ -157,7 +158,8 @@ def arms(evidence: Evidence) -> str:
         one = next((pair for pair in zip_longest(found, wanted) if pair[0] != pair[1]), (None, None))
         raise Wrong(f"beside the system under test stands {one[0]}, by edition, version and mode {one[1]}")
     rest = run.arms[1 + len(wanted) :] if run.choice.ours else [a for a in run.arms[1:] if a.role == "system"]
-    _beside(evidence, tuple(rest))
+    _beside(evidence, [arm for arm in rest if not arm.name.endswith(SUFFIX)])
+    _reranked(evidence, [arm for arm in rest if arm.name.endswith(SUFFIX)])
     return f"{len(run.arms)} arms, each as edition, version, mode and choice have it"
 
 
@@ -187,6 +189,25 @@ def _beside(evidence: Evidence, rest: Sequence[Arm]) -> None:
             raise Wrong(
                 f"{arm.name} is called {arm.title}, {arm.role}; it is {kind.title if kind else 'a system'}"
             )
+
+
+def _reranked(evidence: Evidence, found: Sequence[Arm]) -> None:
+    """Behind each system that answered its reranked arm, where the run chose a reranker, and no other."""
+    run = evidence.run
+    behind = {
+        f"{arm.name}{SUFFIX}": arm
+        for arm in run.arms
+        if run.choice.rerank and arm.role == "system" and not arm.failed and not arm.name.endswith(SUFFIX)
+    }
+    if {arm.name for arm in found} - set(behind):
+        strange = ", ".join(arm.name for arm in found if arm.name not in behind)
+        raise Wrong(f"{strange}: the run chose no reranker behind it")
+    for name, base in behind.items():
+        one = next((arm for arm in found if arm.name == name), None)
+        if one is None or (one.role, one.title) != ("system", base.title):
+            raise Wrong(f"{name} is {'missing' if one is None else f'called {one.title}, {one.role}'}")
+        if not one.failed and not one.words.startswith(f"{base.words}; the first "):
+            raise Wrong(f"{name} is said to be {one.words}, and what it reorders {base.words}")
 
 
 def _bare(name: str) -> str:

@@ -21,11 +21,13 @@ from runner.verify.check import NotAsked, Wrong
 from runner.verify.evidence import Evidence
 
 HALF = 5.1e-5  # by which a component may be off that is kept with four decimals
+HALVED = 1e-3  # by which a cosine may be off that the engine takes of vectors in half precision
 SHARE = 1e-5  # of a score that is kept with six digits
 COSINES = ("cosine", "passage_cosine", "pair_cosine")  # negative ones count as none
 RELEVANT = ("bm25", "passage_terms", *COSINES, "temporal")
 OWN = (*COSINES, "temporal", "recency", "importance")  # of question and lesson alone, in every scope and arm
 WORDS = ("bm25", "passage_terms")  # of the scope besides, from 0.4.0 on
+LACKING = {"vector": ("temporal",)}  # what a mode does not ask for, and says 0 of
 CONTROLS = {"bm25": "bm25", "cosine": "cosine"}  # arm → the component that it ranks by
 Weights = Mapping[str, float]
 Parts = dict[tuple[str, str, str], tuple[Any, ...]]  # by scope, question, id
@@ -112,7 +114,7 @@ def order(evidence: Evidence) -> str:
         if place is None:
             continue
         for line in _lines(evidence, name):
-            held += _falling(line, place, parts)
+            held += _falling(line, place, parts, HALVED if component in COSINES else 2 * HALF)
     for arm in run.arms[1:]:
         if arm.role == "leg" and arm.components == run.arms[0].components:
             held += _same(evidence, arm, parts)
@@ -121,7 +123,7 @@ def order(evidence: Evidence) -> str:
     return f"{held:,} ranks of legs and controls agree with the components under test"
 
 
-def _falling(line: Json, place: int, parts: Parts) -> int:
+def _falling(line: Json, place: int, parts: Parts, slack: float) -> int:
     """What the first ten under test have of a component falls along the arm that ranks by it alone."""
     found = []
     for rank in line["ranking"]:
@@ -132,17 +134,18 @@ def _falling(line: Json, place: int, parts: Parts) -> int:
         value = known[place]
         if value is None:
             continue
-        if own is not None and abs(own - value) > 2 * HALF + SHARE * abs(own):
+        if own is not None and abs(own - value) > slack + SHARE * abs(own):
             raise Wrong(f"{_where(line['arm'], line)}: {one} has {own}, under test {value}")
         found.append((one, value))
     for (_, first), (one, second) in pairwise(found):
-        if second > first + 2 * HALF:
+        if second > first + slack:
             raise Wrong(f"{_where(line['arm'], line)}: {one} stands behind what has less of it under test")
     return len(found)
 
 
 def _same(evidence: Evidence, arm: Arm, parts: Parts) -> int:
-    places = [place for place, name in enumerate(arm.components) if name in (*OWN, *WORDS)]
+    names = {*OWN, *WORDS} - {*LACKING.get(arm.name, ())}
+    places = [place for place, name in enumerate(arm.components) if name in names]
     held = 0
     for key, values in _parts(evidence, arm.name).items():
         if (known := parts.get(key)) is not None:
