@@ -128,8 +128,9 @@ class Place:
 
     `version` is what stands behind the @ of its name, or --version. `label` says of whose lessons the rows in
     a database are, so that two runs of one kind do not meet there. `durable`: on a server of its own that
-    keeps its data as a service does; `walled`: each project is a tenant of its own, where there are tenants;
-    `explained`: matches come with their components; `jobs`: calls that it may make at once, at the most;
+    keeps its data as a service does; `embedded`: on one of its own, whatever server is given; `walled`: each
+    project is a tenant of its own, where there are tenants; `explained`: matches come with their components;
+    `jobs`: calls that it may make at once, at the most;
     `rehearsal`: nothing is to be stored, and no trace left.
     """
 
@@ -143,6 +144,7 @@ class Place:
     url: str | None = None
     allow_reset: bool = False
     durable: bool = False
+    embedded: bool = False
     walled: bool = False
     explained: bool = True
     jobs: int = WORKERS

@@ -17,12 +17,17 @@ def verify_command(
     history: Annotated[
         Path | None, Parameter(help="HISTORY.md (default: the nearest above the folder)")
     ] = None,
+    rerun: Annotated[
+        int | None,
+        Parameter(help="recall N questions again, 25 for a usual check, in an embedded database"),
+    ] = None,
     json: Annotated[bool, Parameter(help="print JSON instead of lines")] = False,
 ) -> int:
     """Check results folders against themselves, HISTORY.md and, if given, the corpus.
 
     Exits with 0 when every folder is intact, else with 1.
     """
+    from runner.progress import Progress
     from runner.runs.canonical import pretty
     from runner.terminal import say
     from runner.verify.verification import SCHEMA, lines, verify
@@ -31,7 +36,7 @@ def verify_command(
         raise UsageError("verify takes one results folder or more; see `python -m runner verify --help`")
     done = []
     for folder in folders:
-        done.append(verify(folder, corpus=corpus, history=history))
+        done.append(verify(folder, corpus=corpus, history=history, rerun=rerun, progress=Progress()))
         if not json:
             say(*([f"{folder}:"] if len(folders) > 1 else []), *lines(done[-1]))
     if json:

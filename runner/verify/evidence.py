@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from runner.database.releases import SQL_FOLDER
+from runner.progress import QUIET, Progress
 from runner.records import Corpus, Json
 from runner.runs.reading import Results
 from runner.suites import SUITES
@@ -15,14 +16,22 @@ class Evidence(Results):
     """One results folder, and what lies beside it.
 
     `corpus` is a corpus file or its folder, `history` a HISTORY.md to use instead of the nearest one above
-    the folder, `sql` the folder with the list of releases. Every property raises Unreadable.
+    the folder, `sql` the folder with the list of releases. `rerun`: how many questions to recall again, of
+    which `progress` tells; None: none. Every property raises Unreadable.
     """
 
     def __init__(
-        self, folder: Path, corpus: Path | None = None, history: Path | None = None, sql: Path = SQL_FOLDER
+        self,
+        folder: Path,
+        corpus: Path | None = None,
+        history: Path | None = None,
+        sql: Path = SQL_FOLDER,
+        rerun: int | None = None,
+        progress: Progress = QUIET,
     ) -> None:
         super().__init__(folder)
         self.corpus_path, self.history_path, self.sql = corpus, history, sql
+        self.rerun, self.progress = rerun, progress
 
     @cached_property
     def by_arm(self) -> dict[str, list[Json]]:

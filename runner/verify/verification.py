@@ -8,6 +8,7 @@ from pathlib import Path
 
 from runner.database.releases import SQL_FOLDER
 from runner.errors import UsageError
+from runner.progress import QUIET, Progress
 from runner.records import Json
 from runner.runs.collector import collector_paused
 from runner.runs.reading import Unreadable, is_run
@@ -52,13 +53,18 @@ def verify(
     corpus: Path | str | None = None,
     history: Path | str | None = None,
     sql: Path = SQL_FOLDER,
+    rerun: int | None = None,
+    progress: Progress = QUIET,
 ) -> Verification:
-    """Check a results folder; needs no database, no model and no network, and changes nothing.
+    """Check a results folder; changes nothing, and needs no database, no model and no network but to rerun.
 
     `corpus` is the corpus file or its folder, `history` the HISTORY.md to use instead of the nearest one
-    above the folder. A fault is an answer, never an exception; UsageError only where there is no folder.
+    above the folder. With `rerun` so many questions are recalled again, in an embedded database. A fault is
+    an answer, never an exception; UsageError only for what is no folder, no path or no number of questions.
     """
-    evidence = Evidence(Path(folder), _path(corpus), _path(history), sql)
+    if rerun is not None and rerun < 1:
+        raise UsageError(f"--rerun takes a positive number of questions, not {rerun}")
+    evidence = Evidence(Path(folder), _path(corpus), _path(history), sql, rerun, progress)
     if not evidence.folder.is_dir():
         raise UsageError(f"there is no results folder {folder}: name one that a run has written")
     if not is_run(evidence.folder):

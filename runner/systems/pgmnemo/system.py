@@ -337,7 +337,7 @@ def open_pgmnemo(place: Place) -> Pgmnemo:
         open_database(
             place.version, dsn=place.dsn, environ=place.environ, progress=place.progress,
             sql=place.sql or SQL_FOLDER, check_only=place.rehearsal,
-            settings=durable_settings() if place.durable else None, fresh=place.durable,
+            settings=durable_settings() if place.durable else None, fresh=place.durable or place.embedded,
         )
     )  # fmt: skip
     system = Pgmnemo(database, place, stack)
