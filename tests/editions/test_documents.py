@@ -14,6 +14,7 @@ ROOT = DOCUMENT.parent
 DOCUMENTS = [
     "PROTOCOL.md",
     "HISTORY.md",
+    "CAPABILITIES.md",
     "benchmarks/README.md",
     "benchmarks/locomo/README.md",
     "benchmarks/locomo/ADDENDA/LOCOMO_DRAGON_PLUS_PADDING.md",
