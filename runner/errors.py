@@ -79,6 +79,12 @@ class SystemAbsent(SystemFault):
     code = 3
 
 
+class SigningError(RunnerError):
+    """A signature that cannot be made or checked here: no ssh-keygen, or a key that is locked."""
+
+    code = 3
+
+
 class OutputError(RunnerError):
     """A results folder that cannot be written, or a full disk."""
 

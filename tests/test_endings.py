@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -124,6 +125,14 @@ for cause, words in {
     "`leaderboard` in two forms": ["leaderboard", SAMPLE, "--json", "--markdown"],
     "`leaderboard` of nothing": ["leaderboard", "/nonsense"],
     "`leaderboard` into another kind of file": ["leaderboard", SAMPLE, "--output", "board.pdf"],
+    "`verify` or `leaderboard` with a list of signers that cannot be read": [
+        "verify",
+        SAMPLE,
+        "--allowed-signers",
+        "/nonsense",
+    ],
+    "`sign` of what is no run": ["sign", ROOT / "sql", "--key", "key"],
+    "`sign` with a key that is not there": ["sign", SAMPLE, "--key", "/nonsense"],
     "`leaderboard` that cannot be written": ["leaderboard", SAMPLE, "--output", "/nonsense/board.svg"],
 }.items():
     CASES[cause] = lambda stage, words=words: words  # type: ignore[misc]
@@ -365,6 +374,51 @@ def _(stage: Stage) -> list[Any]:
     edit(place / "run.json", seed=7)
     seal(place)
     return ["history", "add", place, "--history", history]
+
+
+def keygen(place: Path, passphrase: str = "") -> Path:
+    """A new private key."""
+    if shutil.which("ssh-keygen") is None:
+        pytest.skip("there is no ssh-keygen: install openssh-client")
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase, "-f", place], check=True)
+    return place
+
+
+@ending("`sign` of a blocked run")
+def _(stage: Stage) -> list[Any]:
+    return ["sign", stage.blocked(), "--key", "key"]
+
+
+@ending("`sign` of a changed file")
+def _(stage: Stage) -> list[Any]:
+    place = stage.sample()
+    edit(place / "run.json", seed=7)
+    return ["sign", place, "--key", "key"]
+
+
+@ending("`sign` where a signature is")
+def _(stage: Stage) -> list[Any]:
+    place = stage.sample()
+    (place / "manifest.json.sig").touch()
+    return ["sign", place, "--key", "key"]
+
+
+@ending("`sign` with what is no key")
+def _(stage: Stage) -> list[Any]:
+    keygen(stage.base / "key")  # where there is none, nothing can be said of a key
+    return ["sign", stage.sample(), "--key", stage.file(b"no key")]
+
+
+@ending("`sign` with a locked key that no agent has")
+def _(stage: Stage) -> list[Any]:
+    stage.patch.delenv("SSH_AUTH_SOCK", raising=False)
+    return ["sign", stage.sample(), "--key", keygen(stage.base / "key", "a passphrase")]
+
+
+@ending("`sign` without ssh-keygen")
+def _(stage: Stage) -> list[Any]:
+    stage.patch.setenv("PATH", str(stage.base))
+    return ["sign", stage.sample(), "--key", stage.file(b"a key")]
 
 
 @pytest.mark.parametrize("cause", CASES)

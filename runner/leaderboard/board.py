@@ -16,6 +16,7 @@ NOTES = (
     "Every run on the board was verified first: its files, its figures and its entry in HISTORY.md.",
     "A value's interval says how far another set of such questions might move it; whether two runs differ is "
     "answered by the difference alone, which is paired by question (benchmarks/STATISTICS.md).",
+    "self-run: nobody on the list of signers signed it; signed by: the key of that name signed its manifest.",
     "Differences are to the best of the same board, without correction for their number.",
 )
 
@@ -37,6 +38,7 @@ class Row:
 
     `rank` is one more than the number of runs that are above it in the metric that orders the board, so that
     equal runs share one.
+    `attested` is `self-run`, or `signed by` and a name of the list of signers.
     `label` is its name, after as many folders as it takes to tell it from the others of its board.
     """
 
@@ -47,6 +49,7 @@ class Row:
     version: str
     day: str
     verdict: str
+    attested: str
     deviations: tuple[str, ...]
     values: tuple[Mapping[str, Any], ...]
     behind: Behind | None

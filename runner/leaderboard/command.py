@@ -23,6 +23,10 @@ def leaderboard_command(
     *folders: Annotated[str, Parameter(help="results folder, a folder that holds some, or a pattern")],
     json: Annotated[bool, Parameter(help="print JSON instead of tables")] = False,
     markdown: Annotated[bool, Parameter(help="print Markdown instead of tables")] = False,
+    allowed_signers: Annotated[
+        Path | None,
+        Parameter(help="list of whose signatures count (default: benchmarks/allowed_signers, if there)"),
+    ] = None,
     output: Annotated[
         Path | None, Parameter(help=f"also write it: a file that ends in {', '.join(SUFFIXES)}")
     ] = None,
@@ -36,7 +40,7 @@ def leaderboard_command(
         raise UsageError("leaderboard prints JSON or Markdown, not both: leave --json or --markdown out")
     if output is not None:
         check_output("--output", output, SUFFIXES, MARK)
-    found, forms = leaderboard(folders), _forms(output)
+    found, forms = leaderboard(folders, allowed_signers=allowed_signers), _forms(output)
     if output is not None:
         write_output("the leaderboard", output, forms[output.suffix](found))
         say(f"written: {output}", error=True)

@@ -16,7 +16,7 @@ from runner.runs.run import Run
 from runner.verify import Verification
 from runner.verify.checks.repository import LATER
 
-Verify = Callable[[Path], Verification]
+Verify = Callable[..., Verification]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,7 @@ class Entry:
     folder: Path
     side: Side
     later: tuple[str, ...]
+    attested: str
 
     @property
     def run(self) -> Run:
@@ -61,7 +62,7 @@ def read_entry(folder: Path, check: Verify) -> Entry | Aside:
         why = "what it measured is not what the protocol registers (protocol §5)"
         return _aside(folder, "unverified", why)
     try:
-        return Entry(folder, read_side(folder), _later(verification))
+        return Entry(folder, read_side(folder), _later(verification), verification.attested)
     except RunnerError as error:
         return _aside(folder, "unreadable", str(error))
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 from runner.compare.pairs import pair
@@ -16,18 +18,24 @@ from runner.report.formats import CITED, questions_of
 from runner.runs.collector import collector_paused
 from runner.statistics.bootstrap import bootstrap_difference
 from runner.verify import verify
+from runner.verify.verification import signers_list
 
 INTERVAL_DECIMALS = 6
 
 
 @collector_paused()
-def leaderboard(folders: Iterable[str | PathLike[str]], *, check: Verify = verify) -> Leaderboard:
+def leaderboard(
+    folders: Iterable[str | PathLike[str]], *, allowed_signers: Path | None = None, check: Verify = verify
+) -> Leaderboard:
     """The runs in `folders`, each verified: those that are alike on one board, the best first.
 
     A folder may be a run, hold runs, or be a pattern of such. Nothing is refused for being unlike: it has a
-    group of its own, with the reason; a run that is blocked, unverified or not intact is an Aside. Raises
-    UsageError for a folder that holds no run.
+    group of its own, with the reason; a run that is blocked, unverified or not intact is an Aside.
+    `allowed_signers` is the list of whose signatures count (default: the repository's, where it has one).
+    Raises UsageError for a folder that holds no run and for a list that cannot be read.
     """
+    if allowed_signers is not None:
+        check = partial(check, allowed_signers=signers_list(allowed_signers))
     found = [read_entry(folder, check) for folder in results_folders(fspath(name) for name in folders)]
     groups = _groups(one for one in found if isinstance(one, Entry))
     made = (_group(members, groups[0][0]) for members in groups)
@@ -101,6 +109,7 @@ def _made(
         version=entry.side.version,
         day=f"{entry.run.started:%Y-%m-%d}",
         verdict=entry.verdict,
+        attested=entry.attested,
         deviations=entry.deviations,
         values=tuple({name: _row(entry, scope, metric)[name] for name in VALUE} for metric in shown),
         behind=None if entry is best else _behind(best, entry, scope, order),

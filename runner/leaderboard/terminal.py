@@ -43,7 +43,7 @@ def _table(board: Board) -> Table:
     table.add_column("behind", justify="right")
     table.add_column("verdict")
     for row in board.rows:
-        word = Text(row.verdict, style=COLOURS.get(row.verdict, ""))
+        word = Text(row.verdict, style=COLOURS.get(row.verdict, "")).append(f"\n{row.attested}", style="dim")
         table.add_row(
             text.rank(board, row),
             Text(row.label),

@@ -34,12 +34,28 @@ def markdown(found: Leaderboard) -> str:
 
 
 def _table(board: Board) -> str:
-    head = ("", "run", "version", *(value["metric"] for value in board.rows[0].values), "behind", "verdict")
+    head = (
+        "",
+        "run",
+        "version",
+        *(value["metric"] for value in board.rows[0].values),
+        "behind",
+        "run by",
+        "verdict",
+    )
     rows = [
-        (rank(board, row), f"`{row.label}`", row.version, *cells(row), behind(row), verdict(row))
+        (
+            rank(board, row),
+            f"`{row.label}`",
+            row.version,
+            *cells(row),
+            behind(row),
+            row.attested,
+            verdict(row),
+        )
         for row in board.rows
     ]
-    return table(head, rows, "rll" + "r" * len(board.rows[0].values) + "rl")
+    return table(head, rows, "rll" + "r" * len(board.rows[0].values) + "rll")
 
 
 def extent(found: Leaderboard) -> str:

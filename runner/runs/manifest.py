@@ -15,6 +15,8 @@ from runner.runs.timings import TIMINGS
 
 MANIFEST = "manifest.json"
 DERIVED = ("report.html",)  # rendered from the others at any time, in a newer form too; never pinned
+SIGNATURE = "manifest.json.sig"  # over the manifest, so written after it, by whoever vouches for the run
+UNPINNED = (*DERIVED, SIGNATURE)
 COMPLETE = (RAW, TIMINGS, "run.json", "metrics.json", "report.md")
 
 
@@ -24,8 +26,8 @@ def missing(folder: Path) -> list[str]:
 
 
 def write_manifest(folder: Path, schemas: SchemaPins) -> None:
-    """List every file of `folder` but the manifest itself and what is derived, in order of name."""
-    unlisted = {MANIFEST, *DERIVED}
+    """List every file of `folder` but the manifest, what is derived and a signature, in order of name."""
+    unlisted = {MANIFEST, *UNPINNED}
     present = (path for path in folder.iterdir() if path.is_file() and path.name not in unlisted)
     files = sorted(path for path in present if path.suffix != ".draft")
     named = {

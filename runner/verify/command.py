@@ -17,6 +17,10 @@ def verify_command(
     history: Annotated[
         Path | None, Parameter(help="HISTORY.md (default: the nearest above the folder)")
     ] = None,
+    allowed_signers: Annotated[
+        Path | None,
+        Parameter(help="list of whose signatures count (default: benchmarks/allowed_signers, if there)"),
+    ] = None,
     rerun: Annotated[
         int | None,
         Parameter(help="recall N questions again, 25 for a usual check, in an embedded database"),
@@ -36,7 +40,15 @@ def verify_command(
         raise UsageError("verify takes one results folder or more; see `python -m runner verify --help`")
     done = []
     for folder in folders:
-        done.append(verify(folder, corpus=corpus, history=history, rerun=rerun, progress=Progress()))
+        found = verify(
+            folder,
+            corpus=corpus,
+            history=history,
+            allowed_signers=allowed_signers,
+            rerun=rerun,
+            progress=Progress(),
+        )
+        done.append(found)
         if not json:
             say(*([f"{folder}:"] if len(folders) > 1 else []), *lines(done[-1]))
     if json:

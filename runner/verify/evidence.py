@@ -1,4 +1,4 @@
-"""What a results folder is held against: its corpus, its HISTORY.md, the releases of the extension."""
+"""What a results folder is held against: its corpus, its HISTORY.md, the releases, a list of signers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ class Evidence(Results):
     """One results folder, and what lies beside it.
 
     `corpus` is a corpus file or its folder, `history` a HISTORY.md to use instead of the nearest one above
-    the folder, `sql` the folder with the list of releases. `rerun`: how many questions to recall again, of
-    which `progress` tells; None: none. Every property raises Unreadable.
+    the folder, `sql` the folder with the list of releases, `allowed_signers` the list of whose signatures
+    count. `rerun`: how many questions to recall again, of which `progress` tells; None: none. Every property
+    raises Unreadable.
     """
 
     def __init__(
@@ -28,10 +29,11 @@ class Evidence(Results):
         sql: Path = SQL_FOLDER,
         rerun: int | None = None,
         progress: Progress = QUIET,
+        allowed_signers: Path | None = None,
     ) -> None:
         super().__init__(folder)
         self.corpus_path, self.history_path, self.sql = corpus, history, sql
-        self.rerun, self.progress = rerun, progress
+        self.allowed_signers, self.rerun, self.progress = allowed_signers, rerun, progress
 
     @cached_property
     def by_arm(self) -> dict[str, list[Json]]:

@@ -12,11 +12,15 @@ from runner.progress import QUIET, Progress
 from runner.records import Json
 from runner.runs.collector import collector_paused
 from runner.runs.reading import Unreadable, is_run
+from runner.runs.regular import read_regular
+from runner.sign.signer import ALLOWED
 from runner.verify.check import Answer, Found
 from runner.verify.checks import CHECKS
 from runner.verify.evidence import Evidence
 
 SCHEMA = "pgmnemo/verification/1"
+SELF = "self-run"
+LIST = 1 << 20  # bytes of a list of signers
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,12 @@ class Verification:
         return not self.faults
 
     @property
+    def attested(self) -> str:
+        """`signed by …` where somebody of the list of signers signed, else `self-run`."""
+        [answer] = (one for one in self.answers if one.check == "signature")
+        return answer.sentence.partition(";")[0] if answer.found is Found.HOLDS else SELF
+
+    @property
     def faults(self) -> tuple[Answer, ...]:
         """The checks that found one."""
         return tuple(answer for answer in self.answers if answer.found is Found.WRONG)
@@ -43,6 +53,7 @@ class Verification:
             "folder": self.folder.name,
             "intact": self.intact,
             "verdict": self.verdict,
+            "attested": self.attested,
             "checks": [asdict(answer) for answer in self.answers],
         }
 
@@ -53,18 +64,22 @@ def verify(
     corpus: Path | str | None = None,
     history: Path | str | None = None,
     sql: Path = SQL_FOLDER,
+    allowed_signers: Path | str | None = None,
     rerun: int | None = None,
     progress: Progress = QUIET,
 ) -> Verification:
     """Check a results folder; changes nothing, and needs no database, no model and no network but to rerun.
 
     `corpus` is the corpus file or its folder, `history` the HISTORY.md to use instead of the nearest one
-    above the folder. With `rerun` so many questions are recalled again, in an embedded database. A fault is
-    an answer, never an exception; UsageError only for what is no folder, no path or no number of questions.
+    above the folder, `allowed_signers` the list of whose signatures count (default: the repository's,
+    where it has one). With `rerun` so many questions are recalled again, in an embedded database. A fault is
+    an answer, never an exception; UsageError only for what is no folder, no path, no list or no number of
+    questions.
     """
     if rerun is not None and rerun < 1:
         raise UsageError(f"--rerun takes a positive number of questions, not {rerun}")
-    evidence = Evidence(Path(folder), _path(corpus), _path(history), sql, rerun, progress)
+    signers = signers_list(allowed_signers)
+    evidence = Evidence(Path(folder), _path(corpus), _path(history), sql, rerun, progress, signers)
     if not evidence.folder.is_dir():
         raise UsageError(f"there is no results folder {folder}: name one that a run has written")
     if not is_run(evidence.folder):
@@ -77,6 +92,20 @@ def verify(
     with collector_paused():
         answers = tuple(check(evidence) for check in CHECKS.values())
     return Verification(evidence.folder, _verdict(evidence), answers)
+
+
+def signers_list(named: Path | str | None) -> Path | None:
+    """The allowed-signers file that was named, or the repository's; UsageError where it cannot be read."""
+    if named is None:
+        return ALLOWED if ALLOWED.exists() else None
+    path = Path(named).expanduser()
+    try:
+        read_regular(path, LIST, UsageError)
+    except UsageError as error:
+        raise UsageError(
+            f"--allowed-signers: {error}; name a list as `man ssh-keygen` describes it"
+        ) from None
+    return path.absolute()
 
 
 def _path(place: Path | str | None) -> Path | None:
