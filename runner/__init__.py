@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from runner.progress import Progress as Progress
     from runner.score import Stated as Stated
     from runner.score import score as score
+    from runner.submit import submit as submit
     from runner.verify import Verification as Verification
     from runner.verify import verify as verify
     from runner.verify.rescore import Rescored as Rescored
@@ -56,6 +57,7 @@ HOMES = {
         "runner.page": "render_report",
         "runner.progress": "Progress",
         "runner.score": "Stated score",
+        "runner.submit": "submit",
         "runner.verify": "Verification verify",
         "runner.verify.rescore": "Rescored rescore",
     }.items()

@@ -35,6 +35,7 @@ COMMANDS = {
     "verify": (FINISHED, "runner.verify.command:verify_command"),
     "rescore": (FINISHED, "runner.verify.command:rescore_command"),
     "sign": (FINISHED, "runner.sign.command:sign_command"),
+    "submit": (FINISHED, "runner.submit.command:submit_command"),
     "export": (FINISHED, "runner.export.command:export_command"),
     "score": (FINISHED, "runner.score.command:score_command"),
     "report": (FINISHED, "runner.page.command:report_command"),

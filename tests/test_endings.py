@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
 import shutil
 import subprocess
+import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -26,6 +28,7 @@ ROW = re.compile(
 TABLE = {row["cause"]: row for row in ROW.finditer(README.read_text().partition("### On finished runs")[2])}
 [SAMPLE] = (ROOT / "benchmarks" / "sample" / "results").glob("v0.2.1_20261121_minilm")
 [LOCOMO] = (ROOT / "benchmarks" / "locomo" / "results").glob("v0.2.1_20261121_minilm")
+RUN = "benchmarks/sample/results/v1"  # the place of a run in an archive
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,19 @@ class Stage:
         place.mkdir()
         (place / "BLOCKED.md").write_text("# BLOCKED")
         return place
+
+    def archive(self, content: bytes) -> Path:
+        (self.base / "run.tar.gz").write_bytes(content)
+        return self.base / "run.tar.gz"
+
+    def members(self, *names: str, kind: bytes = tarfile.REGTYPE) -> Path:
+        """An archive of empty members of these names."""
+        with tarfile.open(self.base / "run.tar.gz", "w:gz") as archive:
+            for name in names:
+                member = tarfile.TarInfo(name)
+                member.type = kind
+                archive.addfile(member)
+        return self.base / "run.tar.gz"
 
     def file(self, content: bytes) -> Path:
         (self.base / "notes.md").write_bytes(content)
@@ -121,6 +137,10 @@ for cause, words in {
     "`cite` of the sample": ["cite", SAMPLE],
     "`lint` without a file": ["lint"],
     "`lint` of nothing": ["lint", "/nonsense.md"],
+    "`submit` of nothing": ["submit", "/nonsense", "--output", "/nonsense/run.tar.gz"],
+    "`submit` into another kind of file": ["submit", SAMPLE, "--output", "run.zip"],
+    "`submit` into a run": ["submit", SAMPLE, "--output", SAMPLE / "run.tar.gz"],
+    "`submit` that cannot be written": ["submit", SAMPLE, "--output", "/nonsense/run.tar.gz"],
     "`leaderboard` without a folder": ["leaderboard"],
     "`leaderboard` in two forms": ["leaderboard", SAMPLE, "--json", "--markdown"],
     "`leaderboard` of nothing": ["leaderboard", "/nonsense"],
@@ -136,6 +156,59 @@ for cause, words in {
     "`leaderboard` that cannot be written": ["leaderboard", SAMPLE, "--output", "/nonsense/board.svg"],
 }.items():
     CASES[cause] = lambda stage, words=words: words  # type: ignore[misc]
+
+
+@ending("`submit` over a file")
+def _(stage: Stage) -> list[Any]:
+    return ["submit", SAMPLE, "--output", stage.archive(b"")]
+
+
+@ending("`submit` of a blocked run")
+def _(stage: Stage) -> list[Any]:
+    return ["submit", stage.blocked(), "--output", stage.base / "run.tar.gz"]
+
+
+@ending("`submit` of a run that is not intact")
+def _(stage: Stage) -> list[Any]:
+    place = stage.sample()
+    rewrite(place / "report.md", "0", "1")
+    return ["submit", place, "--output", stage.base / "run.tar.gz"]
+
+
+@ending("an archive with a changed byte")
+def _(stage: Stage) -> list[Any]:
+    whole = gzip.compress(b"a run" * 99)
+    return ["verify", stage.archive(whole[:-6] + b"?" + whole[-5:])]
+
+
+@ending("an archive that is none")
+def _(stage: Stage) -> list[Any]:
+    return ["verify", stage.archive(b"a run")]
+
+
+@ending("an archive that is a bomb")
+def _(stage: Stage) -> list[Any]:
+    return ["verify", stage.archive(gzip.compress(bytes(9 << 20)))]
+
+
+@ending("an archive of many members")
+def _(stage: Stage) -> list[Any]:
+    return ["verify", stage.members(*(f"{RUN}/{number}" for number in range(33)))]
+
+
+@ending("an archive of two runs")
+def _(stage: Stage) -> list[Any]:
+    return ["verify", stage.members(f"{RUN}/run.json", f"{RUN}_2/run.json")]
+
+
+@ending("a member that leads outside")
+def _(stage: Stage) -> list[Any]:
+    return ["verify", stage.members("../run.json")]
+
+
+@ending("a member that is a link or a device")
+def _(stage: Stage) -> list[Any]:
+    return ["verify", stage.members(f"{RUN}/run.json", kind=tarfile.SYMTYPE)]
 
 
 @ending("`rescore` of a damaged run")

@@ -20,7 +20,9 @@ WIDTH = 136  # columns that the table takes
 
 
 def leaderboard_command(
-    *folders: Annotated[str, Parameter(help="results folder, a folder that holds some, or a pattern")],
+    *folders: Annotated[
+        str, Parameter(help="results folder or an archive by submit, a folder that holds some, or a pattern")
+    ],
     json: Annotated[bool, Parameter(help="print JSON instead of tables")] = False,
     markdown: Annotated[bool, Parameter(help="print Markdown instead of tables")] = False,
     allowed_signers: Annotated[

@@ -1,9 +1,10 @@
-"""One results folder on its way to a board: verified and read, or told why it stands apart."""
+"""One run on its way to a board: verified and read, or told why it stands apart."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runner.compare.side import Side, read_side
@@ -11,6 +12,7 @@ from runner.errors import RunnerError
 from runner.leaderboard.board import Aside
 from runner.report.citation import CITABLE
 from runner.report.figures import Figures
+from runner.runs.archive import unpacked
 from runner.runs.blocked import BLOCKED
 from runner.runs.run import Run
 from runner.verify import Verification
@@ -21,7 +23,7 @@ Verify = Callable[..., Verification]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A verified run. `later` are deviations that HISTORY.md adds to those of run.json."""
+    """A verified run in a folder or an archive. `later` are deviations that HISTORY.md adds to run.json's."""
 
     folder: Path
     side: Side
@@ -47,6 +49,17 @@ class Entry:
     def verdict(self) -> str:
         """The run's own, or `deviation` where one became known later."""
         return "deviation" if self.later else self.run.verdict.value
+
+
+def read_archive(archive: Path, check: Verify, opened: ExitStack) -> Entry | Aside:
+    """The run in an archive, which stays unpacked as long as `opened` does, under the archive's own name."""
+    try:
+        found = read_entry(opened.enter_context(unpacked(archive)), check)
+    except RunnerError as error:
+        return _aside(archive, "unreadable", str(error))
+    if isinstance(found, Entry):
+        return replace(found, folder=archive)
+    return replace(found, folder=archive.as_posix())
 
 
 def read_entry(folder: Path, check: Verify) -> Entry | Aside:

@@ -1,4 +1,4 @@
-"""From what the command line names to results folders: a folder, a folder of them, or a pattern."""
+"""From what the command line names to runs: a folder or an archive, a folder of them, or a pattern."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from runner.errors import UsageError
+from runner.runs.archive import is_archive
 from runner.runs.reading import is_run
 
 
 def results_folders(names: Iterable[Path | str]) -> tuple[Path, ...]:
-    """Every results folder that `names` lead to, each once, in the order named.
+    """Every results folder and every archive of one that `names` lead to, each once, in the order named.
 
     Raises UsageError for a name that leads to none.
     """
@@ -34,9 +35,12 @@ def _runs(name: str) -> list[Path]:
 
 
 def _inside(place: Path) -> Iterator[Path]:
-    if not place.is_dir():
-        return
-    if is_run(place):
+    if _stands_for_run(place):
         yield place
-    else:
-        yield from (child for child in sorted(place.iterdir()) if child.name[0] != "." and is_run(child))
+    elif place.is_dir():
+        found = (child for child in sorted(place.iterdir()) if child.name[0] != ".")
+        yield from filter(_stands_for_run, found)
+
+
+def _stands_for_run(place: Path) -> bool:
+    return is_run(place) or is_archive(place)

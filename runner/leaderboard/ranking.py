@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import Any
 from runner.compare.pairs import pair
 from runner.leaderboard.alike import apart, key, words
 from runner.leaderboard.board import VALUE, Aside, Behind, Board, Group, Leaderboard, Row
-from runner.leaderboard.entry import Entry, Verify, read_entry
+from runner.leaderboard.entry import Entry, Verify, read_archive, read_entry
 from runner.leaderboard.places import results_folders
 from runner.records import ALL, SearchScope
 from runner.report.formats import CITED, questions_of
+from runner.runs.archive import is_archive
 from runner.runs.collector import collector_paused
 from runner.statistics.bootstrap import bootstrap_difference
 from runner.verify import verify
@@ -29,17 +31,22 @@ def leaderboard(
 ) -> Leaderboard:
     """The runs in `folders`, each verified: those that are alike on one board, the best first.
 
-    A folder may be a run, hold runs, or be a pattern of such. Nothing is refused for being unlike: it has a
-    group of its own, with the reason; a run that is blocked, unverified or not intact is an Aside.
-    `allowed_signers` is the list of whose signatures count (default: the repository's, where it has one).
-    Raises UsageError for a folder that holds no run and for a list that cannot be read.
+    A folder may be a run or an archive of one, hold such, or be a pattern of such. Nothing is refused for
+    being unlike: it has a group of its own, with the reason; a run that is blocked, unverified or not intact
+    is an Aside. `allowed_signers` is the list of whose signatures count (default: the repository's, where it
+    has one). Raises UsageError for a folder that holds no run and for a list that cannot be read.
     """
     if allowed_signers is not None:
         check = partial(check, allowed_signers=signers_list(allowed_signers))
-    found = [read_entry(folder, check) for folder in results_folders(fspath(name) for name in folders)]
-    groups = _groups(one for one in found if isinstance(one, Entry))
-    made = (_group(members, groups[0][0]) for members in groups)
-    return Leaderboard(tuple(made), tuple(one for one in found if isinstance(one, Aside)))
+    places = results_folders(fspath(name) for name in folders)
+    with ExitStack() as opened:
+        found = [
+            read_archive(place, check, opened) if is_archive(place) else read_entry(place, check)
+            for place in places
+        ]
+        groups = _groups(one for one in found if isinstance(one, Entry))
+        made = tuple(_group(members, groups[0][0]) for members in groups)
+    return Leaderboard(made, tuple(one for one in found if isinstance(one, Aside)))
 
 
 def _groups(entries: Iterable[Entry]) -> list[list[Entry]]:
@@ -95,7 +102,8 @@ def _label(entry: Entry, members: Sequence[Entry]) -> str:
 
 
 def _parts(entry: Entry) -> tuple[str, ...]:
-    return (*entry.folder.resolve().parts[1:-1], entry.side.name)
+    place = entry.folder.resolve()
+    return (*place.parts[1 : len(place.parts) - (not is_archive(place))], entry.side.name)
 
 
 def _made(

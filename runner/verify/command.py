@@ -12,7 +12,7 @@ from runner.options import Run
 
 
 def verify_command(
-    *folders: Run,
+    *folders: Annotated[Path, Parameter(help="results folder of a run, or an archive by submit")],
     corpus: Annotated[Path | None, Parameter(help="the corpus file or its folder")] = None,
     history: Annotated[
         Path | None, Parameter(help="HISTORY.md (default: the nearest above the folder)")
@@ -27,7 +27,7 @@ def verify_command(
     ] = None,
     json: Annotated[bool, Parameter(help="print JSON instead of lines")] = False,
 ) -> int:
-    """Check results folders against themselves, HISTORY.md and, if given, the corpus.
+    """Check results folders, or archives of such, against themselves, HISTORY.md and, if given, the corpus.
 
     Exits with 0 when every folder is intact, else with 1.
     """

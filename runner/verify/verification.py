@@ -10,6 +10,7 @@ from runner.database.releases import SQL_FOLDER
 from runner.errors import UsageError
 from runner.progress import QUIET, Progress
 from runner.records import Json
+from runner.runs.archive import run_folder
 from runner.runs.collector import collector_paused
 from runner.runs.reading import Unreadable, is_run
 from runner.runs.regular import read_regular
@@ -72,14 +73,24 @@ def verify(
 
     `corpus` is the corpus file or its folder, `history` the HISTORY.md to use instead of the nearest one
     above the folder, `allowed_signers` the list of whose signatures count (default: the repository's,
-    where it has one). With `rerun` so many questions are recalled again, in an embedded database. A fault is
-    an answer, never an exception; UsageError only for what is no folder, no path, no list or no number of
-    questions.
+    where it has one). With `rerun` so many questions are recalled again, in an embedded database. An archive
+    that `submit` made stands for the folder in it. A fault is an answer, never an exception; UsageError only
+    for what is no folder, no path, no list or no number of questions, OutputError for an archive that cannot
+    be unpacked.
     """
     if rerun is not None and rerun < 1:
         raise UsageError(f"--rerun takes a positive number of questions, not {rerun}")
     signers = signers_list(allowed_signers)
-    evidence = Evidence(Path(folder), _path(corpus), _path(history), sql, rerun, progress, signers)
+    with run_folder(Path(folder).expanduser()) as place:
+        evidence = Evidence(place, _path(corpus), _path(history), sql, rerun, progress, signers)
+        _demand(evidence, folder)
+        with collector_paused():
+            answers = tuple(check(evidence) for check in CHECKS.values())
+        return Verification(evidence.folder, _verdict(evidence), answers)
+
+
+def _demand(evidence: Evidence, folder: Path | str) -> None:
+    """There is a run, and what it is to be held against."""
     if not evidence.folder.is_dir():
         raise UsageError(f"there is no results folder {folder}: name one that a run has written")
     if not is_run(evidence.folder):
@@ -89,9 +100,6 @@ def verify(
     for option, place in (("--corpus", evidence.corpus_path), ("--history", evidence.history_path)):
         if place is not None and not place.exists():
             raise UsageError(f"{option} names {place}, which does not exist")
-    with collector_paused():
-        answers = tuple(check(evidence) for check in CHECKS.values())
-    return Verification(evidence.folder, _verdict(evidence), answers)
 
 
 def signers_list(named: Path | str | None) -> Path | None:
