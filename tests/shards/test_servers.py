@@ -65,6 +65,7 @@ def test_a_replica_answers_those_who_allow_some_staleness(pair: Site, store: Sto
     client.execute(AGED, (tenant, "10 s"))
     assert asked_of_replica(pair) >= before + 20
     pair.tenant(login="bob")
+    caught_up(pair)  # it has the login too
     with pytest.raises(errors.InsufficientPrivilege, match="role bob has no grant"):
         pair.connect("bob").execute(AGED, (tenant, "10 s"))
     with pytest.raises(errors.InvalidParameterValue, match="must be above 0"):
