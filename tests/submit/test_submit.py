@@ -124,6 +124,7 @@ def test_archives_stand_on_the_board_beside_folders_and_bad_ones_apart(
     for board in group["boards"]:
         assert [row["folder"] for row in board["rows"]] == [submission.as_posix(), SAMPLE.as_posix()]
         assert [row["rank"] for row in board["rows"]] == [1, 1]
+        assert {row["attested"] for row in board["rows"]} == {"self-run"}
         assert len({row["label"] for row in board["rows"]}) == 2
     [aside] = found["asides"]
     assert (aside["name"], aside["kind"]) == ("bad.tar.gz", "unreadable")
