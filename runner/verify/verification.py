@@ -40,8 +40,8 @@ class Verification:
     @property
     def attested(self) -> str:
         """`signed by …` where somebody of the list of signers signed, else `self-run`."""
-        [answer] = (one for one in self.answers if one.check == "signature")
-        return answer.sentence.partition(";")[0] if answer.found is Found.HOLDS else SELF
+        signed = (one for one in self.answers if (one.check, one.found) == ("signature", Found.HOLDS))
+        return next((one.sentence.partition(";")[0] for one in signed), SELF)
 
     @property
     def faults(self) -> tuple[Answer, ...]:
