@@ -101,7 +101,9 @@ def test_the_arms_of_a_version(version: str, mode: str, vectors: bool, named: st
     held = embedded(version) if vectors else None
     material = Material(CORPUS, held, (), CorpusLessons(CORPUS, held))
     work: Any = SimpleNamespace(
-        run=SimpleNamespace(edition=current(), seed=42), request=SimpleNamespace(time_limit=1.0), vectors=held
+        run=SimpleNamespace(edition=current(), seed=42),
+        request=SimpleNamespace(time_limit=1.0, jobs=None),
+        vectors=held,
     )
     rankers = list(arms._rankers(work, pgmnemo(version, mode), Judge("pgmnemo", material.lessons), material))
     assert ["pgmnemo", *(arm.name for _, arm in rankers)] == named.split()

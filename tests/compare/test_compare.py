@@ -228,9 +228,7 @@ def test_every_difference_is_told_at_once(folder: Folder, ranks: Ranks) -> None:
 
 
 def test_a_waiver_that_names_no_condition_is_refused(folder: Folder, ranks: Ranks) -> None:
-    with pytest.raises(
-        UsageError, match="'embeder'; choose one of: corpus, granularity, text, scopes, embedder"
-    ):
+    with pytest.raises(UsageError, match="'embeder'; choose one of: corpus, granularity, text, passages, "):
         compare(folder("a", ranks), folder("b", ranks), despite=["embeder"])
 
 

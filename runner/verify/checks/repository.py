@@ -182,8 +182,11 @@ def code(evidence: Evidence) -> str:
         raise NotAsked(f"commit {commit[:12]} went with a branch that was rebased: what ran is stated")
     if not (ROOT / ".git").exists():
         raise NotAsked("these tools do not stand in a checkout: the commit of the code cannot be looked up")
-    shallow = git(ROOT, "rev-parse", "--is-shallow-repository").stdout.decode().strip()
-    done = git(ROOT, "show", "-s", "--format=%ct", f"{commit}^{{commit}}")
+    try:
+        shallow = git(ROOT, "rev-parse", "--is-shallow-repository").stdout.decode().strip()
+        done = git(ROOT, "show", "-s", "--format=%ct", f"{commit}^{{commit}}")
+    except OSError:
+        raise NotAsked("git cannot be run: install it to look up the commit of the code") from None
     if done.returncode:
         if shallow != "false":
             raise NotAsked("these tools stand in a shallow clone: `git fetch --unshallow`, then verify again")
