@@ -40,7 +40,7 @@ def test_nothing_moves_under_the_same_code(finished: Any) -> None:
     done = runner.rescore(finished.folder)
     assert (done.moves, done.why) == ((), ())
     assert done.report == (finished.folder / "report.md").read_text(encoding="utf-8")
-    assert list(lines(done))[-1].endswith("0 figures in 288 rows moved, metric code 1.1.0 → 1.1.0")
+    assert list(lines(done))[-1].endswith("0 figures in 448 rows moved, metric code 1.1.0 → 1.1.0")
 
 
 @pytest.mark.usefixtures("future")
@@ -136,5 +136,5 @@ def test_the_command_prints_and_writes(
     finished: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["rescore", str(finished.folder), "--output", str(tmp_path / "draft")]) == 0
-    assert "0 figures in 288 rows moved" in capsys.readouterr().out
+    assert "0 figures in 448 rows moved" in capsys.readouterr().out
     assert (tmp_path / "draft" / "rescored.json").is_file()
