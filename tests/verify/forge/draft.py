@@ -1,0 +1,153 @@
+"""A forger's draft of a run, and how he makes all that follows consistent by this project's code."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field
+from datetime import UTC
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+
+from runner.gates import check_all, deviations, judge
+from runner.metrics.document import metrics_of
+from runner.records import GateResult, Json
+from runner.report import render
+from runner.runs.canonical import compact, pretty
+from runner.runs.folder import folder_name
+from runner.runs.former import brought_up
+from runner.runs.history import HEADER, entry_text
+from runner.runs.manifest import write_manifest
+from runner.runs.metrics import metrics_text
+from runner.runs.reading import Results
+from runner.runs.run import Run
+from runner.runs.timings import Timing, latencies
+from runner.verify.evidence import Evidence
+from runner.verify.facts import facts
+
+RAW, TIMINGS = "raw_retrievals.jsonl", "timings.jsonl"
+Change = Callable[["Draft", Random], None]
+
+
+class Inapplicable(Exception):
+    """This honest run has nothing that the forgery could change."""
+
+
+@dataclass
+class Draft:
+    """The documents of a run, free to be changed.
+
+    `last` holds changes of run.json that stand after its gates were judged again, `figures` those of
+    metrics.json, `words` those of report.md, `named` a name that the run shall have instead of its own.
+    """
+
+    run: Json
+    raw: list[Json]
+    timings: list[Json]
+    timed_k: int
+    code: str | None = None
+    named: str | None = None
+    last: list[Callable[[Json], None]] = field(default_factory=list)
+    figures: list[Callable[[Json], None]] = field(default_factory=list)
+    words: list[Callable[[str], str]] = field(default_factory=list)
+
+    def block(self, arm: str, scope: str | None = None) -> list[Json]:
+        """The raw lines of an arm, in one scope or in all."""
+        return [line for line in self.raw if line["arm"] == arm and scope in (None, line["scope"])]
+
+    def keep(self, questions: set[str]) -> None:
+        """Of raw rankings and timings only those of `questions`."""
+        self.raw = [line for line in self.raw if line["question"] in questions]
+        self.timings = [line for line in self.timings if line["question"] in questions]
+
+
+def read(folder: Path) -> Draft:
+    """The honest run in a folder, as a draft."""
+    run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    lines = {
+        name: [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
+        for name in (RAW, TIMINGS)
+    }
+    return Draft(run, lines[RAW], lines[TIMINGS], Results(folder).edition.retrieval.timed_k)
+
+
+def forged(honest: Draft, change: Change, chance: Random, home: Path) -> Path:
+    """The folder of a forgery, consistent in all that this project's code can compute."""
+    draft = deepcopy(honest)
+    change(draft, chance)
+    if draft == honest:
+        raise Inapplicable
+    return written(draft, home)
+
+
+def written(draft: Draft, home: Path) -> Path:
+    """The draft as a finished run with its HISTORY.md in `home`, which is emptied first."""
+    shutil.rmtree(home, ignore_errors=True)
+    run = draft.run
+    run["latency"] = [
+        asdict(one)
+        for one in latencies([Timing(**line) for line in draft.timings], draft.timed_k)
+    ] if draft.timings else []  # fmt: skip
+    run["name"] = draft.named or folder_name(msgspec.convert(brought_up(run), Run))
+    folder = home / run["name"]
+    folder.mkdir(parents=True)
+    for name, lines in ((RAW, draft.raw), (TIMINGS, draft.timings)):
+        (folder / name).write_text("".join(compact(line) + "\n" for line in lines), encoding="utf-8")
+    _record(folder, run)
+    _judged(folder, run)
+    for change in draft.last:
+        change(run)
+    _record(folder, run)
+    _figures(folder, draft)
+    _logged(folder, home)
+    return folder
+
+
+def _record(folder: Path, run: Json) -> None:
+    (folder / "run.json").write_text(pretty(run), encoding="utf-8")
+    write_manifest(folder, Results(folder).edition.schemas)
+
+
+def _judged(folder: Path, run: Json) -> None:
+    """The words of every gate anew, and its status only where it gets no worse: that is what he is after.
+
+    A verdict that falls by the forgery would give it away to the reader.
+    """
+    for name in ("metrics.json", "report.md"):
+        (folder / name).touch()
+    decided = {one.gate: one for one in check_all(facts(Evidence(folder)))}
+    for gate in run["gates"]:
+        found = decided.get(gate["gate"])
+        if found is not None and found.status == gate["status"] and gate["gate"] not in ("coverage", "leak"):
+            gate |= {"expected": found.expected, "found": found.found}
+    gates = [GateResult(**gate) for gate in run["gates"]]
+    run |= {"verdict": judge(gates), "deviations": list(deviations(gates))}
+
+
+def _figures(folder: Path, draft: Draft) -> None:
+    left = Results(folder)
+    figures: Any = json.loads(metrics_text(metrics_of(left.run, left.rows, draft.code)))
+    for change in draft.figures:
+        change(figures)
+    (folder / "metrics.json").write_text(metrics_text(figures), encoding="utf-8")
+    text = render(figures, left.run)
+    for rewrite in draft.words:
+        text = rewrite(text)
+    (folder / "report.md").write_text(text, encoding="utf-8")
+    write_manifest(folder, left.edition.schemas)
+
+
+def _logged(folder: Path, home: Path) -> None:
+    """HISTORY.md with the entry that this folder's run would have."""
+    run = Results(folder).run
+    digest = sha256((folder / "manifest.json").read_bytes()).hexdigest()
+    entry = entry_text(
+        run.started.astimezone(UTC).date(), run.choice.suite, folder.name, run.verdict, digest, run.deviations
+    )
+    (home / "HISTORY.md").write_text(f"{HEADER}\n{entry}", encoding="utf-8")

@@ -1,0 +1,269 @@
+"""Forgeries of rankings, scores and components."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any
+
+from runner.records import Json
+from tests.verify.forge.draft import Draft, Inapplicable
+from tests.verify.forge.table import forgery
+
+CONTROLS = ("bm25", "cosine", "random")
+
+
+def name(rank: Any) -> str:
+    """The id of a rank, whether bare or with score and components."""
+    return str(rank if isinstance(rank, str) else rank[0])
+
+
+def ids(line: Json) -> list[str]:
+    return [name(rank) for rank in line["ranking"]]
+
+
+def renamed(line: Json, other: Sequence[str]) -> None:
+    """The ids of a ranking are `other`; scores and components stay where they stand."""
+    ranks = zip(line["ranking"], other, strict=True)
+    line["ranking"] = [one if isinstance(rank, str) else [one, *rank[1:]] for rank, one in ranks]
+
+
+def exchanged(line: Json, first: str, second: str) -> None:
+    """Two ids change their places."""
+    other = {first: second, second: first}
+    renamed(line, [other.get(one, one) for one in ids(line)])
+
+
+def failing(draft: Draft, arms: Sequence[str] = ("pgmnemo",)) -> Iterator[tuple[Json, str]]:
+    """(line, an id of its gold) where the gold is in the ranking and not first."""
+    found = 0
+    for line in draft.raw:
+        own = ids(line)
+        gold = [one for one in line["gold"] if one in own]
+        if line["arm"] in arms and gold and own[0] not in line["gold"]:
+            found += 1
+            yield line, gold[0]
+    if not found:
+        raise Inapplicable
+
+
+def weighted(draft: Draft, parts: Sequence[Any]) -> float:
+    """The score that components have under the settings of the run."""
+    state, score = draft.run["guc_state"], 0.0
+    for component, value in zip(draft.run["arms"][0]["components"], parts, strict=True):
+        worth = max(0.0, value or 0.0) if component.endswith("cosine") else value or 0.0
+        score += float(state[f"pgmnemo.{component}_weight"]) * worth
+    return score
+
+
+def best(line: Json) -> None:
+    """Ranks that have scores stand in the order of these."""
+    line["ranking"].sort(key=lambda rank: -rank[1] if isinstance(rank, list) else 0.0)
+
+
+@forgery("gold first by exchanging ids", "the arm under test, in every question that fails")
+def _gold_first(draft: Draft, chance: Random) -> None:
+    for line, gold in failing(draft):
+        exchanged(line, ids(line)[0], gold)
+
+
+@forgery("gold first by exchanging ids", "one question")
+def _gold_first_once(draft: Draft, chance: Random) -> None:
+    line, gold = chance.choice(list(failing(draft)))
+    exchanged(line, ids(line)[0], gold)
+
+
+@forgery("gold first by exchanging ids", "alike in every arm and scope")
+def _gold_first_everywhere(draft: Draft, chance: Random) -> None:
+    for line, gold in list(failing(draft)):
+        first = ids(line)[0]
+        for other in draft.raw:
+            if other["question"] == line["question"] and other["arm"] != "random":
+                exchanged(other, first, gold)
+
+
+@forgery("gold first by exchanging ids", "one question, alike in every arm and scope")
+def _gold_first_once_everywhere(draft: Draft, chance: Random) -> None:
+    line, gold = chance.choice(list(failing(draft)))
+    first = ids(line)[0]
+    for other in draft.raw:
+        if other["question"] == line["question"] and other["arm"] != "random":
+            exchanged(other, first, gold)
+
+
+@forgery("gold first by moving ranks", "with scores that fall again")
+def _moved(draft: Draft, chance: Random) -> None:
+    for line, gold in failing(draft):
+        place, scores = ids(line).index(gold), [rank[1] for rank in line["ranking"]]
+        line["ranking"].insert(0, line["ranking"].pop(place))
+        for rank, score in zip(line["ranking"], scores, strict=True):
+            rank[1] = score
+
+
+@forgery("gold first by moving ranks", "all ranks without components from then on")
+def _moved_bare(draft: Draft, chance: Random) -> None:
+    for line, gold in failing(draft):
+        renamed(line, [gold, *(one for one in ids(line) if one != gold)])
+        line["ranking"] = [rank[:2] for rank in line["ranking"]]
+
+
+@forgery("scores raised", "the score of the gold alone")
+def _score(draft: Draft, chance: Random) -> None:
+    for line, gold in failing(draft):
+        next(rank for rank in line["ranking"] if rank[0] == gold)[1] = round(line["ranking"][0][1] + 1, 4)
+        best(line)
+
+
+@forgery("scores raised", "every score by one tenth")
+def _scores(draft: Draft, chance: Random) -> None:
+    for line in draft.block("pgmnemo"):
+        for rank in line["ranking"]:
+            rank[1] = round(rank[1] * 1.1, 4)
+
+
+def _raise(draft: Draft, component: str, lines: Sequence[tuple[Json, str]]) -> None:
+    """So much of a component that the gold comes first, and the score that follows."""
+    components = draft.run["arms"][0]["components"]
+    if component not in components:
+        raise Inapplicable
+    place, weight = components.index(component), float(draft.run["guc_state"][f"pgmnemo.{component}_weight"])
+    moved = 0
+    for line, gold in lines:
+        rank = next(rank for rank in line["ranking"] if rank[0] == gold)
+        if len(rank) == 3:
+            moved += 1
+            rank[2][place] = round((rank[2][place] or 0) + (line["ranking"][0][1] - rank[1] + 1) / weight, 4)
+            rank[1] = float(f"{weighted(draft, rank[2]):.6g}")
+            best(line)
+    if not moved:
+        raise Inapplicable
+
+
+@forgery("components changed", "the cosine of the gold, in one scope")
+def _cosine(draft: Draft, chance: Random) -> None:
+    _raise(draft, "cosine", [pair for pair in failing(draft) if pair[0]["scope"] == "pool"])
+
+
+@forgery("components changed", "the bm25 of the gold, in both scopes")
+def _bm25(draft: Draft, chance: Random) -> None:
+    _raise(draft, "bm25", list(failing(draft)))
+
+
+@forgery("components changed", "the graph of the gold, which belongs to the scope")
+def _graph(draft: Draft, chance: Random) -> None:
+    _raise(draft, "graph", list(failing(draft)))
+
+
+@forgery("components changed", "the context of the gold, which belongs to the arm")
+def _context(draft: Draft, chance: Random) -> None:
+    _raise(draft, "context", list(failing(draft)))
+
+
+@forgery("components changed", "the importance of the gold")
+def _importance(draft: Draft, chance: Random) -> None:
+    _raise(draft, "importance", list(failing(draft)))
+
+
+@forgery("components changed", "the recency of one lesson, and its score")
+def _recency(draft: Draft, chance: Random) -> None:
+    _raise(draft, "recency", [chance.choice(list(failing(draft)))])
+
+
+@forgery("components dropped", "of one rank")
+def _part_dropped(draft: Draft, chance: Random) -> None:
+    rank = chance.choice(draft.block("pgmnemo"))["ranking"][0]
+    del rank[2:]
+
+
+@forgery("components dropped", "of all ranks")
+def _parts_dropped(draft: Draft, chance: Random) -> None:
+    for line in draft.block("pgmnemo"):
+        line["ranking"] = [rank[:2] for rank in line["ranking"]]
+
+
+@forgery("components dropped", "of all ranks, scores as well")
+def _bare(draft: Draft, chance: Random) -> None:
+    for line in draft.block("pgmnemo"):
+        line["ranking"] = ids(line)
+
+
+@forgery("controls made worse", "bm25 and its gold last")
+def _worse(draft: Draft, chance: Random) -> None:
+    for line in draft.block("bm25"):
+        gold = [one for one in ids(line) if one in line["gold"]]
+        renamed(line, [*(one for one in ids(line) if one not in gold), *gold])
+
+
+@forgery("controls made worse", "cosine in a drawn order")
+def _shuffled(draft: Draft, chance: Random) -> None:
+    for line in draft.block("cosine"):
+        renamed(line, chance.sample(ids(line), len(line["ranking"])))
+
+
+@forgery("controls made worse", "keyword cut to its first three")
+def _cut(draft: Draft, chance: Random) -> None:
+    for line in draft.block("keyword"):
+        line["ranking"] = line["ranking"][:3]
+
+
+@forgery("controls made worse", "random redrawn, with the gold last")
+def _unlucky(draft: Draft, chance: Random) -> None:
+    for line in draft.block("random"):
+        line["ranking"].sort(key=lambda rank: name(rank) in line["gold"])
+
+
+@forgery("controls made worse", "the gold of bm25 one place lower, where the first ten under test lack it")
+def _a_little_worse(draft: Draft, chance: Random) -> None:
+    for line in draft.block("bm25", "pool"):
+        own = ids(line)
+        for gold in line["gold"]:
+            if gold in own[:-1]:
+                place = own.index(gold)
+                exchanged(line, gold, own[place + 1])
+
+
+@forgery("rankings exchanged", "the arm under test and the best leg")
+def _legs(draft: Draft, chance: Random) -> None:
+    for one, other in zip(draft.block("pgmnemo"), draft.block("keyword"), strict=True):
+        one["ranking"], other["ranking"] = other["ranking"], one["ranking"]
+
+
+@forgery("rankings exchanged", "cosine and bm25")
+def _two_controls(draft: Draft, chance: Random) -> None:
+    for one, other in zip(draft.block("cosine"), draft.block("bm25"), strict=True):
+        one["ranking"], other["ranking"] = other["ranking"], one["ranking"]
+
+
+@forgery("rankings exchanged", "keyword and vector")
+def _two_legs(draft: Draft, chance: Random) -> None:
+    for one, other in zip(draft.block("keyword"), draft.block("vector"), strict=True):
+        one["ranking"], other["ranking"] = other["ranking"], one["ranking"]
+
+
+@forgery("tails changed", "the gold from behind the tenth rank to the eleventh")
+def _tail(draft: Draft, chance: Random) -> None:
+    moved = 0
+    for line, gold in failing(draft):
+        if ids(line).index(gold) > 10:
+            exchanged(line, ids(line)[10], gold)
+            moved += 1
+    if not moved:
+        raise Inapplicable
+
+
+@forgery("tails changed", "the ranking under test cut behind the tenth rank")
+def _short(draft: Draft, chance: Random) -> None:
+    for line in draft.block("pgmnemo", "pool"):
+        del line["ranking"][10:]
+
+
+@forgery("ids changed", "a lesson that does not exist")
+def _unknown(draft: Draft, chance: Random) -> None:
+    for line in draft.block("random", "pool"):
+        renamed(line, [*ids(line)[:-1], "nowhere/s01"])
+
+
+@forgery("ids changed", "one id twice")
+def _twice(draft: Draft, chance: Random) -> None:
+    line = chance.choice(draft.block("pgmnemo", "pool"))
+    renamed(line, [*ids(line)[:-1], ids(line)[0]])

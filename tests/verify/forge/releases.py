@@ -1,0 +1,113 @@
+"""Forgeries of settings, disclosures, version and edition."""
+
+from __future__ import annotations
+
+from random import Random
+from uuid import uuid5
+
+import msgspec
+
+from runner.bench.material import NAMESPACE
+from runner.database.releases import SQL_FOLDER, release_fingerprint, setting_defaults
+from runner.editions import edition, known
+from runner.records import Json
+from tests.verify.forge.draft import Draft, Inapplicable
+from tests.verify.forge.record import relabel
+from tests.verify.forge.table import claim, forgery
+
+
+@claim("settings", "a weight in guc_state and guc_defaults")
+def _both(draft: Draft, chance: Random) -> None:
+    name = chance.choice([one for one in draft.run["guc_defaults"] if one.endswith("_weight")])
+    for group in ("guc_state", "guc_defaults"):
+        draft.run[group][name] = "3.5"
+
+
+@claim("settings", "a weight in guc_state")
+def _state(draft: Draft, chance: Random) -> None:
+    name = chance.choice([one for one in draft.run["guc_defaults"] if one.endswith("_weight")])
+    draft.run["guc_state"][name] = "3.5"
+
+
+@claim("settings", "a weight in guc_state, and chosen")
+def _chosen(draft: Draft, chance: Random) -> None:
+    draft.run["guc_state"]["pgmnemo.bm25_weight"] = "3.5"
+    draft.run["choice"]["settings"] = {"bm25_weight": "3.5"}
+
+
+@claim("settings", "one left out")
+def _left_out(draft: Draft, chance: Random) -> None:
+    name = chance.choice([one for one in draft.run["guc_defaults"] if one.endswith("_weight")])
+    for group in ("guc_state", "guc_defaults"):
+        del draft.run[group][name]
+
+
+@claim("settings", "another tenant")
+def _tenant(draft: Draft, chance: Random) -> None:
+    draft.run["guc_state"]["pgmnemo.tenant_id"] = str(uuid5(NAMESPACE, "another"))
+
+
+@claim("disclosures", "invented")
+def _disclosed(draft: Draft, chance: Random) -> None:
+    draft.run["disclosures"].append("the questions were read by two people")
+
+
+@claim("disclosures", "missing, of an embedder that demands one")
+def _undisclosed(draft: Draft, chance: Random) -> None:
+    relabel(draft, "dragon-plus")
+    draft.run["disclosures"] = []
+
+
+@forgery("version", "another release, with its defaults and fingerprint")
+def _version(draft: Draft, chance: Random) -> None:
+    run = draft.run
+    old, new = run["choice"]["version"], "0.3.0" if run["choice"]["version"] == "0.3.1" else "0.3.1"
+    _released(run, old, new)
+
+
+@forgery("version", "a release that the edition did not know")
+def _newer(draft: Draft, chance: Random) -> None:
+    run = draft.run
+    if run["choice"]["version"] != "0.4.0":
+        raise Inapplicable
+    _released(run, "0.4.0", "0.4.1")
+
+
+@forgery("version", "of the folder and the choice alone")
+def _version_alone(draft: Draft, chance: Random) -> None:
+    draft.run["choice"]["version"] = "0.9.0"
+    draft.run["arms"][0]["version"] = "0.9.0"
+
+
+def _released(run: Json, old: str, new: str) -> None:
+    text = msgspec.json.encode(run).decode()
+    fingerprint = release_fingerprint(SQL_FOLDER, new) or ""
+    text = text.replace(run["database"]["fingerprint"], fingerprint).replace(f'"{old}"', f'"{new}"')
+    text = text.replace(f"pgmnemo {old}", f"pgmnemo {new}")
+    run |= msgspec.json.decode(text)
+    defaults = setting_defaults(SQL_FOLDER, new)
+    state = {name: run["guc_state"].get(f"pgmnemo.{name}", value) for name, value in defaults.items()}
+    run["guc_defaults"] = {f"pgmnemo.{name}": value for name, value in defaults.items()}
+    run["guc_state"] = {
+        "pgmnemo.tenant_id": run["guc_state"]["pgmnemo.tenant_id"],
+        **{f"pgmnemo.{name}": value for name, value in state.items()},
+    }
+
+
+@claim("edition", "an older one is cited")
+def _older(draft: Draft, chance: Random) -> None:
+    run = draft.run
+    cited = edition(chance.choice([one for one in known() if one != run["protocol"]["version"]]))
+    run["protocol"] = {
+        "version": cited.version, "sha256": cited.sha256, "pins_sha256": cited.pins_sha256,
+    }  # fmt: skip
+
+
+@claim("edition", "another text under its number")
+def _text(draft: Draft, chance: Random) -> None:
+    draft.run["protocol"]["sha256"] = "0" * 64
+
+
+@claim("edition", "other pins under its number")
+def _pins(draft: Draft, chance: Random) -> None:
+    draft.run["protocol"]["pins_sha256"] = "0" * 64
