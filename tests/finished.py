@@ -16,6 +16,7 @@ from runner.bench import pipeline
 from runner.bench.material import NAMESPACE
 from runner.bench.request import Request
 from runner.editions import current
+from runner.places import ROOT
 from runner.progress import QUIET, Progress
 from runner.records import DatabaseFacts
 from runner.runs.environment import Code, git
@@ -33,9 +34,9 @@ DEFAULTS = {
 SETTINGS = {**DEFAULTS, "pgmnemo.gate_strict": "warn", "pgmnemo.recency_weight": "0.1"}
 
 
-def first_commit(root: Path) -> str:
+def first_commit() -> str:
     """A commit that every clone has: the oldest, if there is git."""
-    found = git(root, "rev-list", "--max-parents=0", "HEAD").stdout.decode().split()
+    found = git(ROOT, "rev-list", "--max-parents=0", "HEAD").stdout.decode().split()
     return found[-1] if found else "ab" * 20
 
 
@@ -136,7 +137,7 @@ def finish(tmp_path_factory: pytest.TempPathFactory, sample_path: Path) -> Calla
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PYTHONHASHSEED", "42")
             patch.setitem(SYSTEMS._members, "pgmnemo", kind)
-            patch.setattr(pipeline, "code", lambda root: Code(first_commit(root), False))
+            patch.setattr(pipeline, "code", lambda root: Code(first_commit(), False))
             outcome = pipeline.run(Request("sample", **{**asked, **options}), sql=sql)
         return Finished(outcome.folder, sample_path, sql)
 

@@ -60,7 +60,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Two committed runs and a fresh one, which deviates by its embedder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONHASHSEED", "42")
-        patch.setattr(pipeline, "code", lambda root: Code(first_commit(root), False))
+        patch.setattr(pipeline, "code", lambda root: Code(first_commit(), False))
         output = tmp_path_factory.mktemp("fresh")
         fresh = pipeline.run(Request("sample", embedder="hash", output=output)).folder
     return [*(RESULTS / name for name in COMMITTED), fresh]
