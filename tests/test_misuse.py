@@ -157,7 +157,7 @@ def test_a_careless_or_hostile_folder_ends_in_a_sentence(
     bad = Path(shutil.copytree(small[0], suite / small[0].name))
     good = Path(shutil.copytree(small[1], suite / f"{small[1].name}_2"))
     (tmp_path / "notes.md").write_text(
-        f"recall_any@10 = 0.900, pgmnemo v0.2.1, protocol 1.5.0: benchmarks/sample/results/{bad.name}/"
+        f"recall_any@10 = 0.900, pgmnemo v0.2.1, protocol 1.6.0: benchmarks/sample/results/{bad.name}/"
     )
     DAMAGES[cause](bad)
     if (bad / "manifest.json").is_file() and not cause.startswith(("manifest.json", "HISTORY.md")):

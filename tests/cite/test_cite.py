@@ -25,7 +25,7 @@ NEWER = {"name": "v0.3.0_20261122_minilm", "choice": {"version": "0.3.0"}}
 
 def test_the_paragraph_is_the_protocols_word_for_word(results: Make) -> None:
     assert cite(results()).text.splitlines() == [
-        "Recall measured under pgmnemo Recall Benchmark Protocol v1.5.0 (PROTOCOL.md).",
+        "Recall measured under pgmnemo Recall Benchmark Protocol v1.6.0 (PROTOCOL.md).",
         "Corpus: LoCoMo, scope conversation, n = 1,982. Embedder: minilm.",
         "recall_any@10 = 0.975 [0.956, 0.986] (v0.2.1).",
         "Verdict: deviation: embedder: minilm. Artefacts: benchmarks/locomo/results/v0.2.1_20261121_minilm/",
@@ -49,7 +49,7 @@ def test_a_comparable_previous_run_stands_beside_with_its_own_label(results: Mak
         (OTHER, "embedder minilm against bge-m3"),
         ({"embedder": None}, "embedder minilm against none"),
         ({"embedder": {"revision": "54"}}, "embedder revision 53aa51 against 54"),
-        ({"protocol": {"version": "1.2.0"}}, "protocol 1.5.0 against 1.2.0"),
+        ({"protocol": {"version": "1.2.0"}}, "protocol 1.6.0 against 1.2.0"),
         ({"scopes": (SearchScope("conversation"),)}, "scopes conversation, pool against conversation"),
         ({"choice": {"mode": "vector"}}, "mode hybrid against vector"),
         ({"choice": {"limit": 20}}, "questions asked all against 20, spread evenly"),
@@ -137,7 +137,7 @@ def test_the_badge_is_a_drawing_that_needs_nothing_from_elsewhere(results: Make)
     picture = ElementTree.fromstring(badge)
     assert picture.tag == "{http://www.w3.org/2000/svg}svg"
     texts = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
-    assert texts == ["LoCoMo recall_any@10, protocol 1.5.0", "97.5 % deviation"]
+    assert texts == ["LoCoMo recall_any@10, protocol 1.6.0", "97.5 % deviation"]
     assert badge.count("http") == 1  # the namespace, which nothing fetches
     assert not {"script", "style", "image", "use", "a"} & {e.tag.rpartition("}")[2] for e in picture.iter()}
 

@@ -52,7 +52,7 @@ def test_a_record_read_back_from_disk_renders_to_the_same_bytes(
 def test_a_verified_run_says_so_and_is_cited_without_a_label(run_of: Callable[..., Documents]) -> None:
     text = render(*run_of(verdict=Verdict.VERIFIED, deviations=()))
     assert "**Verified.**" in text
-    assert "\nRecall measured under pgmnemo Recall Benchmark Protocol v1.5.0 (PROTOCOL.md).\n" in text
+    assert "\nRecall measured under pgmnemo Recall Benchmark Protocol v1.6.0 (PROTOCOL.md).\n" in text
     assert "\nVerdict: verified. Artefacts: benchmarks/locomo/results/v0.2.1_20260509_minilm/\n" in text
     assert "eviation" not in text.split("## Gates")[0] + text.split("## Cite it")[1]
 

@@ -34,8 +34,8 @@ def put(document: Any, path: str, value: Any) -> None:
         ("metrics:results/3/metric", "recall_any@7", "metrics", "metric is recall_any@7"),
         ("metrics:differences/0/value", 0.9, "metrics", "differences: pgmnemo, bm25"),
         ("metrics:definitions/MRR@50", "Something.", "metrics", "definitions is not what"),
-        ("metrics:metric_code", "9.0.0", "metrics", "code 9.0.0; that of protocol 1.5.0 is 1.1.0"),
-        ("metrics:metric_code", "1.0.0", "metrics", "code 1.0.0; that of protocol 1.5.0 is 1.1.0"),
+        ("metrics:metric_code", "9.0.0", "metrics", "code 9.0.0; that of protocol 1.6.0 is 1.1.0"),
+        ("metrics:metric_code", "1.0.0", "metrics", "code 1.0.0; that of protocol 1.6.0 is 1.1.0"),
         ("metrics:schema", "pgmnemo/metrics/9", "schema", "names the schema pgmnemo/metrics/9; known here"),
         ("metrics:results/0/value", "high", "schema", "results[0].value must be number"),
         ("run:schema", "pgmnemo/run/9", "schema", "names the schema pgmnemo/run/9; known here"),
@@ -61,7 +61,7 @@ def put(document: Any, path: str, value: Any) -> None:
         ("run:resources/wall_seconds", 99.0, "header", "the run took 99.00 s, but ended"),
         ("run:components", {"cosine": "active"}, "header", "the components of the score are cosine, bm25"),
         ("run:passages", {"count": 9, "distinct": 8}, "header", "version 0.2.1 is given no passages"),
-        ("run:headline", ["MRR@50"], "views", "headline: run.json has MRR@50, protocol 1.5.0 recall_any@5"),
+        ("run:headline", ["MRR@50"], "views", "headline: run.json has MRR@50, protocol 1.6.0 recall_any@5"),
         ("run:arms/0/name", "cosine", "raw", "the arms and scopes are not cosine, bm25, cosine, random in"),
         ("run:latency/0/p50_ms", 0.1, "timings", "are not the percentiles of timings.jsonl"),
         ("raw:0/gold", ["nowhere"], "raw", "is not what the first arm has there"),
@@ -106,7 +106,7 @@ def test_a_file_is_of_the_schema_that_the_edition_gives_it(
     run = copy()
     run.edit("manifest.json", own, another)
     run.log()
-    sentence = f"{name} names the schema {another}; that of protocol 1.5.0 is {own}"
+    sentence = f"{name} names the schema {another}; that of protocol 1.6.0 is {own}"
     assert run.faults()["schema"] == sentence
 
 
@@ -118,7 +118,7 @@ def test_a_record_of_a_former_schema_is_none_of_the_edition_in_force(copy: Calla
     run.write("run.json", record | {name: own[name] for name in ("name", "protocol", "started", "finished")})
     run.seal()
     run.log()
-    sentence = "run.json names the schema pgmnemo/run/2; that of protocol 1.5.0 is pgmnemo/run/4"
+    sentence = "run.json names the schema pgmnemo/run/2; that of protocol 1.6.0 is pgmnemo/run/4"
     assert run.faults()["schema"] == sentence
 
 
