@@ -208,6 +208,21 @@ class RerankerIdentity:
 
 
 @dataclass(frozen=True, slots=True)
+class RewriterIdentity:
+    """What the words that are asked depend on besides the question; cache key and artefacts hold it.
+
+    `revision` is of the rule that is followed, or says that a service's weights are unknown; `prompt_sha256`
+    is of the words that a language model is asked with.
+    """
+
+    name: str
+    model: str
+    revision: str
+    prompt_sha256: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Vectors:
     """Unit-length rows at native width, aligned with `Corpus.segments` and `Corpus.questions`.
 

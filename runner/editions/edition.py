@@ -111,6 +111,7 @@ class SchemaPins(Pins, frozen=True):
     report: str
     manifest: str
     reranks: str = ""  # before 1.5.0 no run had any
+    rewrites: str = ""  # before 1.6.0 no run had any
 
 
 class Reading(Pins, frozen=True):

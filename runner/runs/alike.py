@@ -27,6 +27,7 @@ CONDITIONS: Mapping[str, Of] = {
     "characters of a lesson": lambda run: run.choice.max_chars or "all",
     "scopes": lambda run: [[scope.name, scope.pooled] for scope in run.scopes],
     "embedder": _embedder,
+    "rewriting": lambda run: asdict(run.rewriter) if run.rewriter else {"name": "none"},
     "mode": lambda run: run.choice.mode or "hybrid",  # another system is taken whole
     "settings": lambda run: dict(run.choice.changed if run.choice.ours else run.choice.settings),
     "views": lambda run: [[view.name, *view.without_types, view.without_key] for view in run.views],
@@ -54,6 +55,8 @@ def words(run: Run, name: str) -> str:
     value = CONDITIONS[name](run)
     if name == "embedder":
         return run.embedder_name
+    if name == "rewriting":
+        return run.rewriter.name if run.rewriter else "none"
     if name == "views":
         return "; ".join(map(_view, value))
     if name == "scopes":

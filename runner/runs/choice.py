@@ -29,8 +29,8 @@ class Choice:
     scopes the systems beside it answer: `all`, or the `headline`'s. `passages` says how a lesson is cut:
     by `turns`, or `SIZE/OVERLAP` in characters; `max_chars` how many characters a lesson keeps,
     `max_tokens` how many tokens of a text the embedder reads. Empty: `k` the edition's cutoffs, `types`
-    all, `split` none, `scopes` the suite's own, `limit` none, `rerank` no reranker, `max_chars` all of
-    them, `max_tokens` the embedder's own limit.
+    all, `split` none, `scopes` the suite's own, `limit` none, `rerank` no reranker, `rewrite` no
+    rewriter, `max_chars` all of them, `max_tokens` the embedder's own limit.
     """
 
     suite: str
@@ -52,6 +52,7 @@ class Choice:
     split: str = ""
     scopes: tuple[str, ...] = ()
     rerank: str = ""
+    rewrite: str = ""
     allow_unregistered_corpus: bool = False
 
     @property
@@ -103,6 +104,8 @@ class Choice:
             yield "-".join(self.scopes)
         if self.limit:
             yield f"limit{self.limit}"
+        if self.rewrite:
+            yield f"rewrite-{self.rewrite}"
         if self.rerank:
             yield f"rerank-{self.rerank}"
         if self.systems:
@@ -129,6 +132,8 @@ class Choice:
             yield f"no figure at k = {', '.join(map(str, missing))} (--k)"
         if self.ours and self.mode != "hybrid":
             yield f"mode {self.mode}"
+        if self.rewrite:
+            yield f"every question asked in the words of the rewriter {self.rewrite} (--rewrite)"
         if self.rerank:
             yield f"every system measured behind the reranker {self.rerank}, too (--rerank)"
         if self.text != FULL:

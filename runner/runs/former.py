@@ -1,4 +1,4 @@
-"""Documents of the schemas before pgmnemo/run/4, in its form: the same facts under today's names."""
+"""Documents of the schemas before pgmnemo/run/3, in the form of today: the same facts under today's names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CORPUS = ("title", "file", "sha256", "segments", "questions", "clustered", "shap
 
 
 def brought_up(document: Json) -> Json:
-    """A document of pgmnemo/run/1 or /2 in the form of /4; one of /3 or /4 as it is."""
+    """A document of pgmnemo/run/1 or /2 in the form of /5; a later one as it is."""
     if "choice" in document:
         return document
     kept = {name: value for name, value in document.items() if name not in ("pgmnemo_version", "options")}

@@ -10,6 +10,7 @@ from runner.records import Json
 from runner.runs.canonical import pretty
 from runner.runs.raw import RAW
 from runner.runs.reranks import RERANKS
+from runner.runs.rewrites import REWRITES
 from runner.runs.storage import write_file
 from runner.runs.timings import TIMINGS
 
@@ -37,6 +38,7 @@ def write_manifest(folder: Path, schemas: SchemaPins) -> None:
         "metrics.json": schemas.metrics,
         "report.md": schemas.report,
         RERANKS: schemas.reranks,
+        REWRITES: schemas.rewrites,
         "BLOCKED.md": "pgmnemo/blocked/1",
     }
     entries = [_entry(path, named.get(path.name)) for path in files]

@@ -24,6 +24,7 @@ from runner.runs.metrics import METRICS
 from runner.runs.raw import RAW
 from runner.runs.regular import DOCUMENT, LINES, read_regular
 from runner.runs.reranks import RERANKS, Rerank
+from runner.runs.rewrites import REWRITES, Rewrite
 from runner.runs.run import RUN, Run
 from runner.runs.schemas import fault, known
 from runner.runs.timings import TIMINGS, Timing
@@ -138,6 +139,15 @@ class Results:
     def reranks(self) -> list[Rerank]:
         """The lines of reranks.jsonl; none where the run had no reranker."""
         return [Rerank(**line) for line in self._lines(RERANKS, "reranks")] if RERANKS in self.schemas else []
+
+    @cached_property
+    def rewrites(self) -> list[Rewrite]:
+        """The lines of rewrites.jsonl; none where the run had no rewriter."""
+        return (
+            [Rewrite(**line) for line in self._lines(REWRITES, "rewrites")]
+            if REWRITES in self.schemas
+            else []
+        )
 
     def _document(self, name: str, kind: str) -> Json:
         document: Json = _parsed(self.text(name), name)

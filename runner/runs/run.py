@@ -19,6 +19,7 @@ from runner.records import (
     GateResult,
     Json,
     RerankerIdentity,
+    RewriterIdentity,
     SearchScope,
     Verdict,
     View,
@@ -28,11 +29,12 @@ from runner.runs.choice import HEADLINE_SCOPE, NO_EMBEDDER, OURS, Choice
 from runner.runs.environment import Code, Machine
 from runner.runs.privacy import published
 from runner.runs.reranks import RerankCount
+from runner.runs.rewrites import RewriteCount
 from runner.runs.storage import write_file
 from runner.runs.timings import Latency
 
 RUN = "run.json"
-SCHEMA = "pgmnemo/run/4"
+SCHEMA = "pgmnemo/run/5"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,7 @@ class Run:
     corpus: CorpusPins
     embedder: EmbedderIdentity | None
     reranker: RerankerIdentity | None = None  # None: every answer in its system's own order
+    rewriter: RewriterIdentity | None = None  # None: every question as it stands
     passages: PassageCounts | None = None  # None: lessons without passages
     arms: tuple[Arm, ...] = ()
     scopes: tuple[SearchScope, ...] = ()
@@ -148,6 +151,7 @@ class Run:
     resources: Resources | None = None
     latency: tuple[Latency, ...] = ()
     reranks: tuple[RerankCount, ...] = ()
+    rewrites: tuple[RewriteCount, ...] = ()
     started: datetime
     finished: datetime | None = None
 

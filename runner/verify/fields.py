@@ -19,7 +19,8 @@ FIELDS: Mapping[str, str] = {
     "choice.system": "arms", "choice.systems": "arms", "choice.beside": "raw", "choice.version": "gates",
     "choice.mode": "arms", "choice.settings": "settings", "choice.k": "metrics", "choice.limit": "raw",
     "choice.types": "raw", "choice.split": CORPUS + "questions", "choice.scopes": "views",
-    "choice.rerank": "reranks", "choice.allow_unregistered_corpus": "gates",
+    "choice.rerank": "reranks", "choice.rewrite": "rewrites",
+    "choice.allow_unregistered_corpus": "gates",
     "corpus.title": "views", "corpus.file": STATED, "corpus.sha256": "gates",
     "corpus.segments": "header",
     "corpus.questions": "header", "corpus.clustered": "views", "corpus.shape": "gates",
@@ -50,6 +51,7 @@ FIELDS: Mapping[str, str] = {
     "machine": STATED,
     "gates": "gates", "disclosures": "views",
     "reranker": STATED, "reranks": "reranks",
+    "rewriter": STATED, "rewriter.name": "rewrites", "rewrites": "rewrites",
 
 
     "resources.vectors_cached": STATED,

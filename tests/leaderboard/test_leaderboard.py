@@ -19,7 +19,7 @@ from runner.leaderboard.board import SCHEMA
 from runner.leaderboard.page import page
 from runner.leaderboard.places import results_folders
 from runner.leaderboard.text import SHARED, behind, markdown, rank
-from runner.records import View
+from runner.records import RewriterIdentity, View
 from runner.runs.schemas import fault
 from runner.verify import verify
 
@@ -175,6 +175,9 @@ def test_every_condition_alone_sets_a_run_apart(found: Leaderboard, base: Path, 
     def views(side: Any) -> None:
         side.run = replace(side.run, views=(View("all", ("temporal",)), *side.run.views[1:]))
 
+    def rewriting(side: Any) -> None:
+        side.run = replace(side.run, rewriter=RewriterIdentity("words", "", "sha256:00"))
+
     def fewer(side: Any) -> None:
         for row in side.metrics["results"]:
             row["n"] -= 1
@@ -188,6 +191,7 @@ def test_every_condition_alone_sets_a_run_apart(found: Leaderboard, base: Path, 
         "characters of a lesson": record(choice={"max_chars": 100}),
         "scopes": scopes,
         "embedder": record(embedder={"dimensions": 1}),
+        "rewriting": rewriting,
         "mode": record(choice={"mode": "keyword"}),
         "settings": record(choice={"settings": {"ef_search": "200"}}),
         "views": views,

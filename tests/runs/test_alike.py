@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from runner.records import DatabaseFacts, EmbedderIdentity, SearchScope, View
+from runner.records import DatabaseFacts, EmbedderIdentity, RewriterIdentity, SearchScope, View
 from runner.runs.alike import CONDITIONS, differences, words
 from runner.runs.environment import Machine
 from runner.runs.run import Run
@@ -37,6 +37,7 @@ def other_embedder(**changes: Any) -> Callable[[Run], Run]:
     return changed(embedder=replace(MINILM, **changes))
 
 
+WORDS = RewriterIdentity("words", "", "sha256:00")
 POOL = (SearchScope("conversation"), SearchScope("pool", pooled=True))
 CASES: list[tuple[str, Callable[[Run], Run], str]] = [
     ("suite", chosen(suite="locomo"), "sample against locomo"),
@@ -53,6 +54,7 @@ CASES: list[tuple[str, Callable[[Run], Run], str]] = [
         other_embedder(max_tokens=9, batch_size=1),
         "max_tokens 256 against 9; batch_size 8 against 1",
     ),
+    ("rewriting", changed(rewriter=WORDS), "none against words"),
     ("mode", chosen(mode="keyword"), "hybrid against keyword"),
     ("settings", chosen(settings={"bm25_b": "0.4"}), "defaults against bm25_b = 0.4"),
     ("views", changed(views=(View("all", ("adversarial",)),)), "all against all without adversarial"),
@@ -112,6 +114,7 @@ def test_each_condition_is_said_in_words(first: Run) -> None:
         "characters of a lesson": "all",
         "scopes": "conversation",
         "embedder": "minilm",
+        "rewriting": "none",
         "mode": "hybrid",
         "settings": "defaults",
         "views": "all",

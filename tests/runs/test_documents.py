@@ -45,7 +45,7 @@ def test_the_record_is_read_back_as_written(tmp_path: Path, run: Run) -> None:
     assert json.loads(text) == document
     assert text.endswith("}\n")
     assert list(document)[:3] == ["schema", "name", "verdict"]
-    assert (document["schema"], document["started"]) == ("pgmnemo/run/4", "2026-05-09T23:59:00Z")
+    assert (document["schema"], document["started"]) == ("pgmnemo/run/5", "2026-05-09T23:59:00Z")
 
 
 def test_the_record_holds_no_private_path(run: Run) -> None:
@@ -125,7 +125,7 @@ def test_the_manifest_lists_every_other_file(tmp_path: Path, run: Run) -> None:
         done = folder.finish(SCHEMAS)
     manifest = json.loads((done / "manifest.json").read_text(encoding="utf-8"))
     assert [entry["name"] for entry in manifest["files"]] == ["raw_retrievals.jsonl", "run.json"]
-    assert [entry["schema"] for entry in manifest["files"]] == ["pgmnemo/raw/3", "pgmnemo/run/4"]
+    assert [entry["schema"] for entry in manifest["files"]] == ["pgmnemo/raw/3", "pgmnemo/run/5"]
     for entry in manifest["files"]:
         content = (done / entry["name"]).read_bytes()
         assert (entry["bytes"], entry["sha256"]) == (len(content), hashlib.sha256(content).hexdigest())

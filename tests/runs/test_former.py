@@ -60,7 +60,14 @@ def test_what_kept_its_name_is_as_it_was(document: Json, now: Json) -> None:
     for name in document.keys() - ELSEWHERE:
         assert now[name] == document[name], name
     assert now["protocol"] == {**document["protocol"], "pins_sha256": ""}
-    assert now.keys() - document.keys() <= {"choice", "passages", "reranker", "reranks"}
+    assert now.keys() - document.keys() <= {
+        "choice",
+        "passages",
+        "reranker",
+        "reranks",
+        "rewriter",
+        "rewrites",
+    }
 
 
 def test_suite_and_granularity_are_of_the_choice_now(document: Json, now: Json) -> None:

@@ -25,8 +25,9 @@ def test_every_machine_readable_artefact_has_its_schema(version: str) -> None:
     named = msgspec.structs.asdict(edition(version).schemas)
     template = named.pop("report")
     assert template.startswith("pgmnemo/report/")
-    if not named["reranks"]:  # before 1.5.0 no run had a reranker
-        del named["reranks"]
+    for added in ("reranks", "rewrites"):  # before 1.5.0 and 1.6.0 no run had any
+        if not named[added]:
+            del named[added]
     assert set(named.values()) <= set(SCHEMAS)
     assert all(named[kind] in known(kind) for kind in named)
 

@@ -96,7 +96,7 @@ def test_a_fault_has_its_sentence(
         ("raw_retrievals.jsonl", "pgmnemo/raw/3", "pgmnemo/raw/1"),
         ("report.md", "pgmnemo/report/4", "pgmnemo/report/2"),
         ("report.md", "pgmnemo/report/4", "pgmnemo/report/7"),
-        ("run.json", "pgmnemo/run/4", "pgmnemo/run/2"),
+        ("run.json", "pgmnemo/run/5", "pgmnemo/run/2"),
         ("timings.jsonl", "pgmnemo/timings/1", "pgmnemo/timings/2"),
     ],
 )
@@ -118,7 +118,7 @@ def test_a_record_of_a_former_schema_is_none_of_the_edition_in_force(copy: Calla
     run.write("run.json", record | {name: own[name] for name in ("name", "protocol", "started", "finished")})
     run.seal()
     run.log()
-    sentence = "run.json names the schema pgmnemo/run/2; that of protocol 1.6.0 is pgmnemo/run/4"
+    sentence = "run.json names the schema pgmnemo/run/2; that of protocol 1.6.0 is pgmnemo/run/5"
     assert run.faults()["schema"] == sentence
 
 

@@ -11,7 +11,7 @@ from runner.runs import schemas
 from runner.verify import CHECKS
 from runner.verify.fields import CORPUS, FIELDS, STATED, holder, stated
 
-SCHEMA = json.loads((Path(schemas.__file__).parent / "run-4.json").read_bytes())
+SCHEMA = json.loads((Path(schemas.__file__).parent / "run-5.json").read_bytes())
 
 
 def walk(node: Any, path: tuple[str, ...] = ()) -> Iterator[str]:

@@ -16,6 +16,7 @@ from runner.runs.metrics import METRICS, metrics_text
 from runner.runs.raw import RAW
 from runner.runs.reading import REPORT
 from runner.runs.reranks import RERANKS
+from runner.runs.rewrites import REWRITES
 from runner.runs.run import RUN
 from runner.runs.timings import TIMINGS
 from runner.verify.check import NotAsked, Wrong
@@ -63,6 +64,8 @@ def schema(evidence: Evidence) -> str:
     }
     if RERANKS in evidence.schemas:
         written[RERANKS] = _lines(asdict(rerank) for rerank in evidence.reranks)
+    if REWRITES in evidence.schemas:
+        written[REWRITES] = _lines(asdict(rewrite) for rewrite in evidence.rewrites)
     for name, text in written.items():
         if (found := evidence.text(name)) != text:
             raise Wrong(
@@ -79,6 +82,8 @@ def _named(evidence: Evidence) -> None:
               MANIFEST: pins.manifest}  # fmt: skip
     if pins.reranks and evidence.run.reranker is not None:
         wanted[RERANKS] = pins.reranks
+    if pins.rewrites and evidence.run.rewriter is not None:
+        wanted[REWRITES] = pins.rewrites
     documents = {RUN: evidence.document, METRICS: evidence.metrics, MANIFEST: evidence.manifest}
     own = ((name, document["schema"]) for name, document in documents.items())
     for name, found in (*evidence.schemas.items(), *own):
