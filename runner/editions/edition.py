@@ -174,7 +174,8 @@ class Edition(Pins, frozen=True):
     """One edition. `sha256` is of the bytes of its PROTOCOL.md, `pins_sha256` of its edition.toml.
 
     `gates` name files in runner/gates/, `arms` the legs and controls beside the system under test;
-    `variance` maps a suite and a metric to the acceptable difference between two runs (§6).
+    `variance` maps a suite and a metric to the acceptable difference between two runs (§6), `stated`
+    names the fields of run.json that nothing can check.
     """
 
     version: str
@@ -196,6 +197,7 @@ class Edition(Pins, frozen=True):
     variance: dict[str, dict[str, float]]
     passages: PassagePins | None = None  # None: before 1.2.0
     pgmnemo_gates: tuple[str, ...] = ()  # of `gates`, those that judge pgmnemo alone
+    stated: tuple[str, ...] = ()  # before 1.6.0 no report listed any
 
     def engine(self, version: str) -> EnginePins:
         """The newest engine that is not newer than `version`; the oldest for a version before them all."""

@@ -13,6 +13,7 @@ from runner.registry import Registry
 from runner.report import citation, formats, sections
 from runner.report.figures import Figures
 from runner.report.legs import against_legs, legs_beside
+from runner.report.stated import stated
 from runner.report.templating import template as read
 from runner.runs.run import Run, moment
 
@@ -24,6 +25,7 @@ RENDERERS: Registry[str] = Registry(
         "pgmnemo/report/2": "report-2.md.j2",
         "pgmnemo/report/3": "report-3.md.j2",
         "pgmnemo/report/4": "report-4.md.j2",  # 3, and how hybrid stands to its legs
+        "pgmnemo/report/5": "report-5.md.j2",  # 4, and what nothing can check
     },
 )
 
@@ -42,6 +44,7 @@ def render(metrics: Mapping[str, Any], run: Run) -> str:
         legs=against_legs(metrics, run),
         legs_beside=legs_beside(metrics, run),
         sections=sections,
+        stated=stated(run),
         formats=formats,
         moment=moment,
         cited=citation.citation(figures, run),

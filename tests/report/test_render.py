@@ -167,6 +167,14 @@ def test_systems_stand_side_by_side_with_what_they_cost_and_why_one_has_no_ranki
     assert "Systems side by side" not in render(*run_of())
 
 
+def test_what_nothing_can_prove_is_listed_as_far_as_the_run_says_it(run_of: Callable[..., Documents]) -> None:
+    section = render(*run_of(passages=PassageCounts(7, 6))).split("## What is stated")[1].split("\n## ")[0]
+    listed = set(section.split("`")[3::2])
+    assert {"machine", "python", "passages.count", "arms.tuned_on"} <= listed
+    assert not {"reranker", "arms.failed", "seed", "guc_state"} & listed
+    assert "What is stated" not in render(*run_of(protocol={"version": "1.4.0"}))
+
+
 def test_every_table_stands_in_columns(run_of: Callable[..., Documents]) -> None:
     blocks = render(*run_of()).split("## What it was made with")[0].split("\n\n")
     tables = [block.splitlines() for block in blocks if block.startswith("|")]

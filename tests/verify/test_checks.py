@@ -94,8 +94,8 @@ def test_a_fault_has_its_sentence(
     [
         ("metrics.json", "pgmnemo/metrics/2", "pgmnemo/metrics/1"),
         ("raw_retrievals.jsonl", "pgmnemo/raw/3", "pgmnemo/raw/1"),
-        ("report.md", "pgmnemo/report/4", "pgmnemo/report/2"),
-        ("report.md", "pgmnemo/report/4", "pgmnemo/report/7"),
+        ("report.md", "pgmnemo/report/5", "pgmnemo/report/2"),
+        ("report.md", "pgmnemo/report/5", "pgmnemo/report/7"),
         ("run.json", "pgmnemo/run/5", "pgmnemo/run/2"),
         ("timings.jsonl", "pgmnemo/timings/1", "pgmnemo/timings/2"),
     ],

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from runner.editions import current
 from runner.runs import schemas
+from runner.runs.fields import CORPUS, FIELDS, STATED, holder, stated
 from runner.verify import CHECKS
-from runner.verify.fields import CORPUS, FIELDS, STATED, holder, stated
 
 SCHEMA = json.loads((Path(schemas.__file__).parent / "run-5.json").read_bytes())
 
@@ -35,6 +36,10 @@ def test_every_line_is_of_a_field_and_names_a_check() -> None:
     for name, held in FIELDS.items():
         assert any(field == name or field.startswith(f"{name}.") for field in fields), name
         assert held == STATED or held.removeprefix(CORPUS) in CHECKS, (name, held)
+
+
+def test_the_edition_in_force_lists_every_stated_field() -> None:
+    assert current().stated == stated()
 
 
 def test_the_document_names_every_stated_field() -> None:

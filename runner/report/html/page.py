@@ -25,10 +25,11 @@ from runner.report.html.plots.shares import names
 from runner.report.html.questions import Contestant, questions, texts_of
 from runner.report.html.standings import Scope, standings
 from runner.report.legs import against_legs, legs_beside
+from runner.report.stated import stated
 from runner.report.templating import template
 from runner.runs.run import Run, moment
 
-PAGE, TEMPLATE = "report.html", "pgmnemo/page/4"
+PAGE, TEMPLATE = "report.html", "pgmnemo/page/5"
 FOLDER = Path(__file__).parent
 GENERATOR, HEAD = re.compile(r'<meta name="generator" content="(pgmnemo/page/[0-9]+)">'), 4096
 STYLES = ("base.css", "plots.css", "questions.css", "print.css")
@@ -83,6 +84,7 @@ def render_page(
         opening=opening,
         legs=against_legs(metrics, run),
         legs_beside=legs_beside(metrics, run),
+        stated=stated(run),
         places=[_place(metrics, run, figures, scopes[scope.name], curves[scope.name], scope,
                        compared_with) for scope in run.scopes if scope.name in scopes],
         classes={arm: arm_class(arm, figures.arms) for arm in figures.arms},

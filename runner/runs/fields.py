@@ -1,6 +1,7 @@
 """Every field of run.json, and what holds it: a check of `verify`, or nobody, so that it is *stated*.
 
-A new field of the schema gets one line here. What a check asks only with the corpus at hand says so.
+A new field of the schema gets one line here. What a check asks only with the corpus at hand says so. The
+edition in force names the stated ones too (`stated` of its edition.toml), for a report lists its edition's.
 """
 
 from __future__ import annotations
@@ -36,8 +37,6 @@ FIELDS: Mapping[str, str] = {
     "arms.version": STATED,
     "arms.tuned_on": STATED, "arms.own_embedder": STATED, "arms.components": "agree",
     "arms.facts": STATED,
-
-
     "arms.load_seconds": STATED, "arms.disk_bytes": STATED,
     "arms.memory_bytes": STATED, "arms.remarks": STATED,
     "arms.failed": STATED,
@@ -52,8 +51,6 @@ FIELDS: Mapping[str, str] = {
     "gates": "gates", "disclosures": "views",
     "reranker": STATED, "reranks": "reranks",
     "rewriter": STATED, "rewriter.name": "rewrites", "rewrites": "rewrites",
-
-
     "resources.vectors_cached": STATED,
     "resources.vectors_embedded": STATED, "resources.peak_memory_mb": STATED,
     "resources": "header", "latency": "timings", "started": "header", "finished": "header",
