@@ -13,7 +13,7 @@ import pytest
 
 from runner.editions import current
 from runner.metrics import metrics_for
-from runner.metrics.document import metrics_document
+from runner.metrics.document import FIRST, SECOND, metrics_document
 from runner.records import (
     DatabaseFacts,
     Difference,
@@ -118,6 +118,8 @@ def shelve() -> Callable[..., Path]:
         )
         if "system" in document:  # from pgmnemo/metrics/2 on
             document["readings"] = []
+        if document["schema"] not in (FIRST, SECOND):
+            document["anchored"] = []
         write_run(folder, run)
         write_metrics(folder, document | metrics)
         if lines := "".join(compact(line) + "\n" for line in raw):

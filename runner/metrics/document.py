@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
+from runner.metrics.anchored import anchored
 from runner.metrics.family import metrics_for
 from runner.metrics.readings import readings_of
 from runner.metrics.score import score
@@ -15,11 +16,15 @@ from runner.runs.legs import pairs
 from runner.runs.run import Run
 
 FIRST = "pgmnemo/metrics/1"  # knows no other system than pgmnemo
+SECOND = "pgmnemo/metrics/2"  # does not say on which questions an anchor of time acted
 FIGURES = ("value", "ci95_low", "ci95_high")
 
 
 def metrics_of(run: Run, rows: Sequence[Retrieval], code: str | None = None) -> Json:
-    """The document of metrics.json for `run`, by its edition, or by another version of the metric `code`."""
+    """The document of metrics.json for `run`, by its edition, or by another version of the metric `code`.
+
+    `rows` are the raw lines with the components that these hold.
+    """
     edition, views = run.edition, {view.name: view for view in run.views}
     scores = score(
         rows, edition, views=views, clustered=run.corpus.clustered, cutoffs=run.cutoffs, code=code,
@@ -33,7 +38,10 @@ def metrics_of(run: Run, rows: Sequence[Retrieval], code: str | None = None) -> 
         definitions={name: metric.definition for name, metric in metrics_for(edition, run.cutoffs).items()},
         intervals=scores.methods,
     )
-    return document if document["schema"] == FIRST else document | {"readings": _readings(run, rows)}
+    if document["schema"] == FIRST:
+        return document
+    document["readings"] = _readings(run, rows)
+    return document if document["schema"] == SECOND else document | {"anchored": list(anchored(run, rows))}
 
 
 def _readings(run: Run, rows: Sequence[Retrieval]) -> list[Json]:

@@ -9,7 +9,7 @@ from runner.runs.canonical import tabular
 from runner.runs.storage import write_file
 
 METRICS = "metrics.json"
-TABLES = ("results", "differences", "readings")  # one row a line
+TABLES = ("results", "differences", "readings", "anchored")  # one row a line
 
 
 def metrics_text(document: Json) -> str:

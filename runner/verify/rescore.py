@@ -78,7 +78,7 @@ def rescore(
         raise UsageError(f"there is no results folder {folder}: name one that a run has written")
     try:
         run, former = results.run, results.metrics
-        metrics = metrics_of(run, results.rows, metric_code)
+        metrics = metrics_of(run, list(results.detailed()), metric_code)
     except Unreadable as error:
         raise OutputError(f"{folder} cannot be scored anew: {error}; verify says more") from None
     done = Rescored(

@@ -17,7 +17,7 @@ SAMPLES = sorted((Path(runner.__file__).parents[1] / "benchmarks" / "sample" / "
 @pytest.mark.parametrize("folder", SAMPLES, ids=lambda folder: folder.name)
 def test_a_committed_run_gives_its_own_figures_again(folder: Path) -> None:
     results = Results(folder)
-    document = metrics_of(results.run, results.rows)
+    document = metrics_of(results.run, list(results.detailed()))
     assert document == results.metrics
     assert list(document) == list(results.metrics)
     assert list(document["corpus"]) == list(results.metrics["corpus"])

@@ -146,6 +146,18 @@ def test_a_former_template_makes_the_same_of_a_run_without_passages(run_of: Call
     assert first == second
 
 
+def test_the_questions_on_which_a_time_acted_are_listed_from_1_6_0_on(run_of: Any) -> None:
+    metrics, run = run_of()
+    rows = [
+        {"arm": "pgmnemo", "scope": "conversation", "n": 1200, "questions": ["q7", "q9"]},
+        {"arm": "pgmnemo", "scope": "pool", "n": 20, "questions": []},
+    ]
+    text = render(metrics | {"anchored": rows}, run)
+    part = text.split("## Times that questions name")[1].split("\n## ")[0]
+    assert "- `pgmnemo`, conversation: 2 of 1,200: q7, q9\n- `pgmnemo`, pool: 0 of 20\n" in part
+    assert "Times that questions name" not in render(*run_of(protocol={"version": "1.5.0"}))
+
+
 def test_systems_stand_side_by_side_with_what_they_cost_and_why_one_has_no_ranking(run_of: Any) -> None:
     first, beside, *controls = run_of()[1].arms
     arms = (

@@ -89,7 +89,7 @@ def test_metrics_repeat_the_pins_and_have_a_line_for_each_figure(tmp_path: Path,
     write_metrics(tmp_path, _metrics(run))
     text = (tmp_path / "metrics.json").read_text(encoding="utf-8")
     document = json.loads(text)
-    assert (document["schema"], document["system"]) == ("pgmnemo/metrics/2", "pgmnemo")
+    assert (document["schema"], document["system"]) == ("pgmnemo/metrics/3", "pgmnemo")
     assert (document["protocol_version"], document["protocol_sha256"]) == (
         record["protocol"]["version"],
         record["protocol"]["sha256"],

@@ -67,7 +67,7 @@ class Copy:
     def recompute(self) -> None:
         """Figures and report anew, as a forger would who has this code."""
         left = Results(self.folder)
-        self.write("metrics.json", metrics_of(left.run, left.rows))
+        self.write("metrics.json", metrics_of(left.run, list(left.detailed())))
         self.render()
 
     def render(self) -> None:

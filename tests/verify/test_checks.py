@@ -92,7 +92,7 @@ def test_a_fault_has_its_sentence(
 @pytest.mark.parametrize(
     ("name", "own", "another"),
     [
-        ("metrics.json", "pgmnemo/metrics/2", "pgmnemo/metrics/1"),
+        ("metrics.json", "pgmnemo/metrics/3", "pgmnemo/metrics/1"),
         ("raw_retrievals.jsonl", "pgmnemo/raw/3", "pgmnemo/raw/1"),
         ("report.md", "pgmnemo/report/5", "pgmnemo/report/2"),
         ("report.md", "pgmnemo/report/5", "pgmnemo/report/7"),

@@ -124,7 +124,7 @@ def metrics(evidence: Evidence) -> str:
             f"{METRICS} names metric code {code}; that of protocol {edition.version} is "
             f"{edition.metrics.code}"
         )
-    wanted = metrics_of(evidence.run, evidence.rows)
+    wanted = metrics_of(evidence.run, list(evidence.detailed()))
     if evidence.text(METRICS) != metrics_text(wanted):
         raise Wrong(_difference(found, wanted))
     figures = len(found["results"]) + len(found["differences"])

@@ -132,7 +132,7 @@ def _judged(folder: Path, run: Json) -> None:
 
 def _figures(folder: Path, draft: Draft) -> None:
     left = Results(folder)
-    figures: Any = json.loads(metrics_text(metrics_of(left.run, left.rows, draft.code)))
+    figures: Any = json.loads(metrics_text(metrics_of(left.run, list(left.detailed()), draft.code)))
     for change in draft.figures:
         change(figures)
     (folder / "metrics.json").write_text(metrics_text(figures), encoding="utf-8")
