@@ -13,8 +13,9 @@ from runner.export.trec import trec
 from runner.registry import Registry
 from runner.runs.collector import collector_paused
 from runner.runs.metrics import METRICS
+from runner.runs.output import check_new
 from runner.runs.raw import RAW
-from runner.runs.reading import is_run, read_results
+from runner.runs.reading import read_results
 from runner.runs.run import RUN
 from runner.runs.storage import reported, write_file
 from runner.verify.evidence import Evidence
@@ -34,7 +35,7 @@ def export(
     not the run's; RefusedError and OutputError as every reader of a run.
     """
     make, place = FORMATS[form], Path(output).expanduser().absolute()
-    _check(place)
+    check_new("--output", place, "folder")
     results = read_results(folder, Evidence, (RUN, METRICS, RAW))
     results.corpus_path = None if corpus is None else Path(corpus)
     draft = place.with_name(f".{place.name}.partial")
@@ -50,13 +51,6 @@ def export(
             shutil.rmtree(draft, ignore_errors=True)
             raise
     return tuple(place / path.relative_to(draft) for path in names)
-
-
-def _check(place: Path) -> None:
-    if place.exists() or place.is_symlink():
-        raise UsageError(f"--output: {place} is there, and nothing is overwritten; name a new folder")
-    if (run := next((parent for parent in place.resolve().parents if is_run(parent)), None)) is not None:
-        raise UsageError(f"--output: {place} lies in the results folder {run}; name a folder elsewhere")
 
 
 def _write(path: Path, text: str) -> Path:

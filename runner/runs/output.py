@@ -7,6 +7,7 @@ from pathlib import Path
 
 from runner.errors import UsageError, os_errors
 from runner.runs.manifest import MANIFEST
+from runner.runs.reading import is_run
 
 HEAD = 4096  # characters in which a file says what it is
 
@@ -26,6 +27,14 @@ def check_output(option: str, path: Path, suffixes: Sequence[str], mark: str) ->
         raise UsageError(f"{option}: {path} is no regular file; name another")
     if path.exists() and mark not in _head(path):
         raise UsageError(f"{option}: {path} is there and holds something else; name another file")
+
+
+def check_new(option: str, path: Path, noun: str) -> None:
+    """Raise UsageError unless nothing is at `path`, outside any run; `noun` is `file` or `folder`."""
+    if path.exists() or path.is_symlink():
+        raise UsageError(f"{option}: {path} is there, and nothing is overwritten; name a new {noun}")
+    if (run := next((parent for parent in path.resolve().parents if is_run(parent)), None)) is not None:
+        raise UsageError(f"{option}: {path} lies in the results folder {run}; name a {noun} elsewhere")
 
 
 def write_output(what: str, path: Path, text: str) -> None:

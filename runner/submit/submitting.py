@@ -12,7 +12,8 @@ from runner.runs.blocked import BLOCKED
 from runner.runs.folder import KEPT, LOCAL
 from runner.runs.history import HEADER, HISTORY, Entry, entries, histories, of_run
 from runner.runs.manifest import DERIVED, MANIFEST
-from runner.runs.reading import Results, is_run
+from runner.runs.output import check_new
+from runner.runs.reading import Results
 from runner.verify import Verification, verify
 
 
@@ -25,7 +26,9 @@ def submit(folder: Path | str, output: Path | str, *, check: Callable[..., Verif
     written.
     """
     target = Path(output).expanduser().absolute()
-    _check(target)
+    if not target.name.endswith(SUFFIX):
+        raise UsageError(f"--output takes a file that ends in {SUFFIX}, not {target}")
+    check_new("--output", target, "file")
     results = Results(Path(folder))
     if results.blocked:
         raise RefusedError(f"{folder} is blocked and has no figure (protocol §5): read its {BLOCKED}")
@@ -43,15 +46,6 @@ def submit(folder: Path | str, output: Path | str, *, check: Callable[..., Verif
             target.unlink()
             raise
     return target
-
-
-def _check(target: Path) -> None:
-    if not target.name.endswith(SUFFIX):
-        raise UsageError(f"--output takes a file that ends in {SUFFIX}, not {target}")
-    if target.exists() or target.is_symlink():
-        raise UsageError(f"--output: {target} is there, and nothing is overwritten; name a new file")
-    if (run := next((parent for parent in target.resolve().parents if is_run(parent)), None)) is not None:
-        raise UsageError(f"--output: {target} lies in the results folder {run}; name a file elsewhere")
 
 
 def _files(results: Results) -> dict[str, bytes]:

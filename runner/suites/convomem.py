@@ -8,17 +8,14 @@ those of a test case, are a project. No file was at hand: the loader is tested o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from runner.errors import CorpusError
-from runner.records import Corpus, Evidence, Json, Question, SearchScope, Segment
+from runner.records import Evidence, Json, Question, Segment
+from runner.suites.filed import Lessons, filed
 from runner.suites.order import positions, speaker
 from runner.suites.reading import Source
 from runner.suites.schema import each, one_of, take, typed
-from runner.suites.shape import counted
-from runner.suites.shelf import Shelf
-from runner.suites.suite import Suite, Write
 from runner.texts import Session, Turn
 
 TYPES = ("user", "assistant_facts", "changing", "abstention", "preference", "implicit_connection")
@@ -37,28 +34,11 @@ class Case:
     items: Sequence[Json]
 
 
-def read(source: Source, level: str, write: Write) -> Corpus:
-    """The corpus in a folder, file by file; CorpusError names the item that is wrong."""
-    shelf, questions, turns = Shelf(write), list[Question](), level == TURN
-    names = source.names(FILES)
-    if not names:
-        raise CorpusError(f"the folder {source.path} holds no file of ConvoMem ({FILES}); fetch it again")
-    for name in names:
-        for case in _cases(source, name):
-            for head, session in _lessons(case, turns):
-                shelf.add(head, session)
-            questions += _questions(case, turns)
-    return Corpus(
-        suite="convomem",
-        path=str(source.path),
-        sha256=source.sha256(),
-        files=source.files,
-        granularity=level,
-        segments=shelf,
-        questions=tuple(questions),
-        scopes=(SearchScope("conversation"),),
-        shape=counted(shelf, questions, TYPES),
-    )
+def _parts(source: Source, name: str, level: str) -> Iterator[tuple[Lessons, Iterable[Question]]]:
+    """What is asked in one file, and of which lessons; CorpusError names the item that is wrong."""
+    turns = level == TURN
+    for case in _cases(source, name):
+        yield _lessons(case, turns), _questions(case, turns)
 
 
 def _cases(source: Source, name: str) -> Iterator[Case]:
@@ -153,11 +133,4 @@ def _plain(words: str) -> str:
     return " ".join(words.split()).casefold()
 
 
-CONVOMEM = Suite(
-    name="convomem",
-    title="ConvoMem",
-    levels=(TURN, "session"),
-    types=TYPES,
-    read=read,
-    folder_of=(FILES,),
-)
+CONVOMEM = filed("convomem", "ConvoMem", (TURN, "session"), TYPES, (FILES,), _parts)

@@ -11,18 +11,16 @@ shapes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from runner.errors import CorpusError
-from runner.records import Corpus, Evidence, Json, Question, SearchScope, Segment
+from runner.records import Evidence, Json, Question, Segment
+from runner.suites.filed import Lessons, filed
 from runner.suites.order import positions
 from runner.suites.reading import Source
 from runner.suites.schema import each, one_of, take, typed
-from runner.suites.shape import counted
-from runner.suites.shelf import Shelf
-from runner.suites.suite import Suite, Write
 from runner.texts import Session, Turn
 
 TYPES = (
@@ -45,31 +43,11 @@ class Trajectory:
     record: Json
 
 
-def read(source: Source, level: str, write: Write) -> Corpus:
-    """The corpus in a folder, file by file; CorpusError names the trajectory that is wrong."""
-    shelf, questions = Shelf(write), list[Question]()
-    names = source.names(*FOLDER_OF)
-    if not names:
-        raise CorpusError(
-            f"the folder {source.path} holds no file of MemBench ({FOLDER_OF[0]}); fetch it again"
-        )
-    for name in names:
-        for one in _trajectories(source, name):
-            steps = _steps(one)
-            for head, session in _lessons(one, steps):
-                shelf.add(head, session)
-            questions.append(_question(one, steps))
-    return Corpus(
-        suite="membench",
-        path=str(source.path),
-        sha256=source.sha256(),
-        files=source.files,
-        granularity=level,
-        segments=shelf,
-        questions=tuple(questions),
-        scopes=(SearchScope("conversation"),),
-        shape=counted(shelf, questions, TYPES),
-    )
+def _parts(source: Source, name: str, level: str) -> Iterator[tuple[Lessons, Iterable[Question]]]:
+    """Each trajectory of one file with its question; CorpusError names the trajectory that is wrong."""
+    for one in _trajectories(source, name):
+        steps = _steps(one)
+        yield _lessons(one, steps), [_question(one, steps)]
 
 
 def _trajectories(source: Source, name: str) -> Iterator[Trajectory]:
@@ -170,11 +148,4 @@ def _counted(number: int, steps: Steps) -> tuple[int, int]:
     return len(steps), number
 
 
-MEMBENCH = Suite(
-    name="membench",
-    title="MemBench",
-    levels=("turn",),
-    types=TYPES,
-    read=read,
-    folder_of=FOLDER_OF,
-)
+MEMBENCH = filed("membench", "MemBench", ("turn",), TYPES, FOLDER_OF, _parts)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import astuple, dataclass
 from hashlib import sha256
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -22,10 +18,11 @@ from runner.systems.asking import Judge, answers
 from runner.systems.controls import ExactCosine
 from runner.systems.fusing import Floats, ages
 from runner.systems.strategy import DAY, Strategy
+from runner.tune.kept import load, save
 from runner.tune.layout import Layout
 from runner.tune.tasks import Task
 
-FORMAT = 1
+FORMAT = 2
 LEGS = ("vector", "keyword")
 
 
@@ -51,6 +48,9 @@ class Legs:
         return [int(row) for row in np.flatnonzero(self.fit.max(axis=1, initial=0) > 0)]
 
 
+ARRAYS = tuple(name for name in Legs.__slots__ if name != "facts")
+
+
 def legs_file(
     folder: Path, task: Task, identity: EmbedderIdentity, name: str, fingerprint: str, depth: int
 ) -> Path:
@@ -63,31 +63,13 @@ def legs_file(
 
 def load_legs(path: Path) -> Legs | None:
     """What was kept; None where there is nothing that can be read."""
-    try:
-        with path.open("rb") as file, np.load(file) as held:
-            facts = json.loads(str(held["facts"]))
-            arrays = {name: held[name] for name in Legs.__slots__ if name != "facts"}
-        return Legs(**arrays, facts=facts)
-    except (OSError, EOFError, ValueError, KeyError, BadZipFile):
-        return None
+    arrays, facts = load(path) or ({}, {})
+    return Legs(**arrays, facts=facts) if set(arrays) == set(ARRAYS) else None
 
 
 def save_legs(path: Path, legs: Legs) -> bool:
     """Write the file whole or not at all; False where it cannot be written, which costs time and no more."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        arrays = {name: getattr(legs, name) for name in Legs.__slots__ if name != "facts"}
-        with part.open("wb") as file:
-            np.savez_compressed(
-                file, allow_pickle=False, facts=np.array(json.dumps(dict(legs.facts))), **arrays
-            )
-        part.replace(path)
-    except OSError:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        return False
-    return True
+    return save(path, {name: getattr(legs, name) for name in ARRAYS}, dict(legs.facts))
 
 
 def collect_legs(
