@@ -67,8 +67,8 @@ def strangers(part: str, allowed: set[str]) -> list[str]:
 
 def test_the_stages_are_these() -> None:
     assert STAGES == [
-        "database", "embedders", "gates", "metrics", "report", "rerankers", "statistics", "suites", "systems",
-        "texts",
+        "database", "embedders", "gates", "metrics", "report", "rerankers", "rewriters", "statistics",
+        "suites", "systems", "texts",
     ]  # fmt: skip
 
 

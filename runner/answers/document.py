@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from hashlib import sha256
 
 from runner.answers.figures import agreement, figures, usage
 from runner.answers.lines import Answered, Judged
@@ -12,7 +11,7 @@ from runner.answers.material import Material
 from runner.answers.prompts import READER
 from runner.answers.request import AnswerOptions
 from runner.markdown import table
-from runner.models.chat import Chat
+from runner.models.chat import Chat, prompt_sha256
 from runner.places import ROOT
 from runner.records import Json
 from runner.report.formats import MISSING
@@ -52,7 +51,7 @@ def document(
         },
         "reader": {
             "model": reader.model, "url": reader.service.where, "max_tokens": options.max_tokens,
-            "prompt_sha256": sha256(READER.encode()).hexdigest(), "temperature": 0, "seed": reader.seed,
+            "prompt_sha256": prompt_sha256(READER), "temperature": 0, "seed": reader.seed,
         },
         "judge": {
             "model": judge.model, "url": judge.service.where, "prompts_sha256": prompts,

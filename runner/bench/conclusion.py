@@ -15,12 +15,14 @@ from runner.places import ROOT
 from runner.records import Json, Retrieval, Status
 from runner.report import render
 from runner.report.html import PAGE, render_page
+from runner.runs import reranks, rewrites
 from runner.runs.blocked import write_blocked
 from runner.runs.folder import RunFolder, is_local, keep
 from runner.runs.history import append_entry, entry_text
 from runner.runs.manifest import MANIFEST
 from runner.runs.metrics import write_metrics
-from runner.runs.reranks import RERANKS, counts, read_reranks
+from runner.runs.reranks import RERANKS, read_reranks
+from runner.runs.rewrites import REWRITES, read_rewrites
 from runner.runs.run import Run, write_run
 from runner.runs.storage import write_file
 from runner.runs.timings import TIMINGS, latencies, read_timings
@@ -58,7 +60,10 @@ def publish(work: Work, folder: RunFolder, metrics: Json, rows: Sequence[Retriev
     """
     timings = list(read_timings(folder.path / TIMINGS))
     if work.reranker is not None:
-        work.note(reranks=counts(read_reranks(folder.path / RERANKS), rows, timings))
+        work.note(reranks=reranks.counts(read_reranks(folder.path / RERANKS), rows, timings))
+    if work.rewriter is not None:
+        lines, types = list(read_rewrites(folder.path / REWRITES)), {row.question: row.type for row in rows}
+        work.note(rewrites=rewrites.counts(lines, types))
     work.note(
         latency=latencies(timings, work.run.edition.retrieval.timed_k),
         resources=resources(work.watch, work.vectors),

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from runner.embedders import EMBEDDERS, EmbedderOptions
 from runner.options import Numbers, listed, systems_listed
 from runner.rerankers import RERANKERS, RerankOptions
+from runner.rewriters import REWRITERS, RewriteOptions
 from runner.runs.choice import ALL_SCOPES, BY_TURNS, FULL, HEADLINE_SCOPE, NO_EMBEDDER, OURS
 from runner.systems import MODES, SYSTEMS
 from runner.systems.asking import LIMIT
@@ -18,7 +19,7 @@ from runner.systems.system import WORKERS
 from runner.texts import TEXTS
 
 SYSTEMS_UNDER, WORK, EMBEDDER, RESULTS = "Systems", "Corpus and questions", "Embedder", "Run"  # of --help
-RERANK = "Reranker"
+REWRITE, RERANK = "Rewriter", "Reranker"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +83,7 @@ class Options:
     ] = LIMIT
     jobs: Annotated[
         int,
-        Parameter(group=SYSTEMS_UNDER, help="calls at once to systems, rerankers and endpoints, at the most"),
+        Parameter(group=SYSTEMS_UNDER, help="calls at once to systems, models and endpoints, at the most"),
     ] = WORKERS
     data: Annotated[Path | None, Parameter(group=WORK, help="the corpus file or its folder")] = None
     granularity: Annotated[
@@ -129,6 +130,16 @@ class Options:
     cache: Annotated[
         Path | None, Parameter(group=EMBEDDER, help="folder of the embedding cache (default: the user's own)")
     ] = None
+    rewrite: Annotated[
+        str | None,
+        Parameter(
+            group=REWRITE,
+            help=f"ask the words of a rewriter in place of each question: {', '.join(REWRITERS)}",
+        ),
+    ] = None
+    rewrite_options: Annotated[RewriteOptions, Parameter(name="*", group=REWRITE)] = field(
+        default_factory=RewriteOptions
+    )
     rerank: Annotated[
         str | None,
         Parameter(group=RERANK, help=f"measure every system behind a reranker, too: {', '.join(RERANKERS)}"),

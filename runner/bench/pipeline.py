@@ -1,4 +1,4 @@
-"""The straight line: load, open, gate, embed, ingest, recall, compare with others, score, gate, write.
+"""The straight line: load, open, gate, reword, embed, ingest, recall, ask others, score, gate, write.
 
 Stages do not know one another; this file names them in order.
 """
@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from runner.bench.heading import arm_of, heading
 from runner.bench.material import CorpusLessons, Material
 from runner.bench.request import Request, selected
 from runner.bench.reranking import immovable, reranking, told
+from runner.bench.rewriting import rewrite
 from runner.bench.stopwatch import Stopwatch
 from runner.bench.work import Work
 from runner.database.releases import SQL_FOLDER, release_fingerprint
@@ -35,6 +37,8 @@ from runner.runs.environment import code
 from runner.runs.folder import RunFolder, both, interrupted, partial_folder, results_base
 from runner.runs.plan import PLAN, pin_plan
 from runner.runs.raw import RAW, RawWriter, read_raw
+from runner.runs.reranks import RERANKS
+from runner.runs.rewrites import REWRITES
 from runner.runs.timings import TIMINGS, TimingsWriter
 from runner.systems import System, absent, kind_of, open_system
 from runner.systems.asking import faults
@@ -64,6 +68,7 @@ def run(
         if former := former_duration(both(work.base), work.run):
             progress.say(former)
         with _folder(work) as folder:
+            rewrite(work, folder.path)
             _embed(work)
             with (
                 RawWriter(folder.path / RAW) as raw,
@@ -132,15 +137,18 @@ def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql
     elif left := interrupted(base):
         names = ", ".join(place.name for place in left)
         progress.say(f"interrupted runs stand in {base}: {names}; --resume goes on with one, or delete them")
-    embedder, reranker = request.make_embedder(), request.make_reranker()
+    embedder, rewriter, reranker = request.make_embedder(), request.make_rewriter(), request.make_reranker()
     with watch.stage("load"):
         suite = request.suite_parts
         path = suite.locate(request.data, environ)
         corpus = suite.chosen(path, request.choice, request.edition)
     identity = embedder.identity if embedder else None
     record = heading(request, corpus, identity, code(ROOT), hash_seed, started)
+    record = replace(record, rewriter=rewriter.identity if rewriter else None)
     asked = selected(request.choice, corpus, request.edition)
-    return Work(request, record, corpus, embedder, asked, base, sql, environ, progress, watch, reranker)
+    return Work(
+        request, record, corpus, embedder, asked, base, sql, environ, progress, watch, rewriter, reranker
+    )
 
 
 def _load_reranker(work: Work) -> None:
@@ -196,7 +204,7 @@ def _folder(work: Work) -> Iterator[RunFolder]:
                 if folder.path.exists():
                     error.add_note(f"--resume {folder.path} goes on where it stopped")
             else:
-                for name in (PLAN, RAW, TIMINGS):
+                for name in (PLAN, REWRITES, RAW, TIMINGS, RERANKS):
                     (folder.path / name).unlink(missing_ok=True)
             raise
 

@@ -17,6 +17,7 @@ from runner.errors import UsageError
 from runner.naming import Name, assigned
 from runner.records import Corpus
 from runner.rerankers import RERANKERS, Reranker
+from runner.rewriters import REWRITERS, Rewriter
 from runner.runs.choice import ALL_SCOPES, HEADLINE_SCOPE, NO_EMBEDDER, OURS, Choice
 from runner.suites import SUITES
 from runner.suites.construction import Construction
@@ -52,6 +53,8 @@ class Request(Options):
         self._check_systems()
         if self.rerank is not None and self.rerank not in RERANKERS:
             RERANKERS[self.rerank]  # whose error lists them
+        if self.rewrite is not None and self.rewrite not in REWRITERS:
+            REWRITERS[self.rewrite]
         if self.embedder_name not in (*EMBEDDERS, NO_EMBEDDER):
             known = ", ".join((*EMBEDDERS, NO_EMBEDDER))
             raise UsageError(f"there is no embedder named {self.embedder!r}; choose one of: {known}")
@@ -198,6 +201,7 @@ class Request(Options):
             split=self.split,
             scopes=self.scopes,
             rerank=self.rerank or "",
+            rewrite=self.rewrite or "",
             allow_unregistered_corpus=self.allow_unregistered_corpus or self.suite_parts.own,
         )
 
@@ -212,6 +216,10 @@ class Request(Options):
         if self.embedder_name == NO_EMBEDDER:
             return None
         return EMBEDDERS[self.embedder_name](self.embedder_options)
+
+    def make_rewriter(self) -> Rewriter | None:
+        """The rewriter; None for a run that asks each question as it stands."""
+        return REWRITERS[self.rewrite](self.rewrite_options) if self.rewrite else None
 
     def make_reranker(self) -> Reranker | None:
         """The reranker, its model not loaded yet; None for a run without one."""

@@ -10,9 +10,10 @@ from pathlib import Path
 from runner.bench.material import Asked, Material
 from runner.bench.retrieve import Ranker, retrieve, time_recall
 from runner.bench.work import Work
+from runner.models.failures import Failures
 from runner.records import RerankerIdentity, SearchScope
 from runner.rerankers import Reranker
-from runner.rerankers.reranked import Failures, Reranked, reranked
+from runner.rerankers.reranked import Reranked, reranked
 from runner.runs.raw import RawWriter
 from runner.runs.reranks import RERANKS, SUFFIX, Rerank, ReranksWriter
 from runner.runs.run import Arm
@@ -37,7 +38,7 @@ class Reranking:
         name, scopes, pins = base.name + SUFFIX, work.run.scopes_beside, work.run.edition.retrieval
         most, before = work.request.rerank_options.rerank_failures, self.writer.failed(name)
         judge, lessons = Judge(name, material.lessons, 0), material.lessons
-        failures = Failures(self.reranker.identity.name, most, before)
+        failures = Failures(f"the reranker {self.reranker.identity.name}", "--rerank-failures", most, before)
         wrapped = reranked(name, base.system, lessons, self.reranker, failures)
         ranker = replace(base, name=name, system=wrapped, judge=judge, limit=LIMIT)
         noting = replace(ranker, noted=lambda one, scope, query: self._note(name, wrapped, one, scope, query))

@@ -18,6 +18,7 @@ from runner.places import ROOT
 from runner.progress import Progress
 from runner.records import Corpus, GateResult, Json, Vectors
 from runner.rerankers import Reranker
+from runner.rewriters import Rewriter
 from runner.runs.folder import folder_name
 from runner.runs.history import can_append
 from runner.runs.run import Run
@@ -39,6 +40,7 @@ class Work:
     environ: Mapping[str, str]
     progress: Progress
     watch: Stopwatch
+    rewriter: Rewriter | None = None  # None: every question as it stands
     reranker: Reranker | None = None  # None: every answer in its system's own order
     fingerprint: str | None = None  # of the requested release; None: it is not released
     recognised: bool | None = None  # whether the installed extension is of this family, patched or not
@@ -115,6 +117,7 @@ class Work:
             "corpus": self.run.corpus.sha256,
             **choice,
             "embedder": repr(self.run.embedder),
+            "rewriter": repr(self.run.rewriter),
             "reranker": repr(self.run.reranker),
         }
 

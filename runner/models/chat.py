@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from runner.errors import ModelError
@@ -48,6 +49,11 @@ class Chat:
 def chat_of(url: str, model: str, *, timeout: float, variable: str = KEY_VARIABLE) -> Chat:
     """A model at a base address, with or without `/chat/completions`; UsageError for what is no address."""
     return Chat(Service(service_url(url, ENDING, variable), variable, timeout), model)
+
+
+def prompt_sha256(template: str) -> str:
+    """SHA-256 of the words that a model is asked with, before anything is filled in."""
+    return sha256(template.encode()).hexdigest()
 
 
 def _reply(answer: Any, where: str) -> Reply:

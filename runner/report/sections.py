@@ -107,6 +107,16 @@ def _sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:].rstrip('.')}."
 
 
+def rewrites(run: Run) -> str:
+    """What a rewriter did to the questions, over all of them and by type."""
+    heads = ("type", "changed", "calls", "cached", "failed", "n")
+    rows = [
+        (row.type, *map(count, (row.changed, row.calls, row.cached, row.failures, row.n)))
+        for row in run.rewrites
+    ]
+    return table(heads, rows, "lrrrrr")
+
+
 def reranks(figures: Figures, run: Run) -> str:
     """Every reranked arm beside its base: headline metrics of both, cost and changes, over all and types."""
     names = run.headline

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import copy
-import json
 import struct
-import threading
 from collections.abc import Sequence
 from dataclasses import asdict
-from hashlib import sha256
+from pathlib import Path
 from typing import Self
 
-from runner.models.store import Keeping, Store
+from runner.models.kept import Kept, kept_in
+from runner.models.store import Keeping
 from runner.rerankers.options import RerankOptions
 from runner.rerankers.reranker import Reranker
 
@@ -19,18 +18,12 @@ SAID = Keeping(name="rerank cache", made="answers of the reranker made now")
 NOT_OF_A_PAIR = ("depth", "characters", "note")  # the text is cut before it becomes a key
 
 
-def key_of(question: str, texts: Sequence[str]) -> bytes:
-    """SHA-256 over the question and the texts, in their order: 32 bytes."""
-    return sha256(json.dumps([question, *texts]).encode()).digest()
-
-
-class Kept(Reranker):
-    """A reranker that asks nothing twice: one file for each identity, opened when it is first needed."""
+class Keeper(Reranker):
+    """A reranker that asks nothing twice."""
 
     def __init__(self, options: RerankOptions) -> None:
         self._options, self._caching = options, True
-        self._store: Store | None = None
-        self._opening = threading.Lock()
+        self._said = Kept(self._path, SAID)
 
     def without_cache(self) -> Self:
         other = copy.copy(self)
@@ -38,26 +31,21 @@ class Kept(Reranker):
         return other
 
     def close(self) -> None:
-        if self._store is not None:
-            self._store.close()
+        self._said.close()
 
     def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """What is kept under those keys."""
-        return self._file().read_bytes(keys) if self._caching else {}
+        return self._said.read(keys) if self._caching else {}
 
     def write(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
         """Keep one value for each key."""
         if self._caching:
-            self._file().write_bytes(keys, values)
+            self._said.write(keys, values)
 
-    def _file(self) -> Store:
-        with self._opening:
-            if self._store is None:
-                settings = {k: v for k, v in asdict(self.identity).items() if k not in NOT_OF_A_PAIR}
-                digest = sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
-                path = self._options.cache() / f"{self.identity.name}-{digest}.sqlite"
-                self._store = Store(path, SAID)
-            return self._store
+    def _path(self) -> Path:
+        """Known once the identity is, which a local model has when it is loaded."""
+        settings = {k: v for k, v in asdict(self.identity).items() if k not in NOT_OF_A_PAIR}
+        return kept_in(self._options.cache(), self.identity.name, settings)
 
 
 def packed(scores: Sequence[float]) -> list[bytes]:

@@ -8,12 +8,13 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from runner.errors import ModelError, UsageError
-from runner.models.chat import Reply, begun, chat_of
+from runner.models.chat import Reply, begun, chat_of, prompt_sha256
+from runner.models.kept import key_of
 from runner.progress import QUIET, Progress
 from runner.records import RerankerIdentity
-from runner.rerankers.kept import Kept, key_of
+from runner.rerankers.kept import Keeper
 from runner.rerankers.options import RerankOptions
-from runner.rerankers.prompts import LIST, PROMOTE, digest, filled
+from runner.rerankers.prompts import LIST, PROMOTE, filled
 from runner.rerankers.reranker import Pool, Reordered
 
 NAMED = 10  # passages that a list-wise answer should name at least
@@ -22,7 +23,7 @@ ARRAY = re.compile(r"\[[\d\s,]*\]")
 NUMBER = re.compile(r"\d+")
 
 
-class LanguageModel(Kept):
+class LanguageModel(Keeper):
     """Asks once a question. An answer is kept by the question and all its candidates."""
 
     kind = ""
@@ -39,7 +40,7 @@ class LanguageModel(Kept):
             revision=f"unknown, as served by {self._chat.service.where}",
             depth=options.rerank_depth,
             characters=options.rerank_chars,
-            prompt_sha256=digest(self.template),
+            prompt_sha256=prompt_sha256(self.template),
             note="temperature 0; weights unknown; of each lesson the beginning is read",
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import sha256
 
 LIST = """\
 You are given a question and numbered passages of a person's past conversations. Put the passages into the
@@ -31,8 +30,3 @@ def filled(template: str, question: str, texts: Sequence[str], most: int) -> str
     """The prompt of one question."""
     passages = "\n".join(f"[{number}] {' '.join(text.split())}" for number, text in enumerate(texts, start=1))
     return template.format(question=question, passages=passages, most=most)
-
-
-def digest(template: str) -> str:
-    """SHA-256 of a template."""
-    return sha256(template.encode()).hexdigest()

@@ -5,11 +5,11 @@ Where a rerank fails, the system's own order stands and the failure is counted; 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from runner.errors import ModelError
+from runner.models.failures import Failures
 from runner.progress import QUIET, Progress
 from runner.rerankers.reranker import Candidate, Pool, Reordered, Reranker, Shelf, checked
 from runner.systems.asking import Judge, components_of
@@ -24,23 +24,6 @@ class Told:
     pairs: int = 0
     cached: int = 0
     failed: str = ""
-
-
-class Failures:
-    """How many reranks failed; one more than `limit` is a ModelError. Threads share it."""
-
-    def __init__(self, name: str, limit: int, before: int = 0) -> None:
-        self._name, self._limit, self._count = name, limit, before
-        self._lock = threading.Lock()
-
-    def count(self, reason: str) -> None:
-        with self._lock:
-            self._count += 1
-            if self._count > self._limit:
-                raise ModelError(
-                    f"the reranker {self._name} failed on {self._count} questions, and --rerank-failures "
-                    f"allows {self._limit} (the last: {reason})"
-                )
 
 
 class _Reordering:

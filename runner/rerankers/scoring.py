@@ -9,13 +9,14 @@ from contextlib import nullcontext
 from math import isfinite
 
 from runner.errors import ModelError
+from runner.models.kept import key_of
 from runner.models.torch_runtime import first_line
-from runner.rerankers.kept import Kept, key_of, packed, unpacked
+from runner.rerankers.kept import Keeper, packed, unpacked
 from runner.rerankers.options import RerankOptions
 from runner.rerankers.reranker import Pool, Reordered, by_score
 
 
-class Scoring(Kept):
+class Scoring(Keeper):
     """`scores` is all that a kind of model adds. What was scored before is read from the cache.
 
     `alone`: one call at a time, as a model in this process wants it.

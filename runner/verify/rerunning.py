@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from runner.bench.material import Asked, CorpusLessons, Material
 from runner.bench.request import Request, selected
 from runner.bench.retrieve import Ranker, retrieve
+from runner.bench.rewriting import worded
 from runner.bench.stopwatch import Stopwatch
 from runner.bench.work import Work
 from runner.database.scripts import changed
@@ -20,6 +21,7 @@ from runner.embedders import Embedder, EmbedderOptions, default_cache_dir, embed
 from runner.errors import CorpusError, EmbedderError, RefusedError
 from runner.progress import Progress, lasting
 from runner.records import Corpus, Retrieval
+from runner.rewriters import by_rule
 from runner.runs.manifest import MANIFEST
 from runner.runs.raw import RAW, Kept, RawWriter, read_raw
 from runner.runs.run import Run
@@ -57,6 +59,7 @@ def recalled(
     )  # fmt: skip
     asked = selected(run.choice, work.corpus, run.edition)
     work.asked = drawn(asked, evidence.digest(MANIFEST), number)
+    work.corpus, work.asked = worded(work.corpus, work.asked, _words(run, work.asked))
     progress.say(_estimate(run, len(work.asked), len(asked)))
     _embed(work)
     place = replace(work.place(), embedded=True)
@@ -73,6 +76,12 @@ def drawn(asked: Sequence[Asked], digest: str, number: int) -> tuple[Asked, ...]
 
     chosen = {one.position for one in sorted(asked, key=place)[:number]}
     return tuple(one for one in asked if one.position in chosen)
+
+
+def _words(run: Run, asked: Sequence[Asked]) -> dict[str, str]:
+    """What was asked in place of each text; nothing where the run had no rewriter."""
+    rule = by_rule(run.rewriter) if run.rewriter else None
+    return {one.question.text: rule.rewrite(one.question.text).text for one in asked} if rule else {}
 
 
 def requested(run: Run) -> Request:

@@ -18,9 +18,11 @@ import pytest
 
 from runner import Request, RunnerError, run
 from runner.database.bench_database import database_name
+from runner.models import http
 from runner.progress import QUIET, Progress
 from runner.systems import SYSTEMS, Kind, Lessons, Match, Query, System
 from tests.helping import CURRENT, registering
+from tests.service import Broken, chat, serving
 
 README = Path(__file__).parents[2] / "runner" / "README.md"
 BENCH = database_name(CURRENT)
@@ -63,6 +65,7 @@ def stage(
 
 
 Case = Callable[[Stage], Any]
+RERANK = ("sample", "--embedder", "none", "--rerank")
 CASES: dict[str, Case] = {}
 ending = registering(CASES)
 
@@ -105,6 +108,38 @@ for cause, arguments in {
     "k = 0": ["sample", "--k", "0"],
     "k that is no number": ["sample", "--k", "five"],
     "`--limit 0`": ["sample", "--limit", "0"],
+    "an unknown rewriter": ["sample", "--rewrite", "x"],
+    "a rewriter without its service": ["sample", "--embedder", "none", "--rewrite", "llm"],
+    "`--rewrite-timeout 0`": ["sample", "--rewrite", "llm", "--rewrite-timeout", "0"],
+    "an unknown reranker": ["sample", "--rerank", "x"],
+    "a reranker without its service": ["sample", "--embedder", "none", "--rerank", "llm-list"],
+    "a local reranker without its model": ["sample", "--embedder", "none", "--rerank", "onnx"],
+    "a reranker's model that is no folder": [*RERANK, "onnx", "--rerank-model", "/nonsense"],
+    "`--rerank-depth 0`": ["sample", "--rerank", "linear", "--rerank-depth", "0"],
+    "an address that is none": [*RERANK, "endpoint", "--rerank-url", "host", "--rerank-model", "m"],
+    "an address that holds a password": [
+        "sample",
+        "--embedder",
+        "none",
+        "--rewrite",
+        "llm",
+        "--rewrite-model",
+        "m",
+        "--rewrite-url",
+        "http://a:b@c",
+    ],
+    "a sweep on a corpus that is kept aside": [
+        "tune",
+        "sweep",
+        "--suite",
+        "realtalk",
+        "--grid",
+        "weight=0,1",
+    ],
+    "a sweep without axes": ["tune", "sweep"],
+    "a sweep over what is no axis": ["tune", "sweep", "--grid", "weight"],
+    "a sweep of another strategy": ["tune", "sweep", "--strategy", "pgmnemo", "--grid", "weight=0,1"],
+    "a sweep into the place of runs": ["tune", "sweep", "--grid", "weight=0,1", "--output", "results/x"],
     "`--resume` of nothing": ["sample", "--resume", "/nonsense"],
     "a DSN that cannot be read": ["sample", "--embedder", "hash", "--dsn", "host"],
     "an embedder's option that is not positive": ["sample", "--dimensions", "0"],
@@ -349,6 +384,53 @@ def _(stage: Stage) -> Any:
     return stage.bench()
 
 
+REWRITE = ("--rewrite", "llm", "--rewrite-model", "m", "--rewrite-url")
+
+
+def asking(stage: Stage, answer: Any, *arguments: str) -> Any:
+    """The sample asked in the words of a model behind a server of the test."""
+    stage.patch.setattr(http, "LONGEST_PAUSE", 0.0)
+    with serving(lambda _, body: answer(body) if callable(answer) else answer) as server:
+        if isinstance(answer, Broken):
+            server.broken = [answer]
+        return stage.bench(*REWRITE, server.url, *arguments)
+
+
+@ending("a service that is not there")
+def _(stage: Stage) -> Any:
+    stage.patch.setattr(http, "LONGEST_PAUSE", 0.0)
+    return stage.bench(*REWRITE, "http://127.0.0.1:1/v1")
+
+
+@ending("a service that refuses the key")
+def _(stage: Stage) -> Any:
+    return asking(stage, Broken(401, b"who are you"))
+
+
+@ending("a service that answers no JSON")
+def _(stage: Stage) -> Any:
+    return asking(stage, Broken(content=b"<html>"))
+
+
+@ending("a language model that is none")
+def _(stage: Stage) -> Any:
+    return asking(stage, {"object": "list"})
+
+
+@ending("a rewriter that fails too often")
+def _(stage: Stage) -> Any:
+    return asking(stage, lambda body: chat("I\ncannot"), "--rewrite-failures", "2")
+
+
+@ending("a cross-encoder that is none")
+def _(stage: Stage) -> Any:
+    place = stage.folder / "model"
+    place.mkdir()
+    (place / "config.json").write_text('{"architectures": ["BertModel"]}')
+    (place / "model.onnx").write_bytes(b"x")
+    return stage.bench("--rerank", "onnx", "--rerank-model", place)
+
+
 @ending("results cannot be written")
 def _(stage: Stage) -> Any:
     return stage.bench("--output", stage.file("a file") / "results")
@@ -393,6 +475,18 @@ def test_a_full_disk_keeps_what_was_done(stage: Stage, small_disk: Path) -> None
     assert stage.bench("--output", small_disk, "--resume", partial).code == 0
 
 
+def test_a_reranker_that_fails_too_often_keeps_what_was_done(stage: Stage) -> None:
+    stage.patch.setattr(http, "LONGEST_PAUSE", 0.0)
+    ours = ("--system", "sqlite-fts5", "--embedder", "none", "--limit", "6")
+    options = (*ours, "--rerank", "llm-list", "--rerank-model", "m", "--rerank-failures", "1", "--rerank-url")
+    with serving(lambda *_: chat("the first, I think")) as server:
+        ended = stage.bench(*options, server.url)
+        holds(REFUSED, ended)
+        server.answer = lambda *_: chat("[2, 1]")
+        partial = Path(ended.sentence.rpartition("--resume ")[2].partition(" goes on")[0])
+        assert stage.bench(*options, server.url, "--resume", partial).code == 0
+
+
 def test_the_api_refuses_another_hash_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONHASHSEED", "0")
     with pytest.raises(RunnerError) as refused:
@@ -403,10 +497,18 @@ def test_the_api_refuses_another_hash_seed(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_every_documented_ending_is_provoked() -> None:
-    elsewhere = {"a full disk", BARE, "`PYTHONHASHSEED` is not 42, from Python", "Ctrl-C or SIGTERM", OTHERS}
+    elsewhere = {
+        "a full disk",
+        REFUSED,
+        BARE,
+        "`PYTHONHASHSEED` is not 42, from Python",
+        "Ctrl-C or SIGTERM",
+        OTHERS,
+    }
     assert set(TABLE) == set(CASES) | elsewhere
 
 
+REFUSED = "a reranker that fails too often"
 BARE = "a Python without the packages"
 
 

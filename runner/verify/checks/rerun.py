@@ -7,6 +7,7 @@ from math import isclose
 
 from runner.errors import RunnerError
 from runner.records import Hit, Retrieval
+from runner.rewriters import by_rule
 from runner.runs.canonical import compact
 from runner.runs.choice import OURS
 from runner.runs.raw import RAW, decode, key
@@ -28,6 +29,8 @@ def rerun(evidence: Evidence) -> str:
         raise NotAsked(f"{run.choice.system} is under test, and {OURS} alone can be recalled again here")
     if run.choice.embedder in SERVICES:
         raise NotAsked(f"the vectors are of a service ({run.choice.embedder}), whose address no run records")
+    if run.rewriter is not None and by_rule(run.rewriter) is None:
+        raise NotAsked(f"the questions were asked in the words of {run.choice.rewrite}, which no run records")
     from runner.verify.rerunning import recalled  # with all that a run needs, which no other check does
 
     try:
