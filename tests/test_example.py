@@ -31,7 +31,7 @@ def test_a_step_runs_and_prints_what_is_shown(commands: str, shown: str, tmp_pat
     before = "" if "cite" in commands else cite
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", SETUP + before + commands],
-        cwd=ROOT, env={**os.environ, **places}, capture_output=True, text=True, timeout=300,
+        cwd=ROOT, env={**os.environ, **places}, capture_output=True, text=True, timeout=1200,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     printed = {line.strip() for line in (done.stdout + done.stderr).splitlines()}
