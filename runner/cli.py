@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import metadata
+from itertools import zip_longest
 from pathlib import Path
 
 from cyclopts import App, CycloptsError, Group
@@ -17,10 +18,12 @@ from runner.database.releases import SQL_FOLDER
 from runner.ending import ended, words
 from runner.errors import UsageError
 from runner.options import SHARED
+from runner.runs.reruns import USUAL
 from runner.suites import SUITES
 
 PROGRAM = "python -m runner"
 HELP = ("--help", "-h")
+USUAL_NUMBERS = {"--rerun": str(USUAL)}
 EXAMPLES = """Examples:
   python -m runner sample --embedder none      a first run, without a model
   python -m runner locomo --dry-run            what a run would lack
@@ -35,6 +38,7 @@ COMMANDS = {
     "verify": (FINISHED, "runner.verify.command:verify_command"),
     "rescore": (FINISHED, "runner.verify.command:rescore_command"),
     "sign": (FINISHED, "runner.sign.command:sign_command"),
+    "attest": (FINISHED, "runner.attest.command:attest_command"),
     "submit": (FINISHED, "runner.submit.command:submit_command"),
     "export": (FINISHED, "runner.export.command:export_command"),
     "score": (FINISHED, "runner.score.command:score_command"),
@@ -62,7 +66,7 @@ def main(arguments: Sequence[str] | None = None, *, sql: Path = SQL_FOLDER) -> i
 
     `sql` is the folder with the extension's files and the list of its releases.
     """
-    tokens = list(sys.argv[1:] if arguments is None else arguments)
+    tokens = _filled(sys.argv[1:] if arguments is None else arguments)
     return ended(lambda: _carry_out(tokens, sql))
 
 
@@ -82,6 +86,18 @@ def app(sql: Path = SQL_FOLDER) -> App:
     for name, (group, place) in COMMANDS.items():
         top.command(place, name=name, group=group)
     return top
+
+
+def _filled(tokens: Sequence[str]) -> list[str]:
+    """The tokens, with the usual number behind an option that stands without one."""
+    found: list[str] = []
+    for token, following in zip_longest(tokens, tokens[1:], fillvalue=""):
+        found += [token, USUAL_NUMBERS[token]] if _bare(token, following) else [token]
+    return found
+
+
+def _bare(token: str, following: str) -> bool:
+    return token in USUAL_NUMBERS and not following.removeprefix("-").isdigit()
 
 
 def _carry_out(tokens: Sequence[str], sql: Path) -> int:

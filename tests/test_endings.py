@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -151,6 +152,8 @@ for cause, words in {
         "--allowed-signers",
         "/nonsense",
     ],
+    "`attest` of nothing": ["attest", "/nonsense", "--by", "ann@example.org"],
+    "`attest` under what is no name": ["attest", SAMPLE, "--by", "Ann and Bob"],
     "`sign` of what is no run": ["sign", ROOT / "sql", "--key", "key"],
     "`sign` with a key that is not there": ["sign", SAMPLE, "--key", "/nonsense"],
     "`leaderboard` that cannot be written": ["leaderboard", SAMPLE, "--output", "/nonsense/board.svg"],
@@ -492,6 +495,40 @@ def _(stage: Stage) -> list[Any]:
 def _(stage: Stage) -> list[Any]:
     stage.patch.setenv("PATH", str(stage.base))
     return ["sign", stage.sample(), "--key", stage.file(b"a key")]
+
+
+@ending("`attest` of a changed file")
+def _(stage: Stage) -> list[Any]:
+    place = stage.sample()
+    edit(place / "run.json", seed=7)
+    return ["attest", place, "--by", "ann@example.org"]
+
+
+def unrecalled(stage: Stage) -> None:
+    """Nothing is recalled again, which would take a model."""
+    stage.patch.setattr(sys.modules["runner.verify.checks.rerun"], "SERVICES", ("minilm",))
+
+
+@ending("`attest` of a run that does not hold")
+def _(stage: Stage) -> list[Any]:
+    unrecalled(stage)
+    place = stage.sample()
+    (place / "notes.txt").touch()
+    return ["attest", place, "--by", "ann@example.org"]
+
+
+@ending("`attest` of what cannot be recalled again")
+def _(stage: Stage) -> list[Any]:
+    unrecalled(stage)
+    return ["attest", SAMPLE, "--by", "ann@example.org"]
+
+
+@ending("`attest` where nine records are")
+def _(stage: Stage) -> list[Any]:
+    place = stage.sample()
+    for number in range(1, 10):
+        (place / f"rerun-{number}.json").touch()
+    return ["attest", place, "--by", "ann@example.org"]
 
 
 @pytest.mark.parametrize("cause", CASES)

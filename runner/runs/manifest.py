@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 
 from runner.editions.edition import SchemaPins
@@ -17,7 +18,9 @@ from runner.runs.timings import TIMINGS
 MANIFEST = "manifest.json"
 DERIVED = ("report.html",)  # rendered from the others at any time, in a newer form too; never pinned
 SIGNATURE = "manifest.json.sig"  # over the manifest, so written after it, by whoever vouches for the run
-UNPINNED = (*DERIVED, SIGNATURE)
+RERUN = re.compile(
+    r"rerun-[1-9]\.json(\.sig)?"
+)  # records of who recalled the run again, and their signatures
 COMPLETE = (RAW, TIMINGS, "run.json", "metrics.json", "report.md")
 
 
@@ -26,10 +29,14 @@ def missing(folder: Path) -> list[str]:
     return [name for name in COMPLETE if not (folder / name).is_file()]
 
 
+def pinned(name: str) -> bool:
+    """Whether a manifest lists a file of this name: not what is derived or comes after it."""
+    return name not in (MANIFEST, *DERIVED, SIGNATURE) and not RERUN.fullmatch(name)
+
+
 def write_manifest(folder: Path, schemas: SchemaPins) -> None:
-    """List every file of `folder` but the manifest, what is derived and a signature, in order of name."""
-    unlisted = {MANIFEST, *UNPINNED}
-    present = (path for path in folder.iterdir() if path.is_file() and path.name not in unlisted)
+    """List every file of `folder` that is pinned, in order of name."""
+    present = (path for path in folder.iterdir() if path.is_file() and pinned(path.name))
     files = sorted(path for path in present if path.suffix != ".draft")
     named = {
         RAW: schemas.raw,

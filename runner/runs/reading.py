@@ -24,6 +24,7 @@ from runner.runs.metrics import METRICS
 from runner.runs.raw import RAW
 from runner.runs.regular import DOCUMENT, LINES, read_regular
 from runner.runs.reranks import RERANKS, Rerank
+from runner.runs.reruns import Rerun, read_rerun
 from runner.runs.rewrites import REWRITES, Rewrite
 from runner.runs.run import RUN, Run
 from runner.runs.schemas import fault, known
@@ -148,6 +149,14 @@ class Results:
             if REWRITES in self.schemas
             else []
         )
+
+    def rerun_record(self, name: str) -> Rerun:
+        """The record of a re-run, `rerun-N.json`."""
+        document = self._document(name, "rerun")
+        try:
+            return read_rerun(document)
+        except msgspec.ValidationError as error:
+            raise Unreadable(f"{name} cannot be read as the record of a re-run ({error})") from None
 
     def _document(self, name: str, kind: str) -> Json:
         document: Json = _parsed(self.text(name), name)

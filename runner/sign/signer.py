@@ -26,30 +26,28 @@ class Signed:
     names: tuple[str, ...]
 
 
-def signed_by(manifest: bytes, signature: bytes, allowed: Path | None) -> Signed:
-    """Who signed these bytes for this project's namespace; without a list of signers only with which key.
+def signed_by(content: bytes, signature: bytes, allowed: Path | None, namespace: str = NAMESPACE) -> Signed:
+    """Who signed these bytes for the namespace; without a list of signers only with which key.
 
     Raises Forged where the signature is not of these bytes, or its key is of nobody in the list now, and
     SigningError where there is no ssh-keygen.
     """
     with laid_out(signature) as path:
-        done = keygen("check-novalidate", "-n", NAMESPACE, "-s", path, data=manifest)
+        done = keygen("check-novalidate", "-n", namespace, "-s", path, data=content)
         found = FINGERPRINT.search(done.stdout.decode(errors="replace"))
         if done.returncode or not found:
-            raise Forged(f"it is no signature of this manifest for {NAMESPACE} (ssh-keygen: {reason(done)})")
+            raise Forged(f"it is no signature of these bytes for {namespace} (ssh-keygen: {reason(done)})")
         if allowed is None:
             return Signed(found[0], ())
-        names = _names(manifest, path, allowed)
+        names = _names(content, path, allowed, namespace)
     if not names:
-        raise Forged(f"its key {found[0]} is of no signer of {allowed.name} who may sign for {NAMESPACE}")
+        raise Forged(f"its key {found[0]} is of no signer of {allowed.name} who may sign for {namespace}")
     return Signed(found[0], names)
 
 
-def _names(manifest: bytes, path: Path, allowed: Path) -> tuple[str, ...]:
+def _names(content: bytes, path: Path, allowed: Path, namespace: str) -> tuple[str, ...]:
     """Each name of the key for which the signature holds: the list may bound namespaces and days."""
     listed = keygen("find-principals", "-s", path, "-f", allowed).stdout.decode(errors="replace").splitlines()
-    options = ("-n", NAMESPACE, "-s", path, "-f", allowed)
-    holding = [
-        name for name in listed if not keygen("verify", *options, "-I", name, data=manifest).returncode
-    ]
+    options = ("-n", namespace, "-s", path, "-f", allowed)
+    holding = [name for name in listed if not keygen("verify", *options, "-I", name, data=content).returncode]
     return tuple(map(plain, holding))

@@ -17,13 +17,13 @@ def sign(folder: Path | str, key: Path | str) -> Path:
     run, no key and where a signature is there already, RefusedError for a blocked or changed run,
     SigningError where there is no ssh-keygen or the key is locked.
     """
-    results = _whole(folder)
+    results = whole(folder)
     target = results.folder / SIGNATURE
     if target.exists() or target.is_symlink():
         raise UsageError(
             f"{target} is there, and no signature is overwritten: remove it first if it is yours"
         )
-    signature = _signature(results.content(MANIFEST), Path(key).expanduser())
+    signature = signature_of(results.content(MANIFEST), key)
     with (
         os_errors(f"{target} cannot be written ({{why}}): make the folder writable"),
         target.open("xb") as file,
@@ -32,18 +32,20 @@ def sign(folder: Path | str, key: Path | str) -> Path:
     return target
 
 
-def _whole(folder: Path | str) -> Results:
-    """The run, each of its files the one that the manifest lists."""
+def whole(folder: Path | str) -> Results:
+    """The run, each of its files the one that the manifest lists; UsageError or RefusedError for another."""
     results: Results = read_results(folder)
     return read_results(folder, files=list(results.schemas))
 
 
-def _signature(manifest: bytes, key: Path) -> bytes:
+def signature_of(content: bytes, key: Path | str, namespace: str = NAMESPACE) -> bytes:
+    """The signature of these bytes; UsageError for what is no key, SigningError for a locked one."""
+    key = Path(key).expanduser()
     if not key.is_file():
         raise UsageError(
             f"--key: there is no file {key}; name a private SSH key, as `ssh-keygen -t ed25519` makes"
         )
-    done = keygen("sign", "-q", "-n", NAMESPACE, "-f", key, "-", data=manifest)
+    done = keygen("sign", "-q", "-n", namespace, "-f", key, "-", data=content)
     if not done.returncode:
         return done.stdout
     if b"passphrase" in done.stderr:

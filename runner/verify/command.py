@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from runner.errors import UsageError
 from runner.options import Run
+from runner.runs.reruns import USUAL
 
 
 def verify_command(
@@ -23,7 +24,7 @@ def verify_command(
     ] = None,
     rerun: Annotated[
         int | None,
-        Parameter(help="recall N questions again, 25 for a usual check, in an embedded database"),
+        Parameter(help=f"recall N questions again ({USUAL} without a number) in an embedded database"),
     ] = None,
     json: Annotated[bool, Parameter(help="print JSON instead of lines")] = False,
 ) -> int:

@@ -39,9 +39,14 @@ class Verification:
 
     @property
     def attested(self) -> str:
-        """`signed by …` where somebody of the list of signers signed, else `self-run`."""
-        signed = (one for one in self.answers if (one.check, one.found) == ("signature", Found.HOLDS))
-        return next((one.sentence.partition(";")[0] for one in signed), SELF)
+        """`signed by …` where somebody of the list of signers signed, else `self-run`; then who re-ran it."""
+        signed, again = (self._told(check) for check in ("signature", "reruns"))
+        return "; ".join([signed or SELF, *([again] if again else [])])
+
+    def _told(self, check: str) -> str:
+        """What a check that holds says before its first semicolon; empty where it does not hold."""
+        found = (one for one in self.answers if (one.check, one.found) == (check, Found.HOLDS))
+        return next((one.sentence.partition(";")[0] for one in found), "")
 
     @property
     def faults(self) -> tuple[Answer, ...]:

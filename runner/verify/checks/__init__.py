@@ -12,13 +12,14 @@ from runner.verify.checks.record import gates, header, protocol, verdict
 from runner.verify.checks.repository import code, commit, history
 from runner.verify.checks.reranks import reranks
 from runner.verify.checks.rerun import rerun
+from runner.verify.checks.reruns import reruns
 from runner.verify.checks.rewrites import rewrites
 from runner.verify.checks.scores import agree, order, score
 from runner.verify.checks.signature import signature
 
 _ORDER = (
-    complete, manifest, schema, history, commit, signature, protocol, header, views, settings, identity,
-    arms, code, raw, score, order, agree, metrics, report, page, gates,
+    complete, manifest, schema, history, commit, signature, reruns, protocol, header, views, settings,
+    identity, arms, code, raw, score, order, agree, metrics, report, page, gates,
     verdict, timings, reranks, rewrites, corpus, questions, gold, ranked, chance,
     rerun,
 )  # fmt: skip

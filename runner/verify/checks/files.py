@@ -11,7 +11,7 @@ from runner.report import RENDERERS, render
 from runner.report.html import PAGE, TEMPLATE, page_template, render_page
 from runner.runs.blocked import BLOCKED
 from runner.runs.canonical import compact, pretty
-from runner.runs.manifest import COMPLETE, MANIFEST, UNPINNED
+from runner.runs.manifest import COMPLETE, MANIFEST, pinned
 from runner.runs.metrics import METRICS, metrics_text
 from runner.runs.raw import RAW
 from runner.runs.reading import REPORT
@@ -24,17 +24,17 @@ from runner.verify.evidence import Evidence
 
 
 def complete(evidence: Evidence) -> str:
-    """The files of §7; one besides is right if derived, a signature or listed, each with its check."""
+    """The files of §7; one besides is right if listed, derived, a signature or a record of a re-run."""
     present = sorted(path.name for path in evidence.folder.iterdir())
     if BLOCKED in present:
         raise Wrong(f"{BLOCKED} is there: a blocked run has no number that could be verified")
     missing = [name for name in (*COMPLETE, MANIFEST) if name not in present]
     if missing:
         raise Wrong(f"there is no {', no '.join(missing)}")
-    strange = [name for name in present if name not in (MANIFEST, *UNPINNED, *evidence.schemas)]
+    strange = [name for name in present if pinned(name) and name not in evidence.schemas]
     if strange:
         raise Wrong(f"{', '.join(strange)} stands in the folder and not in {MANIFEST}")
-    return f"{len(set(present) - set(UNPINNED))} files, none missing and none besides"
+    return f"{1 + sum(map(pinned, present))} files, none missing and none besides"
 
 
 def manifest(evidence: Evidence) -> str:

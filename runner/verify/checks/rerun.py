@@ -11,12 +11,14 @@ from runner.rewriters import by_rule
 from runner.runs.canonical import compact
 from runner.runs.choice import OURS
 from runner.runs.raw import RAW, decode, key
+from runner.runs.reruns import USUAL
 from runner.verify.check import NotAsked, Wrong
 from runner.verify.evidence import Evidence
 
 TOLERANCE = 1e-4  # relative; vectors of another processor differ by some 1e-7, and what is made of them more
 LEAST = 1e-6  # a score below it is as good as 0
 COMPONENT = 1.5e-4  # absolute: the raw file keeps four decimals, and the last may be rounded another way
+BOUNDS = {"relative": TOLERANCE, "least": LEAST, "component": COMPONENT}
 SERVICES = ("endpoint",)  # embedders that are somebody's service: its address stands in no run
 
 
@@ -24,7 +26,7 @@ def rerun(evidence: Evidence) -> str:
     """The drawn questions have the ids and the scores again that the raw file gives them."""
     number, run = evidence.rerun, evidence.run
     if number is None:
-        raise NotAsked("give --rerun N, such as 25")
+        raise NotAsked(f"give --rerun N, such as {USUAL}")
     if not run.choice.ours:
         raise NotAsked(f"{run.choice.system} is under test, and {OURS} alone can be recalled again here")
     if run.choice.embedder in SERVICES:

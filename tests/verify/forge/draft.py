@@ -44,7 +44,8 @@ class Draft:
     """The documents of a run, free to be changed.
 
     `last` holds changes of run.json that stand after its gates were judged again, `figures` those of
-    metrics.json, `words` those of report.md, `named` a name that the run shall have instead of its own.
+    metrics.json, `words` those of report.md, `named` a name that the run shall have instead of its own, and
+    `form` brings run.json into the form of its schema.
     """
 
     run: Json
@@ -53,6 +54,7 @@ class Draft:
     timed_k: int
     code: str | None = None
     named: str | None = None
+    form: Callable[[Json], Json] = lambda run: run
     last: list[Callable[[Json], None]] = field(default_factory=list)
     figures: list[Callable[[Json], None]] = field(default_factory=list)
     words: list[Callable[[str], str]] = field(default_factory=list)
@@ -99,11 +101,11 @@ def written(draft: Draft, home: Path) -> Path:
     folder.mkdir(parents=True)
     for name, lines in ((RAW, draft.raw), (TIMINGS, draft.timings)):
         (folder / name).write_text("".join(compact(line) + "\n" for line in lines), encoding="utf-8")
-    _record(folder, run)
+    _record(folder, draft.form(run))
     _judged(folder, run)
     for change in draft.last:
         change(run)
-    _record(folder, run)
+    _record(folder, draft.form(run))
     _figures(folder, draft)
     _logged(folder, home)
     return folder
