@@ -226,7 +226,8 @@ class RewriterIdentity:
 class Vectors:
     """Unit-length rows at native width, aligned with `Corpus.segments` and `Corpus.questions`.
 
-    `passages` has one row for each distinct text; `places` gives the row of a `Passage.embedded`.
+    `passages` has one row for each distinct text; `places` gives the row of one by the key of its text in the
+    store of vectors, so that the texts need not lie in memory.
     """
 
     identity: EmbedderIdentity
@@ -235,7 +236,7 @@ class Vectors:
     cached: int  # texts found in the cache
     embedded: int  # texts embedded now
     passages: Matrix | None = None  # None: not embedded, for the engine takes none
-    places: Mapping[str, int] = field(default_factory=dict)
+    places: Mapping[bytes, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

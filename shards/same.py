@@ -24,7 +24,7 @@ from runner.database.extension import install
 from runner.database.releases import default_version
 from runner.database.sentences import connect
 from runner.database.server_checks import Session, value
-from runner.embedders import EMBEDDERS, EmbedderOptions, default_cache_dir, embed_corpus
+from runner.embedders import EMBEDDERS, EmbedderOptions, default_cache_dir, embed_corpus, rows_of
 from runner.ending import ended
 from runner.errors import GateError
 from runner.progress import Progress
@@ -120,9 +120,8 @@ def _granted(site: Local, tenants: Sequence[UUID]) -> tuple[int, ...]:
 
 def _row(tenant: UUID, segment: Segment, vector: Matrix, vectors: Vectors) -> tuple[object, ...]:
     texts = [passage.text for passage in segment.passages] or None
-    rows = None
-    if texts and vectors.passages is not None:
-        rows = [_text(vectors.passages[vectors.places[passage.embedded]]) for passage in segment.passages]
+    found = rows_of(vectors, segment.passages)
+    rows = None if found is None else [_text(row) for row in found]
     return (
         tenant, tenant, segment.external_id, segment.text, _padded(vector), segment.role, segment.topic,
         segment.importance, segment.occurred_at, texts, rows, segment.position,

@@ -9,14 +9,13 @@ from uuid import UUID, uuid5
 
 import numpy as np
 
+from runner.embedders import rows_of
 from runner.records import (
     Corpus,
     EmbedderIdentity,
     Hit,
-    Matrix,
     Question,
     SearchScope,
-    Segment,
     Vectors,
     opaque,
 )
@@ -98,15 +97,9 @@ class CorpusLessons(Lessons):
             topic=segment.topic,
             importance=segment.importance,
             passages=tuple(passage.text for passage in segment.passages),
-            passage_vectors=self._passages(segment),
+            passage_vectors=None if vectors is None else rows_of(vectors, segment.passages),
             position=segment.position,
         )
-
-    def _passages(self, segment: Segment) -> Matrix | None:
-        vectors = self._vectors
-        if vectors is None or vectors.passages is None or not segment.passages:
-            return None
-        return vectors.passages[[vectors.places[passage.embedded] for passage in segment.passages]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from runner.embedders.embedder import Embedder, pad, unit_rows
 from runner.embedders.embedding import embed_corpus, embed_texts, rehearse
 from runner.embedders.options import EmbedderOptions
-from runner.embedders.store import default_cache_dir
+from runner.embedders.store import default_cache_dir, rows_of
 from runner.registry import Parts
 
 EMBEDDERS: Parts[Callable[[EmbedderOptions], Embedder]] = Parts(
@@ -22,5 +22,5 @@ EMBEDDERS: Parts[Callable[[EmbedderOptions], Embedder]] = Parts(
 
 __all__ = [
     "EMBEDDERS", "Embedder", "EmbedderOptions", "default_cache_dir", "embed_corpus", "embed_texts", "pad",
-    "rehearse", "unit_rows",
+    "rehearse", "rows_of", "unit_rows",
 ]  # fmt: skip

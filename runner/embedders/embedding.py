@@ -1,11 +1,15 @@
-"""A corpus to vectors: each distinct text once, in fixed batches, through the store on disk."""
+"""A corpus to vectors: each distinct text once, in fixed batches, through the store on disk.
+
+A text is known by its key and read again when it is embedded: no more than a batch of them is in memory here.
+"""
 
 from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,11 +34,32 @@ UNIT_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One distinct text: its key in the store, and where it stands, such as `segment 3 of the corpus`."""
+    """One distinct text: its key in the store, its characters, how it is read, and where it stands, such as
+    `segment 3 of the corpus`."""
 
     key: bytes
-    text: str
+    size: int
+    read: Callable[[], str]
     where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The texts of one kind: the keys in their order, and each distinct text where it first stands."""
+
+    keys: Sequence[bytes]
+    distinct: Sequence[Text]
+
+    @classmethod
+    def of(cls, kind: str, noun: str, texts: Iterable[tuple[str, Callable[[], str]]]) -> Texts:
+        """Of each text and of what reads it again."""
+        keys: list[bytes] = []
+        first: dict[bytes, Text] = {}
+        for ordinal, (text, read) in enumerate(texts, start=1):
+            keys.append(key := text_key(kind, text))
+            if key not in first:
+                first[key] = Text(key, len(text), read, f"{noun} {ordinal} of the corpus")
+        return cls(keys, list(first.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +88,8 @@ def embed_corpus(
     model is loaded only if a vector is missing. Of an embedder that says it is `concurrent`, `jobs` batches
     are asked for at once. EmbedderError for an answer that is no unit vector.
     """
-    identity, pieces = embedder.identity, _pieces(corpus) if passages else []
-    batches = _all(corpus, embedder, pieces)
+    identity, (segments, questions, pieces) = embedder.identity, _texts(corpus, passages)
+    batches = _batches(embedder, segments, questions, pieces)
     with VectorStore(cache_dir, identity, progress) as store:
         vectors, missing = _found(batches, store)
         cached = len(vectors)
@@ -72,12 +97,12 @@ def embed_corpus(
             vectors.update(_embed(missing, embedder, store, progress, jobs))
     return Vectors(
         identity=identity,
-        segments=_rows("document", [segment.text for segment in corpus.segments], vectors, identity),
-        questions=_rows("query", [question.text for question in corpus.questions], vectors, identity),
+        segments=_rows(segments.keys, vectors, identity),
+        questions=_rows(questions.keys, vectors, identity),
         cached=cached,
         embedded=len(vectors) - cached,
-        passages=_rows("document", pieces, vectors, identity) if passages else None,
-        places={text: place for place, text in enumerate(pieces)},
+        passages=_rows([text.key for text in pieces.distinct], vectors, identity) if passages else None,
+        places={text.key: place for place, text in enumerate(pieces.distinct)},
     )
 
 
@@ -95,7 +120,7 @@ def rehearse(
     cannot be had, OutputError where the vectors do not fit on the disk.
     """
     identity = embedder.identity
-    batches = _all(corpus, embedder, _pieces(corpus) if passages else [])
+    batches = _batches(embedder, *_texts(corpus, passages))
     texts = sum(len(batch.texts) for batch in batches)
     kept = cache_dir if cache_dir is not None and (cache_dir / file_name(identity)).exists() else None
     with VectorStore(kept, identity, progress) as store:
@@ -127,17 +152,36 @@ def demand_space(folder: Path, needed: int) -> None:
         )
 
 
-def _all(corpus: Corpus, embedder: Embedder, pieces: Sequence[str]) -> list[Batch]:
+def _texts(corpus: Corpus, passages: bool) -> tuple[Texts, Texts, Texts]:
+    """Those of segments, questions and passages; of passages none unless they are wanted."""
+    segments, questions = corpus.segments, corpus.questions
+
+    def whole(place: int) -> str:
+        return segments[place].text
+
+    def piece(place: int, part: int) -> str:
+        return segments[place].passages[part].embedded
+
+    return (
+        Texts.of("document", "segment", ((one.text, partial(whole, at)) for at, one in enumerate(segments))),
+        Texts.of("query", "question", ((one.text, partial(str, one.text)) for one in questions)),
+        Texts.of("document", "passage", (
+            (one.embedded, partial(piece, at, part))
+            for at, segment in enumerate(segments if passages else ())
+            for part, one in enumerate(segment.passages)
+        )),
+    )  # fmt: skip
+
+
+def _batches(embedder: Embedder, segments: Texts, questions: Texts, pieces: Texts) -> list[Batch]:
     """Every distinct text of the corpus and of its passages, in batches."""
     size = embedder.identity.batch_size
-    segments = _distinct("document", "segment", [segment.text for segment in corpus.segments])
-    questions = _distinct("query", "question", [question.text for question in corpus.questions])
-    whole = {text.key for text in segments}
-    parts = [text for text in _distinct("document", "passage", pieces) if text.key not in whole]
+    whole = {text.key for text in segments.distinct}
+    parts = [text for text in pieces.distinct if text.key not in whole]
     return [
-        *_batches(segments, size, embedder.embed_documents),
-        *_batches(questions, size, embedder.embed_queries),
-        *_batches(parts, size, embedder.embed_documents),
+        *_cut(segments.distinct, size, embedder.embed_documents),
+        *_cut(questions.distinct, size, embedder.embed_queries),
+        *_cut(parts, size, embedder.embed_documents),
     ]
 
 
@@ -152,30 +196,20 @@ def embed_texts(texts: Mapping[str, str], embedder: Embedder) -> dict[str, Matri
 
     EmbedderError for an answer that is no unit vector.
     """
-    distinct = [Text(text_key("document", text), text, where) for text, where in texts.items()]
+    distinct = [
+        Text(text_key("document", text), len(text), partial(str, text), where)
+        for text, where in texts.items()
+    ]
     rows: dict[str, Matrix] = {}
-    for batch in _batches(distinct, embedder.identity.batch_size, embedder.embed_documents):
+    for batch in _cut(distinct, embedder.identity.batch_size, embedder.embed_documents):
         matrix = _checked(_call(batch, embedder.identity), batch, embedder.identity)
-        rows.update(zip((text.text for text in batch.texts), matrix, strict=True))
+        rows.update(zip((text.read() for text in batch.texts), matrix, strict=True))
     return rows
 
 
-def _pieces(corpus: Corpus) -> list[str]:
-    """What is embedded of the passages, each distinct text once: a session stands in many haystacks."""
-    return list(dict.fromkeys(one.embedded for segment in corpus.segments for one in segment.passages))
-
-
-def _distinct(kind: str, noun: str, texts: Sequence[str]) -> list[Text]:
-    first: dict[bytes, Text] = {}
-    for ordinal, text in enumerate(texts, start=1):
-        key = text_key(kind, text)
-        first.setdefault(key, Text(key, text, f"{noun} {ordinal} of the corpus"))
-    return list(first.values())
-
-
-def _batches(texts: list[Text], size: int, embed: Callable[[Sequence[str]], Matrix]) -> Iterator[Batch]:
+def _cut(texts: Sequence[Text], size: int, embed: Callable[[Sequence[str]], Matrix]) -> Iterator[Batch]:
     """Texts of like length together, so that little is spent on padding."""
-    ordered = sorted(texts, key=lambda text: (-len(text.text), text.key))
+    ordered = sorted(texts, key=lambda text: (-text.size, text.key))
     for start in range(0, len(ordered), size):
         yield Batch(tuple(ordered[start : start + size]), embed)
 
@@ -216,7 +250,7 @@ def _embedded(
 def _load(batch: Batch, identity: EmbedderIdentity) -> float:
     """How much work a batch is: characters that the model will see, plus a little for each text."""
     most = identity.max_tokens * CHARACTERS_A_TOKEN if identity.max_tokens else float("inf")
-    return sum(min(len(text.text), most) + 10 for text in batch.texts)
+    return sum(min(text.size, most) + 10 for text in batch.texts)
 
 
 def _estimate(seconds: float, progress: Progress, at_least: float = LONG) -> None:
@@ -226,7 +260,7 @@ def _estimate(seconds: float, progress: Progress, at_least: float = LONG) -> Non
 
 def _call(batch: Batch, identity: EmbedderIdentity) -> Matrix:
     try:
-        return batch.embed([text.text for text in batch.texts])
+        return batch.embed([text.read() for text in batch.texts])
     except RunnerError:
         raise
     except Exception as error:  # whatever a model library throws: out of memory, a text it cannot read
@@ -254,10 +288,8 @@ def _checked(rows: Matrix, batch: Batch, identity: EmbedderIdentity) -> Matrix:
     return rows
 
 
-def _rows(
-    kind: str, texts: Sequence[str], vectors: dict[bytes, Matrix], identity: EmbedderIdentity
-) -> Matrix:
-    matrix = np.empty((len(texts), identity.dimensions), dtype=np.float32)
-    for place, text in enumerate(texts):
-        matrix[place] = vectors[text_key(kind, text)]
+def _rows(keys: Sequence[bytes], vectors: dict[bytes, Matrix], identity: EmbedderIdentity) -> Matrix:
+    matrix = np.empty((len(keys), identity.dimensions), dtype=np.float32)
+    for place, key in enumerate(keys):
+        matrix[place] = vectors[key]
     return matrix

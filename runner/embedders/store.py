@@ -14,7 +14,7 @@ import numpy as np
 
 from runner.models.store import Keeping, Store, cache_dir
 from runner.progress import QUIET, Progress
-from runner.records import EmbedderIdentity
+from runner.records import EmbedderIdentity, Passage, Vectors
 
 if TYPE_CHECKING:
     from runner.records import Matrix
@@ -37,6 +37,13 @@ def default_cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
 def text_key(kind: str, text: str) -> bytes:
     """SHA-256 over the kind (`document` or `query`) and the text: 32 bytes."""
     return sha256(f"{kind}\0{text}".encode("utf-8", "surrogatepass")).digest()
+
+
+def rows_of(vectors: Vectors, passages: Sequence[Passage]) -> Matrix | None:
+    """The rows of some passages, in their order; None where passages were not embedded, or there are none."""
+    if vectors.passages is None or not passages:
+        return None
+    return vectors.passages[[vectors.places[text_key("document", one.embedded)] for one in passages]]
 
 
 def file_name(identity: EmbedderIdentity) -> str:

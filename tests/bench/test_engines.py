@@ -17,6 +17,7 @@ from runner.bench import arms, heading
 from runner.bench.material import CorpusLessons, Material
 from runner.bench.request import Request
 from runner.editions import current
+from runner.embedders.store import text_key
 from runner.records import Corpus, DatabaseFacts, EmbedderIdentity, Passage, Segment, Vectors
 from runner.systems import Lesson, Place
 from runner.systems.asking import Judge
@@ -73,7 +74,8 @@ def pgmnemo(version: str, mode: str = "hybrid") -> Pgmnemo:
 
 def embedded(version: str) -> Vectors:
     passages = ROWS[::-1].copy() if current().engine(version).passages else None
-    return Vectors(IDENTITY, ROWS, ROWS, 0, 4, passages, {"one": 1, "two": 0})
+    places = {text_key("document", "one"): 1, text_key("document", "two"): 0}
+    return Vectors(IDENTITY, ROWS, ROWS, 0, 4, passages, places)
 
 
 def lessons(version: str, vectors: bool = True) -> CorpusLessons:

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from runner.embedders import EMBEDDERS, EmbedderOptions, embed_corpus, rehearse, unit_rows
+from runner.embedders.store import text_key
 from runner.errors import EmbedderError, OutputError, UsageError
 from runner.progress import QUIET, Progress
 from runner.records import Corpus, EmbedderIdentity, Passage
@@ -97,11 +98,12 @@ def test_each_distinct_passage_has_one_row_and_only_where_it_is_wanted(
     assert (plain.passages, plain.places) == (None, {})
     embedder = Recorder()
     vectors = embed_corpus(given, embedder, tmp_path, passages=True)
-    assert list(vectors.places) == ["one!", "two!", f"{whole[:-1]}!"]
+    assert list(vectors.places) == [text_key("document", one) for one in ("one!", "two!", f"{whole[:-1]}!")]
     assert vectors.passages is not None
     assert vectors.passages.shape == (3, 6)
     assert vectors.segments.tobytes() == plain.segments.tobytes()
-    np.testing.assert_array_equal(vectors.passages[vectors.places["one!"]], vectors.segments[0])
+    place = vectors.places[text_key("document", "one!")]
+    np.testing.assert_array_equal(vectors.passages[place], vectors.segments[0])
     assert (vectors.cached, vectors.embedded) == (plain.embedded, 2)
     assert sorted(text for batch in embedder.batches for text in batch) == sorted(["two!", f"{whole[:-1]}!"])
 
