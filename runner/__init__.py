@@ -10,6 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from runner.answers import Answering as Answering
+    from runner.answers import AnswerOptions as AnswerOptions
+    from runner.answers import answer as answer
     from runner.bench.conclusion import Outcome as Outcome
     from runner.bench.pipeline import dry_run as dry_run
     from runner.bench.pipeline import run as run
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 HOMES = {
     name: home
     for home, names in {
+        "runner.answers": "AnswerOptions Answering answer",
         "runner.bench.conclusion": "Outcome",
         "runner.bench.pipeline": "dry_run run",
         "runner.bench.repeat": "Repeated repeat",

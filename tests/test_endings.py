@@ -100,6 +100,8 @@ def rewrite(file: Path, old: str, new: str) -> None:
 
 
 Case = Callable[[Stage], list[Any]]
+READER = ("--reader-url", "http://127.0.0.1:1/v1", "--reader-model", "m")
+TORN = "`answer` by a reader that fails too often"  # provoked in tests/answers
 CASES: dict[str, Case] = {}
 ending = registering(CASES)
 
@@ -136,6 +138,14 @@ for cause, words in {
     "`gate` of nothing": ["gate", "--baseline", "/nonsense", SAMPLE],
     "`cite` of nothing": ["cite", "/nonsense"],
     "`cite` of the sample": ["cite", SAMPLE],
+    "`answer` of what is no run": ["answer", "/nonsense", *READER],
+    "`answer` of a run whose corpus gives no answers": ["answer", SAMPLE, *READER],
+    "`answer` for an arm that is not there": ["answer", SAMPLE, *READER, "--arm", "x"],
+    "`answer --k 0`": ["answer", SAMPLE, *READER, "--k", "0"],
+    "`answer --judge-again -1`": ["answer", SAMPLE, *READER, "--judge-again=-1"],
+    "`answer` with a price that cannot be read": ["answer", SAMPLE, *READER, "--price", "m=x"],
+    "`answer` with prompts of another form": ["answer", SAMPLE, *READER, "--judge-prompts", README],
+    "`answer` at an address that is none": ["answer", SAMPLE, *READER, "--judge-url", "host"],
     "`lint` without a file": ["lint"],
     "`lint` of nothing": ["lint", "/nonsense.md"],
     "`submit` of nothing": ["submit", "/nonsense", "--output", "/nonsense/run.tar.gz"],
@@ -159,6 +169,25 @@ for cause, words in {
     "`leaderboard` that cannot be written": ["leaderboard", SAMPLE, "--output", "/nonsense/board.svg"],
 }.items():
     CASES[cause] = lambda stage, words=words: words  # type: ignore[misc]
+
+
+@ending("`answer` of a changed run")
+def _(stage: Stage) -> list[Any]:
+    place = stage.sample()
+    rewrite(place / "raw_retrievals.jsonl", "0", "1")
+    return ["answer", place, *READER]
+
+
+@ending("`answer` from another corpus")
+def _(stage: Stage) -> list[Any]:
+    place = stage.base / "locomo.json"
+    place.write_text('[{"sample_id": "c", "qa": []}]')
+    return ["answer", LOCOMO, *READER, "--data", place]
+
+
+@ending("`answer` with prompts by an unknown rule")
+def _(stage: Stage) -> list[Any]:
+    return ["answer", SAMPLE, *READER, "--judge-prompts", stage.file(b'{"x": "y"}')]
 
 
 @ending("`submit` over a file")
@@ -551,4 +580,4 @@ def test_rescore_says_of_nothing_what_verify_says(capsys: pytest.CaptureFixture[
 
 
 def test_every_documented_ending_is_provoked() -> None:
-    assert set(TABLE) == set(CASES)
+    assert set(TABLE) == set(CASES) | {TORN}

@@ -3,3 +3,10 @@
 A figure of this folder is one of reader, judge and retrieval together. It is no recall, and never stands in
 one table with one (PROTOCOL.md §4.13).
 """
+
+from __future__ import annotations
+
+from runner.answers.answering import Answering, answer
+from runner.answers.request import AnswerOptions
+
+__all__ = ["AnswerOptions", "Answering", "answer"]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,7 +19,9 @@ from runner.answers.prompts import digest, judge_prompts
 from runner.answers.request import AnswerOptions
 from runner.editions import current
 from runner.errors import ModelError
+from runner.models.at_once import at_once
 from runner.models.chat import Chat, chat_of
+from runner.models.failures import Failures
 from runner.places import ROOT
 from runner.progress import QUIET, Progress
 from runner.records import Json
@@ -29,7 +30,6 @@ from runner.runs.folder import RunFolder, results_base
 from runner.runs.plan import pin_plan
 from runner.runs.storage import write_file
 
-KEY_VARIABLE = "PGMNEMO_LLM_API_KEY"
 FOLDER = "answers"  # of a suite: never among its results
 T = TypeVar("T", bound=Answered | Judged)
 
@@ -40,6 +40,22 @@ class Answering:
 
     folder: Path
     document: Json
+
+
+@dataclass(frozen=True)
+class Work:
+    """What an answer run works with: the run that it reads, both models, and the judge's prompts by rule."""
+
+    material: Material
+    options: AnswerOptions
+    reader: Chat
+    judge: Chat
+    prompts: Mapping[str, str]
+    progress: Progress
+
+    def prompt_of(self, name: str) -> tuple[str, tuple[str, ...]]:
+        """What the reader is asked, and the ids of what it reads."""
+        return self.material.prompt(name, self.options.k, self.options.context_chars)
 
 
 def answer(
@@ -58,134 +74,107 @@ def answer(
         timeout=options.timeout,
     )
     material = read_material(run, options.data, options.arm, options.scope, environ)
-    wrong, names = read_errors(options.key_errors, material.keys), _asked(material, options.limit)
-    with _folder(material, options, reader, judge, digest(prompts)) as (folder, started):
+    work = Work(material, options, reader, judge, prompts, progress)
+    names = spread(material, options.limit)
+    wrong = read_errors(options.key_errors, material.keys) & set(names)
+    with _folder(work) as (folder, started):
         with (
             Lines(folder.path / ANSWERS, Answered) as answers,
             Lines(folder.path / JUDGEMENTS, Judged) as told,
         ):
-            said = _answer(material, options, reader, names, answers, progress)
-            verdicts = _judge(material, options, judge, prompts, said, told, progress)
-            again = _judge_again(material, options, judge, prompts, said, told, progress)
+            said = _answer(work, names, answers)
+            verdicts = _judge(work, said, told)
+            again = list(_judge(work, _judged_twice(work, said), told, again=True).values())
         material.unchanged()
-        made = document(
-            material, options, reader, judge, digest(prompts), said, verdicts, again, wrong, started
-        )
+        models = (reader, judge)
+        made = document(material, options, models, digest(prompts), said, verdicts, again, wrong, started)
         write_file(folder.path / DOCUMENT, pretty(made))
         write_file(folder.path / PAGE, markdown(made))
         return Answering(folder.finish(current().schemas), made)
 
 
-def _asked(material: Material, limit: int | None) -> list[str]:
+def spread(material: Material, limit: int | None) -> list[str]:
     """The questions of the run for which there is a rule, in its order; `limit` of them, spread."""
-    names = [name for name in material.retrieved if material.keys[name].rule]
-    return names[:: max(1, len(names) // limit)][:limit] if limit else names
+    return _evenly([name for name in material.retrieved if material.keys[name].rule], limit)
 
 
-def _answer(
-    material: Material,
-    options: AnswerOptions,
-    reader: Chat,
-    names: Sequence[str],
-    lines: Lines[Answered],
-    progress: Progress,
-) -> dict[str, Answered]:
+def _evenly(names: list[str], most: int | None) -> list[str]:
+    return names[:: max(1, len(names) // most)][:most] if most else names
+
+
+def _answer(work: Work, names: Sequence[str], lines: Lines[Answered]) -> dict[str, Answered]:
     """What the reader says to each question; those that it has answered already are not asked again."""
 
     def one(name: str) -> Answered:
-        question = material.questions[name]
-        prompt, ids = material.prompt(name, options.k, options.context_chars)
+        question = work.material.questions[name]
+        prompt, ids = work.prompt_of(name)
         try:
-            reply = reader.ask(prompt, options.max_tokens)
+            reply = work.reader.ask(prompt, work.options.max_tokens)
         except ModelError as error:
             return Answered(name, question.type, "", ids, failed=str(error))
         refused = reply.refused or ("" if reply.text else "it answered nothing")
         tokens = (reply.prompt_tokens, reply.completion_tokens)
         return Answered(name, question.type, reply.text, ids, refused, "", *tokens)
 
-    held = {line.question: line for line in lines.held if not line.failed}
-    left = [name for name in names if name not in held]
-    made = _made(one, left, lines, options, f"the reader {reader.model}", "answers", progress)
-    found = held | {line.question: line for line in made}
-    return {name: found[name] for name in names}
+    return _made(one, names, lines, lines.held, work, f"the reader {work.reader.model}", "answers")
 
 
 def _judge(
-    material: Material,
-    options: AnswerOptions,
-    judge: Chat,
-    prompts: Mapping[str, str],
-    said: Mapping[str, Answered],
-    lines: Lines[Judged],
-    progress: Progress,
-    *,
-    again: bool = False,
+    work: Work, said: Mapping[str, Answered], lines: Lines[Judged], *, again: bool = False
 ) -> dict[str, Judged]:
     """The verdict on each answer; those that stand already are not asked for again."""
 
     def one(name: str) -> Judged:
-        return judged(judge, prompts, material.questions[name].text, material.keys[name], said[name], again)
+        question, key = work.material.questions[name].text, work.material.keys[name]
+        return judged(work.judge, work.prompts, question, key, said[name], again)
 
-    held = {line.question: line for line in lines.held if line.again is again and not line.failed}
-    left = [name for name in said if name not in held]
+    held = [line for line in lines.held if line.again is again and _stands(line, said)]
     label = "verdicts again" if again else "verdicts"
-    made = _made(one, left, lines, options, f"the judge {judge.model}", label, progress)
-    found = held | {line.question: line for line in made}
-    return {name: found[name] for name in said}
+    return _made(one, list(said), lines, held, work, f"the judge {work.judge.model}", label)
 
 
-def _judge_again(
-    material: Material,
-    options: AnswerOptions,
-    judge: Chat,
-    prompts: Mapping[str, str],
-    said: Mapping[str, Answered],
-    lines: Lines[Judged],
-    progress: Progress,
-) -> list[Judged]:
-    """Second verdicts on some answers that a judge was asked about, spread evenly."""
-    names = [name for name in said if asks(material.keys[name], said[name])]
-    most = options.judge_again
-    some = names[:: max(1, len(names) // most)][:most] if most else []
-    sample = {name: said[name] for name in some}
-    return list(_judge(material, options, judge, prompts, sample, lines, progress, again=True).values())
+def _stands(line: Judged, said: Mapping[str, Answered]) -> bool:
+    """Whether a verdict is of the answer that stands, and not one that was given unasked for want of any."""
+    answer = said.get(line.question)
+    return answer is not None and (bool(line.reply) or not asks(line.rule, answer))
+
+
+def _judged_twice(work: Work, said: Mapping[str, Answered]) -> dict[str, Answered]:
+    """Some of the answers that a judge was asked about, spread evenly."""
+    names = [name for name in said if asks(work.material.keys[name].rule, said[name])]
+    most = work.options.judge_again
+    return {name: said[name] for name in _evenly(names, most)} if most else {}
 
 
 def _made(
     one: Callable[[str], T],
-    left: Sequence[str],
+    names: Sequence[str],
     lines: Lines[T],
-    options: AnswerOptions,
+    held: Sequence[T],
+    work: Work,
     who: str,
     label: str,
-    progress: Progress,
-) -> list[T]:
-    """A line for each question, written as it comes; ModelError where more fail than may."""
-    made: list[T] = []
-    with ThreadPoolExecutor(options.workers) as pool:
-        try:
-            for line in progress.track(pool.map(one, left), label, len(left)):
-                lines.write(line)
-                made.append(line)
-                _stop(made, options.max_failures, who)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return made
+) -> dict[str, T]:
+    """A line for each question: the one that stands already, or one that is written as it comes.
 
-
-def _stop(made: Iterable[Answered | Judged], most: int, who: str) -> None:
-    failed = [line.failed for line in made if line.failed]
-    if len(failed) > most:
-        raise ModelError(
-            f"{who} failed on {len(failed)} questions, and --max-failures allows {most} (the last: "
-            f"{failed[-1]})"
-        )
+    One that failed is asked for again. ModelError where more fail than may.
+    """
+    found = {line.question: line for line in held if not line.failed}
+    left = [name for name in names if name not in found]
+    failures = Failures(who, "--max-failures", work.options.max_failures)
+    made = at_once(work.options.workers, one, left)
+    for name, line in work.progress.track(made, label, len(left)):
+        lines.write(line)
+        found[name] = line
+        if line.failed:
+            failures.count(line.failed)
+    return {name: found[name] for name in names}
 
 
 @contextmanager
-def _folder(material: Material, options: AnswerOptions, reader: Chat, judge: Chat, prompts: str):  # type: ignore[no-untyped-def]
+def _folder(work: Work) -> Iterator[tuple[RunFolder, datetime]]:
     """A partial folder, or the one that goes on; the error that ends it notes how to go on."""
+    material, options, reader, judge = work.material, work.options, work.reader, work.judge
     run = material.results.run
     base = results_base(run.choice.suite, options.output, ROOT).with_name(FOLDER)
     base = options.output.expanduser().absolute() if options.output else base
@@ -194,7 +183,7 @@ def _folder(material: Material, options: AnswerOptions, reader: Chat, judge: Cha
         "run": run.name, "manifest": material.manifest, "arm": material.arm, "scope": material.scope,
         "k": options.k, "context_chars": options.context_chars, "limit": options.limit,
         "max_tokens": options.max_tokens, "reader": [reader.model, reader.service.where],
-        "judge": [judge.model, judge.service.where], "judge_prompts": prompts,
+        "judge": [judge.model, judge.service.where], "judge_prompts": digest(work.prompts),
     }  # fmt: skip
     with RunFolder.resume(options.resume) if options.resume else RunFolder.start(base, name) as folder:
         started = pin_plan(folder.path, plan, datetime.now(UTC).isoformat())

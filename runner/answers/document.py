@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from runner.answers.figures import agreement, figures, usage
+from runner.answers.figures import Basis, counted, figures, usage
 from runner.answers.lines import Answered, Judged
 from runner.answers.material import Material
 from runner.answers.prompts import READER
@@ -16,10 +16,10 @@ from runner.places import ROOT
 from runner.records import Json
 from runner.report.formats import MISSING
 from runner.runs.environment import code
-from runner.runs.run import moment
+from runner.runs.run import Run, moment
 
 DOCUMENT, PAGE = "answers.json", "answers.md"
-SCHEMA = "pgmnemo/answers/1"
+SCHEMA = "pgmnemo/answers/2"
 NO_RECALL = (
     "Figures of answers depend on reader, judge and retrieval together. They are no recall: they never stand "
     "in one table with one, and are cited with reader, judge and prompts or not at all."
@@ -29,8 +29,7 @@ NO_RECALL = (
 def document(
     material: Material,
     options: AnswerOptions,
-    reader: Chat,
-    judge: Chat,
+    models: tuple[Chat, Chat],
     prompts: str,
     said: Mapping[str, Answered],
     verdicts: Mapping[str, Judged],
@@ -38,14 +37,12 @@ def document(
     wrong: frozenset[str],
     started: datetime,
 ) -> Json:
-    """The document of a finished answer run."""
-    run, made = material.results.run, code(ROOT)
+    """The document of a finished answer run; `models` are reader and judge."""
+    made, (reader, judge) = code(ROOT), models
     return {
         "schema": SCHEMA,
         "run": {
-            "name": run.name, "suite": run.choice.suite, "manifest_sha256": material.manifest,
-            "protocol": run.protocol.version, "verdict": run.verdict.value,
-            "corpus_sha256": run.corpus.sha256,
+            **of_run(material.results.run), "manifest_sha256": material.manifest,
             "arm": material.arm, "scope": material.scope, "k": options.k,
             "context_chars": options.context_chars,
         },
@@ -57,14 +54,9 @@ def document(
             "model": judge.model, "url": judge.service.where, "prompts_sha256": prompts,
             "own_words": options.judge_prompts is None, "temperature": 0, "seed": judge.seed,
         },
-        "questions": len(said),
-        "refusals": sum(bool(one.refused) for one in said.values()),
-        "reader_failures": sum(bool(one.failed) for one in said.values()),
-        "judge_failures": sum(bool(one.failed) for one in verdicts.values()),
-        "prose": sum(not one.plain and not one.failed for one in verdicts.values()),
-        "known_key_errors": sum(name in wrong for name in said),
-        "figures": figures(material, said, verdicts, wrong),
-        "agreement": agreement(verdicts, again),
+        **counted(said, verdicts, again),
+        "known_key_errors": [name for name in said if name in wrong],
+        "figures": figures(Basis.of(material), said, verdicts, wrong),
         "usage": {
             "reader": usage(list(said.values()), reader.model, options.prices),
             "judge": usage([*verdicts.values(), *again], judge.model, options.prices),
@@ -72,6 +64,14 @@ def document(
         "code": {"commit": made.commit, "dirty": made.dirty},
         "started": moment(started),
         "finished": moment(datetime.now(UTC)),
+    }  # fmt: skip
+
+
+def of_run(run: Run) -> Json:
+    """What is told of the run that was read."""
+    return {
+        "name": run.name, "suite": run.choice.suite, "protocol": run.protocol.version,
+        "verdict": run.verdict.value, "corpus_sha256": run.corpus.sha256,
     }  # fmt: skip
 
 
@@ -87,6 +87,7 @@ def markdown(made: Json) -> str:
         ("questions", f"{made['questions']:,}"),
         ("refused by the reader", f"{made['refusals']:,}, counted as wrong"),
         ("failed", f"reader {made['reader_failures']:,}, judge {made['judge_failures']:,}, counted as wrong"),
+        ("keys known to be wrong", f"{len(made['known_key_errors']):,}"),
         ("verdicts in prose", f"{made['prose']:,}, right where they hold the word yes"),
         ("judge against itself", _agreement(made["agreement"])),
         *((f"{who}'s tokens", _usage(made["usage"][who])) for who in ("reader", "judge")),

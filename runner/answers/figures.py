@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,63 +19,96 @@ JUDGED, F1 = "judge", "F1"
 ADVERSARIAL = "adversarial"
 
 
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What figures depend on besides the lines: of each question its rule, its project and its key.
+
+    `clustered`: the questions of one project are one cluster. Without `keys` there is no F1.
+    """
+
+    suite: str
+    clustered: bool
+    rules: Mapping[str, str]
+    projects: Mapping[str, str]
+    keys: Mapping[str, str] | None = None
+
+    @classmethod
+    def of(cls, material: Material) -> Basis:
+        """Of a run and its corpus."""
+        return cls(
+            material.results.run.choice.suite,
+            material.corpus.clustered,
+            {name: key.rule for name, key in material.keys.items()},
+            {name: question.project for name, question in material.questions.items()},
+            {name: key.answer for name, key in material.keys.items()},
+        )
+
+
 def figures(
-    material: Material, answers: Mapping[str, Answered], verdicts: Mapping[str, Judged], wrong: frozenset[str]
+    basis: Basis, answers: Mapping[str, Answered], verdicts: Mapping[str, Judged], wrong: Collection[str]
 ) -> list[Json]:
     """Rows of {metric, type, key, value, ci95_low, ci95_high, n}: every answer counts, whatever it lacks.
 
     `type` is a rule, or `all`; of LoCoMo also `categories 1-4`. `key` is `as published`, or `without known
     errors` where the questions of `wrong` are left out.
     """
-    clustered = material.corpus.clustered
     scores: dict[str, Callable[[str], float]] = {JUDGED: lambda name: float(verdicts[name].right)}
-    if material.results.run.choice.suite == "locomo":
-        scores[F1] = lambda name: _f1(material, answers[name])
-    keys = {"as published": frozenset[str]()} | ({"without known errors": wrong} if wrong else {})
+    if basis.suite == "locomo" and basis.keys is not None:
+        told = basis.keys
+        scores[F1] = lambda name: _f1(basis.rules[name], told[name], answers[name])
+    keys: dict[str, Collection[str]] = {"as published": ()} | (
+        {"without known errors": wrong} if wrong else {}
+    )
     rows = []
     for key, left_out in keys.items():
         asked = [name for name in answers if name not in left_out]
-        for kind, names in _groups(material, asked):
+        for kind, names in _groups(basis.rules, asked):
             for metric, score in scores.items():
-                rows.append(_row(metric, kind, key, names, score, material, clustered))
+                rows.append(_row(metric, kind, key, names, score, basis))
     return rows
 
 
-def _f1(material: Material, said: Answered) -> float:
-    key = material.keys[said.question]
-    return locomo_f1(key.rule, said.answer, key.answer) if not (said.failed or said.refused) else 0.0
+def _f1(rule: str, key: str, said: Answered) -> float:
+    return locomo_f1(rule, said.answer, key) if not (said.failed or said.refused) else 0.0
 
 
-def _groups(material: Material, names: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+def _groups(rules: Mapping[str, str], names: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """All questions, those of LoCoMo's categories 1 to 4 where there are others, then each rule's."""
     yield ALL, list(names)
-    rules = {name: material.keys[name].rule for name in names}
-    if ADVERSARIAL in rules.values():
+    if ADVERSARIAL in {rules[name] for name in names}:
         yield "categories 1-4", [name for name in names if rules[name] != ADVERSARIAL]
-    for rule in dict.fromkeys(rules.values()):
+    for rule in dict.fromkeys(rules[name] for name in names):
         yield rule, [name for name in names if rules[name] == rule]
 
 
 def _row(
-    metric: str,
-    kind: str,
-    key: str,
-    names: Sequence[str],
-    score: Callable[[str], float],
-    material: Material,
-    clustered: bool,
+    metric: str, kind: str, key: str, names: Sequence[str], score: Callable[[str], float], basis: Basis
 ) -> Json:
     values = np.array([[score(name)] for name in names], dtype=np.float64).reshape(-1, 1)
     row: Json = {"metric": metric, "type": kind, "key": key}
     if not names:
         return row | {"value": None, "ci95_low": None, "ci95_high": None, "n": 0}
-    projects = [material.questions[name].project for name in names] if clustered else None
+    projects = [basis.projects[name] for name in names] if basis.clustered else None
     interval = mean_interval(values, projects)
     ends = {"value": values.mean(), "ci95_low": interval.low[0], "ci95_high": interval.high[0]}
     rounded = {
         name: significant(float(end), METRIC_DIGITS, f"{metric} of {kind}") for name, end in ends.items()
     }
     return row | rounded | {"n": len(names)}
+
+
+def counted(
+    said: Mapping[str, Answered], verdicts: Mapping[str, Judged], again: Sequence[Judged]
+) -> dict[str, Any]:
+    """Questions, refusals, failures, verdicts in prose, and the judge's agreement with itself."""
+    return {
+        "questions": len(said),
+        "refusals": sum(bool(one.refused) for one in said.values()),
+        "reader_failures": sum(bool(one.failed) for one in said.values()),
+        "judge_failures": sum(bool(one.failed) for one in verdicts.values()),
+        "prose": sum(not one.plain and not one.failed for one in verdicts.values()),
+        "agreement": agreement(verdicts, again),
+    }
 
 
 def agreement(verdicts: Mapping[str, Judged], again: Sequence[Judged]) -> Json:

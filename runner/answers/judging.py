@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 
 from runner.answers.f1 import locomo_f1
 from runner.answers.keys import Key
@@ -19,33 +21,37 @@ ADVERSARIAL = "adversarial"  # of LoCoMo: judged by the words of the answer
 def judged(
     chat: Chat, prompts: Mapping[str, str], question: str, key: Key, said: Answered, again: bool = False
 ) -> Judged:
-    """The verdict on an answer. A refused answer, and none, are wrong unasked; so is one whose judge failed.
-
-    `right` is LongMemEval's rule: the reply holds the word yes, in any case.
-    """
-    if said.refused or said.failed:
-        return Judged(said.question, key.rule, "", right=False, plain=True, again=again)
-    if key.rule == ADVERSARIAL:
-        right = locomo_f1(key.rule, said.answer, key.answer) == 1.0
-        return Judged(said.question, key.rule, "", right=right, plain=True, again=again)
+    """The verdict on an answer. A refused one, and none, are wrong unasked; so is one whose judge failed."""
+    verdict = partial(Judged, said.question, key.rule, again=again)
+    if not asks(key.rule, said):
+        return verdict("", *by_reply(key.rule, "", said))
     prompt = prompts[key.rule].format(question=question, key=key.answer, response=said.answer)
     try:
         reply = chat.ask(prompt, TOKENS)
     except ModelError as error:
-        return Judged(said.question, key.rule, "", False, False, again, str(error))
-    return Judged(
-        question=said.question,
-        rule=key.rule,
-        reply=reply.text,
-        right="yes" in reply.text.lower(),
-        plain=PLAIN.fullmatch(reply.text) is not None,
-        again=again,
+        return verdict("", False, False, failed=str(error))
+    right, plain = (False, False) if reply.refused else by_reply(key.rule, reply.text, said)
+    return replace(
+        verdict(reply.text, right, plain),
         failed=f"the judge refused ({reply.refused})" if reply.refused else "",
         prompt_tokens=reply.prompt_tokens,
         completion_tokens=reply.completion_tokens,
     )
 
 
-def asks(key: Key, said: Answered) -> bool:
+def by_reply(rule: str, reply: str, said: Answered) -> tuple[bool, bool]:
+    """Whether an answer is right, and whether the judge said so in one word.
+
+    Right is LongMemEval's rule: the reply holds the word yes, in any case. An adversarial question of LoCoMo
+    is judged by the words of the answer.
+    """
+    if said.refused or said.failed:
+        return False, True
+    if rule == ADVERSARIAL:
+        return locomo_f1(rule, said.answer, "") == 1.0, True
+    return "yes" in reply.lower(), PLAIN.fullmatch(reply) is not None
+
+
+def asks(rule: str, said: Answered) -> bool:
     """Whether a judge is asked at all."""
-    return not (said.refused or said.failed or key.rule == ADVERSARIAL)
+    return not (said.refused or said.failed or rule == ADVERSARIAL)

@@ -61,7 +61,7 @@ class Lines(LineWriter, Generic[T]):
     def __init__(self, path: Path, kind: type[T]) -> None:
         drop_torn_line(path)
         self._kind = kind
-        self.held = list(read_lines(path, kind)) if path.exists() else []
+        self.held = list(decoded(path.read_bytes(), path.name, kind)) if path.exists() else []
         super().__init__(path)
 
     def write(self, line: T) -> None:
@@ -70,12 +70,12 @@ class Lines(LineWriter, Generic[T]):
         self.held.append(line)
 
 
-def read_lines(path: Path, kind: type[T]) -> Iterator[T]:
-    """The lines of a file, in its order. Raises OutputError that names a malformed one."""
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+def decoded(content: bytes, name: str, kind: type[T]) -> Iterator[T]:
+    """The lines of a file of that name, in its order. Raises OutputError that names a malformed one."""
+    for number, line in enumerate(content.splitlines(), start=1):
         try:
             yield msgspec.json.decode(line, type=kind)
         except msgspec.DecodeError as error:
             raise OutputError(
-                f"{path.name}, line {number} is no {kind.__name__.lower()} line ({error})"
+                f"{name}, line {number}, is no {kind.__name__.lower()} line ({error})"
             ) from None

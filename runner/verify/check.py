@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Generic, TypeVar
 
 from runner.errors import RunnerError
-from runner.runs.reading import Unreadable
-from runner.verify.evidence import Evidence
+from runner.runs.reading import Results, Unreadable
 
 # Files that are of their schema can still contradict each other in ways that no check foresees.
 HOSTILE = (LookupError, TypeError, ValueError, ArithmeticError)
+
+
+E = TypeVar("E", bound=Results)  # the evidence
 
 
 class Wrong(Exception):
@@ -40,13 +43,13 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Check(Generic[E]):
     """A named check. `look` returns what holds, in words, or raises Wrong or NotAsked."""
 
     name: str
-    look: Callable[[Evidence], str]
+    look: Callable[[E], str]
 
-    def __call__(self, evidence: Evidence) -> Answer:
+    def __call__(self, evidence: E) -> Answer:
         """Look; what cannot be looked at, because a file is missing or malformed, counts as wrong."""
         try:
             return Answer(self.name, Found.HOLDS, self.look(evidence))

@@ -26,6 +26,9 @@ def verify_command(
         int | None,
         Parameter(help=f"recall N questions again ({USUAL} without a number) in an embedded database"),
     ] = None,
+    run: Annotated[
+        Path | None, Parameter(help="of a folder of `answer`: the run that it read (default: beside it)")
+    ] = None,
     json: Annotated[bool, Parameter(help="print JSON instead of lines")] = False,
 ) -> int:
     """Check results folders, or archives of such, against themselves, HISTORY.md and, if given, the corpus.
@@ -47,6 +50,7 @@ def verify_command(
             history=history,
             allowed_signers=allowed_signers,
             rerun=rerun,
+            run=run,
             progress=Progress(),
         )
         done.append(found)

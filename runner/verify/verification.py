@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from runner.answers.reading import is_answers
 from runner.database.releases import SQL_FOLDER
 from runner.errors import UsageError
 from runner.progress import QUIET, Progress
@@ -15,6 +16,7 @@ from runner.runs.collector import collector_paused
 from runner.runs.reading import Unreadable, is_run
 from runner.runs.regular import read_regular
 from runner.sign.signer import ALLOWED
+from runner.verify.answered import ANSWER_CHECKS, AnswerEvidence
 from runner.verify.check import Answer, Found
 from runner.verify.checks import CHECKS
 from runner.verify.evidence import Evidence
@@ -72,6 +74,7 @@ def verify(
     sql: Path = SQL_FOLDER,
     allowed_signers: Path | str | None = None,
     rerun: int | None = None,
+    run: Path | str | None = None,
     progress: Progress = QUIET,
 ) -> Verification:
     """Check a results folder; changes nothing, and needs no database, no model and no network but to rerun.
@@ -79,19 +82,36 @@ def verify(
     `corpus` is the corpus file or its folder, `history` the HISTORY.md to use instead of the nearest one
     above the folder, `allowed_signers` the list of whose signatures count (default: the repository's,
     where it has one). With `rerun` so many questions are recalled again, in an embedded database. An archive
-    that `submit` made stands for the folder in it. A fault is an answer, never an exception; UsageError only
-    for what is no folder, no path, no list or no number of questions, OutputError for an archive that cannot
-    be unpacked.
+    that `submit` made stands for the folder in it. A folder of `answer` is held against itself, the corpus
+    and the `run` that it read (default: the one beside it). A fault is an answer, never an exception;
+    UsageError only for what is no folder, no path, no list or no number of questions, OutputError for an
+    archive that cannot be unpacked.
     """
     if rerun is not None and rerun < 1:
         raise UsageError(f"--rerun takes a positive number of questions, not {rerun}")
     signers = signers_list(allowed_signers)
     with run_folder(Path(folder).expanduser()) as place:
+        if is_answers(place):
+            return _of_answers(place, _path(run), _path(corpus))
         evidence = Evidence(place, _path(corpus), _path(history), sql, rerun, progress, signers)
         _demand(evidence, folder)
         with collector_paused():
             answers = tuple(check(evidence) for check in CHECKS.values())
         return Verification(evidence.folder, _verdict(evidence), answers)
+
+
+def _of_answers(place: Path, run: Path | None, corpus: Path | None) -> Verification:
+    """The checks of an answer run; UsageError for a run or a corpus that is not there."""
+    for option, named in (("--run", run), ("--corpus", corpus)):
+        if named is not None and not named.exists():
+            raise UsageError(f"{option} names {named}, which does not exist")
+    evidence = AnswerEvidence(place, run, corpus)
+    answers = tuple(check(evidence) for check in ANSWER_CHECKS.values())
+    try:
+        verdict = str(evidence.document["run"]["verdict"])
+    except Unreadable:
+        verdict = None
+    return Verification(evidence.folder, verdict, answers)
 
 
 def _demand(evidence: Evidence, folder: Path | str) -> None:

@@ -99,7 +99,7 @@ def options(tmp_path: Path) -> Callable[..., AnswerOptions]:
     def make(url: str, data: Path, **told: Any) -> AnswerOptions:
         return AnswerOptions(
             reader_url=url, reader_model="reader", judge_model="judge", data=data,
-            output=tmp_path / "answers", workers=2, **told,
+            output=tmp_path / "answers", **{"workers": 2, **told},
         )  # fmt: skip
 
     return make

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import runner
 from runner.answers.answering import answer
 from runner.answers.document import NO_RECALL
 from runner.answers.f1 import locomo_f1
@@ -20,6 +22,7 @@ from runner.models import http
 from runner.runs.schemas import fault
 from tests.answers.conftest import sensible
 from tests.service import Broken, chat, serving
+from tests.test_endings import TABLE, TORN
 
 Made = Callable[[str], tuple[Path, Path]]
 Options = Callable[..., AnswerOptions]
@@ -160,6 +163,16 @@ def test_a_failing_reader_ends_the_run_in_one_sentence_and_loses_nothing(
     assert not partial.exists()
 
 
+def test_its_ending_is_the_documented_one(made_run: Made, options: Options) -> None:
+    run, corpus = made_run("locomo")
+    row = TABLE[TORN]
+    with serving(lambda *_: {"oops": 1}) as server, pytest.raises(ModelError) as failure:
+        answer(run, options(server.url, corpus, max_failures=1))
+    pattern = ".+".join(map(re.escape, row["sentence"].split("…")))
+    assert re.fullmatch(pattern, "; ".join([f"error: {failure.value}", *failure.value.__notes__]))
+    assert failure.value.code == int(row["code"])
+
+
 def test_failures_within_the_limit_count_as_wrong(made_run: Made, options: Options) -> None:
     run, corpus = made_run("longmemeval")
 
@@ -251,3 +264,35 @@ def test_wrong_use_is_one_sentence(told: Any, sentence: str, made_run: Made, opt
 )
 def test_f1_by_hand(rule: str, said: str, key: str, wanted: float) -> None:
     assert locomo_f1(rule, said, key) == pytest.approx(wanted)
+
+
+def test_a_slow_endpoint_is_a_failure_of_one_sentence(made_run: Made, options: Options) -> None:
+    run, corpus = made_run("longmemeval")
+    with serving(sensible) as server:
+        server.broken = [Broken(content=b'{"choices": []}', slow=0.2)] * 5
+        found = answer(run, options(server.url, corpus, timeout=0.3, workers=1))
+    failed = [
+        json.loads(line)["failed"] for line in (found.folder / "answers.jsonl").read_text().splitlines()
+    ]
+    assert [bool(one) for one in failed] == [True, False, False]
+    assert "did not answer after 5 tries (the answer was not whole after 0.3 s)" in failed[0]
+    assert found.document["reader_failures"] == 1
+
+
+def test_an_answer_that_came_later_is_judged(made_run: Made, options: Options) -> None:
+    """A verdict that was given unasked, since the reader had failed, is not that on what it said later."""
+    run, corpus = made_run("longmemeval")
+
+    def torn(path: str, body: Any) -> Any:
+        reader = body["model"] == "reader"
+        failing = "kayak" in body["messages"][0]["content"].rpartition("Question: ")[2] if reader else True
+        return {"oops": 1} if failing else sensible(path, body)
+
+    with serving(torn) as server:
+        with pytest.raises(ModelError, match="the judge judge failed on 2 questions") as failure:
+            answer(run, options(server.url, corpus, max_failures=1))
+        server.answer = lambda path, body: chat("yes") if body["model"] == "judge" else sensible(path, body)
+        partial = Path(failure.value.__notes__[0].split()[1])
+        found = answer(run, options(server.url, corpus, max_failures=1, resume=partial))
+    assert value(found.document, "judge", "all") == (1.0, 3)
+    assert [one.sentence for one in runner.verify(found.folder, run=run, corpus=corpus).faults] == []

@@ -16,6 +16,7 @@ from runner.verify.checks.reruns import reruns
 from runner.verify.checks.rewrites import rewrites
 from runner.verify.checks.scores import agree, order, score
 from runner.verify.checks.signature import signature
+from runner.verify.evidence import Evidence
 
 _ORDER = (
     complete, manifest, schema, history, commit, signature, reruns, protocol, header, views, settings,
@@ -23,4 +24,6 @@ _ORDER = (
     verdict, timings, reranks, rewrites, corpus, questions, gold, ranked, chance,
     rerun,
 )  # fmt: skip
-CHECKS: Registry[Check] = Registry("check", {look.__name__: Check(look.__name__, look) for look in _ORDER})
+CHECKS: Registry[Check[Evidence]] = Registry(
+    "check", {look.__name__: Check(look.__name__, look) for look in _ORDER}
+)

@@ -14,7 +14,7 @@ from runner.runs.canonical import compact, pretty
 from runner.runs.manifest import COMPLETE, MANIFEST, pinned
 from runner.runs.metrics import METRICS, metrics_text
 from runner.runs.raw import RAW
-from runner.runs.reading import REPORT
+from runner.runs.reading import REPORT, Results
 from runner.runs.reranks import RERANKS
 from runner.runs.rewrites import REWRITES
 from runner.runs.run import RUN
@@ -37,7 +37,7 @@ def complete(evidence: Evidence) -> str:
     return f"{1 + sum(map(pinned, present))} files, none missing and none besides"
 
 
-def manifest(evidence: Evidence) -> str:
+def manifest(evidence: Results) -> str:
     """Every file of the manifest, each listed once and in order of name, with its size and SHA-256."""
     entries = evidence.manifest["files"]
     names = [entry["name"] for entry in entries]
