@@ -17,6 +17,7 @@ NOTES = (
     "A value's interval says how far another set of such questions might move it; whether two runs differ is "
     "answered by the difference alone, which is paired by question (benchmarks/STATISTICS.md).",
     "self-run: nobody on the list of signers signed it; signed by: the key of that name signed its manifest.",
+    "tuned on: on what of the corpus the defaults of the system were chosen, as the run states.",
     "Differences are to the best of the same board, without correction for their number.",
 )
 
@@ -39,6 +40,7 @@ class Row:
     `rank` is one more than the number of runs that are above it in the metric that orders the board, so that
     equal runs share one.
     `attested` is `self-run`, or `signed by` and a name of the list of signers.
+    `tuned_on` says on what of the corpus the defaults of its system were chosen, as its run.json states it.
     `label` is its name, after as many folders as it takes to tell it from the others of its board.
     """
 
@@ -50,6 +52,7 @@ class Row:
     day: str
     verdict: str
     attested: str
+    tuned_on: str
     deviations: tuple[str, ...]
     values: tuple[Mapping[str, Any], ...]
     behind: Behind | None

@@ -23,6 +23,7 @@ from runner.verify import verify
 from runner.verify.verification import signers_list
 
 INTERVAL_DECIMALS = 6
+NOT_RECORDED = "not recorded"  # of runs before 1.3.0
 
 
 @collector_paused()
@@ -118,6 +119,7 @@ def _made(
         day=f"{entry.run.started:%Y-%m-%d}",
         verdict=entry.verdict,
         attested=entry.attested,
+        tuned_on=entry.run.systems[0].tuned_on or NOT_RECORDED,
         deviations=entry.deviations,
         values=tuple({name: _row(entry, scope, metric)[name] for name in VALUE} for metric in shown),
         behind=None if entry is best else _behind(best, entry, scope, order),

@@ -44,6 +44,7 @@ def _table(board: Board) -> Table:
     table.add_column("verdict")
     for row in board.rows:
         word = Text(row.verdict, style=COLOURS.get(row.verdict, "")).append(f"\n{row.attested}", style="dim")
+        word.append(f"\ntuned on: {row.tuned_on}", style="dim")
         table.add_row(
             text.rank(board, row),
             Text(row.label),

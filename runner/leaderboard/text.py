@@ -40,6 +40,7 @@ def _table(board: Board) -> str:
         "version",
         *(value["metric"] for value in board.rows[0].values),
         "behind",
+        "tuned on",
         "run by",
         "verdict",
     )
@@ -50,12 +51,13 @@ def _table(board: Board) -> str:
             row.version,
             *cells(row),
             behind(row),
+            row.tuned_on,
             row.attested,
             verdict(row),
         )
         for row in board.rows
     ]
-    return table(head, rows, "rll" + "r" * len(board.rows[0].values) + "rll")
+    return table(head, rows, "rll" + "r" * len(board.rows[0].values) + "rlll")
 
 
 def extent(found: Leaderboard) -> str:

@@ -55,11 +55,22 @@ def test_the_terminal_shows_every_run_and_why_one_stands_apart(command: Callable
     assert max(map(len, out.splitlines())) <= 136
 
 
+def test_every_form_says_on_what_the_defaults_of_a_system_were_chosen(
+    found: Leaderboard, command: Callable[..., Any]
+) -> None:
+    row = replace(found.groups[0].boards[0].rows[0], tuned_on="chats 1 to 6")
+    board = replace(found.groups[0].boards[0], rows=(row,))
+    whole = replace(found, groups=(replace(found.groups[0], boards=(board,)),))
+    assert "| chats 1 to 6 " in markdown(whole)
+    assert "tuned on: chats 1 to 6" in page(whole)
+    assert "tuned on: " in command()[1]
+
+
 def test_markdown_has_one_table_a_scope_and_one_for_what_stands_apart(found: Leaderboard) -> None:
     text = markdown(found)
     assert len(re.findall(r"^### Scope", text, re.MULTILINE)) == 4
     assert "## Apart: on no board" in text
-    assert "| best | self-run | deviation: embedder: hash" in re.sub(" +", " ", text)
+    assert "| best | never | self-run | deviation: embedder: hash" in re.sub(" +", " ", text)
 
 
 def test_json_is_printed_and_every_form_is_written(command: Callable[..., Any], tmp_path: Path) -> None:
