@@ -18,6 +18,11 @@ from runner.runs.reading import Results, read_results
 from runner.runs.run import Arm
 
 PASSAGES = "+passages"
+IN_SAMPLE = "‡"
+NOT_TUNED = ("", "never", "not known")
+LEGEND = (
+    f"{IN_SAMPLE} in-sample: that system's defaults were chosen on the corpus, or a part of it, says its run."
+)
 RECALL, RANK = "recall_any@5", "MRR@50"
 LEFT, PANEL, GAP, ROW, TOP = 150, 180, 26, 22, 58  # pixels
 STYLE = """
@@ -69,12 +74,13 @@ class Column:
         return self._figures.get(name, self._figures[self.run.system])
 
     def cell(self, name: str) -> str:
-        """Recall with its interval, then MRR; what happened instead, where there is none."""
+        """Recall with its interval, then MRR, marked where the system was tuned on it; or what happened."""
         arm = self.arms.get(name)
         if arm is None or arm.failed:
             return "failed" if arm else MISSING
         recall = self.of(name).with_interval(name, self.scope, RECALL)
-        return f"{recall} · {self.of(name).value(name, self.scope, RANK)}"
+        mark = "" if arm.tuned_on in NOT_TUNED else f" {IN_SAMPLE}"
+        return f"{recall} · {self.of(name).value(name, self.scope, RANK)}{mark}"
 
     def p50(self, name: str) -> str:
         """Milliseconds of the median recall."""
@@ -86,7 +92,8 @@ def side_by_side(columns: list[Column]) -> str:
     """Systems against corpora, as Markdown; times are those of the first run."""
     heads = ["system", *(f"{one.title}, n = {one.n:,}" for one in columns), "p50 ms"]
     rows = [[name, *(one.cell(name) for one in columns), columns[0].p50(name)] for name in _names(columns)]
-    return table(heads, rows, "l" + "r" * (len(heads) - 1))
+    cells = table(heads, rows, "l" + "r" * (len(heads) - 1))
+    return f"{cells}\n\n{LEGEND}" if IN_SAMPLE in cells else cells
 
 
 def plot(columns: list[Column]) -> str:
