@@ -19,10 +19,11 @@ import numpy as np
 from runner.embedders.embedder import unit_rows
 from runner.embedders.minilm import MODEL, POSITIONS, TOKENS, WEIGHTS_SHA256, absent, checked_folder
 from runner.embedders.options import EmbedderOptions
-from runner.errors import ModelError, UsageError, os_errors
+from runner.errors import UsageError, os_errors
 from runner.models.hub import file_sha256
+from runner.models.onnx_runtime import EXTRA, INPUTS, Graph
 from runner.models.store import cache_dir
-from runner.models.torch_runtime import demand, library, silence, usable_cores
+from runner.models.torch_runtime import demand, library, silence
 from runner.progress import QUIET, Progress
 from runner.records import EmbedderIdentity
 
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
     from runner.records import Matrix
 
 NAME, GRAPH = "minilm-onnx", "model.onnx"
-WHO, EXTRA = "the embedder minilm-onnx", "onnx"
-INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+WHO = "the embedder minilm-onnx"
 
 
 class MiniLMOnnx:
@@ -45,8 +45,7 @@ class MiniLMOnnx:
         given = options.folder
         self._given = given if given is not None and (given / GRAPH).is_file() else None
         self._folder = self._given or checked_folder(options)
-        self._session: Any = None
-        self._tokenizer: Any = None
+        self._session: Graph | None = None
         tokens = options.max_tokens or TOKENS
         if tokens > POSITIONS:
             raise UsageError(f"{NAME} takes at most {POSITIONS} tokens, not {tokens}; set fewer max_tokens")
@@ -94,23 +93,9 @@ class MiniLMOnnx:
         if not self._graph.is_file():
             progress.say(f"exporting {MODEL} to {self._graph}, once: about a minute")
             _export(self._folder, self._graph)
-        runtime = library("onnxruntime", WHO, EXTRA)
-        settings = runtime.SessionOptions()
-        settings.intra_op_num_threads = usable_cores()
-        settings.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        try:
-            session = runtime.InferenceSession(str(self._graph), settings, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime has a tree of its own
-            raise ModelError(
-                f"{self._graph} cannot be loaded by onnxruntime ({type(error).__name__}); delete that file, "
-                "or name another folder"
-            ) from error
-        tokenizer = library("tokenizers", WHO, EXTRA).Tokenizer.from_file(
-            str(self._folder / "tokenizer.json")
-        )
-        tokenizer.enable_truncation(self.identity.max_tokens)
-        tokenizer.enable_padding()
-        self._tokenizer, self._session = tokenizer, session
+        mend = "delete that file, or name another folder"
+        tokenizer = self._folder / "tokenizer.json"
+        self._session = Graph(self._graph, tokenizer, self.identity.max_tokens, WHO, mend)
 
     def embed_documents(self, texts: Sequence[str]) -> Matrix:
         return self._embed(self.identity.document_prefix, texts)
@@ -120,15 +105,9 @@ class MiniLMOnnx:
 
     def _embed(self, prefix: str, texts: Sequence[str]) -> Matrix:
         self.load()
-        read = self._tokenizer.encode_batch([prefix + text for text in texts])
-        columns = (
-            [one.ids for one in read],
-            [one.attention_mask for one in read],
-            [one.type_ids for one in read],
-        )
-        given = dict(zip(INPUTS, (np.array(column, dtype=np.int64) for column in columns), strict=True))
-        wanted = {one.name for one in self._session.get_inputs()}
-        hidden = self._session.run(None, {name: given[name] for name in INPUTS if name in wanted})[0]
+        assert self._session is not None, "loaded just now"
+        given = self._session.read([prefix + text for text in texts])
+        hidden = self._session.run(given)
         mask = given["attention_mask"][:, :, None].astype(np.float32)
         return unit_rows((hidden * mask).sum(axis=1) / mask.sum(axis=1))
 

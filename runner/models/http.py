@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse, IncompleteRead
 from typing import Any
 from urllib.error import HTTPError
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from runner.errors import ModelError, UsageError
@@ -94,15 +94,23 @@ def service_url(url: str, ending: str, variable: str, what: str = "the endpoint"
 
     UsageError for what is no address, and for one that holds a password.
     """
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(
-            f"{url!r} is not an http or https address; give one such as http://localhost:8080/v1"
-        )
-    if parts.username or parts.password:
-        raise UsageError(f"{what}'s address holds a password; put the key into {variable} instead")
+    parts = http_parts(
+        url,
+        f"{url!r} is not an http or https address; give one such as http://localhost:8080/v1",
+        f"{what}'s address holds a password; put the key into {variable} instead",
+    )
     path = parts.path.rstrip("/")
     return parts._replace(path=path if path.endswith(ending) else f"{path}{ending}").geturl()
+
+
+def http_parts(url: str, no_address: str, holds_password: str) -> SplitResult:
+    """The parts of an address; UsageError with the one sentence or the other where it cannot be asked."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(no_address)
+    if parts.username or parts.password:
+        raise UsageError(holds_password)
+    return parts
 
 
 def public(url: str) -> str:

@@ -22,6 +22,7 @@ class Local(Scoring):
     """Question and text go through the model together. `kind` is its name, `package` what it needs."""
 
     kind, package, note = "", "", ""
+    extra = "embed"  # that brings the package
     weights: tuple[str, ...] = ("*.safetensors", "pytorch_model*.bin")
 
     def __init__(self, options: RerankOptions) -> None:
@@ -50,11 +51,12 @@ class Local(Scoring):
         return f"the reranker {self.kind}"
 
     def to_download(self) -> int:
-        demand(self.package, self.who)
-        return self._snapshot.to_download(self.who) if self._snapshot else 0
+        demand(self.package, self.who, self.extra)
+        with silence():  # from the first import on, for the hub's client reads then whether it shows bars
+            return self._snapshot.to_download(self.who) if self._snapshot else 0
 
     def load(self, progress: Progress = QUIET) -> None:
-        demand(self.package, self.who)
+        demand(self.package, self.who, self.extra)
         with silence():
             if self._folder is None:
                 assert self._snapshot is not None

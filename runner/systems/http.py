@@ -22,12 +22,12 @@ from functools import partial
 from http.client import IncompleteRead
 from math import isfinite
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import urllib3
 
-from runner.errors import SystemAbsent, SystemFault, UsageError
+from runner.errors import SystemAbsent, SystemFault
+from runner.models.http import http_parts
 from runner.progress import QUIET, Progress
 from runner.systems.said import said
 from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query, System
@@ -190,14 +190,12 @@ def _score(memory: Mapping[str, Any], where: str) -> float | None:
 
 def address(url: str | None) -> str:
     """The address without a slash at its end; UsageError for none, or for one that cannot be asked."""
-    parts = urlsplit(url or "")
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        what = f"not {url!r}" if url else "and none is given"
-        raise UsageError(
-            f"the system http takes its address by --system-url, such as http://localhost:8080, {what}"
-        )
-    if parts.username or parts.password:
-        raise UsageError(f"--system-url holds a password; put the key into {KEY_VARIABLE} instead")
+    what = f"not {url!r}" if url else "and none is given"
+    parts = http_parts(
+        url or "",
+        f"the system http takes its address by --system-url, such as http://localhost:8080, {what}",
+        f"--system-url holds a password; put the key into {KEY_VARIABLE} instead",
+    )
     return parts._replace(query="", fragment="").geturl().rstrip("/")
 
 
