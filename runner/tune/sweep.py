@@ -66,6 +66,14 @@ def sweep(
 
     Raises UsageError, CorpusError, DatabaseError, EmbedderError, SystemFault and OutputError as a run does.
     """
+    try:
+        return _swept(request, environ, progress, sql)
+    except KeyboardInterrupt as error:
+        error.add_note("the same command goes on where it stopped")
+        raise
+
+
+def _swept(request: SweepRequest, environ: Mapping[str, str], progress: Progress, sql: Path) -> Swept:
     folder = request.output
     with os_errors(f"{folder} cannot be written ({{why}}); name another --output"):
         folder.mkdir(parents=True, exist_ok=True)

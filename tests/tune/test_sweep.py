@@ -110,8 +110,9 @@ def test_an_interrupted_sweep_goes_on_and_ends_with_the_same_bytes(
         return point_figures(*given)
 
     monkeypatch.setattr(module, "point_figures", cut)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as raised:
         sweep(request(tmp_path / "b"), environ={})
+    assert raised.value.__notes__ == ["the same command goes on where it stopped"]
     assert sorted(path.name for path in (tmp_path / "b/swept/.sweep.partial").glob("*.npy")) == [
         "0.npy",
         "1.npy",
