@@ -22,7 +22,7 @@ from runner.systems import open_system
 from runner.systems.asking import Judge, components_of, faults
 from runner.systems.controls import ExactCosine, RandomOrder
 from runner.systems.pgmnemo import Pgmnemo
-from runner.systems.system import Explained, Legged, System
+from runner.systems.system import Legged, System
 
 WORDS_ALONE = "bm25"  # the leg of one component: its score says all of it
 
@@ -86,9 +86,9 @@ def _controls(work: Work) -> list[str]:
 
 
 def _rankers(work: Work, system: System, judge: Judge, material: Material) -> Iterator[tuple[Ranker, Arm]]:
-    """The legs, then the controls."""
+    """The legs, then the controls. A leg of pgmnemo has its parts; one of a strategy is of another system."""
     for name, (settings, words) in _legs(work, system).items():
-        parts = system.components if isinstance(system, Explained) and name != WORDS_ALONE else ()
+        parts = system.components if isinstance(system, Pgmnemo) and name != WORDS_ALONE else ()
         kept = Kept.PARTS if parts else Kept.SCORES
         limit, jobs = work.request.time_limit, work.request.jobs
         ranker = Ranker(name, system, judge, settings, kept, limit, jobs)

@@ -61,9 +61,9 @@ class _Client:
 
     def ask(self, query: Query, k: int) -> Sequence[Match]:
         if self._leg == "vector":
-            return self._near.ask(query, k)
+            return bare(self._near.ask(query, k))
         if self._leg == "keyword":
-            return worded(self._words.ask(query, k))
+            return bare(worded(self._words.ask(query, k)))
         pool = self._strategy.fusion.pool(k)
         return self._strategy.fused(
             query, k, self._near.ask(query, pool), worded(self._words.ask(query, pool))
@@ -216,6 +216,11 @@ class Strategy(Served[_Client]):
 def worded(found: Sequence[Match]) -> list[Match]:
     """Those that have any of the question's words: a leg may fill up its ranks with others, at 0."""
     return [match for match in found if match.score is None or match.score > 0]
+
+
+def bare(found: Sequence[Match]) -> list[Match]:
+    """Those of a leg without the components that the system within has: they are none of the strategy's."""
+    return [replace(match, components=()) for match in found]
 
 
 def _kind(method: str, title: str, words: str) -> Kind:

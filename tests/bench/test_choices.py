@@ -110,3 +110,16 @@ def test_one_split_is_never_written_over_another(run: Callable[..., Results]) ->
     items = list(map(item, KEYS))
     names = [run("longmemeval", items, "--split", split).run.name for split in (*PARITY, "held-out")]
     assert [name.partition("hash_")[2] for name in names] == ["development", "held-out", "held-out_2"]
+
+
+def test_a_strategy_under_test_has_its_legs_beside_it_and_is_intact(run: Callable[..., Results]) -> None:
+    items = [item(key) for key in KEYS[:2]]
+    name = "convex:anchor=built-in"
+    left = run("longmemeval", items, "--system", name, "--systems", "rrf")
+    roles = {arm.name: (arm.role, arm.components) for arm in left.run.arms}
+    parts = ("vector", "keyword", "recency", "temporal")
+    assert [roles[one] for one in (name, "keyword", "vector", "rrf")] == [
+        ("system", parts), ("leg", ()), ("leg", ()), ("system", parts),
+    ]  # fmt: skip
+    wanted = {"n": 2, "questions": []}  # no question names a time
+    assert left.metrics["anchored"] == [{"arm": one, "scope": "haystack", **wanted} for one in (name, "rrf")]

@@ -18,7 +18,7 @@ from runner.models.http import Service
 from runner.systems import Place, Query, open_system
 from runner.systems.anchors import ModelAnchors, fits
 from runner.systems.strategy import Strategy
-from runner.systems.system import Legged
+from runner.systems.system import Legged, Match
 from tests.helping import ranked
 
 pytest.importorskip("apsw")
@@ -74,6 +74,20 @@ def chat() -> Iterator[Callable[[list[Any]], Chat]]:
 
 def environ(server: Chat) -> dict[str, str]:
     return {"PGMNEMO_ANCHOR_URL": server.url, "PGMNEMO_ANCHOR_MODEL": "some-chat"}
+
+
+@pytest.mark.parametrize("leg", ["vector", "keyword"])
+def test_a_leg_alone_comes_without_the_components_of_the_system_within(
+    leg: str, tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Within:
+        def ask(self, query: Query, k: int) -> list[Match]:
+            return [Match(1, 0.5, (0.1, 0.2, 0.3, None, 0.0))]
+
+    with open_system("convex:over=sqlite-hybrid", Place(tmp_path)) as system:
+        assert isinstance(system, Strategy)
+        monkeypatch.setattr(system, "leg", lambda what: Within())
+        assert system.client({"leg": leg}).ask(Query(0, "tea", None, None), 5) == [Match(1, 0.5)]
 
 
 def test_a_strategy_ranks_what_either_leg_finds_and_its_parts_add_up(tiny: Any, tmp_path: Path) -> None:
