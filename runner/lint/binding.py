@@ -34,6 +34,10 @@ ANEW = re.compile(  # another clause begins, which may have another subject
     r"MRR\S*|nDCG\S*)\s",
     re.IGNORECASE,
 )
+OWN_PREPOSITION = re.compile(  # a word such as "within the conversation", which brings its own
+    r"(?:with|within|in|inside|across|over|on|at|by|per|without|excluding|behind|after|when|once)\b",
+    re.IGNORECASE,
+)
 BREAK = re.compile(r"[,;:]\s|\s(?:and|but|while|whereas|where)\s")
 
 
@@ -52,7 +56,8 @@ def bind(text: str, words: Sequence[Span], numbers: Sequence[Span]) -> list[tupl
         return [(DEFAULT,)] * len(numbers)
     if listed := _listed(text, words, numbers):
         return listed
-    return [_nearest(text, words, numbers, number) for number in numbers]
+    leads = bool(numbers) and (words[0].start < numbers[0].start or _word_first(text, words, numbers))
+    return [_nearest(text, words, numbers, number, leads=leads) for number in numbers]
 
 
 def _listed(text: str, words: Sequence[Span], numbers: Sequence[Span]) -> list[tuple[int, ...]]:
@@ -67,18 +72,43 @@ def _listed(text: str, words: Sequence[Span], numbers: Sequence[Span]) -> list[t
     return [tuple(dict.fromkeys((place % many, place // block))) for place in range(len(numbers))]
 
 
-def _nearest(text: str, words: Sequence[Span], numbers: Sequence[Span], number: Span) -> tuple[int, ...]:
+def in_turn(words: Sequence[Span], numbers: Sequence[Span]) -> list[tuple[int, ...]]:
+    """Words with a number each, and behind them further numbers, as many again or a multiple of it:
+    "recall_any@5 95.5 % and MRR@50 0.855, bm25 94.0 % and 0.842"; nothing where it is not so."""
+    many = len(words)
+    if many < 2 or len(numbers) <= many or len(numbers) % many:
+        return []
+    first = numbers[:many]
+    ahead = all(word.end <= number.start for word, number in zip(words, first, strict=True))
+    behind = all(number.end <= word.start for word, number in zip(words, first, strict=True))
+    turns = sorted([*words, *first], key=lambda span: span.start)
+    alternate = all((a in words) != (b in words) for a, b in pairwise(turns))
+    if not (ahead or behind) or not alternate or turns[-1].end > numbers[many].start:
+        return []
+    return [(place % many,) for place in range(len(numbers))]
+
+
+def _nearest(
+    text: str, words: Sequence[Span], numbers: Sequence[Span], number: Span, *, leads: bool
+) -> tuple[int, ...]:
+    """The word that one number stands nearest to; `leads` where the words of the sentence stand in front."""
     before = [place for place, word in enumerate(words) if word.end <= number.start]
     after = min((place for place, word in enumerate(words) if word.start >= number.end), default=None)
     if after is None:
         return _before(text, words, numbers, number, before)
     if not before:
         return _behind(text, words, numbers, number, after)
-    leads = words[0].start < numbers[0].start
     sides = [place for place in (before[-1], after) if stands_with(text, words[place], number)]
     if sides:
         return (sides[0] if leads else sides[-1],)
     return _before(text, words, numbers, number, before) if leads else (after,)
+
+
+def _word_first(text: str, words: Sequence[Span], numbers: Sequence[Span]) -> bool:
+    """Whether each word stands right in front of a number, and none right behind one."""
+    ahead = [any(w.end <= n.start and stands_with(text, w, n) for n in numbers) for w in words]
+    behind = any(n.end <= w.start and stands_with(text, w, n) for w in words for n in numbers)
+    return all(ahead) and not behind
 
 
 def _before(
@@ -111,4 +141,6 @@ def stands_with(text: str, word: Span, number: Span) -> bool:
         return WORD_FIRST.fullmatch(text[word.end : number.start]) is not None
     if TAKEN.match(text, word.end):
         return False
+    if OWN_PREPOSITION.match(text, word.start) and not text[number.end : word.start].strip(" %*_`"):
+        return True
     return NUMBER_FIRST.fullmatch(text[number.end : word.start]) is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from runner.lint.blocks import Block
 from runner.lint.figures import Figure, prose
@@ -35,13 +36,18 @@ def context(figure: Figure) -> Context:
     return Context(
         local=figure.header or figure.words,
         introduction=_introduction(figure),
-        citation=block.raw.partition("Verdict:")[0] if CITATION.search(block.raw) else "",
+        citation=block.raw.partition("Verdict:")[0] if _is_citation(block.raw) else "",
         block=block.raw,
         headings="\n".join(s.blocks[0].raw for s in chain[:2] if s.blocks and s.blocks[0].kind == "heading"),
         near="\n\n".join(other.raw for other in _near(block)),
         wide=tuple(section.raw for section in chain),
         tabular=block.kind == "table",
     )
+
+
+@lru_cache(maxsize=512)
+def _is_citation(text: str) -> bool:
+    return CITATION.search(text) is not None
 
 
 def _introduction(figure: Figure) -> str:

@@ -11,7 +11,9 @@ from runner.lint.names import kinds_said
 PROTOCOL = re.compile(r"\bprotocol\W{0,3}\s*(?:version\s*)?v?(\d+\.\d+\.\d+)", re.IGNORECASE)
 OTHERS = re.compile(
     r"\b(?:baselines?|upstream|published|publishes|reported|reports|ablat\w+|sweeps?|swept|grid|fitted|"
-    r"in-sample|left out|leave-one\S*|without the|et al\.|according to|(?:the|its) (?:paper|authors|README)|"
+    r"in-sample|left out|leave-one\S*|"
+    r"without the(?!\s+(?:abstention|adversarial|rerank|passages|questions))|"
+    r"et al\.|according to|(?:the|its) (?:paper|authors|README)|"
     r"theirs|their (?:own|paper|authors|README|figures?|numbers?|results?|score|recall\w*|MRR|any@|R@)|"
     r"third[- ]part\w+|vendors?|competitors?|leaderboards?|others|claims? by|harness(?:es)?|elsewhere|"
     r"random (?:order|baseline|ranking|search)|HNSW|ANN|exact (?:scan|search|answer)|literature)\b",
@@ -63,6 +65,12 @@ def of_others(text: str) -> bool:
 def speaks_of_itself(text: str) -> bool:
     """Whether a sentence says "we" or "our" of what it states, and names nobody else's source."""
     return re.search(r"\b(?:we|our|ours)\b", text, re.IGNORECASE) is not None and SOURCE.search(text) is None
+
+
+@lru_cache(maxsize=512)
+def told_apart(text: str) -> bool:
+    """Whether `text` says that two definitions are not the same."""
+    return SAID.search(text) is not None
 
 
 @lru_cache(maxsize=512)

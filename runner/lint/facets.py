@@ -14,6 +14,7 @@ from functools import lru_cache
 from runner.cite.results import Cited
 from runner.embedders import EMBEDDERS
 from runner.lint.artefacts import Row
+from runner.lint.vocabulary import ALIASES, COMMON, CORPORA, LEVELS, OURS, PLURAL
 from runner.systems import SYSTEMS
 
 ROW_FACETS = ("arm", "scope", "view", "type")
@@ -23,58 +24,6 @@ RUN_VALUES: Mapping[str, Callable[[Cited], str]] = {
     "corpus": lambda run: re.split(r"[ -]", run.run.corpus.title.lower().removeprefix("the "))[0],
     "embedder": lambda run: run.run.embedder_name,
     "level": lambda run: str(run.run.choice.level),
-}
-CORPORA = {
-    "locomo": r"LoCoMo", "longmemeval": r"LongMemEval(?:-S)?", "realtalk": r"REALTALK", "beam": r"BEAM",
-    "convomem": r"ConvoMem", "membench": r"MemBench", "sample": r"the sample(?! size)",
-}  # fmt: skip
-LEVELS = {
-    level: rf"(?:at|on|by|per)\s+(?:the\s+)?{level}s?(?![\w-])(?!\s+and)|{level}s?[- ](?:level|"
-    rf"granularity|wise)|"
-    rf"(?:the|LongMemEval's|LoCoMo's)\s+{level}s(?![\w-])|one\s+{level}\s+(?:is\s+)?(?:a|per)\s+lesson|"
-    rf"(?<=,\s){level}s?(?=,|\s*\||$)|{level}s(?=,\s+n\s*=)"
-    for level in ("session", "turn", "message")
-}
-OURS = (
-    r"(?<!of )\bhybrid(?!\s+(?:of|search|retrieval))(?:'s)?|\bthe extension(?: itself)?|\bours\b|"
-    r"\b(?:both|the two|both legs) (?:together|combined)|\bour(?:\s+own)?\s+(?=recall|result|figure|"
-    r"number|value|MRR|nDCG|R@|any@|hit|system|headline)|"
-    r"\bpgmnemo(?:\s+(?:itself|v?\d+\.\d+\.\d+))?(?![\w@]|\.\w|-\w|\s+Recall\s+Benchmark)"
-)
-ALIASES = {
-    (
-        "scope",
-        "pool",
-    ): r"pool(?:ed)?|across (?:all )?conversations|over all (?:\w+ )?(?:conversations|haystacks)|"
-    r"all (?:[\d,]+ )?(?:sessions|turns) (?:together|at once)",
-    (
-        "scope",
-        "conversation",
-    ): r"(?:within|inside|in|with) (?:the|one|a|each|its)(?: question's)? (?:own )?conversation|"
-    r"(?:per|single|own)[- ]conversation|conversation(?: alone| scope)?",
-    (
-        "type",
-        "all",
-    ): r"(?:on |the |its |an? )?(?:overall )?average|overall|all (?:[\d,]+ )?questions|all types|altogether",
-    ("view", "categories 1-4"): r"categor(?:y|ies)\s+1\s*(?:-|–|to|through)\s*4|"  # noqa: RUF001
-    r"(?:without|excluding|leaving out|minus)\s+(?:the\s+)?adversarial(?:\s+(?:questions|category|ones))?",
-    (
-        "view",
-        "without abstention",
-    ): r"(?:without|excluding)\s+(?:the\s+)?abstention(?:\s+questions)?|non-abstention",
-}
-COMMON = {
-    "keyword": r"(?!\s+(?:and|or|\+|,)?\s*(?:vector|search(?!\s+alone)|index|match|scor|term|statistic|"
-    r"legs))",
-    "vector": r"(?!\s+(?:search(?!\s+alone)|index|column|store|database|dimension|similarit|extension|"
-    r"space|size))",
-    "cosine": r"(?!\s+(?:weight|similarit|distance|component|score|of))",
-    "bm25": r"(?!\s+(?:weight|statistic|component|parameter|score|over|formula|index|k1|implementation)|"
-    r"[_+])",
-    "random": r"(?!\s+(?:seed|sample|draw|number|questions|subset))",
-    "temporal": r"(?!\s+(?:component|score|weight|boost|expression|anchor|distance))",
-    "ceiling": r"(?<!glass )",
-    "pgvector": r"(?!\s+(?:v?\d+\.\d|≥|>=|or later|extension))",
 }
 SPENT = re.compile(  # a time, a size or a setting follows, so that the word has its number already
     r"(?:'s)?\s*(?:[:=(]|at|takes|needs|has|is)?\s*\d[\d.,]{0,12}\s?(?:ms|s|MB|GB|kB|k|seconds?|minutes?)\b|"
@@ -133,6 +82,18 @@ class Mention:
 def value(facet: str, run: Cited, row: Row) -> str:
     """What `row` of `run` is of in this facet; the level is the run's."""
     return str(row[facet]) if facet in ROW_FACETS else RUN_VALUES[facet](run)
+
+
+@lru_cache(maxsize=256)
+def arms_of(run: Cited) -> frozenset[str]:
+    """The arms that a run has."""
+    return frozenset(str(row["arm"]) for row in run.metrics["results"])
+
+
+@lru_cache(maxsize=256)
+def scopes_of(run: Cited) -> frozenset[str]:
+    """The scopes that a run has."""
+    return frozenset(str(row["scope"]) for row in run.metrics["results"])
 
 
 @lru_cache(maxsize=256)
@@ -231,6 +192,8 @@ def _worded(known: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, str, str]
             yield facet, said, rf"(?<![\w-])(?:{ALIASES[facet, said]})(?![\w-])"
         elif said not in ("all", "pgmnemo"):
             yield facet, said, _name(said)
+            if said in ("keyword", "vector"):
+                yield facet, said, rf"(?<![\w@/+.-]){said}s{PLURAL}"
     yield from (("corpus", name, rf"(?<![\w/-]){words}(?![\w-])") for name, words in CORPORA.items())
     yield from (("level", name, rf"(?<![\w-])(?:{words})") for name, words in LEVELS.items())
     for name in EMBEDDERS:

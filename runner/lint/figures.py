@@ -7,10 +7,13 @@ from bisect import bisect
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
-from runner.lint.binding import bind
+from runner.lint.binding import bind, in_turn
 from runner.lint.blocks import Block
+from runner.lint.misses import misses
 from runner.lint.names import QUESTIONS, Name, defined_first, find_names, kinds_said
-from runner.lint.numbers import Number, find_numbers, misses
+from runner.lint.number import Number
+from runner.lint.numbers import find_numbers
+from runner.lint.series import goes_on, in_series
 
 LONGEST = 2_000  # characters of a sentence, so that the work grows with the length of the file alone
 EARLIER = 400  # characters in front of a sentence that may say what it is of
@@ -22,7 +25,7 @@ SENTENCE = re.compile(
     r"(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!cf\.)(?<!\bal\.)(?<=[.!?;])[)\"”']?\s+(?=[^\s\d\[(])|;\s"
 )
 FOUND = re.compile(
-    r"\b(?:found|finds?|retriev\w*|hits?|gold|evidence|answer\w*|session|miss\w*|unanswered|surfac\w*)\b",
+    r"(?<![\w-])(?:found|finds?|retriev\w*|hits?|gold|evidence|answer\w*|session|miss\w*|unanswered|surfac\w*)(?![\w-])",
     re.IGNORECASE,
 )
 TIME = re.compile(r"\d\s?(?:ms|µs|seconds?)\b|\bp50\b|\bp9[59]\b|\blatenc\w+", re.IGNORECASE)
@@ -88,6 +91,7 @@ def prose(block: Block) -> list[Figure]:
     starts = [0, *(match.end() for match in re.finditer(r"\n", raw))]
     figures: list[Figure] = []
     carried: list[Name] = []
+    last: list[tuple[Name, Number]] = []
     for start, end in _sentences(text, lines=block.kind == "code"):
         words = text[start:end]
         if not re.search(r"\d", words):
@@ -97,6 +101,9 @@ def prose(block: Block) -> list[Figure]:
         if misses(text[max(0, start - EARLIER) : start]):
             numbers = [replace(number, perhaps=not number.change) for number in numbers]
         pairs = _named(words, names, numbers) if names else _without_name(words, numbers, carried)
+        if not pairs and goes_on(text, start, words):
+            pairs = in_series(numbers, last)
+        last = [(meant[0], number) for meant, number in pairs if meant and not number.change]
         said = Sentence(words, tuple(numbers), text[max(0, start - EARLIER) : start])
         for meant, number in pairs:
             if meant and plausible(meant[0], number) and not _timed(words, meant[0]):
@@ -124,12 +131,22 @@ def _sentences(text: str, *, lines: bool) -> list[tuple[int, int]]:
 def _deep(text: str, names: list[Name]) -> list[Name]:
     """`names`, a recall without its cutoff at the one depth that the sentence says elsewhere."""
     depths = {find_names(f"any@{(m['k'] or m['k2']).lower()}")[0].k for m in DEPTH.finditer(text)}
+    if len(depths) > 1 and {(n.family, n.k) for n in names} == {("recall", None)}:
+        return _at_depths(text, names[0])
     if len(depths) != 1:
         return names
     (k,) = depths
     return [
         replace(n, k=k, kind=n.kind or _kind(text)) if n.k is None and n.family == "recall" else n
         for n in names
+    ]
+
+
+def _at_depths(text: str, name: Name) -> list[Name]:
+    """A recall without its cutoff at each of the depths of the sentence, where they stand."""
+    return [
+        replace(name, start=m.start(), end=m.end(), k=find_names(f"any@{(m['k'] or m['k2']).lower()}")[0].k)
+        for m in DEPTH.finditer(text)
     ]
 
 
@@ -141,7 +158,7 @@ def _kind(text: str) -> str | None:
 def _named(text: str, names: list[Name], numbers: list[Number]) -> list[tuple[tuple[Name, ...], Number]]:
     """Which number is of which metric."""
     distinct = {(name.words, name.kind) for name in names}
-    meant = bind(text, names if len(distinct) > 1 else names[:1], numbers)
+    meant = in_turn(names, numbers) or bind(text, names if len(distinct) > 1 else names[:1], numbers)
     return [
         (tuple(dict.fromkeys(names[max(place, 0)] for place in places)), number)
         for places, number in zip(meant, numbers, strict=True)

@@ -8,11 +8,12 @@ from pathlib import Path
 from runner.lint import evidence
 from runner.lint.artefacts import PATH, Shelf, Source
 from runner.lint.context import Context, context
-from runner.lint.facets import ROW_FACETS, mentions
+from runner.lint.facets import ROW_FACETS, arms_of, mentions
 from runner.lint.figures import Figure
 from runner.lint.names import Name, names_in
 from runner.lint.readings import read
 from runner.lint.values import mismatch
+from runner.lint.variants import spoken_of
 from runner.report.citation import refusal
 
 Complaint = tuple[str, str]  # rule, message
@@ -52,7 +53,7 @@ def _sources(figure: Figure, around: Context, shelf: Shelf, file: Path) -> list[
     if wide and evidence.speaks_of_itself(around.local):
         return wide
     others = evidence.of_others(around.block) or evidence.of_others(around.headings)
-    if others and not _an_arm(figure, wide, shelf):
+    if others and not _an_arm(figure, wide, shelf, ours=True):
         return []
     return wide
 
@@ -61,11 +62,14 @@ def _rows_name_theirs(figure: Figure) -> bool:
     return PATH.search("\n".join(figure.block.lines[2:])) is not None
 
 
-def _an_arm(figure: Figure, sources: list[Source], shelf: Shelf) -> bool:
-    """Whether a sentence that speaks of others speaks of an arm, a type or a view that the runs have."""
+def _an_arm(figure: Figure, sources: list[Source], shelf: Shelf, *, ours: bool = False) -> bool:
+    """Whether a sentence that speaks of others speaks of an arm, a type or a view that the runs have;
+    with `ours` our own system counts as one."""
     runs = [source.results for source in sources if source.results is not None]
     said = mentions(figure.said.text, runs, frozenset())
-    return any(one.facet in ROW_FACETS and one.value != "pgmnemo" for one in said) if runs else False
+    arms = frozenset().union(*map(arms_of, runs))
+    named = any(one.facet in ROW_FACETS and (ours or one.value != "pgmnemo") for one in said)
+    return bool(runs) and (named or spoken_of(figure.said.text, arms))
 
 
 def _of_others(around: Context) -> bool:
@@ -95,7 +99,7 @@ def _own(figure: Figure, around: Context, sources: list[Source], shelf: Shelf) -
     if wrong := mismatch(figure, around, runs, shelf):
         yield "differs", wrong
     for run in (run for run in meant if not refusal(run.figures, run.run)):
-        yield from _label(around, run.run.verdict, list(run.run.deviations))
+        yield from _label(around, run.told.verdict, list(run.told.deviations))
 
 
 def _protocol(around: Context, versions: set[str] | None) -> Iterator[Complaint]:
@@ -166,7 +170,7 @@ def side_by_side(figures: list[Figure]) -> Iterator[tuple[Figure, str]]:
 
 def _mixed(group: list[Figure]) -> tuple[Figure, str] | None:
     around = context(group[0])
-    if evidence.SAID.search(around.near):
+    if evidence.told_apart(around.near):
         return None
     for family in ("recall", "MRR", "nDCG"):
         members = [figure for figure in group if figure.name.family == family]

@@ -9,12 +9,14 @@ from pathlib import Path
 from runner.errors import UsageError, os_errors
 from runner.lint.artefacts import Shelf
 from runner.lint.blocks import Block, parse
+from runner.lint.citations import citations
 from runner.lint.comments import Marker, split_comments
 from runner.lint.context import above
 from runner.lint.figures import Figure, prose
 from runner.lint.finding import Exemption, Finding, Report
 from runner.lint.judge import judge, side_by_side
 from runner.lint.mentions import mentions
+from runner.lint.ratios import wrong_ratios
 from runner.lint.tables import tabular
 from runner.places import ROOT
 
@@ -62,8 +64,11 @@ def _places(blocks: list[Block], figures: list[Figure], shelf: Shelf, file: Path
             yield figure.line, figure.column, rule, message
     for figure, message in side_by_side(figures):
         yield figure.line, figure.column, "two-definitions", message
+    for figure, message in wrong_ratios(figures):
+        yield figure.line, figure.column, "differs", message
     for block in blocks:
         yield from mentions(block, shelf, file)
+    yield from citations(blocks, {id(figure.block) for figure in figures}, shelf, file)
 
 
 def _exempt(

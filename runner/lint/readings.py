@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from runner.cite.results import Cited
 from runner.lint.artefacts import Row, Shelf, rows
 from runner.lint.binding import BREAK, DEFAULT, bind, stands_with
+from runner.lint.citations import scopes_cited
 from runner.lint.context import Context
 from runner.lint.facets import (
     ALL_OF_THEM,
@@ -16,11 +17,15 @@ from runner.lint.facets import (
     RUN_FACETS,
     RUN_VALUES,
     Mention,
+    arms_of,
     defaults,
     mentions,
+    scopes_of,
 )
 from runner.lint.figures import Figure
-from runner.lint.numbers import Number
+from runner.lint.number import Number
+from runner.lint.sides import by_direction
+from runner.lint.variants import of_variants, spoken_of
 
 Place = tuple[Cited, Row]
 Wanted = dict[str, tuple[str, ...]]  # facet → the values of it that can be meant; "" is the default
@@ -39,7 +44,7 @@ def read(figure: Figure, around: Context, runs: Sequence[Cited], shelf: Shelf) -
     """How the figure can be read beside `runs`, which its document names."""
     wanted = said_of(figure, around, runs, shelf)
     if not figure.header:
-        wanted = _of_passages(figure.said.text, wanted, runs)
+        wanted = _of_variants(figure, wanted, runs)
     return Reading(_runs(runs, wanted, shelf), wanted, ALL_OF_THEM.search(figure.said.text) is not None)
 
 
@@ -53,6 +58,8 @@ def said_of(figure: Figure, around: Context, runs: Sequence[Cited], shelf: Shelf
             held = {RUN_VALUES[facet](run) for run in runs}
             own = [one for one in own if one.value in held] or own
         values = _in_table(own) if figure.header else _in_sentence(figure, own)
+        if facet in ("arm", "version") and not figure.header:
+            values = by_direction(figure, facet, own, runs, shelf) or values
         if "" in values or not values:
             values += _outside(facet, around, runs, shelf, values)
         wanted[facet] = tuple(dict.fromkeys(values))
@@ -124,7 +131,14 @@ def _outside(facet: str, around: Context, runs: Sequence[Cited], shelf: Shelf, i
         for one in mentions(around.introduction, runs, versions)
         if one.facet == facet and not one.denied
     ]
-    return [*before, ""]
+    cited = _cited_scopes(around, runs) if facet == "scope" else []
+    return [*before, *(cited or [""])]
+
+
+def _cited_scopes(around: Context, runs: Sequence[Cited]) -> list[str]:
+    """The scopes that the citations of a section name, where no figure of it stands in a citation itself."""
+    named = next(filter(None, map(scopes_cited, around.wide)), frozenset[str]())
+    return sorted(named & frozenset().union(*map(scopes_of, runs)))
 
 
 def _run_words(facet: str, around: Context, runs: Sequence[Cited], shelf: Shelf) -> list[str]:
@@ -137,17 +151,15 @@ def _run_words(facet: str, around: Context, runs: Sequence[Cited], shelf: Shelf)
     return []
 
 
-def _of_passages(text: str, wanted: Wanted, runs: Sequence[Cited]) -> Wanted:
-    """Where passages are spoken of, a system is itself or the one with passages."""
-    if not re.search(r"\bpassages\b", text, re.IGNORECASE):
+def _of_variants(figure: Figure, wanted: Wanted, runs: Sequence[Cited]) -> Wanted:
+    """Where passages or a reranker are spoken of, a system is itself or the one with them."""
+    arms = frozenset().union(*map(arms_of, runs))
+    if not spoken_of(figure.said.text, arms):
         return wanted
-    arms = {str(row["arm"]) for run in runs for row in run.metrics["results"]}
-    twins = [f"{arm}+passages" for arm in wanted["arm"] if f"{arm}+passages" in arms]
-    if "without passages" in text:
-        twins = []
-    elif re.search(r"\bwithout\b|\balone\b", text):
-        twins += [arm.removesuffix("+passages") for arm in wanted["arm"]]
-    return {**wanted, "arm": tuple(dict.fromkeys([*wanted["arm"], *twins]))}
+    own = next((defaults(run)["arm"] for run in runs), "")
+    meant = [arm or own for arm in wanted["arm"] or ("",)]
+    found = of_variants(figure.said.text, figure.number, _values(figure), meant, arms)
+    return {**wanted, "arm": tuple(found)}
 
 
 def _runs(runs: Sequence[Cited], wanted: Wanted, shelf: Shelf) -> tuple[Cited, ...]:

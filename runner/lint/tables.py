@@ -10,7 +10,8 @@ from runner.lint.binding import DEFAULT, bind
 from runner.lint.blocks import Block
 from runner.lint.figures import Figure, Sentence, visible
 from runner.lint.names import Name, find_names
-from runner.lint.numbers import Number, find_numbers
+from runner.lint.number import Number
+from runner.lint.numbers import find_numbers
 
 WIDEST = 100  # columns
 CELL = re.compile(r"(?:[^|\\]|\\.)+")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from runner.cite.results import Cited
 from runner.lint.artefacts import Shelf, rows
+from runner.lint.citations import COUNT, TOLD
 from runner.lint.context import Context
 from runner.lint.differences import wrong_difference
 from runner.lint.facets import RUN_FACETS, RUN_VALUES
 from runner.lint.figures import Figure
+from runner.lint.names import Name
 from runner.lint.readings import Place, Reading, places, read
-
-COUNT = re.compile(r"\bn\s{0,3}=\s{0,3}(\d[\d,]{0,15})")
-TOLD = {"corpus": "corpus", "embedder": "embedder", "level": "granularity", "version": "version"}
 
 
 def mismatch(figure: Figure, around: Context, runs: list[Cited], shelf: Shelf) -> str | None:
@@ -41,7 +39,16 @@ def _keys(figure: Figure, reading: Reading) -> list[str]:
     if figure.name.family == "questions":
         return sorted({row["metric"] for run in reading.runs for row in run.metrics["results"]
                        if row["metric"].startswith("recall_")})  # fmt: skip
-    return [name.key for name in figure.names if name.key is not None]
+    return [key for name in figure.names for key in _of_name(name, reading)]
+
+
+def _of_name(name: Name, reading: Reading) -> list[str]:
+    """The key of a metric; of an MRR or nDCG without its depth the only one of its family."""
+    if name.key is not None or name.family == "recall":
+        return [] if name.key is None else [name.key]
+    results = (row["metric"] for run in reading.runs for row in run.metrics["results"])
+    known = {metric for metric in results if metric.startswith(f"{name.family}@")}
+    return list(known) if len(known) == 1 else []
 
 
 def _wrong_value(figure: Figure, key: str, found: list[Place], reading: Reading) -> str | None:

@@ -1,0 +1,35 @@
+"""Values behind a semicolon that name no metric, and go on with that of the clause before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from runner.lint.names import Name
+from runner.lint.number import Number
+from runner.systems import SYSTEMS
+
+NAMED = "|".join(sorted(map(re.escape, SYSTEMS), key=len, reverse=True))
+GOES_ON = re.compile(  # the clause speaks of an arm, a scope, a view or a version
+    rf"(?<![\w-])(?:{NAMED}|hybrid|keyword|vectors?|bm25|cosine|random|legs?|pool|conversations?|chats?|"
+    r"haystacks?|passages|rerank\w*|with(?:out)? it|v?\d\.\d\.\d|all (?:[\d,]+ )?questions|both|"
+    r"multi-hop|temporal|single-hop|open-domain|adversarial|commonsense)(?![\w-])",
+    re.IGNORECASE,
+)
+
+
+def goes_on(text: str, start: int, words: str) -> bool:
+    """Whether the clause `words`, which begins at `start`, goes on with what stands before a semicolon."""
+    return text[max(0, start - 3) : start].rstrip().endswith(";") and GOES_ON.search(words) is not None
+
+
+def in_series(
+    numbers: Sequence[Number], last: Sequence[tuple[Name, Number]]
+) -> list[tuple[tuple[Name, ...], Number]]:
+    """The values of the clause with the metrics of the values before, `last`: one, or as many in turn."""
+    names = list({name.words: name for name, _ in last}.values())
+    units = {(number.percent, number.bare) for _, number in last}
+    values = [n for n in numbers if not n.change and n.hits is None and (n.percent, n.bare) in units]
+    if not names or len(values) % len(names):
+        return []
+    return [((names[place % len(names)],), number) for place, number in enumerate(values)]
