@@ -38,11 +38,7 @@ def beir(results: Evidence) -> Iterator[tuple[str, str]]:
     corpus, depth = _corpus(results), results.edition.retrieval.depth
     name, asked = _naming(corpus), {row.question: row for row in results.rows}
     yield "README.md", README.format(name=results.run.name)
-    yield DOCUMENTS, "".join(
-        _line({"_id": name(one.project, one.id), "title": "", "text": one.text,
-               "metadata": {"project": one.project}})
-        for one in corpus.heads
-    )  # fmt: skip
+    yield DOCUMENTS, "".join(documents(corpus, name))
     yield (
         QUERIES,
         "".join(
@@ -59,6 +55,13 @@ def beir(results: Evidence) -> Iterator[tuple[str, str]]:
             f"runs/{file_name(scope)}/{file_name(arm)}.run",
             "".join(lines((_renamed(row, name) for row in rows), depth)),
         )
+
+
+def documents(corpus: Corpus, name: Name) -> Iterator[str]:
+    """A line for each lesson, with its text, wherever the lessons of the corpus stand."""
+    for one in corpus.segments:
+        about = {"project": one.project}
+        yield _line({"_id": name(one.project, one.id), "title": "", "text": one.text, "metadata": about})
 
 
 def _corpus(results: Evidence) -> Corpus:

@@ -38,6 +38,8 @@ def export(
     check_new("--output", place, "folder")
     results = read_results(folder, Evidence, (RUN, METRICS, RAW))
     results.corpus_path = None if corpus is None else Path(corpus)
+    if results.corpus_path is not None and not results.corpus_path.exists():
+        raise UsageError(f"--corpus names {corpus}, which does not exist")
     draft = place.with_name(f".{place.name}.partial")
     with reported(place):
         try:

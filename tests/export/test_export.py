@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,12 @@ import pytest
 from runner.cli import main
 from runner.errors import CorpusError, OutputError, RankingsError, UsageError
 from runner.export import export
+from runner.export.beir import documents
 from runner.runs.reading import Results
 from runner.score import score
 from runner.suites import SUITES
+from runner.suites.shelf import Shelf
+from runner.texts import Session, Written
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "benchmarks" / "sample" / "results" / "v0.3.1_20261122_minilm"
@@ -231,6 +235,8 @@ def test_beir_needs_the_corpus_of_the_run(tmp_path: Path) -> None:
         export(SAMPLE, tmp_path / "out", form="beir")
     other = tmp_path / "sample.json"
     other.write_text(CORPUS.read_text() + "\n")
+    with pytest.raises(UsageError, match="--corpus names nowhere, which does not exist"):
+        export(SAMPLE, tmp_path / "new", form="beir", corpus="nowhere")
     with pytest.raises(UsageError, match="name the file that was measured"):
         export(SAMPLE, tmp_path / "out", form="beir", corpus=other)
     with pytest.raises(UsageError, match="there is no format named 'csv'; choose one of: trec, beir"):
@@ -243,3 +249,12 @@ def test_the_command_lists_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureF
     assert told[0] == tmp_path / "out" / "README.md"
     assert all(path.is_file() for path in told)
     assert json.loads((SAMPLE / "run.json").read_text())["name"] in told[0].read_text()
+
+
+def test_lessons_that_stand_on_a_shelf_go_out_with_their_texts(tmp_path: Path) -> None:
+    corpus = SUITES["sample"].load(CORPUS)
+    shelf = Shelf(lambda session: Written(session.date, ()))
+    for one in corpus.segments:
+        shelf.add(replace(one, text=""), Session(one.text, ()))
+    lines = documents(replace(corpus, segments=shelf), lambda project, name: f"{project}/{name}")
+    assert [json.loads(line)["text"] for line in lines] == [one.text for one in corpus.segments]
