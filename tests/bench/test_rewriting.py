@@ -111,6 +111,9 @@ def test_what_was_asked_is_recorded_counted_and_verified(make: Make) -> None:
         first.run.deviations
     )
     assert "## Rewritten" in (first.folder / "report.md").read_text()
+    page = (first.folder / "report.html").read_text()
+    assert "asked in the words of the rewriter llm." in page
+    assert "36 of 36 questions were asked in other words, 0 failed" in page
     assert not any(text in path.read_text() for path in first.folder.iterdir() for text in TEXTS)
     assert [one.sentence for one in runner.verify(first.folder).faults] == []
 

@@ -152,11 +152,12 @@ def standfirst(metrics: Facts, figures: Figures, run: Run) -> Iterator[str]:
     """How the sentence is meant: where it was searched, how sure it is, what the best single leg reaches."""
     place, corpus = run.scopes[0], run.corpus
     embedder = run.embedder.name if run.embedder else "no embedder"
+    words = f", asked in the words of the rewriter {run.rewriter.name}" if run.rewriter else ""
     asked = f"{count(figures.n(run.system, place.name))} {questions_of(figures.view)}"
     yield (
         f"{corpus.title}, {asked}, each searched "
         f"{scope_words(place, corpus.segments)}, by {run.title} "
-        f"with {embedder}."
+        f"with {embedder}{words}."
     )
     row = next((r for r in _headline(figures, run) if r["metric"] == CITED), None)
     if row is not None:
