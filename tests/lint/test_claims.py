@@ -6,16 +6,14 @@ A document is one line under the paragraph that it names; a wrong line is found 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from runner.lint import lint_text
 from runner.lint.artefacts import Shelf
-from runner.statistics.single import wilson
+from tests.lint.counting import Counts
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = Path(__file__).with_name("claims")
@@ -35,34 +33,6 @@ def document(line: Line) -> tuple[str, int]:
     if line["table"]:
         before += f"{parts['tables'][line['table']]}\n"
     return f"{before}{line['line']}\n", before.count("\n")
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Wrong lines that are found and missed, right lines that are found by mistake."""
-
-    found: int
-    missed: int
-    false: int
-
-    @property
-    def recall(self) -> float:
-        return self.found / (self.found + self.missed)
-
-    @property
-    def precision(self) -> float:
-        return self.found / (self.found + self.false)
-
-    def __str__(self) -> str:
-        return ", ".join(
-            f"{name} {share(self.found, self.found + other)}"
-            for name, other in (("recall", self.missed), ("precision", self.false))
-        )
-
-
-def share(part: int, whole: int) -> str:
-    low, high = wilson(np.array([part / whole]), np.array([float(whole)]), 1.959964)
-    return f"{part / whole:.1%} [{float(low[0]):.1%}, {float(high[0]):.1%}] ({part} of {whole})"
 
 
 def flagged(line: Line, shelf: Shelf) -> list[str]:
