@@ -7,10 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-import msgspec
-
-from runner.errors import OutputError
 from runner.runs.canonical import compact
+from runner.runs.lines import decoded
 from runner.runs.storage import LineWriter, drop_torn_line
 
 ANSWERS, JUDGEMENTS = "answers.jsonl", "judgements.jsonl"
@@ -61,7 +59,7 @@ class Lines(LineWriter, Generic[T]):
     def __init__(self, path: Path, kind: type[T]) -> None:
         drop_torn_line(path)
         self._kind = kind
-        self.held = list(decoded(path.read_bytes(), path.name, kind)) if path.exists() else []
+        self.held = list(told(path.read_bytes(), path.name, kind)) if path.exists() else []
         super().__init__(path)
 
     def write(self, line: T) -> None:
@@ -70,12 +68,6 @@ class Lines(LineWriter, Generic[T]):
         self.held.append(line)
 
 
-def decoded(content: bytes, name: str, kind: type[T]) -> Iterator[T]:
+def told(content: bytes, name: str, kind: type[T]) -> Iterator[T]:
     """The lines of a file of that name, in its order. Raises OutputError that names a malformed one."""
-    for number, line in enumerate(content.splitlines(), start=1):
-        try:
-            yield msgspec.json.decode(line, type=kind)
-        except msgspec.DecodeError as error:
-            raise OutputError(
-                f"{name}, line {number}, is no {kind.__name__.lower()} line ({error})"
-            ) from None
+    return decoded(content, name, kind, f"{kind.__name__.lower()} line")

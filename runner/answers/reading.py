@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from runner.answers.document import DOCUMENT
-from runner.answers.lines import ANSWERS, JUDGEMENTS, Answered, Judged, T, decoded
+from runner.answers.lines import ANSWERS, JUDGEMENTS, Answered, Judged, T, told
 from runner.errors import OutputError
 from runner.records import Json
 from runner.runs.reading import Results, Unreadable
@@ -41,7 +41,7 @@ class AnswerResults(Results):
 
     def _told(self, name: str, kind: type[T]) -> list[T]:
         try:
-            return list(decoded(self.content(name), name, kind))
+            return list(told(self.content(name), name, kind))
         except Unreadable:
             raise
         except OutputError as error:

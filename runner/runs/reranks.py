@@ -10,12 +10,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import msgspec
 import numpy as np
 
-from runner.errors import OutputError
 from runner.records import ALL, Retrieval
 from runner.runs.canonical import compact, decimals
+from runner.runs.lines import decoded
 from runner.runs.storage import LineWriter, drop_torn_line
 from runner.runs.timings import Timing
 
@@ -83,11 +82,7 @@ class ReranksWriter(LineWriter):
 
 def read_reranks(path: Path) -> Iterator[Rerank]:
     """The lines of a run, in its order. Raises OutputError that names a malformed one."""
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
-        try:
-            yield msgspec.json.decode(line, type=Rerank)
-        except msgspec.DecodeError as error:
-            raise OutputError(f"{path.name}, line {number} is no rerank ({error})") from error
+    return decoded(path.read_bytes(), path.name, Rerank, "rerank")
 
 
 def counts(

@@ -11,11 +11,9 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 
-import msgspec
-
-from runner.errors import OutputError
 from runner.records import ALL
 from runner.runs.canonical import compact
+from runner.runs.lines import decoded
 from runner.runs.storage import write_file
 
 REWRITES = "rewrites.jsonl"
@@ -60,11 +58,7 @@ def write_rewrites(path: Path, rewrites: Iterable[Rewrite]) -> None:
 
 def read_rewrites(path: Path) -> Iterator[Rewrite]:
     """The lines of a run, in its order. Raises OutputError that names a malformed one."""
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
-        try:
-            yield msgspec.json.decode(line, type=Rewrite)
-        except msgspec.DecodeError as error:
-            raise OutputError(f"{path.name}, line {number} is no rewrite ({error})") from None
+    return decoded(path.read_bytes(), path.name, Rewrite, "rewrite")
 
 
 def counts(rewrites: Collection[Rewrite], types: Mapping[str, str]) -> tuple[RewriteCount, ...]:

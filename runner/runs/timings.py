@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
 import numpy as np
 
-from runner.errors import OutputError
 from runner.runs.canonical import compact, decimals
+from runner.runs.lines import decoded
 from runner.runs.storage import LineWriter
 
 TIMINGS = "timings.jsonl"
@@ -49,11 +48,7 @@ class TimingsWriter(LineWriter):
 
 def read_timings(path: Path) -> Iterator[Timing]:
     """The timings of a run, in its order. Raises OutputError that names a malformed line."""
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
-        try:
-            yield msgspec.json.decode(line, type=Timing)
-        except msgspec.DecodeError as error:
-            raise OutputError(f"{path.name}, line {number} is no timing ({error})") from error
+    return decoded(path.read_bytes(), path.name, Timing, "timing")
 
 
 def latencies(timings: Collection[Timing], k: int) -> tuple[Latency, ...]:
