@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
 from runner.lint.blocks import Block
+from runner.lint.citations import SCOPE
 from runner.lint.figures import Figure, prose
-
-CITATION = re.compile(r"\bCorpus: [^,.\n]+, scope \w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ def context(figure: Figure) -> Context:
 
 @lru_cache(maxsize=512)
 def _is_citation(text: str) -> bool:
-    return CITATION.search(text) is not None
+    return SCOPE.search(text) is not None
 
 
 def _introduction(figure: Figure) -> str:

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from runner.lint import lint_text
-from runner.lint.artefacts import Shelf
+from tests.lint.committed import ROOT, SHELF
 from tests.lint.counting import Counts
 
-ROOT = Path(__file__).parents[2]
 STRANGER = Path(__file__).with_name("stranger")
 
 
@@ -35,13 +34,12 @@ class Document:
 
 
 def read(name: str) -> list[Document]:
-    shelf = Shelf(ROOT)
     lines = (STRANGER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [_document(json.loads(line), shelf) for line in lines]
+    return [_document(json.loads(line)) for line in lines]
 
 
-def _document(line: dict[str, Any], shelf: Shelf) -> Document:
-    findings = lint_text(line["document"], ROOT / "NOTES.md", shelf).findings
+def _document(line: dict[str, Any]) -> Document:
+    findings = lint_text(line["document"], ROOT / "NOTES.md", SHELF).findings
     return Document(line["id"], line["right"], line["kind"], frozenset(finding.rule for finding in findings))
 
 

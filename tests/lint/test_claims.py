@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from runner.lint import lint_text
-from runner.lint.artefacts import Shelf
+from tests.lint.committed import ROOT, SHELF
 from tests.lint.counting import Counts
 
-ROOT = Path(__file__).parents[2]
 CLAIMS = Path(__file__).with_name("claims")
 Line = dict[str, Any]
 
@@ -35,29 +34,26 @@ def document(line: Line) -> tuple[str, int]:
     return f"{before}{line['line']}\n", before.count("\n")
 
 
-def flagged(line: Line, shelf: Shelf) -> list[str]:
+def flagged(line: Line) -> list[str]:
     text, before = document(line)
-    findings = lint_text(text, ROOT / "NOTES.md", shelf).findings
+    findings = lint_text(text, ROOT / "NOTES.md", SHELF).findings
     assert not [f for f in findings if f.line <= before], "the context is right"
     return [str(finding) for finding in findings]
 
 
 def count(name: str) -> Counts:
-    shelf = Shelf(ROOT)
-    lines = [(line["right"], bool(flagged(line, shelf))) for line in read_json(name)["lines"]]
+    lines = [(line["right"], bool(flagged(line))) for line in read_json(name)["lines"]]
     return Counts(lines.count((False, True)), lines.count((False, False)), lines.count((True, True)))
 
 
 def test_right_lines_that_provoke_false_alarms_pass() -> None:
-    shelf = Shelf(ROOT)
     lines = read_json("adversarial")["lines"]
     assert len(lines) > 100
-    assert not [found for line in lines for found in flagged(line, shelf)]
+    assert not [found for line in lines for found in flagged(line)]
 
 
 def test_wrong_twins_of_such_lines_are_found() -> None:
-    shelf = Shelf(ROOT)
-    assert not [line for line in read_json("wrong")["lines"] if not flagged(line, shelf)]
+    assert not [line for line in read_json("wrong")["lines"] if not flagged(line)]
 
 
 @pytest.mark.parametrize(("name", "precision"), [("development", 0.97), ("held_out", 0.95)])

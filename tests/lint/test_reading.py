@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from runner.lint import Report, lint_text
 from runner.lint.artefacts import Shelf
+from tests.lint.committed import ROOT, SHELF
 
-ROOT = Path(__file__).parents[2]
 RUN = "benchmarks/locomo/results/v0.3.1_20261121_minilm/"
 LATER = "pool: 50 candidates a leg where k = 50 was asked"  # a deviation that HISTORY.md tells of it later
 CITED = f"Protocol 1.2.0, a deviation (embedder: minilm; {LATER}), from {RUN}."
@@ -17,7 +15,7 @@ CITED = f"Protocol 1.2.0, a deviation (embedder: minilm; {LATER}), from {RUN}."
 
 @pytest.fixture(scope="module")
 def shelf() -> Shelf:
-    return Shelf(ROOT)
+    return SHELF
 
 
 def read(shelf: Shelf, line: str) -> Report:
