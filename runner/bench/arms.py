@@ -10,7 +10,8 @@ from dataclasses import replace
 from runner.bench.heading import arm_of
 from runner.bench.material import Material
 from runner.bench.reranking import Reranking
-from runner.bench.retrieve import Ranker, retrieve, spread, time_recall
+from runner.bench.retrieve import Ranker, retrieve, time_recall
+from runner.bench.spread import spread
 from runner.bench.work import Work
 from runner.errors import DatabaseError, SystemFault, UsageError
 from runner.records import Retrieval

@@ -9,6 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from runner.bench.request import Request
+from runner.bench.states import component_states
 from runner.bench.stopwatch import Stopwatch
 from runner.database.releases import release_of
 from runner.naming import Name
@@ -79,45 +80,7 @@ def _passages(request: Request, corpus: Corpus) -> PassageCounts | None:
 
 
 def _components(request: Request, corpus: Corpus) -> dict[str, str]:
-    """Which parts of pgmnemo's score have something to act on in this corpus, in this mode."""
-    if not request.ours:
-        return {}
-    mode = request.recall_mode
-    no_vector = "keyword mode" if mode == "keyword" else ""
-    no_words = "vector mode" if mode == "vector" else ""
-    no_passage = "" if any(s.passages for s in corpus.segments) else "the corpus has no passages"
-    no_times = "no times" if len({s.occurred_at for s in corpus.heads}) < 2 else ""
-    idle = {
-        "cosine": no_vector,
-        "bm25": no_words,
-        "passage_terms": no_words or no_passage,
-        "passage_cosine": no_vector or no_passage,
-        "pair_cosine": no_vector or no_passage,
-        "temporal": no_words or no_times,
-        "context": "" if _companions(corpus) else "no two lessons of a project have one time",
-        "neighbours": _no_neighbours(corpus),
-        "recency": no_times,
-        "importance": "every importance is the same" if len({s.importance for s in corpus.heads}) < 2 else "",
-        "graph": "" if corpus.edges else "the corpus has no edges",
-    }
-    return {
-        name: f"inactive: {idle[name]}" if idle.get(name) else "active" for name in request.engine.components
-    }
-
-
-def _companions(corpus: Corpus) -> bool:
-    """Whether any two segments of one project occurred at one time."""
-    times = [(s.project, s.occurred_at) for s in corpus.heads if s.occurred_at is not None]
-    return len(set(times)) < len(times)
-
-
-def _no_neighbours(corpus: Corpus) -> str:
-    """Why no segment has one at the next position of its project; empty where any has."""
-    places = {(s.project, s.position) for s in corpus.heads if s.position is not None}
-    if not places:
-        return "no positions"
-    follow = any((project, position + 1) in places for project, position in places)
-    return "" if follow else "no two lessons follow one another in a session"
+    return component_states(request.engine.components, request.recall_mode, corpus) if request.ours else {}
 
 
 def arm_of(

@@ -3,10 +3,11 @@ systems are timed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from runner.bench.material import Asked, Material
+from runner.bench.spread import spread
 from runner.editions import RetrievalPins
 from runner.progress import QUIET, Progress
 from runner.records import Hit, Retrieval, SearchScope
@@ -88,11 +89,6 @@ def time_recall(
         label = f"{ranker.name}, {scope.name}, timed"
         for one, answer in zip(sample, progress.track(found, label, len(sample), part=True), strict=True):
             writer.write(one.question.key, ranker.name, scope.name, answer.seconds)
-
-
-def spread(asked: Sequence[Asked], most: int) -> Sequence[Asked]:
-    """At most so many of the questions, spread evenly over all."""
-    return asked[:: max(1, len(asked) // most)][:most]
 
 
 def _retrieval(one: Asked, ranker: Ranker, scope: SearchScope, size: int, hits: Iterable[Hit]) -> Retrieval:

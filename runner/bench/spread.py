@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
+from typing import TypeVar
 
 from runner.bench.material import Asked
+
+T = TypeVar("T")
 
 
 def evenly(asked: Sequence[Asked], most: int) -> list[Asked]:
@@ -19,6 +22,11 @@ def evenly(asked: Sequence[Asked], most: int) -> list[Asked]:
     left = _Left(asked)
     taken = [left.take() for _ in range(min(most, len(asked)))]
     return sorted(taken, key=lambda one: one.position)
+
+
+def spread(asked: Sequence[T], most: int) -> Sequence[T]:
+    """At most `most` of the questions, in even steps over all."""
+    return asked[:: max(1, len(asked) // most)][:most]
 
 
 class _Left:

@@ -21,7 +21,7 @@ class Release(msgspec.Struct, frozen=True):
 
     One without `install_sha256` has no script of its own: PostgreSQL installs an older one and updates it.
     `objects_sha256` is of all that it installs, as tests/sql lists it. `tuned_on` says by suite on which of
-    its items the defaults of the version were chosen.
+    its items the defaults of the version were chosen, `edition` which one was in force when it was frozen.
     """
 
     fingerprint: str | None = None
@@ -29,6 +29,7 @@ class Release(msgspec.Struct, frozen=True):
     upgrade_sha256: dict[str, str] = {}
     objects_sha256: str | None = None
     tuned_on: dict[str, str] = {}
+    edition: str = ""
 
 
 def default_version(sql: Path = SQL_FOLDER) -> str:

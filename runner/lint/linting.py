@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 
-from runner.errors import UsageError, os_errors
+from runner.errors import UsageError
 from runner.lint.artefacts import Shelf
 from runner.lint.blocks import Block, parse
 from runner.lint.citations import citations
@@ -19,6 +19,7 @@ from runner.lint.mentions import mentions
 from runner.lint.ratios import wrong_ratios
 from runner.lint.tables import tabular
 from runner.places import ROOT
+from runner.runs.regular import DOCUMENT, read_regular
 
 Place = tuple[int, int, str, str]  # line, column, rule, message
 
@@ -109,7 +110,8 @@ def _bad(markers: list[Marker], exemptions: list[Exemption], file: Path) -> Iter
 
 def _read(path: Path) -> str:
     try:
-        with os_errors(f"{path} cannot be read ({{why}}): name a Markdown file", UsageError):
-            return path.read_text(encoding="utf-8")
+        return read_regular(path, DOCUMENT, UsageError).decode().replace("\r\n", "\n").replace("\r", "\n")
+    except UsageError as error:
+        raise UsageError(f"{error}: name a Markdown file") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path} is no text in UTF-8: name a Markdown file") from None

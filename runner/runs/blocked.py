@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from runner.escaping import line, markdown
 from runner.records import GateResult, Status, Verdict
 from runner.runs.metrics import METRICS
 from runner.runs.privacy import public
@@ -31,14 +32,18 @@ def blocked_text(name: str, gates: Iterable[GateResult]) -> str:
     """The text of BLOCKED.md for the gates that failed."""
     failed = [gate for gate in gates if gate.status is Status.FAILED]
     count = "1 gate failed" if len(failed) == 1 else f"{len(failed)} gates failed"
-    head = f"# BLOCKED: {name}\n\n{count}. No number of this run may be cited; run.json holds every gate.\n"
+    told = f"{count}. No number of this run may be cited; run.json holds every gate."
+    head = f"# BLOCKED: {_harmless(name)}\n\n{told}\n"
     return public(head + "".join(_section(gate) for gate in failed))
 
 
 def _section(gate: GateResult) -> str:
-    lines = (f"- **{field}:** {_one_line(getattr(gate, field))}" for field in FIELDS if getattr(gate, field))
+    lines = (
+        f"- **{field}:** {markdown(line(getattr(gate, field)))}" for field in FIELDS if getattr(gate, field)
+    )
     return f"\n## {gate.gate}\n\n" + "\n".join(lines) + "\n"
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def _harmless(text: str) -> str:
+    """Somebody's words, such as a corpus's, on one line of Markdown."""
+    return markdown(line(text))

@@ -40,7 +40,7 @@ FIELDS: Mapping[str, str] = {
     "arms.load_seconds": STATED, "arms.disk_bytes": STATED,
     "arms.memory_bytes": STATED, "arms.remarks": STATED,
     "arms.failed": STATED,
-    "scopes": "views", "views": "views", "headline": "views", "components": "header",
+    "scopes": "views", "views": "views", "headline": "views", "components": "components",
     "guc_state": "settings",
     "guc_defaults": "settings",
     "database.origin": STATED, "database.database": STATED, "database.postgresql": STATED,

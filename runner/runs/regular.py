@@ -26,7 +26,7 @@ def read_regular(path: Path, most: int, kind: type[RunnerError], inside: Path | 
     """
     name = path.name
     with os_errors(f"{name} cannot be read ({{why}})", kind):
-        _demand_regular(path.stat().st_mode, name, kind)
+        demand_regular(path, kind)
         if inside is not None and not path.resolve().is_relative_to(inside.resolve()):
             raise kind(f"{name} is a link that leads out of the folder")
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
@@ -35,6 +35,11 @@ def read_regular(path: Path, most: int, kind: type[RunnerError], inside: Path | 
     if len(content) > most:
         raise kind(f"{name} has more than the {most >> 20:,} MiB that are read of such a file")
     return content
+
+
+def demand_regular(path: Path, kind: type[RunnerError]) -> None:
+    """A `kind` that names what `path` is where it is no regular file; OSError where it is nothing."""
+    _demand_regular(path.stat().st_mode, path.name, kind)
 
 
 def _demand_regular(mode: int, name: str, kind: type[RunnerError]) -> None:

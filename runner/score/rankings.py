@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from runner.errors import RankingsError
 from runner.runs.raw import KEYS
+from runner.runs.regular import demand_regular
 from runner.suites.reading import Source
 
 RAW, TREC = "raw", "trec"
@@ -51,6 +52,7 @@ def read_rankings(path: Path) -> Rankings:
     try:
         if path.is_dir():
             raise RankingsError(f"--rankings: {path} is a folder; name the file of rankings in it")
+        demand_regular(path, RankingsError)
         empty = not path.stat().st_size
     except OSError as error:
         raise RankingsError(f"--rankings: {path} cannot be read ({error.strerror}); name a file") from None

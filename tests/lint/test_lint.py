@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -186,3 +187,11 @@ def test_the_command_exits_with_1_when_there_is_something_to_mend(
     out, err = capsys.readouterr()
     assert [line.split(": ")[1] for line in out.splitlines()] == ["no-artefacts", "no-protocol"]
     assert f"{bad}:1: exempt (2): why" in err
+
+
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "notes.md")
+    with pytest.raises(
+        UsageError, match=r"notes\.md is a named pipe and no regular file: name a Markdown file"
+    ):
+        lint([tmp_path / "notes.md"])

@@ -12,8 +12,8 @@ import pytest
 from runner.editions import current, edition
 from runner.errors import OutputError
 from runner.metrics.document import metrics_document
-from runner.records import Difference, Json, Score
-from runner.runs.blocked import write_blocked
+from runner.records import Difference, GateResult, Json, Score, Status
+from runner.runs.blocked import blocked_text, write_blocked
 from runner.runs.choice import Choice
 from runner.runs.environment import Code, code, machine, packages, peak_memory_mb
 from runner.runs.folder import RunFolder
@@ -183,3 +183,13 @@ def test_the_machine_is_described_without_its_name() -> None:
 def test_a_folder_within_another_checkout_has_no_commit(tmp_path: Path) -> None:
     assert code(tmp_path) == Code(None, None)
     assert code(Path(__file__).parent) == Code(None, None)
+
+
+def test_words_in_blocked_md_are_harmless() -> None:
+    gate = GateResult(
+        "leak", Status.FAILED, "none", "<script>alert(1)</script> [x](javascript:alert(1)) \x1b[2J"
+    )
+    text = blocked_text("run", [gate])
+    assert "<script" not in text
+    assert "[x](javascript" not in text
+    assert "\x1b" not in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 import re
 from collections.abc import Callable
@@ -352,3 +353,9 @@ def test_an_ending_is_its_documented_sentence(
     assert main(["score", "--suite", "sample", *(places.get(word, word) for word in words)]) == int(code)
     told = capsys.readouterr().err.strip()
     assert re.fullmatch(".+".join(map(re.escape, sentence.split("…"))), told), told
+
+
+def test_a_named_pipe_is_called_so_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "run.trec")
+    with pytest.raises(RankingsError, match=r"run\.trec is a named pipe and no regular file"):
+        score(tmp_path / "run.trec", "sample")

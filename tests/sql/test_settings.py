@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from psycopg import errors
 
+from runner.database.releases import SQL_FOLDER, setting_defaults
+
 README = Path(__file__).resolve().parents[2] / "sql" / "README.md"
 
 
@@ -81,3 +83,9 @@ def test_the_readme_lists_the_same_settings(tenant: Any) -> None:
         "SELECT name, coalesce(initial, U&'\\2013'), range, meaning FROM pgmnemo.list_settings()"
     )
     assert rows == listed
+
+
+def test_the_list_of_defaults_is_what_the_extension_says(tenant: Any) -> None:
+    said = tenant.rows("SELECT name, initial FROM pgmnemo.list_settings() WHERE initial IS NOT NULL")
+    listed = setting_defaults(SQL_FOLDER, tenant.database.facts.pgmnemo)
+    assert {name.removeprefix("pgmnemo."): value for name, value in said} == listed

@@ -72,7 +72,7 @@ def put(document: Any, path: str, value: Any) -> None:
         ("raw:0/ranking/0/1", "high", "schema", "raw_retrievals.jsonl, line 1, is not of its schema"),
         ("raw:0/ranking/0/2", [0.5], "raw", "a rank has not the components that run.json names"),
         ("timings:0/seconds", 5.0, "timings", "are not the percentiles"),
-        ("timings:0/question", "nobody", "timings", "which the raw rankings do not hold"),
+        ("timings:0/question", "nobody", "timings", "has 4 questions of pgmnemo in conversation, and not"),
     ],
 )  # fmt: skip
 def test_a_fault_has_its_sentence(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runner.registry import Registry
 from runner.verify.check import Check
+from runner.verify.checks.components import components
 from runner.verify.checks.corpus import chance, corpus, gold, questions, ranked
 from runner.verify.checks.files import complete, manifest, page, report, schema
 from runner.verify.checks.pinned import arms, identity, settings, views
@@ -20,7 +21,7 @@ from runner.verify.evidence import Evidence
 
 _ORDER = (
     complete, manifest, schema, history, commit, signature, reruns, protocol, header, views, settings,
-    identity, arms, code, raw, score, order, agree, metrics, report, page, gates,
+    identity, arms, components, code, raw, score, order, agree, metrics, report, page, gates,
     verdict, timings, reranks, rewrites, corpus, questions, gold, ranked, chance,
     rerun,
 )  # fmt: skip

@@ -12,7 +12,7 @@ from runner.database.releases import setting_defaults
 from runner.gates.settings import equal
 from runner.naming import Name
 from runner.records import View
-from runner.runs.choice import NO_EMBEDDER
+from runner.runs.choice import NO_EMBEDDER, OURS
 from runner.runs.reranks import SUFFIX
 from runner.runs.run import Arm
 from runner.suites import SUITES
@@ -150,10 +150,14 @@ def arms(evidence: Evidence) -> str:
     found = [(arm.name, arm.role, arm.words) for arm in run.arms[1 : 1 + len(wanted)]]
     if run.arms[0].role != "system" or run.arms[0].name != run.choice.system:
         raise Wrong(f"the arm under test is {run.arms[0].name}, the run chose {run.choice.system}")
+    if silent := next((arm for arm in run.arms if arm.failed and arm.role != "system"), None):
+        raise Wrong(f"the {silent.role} {silent.name} is said to have failed, which would have ended the run")
     if run.choice.ours and (run.arms[0].words, run.arms[0].version) != (
         f"pgmnemo.recall_lessons, mode {run.choice.mode}", run.choice.version,
     ):  # fmt: skip
         raise Wrong(f"{run.arms[0].name} is said to be {run.arms[0].words}, version {run.arms[0].version}")
+    if run.choice.ours and run.arms[0].title != OURS:
+        raise Wrong(f"{run.arms[0].name} is called {run.arms[0].title}")
     if run.choice.ours and found != wanted:
         one = next((pair for pair in zip_longest(found, wanted) if pair[0] != pair[1]), (None, None))
         raise Wrong(f"beside the system under test stands {one[0]}, by edition, version and mode {one[1]}")

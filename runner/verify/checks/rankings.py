@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, zip_longest
 
+from runner.bench.spread import spread
 from runner.metrics.document import metrics_of
 from runner.records import Json
 from runner.runs.metrics import METRICS, TABLES, metrics_text
+from runner.runs.reranks import SUFFIX
 from runner.runs.run import CorpusPins
 from runner.runs.timings import TIMINGS, latencies
 from runner.suites import SUITES
@@ -41,9 +43,10 @@ def _faults(evidence: Evidence) -> Iterator[str]:
         return
     parts = {arm.name: arm.components for arm in run.arms}
     joined = {scope.name for scope in SUITES[run.choice.suite].more_scopes}  # copies are one hit there
+    whole = {arm.name for arm in run.arms if arm.role != "system"} | ({arms[0]} if run.choice.ours else set())
     blocks = {pair: evidence.raw[at * size : (at + 1) * size] for at, pair in enumerate(wanted)}
     for (arm, scope), block in blocks.items():
-        full = run.choice.ours and arm == arms[0] and scope not in joined
+        full = scope not in joined and arm in whole
         where = f"{arm}, {scope}"
         yield from _block(block, blocks[arms[0], scope], arm, scope)
         yield from _rankings(block, evidence.edition.retrieval.depth, full=full, where=where)
@@ -153,26 +156,37 @@ def _row(found: Sequence[Json], wanted: Sequence[Json]) -> str | None:
 
 
 def timings(evidence: Evidence) -> str:
-    """Percentiles are computed anew; each timing is of a question that a system answered."""
+    """Percentiles are computed anew; each system was timed by the questions that the edition spreads."""
     times, run = evidence.timings, evidence.run
     if run.latency != latencies(times, evidence.edition.retrieval.timed_k):
         raise Wrong(f"the latencies of run.json are not the percentiles of {TIMINGS}")
-    systems = {arm.name for arm in run.systems}
-    answered = {
-        (line["arm"], line["question"], line["scope"]) for line in evidence.raw if line["arm"] in systems
-    }
-    seen: defaultdict[tuple[str, str, str], int] = defaultdict(int)
+    found: dict[tuple[str, str], list[str]] = {}
     for timing in times:
-        key = (timing.arm, timing.question, timing.scope)
-        seen[key] += 1
-        if key not in answered:
+        found.setdefault((timing.arm, timing.scope), []).append(timing.question)
+    wanted = _timed(evidence)
+    for arm, scope in dict.fromkeys([*wanted, *found]):
+        one, other = found.get((arm, scope), []), wanted.get((arm, scope), [])
+        if one != other:
             raise Wrong(
-                f"{TIMINGS} times {timing.question} by {timing.arm}, which the raw rankings do not hold"
+                f"{TIMINGS} has {len(one):,} questions of {arm} in {scope}, and not the {len(other):,} that "
+                f"protocol {evidence.edition.version} spreads over all"
             )
-        if seen[key] > 1:
-            raise Wrong(f"{TIMINGS} times {timing.question} in {timing.scope} twice")
     total = sum(timing.seconds for timing in times if timing.arm == run.system)
     stage = run.resources.time_seconds if run.resources else 0.0
     if total > stage + ROUNDING:
         raise Wrong(f"the timings add up to {total:.2f} s, their stage took {stage:.2f} s")
     return f"p50 and p95 follow from {len(times):,} timings"
+
+
+def _timed(evidence: Evidence) -> dict[tuple[str, str], list[str]]:
+    """The questions by which each system that answered is timed in each scope, in their order."""
+    run, pins = evidence.run, evidence.edition.retrieval
+    asked = [line["question"] for line in evidence.raw[: len(evidence.raw) // max(1, len(evidence.counts))]]
+    every = spread(asked, pins.timed)
+    again = spread(every, pins.timed_reranked)
+    return {
+        (arm.name, scope.name): list(again if arm.name.endswith(SUFFIX) else every)
+        for arm in run.systems
+        if not arm.failed
+        for scope in run.scopes_of(arm)
+    }

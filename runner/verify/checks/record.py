@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from runner.database.releases import release_of
 from runner.gates import check_all, deviations, gates_of, judge
 from runner.records import GateResult, Verdict
 from runner.runs.folder import folder_name
@@ -13,6 +14,7 @@ from runner.runs.run import Resources
 from runner.verify.check import Wrong
 from runner.verify.evidence import Evidence
 from runner.verify.facts import facts
+from runner.versions import release
 
 STAGES = ("load", "check", "embed", "ingest", "recall", "time", "score")
 ROUNDING = 0.005  # seconds, of each figure in resources
@@ -58,6 +60,9 @@ def _faults(evidence: Evidence) -> Iterator[str]:
     for what, number in (("segments", run.corpus.segments), ("questions", run.corpus.questions)):
         if number != run.corpus.shape.get(what, number):
             yield f"the corpus has {number:,} {what}, but by its shape {run.corpus.shape[what]:,}"
+    frozen = release_of(evidence.sql, run.choice.version) if run.choice.ours else None
+    if frozen and frozen.edition and release(frozen.edition) > release(edition.version):
+        yield f"pgmnemo {run.choice.version} is newer than {edition.version}: it came with {frozen.edition}"
     engine = edition.engine(run.choice.version)
     if run.choice.ours and not tuple(run.components) == run.arms[0].components == engine.components:
         yield f"the components of the score are {', '.join(engine.components)}"

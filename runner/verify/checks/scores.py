@@ -17,6 +17,7 @@ from runner.records import Json
 from runner.runs.choice import OURS
 from runner.runs.raw import DETAILED_RANKS
 from runner.runs.run import Arm
+from runner.suites import SUITES
 from runner.verify.check import NotAsked, Wrong
 from runner.verify.evidence import Evidence
 
@@ -108,13 +109,16 @@ def order(evidence: Evidence) -> str:
     run, parts = evidence.run, _parts(evidence, evidence.run.system)
     if not parts or not run.choice.ours:
         raise NotAsked("the system under test shows no components that another arm could be held against")
-    held = 0
+    held, shown = 0, _by_question(parts)
+    joined = {scope.name for scope in SUITES[run.choice.suite].more_scopes}  # copies are one hit there
     for name, component in CONTROLS.items():
         place = run.arms[0].components.index(component) if component in run.arms[0].components else None
         if place is None:
             continue
         for line in _lines(evidence, name):
-            held += _falling(line, place, parts, HALVED if component in COSINES else 2 * HALF)
+            known = shown.get((line["scope"], line["question"]), {})
+            slack = HALVED if component in COSINES else 2 * HALF
+            held += _falling(line, place, known, slack, whole=line["scope"] not in joined)
     for arm in run.arms[1:]:
         if arm.role == "leg" and arm.components == run.arms[0].components:
             held += _same(evidence, arm, parts)
@@ -123,15 +127,25 @@ def order(evidence: Evidence) -> str:
     return f"{held:,} ranks of legs and controls agree with the components under test"
 
 
-def _falling(line: Json, place: int, parts: Parts, slack: float) -> int:
-    """What the first ten under test have of a component falls along the arm that ranks by it alone."""
+def _by_question(parts: Parts) -> dict[tuple[str, str], dict[str, tuple[Any, ...]]]:
+    """The components by scope and question, then by id."""
+    found: dict[tuple[str, str], dict[str, tuple[Any, ...]]] = {}
+    for (scope, question, one), values in parts.items():
+        found.setdefault((scope, question), {})[one] = values
+    return found
+
+
+def _falling(
+    line: Json, place: int, known: Mapping[str, tuple[Any, ...]], slack: float, *, whole: bool
+) -> int:
+    """What the first ten under test have of a component falls along the arm that ranks by it alone.
+
+    In a `whole` ranking, what stands in none of its ranks has no more of it than what does.
+    """
     found = []
     for rank in line["ranking"]:
         one, own = (rank[0], rank[1]) if isinstance(rank, list) else (rank, None)
-        known = parts.get((line["scope"], line["question"], one))
-        if known is None:
-            continue
-        value = known[place]
+        value = known[one][place] if one in known else None
         if value is None:
             continue
         if own is not None and abs(own - value) > slack + SHARE * abs(own):
@@ -140,6 +154,11 @@ def _falling(line: Json, place: int, parts: Parts, slack: float) -> int:
     for (_, first), (one, second) in pairwise(found):
         if second > first + slack:
             raise Wrong(f"{_where(line['arm'], line)}: {one} stands behind what has less of it under test")
+    if found and whole:
+        ranked = set(_ids(line))
+        more = (one for one in known if one not in ranked and (known[one][place] or 0) > found[-1][1] + slack)
+        if (one := next(more, None)) is not None:
+            raise Wrong(f"{_where(line['arm'], line)}: {one} is missing, and what has less of it is there")
     return len(found)
 
 

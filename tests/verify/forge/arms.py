@@ -50,6 +50,29 @@ def _failed(draft: Draft, chance: Random) -> None:
     draft.raw = [line for line in draft.raw if line["arm"] != "bm25"]
 
 
+@claim("arms emptied", "a leg cut to its first ten")
+def _leg_cut(draft: Draft, chance: Random) -> None:
+    for line in draft.block(chance.choice(["keyword", "vector", "bm25"])):
+        del line["ranking"][10:]
+
+
+@claim("arms emptied", "a control of half its ranks")
+def _control_cut(draft: Draft, chance: Random) -> None:
+    for line in draft.block(chance.choice(["cosine", "random"])):
+        del line["ranking"][len(line["ranking"]) // 2 :]
+
+
+@claim("arms emptied", "a control in one question")
+def _once(draft: Draft, chance: Random) -> None:
+    chance.choice(draft.block("random"))["ranking"] = []
+
+
+@claim("arms emptied", "a leg called failed that answered")
+def _called_failed(draft: Draft, chance: Random) -> None:
+    next(one for one in draft.run["arms"] if one["name"] == "vector")["failed"] = "out of memory"
+    draft.raw = [line for line in draft.raw if line["arm"] != "vector"]
+
+
 def _rename(draft: Draft, arm: str, other: str) -> None:
     for one in draft.run["arms"]:
         one["name"] = other if one["name"] == arm else one["name"]

@@ -28,6 +28,30 @@ def _component(draft: Draft, chance: Random) -> None:
     draft.run["components"].popitem()
 
 
+@claim("inactive components", "one that moves as inactive, in the words of a run")
+def _no_times(draft: Draft, chance: Random) -> None:
+    name = chance.choice([key for key in ("recency", "temporal") if draft.run["components"][key] == "active"])
+    draft.run["components"][name] = "inactive: no times"
+
+
+@claim("inactive components", "the graph, whatever the edges")
+def _graph(draft: Draft, chance: Random) -> None:
+    had = draft.run["components"]["graph"] == "active"
+    draft.run["components"]["graph"] = "inactive: the corpus has no edges" if had else "active"
+
+
+@claim("inactive components", "the vectors, as in mode keyword")
+def _as_keyword(draft: Draft, chance: Random) -> None:
+    draft.run["components"]["cosine"] = "inactive: keyword mode"
+
+
+@claim("timings cut", "the slowest exchanged for one more of a quick question")
+def _twice_timed(draft: Draft, chance: Random) -> None:
+    slow = max(draft.timings, key=lambda one: float(one["seconds"]))
+    quick = min(draft.timings, key=lambda one: float(one["seconds"]))
+    slow |= {"question": quick["question"], "seconds": quick["seconds"]}
+
+
 @claim("timings cut", "to the fastest half")
 def _fastest(draft: Draft, chance: Random) -> None:
     for scope in ("conversation", "pool"):

@@ -73,6 +73,14 @@ def _newer(draft: Draft, chance: Random) -> None:
     _released(run, "0.4.0", "0.4.1")
 
 
+@forgery("version", "the newest release under an edition before it")
+def _newest(draft: Draft, chance: Random) -> None:
+    old = draft.run["choice"]["version"]
+    if old == "0.4.1":
+        raise Inapplicable
+    _released(draft.run, old, "0.4.1")
+
+
 @forgery("version", "of the folder and the choice alone")
 def _version_alone(draft: Draft, chance: Random) -> None:
     draft.run["choice"]["version"] = "0.9.0"
