@@ -24,7 +24,7 @@ LEGEND = (
     f"{IN_SAMPLE} in-sample: that system's defaults were chosen on the corpus, or a part of it, says its run."
 )
 RECALL, RANK = "recall_any@5", "MRR@50"
-LEFT, PANEL, GAP, ROW, TOP = 150, 180, 26, 22, 58  # pixels
+LEFT, PANEL, GAP, ROW, TOP = 180, 180, 26, 22, 58  # pixels
 STYLE = """
 text { font: 12px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328; }
 .head { font-weight: 600; } .soft { fill: #59636e; font-size: 11px; } .end { text-anchor: end; }
