@@ -43,7 +43,10 @@ def _faults(evidence: Evidence) -> Iterator[str]:
         return
     parts = {arm.name: arm.components for arm in run.arms}
     joined = {scope.name for scope in SUITES[run.choice.suite].more_scopes}  # copies are one hit there
-    whole = {arm.name for arm in run.arms if arm.role != "system"} | ({arms[0]} if run.choice.ours else set())
+    roles = (
+        ("leg", "control") if run.choice.ours else ("control",)
+    )  # another system may find less than there is
+    whole = {arm.name for arm in run.arms if arm.role in roles} | ({arms[0]} if run.choice.ours else set())
     blocks = {pair: evidence.raw[at * size : (at + 1) * size] for at, pair in enumerate(wanted)}
     for (arm, scope), block in blocks.items():
         full = scope not in joined and arm in whole
