@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import gettempdir
 
 import numpy as np
-from numpy.typing import NDArray
 
 from runner.database.releases import SQL_FOLDER
 from runner.editions import current
@@ -30,24 +29,13 @@ from runner.tune.grid import Point
 from runner.tune.layout import Layout
 from runner.tune.scoring import figures_of
 from runner.tune.sweep_document import DOCUMENT, MARKDOWN, document, markdown
+from runner.tune.sweep_folds import folds
 from runner.tune.sweep_plot import plot
 from runner.tune.sweep_request import SweepRequest
 from runner.tune.tasks import FIGURES, Task, load_tasks
 
 SHOWN = ("recall_any@1", *FIGURES)
-SEED = 42
 PARTIAL, PLAN = ".sweep.partial", "plan.json"
-
-Rows = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """`tuned`: the questions that a point is chosen by; `held`: those that then judge it."""
-
-    name: str
-    tuned: Rows
-    held: Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +148,3 @@ def point_figures(point: Point, k: int, layout: Layout, legs: Legs) -> Floats:
         parts = point.fusion.parts(near, words, legs.recency[rows], legs.fit[rows])
         made.append(figures_of(block, parts.sum(axis=0), SHOWN))
     return np.concatenate(made)
-
-
-def folds(task: Task) -> list[Fold]:
-    """Where questions stand in clusters, one cluster is held out at a time; else one half, once."""
-    counted = task.counted
-    if not task.corpus.clustered:
-        chosen = np.random.default_rng(SEED).permutation(len(counted)) < len(counted) // 2
-        return [Fold("the other half", counted & chosen, counted & ~chosen)]
-    projects = np.array([question.project for _, question in task.questions])
-    names: Sequence[str] = sorted(set(projects.tolist()))
-    return [Fold(name, counted & (projects != name), counted & (projects == name)) for name in names]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,11 +14,9 @@ from runner.runs.canonical import significant
 from runner.statistics import Interval, mean_interval
 from runner.systems.fusing import Floats
 from runner.tune.collected_legs import Legs
+from runner.tune.sweep_folds import Fold, Rows
 from runner.tune.sweep_request import SweepRequest
 from runner.tune.tasks import FIGURES, Task
-
-if TYPE_CHECKING:
-    from runner.tune.sweep import Fold, Rows
 
 SCHEMA = "pgmnemo/sweep/1"
 DOCUMENT, MARKDOWN = "sweep.json", "SWEEP.md"

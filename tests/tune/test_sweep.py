@@ -22,8 +22,9 @@ from runner.tune.collected_legs import collect_legs
 from runner.tune.grid import axes, points
 from runner.tune.layout import Layout
 from runner.tune.scoring import figures_of
-from runner.tune.sweep import folds, point_figures, sweep
+from runner.tune.sweep import point_figures, sweep
 from runner.tune.sweep_document import NO_RESULT
+from runner.tune.sweep_folds import folds
 from runner.tune.sweep_request import SweepRequest
 from runner.tune.tasks import Task, load_tasks
 
