@@ -4,6 +4,7 @@
 # make shards              set up and try the shards at length: walls, same answers, 50 moves under writers
 # make forge               set up and verify every committed run, change runs field by field, and forge runs by class:
 #                          fails where `verify` finds fewer
+# make upgrade             set up and upgrade the extension from every release, with data and under load
 # make postgres17          set up and ask PostgreSQL 17 with pgvector 0.8.0, which npm brings: needs node and npm
 # make lint                ruff, mypy and the layers of pyproject.toml
 # TORCH=cpu                takes torch from the CPU wheels of pytorch.org, which are a tenth of the CUDA build
@@ -21,7 +22,7 @@ BIN      := $(VENV)/bin
 WHEELS   := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 TELL     := $(if $(JUNIT),--junitxml=$(JUNIT))
 CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/verify/forge
-ELSEWHERE := tests/security tests/shards/slow tests/postgres17 $(CLAIMS)
+ELSEWHERE := tests/security tests/shards/slow tests/postgres17 tests/sql/test_upgrade.py $(CLAIMS)
 PIP      := $(BIN)/python -m pip install --disable-pip-version-check --no-input -c constraints.txt $(WHEELS)
 
 bench: $(VENV)/.bench-ready
@@ -38,6 +39,9 @@ forge: $(VENV)/.test-ready
 
 shards: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/shards/slow $(TELL) $(ARGS)
+
+upgrade: $(VENV)/.test-ready
+	$(BIN)/python -m pytest -n 2 tests/sql/test_upgrade.py $(TELL) $(ARGS)
 
 postgres17: $(VENV)/.test-ready
 	@command -v node >/dev/null && command -v npm >/dev/null || \
@@ -69,4 +73,4 @@ $(VENV)/.test-ready: pyproject.toml constraints.txt | $(BIN)/python
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: bench test attack forge shards postgres17 lint clean
+.PHONY: bench test attack forge shards upgrade postgres17 lint clean
