@@ -88,7 +88,7 @@ class Suite:
         written.check()
         pins = counted.passages or current().passages
         assert pins is not None, "the edition in force has passages"
-        source = Source(path)
+        source = Source(path.absolute())  # no artefact names its folders, whichever way it was given
         try:
             return self.read(source, wanted, lambda session: written.write(session, pins))
         except CorpusError as error:

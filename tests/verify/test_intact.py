@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from runner.history import log_deviation
 from runner.verify import CHECKS, Found
@@ -28,6 +31,16 @@ def test_a_run_agrees_with_its_corpus(copy: Callable[[], Any]) -> None:
     assert verification.faults == ()
     holding = {answer.check for answer in verification.answers if answer.found is Found.HOLDS}
     assert holding >= CORPUS_CHECKS
+
+
+def test_a_corpus_may_be_named_from_where_one_stands(
+    copy: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = copy()
+    monkeypatch.chdir(run.corpus.parents[1])
+    near = replace(run, corpus=run.corpus.relative_to(run.corpus.parents[1]))
+    assert len(near.corpus.parts) == 2
+    assert near.verify(corpus=True).faults == ()
 
 
 def test_a_deviation_that_became_known_later_is_told(copy: Callable[[], Any]) -> None:
