@@ -149,7 +149,7 @@ def title(figures: Figures, run: Run) -> str:
 
 
 def standfirst(metrics: Facts, figures: Figures, run: Run) -> Iterator[str]:
-    """How the sentence is meant: where it was searched, how sure it is, what the best single leg reaches."""
+    """How the sentence is meant: where it was searched, how sure it is, what the best others reach."""
     place, corpus = run.scopes[0], run.corpus
     embedder = run.embedder.name if run.embedder else "no embedder"
     words = f", asked in the words of the rewriter {run.rewriter.name}" if run.rewriter else ""
@@ -161,16 +161,21 @@ def standfirst(metrics: Facts, figures: Figures, run: Run) -> Iterator[str]:
     )
     row = next((r for r in _headline(figures, run) if r["metric"] == CITED), None)
     if row is not None:
-        yield from _against_best(metrics, figures, row)
+        yield from _against_best(metrics, figures, run, row)
 
 
-def _against_best(metrics: Facts, figures: Figures, row: Row) -> Iterator[str]:
-    """The best other arm in the cited metric, and whether the difference is more than noise."""
-    others = [
-        other
-        for arm in figures.arms[1:]
-        if arm not in (CEILING, RANDOM) and (other := figures.row(arm, row["scope"], row["metric"]))
-    ]
+def _against_best(metrics: Facts, figures: Figures, run: Run, row: Row) -> Iterator[str]:
+    """The best leg or control in the cited metric, then the best system beside, each with its difference."""
+    arms = [arm for arm in figures.arms[1:] if arm not in (CEILING, RANDOM)]
+    legs = [arm for arm in arms if arm in run.edition.arms]
+    beside = [arm for arm in arms if arm not in legs]
+    yield from _best("The best single leg, {} alone,", legs, metrics, figures, row)
+    yield from _best("The best of what was measured beside it, {},", beside, metrics, figures, row)
+
+
+def _best(words: str, arms: list[str], metrics: Facts, figures: Figures, row: Row) -> Iterator[str]:
+    """What the best of the arms reaches, and whether its difference is more than noise."""
+    others = [other for arm in arms if (other := figures.row(arm, row["scope"], row["metric"]))]
     if not others:
         return
     best = max(others, key=lambda other: other["value"])
@@ -184,7 +189,7 @@ def _against_best(metrics: Facts, figures: Figures, row: Row) -> Iterator[str]:
         return
     noise = moved["ci95_low"] <= 0 <= moved["ci95_high"]
     yield (
-        f"The best single leg, {best['arm']} alone, reaches {figure(row['metric'], best['value'])}{UNIT}: "
+        f"{words.format(best['arm'])} reaches {figure(row['metric'], best['value'])}{UNIT}: "
         f"a difference of {change(row['metric'], moved['value'])} points {change_interval(moved)}, "
         f"{'which is within the noise' if noise else 'more than noise'}."
     )

@@ -13,9 +13,13 @@ from typing import Any
 import pytest
 
 from runner.errors import OutputError
+from runner.places import ROOT
 from runner.records import Verdict
+from runner.report.figures import Figures
 from runner.report.html import PAGE, Texts, render_page
+from runner.report.html.opening import standfirst
 from runner.runs.manifest import DERIVED
+from runner.runs.reading import read_results
 
 MEGABYTE = 1_000_000
 
@@ -46,6 +50,15 @@ class Outline(HTMLParser):
 
 def test_the_same_run_gives_the_same_bytes(sample: Any) -> None:
     assert sample.page() == sample.page()
+
+
+def test_what_was_measured_beside_a_run_is_no_leg_of_it() -> None:
+    folder = ROOT / "benchmarks" / "beam" / "results" / "v0.4.1_20261123_minilm_rerank-linear_side-by-side"
+    results = read_results(folder)
+    figures = Figures(results.metrics, results.run.headline_view)
+    *_, legs, beside = standfirst(results.metrics, figures, results.run)
+    assert re.match(r"The best single leg, (bm25|keyword|vector|cosine) alone, reaches ", legs)
+    assert re.match(r"The best of what was measured beside it, (pgmnemo\+rerank|\w+), reaches ", beside)
 
 
 def test_the_page_is_what_no_manifest_lists() -> None:
