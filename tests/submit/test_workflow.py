@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import runner
+from tests.repositories import git
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / ".github" / "workflows" / "submission.yml"
@@ -21,12 +22,6 @@ WORKFLOW = ROOT / ".github" / "workflows" / "submission.yml"
 def workflow() -> dict[Any, Any]:
     document: dict[Any, Any] = pytest.importorskip("yaml").safe_load(WORKFLOW.read_text())
     return document
-
-
-def git(place: Path, *words: str) -> str:
-    who = ("-c", "user.name=n", "-c", "user.email=n@localhost", "-c", "commit.gpgsign=false")
-    done = subprocess.run(["git", *who, *words], cwd=place, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 @pytest.fixture

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-
-def git(folder: Path, *arguments: str) -> None:
-    who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false")
-    subprocess.run(
-        ["git", *who, "-c", "init.defaultBranch=main", *arguments],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-    )
+from tests.repositories import git, merge_an_orphan
 
 
 def commit(run: Any) -> Any:
@@ -55,15 +46,7 @@ def test_a_committed_run_is_held_against_its_commit(committed: Any) -> None:
 
 
 def test_a_merge_that_was_forged_by_hand_is_seen(committed: Any) -> None:
-    base = committed.folder.parent
-    git(base, "checkout", "--orphan", "side")
-    forged(committed)
-    git(base, "add", ".")
-    git(base, "commit", "-m", "Added another run")
-    git(base, "checkout", "main")
-    git(base, "merge", "--no-commit", "--allow-unrelated-histories", "-X", "theirs", "side")
-    git(base, "checkout", "side", "--", ".")
-    git(base, "commit", "-m", "Merged")
+    merge_an_orphan(committed.folder.parent, lambda: forged(committed))
     assert "was changed after it had been committed" in committed.faults()["commit"]
 
 

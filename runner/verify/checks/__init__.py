@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from runner.registry import Registry
 from runner.verify.check import Check
+from runner.verify.checks.agree import agree
 from runner.verify.checks.components import components
 from runner.verify.checks.corpus import chance, corpus, gold, questions, ranked
 from runner.verify.checks.files import complete, manifest, page, report, schema
+from runner.verify.checks.order import order
 from runner.verify.checks.pinned import arms, identity, settings, views
 from runner.verify.checks.rankings import metrics, raw, timings
 from runner.verify.checks.record import gates, header, protocol, verdict
@@ -15,7 +17,7 @@ from runner.verify.checks.reranks import reranks
 from runner.verify.checks.rerun import rerun
 from runner.verify.checks.reruns import reruns
 from runner.verify.checks.rewrites import rewrites
-from runner.verify.checks.scores import agree, order, score
+from runner.verify.checks.scores import score
 from runner.verify.checks.signature import signature
 from runner.verify.evidence import Evidence
 

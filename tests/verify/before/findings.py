@@ -13,7 +13,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -26,6 +25,7 @@ from runner.runs.canonical import pretty
 from runner.runs.manifest import write_manifest
 from runner.runs.metrics import metrics_text
 from runner.runs.reading import Results
+from tests.repositories import git, merge_an_orphan
 from tests.verify.before.former import HUNG, ROOT, Said, Tools, former, now
 
 RUN = ROOT / "benchmarks/sample/results/v0.3.1_20261121_minilm"
@@ -72,12 +72,6 @@ def says(pattern: str) -> Callable[[Said], bool]:
 def lacks(text: str) -> Callable[[Said], bool]:
     """The command ended, and printed no such thing."""
     return lambda said: said.code != HUNG and "Traceback" not in said.output and text not in said.output
-
-
-def git(folder: Path, *words: str) -> None:
-    who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main",
-           "-c", "commit.gpgsign=false")  # fmt: skip
-    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
 
 
 def checkout(home: Path, source: Path = RUN) -> Path:
@@ -143,14 +137,7 @@ def later(folder: Path, suite: str, deviation: str) -> None:
 @case("S2", "a forged folder that a merge took from the other side", refused(1))
 def _merge(home: Path) -> Words:
     folder = committed(home)
-    git(home, "checkout", "--orphan", "side")
-    another_processor(folder)
-    git(home, "add", ".")
-    git(home, "commit", "-m", "Added another run")
-    git(home, "checkout", "main")
-    git(home, "merge", "--no-commit", "--allow-unrelated-histories", "-X", "theirs", "side")
-    git(home, "checkout", "side", "--", ".")
-    git(home, "commit", "-m", "Merged")
+    merge_an_orphan(home, lambda: another_processor(folder))
     return ["verify", folder]
 
 

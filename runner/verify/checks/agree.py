@@ -1,0 +1,58 @@
+"""Does each value stand alike wherever it stands, and are the first ten whole? (§4.2)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runner.naming import Name
+from runner.runs.choice import OURS
+from runner.runs.raw import DETAILED_RANKS
+from runner.runs.run import Arm
+from runner.verify.check import Wrong
+from runner.verify.checks.shown import OWN, WORDS, demand_alike, lines, parts_of, place_of
+from runner.verify.evidence import Evidence
+
+
+def agree(evidence: Evidence) -> str:
+    """A component of a question and a lesson is equal in both scopes, and the first ten have all of them."""
+    run, held = evidence.run, 0
+    kept = evidence.edition.schemas.raw not in ("pgmnemo/raw/1", "pgmnemo/raw/2")
+    for arm in run.arms:
+        if not arm.components:
+            continue
+        for line in lines(evidence, arm.name):
+            full = [len(rank) == 3 for rank in line["ranking"][:DETAILED_RANKS] if isinstance(rank, list)]
+            if not all(full) or len(full) < min(DETAILED_RANKS, len(line["ranking"])):
+                raise Wrong(f"{place_of(arm.name, line)}: not each of the first ten has all components")
+        held += _scopes(evidence, arm)
+    if kept:
+        held += _scores_kept(evidence)
+    return f"{held:,} values stand alike wherever they stand, and the first ten are whole"
+
+
+def _scopes(evidence: Evidence, arm: Arm) -> int:
+    if Name.of(arm.name).system != OURS and arm.role != "leg":
+        return 0
+    names = OWN if "neighbours" in arm.components else (*OWN, *WORDS)
+    places = [place for place, name in enumerate(arm.components) if name in names]
+    seen: dict[tuple[str, str], Any] = {}
+    held = 0
+    for (scope, question, one), values in parts_of(evidence, arm.name).items():
+        other = seen.setdefault((question, one), values)
+        if other is not values:
+            held += 1
+            demand_alike(arm.components, places, values, other, f"{arm.name}, {scope}, {question}: {one}")
+    return held
+
+
+def _scores_kept(evidence: Evidence) -> int:
+    """From raw/3 on the first ten of each leg and of the cosine arm have a score."""
+    held = 0
+    for arm in evidence.run.arms:
+        if arm.name == "cosine" or arm.role == "leg":
+            for line in lines(evidence, arm.name):
+                first = line["ranking"][:DETAILED_RANKS]
+                held += len(first)
+                if not all(isinstance(rank, list) for rank in first):
+                    raise Wrong(f"{place_of(arm.name, line)}: not each of the first ten has a score")
+    return held
