@@ -12,22 +12,39 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Protocol
 
+from runner.lint.intervals import INTERVAL
+
 DEFAULT = -1  # no word of the sentence: what is meant when nothing is said
 BETWEEN = re.compile(
     r"[\s,/|:&+·]*(?:(?:and|or|to|then|→|questions|arms?|legs?|over|within|in|on|for|at|"
-    r"the|an?)[\s,/]*)*"
+    r"the|an?|fusion|blend|search|retrieval|baseline|control|system|engine|plain|its|our|own|leg|arm|"
+    r"vs\.?|versus|against)[\s,/]*)*"
 )
 WORD_FIRST = re.compile(
-    r"(?:['\u2019]s|s['\u2019])?\s*(?:(?:arm|leg|mode|alone|search|order|baseline|systems?|questions?|"
+    r"(?:['\u2019]s|s['\u2019])?\s*(?:v?\d+\.\d+\.\d+\b\s*|(?:arm|leg|mode|alone|search|order|baseline|"
+    r"systems?|questions?|"
     r"here|now|"
     r"already|is|are|was|has|have|had|"
-    r"at|of|with|a|an|the|recall\S*|reaches|reached|reach|finds|found|gets|got|stands|stops|ends|comes|lies|"
-    r",\s(?:which|that|whose|with|an?)\b|still|only|about|nearly|[(:=])\s*)*[*_`]*\s*"
+    r"it['\u2019]s|that['\u2019]s|at|of|with|a|an|the|recall\S*|any@\d+|MRR\S*|nDCG\S*|R@\d+|reaches|"
+    r"reached|reach|finds|found|gets|got|stands|stops|"
+    r"ends|comes|lies|sits|lands|scores|scored|shows|gives|returns|achieves|attains|hits|measures|posts|"
+    r"records|"
+    r"manages|makes|brings|delivers|yields|obtains|keeps|"
+    r",\s(?:which|that|whose|with|an?)\b|still|only|about|nearly|just|even|alone|[(:=])\s*)*[*_`]*\s*"
 )
 NUMBER_FIRST = re.compile(
     r"[\s%)*_`]*(?:\((?:for\s+)?(?:v\b)?|,?\s*(?:for|by|in|on|with|from|at|using|under|over|of|as for)\s)\s*"
-    r"(?:(?:the|its|our|a|an|version|release)\s+)*"
+    r"(?:(?:the|its|our|their|a|an|own|plain|mere|version|release|mode|arm|variant|questions|ones|those|"
+    r"that|which|are)\s+|\d[\d,]{0,6}\s+(?:of\s+(?:the\s+)?)?)*"
 )
+IN_BRACKETS = re.compile(
+    r"[\s%*_`]*(?:(?:percent|of|the|its|questions|cases|time|answered|in|first|top|ten|five|within|"
+    r"answers|turns|sessions|"
+    r"recall_\w+@\d+|MRR@\d+|nDCG@\d+)\s+){0,6}\([^()\d]{0,30}"
+)
+IN_BRACKETS_BEHIND = re.compile(r"(?:\s+v?\d+\.\d+\.\d+)?(?:\s+(?:arm|leg|alone|only|search))?[*_`]*\)")
+OF_IT = re.compile(r"[\s%*_`]*(?:(?:recall\w*|MRR|nDCG|any)@\d+\s+)?(?:for|by|using)\s", re.IGNORECASE)
+LIST = re.compile(r"\b(?:and|or|for|with|the|recall\w*|any|MRR|nDCG|points?)(?:@\d+)?\b", re.IGNORECASE)
 TAKEN = re.compile(r"(?:'s)?\s*[:=]\s*[+−-]?[\d.]")  # noqa: RUF001
 ANEW = re.compile(  # another clause begins, which may have another subject
     r"[,;:]\s(?:so|and|but|while|whereas|where|now|then|which)?\s?(?:the|we|our|it|its|this|recall\S*|"
@@ -54,8 +71,9 @@ def bind(text: str, words: Sequence[Span], numbers: Sequence[Span]) -> list[tupl
     """For each number the places in `words` that it may belong to; DEFAULT where none may be meant."""
     if not words:
         return [(DEFAULT,)] * len(numbers)
-    if listed := _listed(text, words, numbers):
-        return listed
+    text = INTERVAL.sub(lambda match: " " * len(match[0]), text)
+    if told := _listed(text, words, numbers) or in_turn(words, numbers):
+        return told
     leads = bool(numbers) and (words[0].start < numbers[0].start or _word_first(text, words, numbers))
     return [_nearest(text, words, numbers, number, leads=leads) for number in numbers]
 
@@ -94,14 +112,38 @@ def _nearest(
     """The word that one number stands nearest to; `leads` where the words of the sentence stand in front."""
     before = [place for place, word in enumerate(words) if word.end <= number.start]
     after = min((place for place, word in enumerate(words) if word.start >= number.end), default=None)
+    if not before and after is None:
+        return (DEFAULT,)
+    if before and _in_brackets(text, words[before[-1]], numbers):
+        own = after is not None and stands_with(text, words[after], number)
+        return (after,) if after is not None and own else (DEFAULT, *reversed(before))
     if after is None:
         return _before(text, words, numbers, number, before)
     if not before:
         return _behind(text, words, numbers, number, after)
     sides = [place for place in (before[-1], after) if stands_with(text, words[place], number)]
+    if len(sides) == 2 and OF_IT.match(text, number.end) and not _leads(text, words[after], number, numbers):
+        return (after,)
     if sides:
         return (sides[0] if leads else sides[-1],)
-    return _before(text, words, numbers, number, before) if leads else (after,)
+    if leads:
+        return _before(text, words, numbers, number, before)
+    owned = any(
+        number.end <= n.start < words[after].start and stands_with(text, words[after], n) for n in numbers
+    )
+    told = (
+        owned and re.search(r"[A-Za-z]{3}", LIST.sub(" ", text[number.end : words[after].start])) is not None
+    )
+    return (after, before[-1], DEFAULT) if told else (after,)
+
+
+def _in_brackets(text: str, word: Span, numbers: Sequence[Span]) -> bool:
+    """Whether a word stands in brackets behind a number, which has it for itself: "73.2 % (bm25) to …"."""
+    closed = IN_BRACKETS_BEHIND.match(text, word.end) is not None
+    return closed and any(
+        number.end <= word.start and IN_BRACKETS.fullmatch(text[number.end : word.start])
+        for number in numbers
+    )
 
 
 def _word_first(text: str, words: Sequence[Span], numbers: Sequence[Span]) -> bool:
@@ -130,9 +172,19 @@ def _behind(
 ) -> tuple[int, ...]:
     """The first word behind; perhaps none, where more numbers follow that it may be of."""
     if stands_with(text, words[after], number):
-        return (after,)
+        return (DEFAULT, after) if _leads(text, words[after], number, numbers) else (after,)
     other = any(one.start >= number.end for one in numbers)
     return (after, DEFAULT) if other else (after,)
+
+
+def _leads(text: str, word: Span, number: Span, numbers: Sequence[Span]) -> bool:
+    """Whether a word behind a comma stands in front of the next number: "97.4 %, in the pool 96.5 %"."""
+    behind = [n for n in numbers if n.start >= word.end]
+    return (
+        "," in text[number.end : word.start]
+        and bool(behind)
+        and WORD_FIRST.fullmatch(text[word.end : behind[0].start]) is not None
+    )
 
 
 def stands_with(text: str, word: Span, number: Span) -> bool:
@@ -143,4 +195,5 @@ def stands_with(text: str, word: Span, number: Span) -> bool:
         return False
     if OWN_PREPOSITION.match(text, word.start) and not text[number.end : word.start].strip(" %*_`"):
         return True
-    return NUMBER_FIRST.fullmatch(text[number.end : word.start]) is not None
+    between = text[number.end : word.start]
+    return (NUMBER_FIRST.fullmatch(between) or IN_BRACKETS.fullmatch(between)) is not None

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from runner.cite.results import Cited
 from runner.lint.artefacts import Row, Shelf
-from runner.lint.compared import Compared, compared
+from runner.lint.compared import Compared, compared, named_before
 from runner.lint.context import Context
 from runner.lint.facets import defaults
 from runner.lint.figures import Figure
@@ -20,10 +20,17 @@ def wrong_difference(
 ) -> str | None:
     """What is wrong with a difference, as a sentence; None where it is that of the artefacts."""
     reading = read(figure, around, runs, shelf)
+    if (step := _step(figure)) is not None:
+        sign = 0 if figure.header else compared(figure, runs, shelf).sign
+        return None if _fits(figure, step, sign) else f"the two values beside it are {step:+.4f} apart"
     said = _in_table(figure, reading) if figure.header else compared(figure, runs, shelf)
+    if said.other is None and said.subject and not figure.header and not named_before(figure, runs, shelf):
+        said = replace(said, other="")  # "bm25 is 1.6 points behind": behind ours
     pairs = list(differences(reading, key, said, runs, shelf))
     if not pairs:
         return None  # the pair cannot be found in what is at hand: unread
+    if not said.sign and _lies_between(figure):
+        return None
     fitting = [pair for pair in pairs if _fits(figure, pair[0], said.sign)]
     if not fitting:
         names = ", ".join(dict.fromkeys(str(run.run.name) for run in runs))
@@ -37,6 +44,30 @@ def wrong_difference(
         row = rows_with[0]
         return f"the interval of the difference in {key} is [{row['ci95_low']:.3f}, {row['ci95_high']:.3f}]"
     return None
+
+
+def _lies_between(figure: Figure) -> bool:
+    """Whether a difference without a direction is that of the only two values of its sentence, which are held
+    themselves: "bm25s (92.9 %) and sqlite-fts5 (92.8 %) differ by 0.1 points"."""
+    values = [n for n in figure.said.numbers if not n.change]
+    if figure.header or len(values) != 2 or values[0].percent != values[1].percent:
+        return False
+    if figure.number.interval is not None or any(n.hits is not None for n in values):
+        return False
+    return _fits(figure, (values[1].shown - values[0].shown) / (100 if values[0].percent else 1), 0)
+
+
+def _step(figure: Figure) -> float | None:
+    """What lies between the two ends of the move that a sentence tells beside its only difference: its ends
+    are held themselves, so the difference is theirs."""
+    numbers = figure.said.numbers
+    ends = [n for n in numbers if n.moved and not n.change]
+    alone = [n for n in numbers if n.change] == [figure.number]
+    if figure.header or not alone or len(ends) != 2 or ends[0].percent != ends[1].percent:
+        return None
+    if figure.number.interval is not None or any(n.missed or n.perhaps or n.hits is not None for n in ends):
+        return None
+    return (ends[1].shown - ends[0].shown) / (100 if ends[0].percent else 1)
 
 
 def _interval(figure: Figure, row: Row) -> bool:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from runner.editions import known
 from runner.lint.artefacts import PATH
 from runner.lint.names import kinds_said
 
-PROTOCOL = re.compile(r"\bprotocol\W{0,3}\s*(?:version\s*)?v?(\d+\.\d+\.\d+)", re.IGNORECASE)
+PROTOCOL = re.compile(
+    r"(?<![A-Za-z])protocol(?:\.md)?\W{0,3}\s*(?:version\W{0,4})?v?(\d+\.\d+\.\d+)", re.IGNORECASE
+)
 OTHERS = re.compile(
     r"\b(?:baselines?|upstream|published|publishes|reported|reports|ablat\w+|sweeps?|swept|grid|fitted|"
-    r"in-sample|left out|leave-one\S*|"
+    r"in-sample(?! (?:linear )?rerank)|left out|leave-one\S*|"
     r"without the(?!\s+(?:abstention|adversarial|rerank|passages|questions))|"
     r"et al\.|according to|(?:the|its) (?:paper|authors|README)|"
     r"theirs|their (?:own|paper|authors|README|figures?|numbers?|results?|score|recall\w*|MRR|any@|R@)|"
     r"third[- ]part\w+|vendors?|competitors?|leaderboards?|others|claims? by|harness(?:es)?|elsewhere|"
-    r"random (?:order|baseline|ranking|search)|HNSW|ANN|exact (?:scan|search|answer)|literature)\b",
+    r"random (?:order|baseline|ranking|search)|(?<![\w-])HNSW|ANN|exact (?:scan|search|answer)|literature)\b",
     re.IGNORECASE,
 )
 IMAGE = re.compile(r"!\[[^\]\n]*\]\([^)\s]*\)")
@@ -24,6 +27,7 @@ ELSEWHERE = re.compile(r"https?://(?!\S*results/)|\barxiv:?\s*\d|\bdoi:?\s*10\."
 SOURCE = re.compile(
     r"https?://\S+|\barxiv:?\s*\d|\bdoi:?\s*10\.|\]\([^)\s]+\)|\bsource:\s*\S|"
     r"\b[A-Z]\w+ (?:et al\.|and [A-Z]\w+),? \(?(?:19|20)\d\d|\bet al\.,? \(?(?:[A-Z]+ )?(?:19|20)\d\d|"
+    r"\bPROTOCOL\.md\s+§\s?\d|"
     r"(?<![\w/])(?!(?:PROTOCOL|README|HISTORY)\.md)[\w./-]+\.(?:md|py|json|toml|csv|pdf|txt|sql|ipynb)\b|"
     r"\bpublished (?:with|in|by|under) [^.|]{0,60}(?:\d+\.\d+\.\d+|paper|program)|\bprotocol 1\.0\.0\b|"
     r"\bv\d+\.\d+\.\d+_\d{8}",
@@ -41,7 +45,9 @@ SAID = re.compile(
     r"\bdefinitions?\b|\bnot (?:be )?compar\w+|\bnot the same\b|"
     r"\bdiffer(?:s|ent)? (?:metric|measure|scope|count)\w*|"
     r"\blike for like\b|\bin the terms of\b|\bis not\b|\bincomparable\b|\bapples\b|\bcannot be compared\b|"
-    r"\bnever compare\b|\bother metrics?\b|\bdifferent (?:metric|thing|question)s?\b",
+    r"\bnever compare\b|\bstricter\b|\blooser\b|\blenient\b|\bfractional\b|\bby definition\b|"
+    r"\bdefined\b|\ball of (?:them|its|the)\b|\bevery gold\b|\bat least one\b|\bsome gold\b|"
+    r"\bother metrics?\b|\bdifferent (?:metric|thing|question)s?\b",
     re.IGNORECASE,
 )
 BESIDE = re.compile(
@@ -51,7 +57,7 @@ BESIDE = re.compile(
     r"\bwhile\b|\bwhereas\b|\bover the\b|\bsurpass\w*",
     re.IGNORECASE | re.DOTALL,
 )
-LABEL = re.compile(r"\bdeviat\w+", re.IGNORECASE)
+LABEL = re.compile(r"(?<![A-Za-z])deviat\w+", re.IGNORECASE)
 CALLED_VERIFIED = re.compile(r"(?<!un)(?<!not )\bverified\b(?!\s*\|\s*deviation)", re.IGNORECASE)
 CALLED_BLOCKED = re.compile(r"\bblocked\b", re.IGNORECASE)
 
@@ -76,7 +82,7 @@ def told_apart(text: str) -> bool:
 @lru_cache(maxsize=512)
 def sourced(text: str) -> bool:
     """Whether `text` names a source."""
-    return SOURCE.search(text) is not None
+    return SOURCE.search(IMAGE.sub(" ", text)) is not None
 
 
 @lru_cache(maxsize=512)
@@ -88,8 +94,14 @@ def labelled(text: str) -> bool:
 @lru_cache(maxsize=512)
 def protocol_version(text: str) -> str | None:
     """The version of the protocol that `text` names, if any."""
-    match = PROTOCOL.search(text)
-    return match[1] if match else None
+    said = PROTOCOL.findall(text)
+    return next((version for version in said if version in _editions()), said[0] if said else None)
+
+
+@lru_cache(maxsize=1)
+def _editions() -> frozenset[str]:
+    """Every version that the protocol has had: "by the protocol v0.4.1 finds" names none of them."""
+    return frozenset(map(str, known()))
 
 
 @lru_cache(maxsize=512)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from runner.cite.results import Cited
 from runner.embedders import EMBEDDERS
 from runner.lint.artefacts import Row
-from runner.lint.vocabulary import ALIASES, COMMON, CORPORA, LEVELS, OURS, PLURAL
+from runner.lint.vocabulary import ALIASES, COMMON, CORPORA, LEVELS, OURS, PLURAL, TYPES
 from runner.systems import SYSTEMS
 
 ROW_FACETS = ("arm", "scope", "view", "type")
@@ -27,20 +27,31 @@ RUN_VALUES: Mapping[str, Callable[[Cited], str]] = {
 }
 SPENT = re.compile(  # a time, a size or a setting follows, so that the word has its number already
     r"(?:'s)?\s*(?:[:=(]|at|takes|needs|has|is)?\s*\d[\d.,]{0,12}\s?(?:ms|s|MB|GB|kB|k|seconds?|minutes?)\b|"
-    r"\s+(?:weight|score|component|bonus|boost|query|queries|setting|parameter|pool|seed)s?\b",
+    r"\s+(?:weight|score|component|bonus|boost|query|queries|setting|parameter|pool|"
+    r"seed)s?\b(?!\s+(?:an?\s|[.\d]))",
     re.IGNORECASE,
 )
 FUSED = re.compile(
-    r"(?:fus\w+|combin\w+|mix\w*|sum|blend\w*|hybrid|both)\s+(?:of\s+)?(?:\w+\s+(?:and|with)\s+)?$", re.I
+    r"(?:fus\w+|combin\w+|mix\w*|sum|blend\w*|hybrid|(?<=of )both)\s+(?:of\s+)?(?:\w+\s+(?:and|with)\s+)?$",
+    re.I,
 )
 ASIDE = re.compile(
     r"\b(?:unlike|not|instead of|rather than|than|without|against|versus|vs\.?|compar(?:ed|ison) (?:to|with)|"
-    r"besides?|apart from|over|above|below|under|to|beats?|outperforms?|on|of|behind|ahead of|since|"
+    r"besides?|apart from|over|above|below|under|to|beats?|outperforms?|on|behind|ahead of|since|"
     r"trails?|leads?|"
     r"after|before|or|exceeds|from|surpasses|canonical|expected|names|asks for|prescribes|requires)"
-    r"(?:\s+(?:the|that|those|its|our|a|of|by|exact|mere|plain|canonical|version|release|with))*\s+[`*_]*$",
+    r"(?:\s+(?:the|that|those|its|own|our|a|of|by|exact|mere|plain|canonical|version|release|"
+    r"with))*\s+[`*_]*$",
     re.IGNORECASE,
 )
+OWNER = re.compile(  # "the keyword leg of pgmnemo" is the leg alone
+    r"[`*_]*\s*(?:leg|arm|search|component|ranking|baseline|control|implementation)?s?\s*\b(?:of|in|"
+    r"inside|within|from)\s+"
+    r"(?:the\s+|our\s+)?[`*_]*",
+    re.IGNORECASE,
+)
+FROM_TO = re.compile(r"\s+to\s+(?:version\s+)?(?:pgmnemo\s+)?v?", re.IGNORECASE)
+POSSESSIVE = re.compile(r"[`*_]*(?:['\u2019]s|s['\u2019])\s+(?:own\s+)?[`*_]*")
 APART = re.compile(
     r"\b(?:unlike|not|instead of|rather than|than|against|versus|vs\.?|compar(?:ed|ison) (?:to|with)|"
     r"apart from|except|but)"
@@ -77,6 +88,7 @@ class Mention:
     aside: bool = False
     denied: bool = False
     weak: bool = False
+    derived: bool = False  # a version that stands for our system among other arms
 
 
 def value(facet: str, run: Cited, row: Row) -> str:
@@ -133,8 +145,11 @@ def _find(text: str, known: tuple[tuple[str, str], ...]) -> list[Mention]:
     for facet, said, pattern in _patterns(known):
         for match in pattern.finditer(text):
             before = text[max(0, match.start() - 60) : match.start()]
-            if not ((said in COMMON and FUSED.search(before)) or SPENT.match(text, match.end())):
+            spent = SPENT.match(text, match.end())
+            if spent is None and not (said in COMMON and FUSED.search(before)):
                 found.append(_mention(text, before, match, facet, said))
+            elif spent is not None and facet == "arm" and re.search(r"\d", spent[0]):
+                found.append(replace(_mention(text, before, match, facet, said), weak=True))
     found.sort(key=lambda one: (one.start, -one.end))
     return _in_lists(text, [one for place, one in enumerate(found) if not _covered(one, found[:place])])
 
@@ -148,8 +163,22 @@ def _mention(text: str, before: str, match: re.Match[str], facet: str, said: str
         said,
         aside=not of_run and apart.search(before) is not None,
         denied=(DENIED if of_run else EXCEPT).search(before) is not None,
-        weak=said in COMMON and re.match(COMMON[said], text[match.end() :][:40], re.IGNORECASE) is None,
+        weak=said in COMMON and _common(said, before, text[match.end() : match.end() + 40]),
     )
+
+
+def _common(said: str, before: str, after: str) -> bool:
+    """Whether a word is of the language rather than an arm's name: "keyword search", "one vector each"."""
+    counted = re.search(r"\b(?:one|a|an|single|each|every|per)\s+$", before, re.IGNORECASE)
+    if counted and not re.match(r"\s+(?:leg|arm|mode|search\s+alone|baseline)", after, re.IGNORECASE):
+        return True
+    return re.match(COMMON[said], after, re.IGNORECASE) is None
+
+
+def _from_to(text: str, first: Mention, one: Mention) -> bool:
+    """Whether two words are the ends of "from 0.3.1 to 0.4.0", and none what the other is compared with."""
+    between = FROM_TO.fullmatch(text[first.end : one.start]) if first.aside and one.aside else None
+    return between is not None and re.search(r"\bfrom\s+(?:version\s+)?v?$", text[: first.start]) is not None
 
 
 def _in_lists(text: str, found: list[Mention]) -> list[Mention]:
@@ -158,6 +187,16 @@ def _in_lists(text: str, found: list[Mention]) -> list[Mention]:
     listed: list[Mention] = []
     for one in found:
         first = last.get(one.facet)
+        if first and _from_to(text, first, one):
+            listed[listed.index(first)] = first = replace(first, aside=False)
+            one = replace(one, aside=False)
+        if first and one.facet == "arm" and first.value != one.value and first.end <= one.start:
+            if one.value in COMMON and not one.weak and POSSESSIVE.fullmatch(text[first.end : one.start]):
+                listed[listed.index(first)] = replace(first, denied=True)
+            elif OWNER.fullmatch(text[first.end : one.start]):
+                listed[listed.index(first)] = last["arm"] = replace(first, weak=False)
+                listed.append(replace(one, denied=True))
+                continue
         if first and first.end <= one.start and AND.fullmatch(text[first.end : one.start]):
             one = replace(one, aside=one.aside or first.aside, denied=one.denied or first.denied)
         last[one.facet] = one
@@ -171,6 +210,7 @@ def _covered(one: Mention, earlier: list[Mention]) -> bool:
     row = {"arm": ("arm", "version"), "view": ("view", "type"), "type": ("type", "view")}
     return any(
         one.facet in row.get(other.facet, (other.facet,))
+        and not (one.value == other.value == "all")
         and other.start <= one.start
         and one.end <= other.end
         for other in near
@@ -190,6 +230,8 @@ def _worded(known: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, str, str]
             yield facet, said, rf"(?<![\w.@-])(?<!protocol )v?{re.escape(said)}(?![\w-]|\.\d)"
         elif (facet, said) in ALIASES:
             yield facet, said, rf"(?<![\w-])(?:{ALIASES[facet, said]})(?![\w-])"
+        elif facet == "type" and (words := _in_other_words(said)):
+            yield facet, said, rf"(?<![\w-])(?:{words})(?![\w-])"
         elif said not in ("all", "pgmnemo"):
             yield facet, said, _name(said)
             if said in ("keyword", "vector"):
@@ -201,9 +243,15 @@ def _worded(known: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, str, str]
         yield "embedder", name, rf"(?<![\w/_-])(?:all-)?{joined}(?:-L6-v2)?(?![\w-])"
 
 
+def _in_other_words(said: str) -> str:
+    return "|".join(words for name, words in TYPES.items() if re.fullmatch(name, said))
+
+
 def _name(said: str) -> str:
     """The name of an arm, a scope, a view or a type, however its words are joined."""
-    joined = r"[\s_-]".join(re.escape(part) for part in re.split(r"[ _-]", said))
+    joined = r"(?:['\u2019]s\s|[\s_+/-]|\s(?:plus|and|with|\+)\s)".join(
+        re.escape(part) for part in re.split(r"[ _-]", said)
+    )
     passages = r"(?:\s+(?:with|plus|over|and)\s+passages)"
     end = r"(?![\w+@-])(?!\.\w)"
     if said.endswith(r"+passages"):

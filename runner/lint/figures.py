@@ -7,13 +7,15 @@ from bisect import bisect
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
+from runner.lint.artefacts import PATH
 from runner.lint.binding import bind, in_turn
 from runner.lint.blocks import Block
+from runner.lint.depths import find_depths, find_first
 from runner.lint.misses import misses
 from runner.lint.names import QUESTIONS, Name, defined_first, find_names, kinds_said
 from runner.lint.number import Number
 from runner.lint.numbers import find_numbers
-from runner.lint.series import goes_on, in_series
+from runner.lint.series import goes_on, in_item, in_series
 
 LONGEST = 2_000  # characters of a sentence, so that the work grows with the length of the file alone
 EARLIER = 400  # characters in front of a sentence that may say what it is of
@@ -25,15 +27,11 @@ SENTENCE = re.compile(
     r"(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!cf\.)(?<!\bal\.)(?<=[.!?;])[)\"”']?\s+(?=[^\s\d\[(])|;\s"
 )
 FOUND = re.compile(
-    r"(?<![\w-])(?:found|finds?|retriev\w*|hits?|gold|evidence|answer\w*|session|miss\w*|unanswered|surfac\w*)(?![\w-])",
+    r"(?<![\w-])(?:found|finds?|retriev\w*|hits?|gold|evidence|answer\w*|session|miss\w*|unanswered|"
+    r"surfac\w*)(?![\w-])",
     re.IGNORECASE,
 )
 TIME = re.compile(r"\d\s?(?:ms|µs|seconds?)\b|\bp50\b|\bp9[59]\b|\blatenc\w+", re.IGNORECASE)
-DEPTH = re.compile(
-    r"\b(?:(?:top|first)[- ]?(?P<k>\d+|one|five|ten|twenty|fifty)|"
-    r"(?:at|depth) (?:k = |depth )?(?P<k2>5|10|20|50|one|five|ten|twenty|fifty))\b(?!\s*%|[.,]\d)",
-    re.IGNORECASE,
-)
 REACHES = re.compile(
     r"\b(?:(?:it|this|that)\s+(?:is|was|stands|comes|lies)|(?:it|this|that|hybrid|pgmnemo|ours|we|"
     r"version|system|extension|"
@@ -65,6 +63,7 @@ class Figure:
     words: str
     said: Sentence
     header: str = ""
+    lead: str = ""  # the words that introduce the list that it stands in
 
     @property
     def name(self) -> Name:
@@ -91,33 +90,80 @@ def prose(block: Block) -> list[Figure]:
     starts = [0, *(match.end() for match in re.finditer(r"\n", raw))]
     figures: list[Figure] = []
     carried: list[Name] = []
+    introduced = _introduced(block)
+    cited = any(PATH.search(section.raw) for section in block.section.chain())
     last: list[tuple[Name, Number]] = []
     for start, end in _sentences(text, lines=block.kind == "code"):
         words = text[start:end]
+        ahead = _fragment(text, end)
         if not re.search(r"\d", words):
-            carried = defined_first(find_names(words)) or carried
+            carried = defined_first(find_names(words)) or find_depths(words) or carried
             continue
-        names, numbers = _deep(words, defined_first(find_names(words))), find_numbers(words)
+        names, numbers = defined_first(_deep(words, find_names(words))), find_numbers(words)
         if misses(text[max(0, start - EARLIER) : start]):
             numbers = [replace(number, perhaps=not number.change) for number in numbers]
-        pairs = _named(words, names, numbers) if names else _without_name(words, numbers, carried)
+        names = names or ahead
+        pairs = (
+            _named(words, names, numbers) if names else _without_name(words, numbers, carried, cited=cited)
+        )
         if not pairs and goes_on(text, start, words):
-            pairs = in_series(numbers, last)
+            pairs = in_series(numbers, last) or in_item(numbers, carried[:1])
+        if not pairs and introduced and not names and start == 0:
+            pairs = in_item(numbers, introduced)
         last = [(meant[0], number) for meant, number in pairs if meant and not number.change]
         said = Sentence(words, tuple(numbers), text[max(0, start - EARLIER) : start])
         for meant, number in pairs:
-            if meant and plausible(meant[0], number) and not _timed(words, meant[0]):
+            if meant and plausible(meant[0], number) and not _timed(words, meant[0], number):
                 line = bisect(starts, start + number.start) - 1
                 column = start + number.start - starts[line] + 1
-                figures.append(Figure(block.first + line, column, meant, number, block, raw[start:end], said))
-        carried = names if names else carried
+                figures.append(
+                    Figure(
+                        block.first + line,
+                        column,
+                        meant,
+                        number,
+                        block,
+                        raw[start:end],
+                        said,
+                        lead=_lead(block),
+                    )
+                )
+        carried = names or (find_depths(words) if cited else []) or carried
     return figures
+
+
+def _lead(block: Block) -> str:
+    """The words that introduce the list that a block is an item of."""
+    if block.kind != "item":
+        return ""
+    lead = next((b for b in reversed(block.section.blocks[: block.place]) if b.kind != "item"), None)
+    introduces = lead is not None and (lead.raw.rstrip().endswith(":") or lead.kind == "heading")
+    return visible(lead.raw) if lead is not None and introduces else ""
+
+
+def _tail(block: Block) -> list[Name]:
+    """The only metric of the line behind a list that states no value itself."""
+    if block.kind != "item":
+        return []
+    behind = next((b for b in block.section.blocks[block.place :] if b.kind != "item"), None)
+    words = visible(behind.raw) if behind is not None and behind.kind == "text" else ""
+    found = find_names(words)
+    return found if len({name.words for name in found}) == 1 and not find_numbers(words) else []
+
+
+def _introduced(block: Block) -> list[Name]:
+    """The metrics that the words before a list give to its items: "recall_any@5 by arm:"."""
+    words = _lead(block)
+    found = _deep(words, defined_first(find_names(words))) or _tail(block)
+    return list({name.words: name for name in found if name.k or name.family != "recall"}.values())
 
 
 def _sentences(text: str, *, lines: bool) -> list[tuple[int, int]]:
     """Where the sentences of a text begin and end; one that is too long for a sentence is read in parts."""
     spans, start = [], 0
     for match in re.finditer(r"\n", text) if lines else SENTENCE.finditer(text):
+        if match[0].startswith(";") and _in_brackets(text[start : match.start()]):
+            continue
         spans.append((start, match.start()))
         start = match.end()
     spans.append((start, len(text)))
@@ -128,25 +174,34 @@ def _sentences(text: str, *, lines: bool) -> list[tuple[int, int]]:
     ]
 
 
+def _fragment(text: str, end: int) -> list[Name]:
+    """The one metric that stands behind a sentence as a fragment: "pgmnemo 98.4 %. recall_any@10."."""
+    found = find_names(text[end : end + 60])
+    alone = (
+        len(found) == 1 and found[0].k is not None and not text[end : end + found[0].start].strip(" .)*_`\n")
+    )
+    follows = alone and re.match(r"[\s`*_]*(?:[.,;]|on\b|$)", text[end + found[0].end :]) is not None
+    return [replace(found[0], start=end, end=end)] if follows else []
+
+
+def _in_brackets(text: str) -> bool:
+    """Whether a bracket is open at the end of a text."""
+    return text.count("(") > text.count(")")
+
+
 def _deep(text: str, names: list[Name]) -> list[Name]:
     """`names`, a recall without its cutoff at the one depth that the sentence says elsewhere."""
-    depths = {find_names(f"any@{(m['k'] or m['k2']).lower()}")[0].k for m in DEPTH.finditer(text)}
-    if len(depths) > 1 and {(n.family, n.k) for n in names} == {("recall", None)}:
-        return _at_depths(text, names[0])
-    if len(depths) != 1:
+    depths = find_depths(text)
+    if len({depth.k for depth in depths}) > 1 and {(n.family, n.k) for n in names} == {("recall", None)}:
+        return [replace(names[0], start=depth.start, end=depth.end, k=depth.k) for depth in depths]
+    said = {name.k for name in names if name.k is not None and name.family == "recall"}
+    cutoffs = {depth.k for depth in depths} or (said if any(n.k is None and n.kind for n in names) else set())
+    if len(cutoffs) != 1:
         return names
-    (k,) = depths
+    (k,) = cutoffs
     return [
         replace(n, k=k, kind=n.kind or _kind(text)) if n.k is None and n.family == "recall" else n
         for n in names
-    ]
-
-
-def _at_depths(text: str, name: Name) -> list[Name]:
-    """A recall without its cutoff at each of the depths of the sentence, where they stand."""
-    return [
-        replace(name, start=m.start(), end=m.end(), k=find_names(f"any@{(m['k'] or m['k2']).lower()}")[0].k)
-        for m in DEPTH.finditer(text)
     ]
 
 
@@ -165,8 +220,11 @@ def _named(text: str, names: list[Name], numbers: list[Number]) -> list[tuple[tu
     ]
 
 
-def _timed(text: str, name: Name) -> bool:
-    """Whether a sentence is about how long a recall takes: "every recall at k = 10, 95 % below 31.6 ms"."""
+def _timed(text: str, name: Name, number: Number) -> bool:
+    """Whether a sentence is about how long a recall takes: "every recall at k = 10, 95 % below 31.6 ms"; no
+    mean reciprocal rank is above one, so that such a number is of the times beside it."""
+    if name.family != "recall" and number.bare and TIME.search(text):
+        return True
     operation = re.search(r"\b(?:every|each|a|one|per|single)\s+$", text[: name.start], re.IGNORECASE)
     return name.family == "recall" and operation is not None and TIME.search(text) is not None
 
@@ -180,24 +238,21 @@ def plausible(name: Name, number: Number) -> bool:
 
 
 def _without_name(
-    text: str, numbers: list[Number], carried: list[Name]
+    text: str, numbers: list[Number], carried: list[Name], *, cited: bool
 ) -> list[tuple[tuple[Name, ...], Number]]:
     """A hit rate in words (`97.5 % of the questions … in the top 10`), a value of the metric that the
-    sentence before names, or a count of questions of which nothing else is said."""
+    sentence before names, or a count of questions of which nothing else is said. Where a run is `cited`, a
+    share at a depth needs no word of finding: "top five: 95.5 %"."""
     shares = [n for n in numbers if (n.percent or n.hits is not None) and not n.change]
-    depths = list(DEPTH.finditer(text))
-    if depths and shares and FOUND.search(text):
-        return [((_at_depth(depths, number),), number) for number in shares]
+    depths = find_depths(text) or (find_first(text) if cited else [])
+    if depths and shares and (cited or FOUND.search(text)):
+        return _named(text, depths, shares)
     changes = [number for number in numbers if number.change and number.percent]
+    if cited and changes and find_depths(text):
+        return _named(text, find_depths(text), changes)
     if len({name.words for name in carried}) == 1 and changes and not REACHES.search(text):
         return [((carried[0],), number) for number in changes]
     if carried and numbers and REACHES.search(text):
         return [((carried[min(place, len(carried) - 1)],), number) for place, number in enumerate(numbers)]
     counts = [number for number in numbers if number.hits is not None]
     return [((QUESTIONS,), number) for number in counts if FOUND.search(text)]
-
-
-def _at_depth(depths: list[re.Match[str]], number: Number) -> Name:
-    """A hit rate at the depth that stands behind the number, else at the last before it."""
-    depth = next((match for match in depths if match.start() >= number.end), depths[-1])
-    return find_names(f"any@{(depth['k'] or depth['k2']).lower()}")[0]

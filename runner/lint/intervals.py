@@ -37,7 +37,9 @@ def with_intervals(numbers: list[Number], intervals: list[re.Match[str]], text: 
             before = [place for place in before if numbers[place].change]
         place = before[-1] if before else 0
         between = text[numbers[place].end : match.start()] if before else ""
-        near = before and (_together(between) or (signed and len(between) <= FAR))
+        spoken = re.search(r"\b(?:intervals?|CI)\b", text[: match.end()], re.IGNORECASE) is not None
+        alone = spoken and len(numbers) == 1 and len(between) <= FAR
+        near = alone or (before and (_together(between) or (signed and len(between) <= FAR)))
         if numbers and near and numbers[place].interval is None:
             numbers[place] = replace(numbers[place], interval=(plain(low), plain(high)))
     return numbers
@@ -45,6 +47,7 @@ def with_intervals(numbers: list[Number], intervals: list[re.Match[str]], text: 
 
 def _together(between: str) -> bool:
     """Whether the words between a number and an interval say that they belong together."""
+    between = re.sub(r"\b(?:recall\w*|R|MRR|nDCG|any|frac|all|hit rate)@\d+", " ", between)
     if re.fullmatch(r"[\s,;:†*`(]*(?:95\s*%)?[\s,;:(]*", between):
         return True
     return (

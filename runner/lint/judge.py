@@ -12,7 +12,7 @@ from runner.lint.facets import ROW_FACETS, arms_of, mentions
 from runner.lint.figures import Figure
 from runner.lint.names import Name, names_in
 from runner.lint.readings import read
-from runner.lint.values import mismatch
+from runner.lint.values import mismatch, only_depth
 from runner.lint.variants import spoken_of
 from runner.report.citation import refusal
 
@@ -22,9 +22,9 @@ Complaint = tuple[str, str]  # rule, message
 def judge(figure: Figure, shelf: Shelf, file: Path) -> Iterator[Complaint]:
     """Everything that is wrong with one figure."""
     around = context(figure)
-    sources = _sources(figure, around, shelf, file)
-    if sources:
-        yield from _own(figure, around, sources, shelf)
+    named = sources(figure, shelf, file)
+    if named:
+        yield from _own(figure, around, named, shelf)
     elif figure.name.family == "questions":
         return
     elif _of_others(around):
@@ -35,8 +35,9 @@ def judge(figure: Figure, shelf: Shelf, file: Path) -> Iterator[Complaint]:
         yield from _definition(figure, around)
 
 
-def _sources(figure: Figure, around: Context, shelf: Shelf, file: Path) -> list[Source]:
+def sources(figure: Figure, shelf: Shelf, file: Path) -> list[Source]:
     """The results folders that the figure is from: the nearest named; none for a figure of others."""
+    around = context(figure)
     if found := shelf.sources(around.local, file):
         return found
     found = shelf.sources(around.block, file)
@@ -46,15 +47,12 @@ def _sources(figure: Figure, around: Context, shelf: Shelf, file: Path) -> list[
         return []
     wide = next((f for f in (shelf.sources(text, file) for text in (around.near, *around.wide)) if f), [])
     others_here = evidence.of_others(around.local) and not (wide and evidence.speaks_of_itself(around.local))
-    if others_here and (evidence.sourced(around.local) or not (found or _an_arm(figure, wide, shelf))):
+    if others_here and (evidence.sourced(around.local) or not (found or wide)):
         return []
     if found:
         return found
     if wide and evidence.speaks_of_itself(around.local):
         return wide
-    others = evidence.of_others(around.block) or evidence.of_others(around.headings)
-    if others and not _an_arm(figure, wide, shelf, ours=True):
-        return []
     return wide
 
 
@@ -83,7 +81,7 @@ def _of_others(around: Context) -> bool:
 def _own(figure: Figure, around: Context, sources: list[Source], shelf: Shelf) -> Iterator[Complaint]:
     runs = [source.results for source in sources if source.results is not None]
     meant = read(figure, around, runs, shelf).runs or tuple(runs)
-    if figure.name.family != "questions":
+    if figure.name.family != "questions" and not only_depth(figure.name, meant):
         yield from _definition(figure, around)
     for source in sources:
         results = source.results

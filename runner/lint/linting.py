@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from os import PathLike
 from pathlib import Path
 
 from runner.errors import UsageError
 from runner.lint.artefacts import Shelf
 from runner.lint.blocks import Block, parse
+from runner.lint.bounds import wrong_bounds
 from runner.lint.citations import citations
 from runner.lint.comments import Marker, split_comments
 from runner.lint.context import above
@@ -16,8 +18,10 @@ from runner.lint.figures import Figure, prose
 from runner.lint.finding import Exemption, Finding, Report
 from runner.lint.judge import judge, side_by_side
 from runner.lint.mentions import mentions
+from runner.lint.order import wrong_order
 from runner.lint.ratios import wrong_ratios
-from runner.lint.tables import tabular
+from runner.lint.tables import aligned, tabular
+from runner.lint.unclear import unclear
 from runner.places import ROOT
 from runner.runs.regular import DOCUMENT, read_regular
 
@@ -56,20 +60,33 @@ def lint_text(text: str, file: Path, shelf: Shelf) -> Report:
 
 
 def _figures(block: Block) -> list[Figure]:
-    return tabular(block, above(block)) if block.kind == "table" else prose(block)
+    if block.kind == "table":
+        return tabular(block, above(block))
+    return (aligned(block, above(block)) if block.kind == "code" else []) or prose(block)
 
 
 def _places(blocks: list[Block], figures: list[Figure], shelf: Shelf, file: Path) -> Iterator[Place]:
-    for figure in figures:
-        for rule, message in judge(figure, shelf, file):
-            yield figure.line, figure.column, rule, message
+    judged = [(figure, list(judge(figure, shelf, file))) for figure in figures]
+    wrong = {id(figure) for figure, complaints in judged if any(rule == "differs" for rule, _ in complaints)}
+    for figure, complaints in judged:
+        open_ = id(figure) in wrong and _is_open(figure, figures, wrong, shelf, file)
+        for rule, message in complaints:
+            if rule != "differs" or not open_:
+                yield figure.line, figure.column, rule, message
     for figure, message in side_by_side(figures):
         yield figure.line, figure.column, "two-definitions", message
-    for figure, message in wrong_ratios(figures):
+    for figure, message in (*wrong_ratios(figures), *wrong_bounds(figures), *wrong_order(figures)):
         yield figure.line, figure.column, "differs", message
     for block in blocks:
         yield from mentions(block, shelf, file)
     yield from citations(blocks, {id(figure.block) for figure in figures}, shelf, file)
+
+
+def _is_open(figure: Figure, figures: list[Figure], wrong: set[int], shelf: Shelf, file: Path) -> bool:
+    """Whether a value differs alone among those of its sentence, and may be of another word of it."""
+    beside = [f for f in figures if f.said is figure.said and f is not figure and not f.number.change]
+    alone = not any(id(f) in wrong for f in beside)
+    return alone and unclear(figure, beside, shelf, file)
 
 
 def _exempt(
@@ -93,7 +110,21 @@ def _lines(marker: Marker, blocks: list[Block]) -> range:
     after = next((block for block in blocks if block.first + len(block.lines) > marker.line), None)
     if after is None:
         return range(0)
-    return range(max(marker.line, after.first), after.first + len(after.lines))
+    last = after
+    if after.kind == "text" and after.raw.rstrip().endswith(
+        ":"
+    ):  # it introduces what the marker is about, too
+        last = _introduced(after) or after
+    return range(max(marker.line, after.first), last.first + len(last.lines))
+
+
+def _introduced(block: Block) -> Block | None:
+    """The last block of the list, or the table, that a paragraph introduces."""
+    behind = block.section.blocks[block.place + 1 :]
+    if behind and behind[0].kind in ("table", "code"):
+        return behind[0]
+    items = list(takewhile(lambda other: other.kind == "item", behind))
+    return items[-1] if items else None
 
 
 def _bad(markers: list[Marker], exemptions: list[Exemption], file: Path) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ WORDS = {
 PATTERNS = (
     rf"(?<![\w.])(?:(?P<before>fractional|binary|any-hit)\s+)?recall(?:\\?[_ -]?(?P<kind>{KIND}))?{AT}{K}",
     rf"\b(?P<kind>any|frac|all|hits?|success|R)\s*@\s*{K}",
+    r"(?<![\w@.])(?P<kind>any|frac|all)(?=\s*[:=]\s*\.?\d)",
     r"\btop[- ]?(?P<k>\d+|five|ten|twenty|fifty)[- ](?P<kind>hit[- ]?rate|recall|accuracy)",
     rf"\b(?P<kind>hit)[- ]?rate(?:{AT}{K})?",
     rf"(?<![\w.])(?P<family>MRR|mean reciprocal rank)(?!\w)(?:{AT}{K})?",
@@ -26,7 +27,8 @@ PATTERNS = (
     r"(?![\w.(/_-]|\s+(?:Benchmark|protocol|function|verb|lessons?|call|that|measured|improvement measured))",
 )
 MORE = re.compile(
-    r"\s?(?:/|,|&|\band\b|\bor\b)\s?@?(?P<k>1|5|10|20|50)(?![\w.]|,\d|\s?%|\s?(?:of|questions|points|ms))"
+    r"\s?(?:/|,|&|\band\b|\bor\b)\s?@?(?P<k>1|5|10|20|50)(?![\w.]|,\d|\s?%|\s?(?:of\s+(?:the\s+|"
+    r"all\s+)?\d[\d,]*(?![\d.])|questions|points|ms))"
 )
 COMPILED = tuple(re.compile(pattern, re.IGNORECASE) for pattern in PATTERNS)
 

@@ -48,7 +48,8 @@ class Number:
     def near(self, scaled: float) -> bool:
         """Whether `scaled`, in the number's own unit, is what is shown: a value, a bound or a range."""
         if self.bound:
-            return scaled > self.shown - self.step if self.bound == ">" else scaled < self.shown + self.step
+            slack = min(self.step, 0.05 if self.percent else 0.0005)
+            return scaled > self.shown - slack if self.bound == ">" else scaled < self.shown + slack
         if self.until is not None:
             return self.shown - self.step <= scaled <= self.until + self.step
         return abs(scaled - self.shown) <= self.step

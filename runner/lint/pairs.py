@@ -31,12 +31,16 @@ def _in_run(run: Cited, reading: Reading, key: str, said: Compared) -> Iterator[
             yield row["value"], row
         if _meant(pair[::-1], subject, other):
             yield -row["value"], row
+    said_arms = {arm for arm in reading.wanted["arm"] if arm}
     table = [row for row in rows(run, key) if _alike(row, reading, run)]
     for a in table:
         for b in table:
             named = _meant((str(a["arm"]), str(b["arm"])), subject, other)
+            if subject is None and other is not None and said_arms - {other}:
+                named = named and a["arm"] in said_arms
             same = all(a[facet] == b[facet] for facet in ROW_FACETS[1:])
-            if a["arm"] != b["arm"] and same and named and (subject or other or own in (a["arm"], b["arm"])):
+            told = {own, *said_arms}
+            if a["arm"] != b["arm"] and same and named and (subject or other or {a["arm"], b["arm"]} & told):
                 yield a["value"] - b["value"], None
                 yield round(a["value"], 3) - round(b["value"], 3), None
     if said.other is None:

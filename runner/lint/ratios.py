@@ -22,10 +22,32 @@ RATIO = re.compile(
     r"(?:\b(?P<near>about|around|roughly|nearly|almost|some|close to|approximately|just under|just over)\s+|"
     r"\b(?P<low>more than|over|at least|above)\s+|"
     r"\b(?P<high>less than|fewer than|under|at most|below|not)\s+)?"
-    rf"(?:\b(?P<times>\d{{1,3}}(?:\.\d{{1,3}})?|{'|'.join(WORDS)})\s*(?:times|x|×)\s+{OF_VALUES}|"  # noqa: RUF001
+    rf"(?:\b(?P<times>\d{{1,3}}(?:\.\d{{1,3}})?|{'|'.join(WORDS)})\s*(?:times|x|\u00d7)\s+{OF_VALUES}|"
     rf"\b(?P<word>twice|thrice|double|half)\s+{OF_VALUES})",
     re.IGNORECASE,
 )
+
+
+STEP = re.compile(
+    r"\b(?:gives?\s+up|gave\s+up|gain(?:s|ed)?|w[io]ns?|los(?:es|t)|worth|saves?|costs?|recovers?|"
+    r"adds?)\s+(?:only\s+|just\s+)?"
+    r"(?P<step>\d{1,4})\s+(?:more\s+)?(?:of\s+the\s+[\d,]+\s+)?questions\b",
+    re.IGNORECASE,
+)
+FRACTIONS = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10}
+FRACTION = re.compile(
+    rf"\b(?P<many>a|one|two|three|four)?\s*(?P<part>{'|'.join(FRACTIONS)})s?\s+of\s+(?=what|that\s+of|"
+    rf"pgmnemo|hybrid|the\s+hybrid|bm25)",
+    re.IGNORECASE,
+)
+
+
+def _wrong_fraction(found: re.Match[str], a: Number, b: Number) -> bool:
+    """Whether two values are not, by a tenth of the whole, the part of each other that is said."""
+    if a.percent != b.percent or a.hits is not None or b.hits is not None or not max(a.shown, b.shown):
+        return False
+    said = WORDS.get((found["many"] or "one").lower(), 1) * FRACTIONS[found["part"].lower()]
+    return abs(min(a.shown, b.shown) / max(a.shown, b.shown) - said) > 0.1
 
 
 def wrong_ratios(figures: list[Figure]) -> Iterator[tuple[Figure, str]]:
@@ -34,6 +56,14 @@ def wrong_ratios(figures: list[Figure]) -> Iterator[tuple[Figure, str]]:
     for _, group in sentences:
         pair = [figure for figure in group if not figure.number.change]
         found = RATIO.search(pair[0].said.text) if len(pair) == 2 else None
+        step = STEP.search(pair[0].said.text) if len(pair) == 2 else None
+        hits = [f.number.hits for f in pair]
+        apart = abs((hits[0] or 0) - (hits[1] or 0)) if step and None not in hits else None
+        if step and apart is not None and int(step["step"]) != apart:
+            yield pair[1], f"{step['step']} questions are said, {apart} lie between the two counts"
+        part = FRACTION.search(pair[0].said.text) if len(pair) == 2 else None
+        if part and pair[0].names == pair[1].names and _wrong_fraction(part, *(f.number for f in pair)):
+            yield pair[1], f"{' '.join(part[0].split())} is said, {_apart(*(f.number for f in pair))}"
         if found and pair[0].names == pair[1].names and not _holds(found, *(f.number for f in pair)):
             yield pair[1], f"{' '.join(found[0].split())} is said, {_apart(*(f.number for f in pair))}"
 
@@ -41,6 +71,8 @@ def wrong_ratios(figures: list[Figure]) -> Iterator[tuple[Figure, str]]:
 def _holds(found: re.Match[str], a: Number, b: Number) -> bool:
     """Whether two values are, within their own rounding, as many times apart as is said; of what is missed,
     where the sentence speaks of it, in place of what is found."""
+    if a.hits is not None and b.hits is not None:
+        return _times(found, max(a.hits, b.hits), min(a.hits, b.hits), 0.5)
     if a.percent != b.percent or a.hits is not None or b.hits is not None:
         return True
     whole = 100 if a.percent else 1

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from runner.cite.results import Cited
 from runner.lint.artefacts import Row, Shelf, rows
-from runner.lint.binding import BREAK, DEFAULT, bind, stands_with
-from runner.lint.citations import scopes_cited
+from runner.lint.citations import DEPARTURES, scopes_cited
 from runner.lint.context import Context
 from runner.lint.facets import (
-    ALL_OF_THEM,
     ROW_FACETS,
     RUN_FACETS,
     RUN_VALUES,
@@ -23,9 +20,11 @@ from runner.lint.facets import (
     scopes_of,
 )
 from runner.lint.figures import Figure
-from runner.lint.number import Number
+from runner.lint.releases import named_in
 from runner.lint.sides import by_direction
-from runner.lint.variants import of_variants, spoken_of
+from runner.lint.together import of_arms, of_each_type, of_every_scope
+from runner.lint.variants import Spoken, of_cell, of_variants, spoken_of
+from runner.lint.words import counts, in_sentence, in_table, rivals
 
 Place = tuple[Cited, Row]
 Wanted = dict[str, tuple[str, ...]]  # facet → the values of it that can be meant; "" is the default
@@ -38,26 +37,37 @@ class Reading:
     runs: tuple[Cited, ...]
     wanted: Wanted
     every: bool = False
+    each: bool = False  # a bound of every type at once
+    shared: frozenset[str] = frozenset()  # the arms that are said to have a value alike
 
 
 def read(figure: Figure, around: Context, runs: Sequence[Cited], shelf: Shelf) -> Reading:
     """How the figure can be read beside `runs`, which its document names."""
     wanted = said_of(figure, around, runs, shelf)
-    if not figure.header:
-        wanted = _of_variants(figure, wanted, runs)
-    return Reading(_runs(runs, wanted, shelf), wanted, ALL_OF_THEM.search(figure.said.text) is not None)
+    wanted = _of_variants(figure, wanted, runs)
+    found = mentions(figure.said.text, runs, shelf.versions(runs))
+    return Reading(
+        _runs(runs, wanted, shelf),
+        wanted,
+        every=of_every_scope(figure, found),
+        each=of_each_type(figure),
+        shared=of_arms(figure, wanted["arm"], found),
+    )
 
 
 def said_of(figure: Figure, around: Context, runs: Sequence[Cited], shelf: Shelf) -> Wanted:
     """The values of each facet that the figure's own words give it, else those of the words around it."""
-    found = mentions(figure.said.text, runs, shelf.versions(runs))
+    found = named_in(figure, runs, shelf)
     wanted: Wanted = {}
     for facet in (*ROW_FACETS, *RUN_FACETS):
-        own = [one for one in found if one.facet == facet and not one.denied]
+        own = sorted(
+            (one for one in found if one.facet == facet and counts(one, figure)), key=lambda one: one.start
+        )
         if facet in RUN_FACETS and facet != "version":
+            own = [one for one in own if not _departs(figure.said.text, one)] or own
             held = {RUN_VALUES[facet](run) for run in runs}
             own = [one for one in own if one.value in held] or own
-        values = _in_table(own) if figure.header else _in_sentence(figure, own)
+        values = in_table(own) if figure.header else in_sentence(figure, own)
         if facet in ("arm", "version") and not figure.header:
             values = by_direction(figure, facet, own, runs, shelf) or values
         if "" in values or not values:
@@ -66,52 +76,9 @@ def said_of(figure: Figure, around: Context, runs: Sequence[Cited], shelf: Shelf
     return wanted
 
 
-def _in_table(own: list[Mention]) -> list[str]:
-    return [one.value for one in own]
-
-
-def _in_sentence(figure: Figure, own: list[Mention]) -> list[str]:
-    """The values that a number in a sentence can be of; what it is compared with counts only beside it."""
-    text, number = figure.said.text, figure.number
-    weak = [one.value for one in own if one.weak]
-    firm = [one for one in own if not one.weak]
-    usable = [one for one in firm if not one.aside or _beside_it(text, one, figure)]
-    if not usable:
-        return ["", *weak] if own else []
-    numbers = _values(figure)
-    chosen = [
-        usable[p].value if p != DEFAULT else "" for p in bind(text, usable, numbers)[numbers.index(number)]
-    ]
-    if number.paired:
-        return [*(one.value for one in own), ""]
-    return [
-        *chosen,
-        *weak,
-        *_modes(figure, own, chosen),
-        *([""] if number.moved and len(usable) == 1 else []),
-    ]
-
-
-def _modes(figure: Figure, own: list[Mention], chosen: list[str]) -> list[str]:
-    """The mode in which the system named before the number is: "in keyword mode, pgmnemo has …"."""
-    text, start = figure.said.text, figure.number.start
-    modes = [one for one in own if one.end <= start and re.match(r"\s+mode\b", text[one.end :])]
-    taken = any(modes[-1].end <= n.start < start for n in figure.said.numbers) if modes else True
-    return [] if taken or not set(chosen) - {modes[-1].value} else [modes[-1].value]
-
-
-def _beside_it(text: str, one: Mention, figure: Figure) -> bool:
-    """Whether what something is compared with is what this number is of: "than bm25 (94.1 %)"."""
-    if stands_with(text, one, figure.number):
-        return True
-    between = text[one.end : figure.number.start]
-    first = not any(one.end <= n.start < figure.number.start for n in figure.said.numbers)
-    return one.end <= figure.number.start and first and BREAK.search(between) is None
-
-
-def _values(figure: Figure) -> list[Number]:
-    """The numbers that compete for words: the differences among each other, and the values."""
-    return [n for n in figure.said.numbers if n.change == figure.number.change]
+def _departs(text: str, one: Mention) -> bool:
+    """Whether a word stands in what a citation says of its run's departures: "granularity: turn level"."""
+    return any(match.start() <= one.start < match.end() for match in DEPARTURES.finditer(text))
 
 
 def _outside(facet: str, around: Context, runs: Sequence[Cited], shelf: Shelf, inner: list[str]) -> list[str]:
@@ -154,12 +121,24 @@ def _run_words(facet: str, around: Context, runs: Sequence[Cited], shelf: Shelf)
 def _of_variants(figure: Figure, wanted: Wanted, runs: Sequence[Cited]) -> Wanted:
     """Where passages or a reranker are spoken of, a system is itself or the one with them."""
     arms = frozenset().union(*map(arms_of, runs))
-    if not spoken_of(figure.said.text, arms):
+    wanted = {**wanted, "arm": tuple(dict.fromkeys(_in_full(wanted["arm"], arms)))}
+    spoken = figure.block.raw if figure.header else f"{figure.lead} {figure.said.before} {figure.said.text}"
+    if not spoken_of(spoken, arms):
         return wanted
     own = next((defaults(run)["arm"] for run in runs), "")
     meant = [arm or own for arm in wanted["arm"] or ("",)]
-    found = of_variants(figure.said.text, figure.number, _values(figure), meant, arms)
+    if figure.header:
+        return {**wanted, "arm": tuple(of_cell(figure.said.text, meant, arms))}
+    told = Spoken(figure.said.text, spoken, figure.number, tuple(rivals(figure)))
+    found = of_variants(told, meant, arms)
     return {**wanted, "arm": tuple(found)}
+
+
+def _in_full(said: Sequence[str], arms: frozenset[str]) -> Iterator[str]:
+    """The arms that are said, those that no run has as the ones that go on so: pg-textsearch-bm25."""
+    for arm in said:
+        longer = [] if arm in arms else sorted(other for other in arms if arm and other.startswith(f"{arm}-"))
+        yield from (arm, *longer)
 
 
 def _runs(runs: Sequence[Cited], wanted: Wanted, shelf: Shelf) -> tuple[Cited, ...]:
@@ -201,12 +180,27 @@ def _allowed(reading: Reading, run: Cited, row: Row) -> bool:
         values = {value or standard[facet] for value in reading.wanted[facet] or ("",)}
         if reading.every and facet == "scope":
             continue
-        if facet == "arm" and versions and standard["arm"] in values:
-            if RUN_VALUES["version"](run) not in versions and "" not in versions:
-                values -= {standard["arm"]}
-            values |= _arms(run, versions)
-        if facet == "view" and not reading.wanted["view"] and row["type"] != "all":
+        if reading.each and facet == "type" and values == {"all"}:
+            if row["type"] == "all":
+                return False
+            continue
+        if facet == "arm" and versions:
+            values = _at_versions(run, values, versions)
+        if facet == "view" and values == {standard["view"]} and "" in (reading.wanted["view"] or ("",)):
             values.add("all")
         if str(row[facet]) not in values:
             return False
     return True
+
+
+def _at_versions(run: Cited, arms: set[str], versions: tuple[str, ...]) -> set[str]:
+    """`arms`, our own system among them, with or without a reranker, at the versions that are said."""
+    own = defaults(run)["arm"]
+    meant = set(arms)
+    for arm in arms:
+        base, plus, variant = arm.partition("+")
+        if base == own:
+            if RUN_VALUES["version"](run) not in versions and "" not in versions:
+                meant -= {arm}
+            meant |= {f"{other}{plus}{variant}" for other in _arms(run, versions)}
+    return meant

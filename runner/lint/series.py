@@ -9,11 +9,25 @@ from runner.lint.names import Name
 from runner.lint.number import Number
 from runner.systems import SYSTEMS
 
-NAMED = "|".join(sorted(map(re.escape, SYSTEMS), key=len, reverse=True))
+LEGS = (
+    "pgmnemo",
+    "hybrid",
+    "keyword",
+    "vector",
+    "vectors",
+    "bm25",
+    "cosine",
+    "random",
+    "ceiling",
+    "rrf",
+    "convex",
+)
+NAMED = "|".join(sorted(map(re.escape, {*SYSTEMS, *LEGS}), key=len, reverse=True))
 GOES_ON = re.compile(  # the clause speaks of an arm, a scope, a view or a version
     rf"(?<![\w-])(?:{NAMED}|hybrid|keyword|vectors?|bm25|cosine|random|legs?|pool|conversations?|chats?|"
     r"haystacks?|passages|rerank\w*|with(?:out)? it|v?\d\.\d\.\d|all (?:[\d,]+ )?questions|both|"
-    r"multi-hop|temporal|single-hop|open-domain|adversarial|commonsense)(?![\w-])",
+    r"we|ours|our|it|they|pgmnemo|multi-hop|temporal|single-hop|open-domain|adversarial|"
+    r"commonsense)(?![\w-])",
     re.IGNORECASE,
 )
 
@@ -21,6 +35,16 @@ GOES_ON = re.compile(  # the clause speaks of an arm, a scope, a view or a versi
 def goes_on(text: str, start: int, words: str) -> bool:
     """Whether the clause `words`, which begins at `start`, goes on with what stands before a semicolon."""
     return text[max(0, start - 3) : start].rstrip().endswith(";") and GOES_ON.search(words) is not None
+
+
+def in_item(numbers: Sequence[Number], introduced: Sequence[Name]) -> list[tuple[tuple[Name, ...], Number]]:
+    """The values of a list's item with the metrics that introduce the list: one, or as many in turn."""
+    values = [n for n in numbers if not n.change and n.hits is None]
+    if len(introduced) == 1:
+        return [((introduced[0],), number) for number in numbers]
+    if len(values) != len(introduced):
+        return []
+    return [((name,), number) for name, number in zip(introduced, values, strict=True)]
 
 
 def in_series(

@@ -7,19 +7,22 @@ import re
 from runner.lint.digits import NEAR
 
 NO_UNIT = re.compile(
+    r"(?:\s*(?:to|and|or|\u2013|-|/|→|,)\s*\d[\d.]{0,8}(?=\s?(?:ms|µs|s|seconds?|minutes?|[kMG]i?B)\b))?"
     r"\s{0,4}(?:ms|s|sec|seconds?|min|minutes?|h|hours?|[kMGT]i?B|x|tokens?|dimensions?|dims?|chars?|"
     r"characters?|px|"
     r"times|lessons|sessions|questions|turns|memories|texts|cores?|days?|items|million|thousand|"
     r"conversations|"
+    r"dollars?|cents?|euros?|pounds?|USD|EUR|GBP|[$€£]|seats?|users?|degrees|"
     r"projects|clusters|runs|retries|rows|weights?|GPUs?|CPUs?|commits|files|lines|years|weeks|months|"
     r"times?|chats|messages|segments|arms|systems|versions)\b(?!/)"
 )
 CALLS = re.compile(
-    r"\s*of\s+(?:them|the\s+(?:time|calls|runs|requests|memory|text|code|users)|users|"
+    r"\s*of\s+(?:them|the\s+(?:calls|runs|requests|memory|text|code|users)|users|"
     r"calls|requests)\b"
 )
 LEVEL = re.compile(
-    r"\s*%?[\s-]*(?:\w+\s+){0,2}(?:intervals?|CI|confidence|quantile|bootstrap)\b", re.IGNORECASE
+    r"\s*%?[\s-]*(?:(?:\w+\s+){0,2}(?:intervals?|CI|confidence|quantile|bootstrap)|levels?|percentile)\b",
+    re.IGNORECASE,
 )
 SETTING = re.compile(
     r"(?:\b(?:n|k|k1|b|p|q|t|z|alpha|beta|lambda|seed|weights?|versions?|python|postgresql|postgres|"
@@ -36,6 +39,12 @@ ASSIGNED = re.compile(r"\b([A-Za-z_][\w.]{0,60})[`*]*\s*(?:=|:=)\s*[`*]*$")
 SYSTEM = re.compile(r"\b(?:pgvector|pgmnemo)\s{0,3}$", re.IGNORECASE)
 VERSION = re.compile(r"0\.\d")
 VALUES = {"value", "score", "result", "recall", "figure", "mrr", "ndcg", "rate", "hybrid", "ours", "pgmnemo"}
+REQUIRED = re.compile(
+    r"\b(?:requires?|demands?|asks?\s+for|targets?(?:\s+of)?|goals?(?:\s+of)?|must\s+reach|needs|"
+    r"wants)\s+(?:at\s+least\s+)?$",
+    re.I,
+)
+MONEY = re.compile(r"[$€£]\s?$|\b(?:USD|EUR|GBP)\s$")
 SPREAD = re.compile(r"(?:±|\+/-|\+-|within|half-width of(?: about)?)\s*$")
 
 
@@ -50,7 +59,14 @@ def is_other(text: str, match: re.Match[str]) -> bool:
     if re.search(r"\d[-:]$", before) and "." not in match["number"]:
         return True  # part of a date or a time
     unit = text[match.end("number") : match.end("number") + NEAR]
-    if LEVEL.match(unit) or NO_UNIT.match(after) or CALLS.match(after) or SPREAD.search(before):
+    if (
+        LEVEL.match(unit)
+        or (not match["unit"] and NO_UNIT.match(after))
+        or CALLS.match(after)
+        or SPREAD.search(before)
+        or MONEY.search(before)
+        or REQUIRED.search(before)
+    ):
         return True
     assigned = ASSIGNED.search(before)
     if assigned:

@@ -20,12 +20,16 @@ OTHER = re.compile(
     r"\s*(?:[knN]|questions?|depths?|cutoffs?|ranks?|counts?|ranges?|weights?|setting|default)\W*"
 )
 COUNT = re.compile(r"\s*\W*(?:n|N|questions)\W*\s*")
+DEPTHS = re.compile(r"\W*(?:k|depth|cutoff|rank|top[- ]?k|@k)\W*", re.IGNORECASE)
 BAND = re.compile(r"\b(?:intervals?|CI|confidence)\b|^\s*95\s*%\s*$", re.IGNORECASE)
 APART = re.compile(r"\s/\s|\s·\s|\s;\s")  # between the values of a cell that has several
 DIFFERENCE = re.compile(r"\bdifferences?\b|Δ|\bchanges?\b|\bdelta\b|−", re.IGNORECASE)  # noqa: RUF001
-VALUE = re.compile(
-    r"\b(?:value|result|results|score|figure|locomo|longmemeval|ours|pgmnemo|hybrid|bm25|cosine|random|"
-    r"v\d+\.\d+\.\d+|before|after|baseline)\b|%",
+MEASURED = re.compile(  # what a column holds that is no recall
+    r"\b(?:ms|µs|sec|seconds?|minutes?|[kMGT]i?B|bytes|size|disk|memory|latenc\w+|p50|p9\d|time|speed|"
+    r"throughput|"
+    r"costs?|price|weights?|tokens?|qps|k1?|b|n|seed|coverage|lessons|questions|items|rank|depth|cutoff|"
+    r"year|date|"
+    r"margin|interval|CI|half-width|p|w)\b|[$€/]",
     re.IGNORECASE,
 )
 
@@ -56,12 +60,40 @@ def tabular(block: Block, above: str) -> list[Figure]:
     table = Table(
         block, header, [find_names(visible(cell.text)) for cell in header], find_names(visible(above))
     )
+    first = table.names[0] if table.names else []
+    if (
+        first and len(header) > 1 and not any(table.names[1:])
+    ):  # "| recall_any@10 | before | after |": of every column
+        table = replace(table, names=[[] for _ in header], above=first)
     rows = enumerate(block.lines[2:], start=block.first + 2)
-    return _in_one_unit([figure for number, line in rows for figure in _row(table, number, line)])
+    return _in_one_unit([f for number, line in rows for f in _row(table, number, line, _cells(line))])
 
 
-def _row(table: Table, number: int, line: str) -> list[Figure]:
-    cells = _cells(line)[:WIDEST]
+def aligned(block: Block, above: str) -> list[Figure]:
+    """Figures of a table that is set by spaces within a block of text; none where it holds no such table."""
+    lines = [(number, line, _columns(line)) for number, line in enumerate(block.lines, start=block.first)]
+    heads = [
+        place for place, (_, _, cells) in enumerate(lines) if sum(bool(find_names(c.text)) for c in cells) > 1
+    ]
+    if len(heads) != 1:
+        return []
+    _, line, header = lines[heads[0]]
+    width = max((len(cells) for _, _, cells in lines[heads[0] + 1 :]), default=0)
+    if width == len(header) + 1 or (line[:1] == " " and width > len(header)):
+        header = [Cell(0, ""), *header]
+    names = [find_names(visible(cell.text)) for cell in header]
+    table = Table(block, header, names, find_names(visible(above)))
+    rows = [row for row in lines[heads[0] + 1 :] if len(row[2]) == len(header)]
+    return _in_one_unit([f for number, text, cells in rows for f in _row(table, number, text, cells)])
+
+
+def _columns(line: str) -> list[Cell]:
+    return [Cell(match.start(), match[0]) for match in re.finditer(r"\S+(?:\s\S+)*", line)]
+
+
+def _row(table: Table, number: int, line: str, cells: list[Cell]) -> list[Figure]:
+    cells = cells[:WIDEST]
+    depth = _depth_of(table, cells)
     own = [] if any(table.names) or not cells else find_names(visible(cells[0].text))
     figures: list[Figure] = []
     for column, cell in enumerate(cells):
@@ -74,8 +106,21 @@ def _row(table: Table, number: int, line: str) -> list[Figure]:
         if (BAND.search(visible(title)) and not names) or (names is own and BAND.search(visible(title))):
             figures = _with_interval(figures, visible(cell.text))
             continue
-        figures += _of_cell(table, number, line, cells, column, names)
+        figures += _of_cell(table, number, line, cells, column, [_at(name, depth) for name in names])
     return figures
+
+
+def _depth_of(table: Table, cells: list[Cell]) -> int | None:
+    """The cutoff of a row, where the table has a column for it."""
+    column = next((i for i, cell in enumerate(table.header) if DEPTHS.fullmatch(visible(cell.text))), None)
+    if column is None or column >= len(cells):
+        return None
+    match = re.fullmatch(r"\W*(\d{1,2})\W*", visible(cells[column].text))
+    return int(match[1]) if match else None
+
+
+def _at(name: Name, depth: int | None) -> Name:
+    return replace(name, k=depth) if name.k is None and name.family == "recall" else name
 
 
 def _in_one_unit(figures: list[Figure]) -> list[Figure]:
@@ -91,7 +136,8 @@ def _in_one_unit(figures: list[Figure]) -> list[Figure]:
 
 def _with_interval(figures: list[Figure], text: str) -> list[Figure]:
     """The row's last figure with the interval that stands in a column of its own."""
-    read = find_numbers(f"1.0 {text.strip()}")
+    inner = text.strip()
+    read = find_numbers(f"1.0 {inner}" if inner[:1] in "[(" else f"1.0 [{inner}]")
     if not figures or not read or read[0].interval is None:
         return figures
     last = figures[-1]
@@ -150,11 +196,13 @@ def _wordy(cell: Cell) -> str:
 
 def _from_above(cell: Cell, title: str, named: list[Name], elsewhere: bool) -> list[Name]:
     """The names of the sentence above, where the cell has one value for each, or the column is of values."""
-    distinct = list({name.words: name for name in named}.values())
+    distinct = list(
+        {name.words: name for name in named if name.k or name.kind or name.family != "recall"}.values()
+    )
     parts = APART.split(cell.text)
     if len(distinct) > 1 and not elsewhere and len(parts) == len(distinct) and all(map(find_numbers, parts)):
         return distinct
-    if len(distinct) == 1 and not elsewhere and VALUE.search(title):
+    if len(distinct) == 1 and not elsewhere and not MEASURED.search(visible(title)):
         return distinct
     return []
 

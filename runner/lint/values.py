@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from runner.cite.results import Cited
@@ -14,27 +15,51 @@ from runner.lint.figures import Figure
 from runner.lint.names import Name
 from runner.lint.readings import Place, Reading, places, read
 
+POPULATION = re.compile(
+    r"\b(?:over|on|of|for|across|among|all|the|these|its)\s+(?:all\s+|the\s+|"
+    r"its\s+){0,2}(?P<n>\d[\d,]{0,8})\s+"
+    r"(?:\w+\s+){0,2}(?:questions|items|queries)\b",
+    re.IGNORECASE,
+)
+
+
+OVER_ALL = re.compile(
+    r"\b(?:over|on|across)\s+all\s+(?:the\s+)?\d[\d,]*\s+(?:scored\s+)?(?:questions|items|queries)\b"
+)
+ON_SO_MANY = re.compile(
+    r"[\s%*_`]*(?:(?:recall\w*|MRR|nDCG|any)@\d+\s+)?(?:on|over|for)\s+(?:the\s+|"
+    r"all\s+)?(?P<n>\d[\d,]{0,8})\s+(?:[\w-]+\s+){0,2}"
+    r"questions\b",
+    re.IGNORECASE,
+)
+TYPED = re.compile(
+    r"\b(?:of|on|over|for|in|the|all)\s+(?:the\s+|its\s+|"
+    r"all\s+)?(?P<n>\d[\d,]{0,8})\s+(?P<type>[\w-]+(?:\s+[\w-]+)?)\s+"
+    r"(?:questions|ones|items)\b",
+    re.IGNORECASE,
+)
+
 
 def mismatch(figure: Figure, around: Context, runs: list[Cited], shelf: Shelf) -> str | None:
     """What the artefacts hold instead, as a sentence; None when the figure is theirs, or cannot be placed."""
     reading = read(figure, around, runs, shelf)
     if not reading.runs:
         return _not_of_any(reading, runs)
-    keys = _keys(figure, reading)
-    if not keys:
+    meant = keys(figure, reading)
+    if not meant:
         return None
     if figure.number.change:
-        wrong = [wrong_difference(figure, key, around, runs, shelf) for key in keys]
+        wrong = [wrong_difference(figure, key, around, runs, shelf) for key in meant]
         return None if None in wrong else wrong[0]
-    found = [place for key in keys for place in places(reading, key)]
+    found = [place for key in meant for place in places(reading, key)]
     if not found:
-        return f"{keys[0]} of {_said(reading)} does not stand in {_names(runs)}"
-    if wrong_value := _wrong_value(figure, keys[0], found, reading):
+        return f"{meant[0]} of {_said(reading)} does not stand in {_names(runs)}"
+    if wrong_value := _wrong_value(figure, meant[0], found, reading):
         return wrong_value
-    return next(_facts(figure, around, found), None)
+    return next(_facts(figure, around, found, reading), None)
 
 
-def _keys(figure: Figure, reading: Reading) -> list[str]:
+def keys(figure: Figure, reading: Reading) -> list[str]:
     """The metrics that the figure can be of; every recall for a count of which none is said."""
     if figure.name.family == "questions":
         return sorted({row["metric"] for run in reading.runs for row in run.metrics["results"]
@@ -46,9 +71,16 @@ def _of_name(name: Name, reading: Reading) -> list[str]:
     """The key of a metric; of an MRR or nDCG without its depth the only one of its family."""
     if name.key is not None or name.family == "recall":
         return [] if name.key is None else [name.key]
-    results = (row["metric"] for run in reading.runs for row in run.metrics["results"])
+    key = only_depth(name, reading.runs)
+    return [key] if key else []
+
+
+def only_depth(name: Name, runs: Sequence[Cited]) -> str | None:
+    """The metric that is meant by an MRR or nDCG without its depth, where `runs` have it at one alone."""
+    results = (row["metric"] for run in runs for row in run.metrics["results"])
     known = {metric for metric in results if metric.startswith(f"{name.family}@")}
-    return list(known) if len(known) == 1 else []
+    alone = name.family != "recall" and name.k is None and len(known) == 1
+    return known.pop() if alone else None
 
 
 def _wrong_value(figure: Figure, key: str, found: list[Place], reading: Reading) -> str | None:
@@ -56,6 +88,10 @@ def _wrong_value(figure: Figure, key: str, found: list[Place], reading: Reading)
     agreeing = [place for place in found if number.agrees(place[1]["value"], place[1]["n"])]
     scopes = {str(row["scope"]) for _, row in found}
     if reading.every and {str(row["scope"]) for _, row in agreeing} != scopes:
+        agreeing = []
+    if not reading.shared <= {str(row["arm"]) for _, row in agreeing}:
+        agreeing = []
+    if reading.each and {str(row["type"]) for _, row in agreeing} != {str(row["type"]) for _, row in found}:
         agreeing = []
     if not agreeing and figure.name.family == "questions":
         return f"no recall in {_names(run for run, _ in found)} has this count"
@@ -97,13 +133,40 @@ def _elsewhere(figure: Figure, key: str, reading: Reading) -> str:
     return ""
 
 
-def _facts(figure: Figure, around: Context, found: list[Place]) -> Iterator[str]:
+def _facts(figure: Figure, around: Context, found: list[Place], reading: Reading) -> Iterator[str]:
     """n, where it is said: of the number that it stands nearest to."""
     agreeing = [row for _, row in found if figure.number.agrees(row["value"], row["n"])]
     said = _count(figure, around)
     counts = {row["n"] for row in agreeing}
+    if said is None and not any(reading.wanted[facet][:1] not in ((), ("",)) for facet in ("view", "type")):
+        said = _population(figure, reading)
+    if said is None:
+        said = _of_type(figure, reading)
     if said is not None and said not in counts:
         yield f"n = {said:,} is said, {', '.join(f'{n:,}' for n in sorted(counts))} questions were scored"
+
+
+def _population(figure: Figure, reading: Reading) -> int | None:
+    """The questions that a value is over, where a sentence says them in passing: "over all 108 questions"."""
+    said = {int(match["n"].replace(",", "")) for match in POPULATION.finditer(figure.said.text)}
+    known = {row["n"] for run in reading.runs for row in run.metrics["results"]}
+    alone = len(said) == 1 and len(figure.said.numbers) == 1
+    return said.pop() if alone and (said <= known or OVER_ALL.search(figure.said.text)) else None
+
+
+def _of_type(figure: Figure, reading: Reading) -> int | None:
+    """The questions of a type that are counted in passing: "of the 321 temporal ones"."""
+    found = list(TYPED.finditer(figure.said.text))
+    types = [one for one in reading.wanted["type"] if one]
+    if len(types) != 1 or len(figure.said.numbers) != 1:
+        return None
+    after = ON_SO_MANY.match(figure.said.text, figure.number.end)
+    if after is not None:
+        return int(after["n"].replace(",", ""))
+    if len(found) != 1:
+        return None
+    word = re.split(r"[ _-]", types[0])[0].lower()
+    return int(found[0]["n"].replace(",", "")) if word in found[0]["type"].lower() else None
 
 
 def _count(figure: Figure, around: Context) -> int | None:
@@ -112,10 +175,36 @@ def _count(figure: Figure, around: Context) -> int | None:
     found = list(COUNT.finditer(text)) or list(COUNT.finditer(around.citation))
     if not found:
         return None
+    if (own := _beside_number(found, figure)) is not None:
+        return own
+    if any(_owned(match, figure) for match in found):
+        return None
     if len(found) == 1 or figure.header:
         return int(found[0][1].replace(",", ""))
     if len(found) == len(figure.said.numbers):
         return int(found[figure.said.numbers.index(number)][1].replace(",", ""))
+    return None
+
+
+def _owned(match: re.Match[str], figure: Figure) -> bool:
+    """Whether an n stands in brackets right behind a number: "66.7 % (n = 15) against 97.4 %"."""
+    text = figure.said.text
+    return match.string is text and any(
+        n.end <= match.start() and re.fullmatch(r"[\s%*_`]*[(,]\s*", text[n.end : match.start()])
+        for n in figure.said.numbers
+    )
+
+
+def _beside_number(found: list[re.Match[str]], figure: Figure) -> int | None:
+    """The n that stands in brackets right behind the number."""
+    text, end = figure.said.text, figure.number.end
+    for match in found:
+        if (
+            match.string is text
+            and end <= match.start()
+            and re.fullmatch(r"[\s%*_`]*[(,]\s*", text[end : match.start()])
+        ):
+            return int(match[1].replace(",", ""))
     return None
 
 
