@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Protocol
 
@@ -16,7 +17,7 @@ from runner.lint.intervals import INTERVAL
 
 DEFAULT = -1  # no word of the sentence: what is meant when nothing is said
 BETWEEN = re.compile(
-    r"[\s,/|:&+·]*(?:(?:and|or|to|then|→|questions|arms?|legs?|over|within|in|on|for|at|"
+    r"[\s,/|:&+·>]*(?:(?:and|or|to|then|→|questions|arms?|legs?|over|within|in|on|for|at|"
     r"the|an?|fusion|blend|search|retrieval|baseline|control|system|engine|plain|its|our|own|leg|arm|"
     r"vs\.?|versus|against)[\s,/]*)*"
 )
@@ -29,7 +30,7 @@ WORD_FIRST = re.compile(
     r"reached|reach|finds|found|gets|got|stands|stops|"
     r"ends|comes|lies|sits|lands|scores|scored|shows|gives|returns|achieves|attains|hits|measures|posts|"
     r"records|"
-    r"manages|makes|brings|delivers|yields|obtains|keeps|"
+    r"leaves|misses|fails|manages|makes|brings|delivers|yields|obtains|keeps|"
     r",\s(?:which|that|whose|with|an?)\b|still|only|about|nearly|just|even|alone|[(:=])\s*)*[*_`]*\s*"
 )
 NUMBER_FIRST = re.compile(
@@ -40,15 +41,15 @@ NUMBER_FIRST = re.compile(
 IN_BRACKETS = re.compile(
     r"[\s%*_`]*(?:(?:percent|of|the|its|questions|cases|time|answered|in|first|top|ten|five|within|"
     r"answers|turns|sessions|"
-    r"recall_\w+@\d+|MRR@\d+|nDCG@\d+)\s+){0,6}\([^()\d]{0,30}"
+    r"recall_\w+@\d+|MRR@\d+|nDCG@\d+)\s+){0,6}[(\[][^()\[\]\d]{0,30}"
 )
-IN_BRACKETS_BEHIND = re.compile(r"(?:\s+v?\d+\.\d+\.\d+)?(?:\s+(?:arm|leg|alone|only|search))?[*_`]*\)")
+IN_BRACKETS_BEHIND = re.compile(r"(?:\s+v?\d+\.\d+\.\d+)?(?:\s+(?:arm|leg|alone|only|search))?[*_`]*[)\]]")
 OF_IT = re.compile(r"[\s%*_`]*(?:(?:recall\w*|MRR|nDCG|any)@\d+\s+)?(?:for|by|using)\s", re.IGNORECASE)
 LIST = re.compile(r"\b(?:and|or|for|with|the|recall\w*|any|MRR|nDCG|points?)(?:@\d+)?\b", re.IGNORECASE)
 TAKEN = re.compile(r"(?:'s)?\s*[:=]\s*[+−-]?[\d.]")  # noqa: RUF001
 ANEW = re.compile(  # another clause begins, which may have another subject
-    r"[,;:]\s(?:so|and|but|while|whereas|where|now|then|which)?\s?(?:the|we|our|it|its|this|recall\S*|"
-    r"MRR\S*|nDCG\S*)\s",
+    r"[,;:]\s(?:so|and|but|while|whereas|where|now|then|which)?\s?(?:the|we|our|it|its|this)\s|"
+    r"[,;:]\s(?:so|but|while|whereas|where|now|then)\s(?:recall\S*|MRR\S*|nDCG\S*)\s",
     re.IGNORECASE,
 )
 OWN_PREPOSITION = re.compile(  # a word such as "within the conversation", which brings its own
@@ -69,6 +70,12 @@ class Span(Protocol):
 
 def bind(text: str, words: Sequence[Span], numbers: Sequence[Span]) -> list[tuple[int, ...]]:
     """For each number the places in `words` that it may belong to; DEFAULT where none may be meant."""
+    return _bind(text, tuple(words), tuple(numbers))
+
+
+@lru_cache(maxsize=256)
+def _bind(text: str, words: tuple[Span, ...], numbers: tuple[Span, ...]) -> list[tuple[int, ...]]:
+    """The same, once for all the numbers of a sentence."""
     if not words:
         return [(DEFAULT,)] * len(numbers)
     text = INTERVAL.sub(lambda match: " " * len(match[0]), text)
@@ -122,7 +129,11 @@ def _nearest(
     if not before:
         return _behind(text, words, numbers, number, after)
     sides = [place for place in (before[-1], after) if stands_with(text, words[place], number)]
-    if len(sides) == 2 and OF_IT.match(text, number.end) and not _leads(text, words[after], number, numbers):
+    if after in sides and _leads(text, words[after], number, numbers):
+        sides.remove(after)
+        if not sides:
+            return _before(text, words, numbers, number, before)
+    if len(sides) == 2 and OF_IT.match(text, number.end):
         return (after,)
     if sides:
         return (sides[0] if leads else sides[-1],)

@@ -12,11 +12,13 @@ from runner.lint.artefacts import Shelf
 from runner.lint.blocks import Block
 from runner.lint.evidence import protocol_version
 from runner.lint.facets import RUN_FACETS, RUN_VALUES, Mention, mentions
-from runner.lint.figures import visible
+from runner.lint.visible import visible
 
 TOLD = {"corpus": "corpus", "embedder": "embedder", "level": "granularity", "version": "version"}
 KEYED = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+[*_`]*[A-Za-z][\w -]{0,30}[*_`]*:[*_`]*\s")
-COUNT = re.compile(r"\bn\s{0,3}(?:=|\b(?:is|of|falls\s+to|drops\s+to|rises\s+to)\b)\s{0,3}(\d[\d,]{0,15})")
+COUNT = re.compile(
+    r"\bn\s{0,3}(?:=|\b(?:is|of|stays|remains|falls\s+to|drops\s+to|rises\s+to)\b)\s{0,3}(\d[\d,]{0,15})"
+)
 SCOPE = re.compile(r"\bCorpus: [^,.\n]+, scope (?P<scope>[\w-]+)")
 DEPARTURES = re.compile(r"(?<![A-Za-z])(?:deviat\w+|unverified)\b[^.\n]*", re.IGNORECASE)
 Place = tuple[int, int, str, str]  # line, column, rule, message

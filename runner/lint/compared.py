@@ -102,6 +102,8 @@ def compared(figure: Figure, runs: Sequence[Cited], shelf: Shelf) -> Compared:
     subject, other = _of_variant(text, arms, runs) or _pair(
         text, arms, verb if verb is not None else number.start
     )
+    if subject == "" and any(one.facet == "arm" and one.weak for one in found):
+        subject = None
     if subject == "" and other in {run.run.system for run in runs}:
         subject = None
     if subject == "" and PRONOUN.match(text) and figure.said.before.strip():

@@ -8,26 +8,26 @@ from dataclasses import replace
 
 from runner.lint.depths import find_depths
 from runner.lint.digits import WHOLE
-from runner.lint.misses import MISSED, clause, headed
+from runner.lint.misses import ALL_BUT, MISSED, clause, headed
 from runner.lint.number import Number
 from runner.lint.series import NAMED
 from runner.lint.settings import is_set
 
 COUNTED = re.compile(
-    rf"(?<![\w.,=])(?P<hits>{WHOLE})\s{{0,3}}(?:of|out of|/)\s{{0,3}}(?:the\s|all\s|its\s|our\s){{0,2}}"
-    rf"(?P<all>{WHOLE})(?![\w%]|[.,]\d|\s?%)(?=(?P<unit>\s{{1,3}}(?:[\w-]+\s+)?(?:questions|items|"
+    rf"(?<![\w.,=@])(?P<hits>{WHOLE})\s{{0,3}}(?:of|out of|/)\s{{0,3}}"
+    rf"(?:the\s|all\s|its\s|our\s|[\w-]+['\u2019]s?\s){{0,2}}(?P<all>{WHOLE})(?![\w%]|[.,]\d|\s?%)(?=(?P<unit>\s{{1,3}}(?:[\w-]+\s+)?(?:questions|items|"
     rf"queries)\b)?)",
     re.IGNORECASE,
 )
 OUT_OF = re.compile(
     rf"\b(?:out\s+)?of\s+(?:the\s|all\s|its\s|our\s|"
-    rf"[A-Z]\w+['\u2019]s\s){{0,2}}(?P<all>{WHOLE})\s+(?:\w+\s+)?questions,?\s+(?P<hits>{WHOLE})"
+    rf"[A-Z]\w+['\u2019]s\s){{0,2}}(?P<all>{WHOLE})\s+(?:[\w-]+\s+)?questions(?:\s+(?:of|on|in|about)\s+[\w'\u2019-]+(?:\s+\w+)?)?,?\s+(?P<hits>{WHOLE})"
     r"(?=\s+(?:have|had|has|are|is|were|find|found|get|go|do|miss|surface|come|end)\b)",
     re.IGNORECASE,
 )
 FURTHER = re.compile(
     rf"(?:,\s+(?:and\s+)?|\s(?:and|(?:up|down)\s+from|after|against|vs\.?|"
-    rf"versus)\s+)(?P<hits>{WHOLE})(?=\s+questions\b|\s+(?:with|for|by|in|behind|under|without|using|"
+    rf"versus)\s+)(?:only\s+|just\s+)?(?P<hits>{WHOLE})(?=\s+questions\b|\s+(?:with|for|by|in|behind|under|without|using|"
     rf"through|among|within|at|on|inside)\s)"
 )
 STEPPED = re.compile(
@@ -44,7 +44,7 @@ ONE_OF = re.compile(
     re.IGNORECASE,
 )
 TOTAL = re.compile(
-    rf"\b(?:of|among)\s+(?:the\s+|all\s+|its\s+)?(?P<all>{WHOLE})\s+(?:[\w-]+\s+){{0,2}}questions\b",
+    rf"\b(?:of|among|over|for)\s+(?:the\s+|all\s+|its\s+)?(?P<all>{WHOLE})\s+(?:[\w-]+\s+){{0,2}}questions\b",
     re.IGNORECASE,
 )
 FOR_SO_MANY = re.compile(
@@ -72,6 +72,10 @@ LISTED = re.compile(
     rf"\.(?!\d)|and\b|$))",
     re.IGNORECASE,
 )
+BY = re.compile(
+    rf"(?<![\w.,=@-])(?P<hits>{WHOLE})\s+(?:questions\s+)?(?:by|with|for|in|behind)\s+(?:the\s+)?(?:{NAMED}|v?\d\.\d\.\d)\b",
+    re.IGNORECASE,
+)
 ERRORS = re.compile(
     rf"(?<![\w.,=@-])(?P<hits>{WHOLE})\s+(?:misses|errors|failures)\b(?:\s+(?:to|against|vs\.?|versus|"
     rf"for)\s+(?P<other>{WHOLE})\b)?",
@@ -92,6 +96,7 @@ MORE = re.compile(
     rf"(?:\s+of\s+(?:the\s+|all\s+)?(?P<all>{WHOLE})\b)?",
     re.IGNORECASE,
 )
+UNSCORED = re.compile(r"\bcite no\b|\bnot scored\b")
 SCORED = re.compile(
     r"\s+(?:\w+\s+)?(?:questions\s+)?(?:that\s+|which\s+)?(?:cite|are\s+scored|can\s+be\s+scored|"
     r"were\s+scored|count|have\s+evidence|"
@@ -122,6 +127,7 @@ def find_counts(text: str) -> list[Number]:
             COVERED.search(text[max(0, match.start() - 40) : match.start()])
             or IDS.match(text, match.end())
             or SCORED.match(text, match.end())
+            or UNSCORED.search(text[match.end() : match.end() + 80])
         ):
             continue
         unit = match.groupdict().get("unit") or ""
@@ -131,11 +137,13 @@ def find_counts(text: str) -> list[Number]:
             or match.re in (OUT_OF, ONE_OF)
             or find_depths(near)
             or METRIC.search(text[match.end() : match.end() + 30])
+            or ALL_BUT.search(text[: match.start()])
             or MISSED.search(near)
             or re.search(r"\bquestions?\b", near)
         )
-        if 0 <= hits <= everything and everything >= 20 and told and not is_set(text, match.start()):
-            found.append(Number(*match.span(), hits / everything, False, 3, hits=hits, of=everything))
+        if 0 <= hits <= everything and _enough(everything, text) and told and not is_set(text, match.start()):
+            span = match.span("hits") if match.re is OUT_OF else match.span()
+            found.append(Number(*span, hits / everything, False, 3, hits=hits, of=everything))
     for match in [*QUESTIONS.finditer(text), *MISSES.finditer(text)]:
         apart = all(match.end() <= one.start or one.end <= match.start() for one in found)
         if apart and _told(text, match) and not is_set(text, match.start()):
@@ -179,6 +187,7 @@ def _listed(text: str) -> Iterator[re.Match[str]]:
     head, colon, _ = text.partition(": ")
     if colon and MISSED.search(head) and re.search(rf"\bof\s+(?:the\s+)?{WHOLE}\b", text):
         yield from LISTED.finditer(text, len(head))
+        yield from BY.finditer(text, len(head))
 
 
 def _for_so_many(text: str) -> Iterator[Number]:
@@ -191,6 +200,11 @@ def _for_so_many(text: str) -> Iterator[Number]:
         hits = int(match[name].replace(",", ""))
         if 20 <= hits <= everything:
             yield Number(*match.span(name), hits / everything, False, 3, hits=hits, of=everything)
+
+
+def _enough(everything: int, text: str) -> bool:
+    """Whether a total is of questions: at least twenty, or a few where the metric stands in the sentence."""
+    return everything >= 20 or (everything >= 5 and METRIC.search(text) is not None)
 
 
 def find_changes(text: str) -> Iterator[Number]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from runner.lint.names import NUMERALS, Name
+from runner.lint.names import NUMERALS, Name, kinds_said
 
 NO_VALUE = (
     r"(?![.,]\d|\s+was\b)\b(?!\s*%)"  # the digits are no value, and no depth that "was asked" of a pool
@@ -59,3 +60,24 @@ def find_first(text: str) -> list[Name]:
 
 def _recall(start: int, end: int, k: str) -> Name:
     return Name(start, end, "recall", "any", int(k) if k.isdigit() else NUMERALS[k])
+
+
+def deep(text: str, names: list[Name]) -> list[Name]:
+    """`names`, a recall without its cutoff at the one depth that the sentence says elsewhere."""
+    depths = find_depths(text)
+    if len({depth.k for depth in depths}) > 1 and {(n.family, n.k) for n in names} == {("recall", None)}:
+        return [replace(names[0], start=depth.start, end=depth.end, k=depth.k) for depth in depths]
+    said = {name.k for name in names if name.k is not None and name.family == "recall"}
+    cutoffs = {depth.k for depth in depths} or (said if any(n.k is None and n.kind for n in names) else set())
+    if len(cutoffs) != 1:
+        return names
+    (k,) = cutoffs
+    return [
+        replace(n, k=k, kind=n.kind or _kind(text)) if n.k is None and n.family == "recall" else n
+        for n in names
+    ]
+
+
+def _kind(text: str) -> str | None:
+    said = sorted(kinds_said(text))
+    return said[0] if len(said) == 1 else None

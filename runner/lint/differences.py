@@ -29,7 +29,7 @@ def wrong_difference(
     pairs = list(differences(reading, key, said, runs, shelf))
     if not pairs:
         return None  # the pair cannot be found in what is at hand: unread
-    if not said.sign and _lies_between(figure):
+    if _lies_between(figure, said.sign):
         return None
     fitting = [pair for pair in pairs if _fits(figure, pair[0], said.sign)]
     if not fitting:
@@ -46,15 +46,15 @@ def wrong_difference(
     return None
 
 
-def _lies_between(figure: Figure) -> bool:
-    """Whether a difference without a direction is that of the only two values of its sentence, which are held
-    themselves: "bm25s (92.9 %) and sqlite-fts5 (92.8 %) differ by 0.1 points"."""
+def _lies_between(figure: Figure, sign: int) -> bool:
+    """Whether a difference is that of the only two values of its sentence, which are held themselves:
+    "88.5 %, up 16.2 points from 72.3 %", "bm25s (92.9 %) and sqlite-fts5 (92.8 %) differ by 0.1 points"."""
     values = [n for n in figure.said.numbers if not n.change]
     if figure.header or len(values) != 2 or values[0].percent != values[1].percent:
         return False
     if figure.number.interval is not None or any(n.hits is not None for n in values):
         return False
-    return _fits(figure, (values[1].shown - values[0].shown) / (100 if values[0].percent else 1), 0)
+    return _fits(figure, (values[0].shown - values[1].shown) / (100 if values[0].percent else 1), sign)
 
 
 def _step(figure: Figure) -> float | None:

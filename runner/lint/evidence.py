@@ -10,10 +10,12 @@ from runner.lint.artefacts import PATH
 from runner.lint.names import kinds_said
 
 PROTOCOL = re.compile(
-    r"(?<![A-Za-z])protocol(?:\.md)?\W{0,3}\s*(?:version\W{0,4})?v?(\d+\.\d+\.\d+)", re.IGNORECASE
+    r"(?<![A-Za-z])protocol(?:\.md)?\W{0,3}\s*(?:(?:was|is|has)\s+)?(?:the\s+)?(?:version\W{0,4})?v?(\d+\.\d+\.\d+)",
+    re.IGNORECASE,
 )
 OTHERS = re.compile(
-    r"\b(?:baselines?|upstream|published|publishes|reported|reports|ablat\w+|sweeps?|swept|grid|fitted|"
+    r"\b(?:baselines?|upstream|published|publishes|says? of itself|own definitions?|reported|reports|"
+    r"ablat\w+|sweeps?|swept|grid|fitted|"
     r"in-sample(?! (?:linear )?rerank)|left out|leave-one\S*|"
     r"without the(?!\s+(?:abstention|adversarial|rerank|passages|questions))|"
     r"et al\.|according to|(?:the|its) (?:paper|authors|README)|"
@@ -45,7 +47,7 @@ SAID = re.compile(
     r"\bdefinitions?\b|\bnot (?:be )?compar\w+|\bnot the same\b|"
     r"\bdiffer(?:s|ent)? (?:metric|measure|scope|count)\w*|"
     r"\blike for like\b|\bin the terms of\b|\bis not\b|\bincomparable\b|\bapples\b|\bcannot be compared\b|"
-    r"\bnever compare\b|\bstricter\b|\blooser\b|\blenient\b|\bfractional\b|\bby definition\b|"
+    r"\bnever compare\b|\bstricter\b|\blooser\b|\blenient\b|\bfractional variant\b|\bby definition\b|"
     r"\bdefined\b|\ball of (?:them|its|the)\b|\bevery gold\b|\bat least one\b|\bsome gold\b|"
     r"\bother metrics?\b|\bdifferent (?:metric|thing|question)s?\b",
     re.IGNORECASE,
@@ -56,6 +58,11 @@ BESIDE = re.compile(
     r"\bbeats?\b|\boutperform\w*|\bahead of\b|\bbetter\b|\bworse\b|"
     r"\bwhile\b|\bwhereas\b|\bover the\b|\bsurpass\w*",
     re.IGNORECASE | re.DOTALL,
+)
+AGAINST = re.compile(  # the same of metrics that are both named in full
+    r"\bvs\.?|\bversus\b|\bagainst\b|\bcompared?\b|\bthan\s+(?:that|those|the|its|our|\d)|→|->|\bbeats?\b|"
+    r"\boutperform\w*|\bahead of\b|\bsurpass\w*",
+    re.IGNORECASE,
 )
 LABEL = re.compile(r"(?<![A-Za-z])deviat\w+", re.IGNORECASE)
 CALLED_VERIFIED = re.compile(r"(?<!un)(?<!not )\bverified\b(?!\s*\|\s*deviation)", re.IGNORECASE)
@@ -96,6 +103,12 @@ def protocol_version(text: str) -> str | None:
     """The version of the protocol that `text` names, if any."""
     said = PROTOCOL.findall(text)
     return next((version for version in said if version in _editions()), said[0] if said else None)
+
+
+@lru_cache(maxsize=512)
+def protocols(text: str) -> frozenset[str]:
+    """Every edition of the protocol that `text` names."""
+    return frozenset(PROTOCOL.findall(text)) & _editions()
 
 
 @lru_cache(maxsize=1)

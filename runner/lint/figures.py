@@ -5,27 +5,21 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from dataclasses import dataclass, replace
-from urllib.parse import unquote
 
 from runner.lint.artefacts import PATH
 from runner.lint.binding import bind, in_turn
 from runner.lint.blocks import Block
-from runner.lint.depths import find_depths, find_first
+from runner.lint.depths import deep, find_depths, find_first
+from runner.lint.lists import introduced, lead
 from runner.lint.misses import misses
-from runner.lint.names import QUESTIONS, Name, defined_first, find_names, kinds_said
+from runner.lint.names import QUESTIONS, Name, defined_first, find_names
 from runner.lint.number import Number
 from runner.lint.numbers import find_numbers
+from runner.lint.sentences import fragment, sentences
 from runner.lint.series import goes_on, in_item, in_series
+from runner.lint.visible import visible
 
-LONGEST = 2_000  # characters of a sentence, so that the work grows with the length of the file alone
 EARLIER = 400  # characters in front of a sentence that may say what it is of
-HIDDEN = re.compile(
-    r"\[\d+(?:\.\d+)+\](?!\()|\]\([^)\s]{0,500}(?:\s+\"[^\"\n]{0,200}\")?\)|https?://\S+|<[^<>\n]{1,200}>|"
-    r"benchmarks/[\w./+-]+|\[\^[\w-]{1,30}\]:?|\d{40,}"
-)
-SENTENCE = re.compile(
-    r"(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!cf\.)(?<!\bal\.)(?<=[.!?;])[)\"”']?\s+(?=[^\s\d\[(])|;\s"
-)
 FOUND = re.compile(
     r"(?<![\w-])(?:found|finds?|retriev\w*|hits?|gold|evidence|answer\w*|session|miss\w*|unanswered|"
     r"surfac\w*)(?![\w-])",
@@ -71,46 +65,37 @@ class Figure:
         return self.names[0]
 
 
-def visible(text: str) -> str:
-    """`text` with addresses, paths and emphasis blanked out, offsets kept."""
-    text = re.sub(r"!\[[^\]\n]*\]\([^)\s]+\)", _badge, text)
-    text = HIDDEN.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-    return re.sub(r"[*`~\u00a0\u2009\u202f]", " ", text).replace("&nbsp;", "      ")
-
-
-def _badge(match: re.Match[str]) -> str:
-    """What a drawn badge says, which its address holds: `any%4010-97.5%25` is `any@10 97.5%`."""
-    said = unquote(match[0]).translate(str.maketrans("-/()[]!?&=", " " * 10))
-    return said.ljust(len(match[0]))
-
-
 def prose(block: Block) -> list[Figure]:
     """Figures of a heading, a paragraph, a list item or a quoted citation, sentence by sentence."""
     text, raw = visible(block.raw), block.raw
     starts = [0, *(match.end() for match in re.finditer(r"\n", raw))]
     figures: list[Figure] = []
     carried: list[Name] = []
-    introduced = _introduced(block)
+    heading = introduced(block)
     cited = any(PATH.search(section.raw) for section in block.section.chain())
     last: list[tuple[Name, Number]] = []
-    for start, end in _sentences(text, lines=block.kind == "code"):
+    stepped = False  # the figures of the sentence before are differences
+    spans = sentences(text, lines=block.kind == "code")
+    for (start, end), (after, last_of) in zip(spans, [*spans[1:], (len(text), len(text))], strict=True):
         words = text[start:end]
-        ahead = _fragment(text, end)
+        ahead = fragment(words, text[after:last_of])
         if not re.search(r"\d", words):
             carried = defined_first(find_names(words)) or find_depths(words) or carried
             continue
-        names, numbers = defined_first(_deep(words, find_names(words))), find_numbers(words)
+        names, numbers = defined_first(deep(words, find_names(words))), find_numbers(words)
         if misses(text[max(0, start - EARLIER) : start]):
             numbers = [replace(number, perhaps=not number.change) for number in numbers]
-        names = names or ahead
+        names = _at_last_depth(names, carried) or ahead
         pairs = (
             _named(words, names, numbers) if names else _without_name(words, numbers, carried, cited=cited)
         )
         if not pairs and goes_on(text, start, words):
+            numbers = [replace(n, change=n.change or (stepped and n.bare)) for n in numbers]
             pairs = in_series(numbers, last) or in_item(numbers, carried[:1])
-        if not pairs and introduced and not names and start == 0:
-            pairs = in_item(numbers, introduced)
+        if not pairs and heading and not names and start == 0:
+            pairs = in_item(numbers, heading)
         last = [(meant[0], number) for meant, number in pairs if meant and not number.change]
+        stepped = bool(pairs) and not last
         said = Sentence(words, tuple(numbers), text[max(0, start - EARLIER) : start])
         for meant, number in pairs:
             if meant and plausible(meant[0], number) and not _timed(words, meant[0], number):
@@ -125,89 +110,19 @@ def prose(block: Block) -> list[Figure]:
                         block,
                         raw[start:end],
                         said,
-                        lead=_lead(block),
+                        lead=lead(block),
                     )
                 )
         carried = names or (find_depths(words) if cited else []) or carried
     return figures
 
 
-def _lead(block: Block) -> str:
-    """The words that introduce the list that a block is an item of."""
-    if block.kind != "item":
-        return ""
-    lead = next((b for b in reversed(block.section.blocks[: block.place]) if b.kind != "item"), None)
-    introduces = lead is not None and (lead.raw.rstrip().endswith(":") or lead.kind == "heading")
-    return visible(lead.raw) if lead is not None and introduces else ""
-
-
-def _tail(block: Block) -> list[Name]:
-    """The only metric of the line behind a list that states no value itself."""
-    if block.kind != "item":
-        return []
-    behind = next((b for b in block.section.blocks[block.place :] if b.kind != "item"), None)
-    words = visible(behind.raw) if behind is not None and behind.kind == "text" else ""
-    found = find_names(words)
-    return found if len({name.words for name in found}) == 1 and not find_numbers(words) else []
-
-
-def _introduced(block: Block) -> list[Name]:
-    """The metrics that the words before a list give to its items: "recall_any@5 by arm:"."""
-    words = _lead(block)
-    found = _deep(words, defined_first(find_names(words))) or _tail(block)
-    return list({name.words: name for name in found if name.k or name.family != "recall"}.values())
-
-
-def _sentences(text: str, *, lines: bool) -> list[tuple[int, int]]:
-    """Where the sentences of a text begin and end; one that is too long for a sentence is read in parts."""
-    spans, start = [], 0
-    for match in re.finditer(r"\n", text) if lines else SENTENCE.finditer(text):
-        if match[0].startswith(";") and _in_brackets(text[start : match.start()]):
-            continue
-        spans.append((start, match.start()))
-        start = match.end()
-    spans.append((start, len(text)))
-    return [
-        (at, min(at + LONGEST, end))
-        for begin, end in spans
-        for at in range(begin, max(end, begin + 1), LONGEST)
-    ]
-
-
-def _fragment(text: str, end: int) -> list[Name]:
-    """The one metric that stands behind a sentence as a fragment: "pgmnemo 98.4 %. recall_any@10."."""
-    found = find_names(text[end : end + 60])
-    alone = (
-        len(found) == 1 and found[0].k is not None and not text[end : end + found[0].start].strip(" .)*_`\n")
-    )
-    follows = alone and re.match(r"[\s`*_]*(?:[.,;]|on\b|$)", text[end + found[0].end :]) is not None
-    return [replace(found[0], start=end, end=end)] if follows else []
-
-
-def _in_brackets(text: str) -> bool:
-    """Whether a bracket is open at the end of a text."""
-    return text.count("(") > text.count(")")
-
-
-def _deep(text: str, names: list[Name]) -> list[Name]:
-    """`names`, a recall without its cutoff at the one depth that the sentence says elsewhere."""
-    depths = find_depths(text)
-    if len({depth.k for depth in depths}) > 1 and {(n.family, n.k) for n in names} == {("recall", None)}:
-        return [replace(names[0], start=depth.start, end=depth.end, k=depth.k) for depth in depths]
-    said = {name.k for name in names if name.k is not None and name.family == "recall"}
-    cutoffs = {depth.k for depth in depths} or (said if any(n.k is None and n.kind for n in names) else set())
-    if len(cutoffs) != 1:
+def _at_last_depth(names: list[Name], carried: list[Name]) -> list[Name]:
+    """`names`, recalls that say no cutoff at the one of the sentence before: "A hit is recall_any@k"."""
+    depth = carried[0].k if carried else None
+    if depth is None or any(name.k is not None or name.family != "recall" for name in names):
         return names
-    (k,) = cutoffs
-    return [
-        replace(n, k=k, kind=n.kind or _kind(text)) if n.k is None and n.family == "recall" else n
-        for n in names
-    ]
-
-
-def _kind(text: str) -> str | None:
-    said = sorted(kinds_said(text))
-    return said[0] if len(said) == 1 else None
+    return [replace(name, k=depth) for name in names]
 
 
 def _named(text: str, names: list[Name], numbers: list[Number]) -> list[tuple[tuple[Name, ...], Number]]:
@@ -225,6 +140,8 @@ def _timed(text: str, name: Name, number: Number) -> bool:
     mean reciprocal rank is above one, so that such a number is of the times beside it."""
     if name.family != "recall" and number.bare and TIME.search(text):
         return True
+    if name.k is not None:
+        return False
     operation = re.search(r"\b(?:every|each|a|one|per|single)\s+$", text[: name.start], re.IGNORECASE)
     return name.family == "recall" and operation is not None and TIME.search(text) is not None
 

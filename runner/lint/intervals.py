@@ -27,6 +27,20 @@ ENDS = re.compile(
 )
 
 
+def is_interval(match: re.Match[str]) -> bool:
+    """Whether two numbers in brackets are an interval: in round ones only where they are called so, or lie
+    around the number in front; "(0.855 and 0.856)" are two values."""
+    if not match[0].startswith("("):
+        return True
+    near = match.string[max(0, match.start() - 40) : match.end()]
+    last = re.search(
+        rf"({PLAIN})\s*(?:{PERCENT}|{POINTS})?[\s†*`]*$", match.string[: match.start()], re.IGNORECASE
+    )
+    low, high = plain(match["low"]), plain(match["high"])
+    around = last is not None and low <= plain(last[1]) <= high
+    return low <= high and (around or re.search(r"\bintervals?\b|\bCI\b|95\s?%", near) is not None)
+
+
 def with_intervals(numbers: list[Number], intervals: list[re.Match[str]], text: str) -> list[Number]:
     """Each interval goes with the last number in front of it, or with the first where none is."""
     for match in intervals:

@@ -12,7 +12,7 @@ from runner.lint.facets import ROW_FACETS, arms_of, mentions
 from runner.lint.figures import Figure
 from runner.lint.names import Name, names_in
 from runner.lint.readings import read
-from runner.lint.values import mismatch, only_depth
+from runner.lint.values import mismatch, only_depth, other_embedder
 from runner.lint.variants import spoken_of
 from runner.report.citation import refusal
 
@@ -94,7 +94,7 @@ def _own(figure: Figure, around: Context, sources: list[Source], shelf: Shelf) -
         yield from _protocol(around, None)
         return
     yield from _protocol(around, {str(run.run.protocol.version) for run in meant})
-    if wrong := mismatch(figure, around, runs, shelf):
+    if wrong := mismatch(figure, around, runs, shelf) or other_embedder(figure, meant):
         yield "differs", wrong
     for run in (run for run in meant if not refusal(run.figures, run.run)):
         yield from _label(around, run.told.verdict, list(run.told.deviations))
@@ -103,6 +103,8 @@ def _own(figure: Figure, around: Context, sources: list[Source], shelf: Shelf) -
 def _protocol(around: Context, versions: set[str] | None) -> Iterator[Complaint]:
     texts = (around.local, around.block, around.near, *around.wide)
     said = next((version for version in map(evidence.protocol_version, texts) if version), None)
+    if versions and any(len(named := evidence.protocols(text)) > 1 and versions <= named for text in texts):
+        return  # several runs, each with its own
     if said is None:
         yield "no-protocol", "no version of the protocol stands with it"
     elif versions is not None and said not in versions:
@@ -174,7 +176,9 @@ def _mixed(group: list[Figure]) -> tuple[Figure, str] | None:
         members = [figure for figure in group if figure.name.family == family]
         told = {_told(figure) for figure in members}
         ambiguous = "recall" in told and len(told) > 1
-        crossed = len(told) > 1 and evidence.BESIDE.search(group[0].words) and not _by_column(members)
+        named = all(member.name.defined for member in members)
+        beside = evidence.AGAINST if named else evidence.BESIDE
+        crossed = len(told) > 1 and beside.search(group[0].words) and not _by_column(members)
         if ambiguous or crossed:
             last = next(figure for figure in members if _told(figure) != _told(members[0]))
             return last, f"{' and '.join(sorted(told))} stand side by side; say that they are not the same"

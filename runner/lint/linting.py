@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from os import PathLike
@@ -66,13 +67,7 @@ def _figures(block: Block) -> list[Figure]:
 
 
 def _places(blocks: list[Block], figures: list[Figure], shelf: Shelf, file: Path) -> Iterator[Place]:
-    judged = [(figure, list(judge(figure, shelf, file))) for figure in figures]
-    wrong = {id(figure) for figure, complaints in judged if any(rule == "differs" for rule, _ in complaints)}
-    for figure, complaints in judged:
-        open_ = id(figure) in wrong and _is_open(figure, figures, wrong, shelf, file)
-        for rule, message in complaints:
-            if rule != "differs" or not open_:
-                yield figure.line, figure.column, rule, message
+    yield from _of_figures(figures, shelf, file)
     for figure, message in side_by_side(figures):
         yield figure.line, figure.column, "two-definitions", message
     for figure, message in (*wrong_ratios(figures), *wrong_bounds(figures), *wrong_order(figures)):
@@ -82,11 +77,16 @@ def _places(blocks: list[Block], figures: list[Figure], shelf: Shelf, file: Path
     yield from citations(blocks, {id(figure.block) for figure in figures}, shelf, file)
 
 
-def _is_open(figure: Figure, figures: list[Figure], wrong: set[int], shelf: Shelf, file: Path) -> bool:
-    """Whether a value differs alone among those of its sentence, and may be of another word of it."""
-    beside = [f for f in figures if f.said is figure.said and f is not figure and not f.number.change]
-    alone = not any(id(f) in wrong for f in beside)
-    return alone and unclear(figure, beside, shelf, file)
+def _of_figures(figures: list[Figure], shelf: Shelf, file: Path) -> Iterator[Place]:
+    """What is wrong with each figure; a value that its sentence leaves open does not differ."""
+    spoken: dict[int, list[Figure]] = defaultdict(list)
+    for figure in figures:
+        spoken[id(figure.said)] += [] if figure.number.change else [figure]
+    for figure in figures:
+        for rule, message in judge(figure, shelf, file):
+            beside = [other for other in spoken[id(figure.said)] if other is not figure]
+            if rule != "differs" or not unclear(figure, beside, shelf, file):
+                yield figure.line, figure.column, rule, message
 
 
 def _exempt(

@@ -19,7 +19,7 @@ MISSED = re.compile(
     r"a\s+single)\s+)?(?:\w+\s+)?(?:hit|gold|"
     r"evidence|session)\w*|\bno\s+(?:gold|hit|evidence|"
     r"session|right)\b|\bnothing\s+(?:right|gold)\b|\b1\s?[\u2212\u2013-]\s?(?:recall|R@|hit|any@)|"
-    r"\bcomplement\b|"
+    r"\bcomplement\b|\bleav(?:es|ing)\s+out\s+\d|"
     r"\bloses?\s+(?:sight|track|\d[\d,]*\s+of\s+\d)|"
     r"\bdo(?:es)?\s+not\s+(?:find|surface|retrieve|have|appear|reach|hit)|\bnone\s+of\s+(?:its|their|"
     r"the|these)\s+(?:\w+\s+)?(?:gold|evidence|sessions?|turns?)|\bnot\s+a\s+single\b|"
@@ -31,6 +31,7 @@ MISSED = re.compile(
     r"unfound)",
     re.IGNORECASE,
 )
+ALL_BUT = re.compile(r"\ball\s+but\s+$", re.IGNORECASE)
 CLAUSE = re.compile(r"[,;:(]\s|\s(?:and|but|while|whereas|so)\s|[()]")
 BRACKETS = re.compile(r"\([^()]{0,120}\)")
 
@@ -67,7 +68,10 @@ def said(number: Number, text: str) -> Number:
     """What the words around a number make of it: the questions that are missed, or about right."""
     before = text[max(0, number.start - NEAR) : number.start]
     about = ABOUT.search(before) is not None
-    here = MISSED.search(clause(text, number.start, number.end)) is not None
+    here = (
+        MISSED.search(clause(text, number.start, number.end)) is not None
+        or ALL_BUT.search(before) is not None
+    )
     missed = not number.change and (number.missed or here)
     spoken = f"{BRACKETS.sub(' ', before)} {_behind_bracket(text, number)}"
     perhaps = (

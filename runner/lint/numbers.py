@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from runner.lint.counts import find_changes, find_counts
 from runner.lint.digits import MINUS, NEAR, PERCENT, PLAIN, POINTS, plain
-from runner.lint.intervals import INTERVAL, NUM, PLUS_MINUS, with_intervals, without_ends
+from runner.lint.intervals import INTERVAL, NUM, PLUS_MINUS, is_interval, with_intervals, without_ends
 from runner.lint.misses import said
 from runner.lint.number import Number
 from runner.lint.odds import find_odds
@@ -37,18 +37,24 @@ LENT = re.compile(  # a whole number whose unit stands behind the next one: "bet
     rf"(?P<unit>{PERCENT}|{POINTS})",
     re.IGNORECASE,
 )
-NONE = re.compile(r"\b(?:not (?:one|a single)|none|nothing|nobody|neither|never)\b", re.IGNORECASE)
+NONE = re.compile(
+    r"\b(?:not (?:one|a single)|no (?:category|type|arm|system|peer|leg|one)|none|nothing|nobody|"
+    r"neither|never)\b",
+    re.IGNORECASE,
+)
 VERSUS = re.compile(
     r"\b(?:better|worse|ahead|behind|beats?|loses?|edges|outruns|wins?|above|below)\b", re.IGNORECASE
 )
 AWAY = re.compile(
-    r"\s+(?:behind|ahead|below|above|short|better|worse|higher|lower|clear)\b(?!\s+(?:average|zero))", re.I
+    r"\s+(?:behind|ahead|below|above|short|better|worse|higher|lower|clear)\b(?!\s+(?:average|zero|linear|(?:the\s+|a\s+|our\s+)?rerank))",
+    re.I,
 )
 RANGE = re.compile(r"\s*(?:–|—|-|to)\s*$")  # noqa: RUF001
 AGAINST = re.compile(
     r"(?:\s+(?:recall|R|MRR|nDCG|any|hit)[\w@]*)?\s*[,(]?\s*"
     r"(?:for|as compared (?:to|with)|as against|as opposed to|compared (?:to|with)|against|versus|vs\.?|"
-    r"instead of|in place of|rather than|up from|down from|after|over|above|below|behind|than)\s+",
+    r"instead of|in place of|rather than|up from|down from|after|over|above|below|behind|than)\s+"
+    r"(?:about\s+|around\s+|some\s+)?",
     re.IGNORECASE,
 )
 FROM = re.compile(r"\bfrom\s+(?:[\w@'\u2019-]{1,30}\s+){0,5}$", re.IGNORECASE)
@@ -58,16 +64,17 @@ BOUND = re.compile(
     r"not\s+(?:get|go|come|reach|rise|climb)\w*\s+(?:beyond|above|past|over))|"
     r"\b(?P<low2>(?:no|not)\s+(?:less|worse|lower|fewer)\s+than|not\s+(?:below|under)|never\s+(?:below|"
     r"under))|"
-    r"(?P<low>>=?|≥|\b(?:passes|clears|tops?|crosses|surpass\w*|above|over|more than|at least|exceeds|"
-    r"beyond|beats|better than|higher than))|"
-    r"(?P<high><=?|≤|\b(?:below|under|less than|at most|up to|fewer than|lower than)))\s*$",
+    r"(?P<low>(?<!\d\s)(?<!%\s)>=?|≥|\b(?:passes|clears|tops?|crosses|surpass\w*|above|over|"
+    r"more than|at least|exceeds|beyond|beats|better than|higher than))|"
+    r"(?P<high><=?|≤|\b(?:below|under|less than|at most|up to|fewer than|lower than)))"
+    r"(?:\s+(?:an?\s+)?(?:recall\w*|any|MRR|nDCG)@\d+(?:\s+of)?)?\s*$",
     re.IGNORECASE,
 )
 
 
 def find_numbers(text: str, *, cell: bool = False) -> list[Number]:
     """Values in `text`, in order; in a table's `cell` also whole numbers up to 100."""
-    intervals = list(INTERVAL.finditer(text))
+    intervals = [match for match in INTERVAL.finditer(text) if is_interval(match)]
     taken = [match.span() for match in intervals]
     changes = list(find_changes(text))
     counts = [

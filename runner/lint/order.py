@@ -22,6 +22,15 @@ BEHIND = re.compile(
     r"a\s+\w+\s+(?:below|under))\b",
     re.IGNORECASE,
 )
+BACK = re.compile(  # "…, and sqlite-fts5 is below it with …" says it of the second
+    r"\b(?:is|lies|stands|comes|ends)\s+(?P<side>below|behind|above|ahead of)\s+"
+    r"(?:it|them|this|that(?!\s+of))\b",
+    re.IGNORECASE,
+)
+RERANKED = re.compile(
+    r"\bbehind\s+(?:(?:the|a|our)\s+)?(?:linear\s+)?(?:rerank\w*|linear|it)\b", re.IGNORECASE
+)
+NEGATED = re.compile(r"\b(?:not|n['\u2019]t|never|no|neither|hardly|who|whether|if)\b", re.IGNORECASE)
 DENIED = re.compile(
     r"\b(?:not|n['\u2019]t|never|no|neither|hardly|without|once|rerank\w*|if|when)\b", re.IGNORECASE
 )
@@ -32,6 +41,11 @@ def wrong_order(figures: list[Figure]) -> Iterator[tuple[Figure, str]]:
     sentences = groupby((f for f in figures if not f.header), key=lambda f: (id(f.block), id(f.said)))
     for _, group in sentences:
         pair = [figure for figure in group if not figure.number.change]
+        if len(pair) == 2 and _paired(*pair):
+            first, second = (figure.number.shown for figure in pair)
+            sign = _direction(pair[0].said.text[: pair[0].number.start])
+            if sign * (first - second) < 0:
+                yield pair[1], f"{'ahead' if sign > 0 else 'behind'} is said of {first:g} and {second:g}"
         if len(pair) == 2 and _comparable(*pair):
             first, second = (figure.number.shown for figure in pair)
             sign = _sign(pair[0].said.text[pair[0].number.end : pair[1].number.start])
@@ -48,8 +62,26 @@ def _comparable(a: Figure, b: Figure) -> bool:
     return plain and a.names == b.names and a.number.percent == b.number.percent
 
 
+def _paired(a: Figure, b: Figure) -> bool:
+    """Whether two values stand as one pair, "0.831 to 0.855", in the order of the names in front."""
+    plain = a.number.paired and b.number.paired and not (a.number.perhaps or a.number.missed)
+    return plain and a.names == b.names and a.number.percent == b.number.percent
+
+
+def _direction(before: str) -> int:
+    """1 where the words in front of a pair say the first of two names to be ahead, -1 behind, else 0."""
+    text = RERANKED.sub(" ", before)
+    ahead, behind = list(AHEAD.finditer(text)), list(BEHIND.finditer(text))
+    words = [*ahead, *behind]
+    if len(words) != 1 or NEGATED.search(text) or re.search(r"[.;]\s", text[words[0].end() :]):
+        return 0
+    return 1 if ahead else -1
+
+
 def _sign(between: str) -> int:
     """1 where the words between two values say the first to be ahead, -1 behind, 0 where they do not say."""
+    if (back := BACK.search(between)) is not None and not DENIED.search(between.rpartition(",")[2]):
+        return -1 if back["side"].lower() in ("above", "ahead of") else 1
     ahead, behind = AHEAD.search(between), BEHIND.search(between)
     if (ahead is None) == (behind is None) or re.search(r"[.;]\s|,\s(?:and|but|while)\s", between):
         return 0

@@ -92,7 +92,7 @@ def _times(found: re.Match[str], high: float, low: float, step: float) -> bool:
         return bool(most > said)
     if found["high"]:
         return bool(least < said)
-    rounding = 0.5 * 10 ** -len(word.partition(".")[2])
+    rounding = 0.5 * 10 ** -len(word.partition(".")[2]) if said > 2 or not word.isalpha() else 0.25
     slack = max(rounding, 0.15 * said if found["near"] else 0.0)
     return bool(least - slack <= said <= most + slack)
 

@@ -10,6 +10,7 @@ from runner.lint.artefacts import Row, Shelf, rows
 from runner.lint.citations import DEPARTURES, scopes_cited
 from runner.lint.context import Context
 from runner.lint.facets import (
+    ALL_OF_THEM,
     ROW_FACETS,
     RUN_FACETS,
     RUN_VALUES,
@@ -44,12 +45,15 @@ class Reading:
 def read(figure: Figure, around: Context, runs: Sequence[Cited], shelf: Shelf) -> Reading:
     """How the figure can be read beside `runs`, which its document names."""
     wanted = said_of(figure, around, runs, shelf)
-    wanted = _of_variants(figure, wanted, runs)
+    wanted = _of_variants(figure, wanted, runs, shelf)
     found = mentions(figure.said.text, runs, shelf.versions(runs))
+    every = of_every_scope(figure, found)
+    if ALL_OF_THEM.search(figure.said.text) and not every and wanted["scope"] == ("",):
+        wanted = {**wanted, "scope": tuple(sorted(frozenset().union(*map(scopes_of, runs))))}
     return Reading(
         _runs(runs, wanted, shelf),
         wanted,
-        every=of_every_scope(figure, found),
+        every=every,
         each=of_each_type(figure),
         shared=of_arms(figure, wanted["arm"], found),
     )
@@ -111,6 +115,10 @@ def _cited_scopes(around: Context, runs: Sequence[Cited]) -> list[str]:
 def _run_words(facet: str, around: Context, runs: Sequence[Cited], shelf: Shelf) -> list[str]:
     """Corpus, level, embedder or version by a heading or a citation, where one of the runs is of it."""
     of_runs = {RUN_VALUES[facet](run) for run in runs}
+    if facet == "version":
+        of_runs |= {
+            arm.partition("@")[2].partition("+")[0] for run in runs for arm in arms_of(run) if "@" in arm
+        }
     for text in (around.citation, around.headings):
         said = {one.value for one in mentions(text, runs, shelf.versions(runs)) if one.facet == facet}
         if said and (said & of_runs or text is around.citation):
@@ -118,10 +126,13 @@ def _run_words(facet: str, around: Context, runs: Sequence[Cited], shelf: Shelf)
     return []
 
 
-def _of_variants(figure: Figure, wanted: Wanted, runs: Sequence[Cited]) -> Wanted:
+def _of_variants(figure: Figure, wanted: Wanted, runs: Sequence[Cited], shelf: Shelf) -> Wanted:
     """Where passages or a reranker are spoken of, a system is itself or the one with them."""
     arms = frozenset().union(*map(arms_of, runs))
-    wanted = {**wanted, "arm": tuple(dict.fromkeys(_in_full(wanted["arm"], arms)))}
+    wanted = {
+        **wanted,
+        "arm": tuple(dict.fromkeys(_in_full(wanted["arm"], _arms_named(figure, runs, shelf), arms))),
+    }
     spoken = figure.block.raw if figure.header else f"{figure.lead} {figure.said.before} {figure.said.text}"
     if not spoken_of(spoken, arms):
         return wanted
@@ -134,11 +145,16 @@ def _of_variants(figure: Figure, wanted: Wanted, runs: Sequence[Cited]) -> Wante
     return {**wanted, "arm": tuple(found)}
 
 
-def _in_full(said: Sequence[str], arms: frozenset[str]) -> Iterator[str]:
+def _arms_named(figure: Figure, runs: Sequence[Cited], shelf: Shelf) -> list[str]:
+    return [one.value for one in mentions(figure.said.text, runs, shelf.versions(runs)) if one.facet == "arm"]
+
+
+def _in_full(said: Sequence[str], named: Sequence[str], arms: frozenset[str]) -> Iterator[str]:
     """The arms that are said, those that no run has as the ones that go on so: pg-textsearch-bm25."""
     for arm in said:
         longer = [] if arm in arms else sorted(other for other in arms if arm and other.startswith(f"{arm}-"))
-        yield from (arm, *longer)
+        own = [f"{other}-{arm}" for other in named if f"{other}-{arm}" in arms]  # "pg-textsearch's BM25 half"
+        yield from (arm, *longer, *own)
 
 
 def _runs(runs: Sequence[Cited], wanted: Wanted, shelf: Shelf) -> tuple[Cited, ...]:

@@ -44,6 +44,7 @@ def as_arms(text: str, found: Sequence[Mention], runs: Sequence[Cited]) -> list[
         for one in found
         if one.facet == "version"
         and one.value in newest
+        and not _of_run(text, one)
         and not any(_of_arm(text, one, arm) for arm in arms)
         and not _only_release(text, one, arms)
     ]
@@ -57,11 +58,16 @@ def _only_release(text: str, version: Mention, arms: Sequence[Mention]) -> bool:
     return any(clause <= arm.start < match.start() for arm in arms)
 
 
+def _of_run(text: str, version: Mention) -> bool:
+    """Whether a version says of which run something is: "0.3.1's side-by-side run", "the run of 0.4.0"."""
+    return bool(
+        RUN.match(text, version.end) or RUN_OF.search(text[max(0, version.start - 60) : version.start])
+    )
+
+
 def _of_arm(text: str, version: Mention, arm: Mention) -> bool:
     """Whether a version only says of which release an arm is: "0.3.1's bm25 leg", "bm25 of 0.3.1"."""
     if version.start < arm.end and arm.start < version.end:
-        return True
-    if RUN.match(text, version.end) or RUN_OF.search(text[: version.start]):
         return True
     if version.end <= arm.start:
         return OWN_ARM.fullmatch(text[version.end : arm.start]) is not None

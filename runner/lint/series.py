@@ -32,9 +32,14 @@ GOES_ON = re.compile(  # the clause speaks of an arm, a scope, a view or a versi
 )
 
 
+AGAIN = re.compile(r"[\s*_]*(?:In|On|At|With|Within|Without|Over|By|For|Behind|And|But)\b")
+
+
 def goes_on(text: str, start: int, words: str) -> bool:
     """Whether the clause `words`, which begins at `start`, goes on with what stands before a semicolon."""
-    return text[max(0, start - 3) : start].rstrip().endswith(";") and GOES_ON.search(words) is not None
+    behind = text[max(0, start - 3) : start].rstrip()
+    short = behind.endswith(".") and len(words.strip()) < 80 and AGAIN.match(words) is not None
+    return (behind.endswith(";") or short) and GOES_ON.search(words) is not None
 
 
 def in_item(numbers: Sequence[Number], introduced: Sequence[Name]) -> list[tuple[tuple[Name, ...], Number]]:

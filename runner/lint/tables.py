@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 
 from runner.lint.binding import DEFAULT, bind
 from runner.lint.blocks import Block
-from runner.lint.figures import Figure, Sentence, visible
+from runner.lint.figures import Figure, Sentence
 from runner.lint.names import Name, find_names
 from runner.lint.number import Number
 from runner.lint.numbers import find_numbers
+from runner.lint.visible import visible
 
 WIDEST = 100  # columns
 CELL = re.compile(r"(?:[^|\\]|\\.)+")
@@ -75,6 +76,8 @@ def aligned(block: Block, above: str) -> list[Figure]:
     heads = [
         place for place, (_, _, cells) in enumerate(lines) if sum(bool(find_names(c.text)) for c in cells) > 1
     ]
+    if not heads:
+        return _named_once(block, lines)
     if len(heads) != 1:
         return []
     _, line, header = lines[heads[0]]
@@ -84,6 +87,18 @@ def aligned(block: Block, above: str) -> list[Figure]:
     names = [find_names(visible(cell.text)) for cell in header]
     table = Table(block, header, names, find_names(visible(above)))
     rows = [row for row in lines[heads[0] + 1 :] if len(row[2]) == len(header)]
+    return _in_one_unit([f for number, text, cells in rows for f in _row(table, number, text, cells)])
+
+
+def _named_once(block: Block, lines: list[tuple[int, str, list[Cell]]]) -> list[Figure]:
+    """Rows of a name and a value below a line that names their metric: "recall_any@5" over "bm25  0.94"."""
+    named = [
+        (place, names) for place, (_, line, _) in enumerate(lines) if (names := find_names(visible(line)))
+    ]
+    if len(named) != 1 or len(named[0][1]) != 1 or find_numbers(visible(lines[named[0][0]][1])):
+        return []
+    table = Table(block, [Cell(0, ""), Cell(0, "value")], [[], []], named[0][1])
+    rows = [row for row in lines[named[0][0] + 1 :] if len(row[2]) == 2]
     return _in_one_unit([f for number, text, cells in rows for f in _row(table, number, text, cells)])
 
 

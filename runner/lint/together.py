@@ -43,8 +43,10 @@ def of_every_scope(figure: Figure, found: Sequence[Mention]) -> bool:
         return False
     behind = figure.number.end <= match.start()
     beside = behind and stands_with(figure.said.text, Stretch(*match.span()), figure.number)
-    alone = len(figure.said.numbers) == 1
-    return beside or alone or not any(one.facet == "scope" for one in found)
+    values = [number for number in figure.said.numbers if not number.change and not number.bound]
+    one_alone = bool(figure.number.bound) or len(values) < 2
+    named = any(one.facet == "scope" for one in found)
+    return beside or len(figure.said.numbers) == 1 or (one_alone and not named)
 
 
 def of_arms(figure: Figure, wanted: Sequence[str], found: Sequence[Mention]) -> frozenset[str]:
@@ -52,5 +54,7 @@ def of_arms(figure: Figure, wanted: Sequence[str], found: Sequence[Mention]) -> 
     alone = len(figure.said.numbers) == 1 and not figure.header and not figure.number.change
     named = {one.value for one in found if one.facet == "arm"}
     firm = {one.value for one in found if one.facet == "arm" and not one.weak}
-    several = alone and len(firm & set(wanted)) > 1 and set(wanted) <= named
-    return frozenset(firm & set(wanted)) if several and ALIKE.search(figure.said.text) else frozenset()
+    meant = frozenset(arm for arm in wanted if arm.partition("+")[0] in firm or arm in firm)
+    known = all(arm in named or arm.partition("+")[0] in named for arm in wanted)
+    several = alone and len({arm.partition("+")[0] for arm in meant}) > 1 and known
+    return meant if several and ALIKE.search(figure.said.text) else frozenset()

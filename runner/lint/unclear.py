@@ -17,12 +17,14 @@ from runner.lint.readings import Reading, places, read
 from runner.lint.releases import named_in
 from runner.lint.values import keys
 
+MOST = 12  # other values of a sentence, so that the work stays small
+
 
 def unclear(figure: Figure, beside: Sequence[Figure], shelf: Shelf, file: Path) -> bool:
     """Whether a value that differs by its nearest words is the one of another word of its sentence, which no
-    value `beside` it, all of them right, is of."""
+    value `beside` it is of."""
     number = figure.number
-    if figure.header or number.change or number.paired or not beside:
+    if figure.header or number.change or number.paired or not 0 < len(beside) <= MOST:
         return False
     runs = [source.results for source in sources(figure, shelf, file) if source.results is not None]
     reading = read(figure, context(figure), runs, shelf)

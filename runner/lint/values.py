@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from runner.cite.results import Cited
 from runner.lint.artefacts import Shelf, rows
-from runner.lint.citations import COUNT, TOLD
+from runner.lint.citations import COUNT, DEPARTURES, TOLD
 from runner.lint.context import Context
 from runner.lint.differences import wrong_difference
-from runner.lint.facets import RUN_FACETS, RUN_VALUES
+from runner.lint.facets import RUN_FACETS, RUN_VALUES, mentions
 from runner.lint.figures import Figure
 from runner.lint.names import Name
 from runner.lint.readings import Place, Reading, places, read
@@ -32,8 +32,15 @@ ON_SO_MANY = re.compile(
     r"questions\b",
     re.IGNORECASE,
 )
+OF_SO_MANY = re.compile(r"\s*%?\s+of\s+(?P<n>\d[\d,]{0,8})(?=\s*(?:[;:()]|[.,](?!\d)|$))")
+RESTS = re.compile(
+    r"\b(?:rests?|resting|based|computed|measured)\s+(?:on|over)\s+(?:all\s+|the\s+)?(?P<n>\d[\d,]{0,8})\s+(?:scored\s+)?"
+    r"questions\b|\b(?P<left>\d[\d,]{0,8})\s+(?:are|remain)\s+left\b",
+    re.IGNORECASE,
+)
+CALLED = re.compile(r"\bembedder\b(?:\s+(?:was|is|behind)\b|:)(?:[^.;]|\.\d)*$", re.IGNORECASE)
 TYPED = re.compile(
-    r"\b(?:of|on|over|for|in|the|all)\s+(?:the\s+|its\s+|"
+    r"\b(?:of|on|over|for|in|the|all|are|its)\s+(?:the\s+|its\s+|"
     r"all\s+)?(?P<n>\d[\d,]{0,8})\s+(?P<type>[\w-]+(?:\s+[\w-]+)?)\s+"
     r"(?:questions|ones|items)\b",
     re.IGNORECASE,
@@ -138,12 +145,36 @@ def _facts(figure: Figure, around: Context, found: list[Place], reading: Reading
     agreeing = [row for _, row in found if figure.number.agrees(row["value"], row["n"])]
     said = _count(figure, around)
     counts = {row["n"] for row in agreeing}
-    if said is None and not any(reading.wanted[facet][:1] not in ((), ("",)) for facet in ("view", "type")):
+    if said is None and not any(
+        reading.wanted[facet][:1] not in ((), ("",), ("all",)) for facet in ("view", "type")
+    ):
         said = _population(figure, reading)
     if said is None:
-        said = _of_type(figure, reading)
+        text, end = figure.said.text, figure.number.end
+        after = ON_SO_MANY.match(text, end) or OF_SO_MANY.match(text, end) or RESTS.search(text)
+        said = (
+            int((after.groupdict().get("left") or after["n"]).replace(",", ""))
+            if after
+            else _of_type(figure, reading)
+        )
     if said is not None and said not in counts:
         yield f"n = {said:,} is said, {', '.join(f'{n:,}' for n in sorted(counts))} questions were scored"
+
+
+def other_embedder(figure: Figure, runs: Sequence[Cited]) -> str | None:
+    """What is wrong with an embedder that the block around a figure says in so many words."""
+    held = {RUN_VALUES["embedder"](run) for run in runs}
+    text = DEPARTURES.sub(" ", figure.block.raw)
+    said = {
+        one.value
+        for one in mentions(text, runs, frozenset())
+        if one.facet == "embedder"
+        and not one.denied
+        and CALLED.search(text[max(0, one.start - 120) : one.start])
+    }
+    if not said or said & held or len(held) != 1:
+        return None
+    return f"embedder {' or '.join(sorted(said))} is said, its run is of {', '.join(held)}"
 
 
 def _population(figure: Figure, reading: Reading) -> int | None:
@@ -158,15 +189,13 @@ def _of_type(figure: Figure, reading: Reading) -> int | None:
     """The questions of a type that are counted in passing: "of the 321 temporal ones"."""
     found = list(TYPED.finditer(figure.said.text))
     types = [one for one in reading.wanted["type"] if one]
-    if len(types) != 1 or len(figure.said.numbers) != 1:
+    if len(types) != 1:
         return None
-    after = ON_SO_MANY.match(figure.said.text, figure.number.end)
-    if after is not None:
-        return int(after["n"].replace(",", ""))
-    if len(found) != 1:
+    if len(found) != 1 or found[0].start() > min(n.start for n in figure.said.numbers):
         return None
-    word = re.split(r"[ _-]", types[0])[0].lower()
-    return int(found[0]["n"].replace(",", "")) if word in found[0]["type"].lower() else None
+    words = [word for word in re.split(r"[ _-]", types[0].lower()) if len(word) > 4]
+    named = any(word in found[0]["type"].lower() for word in words)
+    return int(found[0]["n"].replace(",", "")) if named else None
 
 
 def _count(figure: Figure, around: Context) -> int | None:
@@ -179,11 +208,26 @@ def _count(figure: Figure, around: Context) -> int | None:
         return own
     if any(_owned(match, figure) for match in found):
         return None
+    if len(found) == 1 and not figure.header and _of_another(found[0], figure):
+        return None
     if len(found) == 1 or figure.header:
         return int(found[0][1].replace(",", ""))
     if len(found) == len(figure.said.numbers):
         return int(found[figure.said.numbers.index(number)][1].replace(",", ""))
     return None
+
+
+def _of_another(match: re.Match[str], figure: Figure) -> bool:
+    """Whether an n in brackets stands behind one of several values, and not behind this one."""
+    numbers = [n for n in figure.said.numbers if not n.change]
+    if (
+        match.string is not figure.said.text
+        or len(numbers) < 2
+        or not match.string[: match.start()].endswith("(")
+    ):
+        return False
+    before = [n for n in numbers if n.end <= match.start()]
+    return bool(before) and before[-1] is not figure.number
 
 
 def _owned(match: re.Match[str], figure: Figure) -> bool:

@@ -18,11 +18,11 @@ THE = r"(?:(?:the|our|a|an|any|its|linear|in-sample)\s+){0,4}"
 NAMED = (
     r"(?:re-?order(?:er|ing|ed|s)?|rerank(?:ers?|ing|ed|s)?|re-rank(?:ers?|ing|ed|s)?|linear|cross-encoder)"
 )
-RERANKER = r"(?:re-?rank(?:ers?|ing)|linear|cross-encoder)\b"
+RERANKER = r"(?:re-?rank(?:ers?|ing)?|linear|cross-encoder)\b"
 
 
 TAKEN_AWAY = re.compile(
-    r"\b(?:taking|leaving|switching|turning|removing|dropping|without)\s+(?:\w+\s+){0,2}(?:rerank\w*|"
+    r"\b(?:taking|leaving|switching\s+off|turning\s+off|removing|dropping|without)\s+(?:\w+\s+){0,2}(?:rerank\w*|"
     r"passages)\b",
     re.IGNORECASE,
 )
@@ -84,7 +84,7 @@ VARIANTS = (
             re.IGNORECASE,
         ),
         re.compile(
-            rf"\b(?:without|before|minus)\s+(?:{THE}{RERANKER}|it\b|one\b)|\bwithout(?=[,.;)]|$)|"
+            rf"\b(?:without|before|minus|no)\s+(?:{THE}{RERANKER}|it\b|one\b)|\bwithout(?=[,.;)]|$)|"
             rf"\bun-?reranked\b|\bplain\b|"
             r"\bby itself\b|\bas it is\b|\bnot\s+yet\s+reranked|"
             r"\bnot\s+reranked\b|\bon its own\b|\balone\b",

@@ -15,6 +15,7 @@ LEVELS = {
     level: rf"(?:at|on|by|per)\s+(?:the\s+)?(?:whole\s+)?{level}s?(?![\w-])(?!\s+and)|"
     rf"{level}s?[- ](?:level|granularity|wise)|"
     rf"(?:the|(?<![\w/-]){OF_CORPUS})\s+(?:\d[\d,]{{0,6}}\s+)?{level}s(?![\w-])|"
+    rf"(?:gold|right|cited)\s+(?:{OF_CORPUS}\s+)?{level}s?(?![\w-])|"
     rf"one\s+lesson\s+(?:per|a|for\s+each|for\s+every)\s+{level}(?![\w-])|"
     rf"(?:one|a|each|every)\s+{level}\s+(?:is\s+|as\s+)?(?:an?|one|per)\s+lesson|"
     rf"{level}s\s+(?:are|as)\s+(?:the\s+)?lessons|lessons?\s+(?:is|are|was|were)\s+"
@@ -29,6 +30,7 @@ OURS = (
     r"(?<!of )(?<!as )\bhybrid\s+(?:search|retrieval)(?=\s*(?:,|\(|and\b|reach|has\b|gets|finds|scores|"
     r"with\b|at\b|"
     r"is\b|leads|beats))|\bthe extension(?: itself)?|\bours\b|"
+    r"\bthe whole(?=\s*,|\s+(?:is|was|has|had|reaches|there|on|in)\b)|"
     r"\b(?:both|the two|both legs) (?:together|combined)|\bour(?:\s+own)?\s+(?=recall|result|figure|"
     r"number|value|MRR|nDCG|R@|any@|hit|system|headline|\d(?!\.\d+\.\d))|"
     r"\bpgmnemo(?:\s+itself)?(?![\w@]|\.\w|-\w|\s+Recall\s+Benchmark)"
@@ -45,8 +47,8 @@ ALIASES = {
         r"(?:in|into|over|from) one (?:heap|pile|pot|bag)"
     ),
     ("scope", "conversation"): (
-        r"(?:within|inside|in|with) (?:the|one|a|each|its)(?: question's)? (?:own )?(?:conversation|chat)|"
-        r"(?:per|single|own)[- ](?:conversation|chat)|conversation(?: alone| scope)?"
+        r"(?:within|inside(?: of)?|in|with) (?:the|one|a|each|its)(?: question's)? (?:own )?"
+        r"(?:conversation|chat)|(?:per|single|own)[- ](?:conversation|chat)|conversation(?: alone| scope)?"
     ),
     ("type", "all"): (
         r"(?:on |the |its |an? )?(?:overall )?average|overall|all (?:[\d,]+ )?questions|all types|altogether"
@@ -60,6 +62,7 @@ ALIASES = {
         r"random(?!\s+(?:seed|sample|draw|number|questions|subset))(?: order| ranking)?|(?:pure |mere |"
         r"by )chance"
     ),
+    ("arm", "sqlite-fts5"): r"(?:sqlite(?:['\u2019]s)?[\s_-])?fts5(?!\+)(?:\s+in\s+SQLite)?",
     ("arm", "rrf"): r"rrf|(?:reciprocal[ -])?rank fusion",
     ("arm", "convex"): r"convex(?:[ -](?:fusion|combination|blend))?",
     ("view", "all"): (
@@ -72,7 +75,7 @@ ALIASES = {
         r"(?:without|exclud(?:e|ing)|leav(?:e|ing) (?:out|aside)|minus|drop(?:ping)?|ignor(?:e|ing)|"
         r"omit(?:ting)?|"
         r"skip(?:ping)?|apart from|except(?: for)?)\s+"
-        r"(?:the\s+)?adversarial(?:\s+(?:questions|category|ones))?|non-?adversarial|"
+        r"(?:the\s+|its\s+)?(?:\d+\s+)?adversarial(?:\s+(?:questions|category|ones))?|non-?adversarial|"
         r"(?:leav(?:e|ing)|tak(?:e|ing)|throw(?:ing)?|with|once|"
         r"when)\s+(?:the\s+)?adversarial(?:\s+(?:questions|category|ones))?\s+(?:are\s+|is\s+)?"
         r"(?:left\s+|taken\s+)?(?:out|aside|away|excluded|removed|dropped)"
@@ -80,7 +83,7 @@ ALIASES = {
     ("view", "without abstention"): (
         r"(?:without|exclud(?:e|ing)|leav(?:e|ing) (?:out|aside)|minus|drop(?:ping)?|ignor(?:e|ing)|"
         r"omit(?:ting)?|"
-        r"skip(?:ping)?|apart from)\s+(?:the\s+)?"
+        r"skip(?:ping)?|apart from)\s+(?:the\s+|its\s+)?(?:\d+\s+)?"
         r"abstentions?(?:\s+(?:questions|ones))?|non-abstention|"
         r"(?:leav(?:e|ing)|tak(?:e|ing)|throw(?:ing)?|with|once|"
         r"when)\s+(?:the\s+)?abstentions?(?:\s+(?:questions|ones))?\s+(?:are\s+|is\s+)?"

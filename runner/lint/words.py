@@ -11,6 +11,7 @@ from runner.lint.figures import Figure
 from runner.lint.number import Number
 
 VERSUS = re.compile(r"^[^,;:.]{0,20}\b(?:vs\.?|versus|against)[^,;:.]{0,20}$", re.IGNORECASE)
+TOGETHER = re.compile(r"\b(?:both|together|combined|fused)\s+$", re.IGNORECASE)
 IT = re.compile(r"[^.;]{0,60}:\s+it\b[^.;]{0,30}")  # "no peer exceeds bm25: it stands at …"
 OPPOSED = re.compile(
     r"[`*_]*(?:\s+v?\d+\.\d+\.\d+)?(?:\s+(?:with|behind|without)(?:\s+\w+){1,3})?,\s+(?:at\s+|with\s+)?"
@@ -39,7 +40,9 @@ def in_sentence(figure: Figure, own: list[Mention]) -> list[str]:
     if number.paired:
         return _of_pair(figure, own, shared=own[0].facet not in ("arm", "version"))
     chosen = _bound(figure, usable, number)
-    both = number.moved and len(usable) == 1 and _open(usable[0], rivals(figure))
+    if TOGETHER.search(figure.said.text[: number.start]):
+        chosen = [*chosen, ""]  # "keyword 75.4 %, vector 44.9 %, both 77.7 %"
+    both = number.moved and len({one.value for one in usable}) == 1 and _open(usable[0], rivals(figure))
     return [*chosen, *weak, *_modes(figure, own, chosen), *([""] if both else [])]
 
 

@@ -1,0 +1,35 @@
+"""What the words around a list give to its items: the metric, and whatever else they say."""
+
+from __future__ import annotations
+
+from runner.lint.blocks import Block
+from runner.lint.depths import deep
+from runner.lint.names import Name, defined_first, find_names
+from runner.lint.numbers import find_numbers
+from runner.lint.visible import visible
+
+
+def lead(block: Block) -> str:
+    """The words that introduce the list that a block is an item of."""
+    if block.kind != "item":
+        return ""
+    before = next((b for b in reversed(block.section.blocks[: block.place]) if b.kind != "item"), None)
+    introduces = before is not None and (before.raw.rstrip().endswith(":") or before.kind == "heading")
+    return visible(before.raw) if before is not None and introduces else ""
+
+
+def introduced(block: Block) -> list[Name]:
+    """The metrics that the words before a list give to its items: "recall_any@5 by arm:"."""
+    words = lead(block)
+    found = deep(words, defined_first(find_names(words))) or _tail(block)
+    return list({name.words: name for name in found if name.k or name.family != "recall"}.values())
+
+
+def _tail(block: Block) -> list[Name]:
+    """The only metric of the line behind a list that states no value itself."""
+    if block.kind != "item":
+        return []
+    behind = next((b for b in block.section.blocks[block.place :] if b.kind != "item"), None)
+    words = visible(behind.raw) if behind is not None and behind.kind == "text" else ""
+    found = find_names(words)
+    return found if len({name.words for name in found}) == 1 and not find_numbers(words) else []
