@@ -39,7 +39,7 @@ MISS = re.compile(
     r"\b(?:rerank\w*\s+behind|behind\s+(?:(?:the|our|a|an|its|linear)\s+){0,3}rerank\w*|leads? to|"
     r"over (?:the|all) (?:pool|conversations?|questions|whole)|under protocol|"
     r"(?:under|below|over|above) (?:one\b|half|two\b|a\b|\d(?!\.\d\.\d))|over (?:turns|sessions|"
-    r"messages)|up to|more than|less than|"
+    r"messages)|up to|(?:more|less) than(?!\s+(?:v?\d+\.\d+\.\d+|[a-z]))|"
     r"no more than|over all|at least)\b",
     re.IGNORECASE,
 )

@@ -96,6 +96,9 @@ MORE = re.compile(
     rf"(?:\s+of\s+(?:the\s+|all\s+)?(?P<all>{WHOLE})\b)?",
     re.IGNORECASE,
 )
+DEPARTING = re.compile(
+    r"(?<![A-Za-z])(?:unverified|deviat\w+|dataset:|shape:|coverage:)[^.]*$", re.IGNORECASE
+)
 UNSCORED = re.compile(r"\bcite no\b|\bnot scored\b")
 SCORED = re.compile(
     r"\s+(?:\w+\s+)?(?:questions\s+)?(?:that\s+|which\s+)?(?:cite|are\s+scored|can\s+be\s+scored|"
@@ -120,6 +123,8 @@ def find_counts(text: str) -> list[Number]:
     for match in [*COUNTED.finditer(text), *OUT_OF.finditer(text), *ONE_OF.finditer(text)]:
         hits, everything = (int(match[place].replace(",", "")) for place in ("hits", "all"))
         near = clause(text, match.start(), match.end())
+        if DEPARTING.search(text[: match.start()]):
+            continue
         before = text[max(0, match.start() - 40) : match.start()]
         if WON.search(before) and not (LOST.search(before) and not VERSUS.search(text)):
             continue

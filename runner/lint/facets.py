@@ -37,7 +37,8 @@ FUSED = re.compile(
 )
 ASIDE = re.compile(
     r"\b(?:unlike|not|instead of|rather than|than|without|against|versus|vs\.?|compar(?:ed|ison) (?:to|with)|"
-    r"besides?|apart from|over|above|below|under|to|beats?|outperforms?|on|behind|ahead of|since|"
+    r"besides?|apart from|over|above|below|under|(?<!belongs )(?<!goes )to|"
+    r"beats?|outperforms?|on|behind|ahead of|since|"
     r"trails?|leads?|"
     r"after|before|or|exceeds|from|surpasses|canonical|expected|names|asks for|prescribes|requires)"
     r"(?:\s+(?:the|that|those|its|own|our|a|of|by|exact|mere|plain|canonical|version|release|"
@@ -235,7 +236,7 @@ def _worded(known: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, str, str]
         elif said not in ("all", "pgmnemo"):
             yield facet, said, _name(said)
             if said in ("keyword", "vector"):
-                yield facet, said, rf"(?<![\w@/+.-]){said}s{PLURAL}"
+                yield facet, said, rf"(?<![\w@/+.-]){said}s{PLURAL}|(?<=\bfor ){said}s\b|(?<=\bby ){said}s\b"
     yield from (("corpus", name, rf"(?<![\w/-]){words}(?![\w-])") for name, words in CORPORA.items())
     yield from (("level", name, rf"(?<![\w-])(?:{words})") for name, words in LEVELS.items())
     for name in EMBEDDERS:

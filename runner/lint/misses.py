@@ -27,8 +27,8 @@ MISSED = re.compile(
     r"\bfound\s+nothing\b|"
     r"\bnothing\s+(?:is\s+|was\s+)?found\b|\breturn(?:s|ed)?\s+nothing\b|"
     r"\boutside\s+(?:the\s+)?(?:first|top)|\blacks?\b|\bescape[ds]?\b|"
-    r"\bnever\s+(?:found|surface\w*)|\bslip\w*\s+(?:through|past|by|away)|\boverlook\w*|\bleft\s+(?:out|"
-    r"unfound)",
+    r"\bnever\s+(?:found|surface\w*)|\bslip\w*\s+(?:through|past|by|away)|\boverlook\w*|\bleft\s+"
+    r"unfound",
     re.IGNORECASE,
 )
 ALL_BUT = re.compile(r"\ball\s+but\s+$", re.IGNORECASE)

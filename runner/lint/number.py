@@ -76,7 +76,8 @@ class Number:
             return sides[0] * unit - 2 * self.step <= self.half <= sides[1] * unit + 2 * self.step
         if self.interval is None:
             return True
-        scale = 100 if max(map(abs, self.interval)) > 1 or (self.percent and self.shown > 1) else 1
+        large = max(map(abs, self.interval)) > 1 or (self.percent and (self.change or self.shown > 1))
+        scale = 100 if large else 1
         step = 0.5 * 10 ** -(self.decimals if scale == unit else 3) + 1e-9
         return all(
             abs(shown - exact * scale) <= step

@@ -44,6 +44,11 @@ REQUIRED = re.compile(
     r"wants)\s+(?:at\s+least\s+)?$",
     re.I,
 )
+TIMED = re.compile(
+    r"\d\s?(?:ms|µs|s|seconds?)\b(?:\s+\([^()]*\))?,?\s+(?:instead of|rather than|against|"
+    r"versus|vs\.?|to|and)\s+$",
+    re.I,
+)
 MONEY = re.compile(r"[$€£]\s?$|\b(?:USD|EUR|GBP)\s$")
 SPREAD = re.compile(r"(?:±|\+/-|\+-|within|half-width of(?: about)?)\s*$")
 
@@ -66,6 +71,7 @@ def is_other(text: str, match: re.Match[str]) -> bool:
         or SPREAD.search(before)
         or MONEY.search(before)
         or REQUIRED.search(before)
+        or TIMED.search(before)
     ):
         return True
     assigned = ASSIGNED.search(before)

@@ -200,7 +200,8 @@ def _said(table: Table, cells: list[Cell], column: int) -> str:
         for place, cell in enumerate(cells)
         if place != column and (place == 0 or not (place < len(table.names) and table.names[place]))
     ]
-    return " | ".join([*own, *rest])
+    corner = visible(table.title(0)) if column else ""  # "| BEAM, pointed | MRR@50 |" heads all of it
+    return " | ".join([*own, *rest, corner])
 
 
 def _wordy(cell: Cell) -> str:

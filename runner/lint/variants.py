@@ -68,7 +68,7 @@ VARIANTS = (
             re.IGNORECASE,
         ),
         re.compile(
-            r"\b(?:without|no|neither\s+with)\s+passages\b|\bplain\b|\bbefore(?=\s*[,.;)]|\s*$)|"
+            r"\b(?:without|no|neither\s+with)\s+(?:any\s+|the\s+)?passages\b|\bplain\b|\bbefore(?=\s*[,.;)]|\s*$)|"
             r"\bwithout(?=\s*[,.;)]|\s*$)|\bwithout\s+them\b",
             re.IGNORECASE,
         ),

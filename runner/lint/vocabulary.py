@@ -29,7 +29,8 @@ OURS = (
     r"(?<!of )\bhybrid(?!\s+(?:of|search|retrieval))(?:'s)?|"
     r"(?<!of )(?<!as )\bhybrid\s+(?:search|retrieval)(?=\s*(?:,|\(|and\b|reach|has\b|gets|finds|scores|"
     r"with\b|at\b|"
-    r"is\b|leads|beats))|\bthe extension(?: itself)?|\bours\b|"
+    r"is\b|leads|beats))|\bthe extension(?: itself)?|\bours\b|\bthe built-in score\b|"
+    r"\btheir (?:combination|fusion)\b|"
     r"\bthe whole(?=\s*,|\s+(?:is|was|has|had|reaches|there|on|in)\b)|"
     r"\b(?:both|the two|both legs) (?:together|combined)|\bour(?:\s+own)?\s+(?=recall|result|figure|"
     r"number|value|MRR|nDCG|R@|any@|hit|system|headline|\d(?!\.\d+\.\d))|"
@@ -53,6 +54,7 @@ ALIASES = {
     ("type", "all"): (
         r"(?:on |the |its |an? )?(?:overall )?average|overall|all (?:[\d,]+ )?questions|all types|altogether"
     ),
+    ("view", "not pointed"): r"not pointed|un-?pointed|(?:on|for|over) the (?:others|rest|other ones)",
     ("arm", "ceiling"): (
         r"ceiling|no (?:ranking|order|system|search) (?:can|could) (?:exceed|have more than|beat|"
         r"reach more|do better)|"

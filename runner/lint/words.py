@@ -39,6 +39,8 @@ def in_sentence(figure: Figure, own: list[Mention]) -> list[str]:
         return ["", *weak] if own else []
     if number.paired:
         return _of_pair(figure, own, shared=own[0].facet not in ("arm", "version"))
+    if number.moved and own[0].facet == "version" and any(one.aside for one in firm):
+        return list(dict.fromkeys(one.value for one in own))  # "what 0.3.0 gained on 0.2.1: from … to …"
     chosen = _bound(figure, usable, number)
     if TOGETHER.search(figure.said.text[: number.start]):
         chosen = [*chosen, ""]  # "keyword 75.4 %, vector 44.9 %, both 77.7 %"
