@@ -150,6 +150,80 @@ APART = [
 ]  # fmt: skip
 
 
+WORDS = [
+    # depths in words, of a sentence that names no metric
+    (f"Top five, 0.4.0, LoCoMo: 95.5 %.\n\n{NEWER}", f"Top five, 0.4.0, LoCoMo: 98.5 %.\n\n{NEWER}"),
+    (
+        f"A gold session comes first for 77.7 % of the questions.\n\n{NEWER}",
+        f"A gold session comes first for 95.5 % of the questions.\n\n{NEWER}",
+    ),
+    # odds, subtractions, counts as differences
+    (
+        f"One question in 22 has no gold session among the first five.\n\n{NEWER}",
+        f"One question in 12 has no gold session among the first five.\n\n{NEWER}",
+    ),
+    (
+        f"recall_any@5: pgmnemo − vector +18.1, pgmnemo − keyword +0.8 points.\n\n{NEWER}",  # noqa: RUF001
+        f"recall_any@5: pgmnemo − vector +0.8, pgmnemo − keyword +18.1 points.\n\n{NEWER}",  # noqa: RUF001
+    ),
+    # a version stands for our system among others
+    (
+        f"recall_any@5: 0.4.0 has 95.5 %, bm25 94.1 %.\n\n{NEWER}",
+        f"recall_any@5: 0.4.0 has 94.1 %, bm25 95.5 %.\n\n{NEWER}",
+    ),
+    # a list has the metric of its introduction, a table of spaces that of its head
+    (
+        f"recall_any@5 by leg:\n\n- keyword: 94.7 %\n- vector: 77.4 %\n\n{NEWER}",
+        f"recall_any@5 by leg:\n\n- keyword: 77.4 %\n- vector: 94.7 %\n\n{NEWER}",
+    ),
+    (
+        f"```text\narm      recall_any@5  MRR@50\nkeyword          94.7   0.846\n```\n\n{NEWER}",
+        f"```text\narm      recall_any@5  MRR@50\nkeyword          94.7   0.855\n```\n\n{NEWER}",
+    ),
+    # what is said of all of them, and who is ahead
+    (
+        f"Both keyword and bm25 reach a recall_any@5 of at least 94 %.\n\n{NEWER}",
+        f"Both keyword and vector reach a recall_any@5 of at least 94 %.\n\n{NEWER}",
+    ),
+    (
+        f"No type lies below 0.59 in MRR@50.\n\n{NEWER}",
+        f"No type lies below 0.70 in MRR@50.\n\n{NEWER}",
+    ),
+    (
+        f"bm25 (94.1 %) trails keyword (94.7 %) in recall_any@5.\n\n{NEWER}",
+        f"bm25 (94.1 %) beats keyword (94.7 %) in recall_any@5.\n\n{NEWER}",
+    ),
+    # n and the embedder, said in passing
+    (
+        f"On the 321 temporal questions recall_any@5 is 96.3 %.\n\n{NEWER}",
+        f"On the 282 temporal questions recall_any@5 is 96.3 %.\n\n{NEWER}",
+    ),
+    (
+        f"recall_any@5 is 95.5 %; the embedder was MiniLM.\n\n{NEWER}",
+        f"recall_any@5 is 95.5 %; the embedder was DRAGON+.\n\n{NEWER}",
+    ),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong"), WORDS)
+def test_a_figure_is_read_by_the_words_that_people_use(shelf: Shelf, right: str, wrong: str) -> None:
+    passed, failed = (lint_text(f"{text}\n", ROOT / "NOTES.md", shelf) for text in (right, wrong))
+    assert passed.findings == ()
+    assert "differs" in {finding.rule for finding in failed.findings}
+
+
+def test_a_value_passes_that_may_be_of_another_word_of_its_sentence(shelf: Shelf) -> None:
+    text = "0.4.0 is below its keyword leg on open-domain questions, 73.9 % recall_any@5 there for 75.0 %."
+    assert lint_text(f"{text}\n\n{NEWER}\n", ROOT / "NOTES.md", shelf).passed
+
+
+def test_a_marker_above_the_words_that_introduce_a_list_is_about_the_list_too(shelf: Shelf) -> None:
+    text = "<!-- lint: exempt: a reason -->\nrecall_any@5 by leg:\n\n- keyword: 12.3 %\n- vector: 45.6 %\n"
+    report = lint_text(f"{text}\n{NEWER}\n", ROOT / "NOTES.md", shelf)
+    assert report.passed
+    assert [exemption.findings for exemption in report.exemptions] == [2]
+
+
 @pytest.mark.parametrize(("right", "wrong"), APART)
 def test_a_figure_is_held_against_a_citation_that_stands_behind_it(
     shelf: Shelf, right: str, wrong: str
