@@ -1,4 +1,9 @@
-"""Recall figures in documents, held against the artefacts that they name."""
+"""Recall figures in documents, held against the artefacts that they name.
+
+A document's way: `written` (numbers, names of metrics) → `document` (blocks, tables, figures) → `said` (what
+a sentence says of a figure) → `around` (its citation, its section) → `held` (against the rows of the
+artefacts) → `linting`.
+"""
 
 from runner.lint.finding import RULES, Exemption, Finding, Report
 from runner.lint.linting import lint, lint_text

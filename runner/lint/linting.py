@@ -9,20 +9,20 @@ from os import PathLike
 from pathlib import Path
 
 from runner.errors import UsageError
+from runner.lint.around.citations import citations
+from runner.lint.around.context import above
+from runner.lint.around.mentions import mentions
 from runner.lint.artefacts import Shelf
-from runner.lint.blocks import Block, parse
-from runner.lint.bounds import wrong_bounds
-from runner.lint.citations import citations
-from runner.lint.comments import Marker, split_comments
-from runner.lint.context import above
-from runner.lint.figures import Figure, prose
+from runner.lint.document.blocks import Block, parse
+from runner.lint.document.comments import Marker, split_comments
+from runner.lint.document.figures import Figure, prose
+from runner.lint.document.tables import aligned, tabular
 from runner.lint.finding import Exemption, Finding, Report
-from runner.lint.judge import judge, side_by_side
-from runner.lint.mentions import mentions
-from runner.lint.order import wrong_order
-from runner.lint.ratios import wrong_ratios
-from runner.lint.tables import aligned, tabular
-from runner.lint.unclear import unclear
+from runner.lint.held.bounds import wrong_bounds
+from runner.lint.held.judge import judge, side_by_side
+from runner.lint.held.order import wrong_order
+from runner.lint.held.ratios import wrong_ratios
+from runner.lint.held.unclear import unclear
 from runner.places import ROOT
 from runner.runs.regular import DOCUMENT, read_regular
 

@@ -11,8 +11,8 @@ from runner.cli import main
 from runner.errors import UsageError
 from runner.lint import Report, lint, lint_text
 from runner.lint.artefacts import Shelf
-from runner.lint.names import find_names
-from runner.lint.numbers import find_numbers
+from runner.lint.written.names import find_names
+from runner.lint.written.numbers import find_numbers
 
 CITED = "`benchmarks/longmemeval/results/v0.2.1_20261121_bge-m3/`, protocol 1.1.0"
 

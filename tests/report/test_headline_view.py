@@ -18,7 +18,7 @@ from runner.compare.summary import _comparison
 from runner.compare.terminal import show
 from runner.editions import current
 from runner.leaderboard import leaderboard
-from runner.lint.facets import defaults
+from runner.lint.said.facets import defaults
 from runner.metrics.document import metrics_of
 from runner.records import Hit, Json, Retrieval, Verdict
 from runner.report import render

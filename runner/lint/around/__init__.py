@@ -1,0 +1,1 @@
+"""What stands around a figure: its citation, its section, and what they say."""

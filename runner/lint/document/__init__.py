@@ -1,0 +1,1 @@
+"""The document: its blocks, lists and tables, and the figures that stand in them."""

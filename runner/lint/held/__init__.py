@@ -1,0 +1,1 @@
+"""Each figure held against the rows of the artefacts that it can be of."""
