@@ -12,6 +12,7 @@ from runner.lint.around.evidence import protocol_version
 from runner.lint.artefacts import Shelf
 from runner.lint.document.blocks import Block
 from runner.lint.said.facets import RUN_FACETS, RUN_VALUES, Mention, mentions
+from runner.lint.written.digits import whole
 from runner.lint.written.visible import visible
 
 TOLD = {"corpus": "corpus", "embedder": "embedder", "level": "granularity", "version": "version"}
@@ -81,9 +82,7 @@ def _of_form(block: Block, run: Cited) -> Iterator[Place]:
             "differs",
             f"scope {scope['scope']} is said, its run has {held}",
         )
-    if (count := COUNT.search(block.raw)) and int(count[1].replace(",", "")) not in {
-        row["n"] for row in table
-    }:
+    if (count := COUNT.search(block.raw)) and whole(count[1]) not in {row["n"] for row in table}:
         yield *_at(block, count.start()), "differs", f"n = {count[1]} is said, nothing in its run has that n"
 
 

@@ -13,3 +13,8 @@ NEAR = 120  # characters in front of a number that say what it is
 def plain(text: str) -> float:
     """The number that is written, whatever its signs and its decimal comma."""
     return float(text.strip(" %+").replace("−", "-").replace("–", "-").replace(",", "."))  # noqa: RUF001
+
+
+def whole(text: str) -> int:
+    """The whole number that is written, with or without its commas."""
+    return int(text.replace(",", ""))

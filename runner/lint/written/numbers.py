@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from runner.lint.written.counts import find_changes, find_counts
+from runner.lint.written.changes import find_changes
+from runner.lint.written.counts import find_counts
 from runner.lint.written.digits import MINUS, NEAR, PERCENT, PLAIN, POINTS, plain
 from runner.lint.written.intervals import INTERVAL, NUM, PLUS_MINUS, is_interval, with_intervals, without_ends
 from runner.lint.written.misses import said
