@@ -10,7 +10,8 @@ from runner.lint.artefacts import PATH
 from runner.lint.written.names import kinds_said
 
 PROTOCOL = re.compile(
-    r"(?<![A-Za-z])protocol(?:\.md)?\W{0,3}\s*(?:(?:was|is|has)\s+)?(?:the\s+)?(?:version\W{0,4})?v?(\d+\.\d+\.\d+)",
+    r"(?<![A-Za-z])protocol(?:\.md)?\W{0,3}\s*(?:(?:was|is|has)\s+)?(?:the\s+)?(?:version\W{0,4})?v?(?P<behind>\d+\.\d+\.\d+)|"
+    r"\bv?(?P<before>\d+\.\d+\.\d+)[`*_]*\s+(?:edition\s+)?of\s+(?:the|its|this|our)\s+(?:[\w-]+\s+){0,3}protocol\b",
     re.IGNORECASE,
 )
 OTHERS = re.compile(
@@ -101,14 +102,18 @@ def labelled(text: str) -> bool:
 @lru_cache(maxsize=512)
 def protocol_version(text: str) -> str | None:
     """The version of the protocol that `text` names, if any."""
-    said = PROTOCOL.findall(text)
+    said = _said(text)
     return next((version for version in said if version in _editions()), said[0] if said else None)
 
 
 @lru_cache(maxsize=512)
 def protocols(text: str) -> frozenset[str]:
     """Every edition of the protocol that `text` names."""
-    return frozenset(PROTOCOL.findall(text)) & _editions()
+    return frozenset(_said(text)) & _editions()
+
+
+def _said(text: str) -> list[str]:
+    return [match["behind"] or match["before"] for match in PROTOCOL.finditer(text)]
 
 
 @lru_cache(maxsize=1)

@@ -25,6 +25,7 @@ FOUND = re.compile(
     r"surfac\w*)(?![\w-])",
     re.IGNORECASE,
 )
+ASKED = re.compile(r"\?[)\"\u201d'*_]*\s*$")
 TIME = re.compile(r"\d\s?(?:ms|µs|seconds?)\b|\bp50\b|\bp9[59]\b|\blatenc\w+", re.IGNORECASE)
 REACHES = re.compile(
     r"\b(?:(?:it|this|that)\s+(?:is|was|stands|comes|lies)|(?:it|this|that|hybrid|pgmnemo|ours|we|"
@@ -92,6 +93,8 @@ def prose(block: Block) -> list[Figure]:
         if not pairs and goes_on(text, start, words):
             numbers = [replace(n, change=n.change or (stepped and n.bare)) for n in numbers]
             pairs = in_series(numbers, last) or in_item(numbers, carried[:1])
+        if not pairs and carried and not names and ASKED.search(text[max(0, start - EARLIER) : start]):
+            pairs = in_item([n for n in numbers if not n.change], carried[:1])
         if not pairs and heading and not names and start == 0:
             pairs = in_item(numbers, heading)
         last = [(meant[0], number) for meant, number in pairs if meant and not number.change]

@@ -17,7 +17,8 @@ POPULATION = re.compile(
     re.IGNORECASE,
 )
 OVER_ALL = re.compile(
-    r"\b(?:over|on|across)\s+all\s+(?:the\s+)?\d[\d,]*\s+(?:scored\s+)?(?:questions|items|queries)\b"
+    r"(?<!not )(?<!than )\ball\s+(?:of\s+)?(?:the\s+|its\s+)?\d[\d,]*\s+(?:scored\s+)?"
+    r"(?:questions|items|queries)\b"
 )
 ON_SO_MANY = re.compile(
     r"[\s%*_`]*(?:(?:recall\w*|MRR|nDCG|any)@\d+\s+)?(?:on|over|for)\s+(?:the\s+|"

@@ -40,7 +40,8 @@ ASIDE = re.compile(
     r"besides?|apart from|over|above|below|under|(?<!belongs )(?<!goes )to|"
     r"beats?|outperforms?|on|behind|ahead of|since|"
     r"trails?|leads?|"
-    r"after|before|or|exceeds|from|surpasses|canonical|expected|names|asks for|prescribes|requires)"
+    r"after|before:?|previously:?|formerly:?|or|exceeds|from|surpasses|canonical|expected|names|asks for|"
+    r"prescribes|requires)"
     r"(?:\s+(?:the|that|those|its|own|our|a|of|by|exact|mere|plain|canonical|version|release|"
     r"with))*\s+[`*_]*$",
     re.IGNORECASE,

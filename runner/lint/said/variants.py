@@ -26,6 +26,7 @@ TAKEN_AWAY = re.compile(
     r"passages)\b",
     re.IGNORECASE,
 )
+CAME_FROM = re.compile(r"\b(?:up|down|coming|came)\s+from\s+$", re.IGNORECASE)
 SEGMENT = re.compile(r"[;:()]|,\s|\s(?:and|but|while|whereas|or|to|from|than|against|vs\.?|versus|over)\s")
 
 
@@ -141,6 +142,8 @@ def _told(text: str, number: Number, rivals: Sequence[Number], variant: Variant)
         return (
             ends.index(number) % 2 == 1
         ) != away  # what the variant changes goes from the one to the other
+    if _came_from(text, number, rivals) and all(mark.added for mark in marks):
+        return None
     ahead = bool(marks) and all(marks[0].end <= rival.start for rival in rivals)
     ahead = ahead and (_listed(text, rivals) or ": " in text[marks[0].end : rivals[0].start])
     if len({mark.added for mark in marks}) == 1 and (
@@ -151,6 +154,11 @@ def _told(text: str, number: Number, rivals: Sequence[Number], variant: Variant)
         mark for mark in marks if _in_segment(text, mark, number, rivals)
     ]
     return beside[-1].added if beside else None
+
+
+def _came_from(text: str, number: Number, rivals: Sequence[Number]) -> bool:
+    """Whether a value is what another one came from, which the variant may have changed: "up from 94.3 %"."""
+    return not number.moved and number is not rivals[0] and CAME_FROM.search(text[: number.start]) is not None
 
 
 def _alone(text: str, marks: Sequence[Mark], rivals: Sequence[Number]) -> bool:

@@ -34,6 +34,8 @@ OURS = (
     r"\bthe whole(?=\s*,|\s+(?:is|was|has|had|reaches|there|on|in)\b)|"
     r"\b(?:both|the two|both legs) (?:together|combined)|\bour(?:\s+own)?\s+(?=recall|result|figure|"
     r"number|value|MRR|nDCG|R@|any@|hit|system|headline|\d(?!\.\d+\.\d))|"
+    r"\bus(?=\s*(?:[(,.;:]|at\b|with\b|by\b|$))|"
+    r"\bwe(?=\s+(?:get|got|reach|reached|find|found|score|scored|hit|are|were|stand|land)\s+(?:at\s+)?[\d.])|"
     r"\bpgmnemo(?:\s+itself)?(?![\w@]|\.\w|-\w|\s+Recall\s+Benchmark)"
 )
 COUNTED = r"(?:\d[\d,]{0,6}\s+|two\s+|three\s+|four\s+|five\s+|six\s+|seven\s+|eight\s+|nine\s+|ten\s+)?"
@@ -54,7 +56,7 @@ ALIASES = {
     ("type", "all"): (
         r"(?:on |the |its |an? )?(?:overall )?average|overall|all (?:[\d,]+ )?questions|all types|altogether"
     ),
-    ("view", "not pointed"): r"not pointed|un-?pointed|(?:on|for|over) the (?:others|rest|other ones)",
+    ("view", "not pointed"): r"not pointed|(?:un|non)[ -]?pointed|(?:on|for|over) the (?:others|rest|other ones)",
     ("arm", "ceiling"): (
         r"ceiling|no (?:ranking|order|system|search) (?:can|could) (?:exceed|have more than|beat|"
         r"reach more|do better)|"

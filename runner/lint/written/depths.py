@@ -35,7 +35,9 @@ FIRST = re.compile(
     r"(?:\w+\s+){0,5}first\b(?!\s+(?:\d|five|ten|twenty|fifty))|"
     r"\bfirst[\s-](?:answer|place|hit|result|rank|position|spot|memory|try|guess|thing)\b|"
     r"\b(?:rank|position|place)\s+(?:1|one)\b(?![.,]\d)|"
-    r"\btop\s+(?:spot|of\s+the\s+list|place|answer|result|hit)\b",
+    r"\btop\s+(?:spot|of\s+the\s+list|place|answer|result|hit)\b|"
+    r"\b(?:at|on|to)\s+(?:the\s+)?very\s+(?:top|front|first)\b|\bon\s+top(?!\s+of\b)\b|"
+    r"\bnumber\s+one\b|\bfirst-ranked\b|\btop-ranked\b",
     re.IGNORECASE,
 )
 

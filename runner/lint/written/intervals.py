@@ -13,7 +13,8 @@ TO = r"\s{0,4}(?:,|;|–|—|-|to|and|\.\.)\s{0,4}"  # noqa: RUF001
 INTERVAL = re.compile(
     rf"[\[(](?:95\s?%\s?(?:CI|"
     rf"interval)?:?\s?(?:from\s)?)?(?P<low>{NUM}){TO}(?P<high>{NUM})(?:\s?(?:{POINTS}))?[\])]"
-    rf"|(?:\bCI|\binterval)\b[^\d\[({MINUS}+]{{0,24}}(?P<low2>{NUM}){TO}(?P<high2>{NUM})",
+    rf"|(?:\bCI|\binterval)\b[^\d\[({MINUS}+]{{0,24}}(?P<low2>{NUM}){TO}(?P<high2>{NUM})"
+    rf"|(?:\bCI|\binterval)\b(?:[^\d\[(:;]|@\d+|(?<![\d.])\d\.\d\.\d(?![\d.])){{0,80}}:\s{{0,3}}(?P<low3>{NUM}){TO}(?P<high3>{NUM})",
     re.IGNORECASE,
 )
 PLUS_MINUS = re.compile(
@@ -44,7 +45,10 @@ def is_interval(match: re.Match[str]) -> bool:
 def with_intervals(numbers: list[Number], intervals: list[re.Match[str]], text: str) -> list[Number]:
     """Each interval goes with the last number in front of it, or with the first where none is."""
     for match in intervals:
-        low, high = (match["low"] or match["low2"], match["high"] or match["high2"])
+        low, high = (
+            match["low"] or match["low2"] or match["low3"],
+            match["high"] or match["high2"] or match["high3"],
+        )
         before = [place for place, number in enumerate(numbers) if number.end <= match.start()]
         signed = bool(before) and plain(low) < 0 and not numbers[before[-1]].change
         if signed:  # no value lies below zero, so that it is the interval of a difference

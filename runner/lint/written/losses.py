@@ -43,7 +43,9 @@ ANSWERS = re.compile(
     r"wins)\s+(?:a\s+gold\s+\w+\s+for\s+)?(?:only\s+)?$",
     re.IGNORECASE,
 )
-WHOLE_OF = re.compile(r"\b(?:of|over|on|across|all|the|these|those|its)\s+$", re.IGNORECASE)
+WHOLE_OF = re.compile(
+    r"\b(?:of|over|on|across|all|the|these|those|its)\s+(?:[\w-]+['\u2019]s\s+)?$", re.IGNORECASE
+)
 
 
 def of_questions(text: str) -> Iterator[Number]:

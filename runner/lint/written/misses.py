@@ -14,10 +14,11 @@ ABOUT = re.compile(
 )
 MISSED = re.compile(
     r"\bmiss(?:es|ed|ing)?\b(?!\s+nothing)|\bfail(?:s|ed|ures?)?\b|\berrors?(?:\s+rate)?\b|"
-    r"\bunanswered\b|\buseless\b|\bempty-handed\b|\bin vain\b|\bnot\s+(?:found|hit|answered|"
+    r"\bunanswered\b|\buseless\b|\bempty-handed\b|\b(?:com(?:e|es|ing)|came|turn(?:s|ed)?|go(?:es)?)\s+"
+    r"(?:(?:up|out|away|back)\s+)?(?:empty|dry|blank|with\s+nothing)\b|\bdr[ae]ws?\s+(?:a\s+)?blanks?\b|\bin vain\b|\bnot\s+(?:found|hit|answered|"
     r"retrieved|among)\b|\bunfound\b|\bwithout\s+(?:(?:an?|any|their|its|"
     r"a\s+single)\s+)?(?:\w+\s+)?(?:hit|gold|"
-    r"evidence|session)\w*|\bno\s+(?:gold|hit|evidence|"
+    r"evidence|session)\w*|(?<!cite )(?<!cites )(?<!citing )\bno\s+(?:gold|hit|evidence|"
     r"session|right)\b|\bnothing\s+(?:right|gold)\b|\b1\s?[\u2212\u2013-]\s?(?:recall|R@|hit|any@)|"
     r"\bcomplement\b|\bleav(?:es|ing)\s+out\s+\d|"
     r"\bloses?\s+(?:sight|track|\d[\d,]*\s+of\s+\d)|"

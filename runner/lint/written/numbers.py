@@ -55,7 +55,7 @@ AGAINST = re.compile(
     r"(?:\s+(?:recall|R|MRR|nDCG|any|hit)[\w@]*)?\s*[,(]?\s*"
     r"(?:for|as compared (?:to|with)|as against|as opposed to|compared (?:to|with)|against|versus|vs\.?|"
     r"instead of|in place of|rather than|up from|down from|after|over|above|below|behind|than)\s+"
-    r"(?:about\s+|around\s+|some\s+)?",
+    r"(?:(?:our|its|the)\s+(?:own\s+)?)?(?:about\s+|around\s+|some\s+)?",
     re.IGNORECASE,
 )
 FROM = re.compile(r"\bfrom\s+(?:[\w@'\u2019-]{1,30}\s+){0,5}$", re.IGNORECASE)
