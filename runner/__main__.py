@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from io import TextIOWrapper
 
 SEED = "42"
 OLDEST = (3, 11)
@@ -18,6 +19,9 @@ def start() -> int:
     if os.environ.get("PYTHONHASHSEED") != SEED:
         os.environ["PYTHONHASHSEED"] = SEED
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # one that has no → or § is told of it in letters that it has
+            stream.reconfigure(errors="backslashreplace")
     try:
         from runner.cli import main
 

@@ -14,13 +14,20 @@ from runner.errors import RunnerError
 from runner.escaping import plain
 
 INTERRUPTED = 130
+NO_READER = 128 + signal.SIGPIPE
+HOMELESS = "this user has no home folder that is known; set HOME, or write the path in full, without ~"
 
 
 def ended(command: Callable[[], int]) -> int:
-    """The exit code of `command`: 0 done, 1 a gate failed, 2 wrong use, 3 environment, 130 interrupted."""
+    """The exit code of `command`: 0 done, 1 a gate failed, 2 wrong use, 3 environment, 130 interrupted.
+
+    141 where the reader of what is printed went away: nobody takes a fault that it did not read for none.
+    """
     before = signal.signal(signal.SIGTERM, _terminated)
     try:
-        return command()
+        code = command()
+        sys.stdout.flush()
+        return code
     except RunnerError as error:
         _tell(f"{error.kind}: {error}", error)
         return error.code
@@ -28,11 +35,16 @@ def ended(command: Callable[[], int]) -> int:
         _tell("interrupted", error)
         return INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        _let_go()
+        return NO_READER
     except OSError as error:  # a file or folder that no stage foresaw
         place, why = error.filename or "this machine", error.strerror or str(error)
         _tell(f"error: {place}: {why}; make it readable and writable, or name another", error)
+        return RunnerError.code
+    except RuntimeError as error:  # what pathlib says of ~ where there is no home
+        if "home directory" not in str(error):
+            raise
+        _tell(f"error: {HOMELESS}", error)
         return RunnerError.code
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -59,6 +71,15 @@ def words(error: CycloptsError) -> str:
 
 def _terminated(*_: object) -> NoReturn:
     raise KeyboardInterrupt
+
+
+def _let_go() -> None:
+    """Lead what is still to be printed nowhere, so that Python does not stumble over it at its end."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _tell(sentence: str, error: BaseException) -> None:

@@ -27,6 +27,10 @@ class Plain(Console):
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=plain(segment.text))
 
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command's end to say that nobody reads; rich would end with 1, a failed gate."""
+        raise BrokenPipeError
+
 
 def console(width: int) -> Console:
     """Standard output, `width` columns wide where it is no terminal."""

@@ -581,3 +581,28 @@ def test_rescore_says_of_nothing_what_verify_says(capsys: pytest.CaptureFixture[
 
 def test_every_documented_ending_is_provoked() -> None:
     assert set(TABLE) == set(CASES) | {TORN}
+
+
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_a_fault_that_nobody_read_is_no_success(tmp_path: Path, closed: str) -> None:
+    (tmp_path / "notes.md").write_text("recall_any@10 98.4 %")
+    reader, writer = os.pipe()
+    os.close(reader)
+    streams: dict[str, int] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, closed: writer}
+    command = [sys.executable, "-m", "runner", "lint", str(tmp_path / "notes.md")]
+    done = subprocess.run(command, cwd=ROOT, check=False, **streams)  # type: ignore[call-overload]
+    os.close(writer)
+    assert done.returncode == 141
+    assert b"Traceback" not in (done.stdout or b"") + (done.stderr or b"")
+
+
+def test_a_terminal_without_arrows_and_a_user_without_a_home_get_sentences() -> None:
+    plain = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "runner", "verify"]
+    done = subprocess.run([*command, str(SAMPLE)], env=plain, cwd=ROOT, check=False, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+    done = subprocess.run(
+        [*command, "~nobody-of-this-name/run"], cwd=ROOT, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 3
+    assert done.stderr.startswith("error: this user has no home folder")

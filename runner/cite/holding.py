@@ -13,7 +13,10 @@ from runner.verify.check import HOSTILE, Found
 from runner.verify.checks import CHECKS
 from runner.verify.evidence import Evidence
 
-QUICK = ("complete", "manifest", "history", "commit", "protocol", "header", "report", "verdict", "timings")
+QUICK = (
+    "complete", "manifest", "history", "commit", "protocol", "header", "views", "settings", "identity",
+    "arms", "gates", "report", "verdict", "timings",
+)  # fmt: skip
 """Checks that take a fraction of a second together: none of them looks at every ranking."""
 
 

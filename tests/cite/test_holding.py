@@ -22,11 +22,19 @@ from runner.runs.manifest import write_manifest
 from runner.runs.metrics import metrics_text
 from runner.runs.reading import Results
 
+ROOT = Path(__file__).parents[2]
+COMMITTED = ROOT / "benchmarks" / "sample" / "results" / "v0.4.0_20261122_minilm"
+
 
 @pytest.fixture(scope="module")
-def made(finish: Callable[..., Any]) -> Path:
-    """A run of the sample with its HISTORY.md beside."""
-    return Path(finish().folder)
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The committed run of the sample with its entry of HISTORY.md beside."""
+    place = tmp_path_factory.mktemp("made") / COMMITTED.name
+    shutil.copytree(COMMITTED, place)
+    entries = (ROOT / "HISTORY.md").read_text().split("\n## ")
+    [entry] = [one for one in entries if one.partition("\n")[0].endswith(f"sample · {COMMITTED.name}")]
+    (place.parent / "HISTORY.md").write_text(f"# History\n\n## {entry}\n")
+    return place
 
 
 @pytest.fixture
@@ -89,13 +97,13 @@ def test_rankings_that_are_gone_or_hidden_from_a_reader_are_refused(folder: Path
 
 def test_a_verdict_that_its_gates_do_not_give_is_refused(folder: Path) -> None:
     for name in ("run.json", "metrics.json"):
-        document = json.loads((folder / name).read_text()) | {"verdict": "verified"}
+        document = json.loads((folder / name).read_text()) | {"verdict": "deviation"}
         text = metrics_text(document) if name == "metrics.json" else pretty(document)
         (folder / name).write_text(text)
     reseal(folder)
     history = folder.parent / "HISTORY.md"
-    history.write_text(history.read_text().replace("verdict: deviation", "verdict: verified"))
-    with pytest.raises(RefusedError, match="does not verify: verdict: the verdict is verified, but by its"):
+    history.write_text(history.read_text().replace("verdict: verified", "verdict: deviation"))
+    with pytest.raises(RefusedError, match="does not verify: verdict: the verdict is deviation, but by its"):
         demand_sound(read_cited(folder))
 
 
@@ -133,3 +141,22 @@ def test_an_entry_in_a_comment_withdraws_nothing(folder: Path) -> None:
     start = history.read_text().index("## 2027")
     history.write_text(history.read_text()[:start] + "<!--\n" + history.read_text()[start:] + "-->\n")
     assert cite(folder).text
+
+
+@pytest.mark.parametrize(
+    ("check", "forged"),
+    [
+        ("gates", lambda run: run["gates"][0].update(status="deviation")),
+        ("settings", lambda run: run["guc_defaults"].update({"pgmnemo.bm25_weight": "3.5"})),
+        ("views", lambda run: run["views"][0].update(without_types=["question"])),
+    ],
+)
+def test_a_run_whose_own_words_do_not_agree_is_not_published(
+    folder: Path, check: str, forged: Callable[[dict[str, Any]], object]
+) -> None:
+    run = json.loads((folder / "run.json").read_text())
+    forged(run)
+    (folder / "run.json").write_text(pretty(run))
+    reseal(folder)
+    with pytest.raises(RefusedError, match=f"{check}: "):
+        demand_sound(read_cited(folder))

@@ -11,7 +11,7 @@ def test_recall_and_precision_on_the_held_out_documents_are_printed_and_high(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     documents = read("held_out")
-    assert [one.right for one in documents].count(True) == len(documents) / 2 == 100
+    assert [one.right for one in documents].count(True) == len(documents) / 2 == 200
     with capsys.disabled():
         show("held_out", documents)
     counts = count(documents, form=False)

@@ -56,7 +56,9 @@ ALIASES = {
     ("type", "all"): (
         r"(?:on |the |its |an? )?(?:overall )?average|overall|all (?:[\d,]+ )?questions|all types|altogether"
     ),
-    ("view", "not pointed"): r"not pointed|(?:un|non)[ -]?pointed|(?:on|for|over) the (?:others|rest|other ones)",
+    ("view", "not pointed"): (
+        r"not pointed|(?:un|non)[ -]?pointed|(?:on|for|over) the (?:others|rest|other ones)"
+    ),
     ("arm", "ceiling"): (
         r"ceiling|no (?:ranking|order|system|search) (?:can|could) (?:exceed|have more than|beat|"
         r"reach more|do better)|"

@@ -15,7 +15,8 @@ ABOUT = re.compile(
 MISSED = re.compile(
     r"\bmiss(?:es|ed|ing)?\b(?!\s+nothing)|\bfail(?:s|ed|ures?)?\b|\berrors?(?:\s+rate)?\b|"
     r"\bunanswered\b|\buseless\b|\bempty-handed\b|\b(?:com(?:e|es|ing)|came|turn(?:s|ed)?|go(?:es)?)\s+"
-    r"(?:(?:up|out|away|back)\s+)?(?:empty|dry|blank|with\s+nothing)\b|\bdr[ae]ws?\s+(?:a\s+)?blanks?\b|\bin vain\b|\bnot\s+(?:found|hit|answered|"
+    r"(?:(?:up|out|away|back)\s+)?(?:empty|dry|blank|with\s+nothing)\b|\bdr[ae]ws?\s+(?:a\s+)?blanks?\b|"
+    r"\bin vain\b|\bnot\s+(?:found|hit|answered|"
     r"retrieved|among)\b|\bunfound\b|\bwithout\s+(?:(?:an?|any|their|its|"
     r"a\s+single)\s+)?(?:\w+\s+)?(?:hit|gold|"
     r"evidence|session)\w*|(?<!cite )(?<!cites )(?<!citing )\bno\s+(?:gold|hit|evidence|"
