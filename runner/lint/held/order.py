@@ -41,16 +41,16 @@ def wrong_order(figures: list[Figure]) -> Iterator[tuple[Figure, str]]:
     sentences = groupby((f for f in figures if not f.header), key=lambda f: (id(f.block), id(f.said)))
     for _, group in sentences:
         pair = [figure for figure in group if not figure.number.change]
-        if len(pair) == 2 and _paired(*pair):
-            first, second = (figure.number.shown for figure in pair)
-            sign = _direction(pair[0].said.text[: pair[0].number.start])
-            if sign * (first - second) < 0:
-                yield pair[1], _told(sign, first, second)
-        if len(pair) == 2 and _comparable(*pair):
-            first, second = (figure.number.shown for figure in pair)
-            sign = _sign(pair[0].said.text[pair[0].number.end : pair[1].number.start])
-            if sign * (first - second) < 0:
-                yield pair[1], _told(sign, first, second)
+        if len(pair) != 2:
+            continue
+        (first, second), text = (figure.number for figure in pair), pair[0].said.text
+        sign = 0
+        if _paired(*pair):
+            sign = _direction(text[: first.start])
+        elif _comparable(*pair):
+            sign = _sign(text[first.end : second.start])
+        if sign * (first.shown - second.shown) < 0:
+            yield pair[1], _told(sign, first.shown, second.shown)
 
 
 def _told(sign: int, first: float, second: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from runner.lint.written.changes import find_changes
@@ -78,9 +79,7 @@ def find_numbers(text: str, *, cell: bool = False) -> list[Number]:
     intervals = [match for match in INTERVAL.finditer(text) if is_interval(match)]
     taken = [match.span() for match in intervals]
     changes = list(find_changes(text))
-    counts = [
-        one for one in find_counts(text) if not any(c.start <= one.start < c.end for c in changes)
-    ] + changes
+    counts = [*_outside(find_counts(text), changes), *changes]
     found: list[Number] = []
     for match in NUMBER.finditer(text):
         inside = any(start <= match.start() < end for start, end in taken)
@@ -89,12 +88,15 @@ def find_numbers(text: str, *, cell: bool = False) -> list[Number]:
         number = _number(text, match, cell)
         if number is not None:
             _add(found, number, text)
-    odds = [one for one in find_odds(text) if not any(c.start <= one.start < c.end for c in counts)]
-    counts = [one for one in counts if not any(odd.start <= one.start < odd.end for odd in odds)]
-    found = [one for one in found if not any(odd.start <= one.start < odd.end for odd in odds)]
-    found = sorted([*found, *counts, *odds], key=lambda number: number.start)
+    odds = _outside(find_odds(text), counts)
+    found = sorted([*_outside([*found, *counts], odds), *odds], key=lambda number: number.start)
     found = _moves(_in_points(without_ends(found, text), text), text)
     return with_intervals(_complements([said(number, text) for number in found]), intervals, text)
+
+
+def _outside(numbers: Iterable[Number], others: Sequence[Number]) -> list[Number]:
+    """The numbers that begin within none of the others."""
+    return [one for one in numbers if not any(other.start <= one.start < other.end for other in others)]
 
 
 def _complements(found: list[Number]) -> list[Number]:
