@@ -14,6 +14,7 @@ from runner.database.releases import SQL_FOLDER
 from runner.errors import UsageError
 from runner.progress import QUIET, Progress
 from runner.runs.raw import RAW
+from runner.runs.reading import Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def repeat(
         raise UsageError(f"--repeat takes a positive number of runs, and no --resume beside it, not {times}")
     outcomes = tuple(run(request, environ=environ, progress=progress, sql=sql) for _ in range(times))
     bands = request.edition.variance.get(request.suite, {})
-    raw = {(outcome.folder / RAW).read_bytes() for outcome in outcomes} if times > 1 else set()
+    raw = {Results(outcome.folder).digest(RAW) for outcome in outcomes} if times > 1 else set()
     return Repeated(outcomes, tuple(spreads(outcomes, bands)), len(raw) <= 1)
 
 

@@ -1,4 +1,4 @@
-"""`python -m runner history add DIR` and `python -m runner history deviation DIR TEXT`."""
+"""`python -m runner history add | deviation | thin | restore`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
+from runner.errors import UsageError
 from runner.options import Run
 
 HistoryFile = Annotated[
     Path | None, Parameter(help="the file (default: the HISTORY.md of the nearest folder above)")
 ]
 
-history = App(name="history", help="Append a run, or a deviation of one, to HISTORY.md.")
+history = App(name="history", help="Runs that are kept: their entries in HISTORY.md, and their raw files.")
 
 
 @history.command
@@ -44,3 +45,31 @@ def deviation(
 
     say(f"{log_deviation(folder, text, history=history)}: appended")
     return 0
+
+
+@history.command
+def thin(*folders: Run) -> int:
+    """Take the raw files of old runs out of the checkout; the commit that has them is noted in raw.json."""
+    from runner.history.raw import thin
+    from runner.terminal import say
+
+    for folder in _some(folders):
+        say(f"{folder}: {', '.join(thin(folder)) or 'nothing'} taken away; commit that")
+    return 0
+
+
+@history.command
+def restore(*folders: Run) -> int:
+    """Bring back the raw files that a run lacks from the repository's history, held against its manifest."""
+    from runner.history.raw import restore
+    from runner.terminal import say
+
+    for folder in _some(folders):
+        say(f"{folder}: {', '.join(restore(folder)) or 'nothing'} restored")
+    return 0
+
+
+def _some(folders: tuple[Path, ...]) -> tuple[Path, ...]:
+    if not folders:
+        raise UsageError("name the folder of a run, or several")
+    return folders

@@ -16,6 +16,7 @@ from pathlib import Path
 from runner.editions.edition import SchemaPins
 from runner.errors import OutputError, UsageError
 from runner.runs.manifest import write_manifest
+from runner.runs.packing import pack
 from runner.runs.plan import PLAN
 from runner.runs.run import Run
 from runner.runs.storage import reported, sync_folder
@@ -43,7 +44,7 @@ def is_local(folder: Path) -> bool:
 
 
 def keep(folder: Path) -> Path:
-    """Move a run that is not kept to those that are; where it stands then.
+    """Move a run that is not kept to those that are, and pack its files of lines; where it stands then.
 
     Raises OutputError where it cannot be moved, or another run bears its name there.
     """
@@ -55,6 +56,7 @@ def keep(folder: Path) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         os.replace(folder, target)
         sync_folder(target.parent)
+    pack(target)
     return target
 
 
@@ -135,6 +137,8 @@ class RunFolder:
             os.replace(self.path, self.target)
             self._finished = True
             sync_folder(self.target.parent)
+        if self.target.parent.name == KEPT:
+            pack(self.target)
         return self.target
 
     def close(self) -> None:

@@ -24,11 +24,6 @@ RERUN = re.compile(
 COMPLETE = (RAW, TIMINGS, "run.json", "metrics.json", "report.md")
 
 
-def missing(folder: Path) -> list[str]:
-    """Artefacts that a citable run must have besides its manifest and that `folder` lacks."""
-    return [name for name in COMPLETE if not (folder / name).is_file()]
-
-
 def pinned(name: str) -> bool:
     """Whether a manifest lists a file of this name: not what is derived or comes after it."""
     return name not in (MANIFEST, *DERIVED, SIGNATURE) and not RERUN.fullmatch(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -21,8 +22,9 @@ from runner.runs.blocked import BLOCKED
 from runner.runs.former import brought_up
 from runner.runs.manifest import MANIFEST
 from runner.runs.metrics import METRICS
+from runner.runs.packing import LINES, MOST, named, packed, restoring, unpacked
 from runner.runs.raw import RAW
-from runner.runs.regular import DOCUMENT, LINES, read_regular
+from runner.runs.regular import DOCUMENT, read_regular
 from runner.runs.reranks import RERANKS, Rerank
 from runner.runs.reruns import Rerun, read_rerun
 from runner.runs.rewrites import REWRITES, Rewrite
@@ -47,13 +49,23 @@ class Results:
         self._bytes: dict[str, bytes] = {}
 
     def content(self, name: str) -> bytes:
-        """The bytes of one file."""
+        """The bytes of one file, by the name that the manifest gives it; a packed file is unpacked."""
         if name not in self._bytes:
             if Path(name).name != name:
                 raise Unreadable(f"{name!r} is no name of a file in the folder")
-            most = LINES if name.endswith(".jsonl") else DOCUMENT
-            self._bytes[name] = read_regular(self.folder / name, most, Unreadable, self.folder)
+            self._bytes[name] = self._read(name)
         return self._bytes[name]
+
+    def _read(self, name: str) -> bytes:
+        if not name.endswith(LINES):
+            return read_regular(self.folder / name, DOCUMENT, Unreadable, self.folder)
+        plain, other = self.folder / name, packed(self.folder, name)
+        if os.path.lexists(plain):
+            return read_regular(plain, MOST, Unreadable, self.folder)
+        if not os.path.lexists(other):
+            raise Unreadable(f"there is no {name}; {restoring(self.folder)}")
+        content = read_regular(other, MOST, Unreadable, self.folder)
+        return unpacked(content, other.name, Unreadable)
 
     def text(self, name: str) -> str:
         """The text of one file."""
@@ -65,6 +77,11 @@ class Results:
     def digest(self, name: str) -> str:
         """SHA-256 of one file."""
         return sha256(self.content(name)).hexdigest()
+
+    @property
+    def names(self) -> list[str]:
+        """The files of the folder, by the names that a manifest gives them, in order; a packed one once."""
+        return sorted({named(path.name) for path in self.folder.iterdir()})
 
     @property
     def blocked(self) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runner.errors import RunnerError, os_errors
 
-DOCUMENT, LINES = 64 << 20, 1 << 30  # bytes of a document that is read whole, and of a file of lines
+DOCUMENT = 64 << 20  # bytes of a document that is read whole
 KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a named pipe",

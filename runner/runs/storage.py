@@ -38,11 +38,16 @@ def write_file(path: Path, text: str) -> None:
 
     Raises OutputError when the disk is full or the folder cannot be written.
     """
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write `content` to `path` as `write_file` does its text."""
     draft = path.with_name(f".{path.name}.draft")
     with reported(path):
         try:
             with draft.open("wb") as file:
-                file.write(text.encode())
+                file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(draft, path)

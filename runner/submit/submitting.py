@@ -52,7 +52,7 @@ def _files(results: Results) -> dict[str, bytes]:
     """Every file of the run but what is derived, and its HISTORY.md, each at its place in the archive."""
     said = list(_said(results))
     place = f"benchmarks/{results.run.choice.suite}/{KEPT if said else LOCAL}/{results.run.name}"
-    names = (path.name for path in results.folder.iterdir() if path.name not in DERIVED)
+    names = (name for name in results.names if name not in DERIVED)
     history = HEADER + "".join(f"\n{_text(entry)}" for entry in said)
     return {HISTORY: history.encode(), **{f"{place}/{name}": results.content(name) for name in names}}
 

@@ -24,7 +24,7 @@ def facts(evidence: Evidence, corpus: Corpus | None = None) -> Facts:
         fingerprint=release_fingerprint(evidence.sql, run.choice.version),
         asked=len({line["question"] for line in evidence.raw}),
         retrievals=evidence.counts,
-        artefacts={path.name: True for path in evidence.folder.iterdir()},
+        artefacts=dict.fromkeys(evidence.names, True),
         history_ready=True,  # whether the entry stands there is a check of its own
     )
 

@@ -17,7 +17,6 @@ from runner.runs.blocked import blocked_text, write_blocked
 from runner.runs.choice import Choice
 from runner.runs.environment import Code, code, machine, packages, peak_memory_mb
 from runner.runs.folder import RunFolder
-from runner.runs.manifest import missing
 from runner.runs.metrics import write_metrics
 from runner.runs.privacy import public
 from runner.runs.run import ProtocolPins, Run, write_run
@@ -138,11 +137,6 @@ def test_what_is_derived_or_half_written_is_in_no_manifest(tmp_path: Path, run: 
         done = folder.finish(edition("1.1.0").schemas)
     manifest = json.loads((done / "manifest.json").read_text(encoding="utf-8"))
     assert [(one["name"], one["schema"]) for one in manifest["files"]] == [("report.md", "pgmnemo/report/1")]
-
-
-def test_what_a_citable_run_lacks_is_named(tmp_path: Path, run: Run) -> None:
-    write_run(tmp_path, run)
-    assert missing(tmp_path) == ["raw_retrievals.jsonl", "timings.jsonl", "metrics.json", "report.md"]
 
 
 BLOCKED = """\

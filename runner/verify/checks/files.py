@@ -13,6 +13,7 @@ from runner.runs.blocked import BLOCKED
 from runner.runs.canonical import compact, pretty
 from runner.runs.manifest import COMPLETE, MANIFEST, pinned
 from runner.runs.metrics import METRICS, metrics_text
+from runner.runs.packing import LINES, doubled, restoring
 from runner.runs.raw import RAW
 from runner.runs.reading import REPORT, Results
 from runner.runs.reranks import RERANKS
@@ -25,12 +26,15 @@ from runner.verify.evidence import Evidence
 
 def complete(evidence: Evidence) -> str:
     """The files of §7; one besides is right if listed, derived, a signature or a record of a re-run."""
-    present = sorted(path.name for path in evidence.folder.iterdir())
+    if twice := doubled(evidence.folder):
+        raise Wrong(f"{', '.join(twice)} lies there packed and unpacked: take one away")
+    present = evidence.names
     if BLOCKED in present:
         raise Wrong(f"{BLOCKED} is there: a blocked run has no number that could be verified")
     missing = [name for name in (*COMPLETE, MANIFEST) if name not in present]
     if missing:
-        raise Wrong(f"there is no {', no '.join(missing)}")
+        how = f"; {restoring(evidence.folder)}" if any(name.endswith(LINES) for name in missing) else ""
+        raise Wrong(f"there is no {', no '.join(missing)}{how}")
     strange = [name for name in present if pinned(name) and name not in evidence.schemas]
     if strange:
         raise Wrong(f"{', '.join(strange)} stands in the folder and not in {MANIFEST}")

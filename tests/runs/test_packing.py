@@ -1,0 +1,89 @@
+"""A kept run's files of lines are packed: the same run for whoever reads it, and never half of one."""
+
+from __future__ import annotations
+
+import lzma
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from runner.runs import packing
+from runner.runs.packing import pack
+from runner.runs.raw import RAW
+from runner.runs.reading import Results, Unreadable
+from runner.verify import verify
+
+RUN = Path(__file__).parents[2] / "benchmarks/sample/results/v0.4.0_20261122_minilm"
+XZ = f"{RAW}.xz"
+
+
+@pytest.fixture
+def packed(tmp_path: Path) -> Path:
+    folder = shutil.copytree(RUN, tmp_path / RUN.name)
+    pack(folder)
+    return folder
+
+
+def test_a_packed_run_is_the_same_run(packed: Path) -> None:
+    assert {path.name for path in packed.glob("*.jsonl*")} == {XZ, "timings.jsonl.xz"}
+    assert Results(packed).content(RAW) == Results(RUN).content(RAW)
+    answers = [verify(folder, history=RUN.parents[3] / "HISTORY.md").answers for folder in (packed, RUN)]
+    asked = [[(one.check, one.found) for one in found if one.check != "commit"] for found in answers]
+    assert asked[0] == asked[1]
+    before = (packed / XZ).read_bytes()
+    pack(packed)
+    assert (packed / XZ).read_bytes() == before
+
+
+def cut(content: bytes) -> bytes:
+    return content[:-100]
+
+
+def longer(content: bytes) -> bytes:
+    return content + content
+
+
+def flipped(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+def text(content: bytes) -> bytes:
+    return lzma.decompress(content)
+
+
+def empty(content: bytes) -> bytes:
+    return b""
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [(cut, "cut short"), (longer, "more behind its end"), (flipped, "damaged"), (text, "damaged"),
+     (empty, "cut short")],
+)  # fmt: skip
+def test_a_damaged_packed_file_is_told(packed: Path, damage: Callable[[bytes], bytes], told: str) -> None:
+    (packed / XZ).write_bytes(damage((packed / XZ).read_bytes()))
+    with pytest.raises(Unreadable, match=told):
+        Results(packed).content(RAW)
+    assert not verify(packed).intact
+
+
+def test_the_rankings_of_another_run_are_told(packed: Path) -> None:
+    other = RUN.parent / "v0.3.1_20261122_minilm"
+    (packed / XZ).write_bytes(lzma.compress(Results(other).content(RAW)))
+    [manifest] = [one for one in verify(packed).faults if one.check == "manifest"]
+    assert RAW in manifest.sentence
+
+
+def test_a_file_that_unpacks_to_too_much_is_not_read(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "MOST", 1 << 10)
+    with pytest.raises(Unreadable, match="unpacks to more than"):
+        Results(packed).content(RAW)
+
+
+def test_a_file_that_lies_there_twice_is_told(packed: Path) -> None:
+    shutil.copy(RUN / RAW, packed)
+    [complete] = [one for one in verify(packed).faults if one.check == "complete"]
+    assert complete.sentence == f"{RAW} lies there packed and unpacked: take one away"
