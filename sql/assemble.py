@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Writes the scripts of the version in pgmnemo.control from src/ and upgrade/; needs Python alone.
 
-    assemble.py write    write them, unless the version is released (releases.toml)
-    assemble.py check    say which of them is not what src/ makes; exit status 1 if one is not
+    assemble.py write               write them, unless the version is released (releases.toml)
+    assemble.py check               say which of them is not what src/ makes; exit status 1 if one is not
+    assemble.py managed [SCHEMA]    write managed/: these scripts as statements for servers without access to
+                                    files, for a pgvector in SCHEMA (public)
 
 src/LAYERS lists the folders of src/ in the order of the script; within one, files go by name. `@version@`
-stands for the version. What is written: the full script, the scripts of upgrade/*--VERSION.sql, META.json
-and managed/, these scripts as statements for servers without access to files.
+stands for the version. What is written: the full script, META.json, and the scripts of upgrade/*--VERSION.sql
+whose former version has its full script here.
 
 In an outline under upgrade/ a line may name parts of src/:
     @file LAYER/NAME    the file as it is
@@ -33,7 +35,7 @@ MANAGED = f"""\
 -- Run this as a role that has pgtle_admin, and then, as the ordinary role that shall own the extension:
 --   CREATE SCHEMA pgmnemo;
 --   CREATE EXTENSION pgmnemo SCHEMA pgmnemo;
--- pgvector is expected in the schema {{schema}}; for another: python3 sql/assemble.py write SCHEMA.
+-- pgvector is expected in the schema {{schema}}; for another: python3 sql/assemble.py managed SCHEMA.
 SELECT pgtle.install_extension('pgmnemo', '{{version}}', '{{comment}}', {BODY}
 {{script}}{BODY}, '{{{{vector}}}}');
 """
@@ -41,7 +43,7 @@ MANAGED_UPDATE = f"""\
 -- pgmnemo {{former}} to {{version}} for servers without access to files, by pg_tle (https://github.com/aws/pg_tle).
 -- Run this as a role that has pgtle_admin, and then, as the role that owns the extension:
 --   ALTER EXTENSION pgmnemo UPDATE TO '{{version}}';
--- pgvector is expected in the schema {{schema}}; for another: python3 sql/assemble.py write SCHEMA.
+-- pgvector is expected in the schema {{schema}}; for another: python3 sql/assemble.py managed SCHEMA.
 SELECT pgtle.install_update_path('pgmnemo', '{{former}}', '{{version}}', {BODY}
 {{script}}{BODY});
 SELECT pgtle.set_default_version('pgmnemo', '{{version}}');
@@ -49,13 +51,15 @@ SELECT pgtle.set_default_version('pgmnemo', '{{version}}');
 
 
 def main(arguments: list[str]) -> int:
-    if arguments[:1] not in (["write"], ["check"]) or len(arguments) > 2:
+    release = control("default_version")
+    if arguments[:1] == ["managed"] and len(arguments) <= 2:
+        return write(dict(managed(release, *arguments[1:])))
+    if arguments not in (["write"], ["check"]):
         print(__doc__, file=sys.stderr)
         return 2
-    release = control("default_version")
-    made = dict(scripts(release, *arguments[1:]))
+    made = dict(scripts(release))
     wrong = [path for path, text in made.items() if not path.exists() or path.read_text("utf-8") != text]
-    if arguments[0] == "check":
+    if arguments == ["check"]:
         for path in wrong:
             print(f"{path} is not what src/ and upgrade/ make: run make -C sql script", file=sys.stderr)
         return int(bool(wrong))
@@ -63,31 +67,36 @@ def main(arguments: list[str]) -> int:
     if release in tomllib.loads(frozen.read_text("utf-8")):
         print(f"{release} is released and frozen: raise default_version in pgmnemo.control", file=sys.stderr)
         return 1
-    for path in wrong:
+    return write({path: made[path] for path in wrong})
+
+
+def write(made: dict[Path, str]) -> int:
+    for path, text in made.items():
         path.parent.mkdir(exist_ok=True)
-        path.write_text(made[path], "utf-8")
+        path.write_text(text, "utf-8")
         print(path.relative_to(SQL))
     return 0
 
 
-def scripts(release: str, schema: str = "public") -> Iterator[tuple[Path, str]]:
-    """Each file that is made, with its text."""
+def scripts(release: str) -> Iterator[tuple[Path, str]]:
+    """Each file that is made of src/ and upgrade/, with its text."""
     full = "".join(source(path) for path in files())
     yield SQL / f"pgmnemo--{release}.sql", NO_PSQL.format("CREATE EXTENSION pgmnemo") + full
     for outline in sorted((SQL / "upgrade").glob(f"*--{release}.sql")):
-        former, script = outline.name.partition("--")[0], "".join(upgrade(outline))
-        yield SQL / f"pgmnemo--{outline.name}", NO_PSQL.format("ALTER EXTENSION pgmnemo UPDATE") + script
-        if (SQL / "managed" / f"pgmnemo--{former}.sql").exists():
-            update = script.replace(VECTOR, schema)
-            yield (
-                SQL / "managed" / f"pgmnemo--{outline.name}",
-                MANAGED_UPDATE.format(former=former, version=release, schema=schema, script=update),
-            )
-    managed = MANAGED.format(
-        version=release, schema=schema, comment=control("comment"), script=full.replace(VECTOR, schema)
-    )
-    yield SQL / "managed" / f"pgmnemo--{release}.sql", managed
+        if (former := SQL / f"pgmnemo--{outline.name.partition('--')[0]}.sql").exists():
+            script = "".join(upgrade(outline, former.read_text("utf-8")))
+            yield SQL / f"pgmnemo--{outline.name}", NO_PSQL.format("ALTER EXTENSION pgmnemo UPDATE") + script
     yield SQL / "META.json", (SQL / "META.json.in").read_text("utf-8").replace("@version@", release)
+
+
+def managed(release: str, schema: str = "public") -> Iterator[tuple[Path, str]]:
+    """The full script and the updates to it as they stand here, each as a statement for pg_tle."""
+    common = {"version": release, "schema": schema, "comment": control("comment")}
+    for path in (SQL / f"pgmnemo--{release}.sql", *sorted(SQL.glob(f"pgmnemo--*--{release}.sql"))):
+        _, _, script = path.read_text("utf-8").replace(VECTOR, schema).partition("\n")  # all but the \echo
+        former = path.name.split("--")[1]
+        form = MANAGED if path.name == f"pgmnemo--{release}.sql" else MANAGED_UPDATE
+        yield SQL / "managed" / path.name, form.format(**common, former=former, script=script)
 
 
 @cache
@@ -109,9 +118,8 @@ def source(path: Path) -> str:
     return path.read_text("utf-8").replace("@version@", control("default_version"))
 
 
-def upgrade(outline: Path) -> Iterator[str]:
-    """The upgrade script of an outline, line by line."""
-    former = (SQL / f"pgmnemo--{outline.name.split('--')[0]}.sql").read_text("utf-8")
+def upgrade(outline: Path, former: str) -> Iterator[str]:
+    """The upgrade script of an outline, line by line; `former` is the full script of the version before."""
     for line in outline.read_text("utf-8").splitlines(keepends=True):
         order = line.split()
         if order[:1] == ["@file"]:

@@ -58,6 +58,7 @@ def test_the_script_is_its_sources_by_layer_and_name(copy: Path) -> None:
     assert make(copy, "script").returncode == 0
     script = f"SELECT '{CURRENT}';\nSELECT 2;\nSELECT 3;\n"
     assert (copy / f"pgmnemo--{CURRENT}.sql").read_text() == HEADER + script
+    assert make(copy, "managed").returncode == 0
     assert script in (copy / "managed" / f"pgmnemo--{CURRENT}.sql").read_text()
     assert make(copy, "check-src").returncode == 0
     (copy / "src" / "late" / "b.sql").write_text("SELECT 4;\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,15 @@ from psycopg import sql
 from runner.database import fingerprint
 from runner.database.embedded import embedded_server
 from runner.database.releases import SQL_FOLDER
+from runner.database.scripts import scripts
 from tests.helping import CURRENT
+from tests.sql.assembling import assemble
 
 Connection = psycopg.Connection[Any]
-MANAGED = SQL_FOLDER / "managed"
-SCRIPT = MANAGED / f"pgmnemo--{CURRENT}.sql"
-UPDATES = sorted(MANAGED.glob(f"pgmnemo--*--{CURRENT}.sql"))
+MADE = {path.name: text for path, text in assemble().managed(CURRENT)}
+SCRIPT = MADE.pop(f"pgmnemo--{CURRENT}.sql")
+((UPDATE_NAME, UPDATE),) = MADE.items()
+FORMER = UPDATE_NAME.split("--")[1]
 STUB = """
 CREATE SCHEMA pgtle;
 CREATE TABLE pgtle.given (name text, version text, description text, ext text, requires text[]);
@@ -41,7 +45,7 @@ def given(owner: Connection, database: Any) -> Iterator[tuple[Any, ...]]:
     owner.execute("CREATE DATABASE managed")
     with psycopg.connect(**{**database.conninfo, "dbname": "managed"}, autocommit=True) as connection:
         connection.execute(STUB)
-        connection.execute(SCRIPT.read_bytes())
+        connection.execute(SCRIPT.encode())
         (row,) = connection.execute("SELECT * FROM pgtle.given").fetchall()
     yield row
     owner.execute("DROP DATABASE managed WITH (FORCE)")
@@ -79,7 +83,7 @@ def test_it_hands_over_this_release_with_nothing_that_pg_tle_does_not_know(given
 
 
 def test_what_its_first_lines_say_makes_the_same_extension(managed: Connection, database: Any) -> None:
-    head = SCRIPT.read_text(encoding="utf-8").partition("SELECT")[0]
+    head = SCRIPT.partition("SELECT")[0]
     statements = re.findall(r"^-- +(CREATE .+);$", head, re.MULTILINE)
     assert len(statements) == 2
     for statement in statements:
@@ -98,27 +102,24 @@ def test_what_its_first_lines_say_makes_the_same_extension(managed: Connection, 
 @pytest.fixture
 def updated(owner: Connection, database: Any, tmp_path: Path) -> Iterator[Connection]:
     """An ordinary role's extension of the version before, in a database that has the way to this one."""
-    (update,) = UPDATES
-    former = update.name.split("--")[1]
     owner.execute("CREATE DATABASE managed")
     with psycopg.connect(**{**database.conninfo, "dbname": "managed"}, autocommit=True) as connection:
         connection.execute(STUB)
-        connection.execute((MANAGED / f"pgmnemo--{former}.sql").read_bytes())
-        connection.execute(update.read_bytes())
-        [(name, version, _, script, _)] = connection.execute("SELECT * FROM pgtle.given").fetchall()
-        [(_, source, target, way)] = connection.execute("SELECT * FROM pgtle.paths").fetchall()
+        connection.execute(UPDATE.encode())
+        [(name, source, target, way)] = connection.execute("SELECT * FROM pgtle.paths").fetchall()
         assert connection.execute("SELECT * FROM pgtle.defaults").fetchall() == [(name, CURRENT)]
     owner.execute("DROP DATABASE managed WITH (FORCE)")
-    assert (version, source, target) == (former, former, CURRENT)
+    assert (source, target) == (FORMER, CURRENT)
     assert "\\echo" not in way
     assert set(re.findall(r"@\w[^@\s]*@", way)) <= {"@extschema@", "@extowner@"}
-    control = f"default_version = '{former}'\nrelocatable = false\nsuperuser = false\nrequires = 'vector'\n"
+    control = f"default_version = '{FORMER}'\nrelocatable = false\nsuperuser = false\nrequires = 'vector'\n"
     (tmp_path / f"{name}.control").write_text(control, encoding="utf-8")
-    (tmp_path / f"{name}--{former}.sql").write_text(script, encoding="utf-8")
-    (tmp_path / f"{name}--{former}--{CURRENT}.sql").write_text(way, encoding="utf-8")
+    for path in scripts(SQL_FOLDER, FORMER):
+        shutil.copy(path, tmp_path)
+    (tmp_path / f"{name}--{FORMER}--{CURRENT}.sql").write_text(way, encoding="utf-8")
     major = int(database.facts.postgresql.split(".")[0])
     with (
-        embedded_server(tmp_path, former, postgres=major) as conninfo,
+        embedded_server(tmp_path, FORMER, postgres=major) as conninfo,
         psycopg.connect(**conninfo, autocommit=True) as connection,
     ):
         connection.execute("CREATE EXTENSION vector SCHEMA public")
@@ -132,7 +133,7 @@ def updated(owner: Connection, database: Any, tmp_path: Path) -> Iterator[Connec
 
 
 def test_a_managed_extension_is_updated_to_the_same_one(updated: Connection, database: Any) -> None:
-    head = UPDATES[0].read_text(encoding="utf-8").partition("SELECT")[0]
+    head = UPDATE.partition("SELECT")[0]
     (statement,) = re.findall(r"^-- +(ALTER .+);$", head, re.MULTILINE)
     updated.execute(statement)
     assert fingerprint(updated) == database.facts.fingerprint

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import pytest
 
 from runner.database.scripts import changed
 from tests.helping import CURRENT
+from tests.sql.assembling import assemble
 
 SQL = Path(__file__).resolve().parents[2] / "sql"
 RELEASES = tomllib.loads((SQL / "releases.toml").read_text(encoding="utf-8"))
@@ -58,14 +58,10 @@ def test_the_scripts_are_what_src_makes() -> None:
 
 
 def test_what_is_checked_are_all_scripts_of_the_version() -> None:
-    spec = importlib.util.spec_from_file_location("assemble", SQL / "assemble.py")
-    assert spec is not None
-    assert spec.loader is not None
-    assemble = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(assemble)
-    made = dict(assemble.scripts(CURRENT))
-    assert made.keys() == {SQL / "META.json", *SQL.glob(f"pgmnemo--*{CURRENT}.sql"),
-                           *(SQL / "managed").glob(f"pgmnemo--*{CURRENT}.sql")}  # fmt: skip
+    made = dict(assemble().scripts(CURRENT))
+    outlines = {SQL / f"pgmnemo--{path.name}" for path in (SQL / "upgrade").glob(f"*--{CURRENT}.sql")}
+    remade = {path for path in outlines if (SQL / f"{path.name.rpartition('--')[0]}.sql").exists()}
+    assert made.keys() == {SQL / "META.json", SQL / f"pgmnemo--{CURRENT}.sql", *remade}
     assert {path: source(path) for path in made} == made
 
 
@@ -80,7 +76,7 @@ def test_every_file_has_its_layer() -> None:
 
 
 def test_an_unknown_order_is_refused() -> None:
-    for arguments in ([], ["read"], ["write", "public", "more"]):
+    for arguments in ([], ["read"], ["write", "public"], ["managed", "public", "more"]):
         done = subprocess.run([sys.executable, str(SQL / "assemble.py"), *arguments], capture_output=True,
                               text=True, check=False)  # fmt: skip
         assert (done.returncode, done.stdout) == (2, "")
