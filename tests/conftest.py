@@ -15,8 +15,11 @@ from typing import Any
 
 import pytest
 
+from runner.database import discovery
+
 pytest_plugins = ("tests.finished", "tests.records")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NO_PORT = "1"  # nobody listens there
 REQUIRED = "PGMNEMO_REQUIRE_BROWSER"  # set in CI: there a missing browser is a failure
 
 
@@ -24,6 +27,19 @@ def pytest_configure() -> None:
     """A shell's background job ignores SIGINT, and so would all that a test starts and interrupts."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def alone() -> Iterator[None]:
+    """No test reaches a database that it did not start: nobody's address is given, no compose service found.
+
+    Two runs of the tests that met in one database disturbed each other: one test sets a sequence back.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PGMNEMO_DSN", raising=False)
+        patch.setenv("PGMNEMO_PORT", NO_PORT)
+        patch.setattr(discovery, "COMPOSE_PORT", NO_PORT)
+        yield
 
 
 def corpus_file(variable: str, names: tuple[str, ...]) -> Path:
