@@ -169,7 +169,9 @@ def add(
         conninfo = _conninfo(router or os.environ.get(ROUTER))
         installing.install_router_for(conninfo, conninfo_to_dict(reached), default_version())
         with _router(folder, router) as session:
-            installing.add_shard(session, name, address, reached, capacity, default_version(), secret)
+            version = default_version()
+            for line in installing.add_shard(session, name, address, reached, capacity, version, secret):
+                print(line)
     print(f"shard {name} takes tenants")
 
 

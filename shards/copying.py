@@ -1,7 +1,7 @@
 """Carries the rows of one tenant from one shard to another, as the extension's owner in that tenant alone.
 
-So row-level security binds both ends: no slip here reaches another tenant. Postings are not carried: the
-triggers of the target build them.
+Each statement names the tenant. Where the owner is an ordinary role, row-level security is the wall behind
+it; it binds no superuser. Postings are not carried: the triggers of the target build them.
 """
 
 from __future__ import annotations
@@ -14,19 +14,26 @@ from psycopg import sql
 
 from runner.database.server_checks import Session, value
 
-OWNER = "SELECT extowner::regrole::text FROM pg_extension WHERE extname = 'pgmnemo'"
+OWNER = (
+    "SELECT r.rolname FROM pg_extension e JOIN pg_roles r ON r.oid = e.extowner WHERE e.extname = 'pgmnemo'"
+)
 COLUMNS = """
 SELECT array_agg(attname ORDER BY attnum) FROM pg_attribute
 WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attname <> 'indexed'
 """
 TABLES = ("lesson", "passage", "lesson_edge")  # a lesson before what refers to it
 KEYS = {"lesson": "r.id", "passage": "r.lesson_id"}
+PRESENT = "SELECT id FROM pgmnemo.lesson WHERE tenant_id = %s"
 CHANGED = """
 SELECT l.id FROM pgmnemo.lesson l
  WHERE l.tenant_id = %(tenant)s AND age(l.xmin) <= age(%(since)s::xid)
 UNION
 SELECT p.lesson_id FROM pgmnemo.passage p
  WHERE p.tenant_id = %(tenant)s AND age(p.xmin) <= age(%(since)s::xid)
+"""
+OUTDATED = """
+DELETE FROM pgmnemo.lesson
+ WHERE tenant_id = %s AND (id = ANY (%s::bigint[]) OR id <> ALL (%s::bigint[]))
 """
 CLEAR = (
     "DELETE FROM pgmnemo.posting WHERE tenant_id = %s",
@@ -39,17 +46,19 @@ GRANTS = """
 SELECT grantee::text, granted_at, granted_by FROM pgmnemo.tenant_grant g
 WHERE tenant_id = %s AND EXISTS (SELECT FROM pg_roles r WHERE r.oid = g.grantee) ORDER BY 1
 """
-CONTENT = """
-SELECT 'lesson', count(*), sum(hashtextextended(l::text, 0)) FROM pgmnemo.lesson l
- WHERE tenant_id = %(tenant)s
-UNION ALL
-SELECT 'passage', count(*), sum(hashtextextended(concat_ws('|', project_id, lesson_id, number, width, content,
-       lexemes, encode({halfvec_send}(embedding), 'hex')), 0))
-  FROM pgmnemo.passage WHERE tenant_id = %(tenant)s
-UNION ALL
-SELECT 'link', count(*), sum(hashtextextended(e::text, 0)) FROM pgmnemo.lesson_edge e
- WHERE tenant_id = %(tenant)s
-"""
+MEASURED = (  # what is compared: the rows r of a table, and each as text
+    ("lesson", "lesson r", "r::text"),
+    (
+        "passage",
+        "passage r",
+        "concat_ws('|', r.project_id, r.lesson_id, r.number, r.width, r.content, r.lexemes, "
+        "encode({halfvec_send}(r.embedding), 'hex'))",
+    ),
+    ("link", "lesson_edge r", "r::text"),
+    ("grant", "tenant_grant r JOIN pg_roles o ON o.oid = r.grantee", "r::text"),
+)
+COUNTED = "SELECT '{what}', count(*), {total} FROM pgmnemo.{table} WHERE r.tenant_id = %(tenant)s"
+Content = dict[str, tuple[int, int]]
 
 
 @contextmanager
@@ -58,7 +67,7 @@ def inside(session: Session, tenant: UUID, *, snapshot: bool = False) -> Iterato
     with session.transaction():
         if snapshot:
             session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        session.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(str(value(session, OWNER)))))
+        session.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(value(session, OWNER))))
         session.execute("SELECT set_config('pgmnemo.acting_tenant', %s, true)", (str(tenant),))
         yield
 
@@ -68,7 +77,7 @@ def everything(source: Session, target: Session, tenant: UUID) -> str:
     with inside(source, tenant, snapshot=True), inside(target, tenant):
         since = value(source, "SELECT pg_snapshot_xmin(pg_current_snapshot())::xid::text")
         for table in TABLES:
-            _carry(source, target, table, "")
+            _carry(source, target, table, tenant)
     return str(since)
 
 
@@ -77,12 +86,12 @@ def rest(source: Session, target: Session, tenant: UUID, since: str) -> None:
     with inside(source, tenant, snapshot=True), inside(target, tenant):
         given = {"tenant": tenant, "since": since}
         changed = [row[0] for row in source.execute(CHANGED, given).fetchall()]
-        present = [row[0] for row in source.execute("SELECT id FROM pgmnemo.lesson").fetchall()]
-        target.execute("DELETE FROM pgmnemo.lesson_edge")
-        target.execute("DELETE FROM pgmnemo.lesson WHERE id = ANY (%s) OR id <> ALL (%s)", (changed, present))
+        present = [row[0] for row in source.execute(PRESENT, (tenant,)).fetchall()]
+        target.execute("DELETE FROM pgmnemo.lesson_edge WHERE tenant_id = %s", (tenant,))
+        target.execute(OUTDATED, (tenant, changed, present))
         for table, key in KEYS.items():
-            _carry(source, target, table, f"WHERE {key} = ANY ('{{{','.join(map(str, changed))}}}')")
-        _carry(source, target, "lesson_edge", "")
+            _carry(source, target, table, tenant, f"AND {key} = ANY ('{{{','.join(map(str, changed))}}}')")
+        _carry(source, target, "lesson_edge", tenant)
         target.execute("DELETE FROM pgmnemo.tenant_grant WHERE tenant_id = %s", (tenant,))
         for grantee, at, by in source.execute(GRANTS, (tenant,)).fetchall():
             target.execute(
@@ -90,12 +99,16 @@ def rest(source: Session, target: Session, tenant: UUID, since: str) -> None:
             )
 
 
-def content(session: Session, tenant: UUID) -> dict[str, tuple[int, int]]:
-    """How many lessons, passages and links of the tenant there are, and a sum of their hashes."""
+def content(session: Session, tenant: UUID, *, sums: bool = True) -> Content:
+    """How many lessons, passages, links and grants the tenant has, and with `sums` a sum of their hashes."""
     halfvec_send = value(session, "SELECT oid::regproc::text FROM pg_proc WHERE proname = 'halfvec_send'")
+    query = " UNION ALL ".join(
+        COUNTED.format(what=what, table=table, total=f"sum(hashtextextended({row}, 0))" if sums else "0")
+        for what, table, row in MEASURED
+    ).replace("{halfvec_send}", halfvec_send)
     with inside(session, tenant, snapshot=True):
-        rows = session.execute(CONTENT.replace("{halfvec_send}", halfvec_send).encode(), {"tenant": tenant})
-        return {what: (count, int(total or 0)) for what, count, total in rows.fetchall()}
+        rows = session.execute(query.encode(), {"tenant": tenant}).fetchall()
+    return {what: (count, int(total or 0)) for what, count, total in rows}
 
 
 def clear(session: Session, tenant: UUID) -> None:
@@ -105,16 +118,19 @@ def clear(session: Session, tenant: UUID) -> None:
             session.execute(statement.encode(), (tenant,))
 
 
-def _carry(source: Session, target: Session, table: str, where: str) -> None:
+def _carry(source: Session, target: Session, table: str, tenant: UUID, which: str = "") -> None:
     """Rows of a table through a temporary one: COPY does not write where row-level security is on."""
     names = value(source, COLUMNS, f"pgmnemo.{table}")
     listed = sql.SQL(", ").join(map(sql.Identifier, names))
     arriving = sql.Identifier("pg_temp", f"arriving_{table}")
     parts = {
         "names": listed, "table": sql.Identifier("pgmnemo", table), "arriving": arriving,
-        "read": sql.SQL(", ").join(sql.Identifier("r", name) for name in names), "where": sql.SQL(where),
+        "read": sql.SQL(", ").join(sql.Identifier("r", name) for name in names), "which": sql.SQL(which),
+        "tenant": sql.Literal(tenant),
     }  # fmt: skip
-    out = sql.SQL("COPY (SELECT {read} FROM {table} r {where}) TO STDOUT (FORMAT binary)").format(**parts)
+    out = sql.SQL(
+        "COPY (SELECT {read} FROM {table} r WHERE r.tenant_id = {tenant} {which}) TO STDOUT (FORMAT binary)"
+    ).format(**parts)
     target.execute(sql.SQL("DROP TABLE IF EXISTS {arriving}").format(**parts))
     like = "CREATE TEMPORARY TABLE {name} ON COMMIT DROP AS SELECT {names} FROM {table} LIMIT 0"
     target.execute(sql.SQL(like).format(name=sql.Identifier(f"arriving_{table}"), **parts))
@@ -122,6 +138,9 @@ def _carry(source: Session, target: Session, table: str, where: str) -> None:
     with source.cursor().copy(out) as sent, target.cursor().copy(into) as received:
         for block in sent:
             received.write(block)
-    order = sql.SQL(" ORDER BY id" if table == "lesson" else "")
-    keep = "INSERT INTO {table} ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM {arriving}"
-    target.execute(sql.SQL(keep).format(**parts) + order)
+    parts["order"] = sql.SQL("ORDER BY id" if table == "lesson" else "")
+    keep = (
+        "INSERT INTO {table} ({names}) OVERRIDING SYSTEM VALUE "
+        "SELECT {names} FROM {arriving} WHERE tenant_id = {tenant} {order}"
+    )
+    target.execute(sql.SQL(keep).format(**parts))

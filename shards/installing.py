@@ -25,6 +25,10 @@ Conninfo = Mapping[str, Any]
 NAME = re.compile("[a-z][a-z0-9_-]{0,62}")
 HAS_DOORS = "SELECT to_regclass('pgmnemo_shard.identity') IS NOT NULL"
 HAS_DIRECTORY = "SELECT to_regclass('directory.shard') IS NOT NULL"
+UNBOUND = """
+SELECT o.rolname FROM pg_extension e JOIN pg_roles o ON o.oid = e.extowner
+ WHERE e.extname = 'pgmnemo' AND (o.rolsuper OR o.rolbypassrls)
+"""
 LOGINS = "SELECT rolname FROM pg_roles WHERE rolcanlogin AND NOT rolsuper AND rolname <> %s ORDER BY 1"
 
 
@@ -92,18 +96,20 @@ def install_router(conninfo: Conninfo, shard: Conninfo) -> None:
 def add_shard(
     router: Session, name: str, address: str, operator: str, capacity: int | None, version: str,
     secret: str | None = None,
-) -> None:  # fmt: skip
-    """A new shard in the directory, with every login that the router has."""
+) -> list[str]:  # fmt: skip
+    """A new shard in the directory, with every login that the router has; what its operator must know."""
     check_new(router, name)
     number = value(router, "SELECT coalesce(max(number) + 1, 0) FROM directory.shard")
     install_shard(conninfo_to_dict(operator), name, number, version, secret)
     with psycopg.connect(operator, autocommit=True) as shard:
+        told = _found(shard, name)
         for (login,) in router.execute(LOGINS, (ROUTER_ROLE,)).fetchall():
             shard.execute("SELECT pgmnemo_shard.create_login(%s)", (login,))
     router.execute(
         "INSERT INTO directory.shard (name, number, address, operator, capacity) VALUES (%s, %s, %s, %s, %s)",
         (name, number, address, operator, capacity),
     )
+    return told
 
 
 def check_new(router: Session, name: str) -> None:
@@ -134,6 +140,25 @@ def add_replica(router: Session, shard: str, address: str) -> None:
     router.execute(
         "INSERT INTO directory.replica VALUES (%s, %s, %s)", (f"{shard}-replica{number}", shard, address)
     )
+
+
+def _found(shard: Session, name: str) -> list[str]:
+    """What is not as in a database that we made: an owner whom no policy binds, tenants that are there."""
+    told = []
+    owner = value(shard, UNBOUND)
+    if owner is not None:
+        told.append(
+            f"the extension on shard {name} is owned by {owner}, whom row-level security does not bind: only "
+            "the tenant that each statement names keeps tenants apart there; to have both walls, install it in "
+            "a new database as an ordinary role (sql/README.md)"
+        )
+    tenants = value(shard, "SELECT tenants FROM pgmnemo_shard.facts()")
+    if tenants:
+        told.append(
+            f"shard {name} holds tenants already ({tenants}), of which the directory knows nothing: "
+            f"place each there, by python -m shards grant TENANT LOGIN --shard {name}"
+        )
+    return told
 
 
 def _check_release(session: Session, where: str, version: str) -> None:
