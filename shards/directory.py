@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from runner.database.server_checks import Session
@@ -22,12 +23,12 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A tenant on its way; `state` is `copying` (the source serves) or `switched` (the target does)."""
+    """A tenant on its way; the directory knows the move by its tenant and `began_at` (None: not begun)."""
 
     tenant: UUID
     source: Shard
     target: Shard
-    state: str = "copying"
+    began_at: datetime | None = None
 
 
 def shards(router: Session) -> dict[str, Shard]:
@@ -56,6 +57,6 @@ def moves(router: Session) -> list[Move]:
     """Those that are not done, the oldest first."""
     known = shards(router)
     rows = router.execute(
-        "SELECT tenant_id, source, target, state FROM directory.move ORDER BY began_at"
+        "SELECT tenant_id, source, target, began_at FROM directory.move ORDER BY began_at"
     ).fetchall()
-    return [Move(tenant, known[source], known[target], state) for tenant, source, target, state in rows]
+    return [Move(tenant, known[source], known[target], began) for tenant, source, target, began in rows]

@@ -1,33 +1,29 @@
 """Moves a tenant to another shard while it is read and written.
 
-The rows are copied while the source serves. Then writers of this tenant wait on a lock, the rest is copied,
-both ends are compared, the source refuses the tenant, and one transaction of the directory switches. The
-directory records each move, so that one that was cut short is undone or finished by `recover`: before the
-switch the source has everything that was acknowledged, after it the target has.
+The rows are copied while the source serves and the target refuses the tenant. Then writers of this tenant
+wait on a lock, the rest is copied, both ends are compared, the source refuses the tenant too, and one
+transaction of the directory switches. What the router has committed decides: before the switch the source
+has everything that was acknowledged, and serves again if anything fails; after it the target has, and
+once it is proven to hold the rows, it is opened and the source's are taken away. The directory records
+each move, so that one that was cut short is undone or finished by `recover`.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from uuid import UUID
 
 from psycopg import errors
-from psycopg.conninfo import conninfo_to_dict
 
 from runner.database.sentences import database_errors
 from runner.database.server_checks import Session, value
 from runner.errors import DatabaseError, UsageError
 from shards import copying
-from shards.directory import Move, Shard, moves, shard_named, shard_of
-from shards.installing import open_operator
+from shards.directory import Move, moves, shard_named, shard_of
+from shards.ends import AtWorkError, Ends, alone, let_in, mine, opened, reached
 
-PATIENCE = "10s"  # that a move waits for the tenant's writers to pause, and they for it
-MINE = "SELECT pg_try_advisory_lock(hashtextextended('move ' || %s, 0))"
-OURS_NO_MORE = "SELECT pg_advisory_unlock(hashtextextended('move ' || %s, 0))"
-ALONE = "SELECT pg_advisory_lock(pgmnemo_shard._key(%s))"
 VERSION = "SELECT pgmnemo.version()"
 BYTES = "SELECT pg_database_size(current_database())"
 SHARE = """
@@ -42,50 +38,45 @@ HOLDS = """
 SELECT EXISTS (SELECT FROM pgmnemo.lesson WHERE tenant_id = %s)
     OR EXISTS (SELECT FROM pgmnemo.tenant_grant WHERE tenant_id = %s)
 """
+CLOSE = """
+INSERT INTO pgmnemo_shard.away (tenant_id) VALUES (%s) ON CONFLICT (tenant_id) DO UPDATE SET since = now()
+"""
+OPEN = "DELETE FROM pgmnemo_shard.away WHERE tenant_id = %s"
 SWITCH = (
     "UPDATE directory.tenant SET shard = %(target)s, moved_at = clock_timestamp() "
     "WHERE tenant_id = %(tenant)s",
     "UPDATE directory.move SET state = 'switched' WHERE tenant_id = %(tenant)s",
 )
-OVER = """
-WITH done AS (DELETE FROM directory.move WHERE tenant_id = %s RETURNING *)
-INSERT INTO directory.moved SELECT tenant_id, source, target, %s, began_at FROM done
+STATE = "SELECT state FROM directory.move WHERE tenant_id = %s AND began_at = %s"
+OUTCOME = "SELECT outcome FROM directory.moved WHERE tenant_id = %s AND began_at = %s"
+DECIDED = """
+INSERT INTO directory.moved (tenant_id, source, target, outcome, began_at)
+SELECT tenant_id, source, target, %s, began_at FROM directory.move WHERE tenant_id = %s
 """
+OVER = "DELETE FROM directory.move WHERE tenant_id = %s"
 Step = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Ends:
-    """The three servers of a move, each by a connection of the operator."""
-
-    router: Session
-    source: Session
-    target: Session
+Measure = Callable[[Session, UUID], copying.Content]
 
 
 def move(router: Session, tenant: UUID, target: str, step: Step = lambda name: None) -> Move:
     """Move `tenant` to the shard `target`; `step` hears of each step before it is taken.
 
-    Raises UsageError or DatabaseError with everything as it was.
+    Raises UsageError or DatabaseError with everything as it was, or one that says what is left to `recover`.
     """
     planned = Move(tenant, shard_of(router, tenant), shard_named(router, target))
     if planned.source.name == target:
         raise UsageError(f"tenant {tenant} lies on shard {target} already; name another shard")
-    with _mine(router, tenant), _ends(router, planned) as ends:
+    with mine(router, tenant), opened(router, planned) as ends:
         _check(ends, planned)
-        _record(router, planned)
+        planned = _record(router, planned)
         try:
-            with database_errors("one of the two shards"):
-                _copy(ends, planned, step)
-                step("switch")
-                with router.transaction():
-                    for statement in SWITCH:
-                        router.execute(statement.encode(), {"tenant": tenant, "target": target})
-        except Exception:
-            undo(ends, planned)
-            raise
-        step("open the target")
-        finish(ends, planned)
+            _copy(ends, planned, step)
+            step("switch")
+            _switch(router, planned)
+        except (Exception, KeyboardInterrupt) as error:
+            _settle(ends, planned, step, error)
+        else:
+            _finish(ends, planned, step)
         step("done")
     return planned
 
@@ -101,127 +92,146 @@ def recover(router: Session, tenant: UUID | None = None) -> list[tuple[Move, str
 
 def _recover(router: Session, left: Move) -> str:
     try:
-        with _mine(router, left.tenant, patience=3.0), _ends(router, left) as ends:
-            if left.tenant not in {found.tenant for found in moves(router)}:
-                return "moved"
-            # A mover's sessions hold these locks until the servers have noticed that it is gone.
-            for session in (ends.source, ends.target):
-                _alone(session, left.tenant)
-            state = value(router, "SELECT state FROM directory.move WHERE tenant_id = %s", left.tenant)
+        with mine(router, left.tenant, patience=3.0), opened(router, left, patience=10.0) as ends:
+            state = _directory(router, STATE, left)
             if state == "switched":
-                finish(ends, left)
-                return "moved"
-            undo(ends, left)
-            return "undone"
-    except _AtWorkError:
+                finish(ends, left, _alone_content)
+            elif state == "copying":
+                undo(ends, left)
+            return str(_directory(router, OUTCOME, left))
+    except AtWorkError:
         return "at work"
+
+
+def _settle(ends: Ends, planned: Move, step: Step, error: BaseException) -> None:
+    """After `error`: undo and raise it, or finish, by what the router has committed and by nothing else."""
+    tenant, source, target = planned.tenant, planned.source.name, planned.target.name
+    with ExitStack() as stack:
+        with _or_recover(
+            f"it is not known whether tenant {tenant} lies on {source} or {target}, which hold it both"
+        ):
+            ends = stack.enter_context(reached(ends, tenant))
+            state = _directory(ends.router, STATE, planned)
+            outcome = _directory(ends.router, OUTCOME, planned)
+        if state == "switched":
+            _finish(ends, planned, step)
+        elif state == "copying":
+            with _or_recover(f"tenant {tenant} lies on {source} still, but its move is not undone"):
+                undo(ends, planned)
+        if state != "switched" and outcome != "moved":
+            raise error
 
 
 def undo(ends: Ends, planned: Move) -> None:
     """Before the switch: the source serves again, and the target holds nothing of the tenant."""
-    ends.source.execute("DELETE FROM pgmnemo_shard.away WHERE tenant_id = %s", (planned.tenant,))
+    ends.source.execute(OPEN, (planned.tenant,))
     copying.clear(ends.target, planned.tenant)
-    ends.router.execute(OVER, (planned.tenant, "undone"))
+    with ends.router.transaction():
+        ends.router.execute(DECIDED, ("undone", planned.tenant))
+        ends.router.execute(OVER, (planned.tenant,))
 
 
-def finish(ends: Ends, planned: Move) -> None:
-    """After the switch: the target serves, and the source holds nothing of the tenant."""
-    ends.target.execute("DELETE FROM pgmnemo_shard.away WHERE tenant_id = %s", (planned.tenant,))
-    for session in (ends.source, ends.target):
-        session.execute("SELECT pg_advisory_unlock_all()")
-    copying.clear(ends.source, planned.tenant)
-    ends.router.execute(OVER, (planned.tenant, "moved"))
-    ends.target.execute("SET pgmnemo.bypass_notice = off")
-    if value(
-        ends.target, "SELECT EXISTS (SELECT FROM pgmnemo.tenant_grant WHERE tenant_id = %s)", planned.tenant
+def _finish(ends: Ends, planned: Move, step: Step) -> None:
+    """A mover's own: since contents were compared nobody got past its locks, so that counts are a proof."""
+    with _or_recover(
+        f"tenant {planned.tenant} lies on {planned.target.name} now, but its move is not finished"
     ):
-        ends.target.execute("SELECT pgmnemo.index(%s)", (planned.tenant,))
+        finish(ends, planned, _counts, step)
+
+
+def finish(ends: Ends, planned: Move, measure: Measure, step: Step = lambda name: None) -> None:
+    """After the switch: the target serves, and the source holds nothing of the tenant.
+
+    Before, both ends are compared by `measure`, while both refuse the tenant; that they are alike is recorded
+    before the target is opened, since it may be another the moment after.
+    """
+    tenant, source = planned.tenant, planned.source.name
+    step("open the target")
+    if _directory(ends.router, OUTCOME, planned) != "moved":
+        _prove(ends, planned, measure, f"nothing was taken away on shard {source}")
+        ends.router.execute(DECIDED, ("moved", tenant))
+    ends.target.execute(OPEN, (tenant,))
+    for session in (ends.source, ends.target):
+        let_in(session, tenant)
+    step("clear the source")
+    copying.clear(ends.source, tenant)
+    ends.router.execute(OVER, (tenant,))
+    ends.target.execute("SET pgmnemo.bypass_notice = off")
+    if value(ends.target, "SELECT EXISTS (SELECT FROM pgmnemo.tenant_grant WHERE tenant_id = %s)", tenant):
+        ends.target.execute("SELECT pgmnemo.index(%s)", (tenant,))
 
 
 def _copy(ends: Ends, planned: Move, step: Step) -> None:
     tenant = planned.tenant
-    step("copy")
-    _alone(ends.target, tenant)
-    since = copying.everything(ends.source, ends.target, tenant)
-    step("hold the writers")
-    _alone(ends.source, tenant)
-    step("copy the rest")
-    copying.rest(ends.source, ends.target, tenant, since)
-    step("compare")
-    here, there = copying.content(ends.source, tenant), copying.content(ends.target, tenant)
+    with database_errors("one of the two shards"):
+        step("copy")
+        alone(ends.target, tenant)
+        ends.target.execute(CLOSE, (tenant,))
+        since = copying.everything(ends.source, ends.target, tenant)
+        step("hold the writers")
+        alone(ends.source, tenant)
+        step("copy the rest")
+        copying.rest(ends.source, ends.target, tenant, since)
+        step("compare")
+        _prove(ends, planned, copying.content, "nothing was moved")
+        step("close the source")
+        ends.source.execute(CLOSE, (tenant,))
+
+
+def _switch(router: Session, planned: Move) -> None:
+    with database_errors("the router"), router.transaction():
+        for statement in SWITCH:
+            router.execute(statement.encode(), {"tenant": planned.tenant, "target": planned.target.name})
+
+
+def _prove(ends: Ends, planned: Move, measure: Measure, otherwise: str) -> None:
+    """Raise unless the target holds what the source holds."""
+    here, there = (measure(session, planned.tenant) for session in (ends.source, ends.target))
     for what, counted in here.items():
         if there[what] != counted:
             raise DatabaseError(
-                f"{there[what][0]} of {counted[0]} {what}s of tenant {tenant} arrived alike on shard "
-                f"{planned.target.name}; nothing was moved"
+                f"{there[what][0]} of {counted[0]} {what}s of tenant {planned.tenant} arrived alike on shard "
+                f"{planned.target.name}; {otherwise}"
             )
-    step("close the source")
-    ends.source.execute(
-        "INSERT INTO pgmnemo_shard.away (tenant_id) VALUES (%s) "
-        "ON CONFLICT (tenant_id) DO UPDATE SET since = now()",
-        (tenant,),
-    )
 
 
-def _alone(session: Session, tenant: UUID) -> None:
-    """Hold the tenant's lock on a shard, alone, until this session ends or lets it go."""
-    session.execute(f"SET lock_timeout = '{PATIENCE}'".encode())
-    try:
-        session.execute(ALONE, (tenant,))
-    except errors.LockNotAvailable:
-        raise DatabaseError(
-            f"a call for tenant {tenant} did not end within {PATIENCE}; nothing was moved: "
-            "try again when it has ended"
-        ) from None
-    session.execute("SET lock_timeout = 0")
+def _counts(session: Session, tenant: UUID) -> copying.Content:
+    return copying.content(session, tenant, sums=False)
 
 
-class _AtWorkError(DatabaseError):
-    """Another mover holds the tenant."""
+def _alone_content(session: Session, tenant: UUID) -> copying.Content:
+    alone(session, tenant)
+    return copying.content(session, tenant)
+
+
+def _directory(router: Session, query: str, planned: Move) -> str | None:
+    """What the directory says of this very move, and of no other of the tenant."""
+    found: str | None = value(router, query, planned.tenant, planned.began_at)
+    return found
 
 
 @contextmanager
-def _mine(router: Session, tenant: UUID, patience: float = 0.0) -> Iterator[None]:
-    """The tenant's moves are ours alone, as long as this session lives."""
-    deadline = time.monotonic() + patience
-    while not value(router, MINE, str(tenant)):
-        if time.monotonic() >= deadline:
-            raise _AtWorkError(f"tenant {tenant} is being moved by another command; wait for it to end")
-        time.sleep(0.05)
+def _or_recover(true: str) -> Iterator[None]:
+    """What fails inside ends in a sentence: what is true, why, and what ends the move."""
     try:
-        yield
-    finally:
-        if not router.closed:
-            router.execute(OURS_NO_MORE, (str(tenant),))
-
-
-@contextmanager
-def _ends(router: Session, planned: Move) -> Iterator[Ends]:
-    with ExitStack() as stack:
-        source, target = (stack.enter_context(_session(shard)) for shard in (planned.source, planned.target))
-        yield Ends(router, source, target)
-
-
-@contextmanager
-def _session(shard: Shard) -> Iterator[Session]:
-    try:
-        session = open_operator(conninfo_to_dict(shard.operator))
+        with database_errors("one of its servers"):
+            yield
     except DatabaseError as error:
-        raise DatabaseError(f"shard {shard.name} is down: {error}") from None
-    with session:
-        yield session
+        raise DatabaseError(f"{true} ({error}); run python -m shards recover") from None
 
 
-def _record(router: Session, planned: Move) -> None:
+def _record(router: Session, planned: Move) -> Move:
     try:
-        router.execute(
-            "INSERT INTO directory.move (tenant_id, source, target) VALUES (%s, %s, %s)",
-            (planned.tenant, planned.source.name, planned.target.name),
-        )
+        began = value(
+            router,
+            "INSERT INTO directory.move (tenant_id, source, target) VALUES (%s, %s, %s) RETURNING began_at",
+            planned.tenant, planned.source.name, planned.target.name,
+        )  # fmt: skip
     except errors.UniqueViolation:
         raise DatabaseError(
             f"an earlier move of tenant {planned.tenant} was cut short; run python -m shards recover first"
         ) from None
+    return replace(planned, began_at=began)
 
 
 def _check(ends: Ends, planned: Move) -> None:

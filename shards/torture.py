@@ -30,6 +30,7 @@ from shards.local import Local
 
 STEPS = (
     "copy", "hold the writers", "copy the rest", "compare", "close the source", "switch", "open the target",
+    "clear the source",
 )  # fmt: skip
 PROJECT = UUID(int=1)
 LOGIN = "tortured"

@@ -45,7 +45,7 @@ CREATE TABLE directory.move (
     began_at  timestamptz NOT NULL DEFAULT now(),
     CHECK (source <> target)
 );
-COMMENT ON TABLE directory.move IS 'moves that are not done: copying (the source serves; undone by move --recover) or switched (the target serves; finished by it)';
+COMMENT ON TABLE directory.move IS 'moves that are not done: copying (the source serves; undone by recover) or switched (the target has it; finished by recover)';
 
 CREATE TABLE directory.moved (
     tenant_id uuid        NOT NULL,
@@ -55,7 +55,7 @@ CREATE TABLE directory.moved (
     began_at  timestamptz NOT NULL,
     ended_at  timestamptz NOT NULL DEFAULT clock_timestamp()
 );
-COMMENT ON TABLE directory.moved IS 'moves that are over';
+COMMENT ON TABLE directory.moved IS 'moves that are decided: undone, or moved (the target is proven to hold the tenant; over once it is in directory.move no more)';
 
 -- The last beat of each shard's primary that this router asked for; worth nothing after a crash.
 CREATE UNLOGGED TABLE directory.beat (

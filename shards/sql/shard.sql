@@ -39,7 +39,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     RAISE EXCEPTION 'tenant % has moved to another shard', tenant
-    USING ERRCODE = 'serialization_failure', HINT = 'Call again: the router knows where it is now.';
+    USING ERRCODE = 'serialization_failure', HINT = 'Call again: the router knows where it is. If that does not help, its move was cut short, and the operator ends it with python -m shards recover.';
 END
 $$;
 

@@ -1,0 +1,130 @@
+"""The three servers of a move, and the locks by which the move is one command's alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+import psycopg
+from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
+
+from runner.database.server_checks import Session, value
+from runner.errors import DatabaseError
+from shards.directory import Move, Shard
+from shards.installing import open_operator
+
+PATIENCE = "10s"  # that a move waits for the tenant's writers to pause, and they for it
+AGAIN = 10.0  # seconds that a move waits for a router that went away
+MINE = "SELECT pg_try_advisory_lock(hashtextextended('move ' || %s, 0))"
+OURS_NO_MORE = "SELECT pg_advisory_unlock(hashtextextended('move ' || %s, 0))"
+ALONE = "SELECT pg_advisory_lock(pgmnemo_shard._key(%s))"
+LET_IN = "SELECT pg_advisory_unlock(pgmnemo_shard._key(%s))"
+DURABLE = """
+SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The three servers of a move, each by a connection of the operator."""
+
+    router: Session
+    source: Session
+    target: Session
+
+
+class AtWorkError(DatabaseError):
+    """Another mover holds the tenant."""
+
+
+@contextmanager
+def mine(session: Session, tenant: UUID, patience: float = 0.0) -> Iterator[None]:
+    """On this server the tenant's moves are ours alone, as long as this session lives."""
+    deadline = time.monotonic() + patience
+    while not value(session, MINE, str(tenant)):
+        if time.monotonic() >= deadline:
+            raise AtWorkError(f"tenant {tenant} is being moved by another command; wait for it to end")
+        time.sleep(0.05)
+    try:
+        yield
+    finally:
+        with suppress(psycopg.Error):  # a lost session has let it go
+            session.execute(OURS_NO_MORE, (str(tenant),))
+
+
+@contextmanager
+def opened(router: Session, planned: Move, patience: float = 0.0) -> Iterator[Ends]:
+    """The servers of a move that is ours alone on both shards too: no mover that lost the router is at work.
+
+    A move takes away what it has copied, so each step is on disk before the next, whatever the default there.
+    """
+    with ExitStack() as stack:
+        source, target = (stack.enter_context(_session(shard)) for shard in (planned.source, planned.target))
+        for session in (source, target):
+            stack.enter_context(mine(session, planned.tenant, patience))
+        for session in (router, source, target):
+            session.execute(DURABLE)
+        yield Ends(router, source, target)
+
+
+@contextmanager
+def reached(ends: Ends, tenant: UUID) -> Iterator[Ends]:
+    """`ends` with a router that answers: where the link to it is lost, by a new one, and the move ours there.
+
+    The lost session held the lock to its end. So whoever has the lock knows that what was sent there is over,
+    committed or not, and no longer on its way. Raises DatabaseError where the router does not answer in time.
+    """
+    with ExitStack() as stack:
+        try:
+            ends.router.execute("SELECT 1")
+        except psycopg.OperationalError:
+            router = stack.enter_context(_again(ends.router))
+            stack.enter_context(mine(router, tenant, AGAIN))
+            router.execute(DURABLE)
+            ends = replace(ends, router=router)
+        yield ends
+
+
+def alone(session: Session, tenant: UUID) -> None:
+    """Hold the tenant's lock on a shard, alone, until this session ends or lets the others in."""
+    session.execute(f"SET lock_timeout = '{PATIENCE}'".encode())
+    try:
+        session.execute(ALONE, (tenant,))
+    except errors.LockNotAvailable:
+        raise DatabaseError(
+            f"a call for tenant {tenant} did not end within {PATIENCE}; nothing was moved: "
+            "try again when it has ended"
+        ) from None
+    session.execute("SET lock_timeout = 0")
+
+
+def let_in(session: Session, tenant: UUID) -> None:
+    """The end of `alone`."""
+    session.execute(LET_IN, (tenant,))
+
+
+@contextmanager
+def _session(shard: Shard) -> Iterator[Session]:
+    try:
+        session = open_operator(conninfo_to_dict(shard.operator))
+    except DatabaseError as error:
+        raise DatabaseError(f"shard {shard.name} is down: {error}") from None
+    with session:
+        yield session
+
+
+def _again(lost: Session) -> Session:
+    """Another session like the one that was lost, as soon as the server lets it in."""
+    conninfo = {**lost.info.get_parameters(), "password": lost.info.password}
+    deadline = time.monotonic() + AGAIN
+    while True:
+        try:
+            return open_operator(conninfo)
+        except (DatabaseError, psycopg.Error):
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.05)

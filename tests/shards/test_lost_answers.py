@@ -1,0 +1,71 @@
+"""Links that are cut while a tenant moves: whatever the mover hears, the lessons lie on one shard, whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from uuid import UUID
+
+import pytest
+
+from runner.errors import DatabaseError
+from shards import ends, moving
+from shards.installing import open_operator
+from tests.shards.conftest import PROJECT, Site
+from tests.shards.cutting import Link, linked
+
+Store = Callable[..., str]
+RECALL = "SELECT external_id FROM pgmnemo.recall(%s, query_text => 'heron', k => 100) ORDER BY lesson_id"
+ON = "SELECT external_id FROM pgmnemo.lesson WHERE tenant_id = %s ORDER BY id"
+KEYS = [(f"k{n}",) for n in range(50)]
+
+
+@pytest.fixture
+def link(site: Site) -> Iterator[Link]:
+    with linked(site.cluster.conninfo()) as link:
+        yield link
+
+
+def filled(site: Site, store: Store) -> UUID:
+    tenant = site.tenant("shard1")
+    client = site.connect("alice")
+    for (key,) in KEYS:
+        store(client, tenant, key, f"The heron {key} stands in the river.")
+    return tenant
+
+
+def whole(site: Site, tenant: UUID, where: str) -> None:
+    """Fifty lessons on one shard, none on the others, and the router finds them; writers are served."""
+    for name in ("shard1", "shard2", "shard3"):
+        assert site.rows(name, ON, tenant) == (KEYS if name == where else []), name
+    client = site.connect("alice")
+    assert client.execute(RECALL, (tenant,)).fetchall() == KEYS
+    query = "SELECT pgmnemo.store(%s, %s, 'k0', 'The heron has flown.')"
+    assert client.execute(query, (tenant, PROJECT)).fetchall() == [("updated",)]
+    assert site.rows("router", "SELECT * FROM directory.move") == []
+
+
+@pytest.mark.parametrize("last", [False, True], ids=["router answers again", "router gone"])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_link_that_is_cut_at_the_commit_of_the_switch(
+    site: Site, store: Store, link: Link, monkeypatch: pytest.MonkeyPatch, when: str, last: bool
+) -> None:
+    tenant = filled(site, store)
+    monkeypatch.setattr(ends, "AGAIN", 0.3 if last else 10.0)
+
+    def step(name: str) -> None:
+        if name == "switch":
+            link.told("COMMIT", when, last=last)
+
+    with open_operator(link.conninfo) as router:
+        if when == "after" and not last:
+            moving.move(router, tenant, "shard2", step)
+        else:
+            told = "it is not known whether .* run python -m shards recover" if last else "router was lost"
+            with pytest.raises(DatabaseError, match=told):
+                moving.move(router, tenant, "shard2", step)
+    assert link.was_cut
+    if last:
+        assert site.rows("shard1", ON, tenant) == site.rows("shard2", ON, tenant) == KEYS
+        recovered = [outcome for _, outcome in moving.recover(site.router)]
+        assert recovered == ["moved" if when == "after" else "undone"]
+    whole(site, tenant, "shard2" if when == "after" else "shard1")
