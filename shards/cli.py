@@ -200,8 +200,8 @@ def tour() -> None:
 
 
 @app.command
-def torture(*, moves: int = 50, killed: int = 10, seed: int = 42) -> None:
-    """Move tenants under writers on a cluster of its own, kill movers, and count what was lost.
+def torture(*, moves: int = 50, killed: int = 10, routers: int = 0, seed: int = 42) -> None:
+    """Move tenants under writers on a cluster of its own, kill movers and routers, and count what was lost.
 
     Parameters
     ----------
@@ -209,13 +209,16 @@ def torture(*, moves: int = 50, killed: int = 10, seed: int = 42) -> None:
         how many
     killed
         movers that are killed at a random moment
+    routers
+        moves at whose switch the router is killed, every other time with its mover
     seed
         of what is random: tenants, targets, moments
     """
-    if not 0 <= killed <= moves:
-        raise UsageError(f"--killed is {killed}, but must be from 0 to --moves, which is {moves}")
+    for name, given, most in (("killed", killed, moves), ("routers", routers, moves - killed)):
+        if not 0 <= given <= most:
+            raise UsageError(f"--{name} is {given}, but must be from 0 to {most}, as there are {moves} moves")
     with temporary() as folder:
-        print(report(tormented(folder, moves, killed, seed)))
+        print(report(tormented(folder, moves, killed, seed, routers)))
 
 
 def _carry_out(tokens: Sequence[str]) -> int:

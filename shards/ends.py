@@ -18,7 +18,7 @@ from shards.directory import Move, Shard
 from shards.installing import open_operator
 
 PATIENCE = "10s"  # that a move waits for the tenant's writers to pause, and they for it
-AGAIN = 10.0  # seconds that a move waits for a router that went away
+AGAIN = 10.0  # seconds that a move waits for a router that went away, and `recover` for a mover's last words
 MINE = "SELECT pg_try_advisory_lock(hashtextextended('move ' || %s, 0))"
 OURS_NO_MORE = "SELECT pg_advisory_unlock(hashtextextended('move ' || %s, 0))"
 ALONE = "SELECT pg_advisory_lock(pgmnemo_shard._key(%s))"
@@ -57,7 +57,7 @@ def mine(session: Session, tenant: UUID, patience: float = 0.0) -> Iterator[None
 
 
 @contextmanager
-def opened(router: Session, planned: Move, patience: float = 0.0) -> Iterator[Ends]:
+def opened(router: Session, planned: Move, *, patient: bool = False) -> Iterator[Ends]:
     """The servers of a move that is ours alone on both shards too: no mover that lost the router is at work.
 
     A move takes away what it has copied, so each step is on disk before the next, whatever the default there.
@@ -65,7 +65,7 @@ def opened(router: Session, planned: Move, patience: float = 0.0) -> Iterator[En
     with ExitStack() as stack:
         source, target = (stack.enter_context(_session(shard)) for shard in (planned.source, planned.target))
         for session in (source, target):
-            stack.enter_context(mine(session, planned.tenant, patience))
+            stack.enter_context(mine(session, planned.tenant, AGAIN if patient else 0.0))
         for session in (router, source, target):
             session.execute(DURABLE)
         yield Ends(router, source, target)

@@ -149,8 +149,8 @@ def _found(shard: Session, name: str) -> list[str]:
     if owner is not None:
         told.append(
             f"the extension on shard {name} is owned by {owner}, whom row-level security does not bind: only "
-            "the tenant that each statement names keeps tenants apart there; to have both walls, install it in "
-            "a new database as an ordinary role (sql/README.md)"
+            "the tenant that each statement names keeps tenants apart there; to have both walls, install it "
+            "as an ordinary role in a new database (sql/README.md)"
         )
     tenants = value(shard, "SELECT tenants FROM pgmnemo_shard.facts()")
     if tenants:

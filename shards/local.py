@@ -12,12 +12,14 @@ import shutil
 import subprocess
 import tempfile
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 from psycopg.conninfo import make_conninfo
 
 from runner.database.embedded import SOCKET_PATH_LIMIT, stage
@@ -202,6 +204,21 @@ def add_replica(local: Local, shard: str) -> Local:
 def stop(local: Local, name: str) -> None:
     """One server of the cluster, at once; `start` brings it back."""
     stop_server(local.folder / name / "data")
+
+
+def processes(local: Local, name: str) -> list[psutil.Process]:
+    """Those of a server that is up, the first the one that starts the others."""
+    first = psutil.Process(int((local.folder / name / "data" / "postmaster.pid").read_text().split("\n")[0]))
+    return [first, *first.children()]
+
+
+def kill(local: Local, name: str, victims: Sequence[psutil.Process]) -> None:
+    """A server of the cluster by SIGKILL, all its `processes` at once; `start` brings it back."""
+    for process in victims:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(victims, timeout=5)
+    (local.folder / name / "data" / "postmaster.pid").unlink()  # says "ready", which `start` waits for
 
 
 def start(local: Local, name: str) -> None:

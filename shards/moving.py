@@ -63,10 +63,12 @@ def move(router: Session, tenant: UUID, target: str, step: Step = lambda name: N
 
     Raises UsageError or DatabaseError with everything as it was, or one that says what is left to `recover`.
     """
-    planned = Move(tenant, shard_of(router, tenant), shard_named(router, target))
-    if planned.source.name == target:
-        raise UsageError(f"tenant {tenant} lies on shard {target} already; name another shard")
-    with mine(router, tenant), opened(router, planned) as ends:
+    with ExitStack() as stack:
+        stack.enter_context(mine(router, tenant))  # from here on it lies where it lies
+        planned = Move(tenant, shard_of(router, tenant), shard_named(router, target))
+        if planned.source.name == target:
+            raise UsageError(f"tenant {tenant} lies on shard {target} already; name another shard")
+        ends = stack.enter_context(opened(router, planned))
         _check(ends, planned)
         planned = _record(router, planned)
         try:
@@ -92,7 +94,7 @@ def recover(router: Session, tenant: UUID | None = None) -> list[tuple[Move, str
 
 def _recover(router: Session, left: Move) -> str:
     try:
-        with mine(router, left.tenant, patience=3.0), opened(router, left, patience=10.0) as ends:
+        with mine(router, left.tenant, patience=3.0), opened(router, left, patient=True) as ends:
             state = _directory(router, STATE, left)
             if state == "switched":
                 finish(ends, left, _alone_content)
@@ -116,7 +118,7 @@ def _settle(ends: Ends, planned: Move, step: Step, error: BaseException) -> None
         if state == "switched":
             _finish(ends, planned, step)
         elif state == "copying":
-            with _or_recover(f"tenant {tenant} lies on {source} still, but its move is not undone"):
+            with _or_recover(f"tenant {tenant} lies on {source} still, but its move is not undone", error):
                 undo(ends, planned)
         if state != "switched" and outcome != "moved":
             raise error
@@ -148,7 +150,9 @@ def finish(ends: Ends, planned: Move, measure: Measure, step: Step = lambda name
     tenant, source = planned.tenant, planned.source.name
     step("open the target")
     if _directory(ends.router, OUTCOME, planned) != "moved":
-        _prove(ends, planned, measure, f"nothing was taken away on shard {source}")
+        _prove(
+            ends, planned, measure, f"shard {source} keeps its own, and nobody is served until both are alike"
+        )
         ends.router.execute(DECIDED, ("moved", tenant))
     ends.target.execute(OPEN, (tenant,))
     for session in (ends.source, ends.target):
@@ -190,8 +194,8 @@ def _prove(ends: Ends, planned: Move, measure: Measure, otherwise: str) -> None:
     for what, counted in here.items():
         if there[what] != counted:
             raise DatabaseError(
-                f"{there[what][0]} of {counted[0]} {what}s of tenant {planned.tenant} arrived alike on shard "
-                f"{planned.target.name}; {otherwise}"
+                f"{there[what][0]} of {counted[0]} {what}s of tenant {planned.tenant} arrived on shard "
+                f"{planned.target.name}, and not all alike; {otherwise}"
             )
 
 
@@ -211,13 +215,13 @@ def _directory(router: Session, query: str, planned: Move) -> str | None:
 
 
 @contextmanager
-def _or_recover(true: str) -> Iterator[None]:
-    """What fails inside ends in a sentence: what is true, why, and what ends the move."""
+def _or_recover(true: str, why: BaseException | None = None) -> Iterator[None]:
+    """What fails inside ends in a sentence: what is true, why (else what failed), and what ends the move."""
     try:
         with database_errors("one of its servers"):
             yield
     except DatabaseError as error:
-        raise DatabaseError(f"{true} ({error}); run python -m shards recover") from None
+        raise DatabaseError(f"{true} ({why or error}); run python -m shards recover") from None
 
 
 def _record(router: Session, planned: Move) -> Move:

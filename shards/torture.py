@@ -1,8 +1,9 @@
-"""Moves tenants under writers, kills some of the movers, and counts what was lost: nothing, or it fails.
+"""Moves tenants under writers, kills movers and routers, and counts what was lost: nothing, or it fails.
 
 Every writer keeps what was acknowledged to it, and asks for it again while the moves go on. A mover is a
 command of its own (`python -m shards move`), killed by SIGKILL at a random moment of a random step; `recover`
-follows.
+follows. The router is killed at the switch, when nobody but itself knows whether it has committed; every
+other time its mover is killed with it.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from threading import Event, Lock, Thread
 from typing import Any
 from uuid import UUID, uuid4
 
+import psycopg
 from psycopg import errors
 
 from runner.database.sentences import connect
-from runner.database.server_checks import Session
-from runner.errors import GateError
+from runner.database.server_checks import Session, value
+from runner.errors import DatabaseError, GateError
 from shards import local, moving
 from shards.installing import open_operator
 from shards.local import Local
@@ -39,9 +41,13 @@ STORE = "SELECT pgmnemo.store(%s, %s, %s, %s, commit_sha => 'c0ffee')"
 LINK = "SELECT pgmnemo.link(%s, %s, %s, %s, 'follows')"
 FORGET = "SELECT pgmnemo.forget(%s, %s, %s, true)"
 RECALL = "SELECT external_id, content, lesson_id FROM pgmnemo.recall(%s, query_text => %s, k => 5)"
+PLACE = "SELECT shard FROM directory.tenant WHERE tenant_id = %s"
 HELD = "SELECT external_id, content, id FROM pgmnemo.list_lessons(%s)"
 MOST_TRIES = 5000
 PAUSE = 0.02  # seconds between two calls of a writer, so that the machine has time for the moves
+AT_THE_SWITCH = (0.008, 0.04)  # seconds within which a router has switched: a quiet machine's, a busy one's
+LONGEST_AWAY = 60.0  # seconds that a killed router takes to come back
+SETTLED = 0.2  # seconds after which a call that was cut off is at work on its shard no more
 
 
 @dataclass
@@ -51,12 +57,16 @@ class Tally:
     calls: int = 0
     repeated: int = 0  # calls that met a retryable error
     most: int = 0  # such errors of one call, where no mover had been killed
-    longest: float = 0.0  # seconds that one call took, where no mover had been killed
+    longest: float = 0.0  # seconds that one call took, where nothing had been killed
     longest_killed: float = 0.0
+    cut: int = 0  # calls that the router did not answer, since it was killed
     moved: int = 0
     killed: int = 0
     undone: int = 0
     finished: int = 0
+    routers: int = 0  # killed
+    committed: int = 0  # of them when they had committed the switch
+    recovered: int = 0  # of these moves by `recover`; the others their movers ended
     seconds: float = 0.0  # of the moves, without up and down
     wrong: list[str] = field(default_factory=list)
     lock: Lock = field(default_factory=Lock)
@@ -81,7 +91,8 @@ class Writer(Thread):
         self.name, self.tenants, self.tally = f"w{place}", tenants, tally
         self.broken, self.end = broken, end
         self.known = {tenant: Known() for tenant in tenants}
-        self.client = connect({**site.conninfo(), "user": LOGIN})
+        self.conninfo = {**site.conninfo(), "user": LOGIN}
+        self.client = connect(self.conninfo)
         self.made = 0
 
     def run(self) -> None:
@@ -128,8 +139,8 @@ class Writer(Thread):
             self.wrong(f"{key} of {tenant} has another id than before")
 
     def call(self, tenant: UUID, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """One acknowledged call; repeated while the tenant is on its way."""
-        began, tries, killed = time.perf_counter(), 0, tenant in self.broken
+        """One acknowledged call; repeated while the tenant is on its way, or the router away."""
+        began, tries, cut, killed = time.perf_counter(), 0, False, tenant in self.broken
         while True:
             try:
                 rows = self.client.execute(query.encode(), values).fetchall()
@@ -140,14 +151,31 @@ class Writer(Thread):
                     raise
                 if tries > 1:
                     time.sleep(0.01)
-        self.count(tries, time.perf_counter() - began, killed or tenant in self.broken)
+            except psycopg.OperationalError:
+                cut = killed = True
+                self.reconnect()
+        if cut:
+            time.sleep(SETTLED)
+        self.count(tries, time.perf_counter() - began, killed or tenant in self.broken, cut)
         return rows
 
-    def count(self, tries: int, seconds: float, killed: bool) -> None:
+    def reconnect(self) -> None:
+        deadline = time.monotonic() + LONGEST_AWAY
+        while True:
+            time.sleep(0.02)
+            try:
+                self.client = connect(self.conninfo)
+                return
+            except DatabaseError:
+                if time.monotonic() > deadline:
+                    raise
+
+    def count(self, tries: int, seconds: float, killed: bool, cut: bool) -> None:
         tally = self.tally
         with tally.lock:
             tally.calls += 1
             tally.repeated += tries > 0
+            tally.cut += cut
             if killed:
                 tally.longest_killed = max(tally.longest_killed, seconds)
             else:
@@ -158,33 +186,38 @@ class Writer(Thread):
             self.tally.wrong.append(sentence)
 
 
-def torture(folder: Path, moves: int, killed: int, seed: int) -> Tally:
-    """`moves` moves under writers on a cluster of its own in `folder`, `killed` of the movers killed."""
-    site = local.up(folder, 3, volatile=True)
+def torture(folder: Path, moves: int, killed: int, seed: int, routers: int = 0) -> Tally:
+    """`moves` moves under writers on a cluster of its own in `folder`; so many movers and routers are killed.
+
+    Where routers are, the servers write to disk as they do by default; else they do not, which is faster.
+    """
+    site = local.up(folder, 3, volatile=not routers)
     try:
-        return _torture(site, moves, killed, random.Random(seed))
+        return _torture(site, moves, killed, routers, random.Random(seed))
     finally:
         local.down(folder)
 
 
-def _torture(site: Local, moves: int, killed: int, chance: random.Random) -> Tally:
+def _torture(site: Local, moves: int, killed: int, routers: int, chance: random.Random) -> Tally:
     tally, broken, end = Tally(), set[UUID](), Event()
     tenants = [uuid4() for _ in range(TENANTS)]
     with open_operator(site.conninfo()) as router:
         router.execute("SELECT pgmnemo.create_login(%s)", (LOGIN,))
         for tenant in tenants:
             router.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, LOGIN))
-        writers = [Writer(place, tenants, site, tally, broken, end) for place in range(WRITERS)]
-        for writer in writers:
-            for tenant in tenants:
-                for n in range(BEFORE // WRITERS):
-                    writer.store(tenant, writer.known[tenant], f"{writer.name}b{n}", 1)
-        with _running(writers, end):
-            began = time.perf_counter()
-            fatal = set(chance.sample(range(moves), killed))
-            for number in range(moves):
-                _move(site, router, chance, chance.choice(tenants), number in fatal, tally, broken)
-            tally.seconds = time.perf_counter() - began
+    writers = [Writer(place, tenants, site, tally, broken, end) for place in range(WRITERS)]
+    for writer in writers:
+        for tenant in tenants:
+            for n in range(BEFORE // WRITERS):
+                writer.store(tenant, writer.known[tenant], f"{writer.name}b{n}", 1)
+    with _running(writers, end):
+        began = time.perf_counter()
+        fatal = chance.sample(range(moves), killed + routers)
+        doomed = dict.fromkeys(fatal[:killed], "mover") | dict.fromkeys(fatal[killed:], "router")
+        for number in range(moves):
+            _move(site, chance, chance.choice(tenants), doomed.get(number, ""), tally, broken)
+        tally.seconds = time.perf_counter() - began
+    with open_operator(site.conninfo()) as router:
         _compare(site, router, tenants, writers, tally)
     return tally
 
@@ -202,38 +235,66 @@ def _running(writers: list[Writer], end: Event) -> Iterator[None]:
 
 
 def _move(
-    site: Local, router: Session, chance: random.Random, tenant: UUID, fatal: bool, tally: Tally,
-    broken: set[UUID],
-) -> None:  # fmt: skip
-    ((here,),) = router.execute(
-        "SELECT shard FROM directory.tenant WHERE tenant_id = %s", (tenant,)
-    ).fetchall()
+    site: Local, chance: random.Random, tenant: UUID, doomed: str, tally: Tally, broken: set[UUID]
+) -> None:
+    """One move; `doomed`: whether its mover or the router is killed meanwhile, or neither."""
+    with open_operator(site.conninfo()) as router:
+        here = value(router, PLACE, tenant)
     target = chance.choice([name for name in ("shard1", "shard2", "shard3") if name != here])
     command = [sys.executable, "-m", "shards", "move", str(tenant), target, "--folder", str(site.folder)]
     mover = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert mover.stderr is not None
-    if not fatal:
+    if not doomed:
         told = mover.communicate()[1]
         if mover.returncode:
             tally.wrong.append(f"a move failed: {told.strip().splitlines()[-1]}")
         tally.moved += not mover.returncode
         return
-    until = chance.choice(STEPS)
-    for line in mover.stderr:
-        if line.strip() == until:
-            break
-    time.sleep(chance.random() * 0.02)
-    broken.add(tenant)
-    mover.kill()
+    if doomed == "mover":
+        _until(mover, chance.choice(STEPS))
+        time.sleep(chance.random() * 0.02)
+        broken.add(tenant)
+        mover.kill()
+    else:
+        broken.add(tenant)
+        _kill_router(site, mover, chance)
     mover.communicate()
-    outcomes = [outcome for _, outcome in moving.recover(router, tenant)]
+    with open_operator(site.conninfo()) as router:
+        outcomes = [outcome for _, outcome in moving.recover(router, tenant)]
+        switched = value(router, PLACE, tenant) == target
     with tally.lock:
-        tally.killed += 1
-        tally.undone += "undone" in outcomes
-        tally.finished += "moved" in outcomes or not outcomes
-        tally.wrong += [f"a killed move was left {outcome}" for outcome in outcomes if outcome == "at work"]
+        if doomed == "mover":
+            tally.killed += 1
+            tally.undone += not switched
+            tally.finished += switched
+        else:
+            tally.routers += 1
+            tally.committed += switched
+            tally.recovered += len(outcomes)
+        tally.wrong += [
+            f"a move that was cut short was left {found}" for found in outcomes if found == "at work"
+        ]
     time.sleep(0.05)
     broken.discard(tenant)
+
+
+def _until(mover: subprocess.Popen[str], step: str) -> None:
+    """Wait until the mover says that it takes this step."""
+    assert mover.stderr is not None
+    for line in mover.stderr:
+        if line.strip() == step:
+            break
+
+
+def _kill_router(site: Local, mover: subprocess.Popen[str], chance: random.Random) -> None:
+    """Within some milliseconds of the switch; every other time with the mover. It is up again afterwards."""
+    _until(mover, "copy")
+    victims = local.processes(site, "router")  # to find them takes longer than to switch
+    _until(mover, "switch")
+    time.sleep(chance.random() * chance.choice(AT_THE_SWITCH))
+    local.kill(site, "router", victims)
+    if chance.random() < 0.5:
+        mover.kill()
+    local.start(site, "router")
 
 
 def _compare(site: Local, router: Session, tenants: list[UUID], writers: list[Writer], tally: Tally) -> None:
@@ -277,14 +338,20 @@ def report(tally: Tally) -> str:
     """The figures; GateError where anything is wrong."""
     if tally.wrong:
         raise GateError(f"{len(tally.wrong)} things are wrong, the first: {tally.wrong[0]}")
-    return "\n".join(
-        (
-            f"{tally.moved} moves done, {tally.killed} movers killed ({tally.undone} undone, "
-            f"{tally.finished} finished by recover)",
-            f"{tally.calls:,} acknowledged calls, {tally.repeated} of them repeated; at most {tally.most} "
-            "retryable error a call where no mover was killed",
-            f"longest call {tally.longest * 1000:,.0f} ms; of a tenant whose mover was killed "
-            f"{tally.longest_killed * 1000:,.0f} ms",
-            f"nothing lost, doubled, stale or on two shards; check is clean; {tally.seconds:,.0f} s",
+    lines = [
+        f"{tally.moved} moves done, {tally.killed} movers killed ({tally.undone} undone, "
+        f"{tally.finished} finished by recover)",
+        f"{tally.calls:,} acknowledged calls, {tally.repeated} of them repeated; at most {tally.most} "
+        "retryable error a call where nothing was killed",
+        f"longest call {tally.longest * 1000:,.0f} ms; of a tenant whose mover or router was killed "
+        f"{tally.longest_killed * 1000:,.0f} ms",
+        f"nothing lost, doubled, stale or on two shards; check is clean; {tally.seconds:,.0f} s",
+    ]
+    if tally.routers:
+        lines.insert(
+            1,
+            f"{tally.routers} routers killed at the switch, {tally.committed} of which had committed it "
+            f"({tally.routers - tally.recovered} moves ended by their movers, {tally.recovered} by recover); "
+            f"{tally.cut} calls cut off and repeated",
         )
-    )
+    return "\n".join(lines)

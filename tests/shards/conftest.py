@@ -24,6 +24,12 @@ from shards.local import Local
 
 REQUIRED = "PGMNEMO_REQUIRE_PLPROXY"
 PROJECT = UUID(int=1)
+FILL = """
+SELECT count(*) FROM pgmnemo.store_set(%s, array(
+    SELECT ROW(%s::uuid, 'k' || n, 'The heron number ' || n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+               NULL, NULL, ARRAY['heron', 'river'], NULL, n)::pgmnemo.lesson_input
+      FROM generate_series(1, %s) n))
+"""
 Connection = psycopg.Connection[Any]
 
 
@@ -61,6 +67,12 @@ class Site:
         """As the operator on one server."""
         with self.connect("postgres", server) as session:
             session.execute(statement.encode(), values or None)
+
+
+def fill(client: Connection, tenant: UUID, lessons: int) -> None:
+    """Lessons k1, k2, … with passages, and a link."""
+    assert client.execute(FILL, (tenant, PROJECT, lessons)).fetchall() == [(lessons,)]
+    client.execute("SELECT pgmnemo.link(%s, %s, 'k1', 'k2', 'follows')", (tenant, PROJECT))
 
 
 def short_folder() -> Path:

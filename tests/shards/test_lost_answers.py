@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from uuid import UUID
 
 import pytest
@@ -10,13 +10,12 @@ import pytest
 from runner.errors import DatabaseError
 from shards import ends, moving
 from shards.installing import open_operator
-from tests.shards.conftest import PROJECT, Site
+from tests.shards.conftest import PROJECT, Site, fill
 from tests.shards.cutting import Link, linked
 
-Store = Callable[..., str]
 RECALL = "SELECT external_id FROM pgmnemo.recall(%s, query_text => 'heron', k => 100) ORDER BY lesson_id"
 ON = "SELECT external_id FROM pgmnemo.lesson WHERE tenant_id = %s ORDER BY id"
-KEYS = [(f"k{n}",) for n in range(50)]
+KEYS = sorted((f"k{n}",) for n in range(1, 51))
 
 
 @pytest.fixture
@@ -25,12 +24,14 @@ def link(site: Site) -> Iterator[Link]:
         yield link
 
 
-def filled(site: Site, store: Store) -> UUID:
+def filled(site: Site) -> UUID:
     tenant = site.tenant("shard1")
-    client = site.connect("alice")
-    for (key,) in KEYS:
-        store(client, tenant, key, f"The heron {key} stands in the river.")
+    fill(site.connect("alice"), tenant, len(KEYS))
     return tenant
+
+
+def where(site: Site, tenant: UUID) -> str:
+    return str(site.rows("router", "SELECT shard FROM directory.tenant WHERE tenant_id = %s", tenant)[0][0])
 
 
 def whole(site: Site, tenant: UUID, where: str) -> None:
@@ -39,7 +40,7 @@ def whole(site: Site, tenant: UUID, where: str) -> None:
         assert site.rows(name, ON, tenant) == (KEYS if name == where else []), name
     client = site.connect("alice")
     assert client.execute(RECALL, (tenant,)).fetchall() == KEYS
-    query = "SELECT pgmnemo.store(%s, %s, 'k0', 'The heron has flown.')"
+    query = "SELECT pgmnemo.store(%s, %s, 'k1', 'The heron has flown.')"
     assert client.execute(query, (tenant, PROJECT)).fetchall() == [("updated",)]
     assert site.rows("router", "SELECT * FROM directory.move") == []
 
@@ -47,9 +48,9 @@ def whole(site: Site, tenant: UUID, where: str) -> None:
 @pytest.mark.parametrize("last", [False, True], ids=["router answers again", "router gone"])
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_link_that_is_cut_at_the_commit_of_the_switch(
-    site: Site, store: Store, link: Link, monkeypatch: pytest.MonkeyPatch, when: str, last: bool
+    site: Site, link: Link, monkeypatch: pytest.MonkeyPatch, when: str, last: bool
 ) -> None:
-    tenant = filled(site, store)
+    tenant = filled(site)
     monkeypatch.setattr(ends, "AGAIN", 0.3 if last else 10.0)
 
     def step(name: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Event, Thread
 from uuid import UUID, uuid4
 
@@ -200,6 +201,86 @@ def test_two_moves_of_one_tenant_at_once(site: Site, store: Store) -> None:
 
     moving.move(site.router, tenant, "shard2", second)
     assert where(site, tenant) == "shard2"
+
+
+def test_a_move_that_ended_a_moment_ago_is_not_overlooked(
+    site: Site, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant, _ = filled(site, store)
+    before = site.rows("shard1", HELD, tenant)
+
+    @contextmanager
+    def late(session: Connection, tenant: UUID) -> Iterator[None]:
+        with monkeypatch.context() as alone:
+            alone.setattr(moving, "mine", ends.mine)
+            moving.move(site.router, tenant, "shard2")
+        with ends.mine(session, tenant):
+            yield
+
+    monkeypatch.setattr(moving, "mine", late)
+    assert moving.move(site.router, tenant, "shard3").source.name == "shard2"
+    assert site.rows("shard3", HELD, tenant) == before
+
+
+def test_a_mover_that_lost_the_router_is_still_at_work(
+    site: Site, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tenant, client = filled(site, store)
+    router = site.router
+    monkeypatch.setattr(ends, "AGAIN", 2.0)
+
+    def lost(step: str) -> None:
+        if step == "hold the writers":
+            site.rows("router", "SELECT pg_terminate_backend(%s, 5000)", router.info.backend_pid)
+            assert [outcome for _, outcome in moving.recover(site.router, tenant)] == ["at work"]
+
+    with pytest.raises(DatabaseError, match="the connection to the router was lost"):
+        moving.move(router, tenant, "shard2", lost)
+    assert store(client, tenant, "after") == "inserted"
+    assert site.rows("router", "SELECT * FROM directory.move") == []
+    nowhere_else(site, tenant)
+
+
+@pytest.mark.parametrize("step", ["open the target", "recover"])
+def test_what_the_target_does_not_hold_is_not_taken_away(site: Site, store: Store, step: str) -> None:
+    tenant, client = filled(site, store)
+    before = site.rows("shard1", HELD, tenant)
+
+    def loses(name: str) -> None:
+        if name == "open the target":
+            site.run(
+                "shard2", "DELETE FROM pgmnemo.lesson WHERE tenant_id = %s AND external_id = 'k7'", tenant
+            )
+            if step == "recover":
+                raise KeyboardInterrupt
+
+    with pytest.raises((DatabaseError, KeyboardInterrupt)) as caught:
+        moving.move(site.router, tenant, "shard2", loses)
+    if step == "recover":
+        with pytest.raises(DatabaseError) as caught:
+            moving.recover(site.router)
+    assert "12 of 13 lessons" in str(caught.value)
+    assert site.rows("shard1", HELD, tenant) == before
+    with pytest.raises(errors.SerializationFailure, match="was cut short"):
+        store(client, tenant, "after")
+    site.run("router", "UPDATE directory.tenant SET shard = 'shard1' WHERE tenant_id = %s", tenant)
+    site.run("router", "UPDATE directory.move SET state = 'copying' WHERE tenant_id = %s", tenant)
+    assert [outcome for _, outcome in moving.recover(site.router)] == ["undone"]
+    assert store(client, tenant, "after") == "inserted"
+
+
+def test_an_interrupted_move_is_undone(site: Site, store: Store) -> None:
+    tenant, client = filled(site, store)
+
+    def interrupted(step: str) -> None:
+        if step == "switch":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        moving.move(site.router, tenant, "shard2", interrupted)
+    assert store(client, tenant, "after") == "inserted"
+    assert site.rows("router", "SELECT * FROM directory.move") == []
+    nowhere_else(site, tenant)
 
 
 def test_a_slip_on_the_way_undoes_the_move(site: Site, store: Store) -> None:

@@ -11,23 +11,17 @@ from psycopg import sql
 
 from runner.database.releases import default_version
 from shards import cli, moving
-from tests.shards.conftest import PROJECT, Connection, Site
+from tests.shards.conftest import Connection, Site, fill
 
 Store = Callable[..., str]
 TABLES = ("lesson", "passage", "lesson_edge", "posting", "tenant", "tenant_grant")
-FILL = """
-SELECT count(*) FROM pgmnemo.store_set(%s, array(
-    SELECT ROW(%s::uuid, 'k' || n, 'The otter number ' || n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-               NULL, NULL, ARRAY['otter', 'river'], NULL, n)::pgmnemo.lesson_input
-      FROM generate_series(1, %s) n))
-"""
 
 
-def holding(database: Connection, tenant: UUID, lessons: int) -> UUID:
-    """A tenant with lessons, passages and a link, past the router."""
+def holding(database: Connection, lessons: int) -> UUID:
+    """A tenant with lessons that no directory knows of."""
+    tenant = uuid4()
     database.execute("SELECT pgmnemo.grant_tenant(%s, 'alice')", (tenant,))
-    assert database.execute(FILL, (tenant, PROJECT, lessons)).fetchall() == [(lessons,)]
-    database.execute("SELECT pgmnemo.link(%s, %s, 'k1', 'k2', 'follows')", (tenant, PROJECT))
+    fill(database, tenant, lessons)
     return tenant
 
 
@@ -59,7 +53,7 @@ def test_a_move_to_and_from_a_shard_of_a_superuser_touches_nobody_else(
     with psycopg.connect(lenient, autocommit=True, options="-c pgmnemo.gate_strict=off") as database:
         database.execute("CREATE EXTENSION vector")
         database.execute(f"CREATE EXTENSION pgmnemo VERSION '{default_version()}'".encode())
-        others = [holding(database, uuid4(), lessons) for lessons in (150, 250)]
+        others = [holding(database, lessons) for lessons in (150, 250)]
         before = held(database, others)
         assert len(before["lesson"]) == 400
 
@@ -72,12 +66,13 @@ def test_a_move_to_and_from_a_shard_of_a_superuser_touches_nobody_else(
         assert "holds tenants already (2)" in told
         assert "shard lenient takes tenants" in told
 
-        tenant = holding(site.connect("postgres", "shard1"), site.tenant("shard1"), 30)
+        tenant = site.tenant("shard1")
+        fill(site.connect("alice"), tenant, 30)
         mine = held(site.connect("postgres", "shard1"), [tenant])
         moving.move(site.router, tenant, "lenient")
         assert held(database, others) == before
         assert held(database, [tenant])["lesson"] == mine["lesson"]
-        assert store(site.connect("alice"), tenant, "k30", "The otter has gone.") == "updated"
+        assert store(site.connect("alice"), tenant, "k30", "The heron has gone.") == "updated"
         moving.move(site.router, tenant, "shard1")
         assert held(database, others) == before
         assert not any(held(database, [tenant]).values())

@@ -166,7 +166,12 @@ def test_the_command_ends_in_a_sentence_and_a_code(
         (("status", *nowhere), 3, "python -m shards up starts one"),
         (("status", "--router", "nonsense"), 2, "cannot be read: write libpq's words"),
         (("status", "--router", "host=/nowhere dbname=x"), 3, "cannot be reached"),
-        (("torture", "--killed", "9", "--moves", "3"), 2, "must be from 0 to --moves"),
+        (("torture", "--killed", "9", "--moves", "3"), 2, "must be from 0 to 3, as there are 3 moves"),
+        (
+            ("torture", "--killed", "2", "--moves", "3", "--routers", "2"),
+            2,
+            "--routers is 2, but must be from 0 to 1",
+        ),
     ):
         assert cli.main(arguments) == code, arguments
         told = capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Fifty moves of tenants under writers, ten of the movers killed: nothing acknowledged is lost."""
+"""Moves of tenants under writers, movers and routers killed: nothing acknowledged is lost."""
 
 from __future__ import annotations
 
@@ -17,6 +17,17 @@ def test_nothing_acknowledged_is_lost(plproxy: None, capsys: pytest.CaptureFixtu
     assert tally.killed == 10 == tally.undone + tally.finished
     assert tally.calls > 1000
     assert tally.most <= 1
+
+
+def test_a_router_that_is_killed_at_the_switch_loses_nothing(
+    plproxy: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with temporary() as folder:
+        tally = torture(folder, 8, 0, 42, routers=8)
+    with capsys.disabled():
+        print("\n" + report(tally))
+    assert tally.routers == 8
+    assert tally.cut > 0
 
 
 def test_the_report_fails_where_anything_is_wrong() -> None:
