@@ -159,10 +159,10 @@ def finish(ends: Ends, planned: Move, measure: Measure, step: Step = lambda name
         let_in(session, tenant)
     step("clear the source")
     copying.clear(ends.source, tenant)
-    ends.router.execute(OVER, (tenant,))
     ends.target.execute("SET pgmnemo.bypass_notice = off")
     if value(ends.target, "SELECT EXISTS (SELECT FROM pgmnemo.tenant_grant WHERE tenant_id = %s)", tenant):
         ends.target.execute("SELECT pgmnemo.index(%s)", (tenant,))
+    ends.router.execute(OVER, (tenant,))
 
 
 def _copy(ends: Ends, planned: Move, step: Step) -> None:
