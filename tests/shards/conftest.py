@@ -75,6 +75,11 @@ def fill(client: Connection, tenant: UUID, lessons: int) -> None:
     client.execute("SELECT pgmnemo.link(%s, %s, 'k1', 'k2', 'follows')", (tenant, PROJECT))
 
 
+def where(site: Site, tenant: UUID) -> str:
+    """The shard on which the directory places a tenant."""
+    return str(site.rows("router", "SELECT shard FROM directory.tenant WHERE tenant_id = %s", tenant)[0][0])
+
+
 def short_folder() -> Path:
     """A folder that is not there yet, where a socket's path is short enough and anyone can go."""
     return Path(tempfile.mkdtemp(prefix="pgmnemo-t", dir="/tmp")) / "c"

@@ -30,10 +30,6 @@ def filled(site: Site) -> UUID:
     return tenant
 
 
-def where(site: Site, tenant: UUID) -> str:
-    return str(site.rows("router", "SELECT shard FROM directory.tenant WHERE tenant_id = %s", tenant)[0][0])
-
-
 def whole(site: Site, tenant: UUID, where: str) -> None:
     """Fifty lessons on one shard, none on the others, and the router finds them; writers are served."""
     for name in ("shard1", "shard2", "shard3"):

@@ -15,7 +15,7 @@ from psycopg import errors
 from runner.errors import DatabaseError, RunnerError, UsageError
 from shards import copying, ends, moving
 from shards.torture import STEPS
-from tests.shards.conftest import PROJECT, Connection, Site
+from tests.shards.conftest import PROJECT, Connection, Site, where
 
 Store = Callable[..., str]
 KILLED = """
@@ -56,10 +56,6 @@ def filled(site: Site, store: Store, shard: str = "shard1") -> tuple[UUID, Conne
     store(client, tenant, "german", "Die Reiher standen in den Flüssen.")
     client.execute("RESET pgmnemo.text_config")
     return tenant, client
-
-
-def where(site: Site, tenant: UUID) -> str:
-    return str(site.rows("router", "SELECT shard FROM directory.tenant WHERE tenant_id = %s", tenant)[0][0])
 
 
 def nowhere_else(site: Site, tenant: UUID) -> None:

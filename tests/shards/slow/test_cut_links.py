@@ -9,9 +9,9 @@ from psycopg.conninfo import make_conninfo
 from runner.errors import RunnerError
 from shards import moving
 from shards.installing import open_operator
-from tests.shards.conftest import Site
+from tests.shards.conftest import Site, where
 from tests.shards.cutting import linked
-from tests.shards.test_lost_answers import filled, where, whole
+from tests.shards.test_lost_answers import filled, whole
 
 WRITES = "COMMIT|INSERT|UPDATE|DELETE|pg_advisory"
 OPERATOR = "UPDATE directory.shard SET operator = %s WHERE name = %s"
