@@ -142,6 +142,10 @@ def recover(*, tenant: UUID | None = None, folder: Folder = None, router: Router
             print(f"move of {left.tenant} from {left.source.name} to {left.target.name}: {outcome}")
         if not outcomes:
             print("no move was left")
+        if any(outcome not in moving.OUTCOMES for _, outcome in outcomes):
+            raise DatabaseError(
+                "not every move could be ended; mend what is named above and run recover again"
+            )
 
 
 @app.command

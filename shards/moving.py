@@ -54,6 +54,7 @@ INSERT INTO directory.moved (tenant_id, source, target, outcome, began_at)
 SELECT tenant_id, source, target, %s, began_at FROM directory.move WHERE tenant_id = %s
 """
 OVER = "DELETE FROM directory.move WHERE tenant_id = %s"
+OUTCOMES = ("moved", "undone", "at work")
 Step = Callable[[str], None]
 Measure = Callable[[Session, UUID], copying.Content]
 
@@ -84,17 +85,20 @@ def move(router: Session, tenant: UUID, target: str, step: Step = lambda name: N
 
 
 def recover(router: Session, tenant: UUID | None = None) -> list[tuple[Move, str]]:
-    """Undo or finish what movers that are gone left; of each what became of it: moved, undone, at work."""
-    outcomes = []
-    for left in moves(router):
-        if tenant in (None, left.tenant):
-            outcomes.append((left, _recover(router, left)))
-    return outcomes
+    """Undo or finish what movers that are gone left; of each what became of it: one of OUTCOMES.
+
+    Or a sentence, where it can be neither yet; the others are ended all the same.
+    """
+    return [(left, _recover(router, left)) for left in moves(router) if tenant in (None, left.tenant)]
 
 
 def _recover(router: Session, left: Move) -> str:
     try:
-        with mine(router, left.tenant, patience=3.0), opened(router, left, patient=True) as ends:
+        with (
+            database_errors("one of its servers"),
+            mine(router, left.tenant, patience=3.0),
+            opened(router, left, patient=True) as ends,
+        ):
             state = _directory(router, STATE, left)
             if state == "switched":
                 finish(ends, left, _alone_content)
@@ -103,6 +107,8 @@ def _recover(router: Session, left: Move) -> str:
             return str(_directory(router, OUTCOME, left))
     except AtWorkError:
         return "at work"
+    except DatabaseError as error:
+        return f"left as it is ({error})"
 
 
 def _settle(ends: Ends, planned: Move, step: Step, error: BaseException) -> None:

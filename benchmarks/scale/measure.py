@@ -188,7 +188,7 @@ class Bench:
             "move": {
                 "lessons": count,
                 "copy_s": round(steps["hold the writers"] - steps["copy"], 3),
-                "writers_held_s": round(steps["open the target"] - steps["hold the writers"], 3),
+                "writers_held_s": round(steps["clear the source"] - steps["hold the writers"], 3),
             },
             "router_backend_bytes": backends["router"],
             "shard_backend_bytes": backends["shard1"],
