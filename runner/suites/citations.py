@@ -20,7 +20,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from runner.records import Evidence
 
 CITATION = re.compile(r"D:?(\d+):(\d+)")
-SPAN = re.compile(rf"{CITATION.pattern}(?:\s*[-–]\s*(?:D:?(\d+):)?(\d+))?")  # noqa: RUF001
+SESSION = r"D\s*:?\s*(\d+)\s*:\s*"  # of an id of REALTALK, one of which is `D 2:18`
+SPAN = re.compile(rf"{SESSION}(\d+)(?:\s*[-–]\s*(?:{SESSION})?(\d+))?")  # noqa: RUF001
 
 
 def resolve(
@@ -40,9 +41,10 @@ def resolve_spans(
 ) -> tuple[Evidence, ...]:
     """REALTALK's evidence: `known` are the (session, turn) pairs of a chat.
 
-    Every id in every string is read, and a range (`D12:3-D12:5`) is its two ends and each known turn between
-    them; an id that is named twice counts once. A string without an id is no citation; nor is an id whose
-    session the chat does not have, as long as the question cites another.
+    Every id in every string is read, with or without blanks in it (`D 2:18`), and a range (`D12:3-D12:5`) is
+    its two ends and each known turn between them; an id that is named twice counts once. A string without an
+    id is no citation; nor is an id whose session the chat does not have, as long as the question cites
+    another.
     """
     found = {pair: None for text in strings for m in SPAN.finditer(text) for pair in _span(m, known)}
     sessions, existing = {session for session, _ in known}, set(known)

@@ -127,6 +127,8 @@ def test_what_cites_nothing_is_not_scored_and_what_no_turn_holds_has_no_gold(fol
     [
         (["D1:1;D1:2, D2:01."], ["D1:1", "D1:2", "D2:1"]),
         (["D:1:2"], ["D1:2"]),
+        (["D 2:1"], ["D2:1"]),  # so spelt in chat 8, and cited by nothing else there
+        (["D1 : 1; D 2: 1 - D 2:2"], ["D1:1", "D2:1", "D2:2"]),
         (["D1:2-D2:2"], ["D1:2", "D2:1", "D2:2"]),
         (["D2:3 - D2:1"], ["D2:3", "D2:2", "D2:1"]),
         (["D2:1-3"], ["D2:1", "D2:2", "D2:3"]),
@@ -139,6 +141,13 @@ def test_what_cites_nothing_is_not_scored_and_what_no_turn_holds_has_no_gold(fol
 )
 def test_every_id_and_range_of_an_evidence_string_is_read(strings: list[str], cited: list[str]) -> None:
     assert sorted(e.cited for e in resolve_spans(strings, "p", KNOWN, True)) == sorted(cited)
+
+
+def test_a_question_whose_only_id_has_a_blank_is_scored(folder: Folder, chat: Chat) -> None:
+    chat["qa"][1]["evidence"] = ["D 2:1"]
+    for level, gold in (("session", "Chat_1/D2"), ("turn", "Chat_1/D2:1")):
+        corpus = REALTALK.load(folder(), level)
+        assert (corpus.shape["scored"], corpus.questions[1].gold) == (3, (gold,))
 
 
 def test_an_id_that_no_turn_has_resolves_at_session_level_alone() -> None:
