@@ -18,6 +18,7 @@ from runner.errors import RefusedError
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "benchmarks" / "YOUR_DATA.md").read_text(encoding="utf-8")
 STEPS = re.findall(r"```bash\n(.+?)```", PAGE, re.DOTALL)
+ACTIVATE = "source .venv/bin/activate\n"
 SHOWN = re.findall(r"```text\n(.+?)```", PAGE, re.DOTALL)
 
 
@@ -32,7 +33,9 @@ def test_every_step_runs_and_prints_what_is_shown(tmp_path: Path) -> None:
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "OUT": str(tmp_path), "PORT": str(free_port()),
     }  # fmt: skip
-    script = "trap 'kill $MEMORY 2> /dev/null || true' EXIT\n" + "".join(STEPS)
+    assert STEPS[0].startswith(ACTIVATE)
+    steps = "".join(STEPS).removeprefix(ACTIVATE)  # the tests' environment stands for the reader's
+    script = "trap 'kill $MEMORY 2> /dev/null || true' EXIT\n" + steps
     done = subprocess.run(
         ["bash", "-eo", "pipefail", "-c", script],
         cwd=ROOT, env={**os.environ, **places}, capture_output=True, text=True, timeout=300,

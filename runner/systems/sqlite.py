@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +15,10 @@ PRAGMAS = (
     "busy_timeout = 60000", "journal_mode = WAL", "synchronous = FULL", "cache_size = -1048576",
     "mmap_size = 17179869184", "temp_store = MEMORY",
 )  # fmt: skip
-REMEDY = "pip install -c constraints.txt -e '.[peers]'"
 
 
-def connect(path: Path, vectors: bool = False) -> Any:
-    """A connection to the file; with `vectors` sqlite-vec is loaded."""
-    connection = import_module("apsw").Connection(str(path))
-    if vectors:
-        connection.enable_load_extension(True)
-        connection.load_extension(import_module("sqlite_vec").loadable_path())
-        connection.enable_load_extension(False)
+def set_up(connection: Any) -> Any:
+    """A connection of Python's sqlite3 or of apsw, with the settings that both systems have."""
     for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}").fetchall()
     return connection

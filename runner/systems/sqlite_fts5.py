@@ -1,20 +1,20 @@
 """SQLite's full-text search alone, as many agents have it: one FTS5 table, `porter unicode61`, bm25().
 
 A question is the OR of its words. Statistics are those of the whole table; a project is a filter on its
-column.
+column. The SQLite is that of Python's own `sqlite3`, so that nothing need be installed.
 """
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Mapping
-from importlib import import_module
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 from runner.progress import QUIET, Progress
 from runner.systems.memory import Library
-from runner.systems.sqlite import REMEDY, any_word, connect, sizes
+from runner.systems.sqlite import any_word, set_up, sizes
 from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query, System
 
 TABLE = """
@@ -30,7 +30,10 @@ class Client:
     """One connection to the file."""
 
     def __init__(self, path: Path) -> None:
-        self.connection: Any = connect(path)
+        # Opened by one thread and used by one, which need not be the same; without transactions of its own.
+        self.connection: sqlite3.Connection = set_up(
+            sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        )
 
     def ask(self, query: Query, k: int) -> list[Match]:
         words = any_word(query.text)
@@ -79,8 +82,7 @@ class SqliteFts5(System):
         return Client(self._path)
 
     def facts(self) -> Mapping[str, str]:
-        apsw = import_module("apsw")
-        return {"version": apsw.sqlite_lib_version(), "apsw": apsw.apsw_version()}
+        return {"version": sqlite3.sqlite_version}
 
     def sizes(self) -> Mapping[str, int]:
         return sizes(self._path)
@@ -92,13 +94,21 @@ class SqliteFts5(System):
         self._client.close()
 
 
+def _missing(environ: Mapping[str, str]) -> str:
+    try:
+        with closing(sqlite3.connect(":memory:")) as memory:
+            memory.execute(TABLE)
+    except sqlite3.OperationalError:
+        return "without FTS5, which the SQLite of this Python lacks; run another Python, such as python.org's"
+    return ""
+
+
 SQLITE_FTS5 = Kind(
     "SQLite FTS5",
     "one file, porter unicode61, bm25(), OR of the question's words; given texts alone, no vectors and "
     "no times",
     SqliteFts5,
-    packages=("apsw",),
-    remedy=REMEDY,
+    missing=_missing,
     vectors=False,
     hybrid=False,
     passages=True,

@@ -3,7 +3,7 @@
 As their documents advise: write-ahead log, an external-content FTS5 table whose rank leaves the project's
 column out, the project as a partition key of vec0. A project's keyword search asks for the project's token
 AND any of the words, so that FTS5 skips what is not its own. Every statement is prepared once a connection
-(apsw's cache).
+(apsw's cache). Python's own `sqlite3` would not do: many are built without the loading of extensions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from runner.progress import QUIET, Progress
 from runner.systems.fusion import POOL, by_rank
 from runner.systems.memory import Library
-from runner.systems.sqlite import REMEDY, any_word, connect, sizes
+from runner.systems.sqlite import any_word, set_up, sizes
 from runner.systems.system import Kind, Legs, Lesson, Lessons, Match, Place, Query, System
 
 BATCH = 10_000
@@ -37,6 +37,7 @@ INSERTS = (
 KEYWORD = "SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?"
 NEAREST = "SELECT id, distance FROM vectors WHERE embedding MATCH ? AND k = ?"
 NEAREST_OF = NEAREST + " AND project = ?"
+REMEDY = "pip install -c constraints.txt -e '.[peers]'"
 LEG = "leg"  # the only setting of a client: `keyword` or `vector` alone
 
 
@@ -44,7 +45,7 @@ class Client:
     """One connection to the file."""
 
     def __init__(self, path: Path, projects: Mapping[str, int], leg: str = "") -> None:
-        self._connection: Any = connect(path, vectors=True)
+        self._connection = _connect(path)
         self._projects, self._leg = projects, leg
 
     def ask(self, query: Query, k: int) -> list[Match]:
@@ -98,6 +99,15 @@ class Client:
     def _token(self, project: str) -> str:
         """The project's word in the keyword index."""
         return f"project{self._projects[project]}"
+
+
+def _connect(path: Path) -> Any:
+    """A connection of apsw to the file, with sqlite-vec loaded."""
+    connection = import_module("apsw").Connection(str(path))
+    connection.enable_load_extension(True)
+    connection.load_extension(import_module("sqlite_vec").loadable_path())
+    connection.enable_load_extension(False)
+    return set_up(connection)
 
 
 class SqliteHybrid(System):

@@ -15,16 +15,6 @@ from runner.places import ROOT
 from tests.helping import runner
 
 DOCUMENT = ROOT / "runner" / "systems" / "README.md"
-PACKAGE = """
-[build-system]
-requires = ["setuptools"]
-build-backend = "setuptools.build_meta"
-[project]
-name = "my-package"
-version = "2.5"
-[tool.setuptools]
-py-modules = ["my_memory"]
-"""
 
 
 def block(language: str) -> str:
@@ -39,7 +29,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that the package is installed into."""
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
     (source / "my_memory.py").write_text(block("python"))
-    (source / "pyproject.toml").write_text(PACKAGE + block("toml"))
+    (source / "pyproject.toml").write_text(block("toml"))
     words = [
         "--no-build-isolation",
         "--no-deps",
