@@ -2,8 +2,10 @@
 
 Its lessons are rows of `pgmnemo.agent_lesson`, asked by `pgmnemo.recall_lessons(query_embedding, k,
 role_filter, project_id_filter, query_text)`: all of one run under a role of its own, which is the filter of
-every question and of the removal at the end. A vector that is narrower than the column is padded with zeros,
-as its own benchmark does. It has been tried against functions of these signatures alone.
+every question and of the removal at the end. Of lessons of one role, topic and commit the newest replaces
+the others, in whatever project, so each has a topic of its own. A vector that is narrower than the column is
+padded with zeros, as its own benchmark does. Others ran this against 0.20.0 (benchmarks/PEERS.md); the tests
+run it against a table and functions that do as much.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query
 VARIABLE = "UPSTREAM_PGMNEMO_DSN"
 MEND = f"start it, or correct {VARIABLE}"
 ROLE = "pgmnemo-bench-"  # how the role of a run begins
-TOPIC = "memory"  # of a lesson without one
+TOPIC = "memory"  # with the lesson's number one word, which no question has
 COMMIT = "pgmnemo-bench"  # its provenance gate wants one
 BATCH = 500
 SETTINGS = {"pgmnemo.include_unverified": "on"}
@@ -133,8 +135,9 @@ class UpstreamPgmnemo(Served[Client]):
                 cursor.nextset()
 
     def _row(self, lesson: Lesson) -> tuple[Any, ...]:
+        topic = f"{lesson.topic or ''} {TOPIC}{lesson.number}".strip()
         return (
-            self.role, self.projects[lesson.project], lesson.topic or TOPIC, lesson.text, lesson.importance,
+            self.role, self.projects[lesson.project], topic, lesson.text, lesson.importance,
             self.padded(lesson.vector), COMMIT,
         )  # fmt: skip
 
@@ -196,8 +199,8 @@ def _missing(environ: Mapping[str, str]) -> str:
 
 UPSTREAM_PGMNEMO = Kind(
     "pgmnemo (upstream)",
-    "the public extension of that name, recall_lessons with its defaults; given texts and vectors, no times; "
-    "not run here: tried against functions of its signatures alone",
+    "the public extension of that name, recall_lessons with its defaults, each lesson under a topic of its "
+    "own; given texts and vectors, no times",
     UpstreamPgmnemo,
     missing=_missing,
     passages=True,

@@ -1,6 +1,6 @@
-"""The upstream extension's adapter, against a table and a function of its signatures in a database of ours.
+"""The upstream extension's adapter, against a table and functions that do as its own in a database of ours.
 
-What these do is written here; the public extension itself is not run.
+What these do is written here, by what 0.20.0 does; the public extension itself is not run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,15 @@ CREATE TABLE pgmnemo.agent_lesson (
     id bigint GENERATED ALWAYS AS IDENTITY (START 7000) PRIMARY KEY, role text NOT NULL,
     project_id integer, topic text NOT NULL, lesson_text text NOT NULL,
     importance smallint NOT NULL DEFAULT 3, embedding vector(1024), verified_at timestamptz, commit_sha text,
-    CHECK (commit_sha IS NOT NULL));
+    t_valid_to timestamptz NOT NULL DEFAULT 'infinity', CHECK (commit_sha IS NOT NULL));
+CREATE FUNCTION pgmnemo.replace_older() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE pgmnemo.agent_lesson l SET t_valid_to = now()
+    WHERE (l.role, l.topic, l.commit_sha) = (NEW.role, NEW.topic, NEW.commit_sha) AND l.id <> NEW.id;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER replace_older AFTER INSERT ON pgmnemo.agent_lesson
+    FOR EACH ROW EXECUTE FUNCTION pgmnemo.replace_older();
 CREATE FUNCTION pgmnemo.recall_lessons(
     query_embedding vector(1024), k int DEFAULT 10, role_filter text DEFAULT NULL,
     project_id_filter int DEFAULT NULL, query_text text DEFAULT NULL)
@@ -41,7 +49,7 @@ LANGUAGE sql STABLE AS $$
     SELECT l.id, 1 - (l.embedding <=> query_embedding), l.role, l.project_id, l.topic, l.lesson_text,
            l.importance, l.verified_at
     FROM pgmnemo.agent_lesson l
-    WHERE (role_filter IS NULL OR l.role = role_filter)
+    WHERE l.t_valid_to = 'infinity' AND (role_filter IS NULL OR l.role = role_filter)
       AND (project_id_filter IS NULL OR l.project_id = project_id_filter)
       AND (l.verified_at IS NOT NULL OR current_setting('pgmnemo.include_unverified', true) = 'on')
     ORDER BY 2 DESC LIMIT k
