@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from psycopg import errors
 
 from runner.database.bench_database import create, exists
 from runner.database.discovery import Server, find_server
@@ -71,7 +73,8 @@ def _prepared(server: Server, extensions: Sequence[str]) -> Plain:
     conninfo = {**server.conninfo, "dbname": NAME}
     with connect(conninfo) as owner:
         for extension in extensions:
-            owner.execute(f"CREATE EXTENSION IF NOT EXISTS {extension}".encode())
+            with suppress(errors.UniqueViolation):  # another run has made it just now
+                owner.execute(f"CREATE EXTENSION IF NOT EXISTS {extension}".encode())
         versions = dict(
             owner.execute("SELECT extname, extversion FROM pg_extension WHERE extname <> 'plpgsql'")
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,8 @@ from typing import Any
 import pytest
 
 from runner.database import Database, open_database
+from runner.database.plain import NAME as PEERS
+from runner.database.plain import open_plain
 from runner.database.server_checks import check_pgvector, check_server
 from runner.errors import DatabaseError
 
@@ -84,6 +88,22 @@ def test_two_runs_at_once_make_one_database(server: Any, stub: Path) -> None:
     assert not failures
     assert len(facts) == 3
     assert len(set(facts)) == 1
+
+
+def test_two_runs_at_once_make_the_extensions_of_peers_once(server: Any) -> None:
+    server.run(f"CREATE DATABASE {PEERS}")
+
+    def run() -> Mapping[str, str]:
+        with open_plain(server.dsn("boss"), {}) as database:
+            return database.extensions
+
+    with ThreadPoolExecutor(1) as pool, server.admin(PEERS) as other, server.admin() as watching:
+        with other.transaction():
+            other.execute("CREATE EXTENSION vector")
+            late = pool.submit(run)
+            while not watching.execute("SELECT FROM pg_locks WHERE NOT granted").fetchall():
+                assert not late.done()
+        assert late.result().keys() == {"vector"}
 
 
 def test_what_an_interrupted_making_left_is_completed(server: Any, stub: Path) -> None:
