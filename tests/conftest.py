@@ -21,12 +21,25 @@ pytest_plugins = ("tests.finished", "tests.records")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 NO_PORT = "1"  # nobody listens there
 REQUIRED = "PGMNEMO_REQUIRE_BROWSER"  # set in CI: there a missing browser is a failure
+NOWHERE = {"PGMNEMO_PORT": "1"}  # where no compose service answers
 
 
 def pytest_configure() -> None:
     """A shell's background job ignores SIGINT, and so would all that a test starts and interrupts."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    _find_nobodys_server()
+
+
+def _find_nobodys_server() -> None:
+    """A server that somebody runs on this machine is not for tests, unless one names it.
+
+    They share lessons among workers and set the sequence of their ids back, so that a run there would fail.
+    """
+    os.environ.pop("PGMNEMO_DSN", None)
+    os.environ.update(NOWHERE)
+    compose = discovery._compose
+    discovery._compose = lambda environ, env_file: compose({**NOWHERE, **environ}, env_file)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,15 @@ def test_nothing_found_means_embedded_and_says_so(
 ) -> None:
     assert find_server(None, nowhere, listener, tmp_path / ".env") is None
     assert listener.lines[0].startswith("database: an embedded PostgreSQL for this run alone (no --dsn")
+
+
+@pytest.mark.parametrize("environ", [{}, os.environ])
+def test_no_test_meets_the_server_that_somebody_runs_here(
+    listener: Any, environ: Mapping[str, str], tmp_path: Path
+) -> None:
+    """One sets the sequence of ids back: on a server in use, a run then ended in a duplicate lesson_pkey."""
+    assert find_server(None, environ, listener, tmp_path / ".env") is None
+    assert "no PGMNEMO_DSN, and on 127.0.0.1:1 no compose service answers" in listener.lines[0]
 
 
 @pytest.mark.parametrize("dsn", ["postgres//u:secret@h/d", "postgresql://u:secret@h:5432/d?nonsense=1"])
