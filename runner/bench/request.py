@@ -236,7 +236,7 @@ def selected(choice: Choice, corpus: Corpus, edition: Edition) -> tuple[Asked, .
     """The questions to ask, with their positions: with gold, of the types and the split, up to the limit.
 
     None where nothing that is cited is there, which the gate `coverage` says. UsageError where no question of
-    the types cites anything.
+    the types cites anything, or the file has none of the split.
     """
     if SUITES[choice.suite].own:
         _check_types(corpus.path, choice.types, list(dict.fromkeys(one.type for one in corpus.questions)))
@@ -248,6 +248,11 @@ def selected(choice: Choice, corpus: Corpus, edition: Edition) -> tuple[Asked, .
         and (not choice.types or question.type in choice.types)
         and (inside is None or inside(question.key))
     ]
+    if inside and not any(inside(question.key) for question in corpus.questions):
+        raise UsageError(
+            f"{corpus.path} has no question of the split {choice.split}, which needs the whole file; name "
+            f"{edition.suite(choice.suite).file} by --data, or leave --split out"
+        )
     if not scored:
         raise UsageError(f"no question of {corpus.path} is left to ask")
     askable = [one for one in scored if one.question.gold]

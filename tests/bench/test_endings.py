@@ -20,6 +20,7 @@ from runner import Request, RunnerError, run
 from runner.database.bench_database import database_name
 from runner.models import http
 from runner.progress import QUIET, Progress
+from runner.suites.splits import PARITY
 from runner.systems import SYSTEMS, Kind, Lessons, Match, Query, System
 from tests.helping import CURRENT, registering
 from tests.service import Broken, chat, serving
@@ -189,15 +190,29 @@ def _(stage: Stage) -> Any:
     return stage.bench("--limit", 3, "--resume", stage.folder / "other")
 
 
-@ending("LongMemEval's oracle file")
-def _(stage: Stage) -> Any:
+def longmemeval(stage: Stage, *arguments: str, others: int = 0) -> Any:
+    """A run on one item, whose haystack has so many sessions beside the evidence."""
     item = {
         "question_id": "q1", "question_type": "multi-session", "question": "Which kite?", "answer": "red",
         "question_date": "2023/05/30 (Tue) 23:40", "answer_session_ids": ["answer_1"],
-        "haystack_dates": ["2023/05/20 (Sat) 02:21"], "haystack_session_ids": ["answer_1"],
-        "haystack_sessions": [[{"role": "user", "content": "My kite is red."}]],
+        "haystack_dates": ["2023/05/20 (Sat) 02:21"] * (others + 1),
+        "haystack_session_ids": ["answer_1", *(f"s{number}" for number in range(others))],
+        "haystack_sessions": [[{"role": "user", "content": "My kite is red."}]] * (others + 1),
     }  # fmt: skip
-    return stage.cli("longmemeval", "--embedder", "none", "--data", stage.file(json.dumps([item])))
+    return stage.cli(
+        "longmemeval", "--embedder", "none", "--data", stage.file(json.dumps([item])), *arguments
+    )
+
+
+@ending("LongMemEval's oracle file")
+def _(stage: Stage) -> Any:
+    return longmemeval(stage)
+
+
+@ending("a split of which the file has nothing")
+def _(stage: Stage) -> Any:
+    [split] = [name for name, inside in PARITY.items() if not inside("q1")]
+    return longmemeval(stage, "--split", split, others=1)
 
 
 @ending("no question is left to ask")
