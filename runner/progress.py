@@ -25,11 +25,17 @@ COLUMNS = (
     TextColumn("left"), TimeRemainingColumn(),
 )  # fmt: skip
 RECENT = 120.0  # seconds over which a bar's speed is taken
+EVERY = 30.0  # seconds between two lines of one loop where there is no terminal
 
 
 def lasting(seconds: float) -> str:
     """A length of time for people: `119 s`, `2 min`."""
     return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
+
+
+def expected(seconds: float) -> str:
+    """What a length of time that was measured a moment ago is worth."""
+    return f"about {lasting(seconds)} at the speed of this moment; other work on the machine makes it longer"
 
 
 class Progress:
@@ -62,15 +68,17 @@ class Progress:
     def track(
         self, items: Iterable[T], label: str, total: int | None = None, *, part: bool = False
     ) -> Iterator[T]:
-        """Yield `items`; a bar on a terminal, the label and the count at the end elsewhere.
+        """Yield `items`; a bar on a terminal, elsewhere the label and the count now and then and at the end.
 
         `part`: each item is one of the whole's.
         """
         whole = self._whole if part else None
+        if total is None and isinstance(items, Sized):
+            total = len(items)
         if self.quiet:
             yield from items
         elif not self._drawn:
-            yield from self._lines(items, label, whole)
+            yield from self._lines(items, label, total, whole)
         elif self._whole is not None and self._whole.bars is not None:
             yield from _drawn(items, label, total, self._whole.bars, whole)
         else:
@@ -89,16 +97,20 @@ class Progress:
     def _bars(self) -> Bars:
         return Bars(*COLUMNS, console=self.console, transient=True, speed_estimate_period=RECENT)
 
-    def _lines(self, items: Iterable[T], label: str, whole: _Whole | None) -> Iterator[T]:
-        count = 0
+    def _lines(
+        self, items: Iterable[T], label: str, total: int | None, whole: _Whole | None
+    ) -> Iterator[T]:
+        count, of = 0, f" of {total:,}" if total is not None else ""
+        began = said = time.monotonic()
         for item in items:
             yield item
             count += 1
-        said = f"{label}: {count:,} done"
-        if whole is not None:
-            whole.advance(count)
-            said += f"; {whole}"
-        self.say(said)
+            if whole is not None:
+                whole.advance()
+            if (now := time.monotonic()) - said >= EVERY and count != total:
+                self.say(f"{label}: {count:,}{of} after {lasting(now - began)}{_share(whole)}")
+                said = now
+        self.say(f"{label}: {count:,} done{_share(whole)}")
 
 
 class _Whole:
@@ -122,10 +134,14 @@ class _Whole:
         return f"{self._done / max(1, self._total):.0%} of all after {seconds:,.0f} s"
 
 
+def _share(whole: _Whole | None) -> str:
+    return f"; {whole}" if whole is not None else ""
+
+
 def _drawn(
     items: Iterable[T], label: str, total: int | None, bars: Bars, whole: _Whole | None
 ) -> Iterator[T]:
-    task = bars.add_task(label, total=len(items) if total is None and isinstance(items, Sized) else total)
+    task = bars.add_task(label, total=total)
     try:
         for item in items:
             yield item

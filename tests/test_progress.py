@@ -26,6 +26,22 @@ def test_a_loop_is_said_when_it_is_done(plain: Progress) -> None:
     assert lines(plain) == ["batches: 1,200 done"]
 
 
+def test_a_long_loop_says_now_and_then_how_far_it_is(
+    plain: Progress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter(range(0, 1_000, 10))
+    monkeypatch.setattr("runner.progress.time.monotonic", lambda: next(clock))
+    with plain.whole("all answers", 8):
+        list(plain.track(range(4), "first", part=True))
+    list(plain.track(iter(range(4)), "of no known length"))
+    assert lines(plain) == [
+        "first: 3 of 4 after 30 s; 38% of all after 0 s",
+        "first: 4 done; 50% of all after 0 s",
+        "of no known length: 3 after 30 s",
+        "of no known length: 4 done",
+    ]
+
+
 def test_parts_of_a_whole_say_how_far_all_have_come(plain: Progress) -> None:
     with plain.whole("all answers", 40):
         plain.pass_over(10)

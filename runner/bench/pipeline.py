@@ -27,7 +27,7 @@ from runner.database.releases import SQL_FOLDER, release_fingerprint
 from runner.database.scripts import changed
 from runner.database.server_files import check_release
 from runner.embedders import default_cache_dir, embed_corpus, rehearse
-from runner.errors import UsageError
+from runner.errors import ModelError, UsageError
 from runner.gates import check_after, check_before
 from runner.metrics.document import metrics_of
 from runner.places import ROOT
@@ -117,7 +117,8 @@ def dry_run(
             progress.say(f"{name} is {lacking}; its row would say so")
     if work.embedder is not None:
         cache = request.cache or default_cache_dir(environ)
-        rehearse(work.corpus, work.embedder, cache, progress, passages=request.takes_passages)
+        with _another_named(request):
+            rehearse(work.corpus, work.embedder, cache, progress, passages=request.takes_passages)
     if work.reranker is not None and (size := work.reranker.to_download()):
         progress.say(f"a run downloads {told(work.reranker.identity)} first ({size / 1e9:.1f} GB)")
     if former := former_duration(both(work.base), work.run):
@@ -217,12 +218,23 @@ def _retrieved(folder: RunFolder) -> bool:
 def _embed(work: Work) -> None:
     if work.embedder is None:
         return
-    with work.watch.stage("embed"):
+    with work.watch.stage("embed"), _another_named(work.request):
         cache = work.request.cache or default_cache_dir(work.environ)
         work.vectors = embed_corpus(
             work.corpus, work.embedder, cache, work.progress,
             passages=work.request.takes_passages, jobs=work.request.jobs,
         )  # fmt: skip
+
+
+@contextmanager
+def _another_named(request: Request) -> Iterator[None]:
+    """Where the suite's own embedder cannot be had, the error notes which one works here."""
+    try:
+        yield
+    except ModelError as error:
+        if request.embedder is None and (other := request.other_embedder) != request.embedder_name:
+            error.add_note(f"--embedder {other} works here, as a labelled deviation")
+        raise
 
 
 def _check_again(work: Work, counts: Mapping[tuple[str, str], int], folder: RunFolder) -> None:

@@ -12,8 +12,8 @@ from runner.bench.options import Options
 from runner.bench.spread import evenly
 from runner.database.releases import version_number
 from runner.editions import SPREAD, Edition, EnginePins, current
-from runner.embedders import EMBEDDERS, Embedder
-from runner.errors import UsageError
+from runner.embedders import EMBEDDERS, PACKAGED, Embedder, EmbedderOptions
+from runner.errors import ModelError, UsageError
 from runner.naming import Name, assigned
 from runner.records import Corpus
 from runner.rerankers import RERANKERS, Reranker
@@ -172,6 +172,15 @@ class Request(Options):
             return NO_EMBEDDER
         pins = self.edition.suites.get(self.suite)
         return pins.embedder if pins else self.suite_parts.embedder
+
+    @property
+    def other_embedder(self) -> str:
+        """One that works on this machine as it is: the packaged model's, else "none"."""
+        try:
+            EMBEDDERS[PACKAGED](EmbedderOptions()).to_download()
+        except ModelError:
+            return NO_EMBEDDER
+        return PACKAGED
 
     @property
     def recall_mode(self) -> str:

@@ -19,8 +19,9 @@ EMBEDDERS: Parts[Callable[[EmbedderOptions], Embedder]] = Parts(
         "hash": "runner.embedders.hashing:FeatureHashing",
     },
 )
+PACKAGED = "minilm"  # the one whose model is a package, so that it needs no hub
 
 __all__ = [
-    "EMBEDDERS", "Embedder", "EmbedderOptions", "default_cache_dir", "embed_corpus", "embed_texts", "pad",
-    "rehearse", "rows_of", "unit_rows",
+    "EMBEDDERS", "PACKAGED", "Embedder", "EmbedderOptions", "default_cache_dir", "embed_corpus", "embed_texts",
+    "pad", "rehearse", "rows_of", "unit_rows",
 ]  # fmt: skip

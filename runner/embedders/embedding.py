@@ -20,7 +20,7 @@ from runner.embedders.store import VectorStore, file_name, text_key
 from runner.errors import EmbedderError, OutputError, RunnerError
 from runner.models.at_once import at_once
 from runner.models.torch_runtime import first_line
-from runner.progress import QUIET, Progress, lasting
+from runner.progress import QUIET, Progress, expected
 from runner.records import Corpus, EmbedderIdentity, Vectors
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def _load(batch: Batch, identity: EmbedderIdentity) -> float:
 
 def _estimate(seconds: float, progress: Progress, at_least: float = LONG) -> None:
     if seconds >= at_least:
-        progress.say(f"the embedding will take about {lasting(seconds)}")
+        progress.say(f"the embedding will take {expected(seconds)}")
 
 
 def _call(batch: Batch, identity: EmbedderIdentity) -> Matrix:

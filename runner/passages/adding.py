@@ -15,7 +15,7 @@ import psycopg
 from runner.embedders import Embedder, embed_texts, pad
 from runner.errors import UsageError
 from runner.passages.cutting import passages_of
-from runner.progress import QUIET, Progress, lasting
+from runner.progress import QUIET, Progress, expected
 from runner.records import Matrix, Passage
 
 BATCH = 100  # lessons
@@ -201,4 +201,4 @@ def _give(
 
 def _estimate(seconds: float, lessons: int, progress: Progress) -> None:
     if seconds >= LONG:
-        progress.say(f"the {lessons:,} lessons without passages will take about {lasting(seconds)}")
+        progress.say(f"the {lessons:,} lessons without passages will take {expected(seconds)}")

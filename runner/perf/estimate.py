@@ -69,7 +69,7 @@ class Estimate:
         time = f"{self.seconds:,.0f} s" if minutes < 2 else f"{minutes:,.0f} min"
         return (
             f"this will take about {time}, {gigabytes:,.1f} GB of disk and {self.memory_bytes / 1e9:,.1f} GB "
-            "of memory at the most (two cores; one system at a time)"
+            "of memory at the most (on a quiet machine with two cores; one system at a time)"
         )
 
 

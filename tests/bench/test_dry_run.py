@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -77,3 +78,44 @@ def test_it_runs_on_the_embedded_server_too(cli: Callable[..., Any], tmp_path: P
     ended = cli("sample", "--dry-run", "--quiet", "--output", tmp_path / "results")
     assert ended.code == 0
     assert not (tmp_path / "results").exists()
+
+
+LOCOMO = [{
+    "sample_id": "conv-1",
+    "conversation": {
+        "speaker_a": "Ana", "speaker_b": "Bo", "session_1_date_time": "12:05 am on 8 May, 2023",
+        "session_1": [{"speaker": "Ana", "dia_id": "D1:1", "text": "I have a red kite."}],
+    },
+    "qa": [{"question": "Which kite?", "answer": "red", "evidence": ["D1:1"], "category": 4}],
+}]  # fmt: skip
+
+
+@pytest.mark.parametrize(("packaged", "other"), [(True, "minilm"), (False, "none")])
+def test_where_the_canonical_model_cannot_be_had_it_names_an_embedder_that_works_here(
+    cli: Callable[..., Any],
+    server: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    packaged: bool,
+    other: str,
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    if not packaged:
+        monkeypatch.setattr("runner.embedders.minilm.PACKAGE", "no_package_of_this_name")
+    (tmp_path / "locomo10.json").write_text(json.dumps(LOCOMO))
+    words = (
+        "locomo",
+        "--dry-run",
+        "--quiet",
+        "--data",
+        tmp_path,
+        "--dsn",
+        server.dsn(),
+        "--output",
+        tmp_path,
+    )
+    ended = cli(*words)
+    assert (ended.code, ended.out) == (3, "")
+    assert ended.sentence.endswith(f"(--model); --embedder {other} works here, as a labelled deviation")
+    assert cli(*words, "--embedder", other).code == 1
