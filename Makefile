@@ -7,7 +7,7 @@
 # make upgrade             set up and upgrade the extension from every release, with data and under load
 # make postgres17          set up and ask PostgreSQL 17 with pgvector 0.8.0, which npm brings: needs node and npm
 # make lint                ruff, mypy and the layers of pyproject.toml
-# TORCH=cpu                takes torch from the CPU wheels of pytorch.org, which are a tenth of the CUDA build
+# TORCH=cpu                takes torch alone from the CPU wheels of pytorch.org, which are a tenth of the CUDA build
 # make clean               remove the virtual environment and caches; results stay
 
 PYTHON   ?= python3
@@ -19,12 +19,13 @@ ARGS     ?=
 JUNIT    ?=
 TORCH    ?=
 BIN      := $(VENV)/bin
-WHEELS   := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 TELL     := $(if $(JUNIT),--junitxml=$(JUNIT))
 CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/verify/forge \
             tests/lint/test_all_strangers.py
 ELSEWHERE := tests/security tests/shards/slow tests/postgres17 tests/sql/test_upgrade.py $(CLAIMS)
-PIP      := $(BIN)/python -m pip install --disable-pip-version-check --no-input -c constraints.txt $(WHEELS)
+PIP      := $(BIN)/python -m pip install --disable-pip-version-check --no-input -c constraints.txt
+# Without what torch needs: that comes from the usual index, with all the rest, in the versions of constraints.txt.
+WHEEL    := $(if $(filter cpu,$(TORCH)),$(PIP) --no-deps --index-url https://download.pytorch.org/whl/cpu torch)
 
 bench: $(VENV)/.bench-ready
 	$(BIN)/python -m runner $(SUITE) $(if $(VERSION),--version $(VERSION)) --embedder $(EMBEDDER) $(ARGS)
@@ -63,11 +64,13 @@ $(BIN)/python:
 
 $(VENV)/.bench-ready: pyproject.toml constraints.txt | $(BIN)/python
 	@echo 'Installing the packages of pyproject.toml into $(VENV), some minutes the first time' >&2
+	$(WHEEL)
 	$(PIP) -e '.[embed]'
 	@touch $@
 
 $(VENV)/.test-ready: pyproject.toml constraints.txt | $(BIN)/python
 	@echo 'Installing the packages of pyproject.toml into $(VENV), some minutes the first time' >&2
+	$(WHEEL)
 	$(PIP) -e '.[onnx,perf,test]'
 	@touch $@
 

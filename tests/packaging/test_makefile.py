@@ -1,8 +1,9 @@
-"""`make -C sql`: install by PGXS, and the current script out of its sources."""
+"""`make`: what it installs and runs; `make -C sql`: install by PGXS, and the current script out of its sources."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -37,6 +38,38 @@ def copy(sql: Path, tmp_path: Path) -> Path:
     (folder / "src" / "late" / "b.sql").write_text("SELECT 2;\n")
     (folder / "src" / "late" / "a.sql").write_text("SELECT '@version@';\n")
     return folder
+
+
+@pytest.mark.parametrize("target", ["bench", "test"])
+def test_torch_alone_comes_from_its_own_index_and_before_the_rest(
+    root: Path, tmp_path: Path, target: str
+) -> None:
+    """A Python that writes down what it is asked stands in for that of the virtual environment."""
+    (fake := tmp_path / "bin" / "python").parent.mkdir()
+    fake.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/asked\n')
+    fake.chmod(0o755)
+    ready = tmp_path / f".{target}-ready"
+    asked: dict[str, list[str]] = {}
+    for torch in ("cpu", ""):
+        ready.unlink(missing_ok=True)
+        done = make(root, str(ready), f"VENV={tmp_path}", f"TORCH={torch}")
+        assert done.returncode == 0, done.stderr
+        asked[torch] = (tmp_path / "asked").read_text().splitlines()
+        (tmp_path / "asked").unlink()
+    first, *rest = asked["cpu"]
+    assert first.endswith(
+        "-c constraints.txt --no-deps --index-url https://download.pytorch.org/whl/cpu torch"
+    )
+    assert rest == asked[""]
+    assert len(rest) == 1
+    assert "index" not in rest[0]
+
+
+def test_the_dry_run_of_the_readme_is_of_the_run_that_follows_it(root: Path) -> None:
+    commands = re.findall(r"^[^#\n]*[^#\s]", (root / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    [place] = [at for at, one in enumerate(commands) if one.endswith("--dry-run")]
+    run = make(root, "-n", "--no-print-directory", *commands[place + 1].split()[1:]).stdout.splitlines()[-1]
+    assert [*run.split(), "--dry-run"] == commands[place].split()
 
 
 def test_install_copies_control_file_and_scripts(sql: Path, tmp_path: Path) -> None:
