@@ -1,4 +1,4 @@
-"""`make`: what it installs and runs; `make -C sql`: install by PGXS, and the current script out of its sources."""
+"""`make`: what it installs; `make -C sql`: install by PGXS, and the current script out of its sources."""
 
 from __future__ import annotations
 
@@ -79,6 +79,21 @@ def test_install_copies_control_file_and_scripts(sql: Path, tmp_path: Path) -> N
     installed = {path.name for path in tmp_path.rglob("*") if path.is_file()}
     assert installed == {"pgmnemo.control", *(path.name for path in sql.glob("pgmnemo--*.sql"))}
     assert all(str(home / "share") in str(path) for path in tmp_path.rglob("pgmnemo.control"))
+
+
+@pytest.mark.parametrize("version", ["15.14 (Debian 15.14-0+deb12u1)", "9.6.24", ""])
+def test_an_older_server_is_refused_before_anything_is_copied(
+    sql: Path, tmp_path: Path, version: str
+) -> None:
+    fake, real = tmp_path / "pg_config", installation(18) / "bin" / "pg_config"
+    fake.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "PostgreSQL {version}" || exec {real} "$@"\n')
+    fake.chmod(0o755)
+    done = make(sql, "install", f"DESTDIR={tmp_path / 'root'}", f"PG_CONFIG={fake}")
+    assert done.returncode != 0
+    assert (
+        f"{fake} is of PostgreSQL {version.partition('.')[0]}, and pgmnemo needs 16 or later" in done.stderr
+    )
+    assert not (tmp_path / "root").exists()
 
 
 def test_without_pgxs_it_says_what_to_install(sql: Path) -> None:
