@@ -22,6 +22,7 @@ from runner.editions import SuitePins, current, registered_files
 from runner.errors import CorpusError, OutputError, UsageError
 from runner.options import Quiet
 from runner.progress import QUIET, Progress
+from runner.suites import SUITES
 from runner.suites.locate import data_folder
 from runner.suites.reading import Source
 
@@ -57,17 +58,21 @@ def fetch_command(
 
 
 def fetch(
-    suite: str, destination: Path | None = None, progress: Progress = QUIET, opener: Opener = urlopen
-) -> Path:
+    suite: str, destination: Path | None = None, progress: Progress = QUIET, opener: Opener = urlopen,
+    environ: Mapping[str, str] = os.environ,
+) -> Path:  # fmt: skip
     """The registered file of `suite`, or its folder of files, in the folder `destination`.
 
-    By default that is where `locate` looks last. A right file that is there already is left alone, and so is
-    a wrong one, with an error. A partial download stays beside it as `.part` and is continued by the next
-    call; what comes down with a wrong hash is removed. Of a corpus without a registered hash nothing can be
-    checked but its length, which is said. Raises UsageError (no such corpus to fetch), CorpusError (source or
-    hash), OutputError (folder or space).
+    By default that is where `locate` looks last, and nothing is fetched where what `locate` finds is right. A
+    right file that is there already is left alone, and so is a wrong one, with an error. A partial download
+    stays beside it as `.part` and is continued by the next call; what comes down with a wrong hash is
+    removed. Of a corpus without a registered hash nothing can be checked but its length, which is said.
+    Raises UsageError (no such corpus to fetch), CorpusError (source or hash), OutputError (folder or space).
     """
     pins = _pins(suite)
+    if destination is None and (found := _at_hand(suite, environ)):
+        progress.say(f"{found} is there already, and its hash is right")
+        return found
     folder = destination or data_folder(suite)
     if pins.files is None and pins.listing is None:
         return _fetch(Wanted(pins.file, str(pins.url), pins.sha256, pins.bytes), folder, progress, opener)
@@ -80,6 +85,21 @@ def fetch(
     known = UNCHECKED if pins.listing else "each with the right hash"
     progress.say(f"{place} holds all {len(files):,} files of {pins.what}, {known}")
     return place
+
+
+def _at_hand(suite: str, environ: Mapping[str, str]) -> Path | None:
+    """Where a run would find what is registered, a file or a folder; None where it is not there whole."""
+    pins, registered = current().suites[suite], registered_files(current(), suite)
+    if pins.sha256 is None:
+        return None
+    try:
+        place = SUITES[suite].locate(None, environ)
+        if not registered:
+            return place if Source(place).sha256() == pins.sha256 else None
+        right = all(Source(place / name).sha256() == digest for name, digest in registered.items())
+        return place if right else None
+    except CorpusError:
+        return None
 
 
 def listed_files(pins: SuitePins, opener: Opener) -> list[str]:

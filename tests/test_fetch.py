@@ -106,7 +106,18 @@ def test_default_folder_is_where_locate_looks_last(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("platformdirs.user_data_dir", lambda *args, **kwargs: str(tmp_path))
-    assert fetch("locomo") == tmp_path / "locomo" / NAME
+    assert fetch("locomo", environ={}) == tmp_path / "locomo" / NAME
+
+
+@pytest.mark.parametrize(("body", "asked"), [(BODY, []), (BODY + b"!", [None])])
+def test_what_a_run_would_find_is_not_downloaded_again(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: bytes, asked: list[str | None]
+) -> None:
+    monkeypatch.setattr("platformdirs.user_data_dir", lambda *args, **kwargs: str(tmp_path))
+    (mine := tmp_path / "mine").mkdir()
+    (mine / NAME).write_bytes(body)
+    right = fetch("locomo", environ={"LOCOMO_DATA_DIR": str(mine)})
+    assert (right.read_bytes(), right.parent == mine, site.asked) == (BODY, not asked, asked)
 
 
 def test_partial_download_is_continued(site: Site, tmp_path: Path) -> None:
@@ -243,6 +254,8 @@ def test_a_folder_comes_down_file_by_file(
     assert "holds all 2 files of BEAM 100K (20 chats), each with the right hash" in capsys.readouterr().err
     asked = len(site.asked)
     assert fetch("beam", tmp_path) == place
+    (place / "1" / "chat.json").touch()  # by which a run knows the folder
+    assert fetch("beam", environ={"BEAM_DATA_DIR": str(place)}) == place
     assert len(site.asked) == asked
 
 
