@@ -36,6 +36,7 @@ def page(found: Leaderboard, place: Path | None = None) -> str:
         plot=plot,
         text=text,
         conditions=NAMES,
+        contents=contents(found),
         notes=list(text.notes(found)),
         deviations=deviations,
         first_words=first_words,
@@ -44,6 +45,15 @@ def page(found: Leaderboard, place: Path | None = None) -> str:
         script=Markup(script),
         script_source=allowed(script),
     )
+
+
+def contents(found: Leaderboard) -> Mapping[str, list[tuple[str, str, int]]]:
+    """By what titles have before their last comma: the rest, words and number of each group."""
+    listed: dict[str, list[tuple[str, str, int]]] = {}
+    for number, group in enumerate(found.groups, start=1):
+        shared, _, own = group.title.rpartition(", ")
+        listed.setdefault(shared, []).append((own, text.lead_words(group), number))
+    return listed
 
 
 def deviations(group: Group) -> list[str]:
