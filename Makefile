@@ -62,13 +62,13 @@ $(BIN)/python:
 	  { echo "Python 3.11 or later is needed, and $(PYTHON) is older: make PYTHON=python3.11" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.bench-ready: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.bench-ready: pyproject.toml constraints.txt sql/pgmnemo.control | $(BIN)/python
 	@echo 'Installing the packages of pyproject.toml into $(VENV), some minutes the first time' >&2
 	$(WHEEL)
 	$(PIP) -e '.[embed]'
 	@touch $@
 
-$(VENV)/.test-ready: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.test-ready: pyproject.toml constraints.txt sql/pgmnemo.control | $(BIN)/python
 	@echo 'Installing the packages of pyproject.toml into $(VENV), some minutes the first time' >&2
 	$(WHEEL)
 	$(PIP) -e '.[onnx,perf,test]'

@@ -14,14 +14,16 @@ from pathlib import Path
 from cyclopts import App, CycloptsError, Group
 
 from runner.bench.command import suite_command
-from runner.database.releases import SQL_FOLDER
+from runner.database.releases import SQL_FOLDER, default_version
+from runner.editions import current
 from runner.ending import ended, words
-from runner.errors import UsageError
+from runner.errors import DatabaseError, UsageError
 from runner.options import SHARED
 from runner.runs.reruns import USUAL
 from runner.suites import SUITES
+from runner.terminal import Plain
 
-PROGRAM = "python -m runner"
+PROGRAM, DISTRIBUTION = "python -m runner", "pgmnemo-bench"
 HELP = ("--help", "-h")
 USUAL_NUMBERS = {"--rerun": str(USUAL)}
 EXAMPLES = """Examples:
@@ -75,10 +77,11 @@ def app(sql: Path = SQL_FOLDER) -> App:
     top = App(
         name=PROGRAM,
         help="Measure the recall of agent memory exactly as PROTOCOL.md says.",
-        version=metadata.version("pgmnemo-bench"),
+        version=lambda: _version(sql),
         help_format="plaintext",
         default_parameter=SHARED,
         suppress_keyboard_interrupt=False,
+        console=Plain(),
     )
     for name, suite in SUITES.items():
         told = f"Measure recall on {suite.title}."
@@ -86,6 +89,16 @@ def app(sql: Path = SQL_FOLDER) -> App:
     for name, (group, place) in COMMANDS.items():
         top.command(place, name=name, group=group)
     return top
+
+
+def _version(sql: Path) -> str:
+    """What pip installed, and what of the extension and of the protocol stands in this checkout."""
+    try:
+        extension = default_version(sql)
+    except DatabaseError:  # an installation without the repository
+        extension = "none"
+    ours = metadata.version(DISTRIBUTION)
+    return f"{DISTRIBUTION} {ours} (extension {extension}, protocol {current().version})"
 
 
 def _filled(tokens: Sequence[str]) -> list[str]:

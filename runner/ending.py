@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from typing import NoReturn
 
 from cyclopts import CycloptsError, MissingArgumentError, UnknownCommandError, UnusedCliTokensError
@@ -15,7 +16,12 @@ from runner.escaping import plain
 
 INTERRUPTED = 130
 NO_READER = 128 + signal.SIGPIPE
-HOMELESS = "this user has no home folder that is known; set HOME, or write the path in full, without ~"
+PATHLIB = {
+    "home directory": "this user has no home folder that is known; set HOME, or write the path in full, "
+    "without ~",
+    "Symlink loop": "a link in that path leads back to itself; name another",
+}
+"""By what a RuntimeError of pathlib says: what we say."""
 
 
 def ended(command: Callable[[], int]) -> int:
@@ -41,10 +47,11 @@ def ended(command: Callable[[], int]) -> int:
         place, why = error.filename or "this machine", error.strerror or str(error)
         _tell(f"error: {place}: {why}; make it readable and writable, or name another", error)
         return RunnerError.code
-    except RuntimeError as error:  # what pathlib says of ~ where there is no home
-        if "home directory" not in str(error):
+    except RuntimeError as error:
+        told = next((told for words, told in PATHLIB.items() if words in str(error)), None)
+        if told is None:
             raise
-        _tell(f"error: {HOMELESS}", error)
+        _tell(f"error: {told}", error)
         return RunnerError.code
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -55,10 +62,10 @@ def words(error: CycloptsError) -> str:
     if isinstance(error, UnknownCommandError) and error.unused_tokens and error.app:
         if (first := error.unused_tokens[0]).startswith("-"):
             return f"{first} stands before the command; name the command first, and its options after it"
-        known = ", ".join(name for name in error.app if not name.startswith("-"))
-        return f"there is no command {error.unused_tokens[0]!r}; choose one of: {known}"
+        return f"there is no command {first!r}{_meant(first, error.app)}"
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
-        return f"there is no place for {' '.join(error.unused_tokens)}; a command stands before its options"
+        given, meant = " ".join(error.unused_tokens), _meant(error.unused_tokens[0], error.app or ())
+        return f"there is no place for {given}{meant}; a command stands before its options"
     told = " ".join(str(error).split()).rstrip(".")
     if isinstance(error, MissingArgumentError) and error.argument:
         _, _, meant = told.partition(". Did you mean ")
@@ -67,6 +74,12 @@ def words(error: CycloptsError) -> str:
             return f"{error.keyword} needs a value after it{hint}"
         return f"{' '.join(error.command_chain or ())} needs {error.argument.name}{hint}"
     return told[:1].lower() + told[1:]
+
+
+def _meant(word: str, names: Iterable[str]) -> str:
+    """A question for the name that is most like a word; empty where none is like it."""
+    near = get_close_matches(word, [name for name in names if not name.startswith("-")], n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 def _terminated(*_: object) -> NoReturn:

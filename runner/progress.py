@@ -19,9 +19,11 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bars
 
+from runner.terminal import Plain
+
 T = TypeVar("T")
 COLUMNS = (
-    TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+    TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
     TextColumn("left"), TimeRemainingColumn(),
 )  # fmt: skip
 RECENT = 120.0  # seconds over which a bar's speed is taken
@@ -43,7 +45,7 @@ class Progress:
 
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
         self.quiet = quiet
-        self.console = console or Console(stderr=True, highlight=False, soft_wrap=True)
+        self.console = console or Plain(stderr=True, soft_wrap=True)
         self._whole: _Whole | None = None
 
     def say(self, text: str) -> None:
@@ -97,9 +99,7 @@ class Progress:
     def _bars(self) -> Bars:
         return Bars(*COLUMNS, console=self.console, transient=True, speed_estimate_period=RECENT)
 
-    def _lines(
-        self, items: Iterable[T], label: str, total: int | None, whole: _Whole | None
-    ) -> Iterator[T]:
+    def _lines(self, items: Iterable[T], label: str, total: int | None, whole: _Whole | None) -> Iterator[T]:
         count, of = 0, f" of {total:,}" if total is not None else ""
         began = said = time.monotonic()
         for item in items:

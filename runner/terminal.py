@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from typing import Any
 
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -20,7 +21,13 @@ def say(*texts: object, error: bool = False, end: str = "\n") -> None:
 
 
 class Plain(Console):
-    """A console whose own colours are the only sequences of a terminal that it sends."""
+    """A console whose own colours are the only sequences of a terminal that it sends.
+
+    No text is markup: a name with `[/x]` in it is that name.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """The segments of a renderable, with every control character in a text written out."""
@@ -32,10 +39,10 @@ class Plain(Console):
         raise BrokenPipeError
 
 
-def console(width: int) -> Console:
-    """Standard output, `width` columns wide where it is no terminal."""
-    out = Plain(highlight=False, soft_wrap=False)
-    return out if out.is_terminal else Plain(highlight=False, width=width)
+def console(width: int | None = None) -> Console:
+    """Standard output, `width` columns wide where it is no terminal (None: as wide as COLUMNS says)."""
+    out = Plain()
+    return out if out.is_terminal or width is None else Plain(width=width)
 
 
 def grid(title: str) -> Table:

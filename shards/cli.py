@@ -22,7 +22,7 @@ from runner.database.sentences import database_errors, place
 from runner.database.server_checks import Session, value
 from runner.ending import ended, words
 from runner.errors import DatabaseError, UsageError
-from runner.terminal import console, grid
+from runner.terminal import Plain, console, grid
 from shards import installing, local, moving
 from shards.directory import shards
 from shards.state import state
@@ -47,6 +47,7 @@ app = App(
     version_flags=(),
     default_parameter=Parameter(negative=()),
     suppress_keyboard_interrupt=False,
+    console=Plain(),
 )
 
 

@@ -40,47 +40,44 @@ def suite_command(suite: str, sql: Path = SQL_FOLDER) -> Callable[..., int]:
 
 def _dry(request: Request, quiet: bool, sql: Path) -> int:
     """Print what each gate says; 1 where one fails."""
-    from rich.console import Console
-
     from runner.bench.pipeline import dry_run
     from runner.gates import judge
     from runner.progress import Progress
     from runner.records import Verdict
     from runner.report import gate_table, to_do
+    from runner.terminal import console, say
 
     results = dry_run(request, progress=Progress(quiet=quiet), sql=sql)
     verdict = judge(results)
-    Console(soft_wrap=False).print(gate_table(results))
-    for step in to_do(results):
-        print(step)
-    print(f"dry run: the verdict would be {verdict}; nothing was run or written")
+    console().print(gate_table(results))
+    say(*to_do(results))
+    say(f"dry run: the verdict would be {verdict}; nothing was run or written")
     return int(verdict is Verdict.BLOCKED)
 
 
 def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
     """Print what each run ended in; 1 where repeated runs lie too far apart."""
-    from rich.console import Console
-
     from runner.bench.repeat import lines, repeat
     from runner.progress import Progress
     from runner.report import against_legs, legs_beside, summary_table
     from runner.runs.folder import is_local
+    from runner.terminal import console, say
 
-    progress, out = Progress(quiet=quiet), Console(soft_wrap=False)
+    progress, out = Progress(quiet=quiet), console()
     repeated = repeat(request, times, progress=progress, sql=sql)
     for outcome in repeated.outcomes:
         out.print(summary_table(outcome.metrics, outcome.run))
         for deviation in outcome.run.deviations:
-            print(f"deviation: {deviation}")
+            say(f"deviation: {deviation}")
         for arm in outcome.run.arms:
             if arm.failed:
-                print(f"{arm.name}: {arm.failed}")
-        print(f"legs: {against_legs(outcome.metrics, outcome.run)}")
+                say(f"{arm.name}: {arm.failed}")
+        say(f"legs: {against_legs(outcome.metrics, outcome.run)}")
         for name, legs in legs_beside(outcome.metrics, outcome.run).items():
-            print(f"legs of {name}: {legs}")
-        print(f"artefacts: {outcome.folder}")
+            say(f"legs of {name}: {legs}")
+        say(f"artefacts: {outcome.folder}")
         if is_local(outcome.folder):
-            print("not kept: `python -m runner history add` moves that folder to results/ and logs it")
+            say("not kept: `python -m runner history add` moves that folder to results/ and logs it")
     if (stored := repeated.outcomes[-1].run.database) and stored.origin != "embedded":
         name, role = stored.database, stored.role
         progress.say(
@@ -88,5 +85,5 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
             f"DROP DATABASE {name} and DROP ROLE {role} take them away"
         )
     for line in lines(repeated) if times > 1 else ():
-        print(line)
+        say(line)
     return int(not repeated.within)

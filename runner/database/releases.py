@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path
 
@@ -10,10 +9,9 @@ import msgspec
 
 from runner.errors import DatabaseError, os_errors
 from runner.places import ROOT
+from runner.versions import CONTROL, DEFAULT
 
 SQL_FOLDER = ROOT / "sql"
-CONTROL = "pgmnemo.control"
-DEFAULT = re.compile(r"^default_version\s*=\s*'([^']+)'", re.MULTILINE)
 
 
 class Release(msgspec.Struct, frozen=True):

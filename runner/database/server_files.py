@@ -14,9 +14,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from runner.database.folders import open_to_others
-from runner.database.releases import CONTROL
 from runner.database.scripts import missing, scripts, versions
 from runner.errors import DatabaseError, UsageError
+from runner.versions import CONTROL
 
 EXTENSION_FOLDER = Path("share", "postgresql", "extension")
 

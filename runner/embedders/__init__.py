@@ -22,6 +22,6 @@ EMBEDDERS: Parts[Callable[[EmbedderOptions], Embedder]] = Parts(
 PACKAGED = "minilm"  # the one whose model is a package, so that it needs no hub
 
 __all__ = [
-    "EMBEDDERS", "PACKAGED", "Embedder", "EmbedderOptions", "default_cache_dir", "embed_corpus", "embed_texts",
-    "pad", "rehearse", "rows_of", "unit_rows",
+    "EMBEDDERS", "PACKAGED", "Embedder", "EmbedderOptions", "default_cache_dir", "embed_corpus",
+    "embed_texts", "pad", "rehearse", "rows_of", "unit_rows",
 ]  # fmt: skip

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import sys
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +15,8 @@ import pytest
 from cyclopts import App
 
 from runner.cli import COMMANDS as OTHERS
-from runner.cli import app
+from runner.cli import app, main
+from runner.editions import current
 from runner.suites import SUITES
 from tests.helping import CURRENT
 
@@ -71,6 +76,9 @@ def test_the_documents_name_the_granularities_of_every_suite() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
+        (["versify"], "there is no command 'versify' (did you mean verify?); see `python -m runner --help`"),
+        (["frobnicate"], "there is no command 'frobnicate'; see `python -m runner --help`"),
+        (["tune", "swep"], "there is no place for swep (did you mean sweep?);"),
         (["score"], "score needs --suite;"),
         (["score", "--suit", "sample"], "score needs --suite; did you mean --suite instead of --suit?;"),
         (["check-system"], "check-system needs NAME;"),
@@ -85,6 +93,39 @@ def test_what_a_command_line_lacks_is_named(
     ended = cli(*arguments)
     assert ended.code == 2
     assert ended.err.startswith(f"wrong use: {sentence}")
+
+
+def test_a_version_is_of_the_distribution_the_extension_and_the_protocol(cli: Callable[..., Any]) -> None:
+    ended = cli("--version")
+    ours = metadata.version("pgmnemo-bench")
+    known = f"pgmnemo-bench {ours} (extension {CURRENT}, protocol {current().version})\n"
+    assert (ended.code, ended.out) == (0, known)
+
+
+@pytest.mark.parametrize(
+    "words", [("--help",), ("tune", "sweep", "--help"), ("sample", "--dry-run", "--quiet")]
+)
+def test_where_nobody_reads_a_command_ends_with_141(
+    words: tuple[str, ...], sql: Path, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    given = ("--embedder", "hash", "--dsn", server.dsn()) if "--dry-run" in words else ()
+    with os.fdopen(writer, "w") as nobody:
+        monkeypatch.setattr(sys, "stdout", nobody)
+        assert main([*words, *given], sql=sql) == 141
+
+
+def test_a_name_that_reads_like_markup_is_that_name(
+    cli: Callable[..., Any], server: Any, tmp_path: Path
+) -> None:
+    session = {"id": "s1", "turns": [{"text": "my cat is called Tom"}]}
+    question = {"text": "What is the cat called?", "evidence": ["s1"]}
+    data = tmp_path / "mine.json"
+    data.write_text(json.dumps({"name": "[/x] and [red]", "sessions": [session], "questions": [question]}))
+    words = ("--data", data, "--embedder", "none", "--dsn", server.dsn(), "--output", tmp_path / "results")
+    ended = cli("file", *words)
+    assert (ended.code, "own data: [/x] and [red], pgmnemo" in ended.out) == (0, True)
 
 
 def test_help_fits_80_columns(cli: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from setuptools.config.pyprojecttoml import read_configuration
 
 from runner.database.embedded import embedded_server
 from tests.helping import CURRENT
@@ -62,6 +63,12 @@ def test_metadata_and_script_are_of_the_current_release(meta: dict[str, Any], sq
     own = meta["provides"]["pgmnemo"]
     assert (meta["version"], own["version"], own["file"]) == (CURRENT, CURRENT, f"pgmnemo--{CURRENT}.sql")
     assert (sql / own["file"]).is_file()
+
+
+def test_the_distribution_has_the_version_of_the_extension(root: Path) -> None:
+    made = read_configuration(root / "pyproject.toml", expand=True)
+    assert made["project"]["version"] == CURRENT
+    assert "include sql/pgmnemo.control" in (root / "MANIFEST.in").read_text()  # read when a wheel is made
 
 
 def test_nothing_that_sets_up_names_the_current_release(root: Path) -> None:

@@ -160,7 +160,7 @@ def test_the_command_ends_in_a_sentence_and_a_code(
     nowhere = ("--folder", str(tmp_path / "none"))
     for arguments, code, sentence in (
         ((), 2, "name a command"),
-        (("fly",), 2, "there is no command 'fly'; choose one of: up, down, status"),
+        (("fly",), 2, "there is no command 'fly'; see `python -m shards --help`"),
         (("move", "x", "shard1"), 2, "invalid value for TENANT"),
         (("down", *nowhere), 3, "nothing to take down"),
         (("status", *nowhere), 3, "python -m shards up starts one"),
