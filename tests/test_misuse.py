@@ -1,4 +1,5 @@
-"""Every command that reads a run, on folders that are none: a sentence, its code, nothing to steer by."""
+"""Every command that reads a run, on folders that are none, and every option that takes what is none: a
+sentence, its code, nothing to steer by, and nothing of a user's own written over."""
 
 from __future__ import annotations
 
@@ -14,7 +15,10 @@ from typing import Any
 
 import pytest
 
+from runner.answers.keys import read_errors
 from runner.cli import main
+from runner.errors import OutputError, UsageError
+from runner.runs.output import write_output
 from tests.helping import registering
 
 Damage = Callable[[Path], None]
@@ -176,3 +180,111 @@ def test_a_careless_or_hostile_folder_ends_in_a_sentence(
     assert {path: path.read_bytes() for path in good.iterdir()} == kept
     for made in (tmp_path / "page.html", tmp_path / "badge.svg", tmp_path / "board.svg"):
         assert not made.exists() or "<script>alert" not in made.read_text()
+
+
+[SAMPLE] = (Path(__file__).parents[1] / "benchmarks" / "sample" / "results").glob("v0.2.1_20261121_minilm")
+LONG = f'[{{"a": {"1" * 5000}}}]'  # a number of more digits than Python reads
+ANSWER = ("answer", SAMPLE, "--reader-url", "http://127.0.0.1:1/v1", "--reader-model", "m")
+TUNE = ("tune", "--suite", "sample", "--embedder", "hash", "--output")
+SWEEP = ("tune", "sweep", "--suite", "sample", "--embedder", "hash", "--grid", "weight=0,1", "--output")
+
+
+def own(name: str) -> Callable[[Path], Path]:
+    """A folder with a file of the user's own, of that name."""
+    return lambda base: (base / name).write_text("my notes\n") and base
+
+
+def corpus(base: Path) -> Path:
+    (base / "corpus.json").write_text(LONG)
+    return base / "corpus.json"
+
+
+def pipe(base: Path) -> Path:
+    os.mkfifo(base / "pipe")
+    return base / "pipe"
+
+
+def run(base: Path) -> Path:
+    return Path(shutil.copytree(SAMPLE, base / "run"))
+
+
+def loop(base: Path) -> Path:
+    (base / "loop").symlink_to(base / "loop")
+    return base / "loop" / "anew"
+
+
+Made = Callable[[Path], Any]
+WRONG: dict[str, tuple[tuple[Any, ...], Made, int, str]] = {
+    "tune over a file": ((*TUNE,), own("TUNING.md"), 2, "TUNING.md is there and holds something else"),
+    "tune over its JSON": ((*TUNE,), own("tuning.json"), 2, "tuning.json is there and holds something else"),
+    "tune into a file": ((*TUNE,), lambda base: own("x")(base) / "x", 2, "x is no folder; name another"),
+    "tune into a run": ((*TUNE,), run, 2, "is a results folder; name another"),
+    "sweep over a file": ((*SWEEP,), own("SWEEP.md"), 2, "SWEEP.md is there and holds something else"),
+    "sweep over a plot": ((*SWEEP,), own("sweep.svg"), 2, "sweep.svg is there and holds something else"),
+    "answers in no time": ((*ANSWER, "--timeout"), lambda _: "nan", 2, "--timeout takes seconds above 0"),
+    "answers at any time": ((*ANSWER, "--timeout"), lambda _: "inf", 2, "up to 3,600, not inf"),
+    "too many workers": ((*ANSWER, "--workers"), lambda _: 10**9, 2, "--workers takes 1 to 256 questions"),
+    "a price without end": ((*ANSWER, "--price"), lambda _: "m=inf,1", 2, "--price takes MODEL=IN,OUT"),
+    "too many jobs": (("sample", "--jobs"), lambda _: 10**9, 2, "--jobs takes 1 to 256 calls at once"),
+    "prompts from a pipe": ((*ANSWER, "--judge-prompts"), pipe, 2, "pipe is a named pipe and no regular"),
+    "weights from a pipe": (
+        ("sample", "--embedder", "none", "--rerank", "linear", "--rerank-model"), pipe, 3,
+        "the weights pipe is a named pipe and no regular file",
+    ),
+    "digits in LoCoMo": (("locomo", "--embedder", "none", "--data"), corpus, 3, "number of too many digits"),
+    "digits in the sample": (("sample", "--embedder", "none", "--data"), corpus, 3, "too many digits: byte"),
+    "a reader in brackets": (
+        ("answer", SAMPLE, "--reader-model", "m", "--reader-url"), lambda _: "http://[::1", 2,
+        "'http://[::1' is not an http or https address",
+    ),
+    "a port of letters": (
+        ("answer", SAMPLE, "--reader-model", "m", "--reader-url"), lambda _: "http://here:http/v1", 2,
+        "'http://here:http/v1' is not an http or https address",
+    ),
+    "a system in brackets": (
+        ("sample", "--embedder", "none", "--system", "http", "--system-url"), lambda _: "http://[::1", 2,
+        "'http://[::1'",
+    ),
+    "a link to itself": (("rescore", SAMPLE, "--output"), loop, 3, "in that path leads back to itself"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cause", WRONG)
+def test_wrong_use_ends_in_a_sentence_and_writes_nothing(
+    cause: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONHASHSEED", "42")
+    words, make, code, sentence = WRONG[cause]
+    last = make(tmp_path)
+    before = {path: path.is_file() and path.read_bytes() for path in tmp_path.iterdir()}
+    ended = main([str(word) for word in (*words, last)])
+    err = capsys.readouterr().err
+    assert sentence in err
+    assert (ended, len(err.strip().splitlines())) == (code, 1)
+    assert {path: path.is_file() and path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_questions_with_a_wrong_key_are_not_waited_for(tmp_path: Path) -> None:
+    with pytest.raises(
+        UsageError, match="--key-errors: pipe is a named pipe and no regular file; name a text"
+    ):
+        read_errors(pipe(tmp_path), {})
+
+
+def test_what_cannot_be_written_whole_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (board := tmp_path / "board.html").symlink_to(tmp_path / "kept.html")
+    write_output("the leaderboard", board, "before")
+    with pytest.raises(UnicodeEncodeError):
+        write_output("the leaderboard", board, "after \ud800")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputError, match=r"the leaderboard cannot be written to .*board\.html"):
+        write_output("the leaderboard", board, "after")
+    assert (tmp_path / "kept.html").read_text() == "before"
+    assert {path.name for path in tmp_path.iterdir()} == {"board.html", "kept.html"}
+    assert board.is_symlink()

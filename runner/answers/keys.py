@@ -9,6 +9,7 @@ from pathlib import Path
 from runner.errors import RunnerError, UsageError
 from runner.records import Json
 from runner.registry import Registry
+from runner.runs.regular import demand_regular
 from runner.suites.locomo import CATEGORIES
 from runner.suites.longmemeval import is_abstention
 from runner.suites.reading import Source
@@ -81,7 +82,10 @@ def read_errors(path: Path | None, keys: Mapping[str, Key]) -> frozenset[str]:
     if path is None:
         return frozenset()
     try:
+        demand_regular(path, UsageError)
         named = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    except UsageError as error:
+        raise UsageError(f"--key-errors: {error}; name a text file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--key-errors: {path} cannot be read ({error}); name a text file") from None
     listed = frozenset(line for line in named if line and not line.startswith("#"))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from runner.answers.keys import ABSTENTION
 from runner.errors import UsageError
+from runner.runs.regular import demand_regular
 
 READER = """\
 Below are parts of past conversations, each with its date where it is known. Answer the question from them
@@ -81,9 +82,12 @@ def judge_prompts(path: Path | None) -> Mapping[str, str]:
     if path is None:
         return JUDGE
     try:
+        demand_regular(path, UsageError)
         given = json.loads(path.read_text(encoding="utf-8"))
         for template in given.values():
             template.format(**FIELDS)
+    except UsageError as error:
+        raise UsageError(f"--judge-prompts: {error}; name a JSON file") from None
     except (OSError, ValueError, KeyError, IndexError, AttributeError) as error:
         raise UsageError(
             f"--judge-prompts: {path} is no JSON object of prompts by rule with {{question}}, {{key}} and "

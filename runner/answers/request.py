@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from runner.errors import UsageError
+from runner.models.at_once import MOST
+from runner.models.http import LONGEST
 
 K, FAILURES, AGAIN, WORKERS, TIMEOUT, TOKENS = 10, 10, 50, 4, 120.0, 512
 
@@ -59,13 +62,17 @@ class AnswerOptions:
     ] = None
 
     def __post_init__(self) -> None:
-        for name in ("k", "max_tokens", "workers", "limit"):
+        for name in ("k", "max_tokens", "limit"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise UsageError(f"--{name.replace('_', '-')} takes a positive number, not {value}")
         for name in ("context_chars", "judge_again", "max_failures"):
             if (value := getattr(self, name)) < 0:
                 raise UsageError(f"--{name.replace('_', '-')} takes 0 or more, not {value}")
+        if not 1 <= self.workers <= MOST:
+            raise UsageError(f"--workers takes 1 to {MOST} questions at once, not {self.workers}")
+        if not 0 < self.timeout <= LONGEST:
+            raise UsageError(f"--timeout takes seconds above 0 and up to {LONGEST:,}, not {self.timeout:g}")
         self.prices  # noqa: B018  whose error says what is wrong
 
     @property
@@ -78,7 +85,7 @@ def _price(text: str) -> tuple[str, tuple[float, float]]:
     model, _, numbers = text.rpartition("=")
     try:
         read, written = (float(number) for number in numbers.split(","))
-        if model and read >= 0 and written >= 0:
+        if model and 0 <= read < inf and 0 <= written < inf:
             return model, (read, written)
     except ValueError:
         pass

@@ -14,6 +14,7 @@ from runner.database.releases import version_number
 from runner.editions import SPREAD, Edition, EnginePins, current
 from runner.embedders import EMBEDDERS, PACKAGED, Embedder, EmbedderOptions
 from runner.errors import ModelError, UsageError
+from runner.models.at_once import MOST
 from runner.naming import Name, assigned
 from runner.records import Corpus
 from runner.rerankers import RERANKERS, Reranker
@@ -96,8 +97,8 @@ class Request(Options):
             raise UsageError("mode is no setting of the system under test; name it with --mode")
         if self.mode is not None and not self.ours:
             raise UsageError(f"--mode is of pgmnemo, and {self.system} is under test; leave it out")
-        if self.jobs < 1:
-            raise UsageError(f"--jobs takes a positive number of calls at once, not {self.jobs}")
+        if not 1 <= self.jobs <= MOST:
+            raise UsageError(f"--jobs takes 1 to {MOST} calls at once, not {self.jobs}")
         if not 0 < self.time_limit <= LONGEST:
             raise UsageError(
                 f"--time-limit takes seconds above 0 and up to {LONGEST:,}, not {self.time_limit:g}"

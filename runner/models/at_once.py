@@ -8,6 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import TypeVar
 
+MOST = 256  # calls at once that a command may ask for: each is a thread
+
 T = TypeVar("T")
 R = TypeVar("R")
 

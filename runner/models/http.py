@@ -17,7 +17,7 @@ from runner.errors import ModelError, UsageError
 
 TRIES = 5
 TIMEOUT = 120.0  # seconds: a local server may load its model on the first request
-LONGEST_PAUSE = 60.0
+LONGEST, LONGEST_PAUSE = 3600, 60.0  # seconds that a user may let a call take, and between two tries
 PIECE = 1 << 16
 
 
@@ -105,8 +105,12 @@ def service_url(url: str, ending: str, variable: str, what: str = "the endpoint"
 
 def http_parts(url: str, no_address: str, holds_password: str) -> SplitResult:
     """The parts of an address; UsageError with the one sentence or the other where it cannot be asked."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # brackets that are not closed, or a port that is none
+        usable = False
+    if not usable:
         raise UsageError(no_address)
     if parts.username or parts.password:
         raise UsageError(holds_password)

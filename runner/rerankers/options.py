@@ -11,11 +11,11 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from runner.errors import UsageError
+from runner.models.http import LONGEST, TIMEOUT
 from runner.models.store import cache_dir
 
 DEPTH, CHARACTERS, FAILURES, BATCH = 50, 1024, 10, 32
 POSITIVE = ("rerank_depth", "rerank_chars", "rerank_batch")
-TIMEOUT = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +48,9 @@ class RerankOptions:
                 raise UsageError(f"--{name.replace('_', '-')} takes a positive number, not {value}")
         if self.rerank_failures < 0:
             raise UsageError(f"--rerank-failures takes 0 or more questions, not {self.rerank_failures}")
-        if not 0 < self.rerank_timeout <= 3600:
+        if not 0 < self.rerank_timeout <= LONGEST:
             raise UsageError(
-                f"--rerank-timeout takes seconds above 0 and up to 3,600, not {self.rerank_timeout:g}"
+                f"--rerank-timeout takes seconds above 0 and up to {LONGEST:,}, not {self.rerank_timeout:g}"
             )
 
     def cache(self, environ: Mapping[str, str] = os.environ) -> Path:

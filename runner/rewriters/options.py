@@ -11,11 +11,10 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from runner.errors import UsageError
-from runner.models.http import TIMEOUT
+from runner.models.http import LONGEST, TIMEOUT
 from runner.models.store import cache_dir
 
 FAILURES = 10
-LONGEST = 3600  # seconds of a call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from runner.errors import UsageError, os_errors
 from runner.runs.manifest import MANIFEST
 from runner.runs.reading import is_run
+from runner.runs.storage import replace_file
 
 HEAD = 4096  # characters in which a file says what it is
 
@@ -29,6 +31,20 @@ def check_output(option: str, path: Path, suffixes: Sequence[str], mark: str) ->
         raise UsageError(f"{option}: {path} is there and holds something else; name another file")
 
 
+def check_folder(option: str, folder: Path, marks: Mapping[str, str]) -> None:
+    """Raise UsageError where a file that would be written to `folder` is there without its mark, or in a run.
+
+    `marks` has by name what each of the files holds if it is ours.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{option}: {folder} is no folder; name another")
+    if is_run(folder):
+        raise UsageError(f"{option}: {folder} is a results folder; name another")
+    for path, mark in ((folder / name, mark) for name, mark in marks.items()):
+        if os.path.lexists(path) and not (path.is_file() and mark in path.read_text("utf-8", "replace")):
+            raise UsageError(f"{option}: {path} is there and holds something else; name another folder")
+
+
 def check_new(option: str, path: Path, noun: str) -> None:
     """Raise UsageError unless nothing is at `path`, outside any run; `noun` is `file` or `folder`."""
     if path.exists() or path.is_symlink():
@@ -38,9 +54,12 @@ def check_new(option: str, path: Path, noun: str) -> None:
 
 
 def write_output(what: str, path: Path, text: str) -> None:
-    """Write `text`, which is `what` in words; OutputError where the path cannot be written."""
+    """Write `text`, which is `what` in words, whole or not at all; OutputError where it cannot be written.
+
+    Of a link the file that it leads to is replaced.
+    """
     with os_errors(f"{what} cannot be written to {path} ({{why}}); name another file"):
-        path.write_text(text, encoding="utf-8")
+        replace_file(Path(os.path.realpath(path)), text.encode())
 
 
 def _head(path: Path) -> str:

@@ -27,7 +27,7 @@ def reported(place: Path) -> Iterator[None]:
 
 def _sentence(error: OSError, place: Path) -> str:
     if error.errno in FULL:
-        return f"the disk is full at {place}: free some space, then run the same command with --resume"
+        return f"the disk is full at {place}: free some space, and run the command again"
     if error.errno in FORBIDDEN:
         return f"{place} cannot be written ({error.strerror}): name a folder of your own with --output"
     return f"{place} cannot be written: {error.strerror or error}; name another folder with --output"
@@ -43,17 +43,22 @@ def write_file(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write `content` to `path` as `write_file` does its text."""
-    draft = path.with_name(f".{path.name}.draft")
     with reported(path):
-        try:
-            with draft.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, path)
-        except OSError:
-            draft.unlink(missing_ok=True)
-            raise
+        replace_file(path, content)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """The same, with the OSError as it is."""
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        with draft.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
 
 
 def sync_folder(path: Path) -> None:

@@ -73,10 +73,9 @@ class Source:
             return json.loads(data.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
             raise self.no_text(error.start) from None
-        except (json.JSONDecodeError, RecursionError) as error:
-            at = f"{error.msg}: line {error.lineno:,}" if isinstance(error, ValueError) else "nested too deep"
+        except (ValueError, RecursionError) as error:
             raise CorpusError(
-                f"{self.path} is cut off or is no JSON ({at}); fetch it again or name another"
+                f"{self.path} is cut off or is no JSON ({_unread(error)}); fetch it again or name another"
             ) from None
 
     def items(self) -> Iterator[Json]:
@@ -133,6 +132,13 @@ class Source:
             raise CorpusError(f"{self.path} is empty; fetch the corpus again")
 
 
+def _unread(error: ValueError | RecursionError) -> str:
+    """Why a JSON document is not read."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg}: line {error.lineno:,}"
+    return "too deeply nested" if isinstance(error, RecursionError) else "a number of too many digits"
+
+
 def _opened(path: Path) -> IO[bytes]:
     """The file, unpacked by what its first bytes say, whatever its name says."""
     with path.open("rb") as file:
@@ -181,8 +187,8 @@ class _Window:
                 ahead = error.pos - self._at
                 if not self._more(len(self._text) - self._at):
                     raise self.broken(error.msg, self._at + ahead) from None
-            except RecursionError:
-                raise self.broken("too deeply nested") from None
+            except (ValueError, RecursionError) as error:
+                raise self.broken(_unread(error)) from None
             else:
                 self._count += 1
                 return cast(Json, value)

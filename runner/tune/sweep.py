@@ -22,20 +22,23 @@ from runner.errors import os_errors
 from runner.progress import QUIET, Progress
 from runner.records import Json
 from runner.runs.canonical import pretty
+from runner.runs.output import check_folder
+from runner.runs.storage import replace_file
 from runner.systems import Place, beneath, kind_of
 from runner.systems.fusing import Floats, pooled
 from runner.tune.collected_legs import Legs, collect_legs, legs_file, load_legs, save_legs
 from runner.tune.grid import Point
 from runner.tune.layout import Layout
 from runner.tune.scoring import figures_of
-from runner.tune.sweep_document import DOCUMENT, MARKDOWN, document, markdown
+from runner.tune.sweep_document import DOCUMENT, MARKDOWN, NO_RESULT, SCHEMA, document, markdown
 from runner.tune.sweep_folds import folds
-from runner.tune.sweep_plot import plot
+from runner.tune.sweep_plot import PLOT, TITLE, plot
 from runner.tune.sweep_request import SweepRequest
 from runner.tune.tasks import FIGURES, Task, load_tasks
 
 SHOWN = ("recall_any@1", *FIGURES)
 PARTIAL, PLAN = ".sweep.partial", "plan.json"
+MARKS = {DOCUMENT: f'"schema": "{SCHEMA.rpartition("/")[0]}/', MARKDOWN: NO_RESULT, PLOT: TITLE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ def sweep(
 
 def _swept(request: SweepRequest, environ: Mapping[str, str], progress: Progress, sql: Path) -> Swept:
     folder = request.output
+    check_folder("--output", folder, MARKS)
     with os_errors(f"{folder} cannot be written ({{why}}); name another --output"):
         folder.mkdir(parents=True, exist_ok=True)
         tasks, legs = {}, {}
@@ -72,8 +76,8 @@ def _swept(request: SweepRequest, environ: Mapping[str, str], progress: Progress
         figures = list(_scored(request, tasks, legs, progress))
         task, first = next(iter(tasks.values())), next(iter(legs.values()))
         made = document(request, task, first, SHOWN, figures, folds(task))
-        (folder / DOCUMENT).write_text(pretty(made), encoding="utf-8")
-        (folder / MARKDOWN).write_text(markdown(made), encoding="utf-8")
+        replace_file(folder / DOCUMENT, pretty(made).encode())
+        replace_file(folder / MARKDOWN, markdown(made).encode())
         drawn = plot(made, folder, progress)
         shutil.rmtree(folder / PARTIAL, ignore_errors=True)
     return Swept(made, (folder / DOCUMENT, folder / MARKDOWN, *drawn))

@@ -9,7 +9,7 @@ from runner.progress import Progress
 from runner.records import Json
 from runner.tune.tasks import HEADLINE
 
-PLOT = "sweep.svg"
+PLOT, TITLE = "sweep.svg", "A sweep, no result: "
 MOST = 8  # lines
 
 
@@ -42,7 +42,7 @@ def plot(made: Json, folder: Path, progress: Progress) -> tuple[Path, ...]:
             panel.set_title(name)
         if len(lines) > 1:
             panels[0].legend(fontsize=7)
-        figure.suptitle(f"A sweep, no result: {made['strategy']}, {made['suite']}, n = {made['n']:,}")
+        figure.suptitle(f"{TITLE}{made['strategy']}, {made['suite']}, n = {made['n']:,}")
         figure.tight_layout()
         figure.savefig(folder / PLOT, metadata={"Date": None})
         pyplot.close(figure)

@@ -18,6 +18,8 @@ from runner.progress import QUIET, Progress
 from runner.records import Json
 from runner.runs.canonical import pretty
 from runner.runs.environment import code
+from runner.runs.output import check_folder
+from runner.runs.storage import replace_file
 from runner.systems import Place, open_system
 from runner.systems.pgmnemo.system import EVERYTHING
 from runner.tune import document
@@ -26,12 +28,14 @@ from runner.tune.ascent import climb
 from runner.tune.collecting import collect
 from runner.tune.folds import Outcome, everything, held_out, protocols
 from runner.tune.layout import Layout
-from runner.tune.markdown import JSON, MARKDOWN, markdown
+from runner.tune.markdown import COMMAND, JSON, MARKDOWN, markdown
 from runner.tune.request import TuneRequest
 from runner.tune.scoring import Judge
 from runner.tune.store import component_file, load_components, save_components
 from runner.tune.tasks import Task, load_tasks
 from runner.tune.weights import GRID, neutral_weights
+
+MARKS = {JSON: f'"schema": "{document.SCHEMA.rpartition("/")[0]}/', MARKDOWN: f"Written by `{COMMAND} "}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,7 @@ def tune(
     DatabaseError, EmbedderError and OutputError as a run does.
     """
     check_release(sql, request.number)
+    check_folder("--output", request.output, MARKS)
     tasks = [task for suite in request.suite for task in load_tasks(suite, request.place(suite), environ)]
     found = [_judge(request, task, environ, progress, sql) for task in tasks]
     fingerprint = found[0][2]
@@ -136,6 +141,6 @@ def _outcomes(
 def _write(folder: Path, made: Json) -> Tuned:
     with os_errors(f"{folder} cannot be written ({{why}}); name another --output"):
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / JSON).write_text(pretty(made), encoding="utf-8")
-        (folder / MARKDOWN).write_text(markdown(made), encoding="utf-8")
+        replace_file(folder / JSON, pretty(made).encode())
+        replace_file(folder / MARKDOWN, markdown(made).encode())
     return Tuned(made, folder / JSON, folder / MARKDOWN)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from runner.errors import ModelError
 from runner.rerankers.linear.features import FEATURES
+from runner.runs.regular import demand_regular
 
 SCHEMA = "pgmnemo/linear-reranker/1"
 SHIPPED = Path(__file__).with_name("weights.json")
@@ -26,10 +27,15 @@ class Model:
 def read_model(path: Path = SHIPPED) -> Model:
     """The weights in a file; ModelError where it holds none, or those of other features."""
     try:
+        demand_regular(path, ModelError)
         content = path.read_bytes()
         document = json.loads(content)
         named = document["weights"] if document["schema"] == SCHEMA else {}
         weights = tuple(float(named[name]) for name in FEATURES)
+    except ModelError as error:
+        raise ModelError(
+            f"the weights {error}; name a file that `train` wrote, or leave --rerank-model out"
+        ) from None
     except OSError as error:
         raise ModelError(
             f"the weights {path} cannot be read ({error.strerror}); name a file that `train` wrote, or leave "
