@@ -19,7 +19,6 @@ from runner.database import discovery
 
 pytest_plugins = ("tests.finished", "tests.records")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-NO_PORT = "1"  # nobody listens there
 REQUIRED = "PGMNEMO_REQUIRE_BROWSER"  # set in CI: there a missing browser is a failure
 NOWHERE = {"PGMNEMO_PORT": "1"}  # where no compose service answers
 
@@ -40,19 +39,6 @@ def _find_nobodys_server() -> None:
     os.environ.update(NOWHERE)
     compose = discovery._compose
     discovery._compose = lambda environ, env_file: compose({**NOWHERE, **environ}, env_file)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def alone() -> Iterator[None]:
-    """No test reaches a database that it did not start: nobody's address is given, no compose service found.
-
-    Two runs of the tests that met in one database disturbed each other: one test sets a sequence back.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("PGMNEMO_DSN", raising=False)
-        patch.setenv("PGMNEMO_PORT", NO_PORT)
-        patch.setattr(discovery, "COMPOSE_PORT", NO_PORT)
-        yield
 
 
 def corpus_file(variable: str, names: tuple[str, ...]) -> Path:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from runner.database import discovery
-from runner.database.discovery import COMPOSE_PORT  # as it stands, which the tests replace
 
 COMMANDS = (["docker-compose"], ["docker", "compose"])
 
@@ -35,7 +34,7 @@ def test_it_is_valid_and_listens_on_this_machine_alone(root: Path, tmp_path: Pat
     assert f"POSTGRES_USER: {discovery.COMPOSE_USER}" in text
     assert f"POSTGRES_DB: {discovery.COMPOSE_DATABASE}" in text
     assert discovery.COMPOSE_HOST in text
-    assert COMPOSE_PORT in text
+    assert discovery.COMPOSE_PORT in text
     assert "healthcheck" in text
     assert "pgmnemo_data" in text
 
@@ -44,11 +43,11 @@ def test_password_and_port_come_from_the_environment(root: Path, tmp_path: Path)
     text = compose(root, tmp_path / ".env", PGMNEMO_PASSWORD="from-outside", PGMNEMO_PORT="54400")
     assert "POSTGRES_PASSWORD: from-outside" in text
     assert "54400" in text
-    assert COMPOSE_PORT not in text
+    assert discovery.COMPOSE_PORT not in text
 
 
 def test_without_an_engine_the_file_says_the_same(root: Path) -> None:
     text = (root / "docker-compose.yml").read_text()
     assert f"${{PGMNEMO_PASSWORD:-{discovery.COMPOSE_PASSWORD}}}" in text
-    assert f'"{discovery.COMPOSE_HOST}:${{PGMNEMO_PORT:-{COMPOSE_PORT}}}:5432"' in text
+    assert f'"{discovery.COMPOSE_HOST}:${{PGMNEMO_PORT:-{discovery.COMPOSE_PORT}}}:5432"' in text
     assert "pgmnemo_data:/var/lib/postgresql " in text  # not …/data: that was before PostgreSQL 18
