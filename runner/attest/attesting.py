@@ -18,7 +18,7 @@ from runner.runs.reruns import MOST, SIGNED, USUAL, Rerun
 from runner.sign.keygen import RERUN_NAMESPACE
 from runner.sign.signing import signature_of, whole
 from runner.verify import Found, Verification, verify
-from runner.verify.checks.rerun import BOUNDS
+from runner.verify.sameness import BOUNDS
 
 NAME = re.compile(r"[^\s,;\"]{1,200}")
 

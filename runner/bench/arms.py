@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
 from runner.bench.heading import arm_of
 from runner.bench.material import Material
 from runner.bench.reranking import Reranking
-from runner.bench.retrieve import Ranker, retrieve, time_recall
+from runner.bench.retrieve import Ranker, Rows, retrieve, time_recall
 from runner.bench.spread import spread
 from runner.bench.work import Work
 from runner.errors import DatabaseError, SystemFault, UsageError
 from runner.records import Retrieval
-from runner.runs.raw import Kept, RawWriter
+from runner.runs.raw import Kept
 from runner.runs.reranks import SUFFIX
 from runner.runs.run import Arm
 from runner.runs.timings import TimingsWriter
@@ -32,13 +32,14 @@ def measure_under_test(
     work: Work,
     system: System,
     material: Material,
-    raw: RawWriter,
-    timings: TimingsWriter,
+    raw: Rows,
+    timings: TimingsWriter | None,
     reranks: Reranking | None = None,
 ) -> None:
     """Load the system under test; it, its legs and the controls answer; then it is timed.
 
-    With a reranker it answers once more, reordered.
+    With a reranker it answers once more, reordered. `timings` None: nothing is timed, as where a finished run
+    is recalled again.
     """
     request, edition, name = work.request, work.run.edition, work.request.system
     with work.watch.stage("ingest"), faults(name):
@@ -54,8 +55,9 @@ def measure_under_test(
     with work.watch.stage("recall"):
         for ranker, _ in rankers:
             retrieve(raw, material, ranker, work.run.scopes, edition.retrieval.depth, work.progress)
-    with work.watch.stage("time"):
-        time_recall(timings, material, first, work.run.scopes, edition.retrieval, work.progress)
+    if timings is not None:
+        with work.watch.stage("time"):
+            time_recall(timings, material, first, work.run.scopes, edition.retrieval, work.progress)
     work.note(arms=tuple(arm for _, arm in rankers))
     if reranks is not None:
         again = reranks.measure(work, first, row, material, raw, timings)
@@ -102,16 +104,22 @@ def _rankers(work: Work, system: System, judge: Judge, material: Material) -> It
 
 
 def measure_beside(
-    work: Work, material: Material, raw: RawWriter, timings: TimingsWriter, reranks: Reranking | None = None
+    work: Work,
+    names: Iterable[str],
+    material: Material,
+    raw: Rows,
+    timings: TimingsWriter | None,
+    reranks: Reranking | None = None,
 ) -> None:
     """Each other system, one after the other, alone on the machine; one that fails says so in its row."""
-    for name in work.beside:
+    for name in names:
         try:
             arms = _measured(work, name, material, raw, timings, reranks)
         except (SystemFault, DatabaseError, UsageError) as error:
             for one in (name, name + SUFFIX):
                 raw.forget(one)
-                timings.forget(one)
+                if timings is not None:
+                    timings.forget(one)
                 if reranks is not None:
                     reranks.writer.forget(one)
             work.progress.say(f"{name}: {error}")
@@ -123,8 +131,8 @@ def _measured(
     work: Work,
     name: str,
     material: Material,
-    raw: RawWriter,
-    timings: TimingsWriter,
+    raw: Rows,
+    timings: TimingsWriter | None,
     reranks: Reranking | None,
 ) -> tuple[Arm, ...]:
     """A system beside, and the same reordered where the run has a reranker."""
@@ -138,7 +146,8 @@ def _measured(
         ranker = Ranker(name, system, judge, kept=Kept.ALL, limit=limit, jobs=jobs)
         scopes = work.run.scopes_beside
         retrieve(raw, material, ranker, scopes, pins.depth, work.progress)
-        time_recall(timings, material, ranker, scopes, pins, work.progress)
+        if timings is not None:
+            time_recall(timings, material, ranker, scopes, pins, work.progress)
         arm = arm_of(name, work.request, work.sql, system, loaded)
         again = (reranks.measure(work, ranker, arm, material, raw, timings),) if reranks else ()
         return (arm, *again)

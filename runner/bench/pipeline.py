@@ -84,7 +84,7 @@ def run(
                 with progress.whole("all answers", answers_in_all(work, system)):
                     measure_under_test(work, system, material, raw, timings, reranks)
                     stack.close()  # each system is alone on the machine
-                    measure_beside(work, material, raw, timings, reranks)
+                    measure_beside(work, work.beside, material, raw, timings, reranks)
             rows = list(read_raw(folder.path / RAW))
             depth = work.run.edition.retrieval.depth
             work.note(arms=remarked(work.run.arms, rows, depth, material.joined))

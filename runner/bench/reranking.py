@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runner.bench.material import Asked, Material
-from runner.bench.retrieve import Ranker, retrieve, time_recall
+from runner.bench.retrieve import Ranker, Rows, retrieve, time_recall
 from runner.bench.work import Work
 from runner.models.failures import Failures
 from runner.records import RerankerIdentity, SearchScope
 from runner.rerankers import Reranker
 from runner.rerankers.reranked import Reranked, reranked
-from runner.runs.raw import RawWriter
 from runner.runs.reranks import RERANKS, SUFFIX, Rerank, ReranksWriter
 from runner.runs.run import Arm
 from runner.runs.timings import TimingsWriter
@@ -32,7 +31,13 @@ class Reranking:
     writer: ReranksWriter
 
     def measure(
-        self, work: Work, base: Ranker, arm: Arm, material: Material, raw: RawWriter, timings: TimingsWriter
+        self,
+        work: Work,
+        base: Ranker,
+        arm: Arm,
+        material: Material,
+        raw: Rows,
+        timings: TimingsWriter | None,
     ) -> Arm:
         """The arm of a system that has just answered, reordered: every question, then some timed."""
         name, scopes, pins = base.name + SUFFIX, work.run.scopes_beside, work.run.edition.retrieval
@@ -44,10 +49,11 @@ class Reranking:
         noting = replace(ranker, noted=lambda one, scope, query: self._note(name, wrapped, one, scope, query))
         with work.watch.stage("recall"):
             retrieve(raw, material, noting, scopes, pins.depth, work.progress)
-        fresh = reranked(name, base.system, lessons, self.reranker.without_cache(), failures)
-        with work.watch.stage("time"):
-            timed = replace(ranker, system=fresh)
-            time_recall(timings, material, timed, scopes, pins, work.progress, pins.timed_reranked)
+        if timings is not None:
+            fresh = reranked(name, base.system, lessons, self.reranker.without_cache(), failures)
+            with work.watch.stage("time"):
+                timed = replace(ranker, system=fresh)
+                time_recall(timings, material, timed, scopes, pins, work.progress, pins.timed_reranked)
         return self.row(work, arm)
 
     def row(self, work: Work, arm: Arm) -> Arm:

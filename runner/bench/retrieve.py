@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from runner.bench.material import Asked, Material
 from runner.bench.spread import spread
 from runner.editions import RetrievalPins
 from runner.progress import QUIET, Progress
 from runner.records import Hit, Retrieval, SearchScope
-from runner.runs.raw import Kept, RawWriter
+from runner.runs.raw import Kept, Key
 from runner.runs.timings import TimingsWriter
 from runner.systems.asking import LIMIT, Judge, answers, timed
 from runner.systems.system import WORKERS, Query, System
@@ -35,15 +36,25 @@ class Ranker:
     noted: Callable[[Asked, SearchScope, Query], None] | None = None
 
 
+class Rows(Protocol):
+    """What takes answers: a raw file, or whoever asks again to compare. `done` names those it has."""
+
+    done: set[Key]
+
+    def write(self, retrieval: Retrieval, *, kept: Kept) -> None: ...
+
+    def forget(self, arm: str) -> None: ...
+
+
 def retrieve(
-    writer: RawWriter,
+    writer: Rows,
     material: Material,
     ranker: Ranker,
     scopes: Iterable[SearchScope],
     depth: int,
     progress: Progress = QUIET,
 ) -> None:
-    """Append to the raw file what it lacks of one arm in some scopes, in the order scope, question.
+    """Append to the rows what they lack of one arm in some scopes, in the order scope, question.
 
     A run that goes on after an interruption ends with the bytes of one that was not interrupted: the lines of
     a torn file are a beginning of that order.

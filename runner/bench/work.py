@@ -46,6 +46,7 @@ class Work:
     recognised: bool | None = None  # whether the installed extension is of this family, patched or not
     changed: str | None = None  # what is wrong with the checkout's scripts that it was installed by
     vectors: Vectors | None = None
+    embedded: bool = False  # whether its systems work in databases of their own, whatever server is given
 
     def note(self, **facts: Any) -> None:
         """Fill in what is known now."""
@@ -103,6 +104,7 @@ class Work:
             sql=self.sql,
             url=request.system_url,
             allow_reset=request.allow_reset,
+            embedded=self.embedded,
             jobs=request.jobs,
             rehearsal=rehearsal,
             progress=self.progress,

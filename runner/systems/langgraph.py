@@ -90,7 +90,8 @@ class LangGraph(OnServer[Client]):
         self.database: Plain = self._stack.enter_context(
             open_plain(
                 place.dsn, place.environ, sql=place.sql or SQL_FOLDER,
-                settings=durable_settings() if place.durable else None, fresh=place.durable,
+                settings=durable_settings() if place.durable else None,
+                fresh=place.durable or place.embedded,
             )
         )  # fmt: skip
 

@@ -95,7 +95,7 @@ class Table(OnServer[TableClient]):
         self.database: Plain = self._stack.enter_context(
             open_plain(
                 place.dsn, place.environ, sql=place.sql or SQL_FOLDER, settings=every,
-                fresh=place.durable or own, bundle=bundle, extensions=extensions,
+                fresh=place.durable or place.embedded or own, bundle=bundle, extensions=extensions,
             )
         )  # fmt: skip
 

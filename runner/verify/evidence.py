@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from runner.database.releases import SQL_FOLDER
+from runner.errors import RunnerError
 from runner.progress import QUIET, Progress
 from runner.records import Corpus, Json
 from runner.runs.reading import Results
 from runner.suites import SUITES
+
+if TYPE_CHECKING:
+    from runner.verify.remade import Remade
 
 
 class Evidence(Results):
@@ -34,6 +41,7 @@ class Evidence(Results):
         super().__init__(folder)
         self.corpus_path, self.history_path, self.sql = corpus, history, sql
         self.allowed_signers, self.rerun, self.progress = allowed_signers, rerun, progress
+        self.lacking = "give --corpus PATH, or --rerun, which looks where a run does"
 
     @cached_property
     def by_arm(self) -> dict[str, list[Json]]:
@@ -45,8 +53,39 @@ class Evidence(Results):
 
     @cached_property
     def corpus(self) -> Corpus | None:
-        """The corpus that was given, as the run cut and wrote it; CorpusError when it cannot be read."""
-        if self.corpus_path is None:
+        """The corpus, as the run cut and wrote it; CorpusError when the one that was given cannot be read.
+
+        Where none was given and questions are recalled again, it is the one that a run finds; `lacking` says
+        why there is none.
+        """
+        if self.corpus_path is not None:
+            return self._read(self.corpus_path, {})
+        if not self.rerun:
             return None
+        try:
+            own = self._read(None, os.environ)
+        except RunnerError as error:
+            self.lacking = str(error)
+            return None
+        if own.sha256 != (wanted := self.run.corpus.sha256):
+            self.lacking = (
+                f"{own.path} has sha256 {own.sha256[:12]}…, the corpus of the run {wanted[:12]}…; name that "
+                "one with --corpus"
+            )
+            return None
+        return own
+
+    def _read(self, place: Path | None, environ: Mapping[str, str]) -> Corpus:
         suite = SUITES[self.run.choice.suite]
-        return suite.chosen(suite.locate(self.corpus_path, {}), self.run.choice, self.edition)
+        return suite.chosen(suite.locate(place, environ), self.run.choice, self.edition)
+
+    @cached_property
+    def remade(self) -> Remade | None:
+        """The drawn questions, recalled again; None where nobody asked.
+
+        Wrong where they rank otherwise, RunnerError where they cannot be recalled here.
+        """
+        # With all that a run needs, which no check of files does:
+        from runner.verify.remade import remade
+
+        return remade(self, self.rerun) if self.rerun else None

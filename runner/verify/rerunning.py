@@ -1,71 +1,153 @@
-"""Some questions of a run recalled again: its corpus, its embedder, its pgmnemo, in a database of its own."""
+"""Questions of a run recalled again: its corpus, its embedder and its systems, in databases of our own."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
+from runner.bench.arms import measure_beside, measure_under_test
 from runner.bench.material import Asked, CorpusLessons, Material
-from runner.bench.request import Request, selected
-from runner.bench.retrieve import Ranker, retrieve
+from runner.bench.request import selected
+from runner.bench.reranking import reranking
 from runner.bench.rewriting import worded
 from runner.bench.stopwatch import Stopwatch
 from runner.bench.work import Work
-from runner.database.scripts import changed
-from runner.database.server_files import check_release
-from runner.embedders import Embedder, EmbedderOptions, default_cache_dir, embed_corpus
-from runner.errors import CorpusError, EmbedderError, RefusedError
+from runner.embedders import default_cache_dir, embed_corpus, unit_rows
+from runner.errors import CorpusError, SystemAbsent
 from runner.progress import Progress, lasting
-from runner.records import Corpus, Retrieval
+from runner.records import Corpus, Matrix, Retrieval
 from runner.rewriters import by_rule
 from runner.runs.manifest import MANIFEST
-from runner.runs.raw import RAW, Kept, RawWriter, read_raw
+from runner.runs.raw import Kept, Key
+from runner.runs.reranks import SUFFIX
 from runner.runs.run import Run
-from runner.suites import SUITES
-from runner.systems import System, open_system
-from runner.systems.asking import Judge, components_of
-from runner.systems.pgmnemo import Pgmnemo
+from runner.systems import open_system
 from runner.verify.evidence import Evidence
+from runner.verify.openable import beside, embedder_of, lacking, requested, reranker_of
 
-HASH = "hash"  # the embedder whose width is an option
+START = 3.0  # seconds in which a system opens, a database of its own among them
+LONG = 60.0  # seconds of loading from which a system is named
+TIMES = 16  # that a question is asked with moved vectors
+MOVED = 2e-5  # of a cosine, by which they are moved: some more than the 1.4e-5 by which honest ones differ
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """What was recalled again: the answers of the system under test, of so many questions."""
+    """What was recalled again: the answers to so many questions of every arm that could be asked here.
+
+    Scores and components are as the systems gave them, of every rank. `left` says of an arm why it was not
+    asked, `versions` of the systems that were which one is here.
+    """
 
     questions: int
     rows: tuple[Retrieval, ...]
+    left: Mapping[str, str]
+    versions: Mapping[str, str]
+    work: Work
+
+    def moved(self, keys: Collection[Key]) -> dict[Key, list[Retrieval]]:
+        """What else honest machines may answer: those questions asked TIMES more, each time a vector beside.
+
+        A vector is moved by so much that a cosine with it differs by some MOVED. The arms are loaded anew.
+        Nothing in a run without vectors, for there is nothing to move.
+        """
+        vectors = self.work.vectors
+        if vectors is None:
+            return {}
+        names, corpus = {arm for _, arm, _ in keys}, self.work.corpus
+        wanted = {question for question, _, _ in keys}
+        asked = [one for one in self.work.asked if one.question.key in wanted for _ in range(TIMES)]
+        copies = tuple(
+            Asked(len(corpus.questions) + place, replace(one.question, key=f"{one.question.key} {place}"))
+            for place, one in enumerate(asked)
+        )
+        rows = vectors.questions[[one.position for one in asked]]
+        again = replace(
+            self.work,
+            corpus=replace(corpus, questions=(*corpus.questions, *(one.question for one in copies))),
+            asked=copies,
+            vectors=replace(
+                vectors, questions=np.vstack([vectors.questions, _beside(rows, self.work.run.seed)])
+            ),
+        )
+        own = {copy.question.key: one.question.key for copy, one in zip(copies, asked, strict=True)}
+        found: dict[Key, list[Retrieval]] = {}
+        for row in _answers(again, names):
+            found.setdefault((own[row.question], row.arm, row.scope), []).append(row)
+        return found
+
+
+def _beside(rows: Matrix, seed: int) -> Matrix:
+    """Unit rows near those given, each in a direction that the seed draws."""
+    drawn = unit_rows(np.random.default_rng(seed).standard_normal(rows.shape, dtype=np.float32))
+    return unit_rows(rows + MOVED * rows.shape[1] ** 0.5 * drawn)
+
+
+@dataclass(slots=True)
+class Answers:
+    """Rows as a run writes them, kept whole and in memory."""
+
+    rows: list[Retrieval] = field(default_factory=list)
+    done: set[Key] = field(default_factory=set)
+
+    def write(self, retrieval: Retrieval, *, kept: Kept) -> None:
+        self.rows.append(retrieval)
+
+    def forget(self, arm: str) -> None:
+        self.rows = [row for row in self.rows if row.arm != arm]
 
 
 def recalled(
     evidence: Evidence, number: int, progress: Progress, environ: Mapping[str, str] = os.environ
 ) -> Again:
-    """`number` questions of the run, asked again in its scopes.
+    """`number` questions of the run, asked again in its scopes, by the code of a run.
 
-    The whole corpus is embedded, through the cache, and ingested into an embedded database. CorpusError,
-    EmbedderError, DatabaseError, RefusedError or UsageError where that cannot be.
+    The whole corpus is embedded, through the cache, and ingested into a database of each system's own.
+    RunnerError where the system under test cannot be asked here; another that cannot is left.
     """
     run = evidence.run
-    request = requested(run)
-    check_release(evidence.sql, request.number)
+    left = dict(lacking(evidence, environ))
+    if why := left.get(run.system):
+        raise SystemAbsent(f"{run.system} is {why}")
+    request = requested(run, left)
+    reranker = reranker_of(run, left)
     work = Work(
-        request, run, _corpus(evidence, environ), _embedder(request, run), (), evidence.folder, evidence.sql,
-        environ, progress, Stopwatch(),
+        request, run, _corpus(evidence), embedder_of(request, run), (), evidence.folder, evidence.sql,
+        environ, progress, Stopwatch(), reranker=reranker, embedded=True,
     )  # fmt: skip
     asked = selected(run.choice, work.corpus, run.edition)
     work.asked = drawn(asked, evidence.digest(MANIFEST), number)
     work.corpus, work.asked = worded(work.corpus, work.asked, _words(run, work.asked))
-    progress.say(_estimate(run, len(work.asked), len(asked)))
+    names = {arm.name for arm in run.arms if not arm.failed} - set(left)
+    progress.say(_estimate(run, names, len(work.asked), len(asked)))
     _embed(work)
-    place = replace(work.place(), embedded=True)
-    with open_system(str(request.tested), place) as system, TemporaryDirectory() as folder:
-        _demand_whole(work, system)
-        return Again(len(work.asked), _asked_again(work, system, Path(folder) / RAW))
+    rows = _answers(work, names)
+    left |= {arm.name: arm.failed for arm in work.run.arms if arm.failed}
+    return Again(
+        len(work.asked), tuple(rows), left, {arm.name: arm.version for arm in work.run.arms},
+        replace(work, run=run),
+    )  # fmt: skip
+
+
+def _answers(work: Work, names: Collection[str]) -> list[Retrieval]:
+    """Those of the arms that are named, and perhaps of others; a failed one is noted in the work's run."""
+    lessons = CorpusLessons(work.corpus, work.vectors, work.label)
+    material, answers = Material(work.corpus, work.vectors, work.asked, lessons), Answers()
+    others = [one.name for one in beside(work.run) if {one.name, one.name + SUFFIX} & set(names)]
+    aside = {name + end for name in others for end in ("", SUFFIX)}
+    work.note(arms=())
+    with TemporaryDirectory() as folder, reranking(work, Path(folder)) as reranks:
+        if set(names) - aside:
+            with open_system(str(work.request.tested), work.place()) as system:
+                measure_under_test(work, system, material, answers, None, reranks)
+        measure_beside(work, others, material, answers, None, reranks)
+    return answers.rows
 
 
 def drawn(asked: Sequence[Asked], digest: str, number: int) -> tuple[Asked, ...]:
@@ -84,74 +166,29 @@ def _words(run: Run, asked: Sequence[Asked]) -> dict[str, str]:
     return {one.question.text: rule.rewrite(one.question.text).text for one in asked} if rule else {}
 
 
-def requested(run: Run) -> Request:
-    """The run's own request, as far as the system under test needs it: none beside it, and no reranker."""
-    choice, identity = run.choice, run.embedder
-    options = EmbedderOptions(max_tokens=choice.max_tokens)
-    if identity is not None:
-        options = replace(
-            options,
-            dimensions=identity.dimensions if identity.name == HASH else None,
-            batch_size=identity.batch_size,
-            query_prefix=identity.query_prefix,
-            document_prefix=identity.document_prefix,
-        )
-    return Request(
-        choice.suite,
-        system=choice.system,
-        version=choice.version,
-        set=tuple(f"{name}={value}" for name, value in choice.settings.items()),
-        mode=choice.mode or None,
-        granularity=choice.level,
-        text=choice.text,
-        passages=choice.passages,
-        max_chars=choice.max_chars,
-        types=choice.types,
-        split=choice.split,
-        limit=choice.limit,
-        scopes=choice.scopes,
-        embedder=choice.embedder,
-        embedder_options=options,
-    )
+def _corpus(evidence: Evidence) -> Corpus:
+    """The corpus of the run; CorpusError where it is not at hand."""
+    if evidence.corpus is None:
+        raise CorpusError(evidence.lacking)
+    return evidence.corpus
 
 
-def _corpus(evidence: Evidence, environ: Mapping[str, str]) -> Corpus:
-    """The corpus that was given, or the one that lies where a run looks for it; CorpusError for another."""
-    run = evidence.run
-    own = evidence.corpus
-    if own is None:
-        suite = SUITES[run.choice.suite]
-        own = suite.chosen(suite.locate(None, environ), run.choice, run.edition)
-    if own.sha256 != run.corpus.sha256:
-        raise CorpusError(
-            f"{own.path} has sha256 {own.sha256[:12]}…, the corpus of the run {run.corpus.sha256[:12]}…; "
-            "name that one with --corpus"
-        )
-    return own
-
-
-def _embedder(request: Request, run: Run) -> Embedder | None:
-    """The embedder of the run; EmbedderError where the one at hand is another."""
-    embedder = request.make_embedder()
-    if embedder is not None and embedder.identity != run.embedder:
-        raise EmbedderError(
-            f"the embedder {request.embedder_name} that is here is not the run's: {embedder.identity}, and "
-            f"run.json has {run.embedder}"
-        )
-    return embedder
-
-
-def _estimate(run: Run, number: int, of: int) -> str:
-    """How long it takes, by the times of the run itself."""
+def _estimate(run: Run, names: Collection[str], number: int, of: int) -> str:
+    """How long it takes, by the times of the run itself; which system takes minutes to load is named."""
     spent = run.resources
     said = f"rerun: {number:,} of {of:,} questions"
     if spent is None:
         return f"{said}; the run does not say how long it took"
+    loading = {arm.name: sum(arm.load_seconds.values()) for arm in beside(run) if arm.name in names}
+    waits = sum(
+        one.p50_ms / 1000 * number for one in run.latency if one.arm in names and one.arm != run.system
+    )
     seconds = spent.load_seconds + spent.ingest_seconds + spent.recall_seconds * number / max(1, of)
-    vectors = lasting(spent.embed_seconds)
+    seconds += sum(loading.values()) + waits + START * (1 + len(loading))
+    long = "".join(f", {lasting(one)} of it to load {name}" for name, one in loading.items() if one > LONG)
     return (
-        f"{said}, about {lasting(seconds)} by the times of the run, and the start of a database; what the "
-        f"cache lacks of its vectors is embedded first (the run took {vectors} for the "
+        f"{said}, about {lasting(seconds)} by the times of the run{long}; what the cache lacks of its "
+        f"vectors is embedded first (the run took {lasting(spent.embed_seconds)} for the "
         f"{spent.vectors_embedded:,} that it lacked)"
     )
 
@@ -163,24 +200,3 @@ def _embed(work: Work) -> None:
         work.vectors = embed_corpus(
             work.corpus, work.embedder, cache, work.progress, passages=passages, jobs=jobs
         )
-
-
-def _demand_whole(work: Work, system: System) -> None:
-    """RefusedError where this checkout's scripts are not those of the release."""
-    embedded = isinstance(system, Pgmnemo) and system.database.facts.origin == "embedded"
-    if embedded and (wrong := changed(work.sql, work.request.number)):
-        raise RefusedError(wrong)
-
-
-def _asked_again(work: Work, system: System, raw: Path) -> tuple[Retrieval, ...]:
-    """The answers as a raw file holds them, rounded as it does."""
-    run = work.run
-    material = Material(
-        work.corpus, work.vectors, work.asked, CorpusLessons(work.corpus, work.vectors, work.label)
-    )
-    system.load(material.lessons, work.progress)
-    judge = Judge(run.system, material.lessons, components_of(system))
-    ranker = Ranker(run.system, system, judge, kept=Kept.ALL, jobs=work.request.jobs)
-    with RawWriter(raw) as writer:
-        retrieve(writer, material, ranker, run.scopes, run.edition.retrieval.depth, work.progress)
-    return tuple(read_raw(raw))

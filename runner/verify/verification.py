@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from runner.answers.reading import is_answers
@@ -23,21 +24,67 @@ from runner.verify.evidence import Evidence
 
 SCHEMA = "pgmnemo/verification/1"
 SELF = "self-run"
+HEADLINE = {
+    "rerun": "its rankings were not recalled again",
+    "corpus": "its corpus was not looked at",
+    "questions": "its questions were not held against the corpus",
+    "gold": "its gold was not held against the corpus",
+    "run": "the run that it read was not looked at",
+}  # checks that a headline stands on besides those of the files, and what is said where one was not asked
 LIST = 1 << 20  # bytes of a list of signers
+
+
+class Outcome(StrEnum):
+    """How a verification ended."""
+
+    HELD = "held"  # no fault, and all that the headline stands on was recalled again or held
+    FAULT = "fault"
+    UNASKED = "not asked"  # no fault, and something that the headline stands on was not asked
+    FILES = "files alone"  # no fault, and nobody wanted to ask more than the files
+
+    @property
+    def code(self) -> int:
+        """The exit code of the command."""
+        return {Outcome.FAULT: 1, Outcome.UNASKED: 4}.get(self, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What every check found. `verdict` is the run's own, None where run.json cannot be read."""
+    """What every check found. `verdict` is the run's own, None where run.json cannot be read.
+
+    `files`: nobody wanted to ask more than the files. `arms` are those that were recalled again and rank as
+    recorded.
+    """
 
     folder: Path
     verdict: str | None
     answers: tuple[Answer, ...]
+    files: bool = False
+    arms: tuple[str, ...] = ()
 
     @property
     def intact(self) -> bool:
         """Whether no check found a fault."""
         return not self.faults
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is intact, and all that the headline stands on was recalled again or held."""
+        return self.intact and not self.unasked
+
+    @property
+    def unasked(self) -> tuple[Answer, ...]:
+        """The checks that the headline stands on and that were not asked."""
+        return tuple(one for one in self.answers if one.found is Found.NOT_ASKED and one.check in HEADLINE)
+
+    @property
+    def outcome(self) -> Outcome:
+        """A fault before what was not asked."""
+        if self.faults:
+            return Outcome.FAULT
+        if not self.unasked:
+            return Outcome.HELD
+        return Outcome.FILES if self.files else Outcome.UNASKED
 
     @property
     def attested(self) -> str:
@@ -60,6 +107,9 @@ class Verification:
         return {
             "folder": self.folder.name,
             "intact": self.intact,
+            "outcome": self.outcome.value,
+            "unasked": [answer.check for answer in self.unasked],
+            "arms_recalled": list(self.arms),
             "verdict": self.verdict,
             "attested": self.attested,
             "checks": [asdict(answer) for answer in self.answers],
@@ -81,26 +131,29 @@ def verify(
 
     `corpus` is the corpus file or its folder, `history` the HISTORY.md to use instead of the nearest one
     above the folder, `allowed_signers` the list of whose signatures count (default: the repository's,
-    where it has one). With `rerun` so many questions are recalled again, in an embedded database. An archive
+    where it has one). With `rerun` so many questions are recalled again, in embedded databases, and the
+    corpus that lies where a run looks for it is held, too; with 0 the files alone are wanted. An archive
     that `submit` made stands for the folder in it. A folder of `answer` is held against itself, the corpus
     and the `run` that it read (default: the one beside it). A fault is an answer, never an exception;
     UsageError only for what is no folder, no path, no list or no number of questions, OutputError for an
     archive that cannot be unpacked.
     """
-    if rerun is not None and rerun < 1:
-        raise UsageError(f"--rerun takes a positive number of questions, not {rerun}")
+    if rerun is not None and rerun < 0:
+        raise UsageError(f"--rerun takes a number of questions, 0 for the files alone, not {rerun}")
     signers = signers_list(allowed_signers)
     with run_folder(Path(folder).expanduser()) as place:
         if is_answers(place):
-            return _of_answers(place, _path(run), _path(corpus))
+            return _of_answers(place, _path(run), _path(corpus), files=rerun == 0)
         evidence = Evidence(place, _path(corpus), _path(history), sql, rerun, progress, signers)
         _demand(evidence, folder)
         with collector_paused():
             answers = tuple(check(evidence) for check in CHECKS.values())
-        return Verification(evidence.folder, _verdict(evidence), answers)
+        held = any((one.check, one.found) == ("rerun", Found.HOLDS) for one in answers)
+        arms = evidence.remade.arms if held and evidence.remade else ()
+        return Verification(evidence.folder, _verdict(evidence), answers, rerun == 0, arms)
 
 
-def _of_answers(place: Path, run: Path | None, corpus: Path | None) -> Verification:
+def _of_answers(place: Path, run: Path | None, corpus: Path | None, files: bool) -> Verification:
     """The checks of an answer run; UsageError for a run or a corpus that is not there."""
     for option, named in (("--run", run), ("--corpus", corpus)):
         if named is not None and not named.exists():
@@ -111,7 +164,7 @@ def _of_answers(place: Path, run: Path | None, corpus: Path | None) -> Verificat
         verdict = str(evidence.document["run"]["verdict"])
     except Unreadable:
         verdict = None
-    return Verification(evidence.folder, verdict, answers)
+    return Verification(evidence.folder, verdict, answers, files)
 
 
 def _demand(evidence: Evidence, folder: Path | str) -> None:
@@ -153,7 +206,7 @@ def _verdict(evidence: Evidence) -> str | None:
 
 
 def lines(verification: Verification) -> Iterator[str]:
-    """For people: one line a check, and one for all of them."""
+    """For people: one line a check, one for all of them, and one for what was not asked."""
     for answer in verification.answers:
         yield f"{answer.found:<10} {answer.check:<10} {answer.sentence}"
     asked = [answer for answer in verification.answers if answer.found is not Found.NOT_ASKED]
@@ -161,3 +214,11 @@ def lines(verification: Verification) -> Iterator[str]:
         yield f"intact: {len(asked)} checks hold; the run's verdict is {verification.verdict}"
     else:
         yield f"not intact: {len(verification.faults)} of {len(asked)} checks found a fault"
+    if verification.outcome is Outcome.FILES:
+        yield "the files alone were held, as --rerun 0 asks"
+    elif verification.outcome is Outcome.UNASKED:
+        lacking: dict[str, list[str]] = {}  # by the reason
+        for answer in verification.unasked:
+            lacking.setdefault(answer.sentence, []).append(HEADLINE[answer.check])
+        told = "; ".join(f"{' and '.join(what)} ({why})" for why, what in lacking.items())
+        yield f"consistent, and no more: {told}"

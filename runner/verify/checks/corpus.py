@@ -17,9 +17,9 @@ from runner.verify.facts import facts
 
 
 def given(evidence: Evidence) -> Corpus:
-    """The corpus; NotAsked where none was given."""
+    """The corpus; NotAsked where none is at hand."""
     if evidence.corpus is None:
-        raise NotAsked("give --corpus PATH")
+        raise NotAsked(evidence.lacking)
     return evidence.corpus
 
 

@@ -8,8 +8,8 @@ from runner.runs.reruns import SIGNED, Rerun, reruns_of
 from runner.sign.keygen import RERUN_NAMESPACE
 from runner.sign.signer import Forged, Signed, signed_by
 from runner.verify.check import NotAsked, Wrong
-from runner.verify.checks.rerun import BOUNDS
 from runner.verify.evidence import Evidence
+from runner.verify.sameness import BOUNDS
 
 
 def reruns(evidence: Evidence) -> str:
