@@ -17,7 +17,7 @@ from runner.runs.reading import Results
 from runner.runs.reruns import MOST, SIGNED, USUAL, Rerun
 from runner.sign.keygen import RERUN_NAMESPACE
 from runner.sign.signing import signature_of, whole
-from runner.verify import Found, Verification, verify
+from runner.verify import Verification, verify
 from runner.verify.sameness import BOUNDS
 
 NAME = re.compile(r"[^\s,;\"]{1,200}")
@@ -35,9 +35,12 @@ def attest(
 ) -> Path:
     """Verify the run in `folder` with `rerun` questions, then write rerun-N.json beside it; its path.
 
+    The record names the arms that were recalled again, and no other.
+
     `by` is the name under which the `key` stands in a list of signers; without a key the record is unsigned,
     and nobody need believe it. Raises UsageError for no run, no name and where nine records stand,
-    RefusedError for a blocked or changed run, where `check` finds a fault, and where nothing was recalled.
+    RefusedError for a blocked or changed run, where `check` finds a fault, and where rankings, questions or
+    gold were not asked.
     """
     if not by.isprintable() or not NAME.fullmatch(by):
         raise UsageError(
@@ -45,8 +48,9 @@ def attest(
         )
     results = whole(folder)
     target = _free(results.folder)
-    _demand_same(check(folder, corpus=corpus, rerun=rerun, progress=progress), folder)
-    record = pretty(_record(results, by, rerun).document()).encode()
+    found = check(folder, corpus=corpus, rerun=rerun, progress=progress)
+    _demand_same(found, folder)
+    record = pretty(_record(results, by, rerun, found.arms).document()).encode()
     signature = None if key is None else signature_of(record, key, RERUN_NAMESPACE)
     with os_errors(f"{target} cannot be written ({{why}}): make the folder writable"):
         if signature is not None:
@@ -62,12 +66,11 @@ def _demand_same(found: Verification, folder: Path | str) -> None:
         raise RefusedError(
             f"{folder} does not hold: {first.check}: {first.sentence}; `python -m runner verify` says all"
         )
-    again = next(answer for answer in found.answers if answer.check == "rerun")
-    if again.found is not Found.HOLDS:
-        raise RefusedError(f"{folder} was not recalled again: {again.sentence}")
+    if found.unasked:
+        raise RefusedError(f"{folder} was not recalled again: {found.unasked[-1].sentence}")
 
 
-def _record(results: Results, by: str, rerun: int) -> Rerun:
+def _record(results: Results, by: str, rerun: int, arms: tuple[str, ...]) -> Rerun:
     asked = len({line["question"] for line in results.raw})
     return Rerun(
         manifest_sha256=results.digest(MANIFEST),
@@ -76,6 +79,7 @@ def _record(results: Results, by: str, rerun: int) -> Rerun:
         questions=min(rerun, asked),
         of=asked,
         scopes=tuple(scope.name for scope in results.run.scopes),
+        arms=arms,
         tolerance=BOUNDS,
         commit=code(ROOT).commit,
     )

@@ -16,7 +16,7 @@ import msgspec
 from runner.records import Json
 from runner.runs.manifest import RERUN
 
-SCHEMA = "pgmnemo/rerun/1"
+SCHEMA = "pgmnemo/rerun/2"
 SIGNED = ".sig"
 MOST = 9
 USUAL = 25  # questions that are recalled again where no number is given
@@ -26,8 +26,9 @@ USUAL = 25  # questions that are recalled again where no number is given
 class Rerun:
     """Of the run with this manifest `questions` of `of` were recalled again in `scopes`, by `by`.
 
-    `tolerance` is how far scores (relative, and absolute below `least`) and components may be apart; `commit`
-    is that of the tools, None where they stood in no checkout.
+    `arms` are those that ranked as recorded; none in a record of version 1, which held the system under test
+    alone and let an id pass that was not recalled. `tolerance` is how far scores, as a share of the best, and
+    components may be apart; `commit` is that of the tools, None where they stood in no checkout.
     """
 
     manifest_sha256: str
@@ -38,6 +39,7 @@ class Rerun:
     scopes: tuple[str, ...]
     tolerance: Mapping[str, float]
     commit: str | None
+    arms: tuple[str, ...] = ()
 
     def document(self) -> Json:
         """The record as JSON."""

@@ -124,7 +124,7 @@ def recalled(
     asked = selected(run.choice, work.corpus, run.edition)
     work.asked = drawn(asked, evidence.digest(MANIFEST), number)
     work.corpus, work.asked = worded(work.corpus, work.asked, _words(run, work.asked))
-    names = {arm.name for arm in run.arms if not arm.failed} - set(left)
+    names = {arm.name for arm in run.arms if not (arm.failed or {arm.name, _base(arm.name)} & set(left))}
     progress.say(_estimate(run, names, len(work.asked), len(asked)))
     _embed(work)
     rows = _answers(work, names)
@@ -135,15 +135,20 @@ def recalled(
     )  # fmt: skip
 
 
+def _base(arm: str) -> str:
+    """The arm that a reranked one reorders."""
+    return arm.removesuffix(SUFFIX)
+
+
 def _answers(work: Work, names: Collection[str]) -> list[Retrieval]:
     """Those of the arms that are named, and perhaps of others; a failed one is noted in the work's run."""
     lessons = CorpusLessons(work.corpus, work.vectors, work.label)
     material, answers = Material(work.corpus, work.vectors, work.asked, lessons), Answers()
-    others = [one.name for one in beside(work.run) if {one.name, one.name + SUFFIX} & set(names)]
-    aside = {name + end for name in others for end in ("", SUFFIX)}
+    wanted, others = {_base(name) for name in names}, [one.name for one in beside(work.run)]
+    others = [name for name in others if name in wanted]
     work.note(arms=())
     with TemporaryDirectory() as folder, reranking(work, Path(folder)) as reranks:
-        if set(names) - aside:
+        if wanted - set(others):
             with open_system(str(work.request.tested), work.place()) as system:
                 measure_under_test(work, system, material, answers, None, reranks)
         measure_beside(work, others, material, answers, None, reranks)

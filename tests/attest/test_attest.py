@@ -26,14 +26,17 @@ from tests.sign.conftest import Key, believed, new_key, run
 __all__ = ["believed", "new_key", "run"]
 New, Believed = Callable[..., Key], Callable[..., Path]
 BOTH = f'namespaces="{NAMESPACE},{RERUN_NAMESPACE}"'
-SAME = Answer("rerun", Found.HOLDS, "the same ids and scores")
+SAME = "the same ids and scores"
+ARMS = ("pgmnemo", "bm25")
 
 
 def recalled(folder: Path, *, rerun: int, **options: Any) -> Verification:
     """verify, where the recall itself came out the same: tests/verify/test_rerun.py has real ones."""
     found = verify(folder, **options)
-    answers = tuple(SAME if one.check == "rerun" else one for one in found.answers)
-    return Verification(found.folder, found.verdict, answers)
+    asked = tuple(
+        Answer(one.check, Found.HOLDS, SAME) if one in found.unasked else one for one in found.answers
+    )
+    return Verification(found.folder, found.verdict, asked, arms=ARMS)
 
 
 def reruns(run: Path, signers: Path | None = None) -> Answer:
@@ -60,7 +63,7 @@ def test_a_signed_record_shows_who_recalled_the_run_again(
     found = verify(run, allowed_signers=signers)
     assert found.intact
     assert found.attested == "self-run; re-run by ann@example.org"
-    assert reruns(run, signers).sentence.startswith("re-run by ann@example.org; 5 of 36 questions on 20")
+    assert reruns(run, signers).sentence.startswith("re-run by ann@example.org; 5 of 36 questions by 2 of 4 arms on 20")
     assert "self-run; re-run by ann@example.org" in markdown(leaderboard([run], allowed_signers=signers))
 
 
@@ -120,10 +123,12 @@ def test_a_key_that_may_sign_runs_alone_vouches_for_no_re_run(
         ({"scopes": ["pool"]}, "tells of the scopes pool, which are not those of the run"),
         ({"when": "2020-01-01T00:00:00Z"}, "is of 2020-01-01 00:00, before the run had ended"),
         ({"when": "2027-13-01T00:00:00Z"}, "cannot be read as the record of a re-run"),
-        ({"tolerance": {"relative": 0.5, "least": 0, "component": 0}}, "holds relative to 0.5, and no more"),
+        ({"tolerance": {"score": 0.5, "component": 0}}, "holds score to 0.5, and no more"),
+        ({"arms": ["bm25"]}, "tells of the arms bm25, which are not those of the run"),
+        ({"arms": ["pgmnemo", "rrf"]}, "tells of the arms pgmnemo, rrf, which are not those of the run"),
         ({"by": "bob@example.org"}, "says that it is by bob@example.org; the key is of ann@example.org"),
         ({"by": "ann and bob"}, "is not of its schema"),
-        ({"schema": "pgmnemo/rerun/9"}, "names the schema pgmnemo/rerun/9; known here: pgmnemo/rerun/1"),
+        ({"schema": "pgmnemo/rerun/9"}, "names the schema pgmnemo/rerun/9; known here: pgmnemo/rerun/1, "),
         ({"more": 1}, "is not of its schema"),
     ],
 )
@@ -135,6 +140,20 @@ def test_a_record_that_does_not_hold_is_a_fault(
     answer = reruns(run, believed(ann, options=BOTH))
     assert answer.found is Found.WRONG
     assert sentence in answer.sentence
+
+
+def test_a_record_of_the_former_form_counts_for_nothing(
+    run: Path, new_key: New, believed: Believed
+) -> None:
+    ann = new_key("ann")
+    place = record(run, ann)
+    document = json.loads(place.read_text())
+    del document["arms"]
+    tolerance = {"relative": 1e-4, "least": 1e-6, "component": 1.5e-4}
+    place.write_text(pretty(document))
+    rewritten(place, ann, schema="pgmnemo/rerun/1", tolerance=tolerance)
+    answer = reruns(run, believed(ann, options=BOTH))
+    assert (answer.found, "of a former form" in answer.sentence) == (Found.NOT_ASKED, True)
 
 
 @pytest.mark.parametrize("change", ["content", "signature", "purpose"])
@@ -172,6 +191,15 @@ def test_a_run_that_does_not_come_out_the_same_gets_no_record(run: Path) -> None
 
     with pytest.raises(RefusedError, match="does not hold: rerun: rank 1 is a, recalled is b"):
         attest(run, "ann@example.org", check=other)
+    assert not list(run.glob("rerun-*"))
+
+
+def test_a_run_whose_gold_nobody_asked_gets_no_record(run: Path) -> None:
+    def partly(folder: Path, **options: Any) -> Verification:
+        return Verification(folder, "verified", (Answer("gold", Found.NOT_ASKED, "give --corpus PATH"),))
+
+    with pytest.raises(RefusedError, match="was not recalled again: give --corpus PATH"):
+        attest(run, "ann@example.org", check=partly)
     assert not list(run.glob("rerun-*"))
 
 

@@ -3,35 +3,90 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
 
+import runner
 from runner.errors import UsageError
-from runner.records import Hit
-from runner.systems import SYSTEMS, Kind
-from runner.verify import CHECKS, Answer, Found, verify
-from runner.verify.checks.rerun import TOLERANCE, faults
+from runner.systems import SYSTEMS, Kind, Match, Query
+from runner.verify import CHECKS, Answer, Found, Outcome, verify
 from runner.verify.evidence import Evidence
 from tests.finished import NO_MODES, CommonWords
+from tests.verify.conftest import Copy
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks"
 Copies = Callable[[], Any]
+Lines = list[dict[str, Any]]
+BESIDE = "sqlite-fts5"
+
+
+class Few(CommonWords):
+    """One that finds five lessons and no more, so that there are some that were not found."""
+
+    def _ranked(self, query: Query, minimum: int, alone: bool = False) -> list[Match]:
+        return super()._ranked(query, minimum, alone)[:5]
 
 
 @pytest.fixture
-def system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[type[CommonWords]], None]:
     """The system of the small run stands where pgmnemo does, and vectors are kept in the test's folder."""
-    kind = Kind("pgmnemo", "words", lambda place: CommonWords(place, 1, NO_MODES), versions=True)
-    monkeypatch.setitem(SYSTEMS._members, "pgmnemo", kind)
     monkeypatch.setenv("PGMNEMO_CACHE_DIR", str(tmp_path / "cache"))
+
+    def put(kind: type[CommonWords]) -> None:
+        made = Kind("pgmnemo", "words", lambda place: kind(place, 1, NO_MODES), versions=True)
+        monkeypatch.setitem(SYSTEMS._members, "pgmnemo", made)
+
+    put(CommonWords)
+    return put
+
+
+@pytest.fixture(scope="module")
+def beside(finish: Callable[..., Any]) -> Any:
+    """A run with a system beside the one under test, and with a reranker behind both."""
+    return finish(limit=4, k=(1, 5), systems=(BESIDE,), rerank="linear")
+
+
+@pytest.fixture(scope="module")
+def another(finish: Callable[..., Any]) -> Any:
+    """A run with another system than pgmnemo under test."""
+    return finish(limit=4, k=(1, 5), system=BESIDE)
+
+
+def copied(made: Any, home: Path) -> Copy:
+    copytree(made.folder.parent, home / "results", dirs_exist_ok=True)
+    return Copy(home / "results" / made.folder.name, made.sql, made.corpus)
 
 
 def rerun(run: Any, number: int = 25, corpus: Path | None = None) -> Answer:
     return CHECKS["rerun"](Evidence(run.folder, corpus, None, run.sql, number))
+
+
+def name(rank: Any) -> str:
+    return str(rank if isinstance(rank, str) else rank[0])
+
+
+def put(rank: Any, one: str) -> Any:
+    return one if isinstance(rank, str) else [one, *rank[1:]]
+
+
+def of(lines: Lines, arm: str) -> Iterator[dict[str, Any]]:
+    return (line for line in lines if line["arm"] == arm)
+
+
+def forged(run: Copy, change: Callable[[Lines], object]) -> str:
+    """What `rerun` says once the raw lines are changed."""
+    lines = run.read("raw_retrievals.jsonl")
+    change(lines)
+    run.write("raw_retrievals.jsonl", lines)
+    answer = rerun(run)
+    assert answer.found is Found.WRONG, answer.sentence
+    return answer.sentence
 
 
 def exchange(run: Any) -> None:
@@ -45,12 +100,7 @@ def exchange(run: Any) -> None:
     places = {first: second, second: first}
     for line in lines:
         if line["question"] == lines[0]["question"] and line["arm"] != "random":
-            line["ranking"] = [
-                [places.get(rank[0], rank[0]), *rank[1:]]
-                if isinstance(rank, list)
-                else places.get(rank, rank)
-                for rank in line["ranking"]
-            ]
+            line["ranking"] = [put(rank, places.get(name(rank), name(rank))) for rank in line["ranking"]]
     run.write("raw_retrievals.jsonl", lines)
     run.recompute()
     run.seal()
@@ -61,7 +111,8 @@ def exchange(run: Any) -> None:
 def test_an_honest_run_has_its_rankings_again(copy: Copies) -> None:
     answer = rerun(copy(), 3)
     assert answer.found is Found.HOLDS, answer.sentence
-    assert answer.sentence.startswith("3 questions, recalled again in conversation, pool: the same ids")
+    said = "3 questions, recalled again in conversation, pool by 4 of 4 arms: the same ids and scores"
+    assert answer.sentence.startswith(said)
 
 
 @pytest.mark.usefixtures("system")
@@ -76,11 +127,123 @@ def test_exchanged_ids_that_every_other_check_lets_pass_are_found(copy: Copies) 
 
 @pytest.mark.usefixtures("system")
 def test_changed_scores_in_the_same_order_are_found(copy: Copies) -> None:
+    def raised(lines: Lines) -> None:
+        lines[0]["ranking"][0][1] += 0.01
+
+    assert "the score of " in forged(copy(), raised)
+
+
+def test_gold_that_was_never_recalled_stands_nowhere(copy: Copies, system: Callable[..., None]) -> None:
+    """It borrowed its recorded score before, at any rank."""
     run = copy()
+    system(Few)
     lines = run.read("raw_retrievals.jsonl")
-    lines[0]["ranking"][0][1] += 0.01
+    for line in (*of(lines, "pgmnemo"), *of(lines, "bm25")):
+        del line["ranking"][5:]
     run.write("raw_retrievals.jsonl", lines)
-    assert "the score of " in rerun(run).sentence
+    assert rerun(run).found is Found.HOLDS
+
+    def first(lines: Lines) -> None:
+        line = next(of(lines, "pgmnemo"))
+        known = {name(rank) for rank in line["ranking"]}
+        gold = next(one for other in of(lines, "random") for one in map(name, other["ranking"])
+                    if other["scope"] == line["scope"] and one not in known
+                    and other["question"] == line["question"])  # fmt: skip
+        line["ranking"][0] = put(line["ranking"][0], gold)
+
+    assert ": rank 1 is " in forged(run, first)
+
+
+def lost(lines: Lines) -> None:
+    """Each gold id that a rival found becomes one that it did not find."""
+    for line in of(lines, BESIDE):
+        line["ranking"] = [
+            put(rank, f"lost/{place}") if name(rank) in line["gold"] else rank
+            for place, rank in enumerate(line["ranking"])
+        ]
+
+
+def gained(lines: Lines) -> None:
+    """A reranker returns an id that its base has not."""
+    line = next(one for one in of(lines, f"{BESIDE}+rerank") if one["scope"] == "pool")
+    line["ranking"][0] = put(line["ranking"][0], "garden/nowhere")
+
+
+def reordered(lines: Lines) -> None:
+    """The first two of a reranked answer change places, with their scores."""
+    ranks = next(of(lines, "pgmnemo+rerank"))["ranking"]
+    first, second = name(ranks[0]), name(ranks[1])
+    ranks[0], ranks[1] = put(ranks[0], second), put(ranks[1], first)
+
+
+def chance(lines: Lines) -> None:
+    ranks = next(of(lines, "random"))["ranking"]
+    ranks[0], ranks[1] = ranks[1], ranks[0]
+
+
+@pytest.mark.usefixtures("system")
+@pytest.mark.parametrize(
+    ("change", "arm"),
+    [(lost, BESIDE), (gained, f"{BESIDE}+rerank"), (reordered, "pgmnemo+rerank"), (chance, "random")],
+)
+def test_every_arm_that_opens_here_is_recalled_again(
+    beside: Any, tmp_path: Path, change: Callable[[Lines], None], arm: str
+) -> None:
+    run = copied(beside, tmp_path)
+    answer = rerun(run)
+    assert "by 9 of 9 arms" in answer.sentence
+    assert forged(run, change).startswith(f"{arm}, ")
+
+
+@pytest.mark.usefixtures("system")
+def test_an_arm_that_does_not_open_here_is_named(
+    beside: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    absent = replace(SYSTEMS[BESIDE], packages=("no-such-package",))
+    monkeypatch.setitem(SYSTEMS._members, BESIDE, absent)
+    answer = rerun(copied(beside, tmp_path))
+    assert answer.found is Found.HOLDS
+    assert "by 5 of 9 arms: " in answer.sentence
+    why = f"not installed: no-such-package; {absent.remedy}"
+    assert f"; not held: {BESIDE} ({why}), {BESIDE}+rerank ({why}), " in answer.sentence
+
+
+@pytest.mark.usefixtures("system")
+def test_a_reranker_that_is_not_here_is_named(beside: Any, tmp_path: Path) -> None:
+    run = copied(beside, tmp_path)
+    record = run.read("run.json")
+    record["reranker"]["revision"] = "sha256:other"
+    run.write("run.json", record)
+    assert "; not held: pgmnemo+rerank (the reranker linear that is here is not the run's)" in rerun(run).sentence
+
+
+@pytest.mark.usefixtures("system")
+def test_another_version_of_a_rival_is_named_where_it_ranks_otherwise(beside: Any, tmp_path: Path) -> None:
+    run = copied(beside, tmp_path)
+    record = run.read("run.json")
+    next(one for one in record["arms"] if one["name"] == BESIDE)["version"] = "1.0"
+    run.write("run.json", record)
+    assert "by 9 of 9 arms" in rerun(run).sentence
+    lines = run.read("raw_retrievals.jsonl")
+    lost(lines)
+    run.write("raw_retrievals.jsonl", lines)
+    answer = rerun(run)
+    assert answer.found is Found.HOLDS
+    assert "is here, the run's was 1.0: " in answer.sentence
+
+
+def test_a_system_other_than_pgmnemo_is_recalled_again(another: Any, tmp_path: Path) -> None:
+    run = copied(another, tmp_path)
+    assert rerun(run).found is Found.HOLDS
+    found = runner.verify(run.folder, sql=run.sql, rerun=25)
+    assert (found.outcome, BESIDE in found.arms) == (Outcome.HELD, True)
+
+    def turned(lines: Lines) -> None:
+        line = max(of(lines, BESIDE), key=lambda one: len(one["ranking"]))
+        ids = [name(rank) for rank in line["ranking"]][::-1]
+        line["ranking"] = [put(rank, one) for rank, one in zip(line["ranking"], ids, strict=True)]
+
+    assert forged(run, turned).startswith(f"{BESIDE}, ")
 
 
 @pytest.mark.usefixtures("system")
@@ -98,55 +261,59 @@ def test_the_manifest_draws_the_questions(copy: Copies) -> None:
     assert drawn(asked, "a", 99) == asked
 
 
-def test_a_rerun_that_nobody_asked_for_is_not_asked(copy: Copies) -> None:
-    answer = next(one for one in copy().verify().answers if one.check == "rerun")
-    assert (answer.found, answer.sentence) == (Found.NOT_ASKED, "give --rerun N, such as 25")
-
-
-@pytest.mark.parametrize("number", [0, -3])
-def test_no_number_of_questions_is_wrong_use(copy: Copies, number: int) -> None:
-    with pytest.raises(UsageError, match=f"--rerun takes a positive number of questions, not {number}"):
-        verify(copy().folder, rerun=number)
+def test_a_negative_number_of_questions_is_wrong_use(copy: Copies) -> None:
+    with pytest.raises(UsageError, match="--rerun takes a number of questions, 0 for the files alone, not -3"):
+        verify(copy().folder, rerun=-3)
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "found", "sentence"),
+    ("field", "value", "sentence"),
     [
-        ("choice.system", "bm25s", Found.NOT_ASKED, "bm25s is under test, and pgmnemo alone can be"),
-        ("choice.embedder", "endpoint", Found.NOT_ASKED, "the vectors are of a service (endpoint)"),
-        ("choice.version", "0.0.9", Found.WRONG, "could not be recalled again: "),
-        ("embedder.revision", "2", Found.WRONG, "the embedder hash that is here is not the run's"),
+        ("choice.system", "bm25z", "could not be recalled again here: "),
+        ("choice.embedder", "endpoint", "the vectors are of a service (endpoint)"),
+        ("choice.version", "0.0.9", "could not be recalled again here: pgmnemo is "),
+        ("embedder.revision", "2", "the embedder hash that is here is not the run's"),
     ],
 )
 @pytest.mark.usefixtures("system")
-def test_what_cannot_be_recalled_again_is_said(
-    copy: Copies, field: str, value: str, found: Found, sentence: str
+def test_what_cannot_be_recalled_again_is_not_asked(
+    copy: Copies, field: str, value: str, sentence: str
 ) -> None:
     run = copy()
-    part, name = field.split(".")
+    part, inner = field.split(".")
     record = run.read("run.json")
-    record[part][name] = value
+    record[part][inner] = value
     run.write("run.json", record)
     answer = rerun(run)
-    assert answer.found is found
+    assert answer.found is Found.NOT_ASKED
     assert sentence in answer.sentence
 
 
 @pytest.mark.usefixtures("system")
-def test_another_corpus_is_said(copy: Copies, tmp_path: Path) -> None:
+def test_another_corpus_is_a_fault_where_it_is_named_and_not_at_hand_where_it_is_found(
+    copy: Copies, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = copy()
     other = tmp_path / "sample.json"
     other.write_text(json.dumps(json.loads(run.corpus.read_text(encoding="utf-8"))), encoding="utf-8")
-    assert "name that one with --corpus" in rerun(run, corpus=other).sentence
+    assert "corpus" in {one.check for one in verify(run.folder, corpus=other, sql=run.sql, rerun=2).faults}
+    document = run.read("run.json")
+    document["corpus"]["sha256"] = "0" * 64
+    run.write("run.json", document)
+    answer = rerun(run)
+    assert answer.found is Found.NOT_ASKED
+    assert "name that one with --corpus" in answer.sentence
 
 
 def test_a_corpus_that_is_not_here_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("LOCOMO_DATA_DIR", raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     run = next((RESULTS / "locomo" / "results").glob("v0.4.0_*_minilm_side-by-side"))
-    answer = CHECKS["rerun"](Evidence(run, rerun=25))
-    assert answer.found is Found.WRONG
-    assert answer.sentence.startswith("could not be recalled again: no locomo10.json was found")
+    evidence = Evidence(run, rerun=25)
+    for check in ("rerun", "gold"):
+        answer = CHECKS[check](evidence)
+        assert answer.found is Found.NOT_ASKED
+        assert "no locomo10.json was found" in answer.sentence
 
 
 def test_a_package_that_is_not_here_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -154,38 +321,8 @@ def test_a_package_that_is_not_here_is_said(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setattr("runner.embedders.minilm.PACKAGE", "no_such_package")
     run = next((RESULTS / "sample" / "results").glob("v0.4.0_*"))
     answer = CHECKS["rerun"](Evidence(run, rerun=2))
-    assert answer.found is Found.WRONG
-    assert answer.sentence.startswith("could not be recalled again: the embedder minilm")
-
-
-def hits(*scores: float, names: str = "abcdef") -> tuple[Hit, ...]:
-    return tuple(Hit(name, score) for name, score in zip(names, scores, strict=False))
-
-
-NEAR = 0.5 * (1 + TOLERANCE / 2)
-
-
-@pytest.mark.parametrize(
-    ("recorded", "again", "number"),
-    [
-        (hits(0.9, 0.5), hits(0.9, 0.5), 0),
-        (hits(0.9, 0.5), hits(0.9, NEAR), 0),
-        (hits(0.9, NEAR, 0.5), hits(0.9, NEAR, 0.5, names="acb"), 0),  # tied: either order
-        (hits(0.9, 0.5), hits(0.9, NEAR, names="ac"), 0),  # tied at the end: either may be the last
-        (hits(0.9, 0.5), hits(0.9, 0.5 * (1 + 3 * TOLERANCE)), 1),
-        (hits(0.9, 0.5, names="ba"), hits(0.9, 0.5), 4),
-        (hits(0.9, 0.5), hits(0.9, 0.4, names="ac"), 1),
-        (hits(0.9, 0.5), hits(0.9), 1),
-        ((Hit("b"), Hit("a")), hits(0.9, 0.5), 2),  # ids alone must be in order, too
-        ((Hit("a"), Hit("b")), hits(0.9, 0.5), 0),
-        ((Hit("a", 0.9, (0.5, None)),), (Hit("a", 0.9, (0.5, 0.1)),), 1),
-        ((Hit("a", 0.9, (0.5, None)),), (Hit("a", 0.9, (0.50009, None)),), 0),
-    ],
-)
-def test_ids_and_scores_are_equal_to_the_tolerance(
-    recorded: tuple[Hit, ...], again: tuple[Hit, ...], number: int
-) -> None:
-    assert len(list(faults(recorded, again))) == number
+    assert answer.found is Found.NOT_ASKED
+    assert answer.sentence.startswith("could not be recalled again here: the embedder minilm")
 
 
 def test_the_engine_itself_recalls_a_committed_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -24,7 +24,10 @@ def reruns(evidence: Evidence) -> str:
     if not told:
         raise NotAsked("; ".join(unproven) or "there is no record of a re-run")
     names = ", ".join(dict.fromkeys(record.by for record in told))
-    said = [f"{one.questions:,} of {one.of:,} questions on {one.when:%Y-%m-%d}" for one in told]
+    said = [
+        f"{one.questions:,} of {one.of:,} questions by {len(one.arms)} of "
+        f"{len(evidence.by_arm)} arms on {one.when:%Y-%m-%d}" for one in told
+    ]  # fmt: skip
     return "; ".join([f"re-run by {names}", *said, *unproven])
 
 
@@ -36,9 +39,11 @@ def _demand_of_this_run(evidence: Evidence, name: str, record: Rerun) -> None:
         raise Wrong(f"{name} tells of {record.questions:,} of {record.of:,} questions; {asked:,} were asked")
     if record.scopes != tuple(scope.name for scope in run.scopes):
         raise Wrong(f"{name} tells of the scopes {', '.join(record.scopes)}, which are not those of the run")
+    if record.arms and not {run.system} <= set(record.arms) <= set(evidence.by_arm):
+        raise Wrong(f"{name} tells of the arms {', '.join(record.arms)}, which are not those of the run")
     if run.finished is not None and record.when < run.finished:
         raise Wrong(f"{name} is of {record.when:%Y-%m-%d %H:%M}, before the run had ended")
-    for what, bound in BOUNDS.items():
+    for what, bound in BOUNDS.items() if record.arms else ():
         if record.tolerance[what] > bound:
             raise Wrong(
                 f"{name} holds {what} to {record.tolerance[what]:g}, and no more than {bound:g} counts"
@@ -47,6 +52,8 @@ def _demand_of_this_run(evidence: Evidence, name: str, record: Rerun) -> None:
 
 def _unproven(evidence: Evidence, name: str, record: Rerun) -> str:
     """Why the record shows no re-run by others; empty where it does. Wrong for a signature that is none."""
+    if not record.arms:
+        return f"{name} is of a former form, which let an id pass that was not recalled"
     place = evidence.folder / f"{name}{SIGNED}"
     if not place.is_symlink() and not place.exists():
         return f"{name} is unsigned, so nobody vouches for it"
