@@ -24,11 +24,12 @@ from runner.verify.evidence import Evidence
 
 SCHEMA = "pgmnemo/verification/1"
 SELF = "self-run"
+OF_CORPUS = "its questions and gold were not held against the corpus"
 HEADLINE = {
+    "corpus": OF_CORPUS,
+    "questions": OF_CORPUS,
+    "gold": OF_CORPUS,
     "rerun": "its rankings were not recalled again",
-    "corpus": "its corpus was not looked at",
-    "questions": "its questions were not held against the corpus",
-    "gold": "its gold was not held against the corpus",
     "run": "the run that it read was not looked at",
 }  # checks that a headline stands on besides those of the files, and what is said where one was not asked
 LIST = 1 << 20  # bytes of a list of signers
@@ -217,8 +218,5 @@ def lines(verification: Verification) -> Iterator[str]:
     if verification.outcome is Outcome.FILES:
         yield "the files alone were held, as --rerun 0 asks"
     elif verification.outcome is Outcome.UNASKED:
-        lacking: dict[str, list[str]] = {}  # by the reason
-        for answer in verification.unasked:
-            lacking.setdefault(answer.sentence, []).append(HEADLINE[answer.check])
-        told = "; ".join(f"{' and '.join(what)} ({why})" for why, what in lacking.items())
-        yield f"consistent, and no more: {told}"
+        lacking = (f"{HEADLINE[one.check]} ({one.sentence})" for one in verification.unasked)
+        yield f"consistent, and no more: {'; '.join(dict.fromkeys(lacking))}"

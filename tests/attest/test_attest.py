@@ -63,7 +63,9 @@ def test_a_signed_record_shows_who_recalled_the_run_again(
     found = verify(run, allowed_signers=signers)
     assert found.intact
     assert found.attested == "self-run; re-run by ann@example.org"
-    assert reruns(run, signers).sentence.startswith("re-run by ann@example.org; 5 of 36 questions by 2 of 4 arms on 20")
+    assert reruns(run, signers).sentence.startswith(
+        "re-run by ann@example.org; 5 of 36 questions by 2 of 4 arms on 20"
+    )
     assert "self-run; re-run by ann@example.org" in markdown(leaderboard([run], allowed_signers=signers))
 
 
@@ -142,9 +144,7 @@ def test_a_record_that_does_not_hold_is_a_fault(
     assert sentence in answer.sentence
 
 
-def test_a_record_of_the_former_form_counts_for_nothing(
-    run: Path, new_key: New, believed: Believed
-) -> None:
+def test_a_record_of_the_former_form_counts_for_nothing(run: Path, new_key: New, believed: Believed) -> None:
     ann = new_key("ann")
     place = record(run, ann)
     document = json.loads(place.read_text())

@@ -214,7 +214,10 @@ def test_a_reranker_that_is_not_here_is_named(beside: Any, tmp_path: Path) -> No
     record = run.read("run.json")
     record["reranker"]["revision"] = "sha256:other"
     run.write("run.json", record)
-    assert "; not held: pgmnemo+rerank (the reranker linear that is here is not the run's)" in rerun(run).sentence
+    assert (
+        "; not held: pgmnemo+rerank (the reranker linear that is here is not the run's)"
+        in rerun(run).sentence
+    )
 
 
 @pytest.mark.usefixtures("system")
@@ -262,7 +265,9 @@ def test_the_manifest_draws_the_questions(copy: Copies) -> None:
 
 
 def test_a_negative_number_of_questions_is_wrong_use(copy: Copies) -> None:
-    with pytest.raises(UsageError, match="--rerun takes a number of questions, 0 for the files alone, not -3"):
+    with pytest.raises(
+        UsageError, match="--rerun takes a number of questions, 0 for the files alone, not -3"
+    ):
         verify(copy().folder, rerun=-3)
 
 

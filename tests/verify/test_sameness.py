@@ -63,8 +63,8 @@ def test_an_id_that_was_not_recalled_stands_nowhere_in_a_list_that_is_whole() ->
     assert list(faults(recorded, [again], cut=False)) == ["rank 2 is c, recalled is b"]
 
 
-# Of the committed run of REALTALK's sessions by 0.4.1: the first score and a small one far behind it, as recorded
-# and as a machine with vectors of its own recalled both. One relative to 1e-4 of each called the run damaged.
+# Of the committed run of REALTALK's sessions by 0.4.1: the first score and a small one far behind it, as
+# recorded and as a machine with vectors of its own recalled both. A bound relative to each called it damaged.
 HONEST = (
     ((46.3218, 1.92849), (46.321720752067804, 1.92868341887473)),  # pgmnemo, pool, Chat_1/q1
     ((62.9337, 0.26569), (62.93382240305412, 0.26587873343360335)),  # pgmnemo, pool, Chat_1/q39

@@ -16,7 +16,7 @@ def rerun(evidence: Evidence) -> str:
     """The drawn questions have the ids and scores again that the raw file gives them, in every arm."""
     run = evidence.run
     if not evidence.rerun:
-        raise NotAsked(f"give --rerun, or --rerun N for another number of questions than {USUAL}")
+        raise NotAsked(f"give --rerun, or --rerun N for other than {USUAL} questions")
     if run.choice.embedder in SERVICES:
         raise NotAsked(
             f"the vectors are of a service ({run.choice.embedder}), whose address no run records: nothing "
