@@ -112,7 +112,7 @@ for cause, words in {
     "`verify` or `rescore` of nothing": ["verify", "/nonsense"],
     "`verify` of a folder without a run": ["verify", ROOT / "sql"],
     "`verify` with a corpus or history that is not there": ["verify", SAMPLE, "--corpus", "/nonsense"],
-    "`verify --rerun 0`": ["verify", SAMPLE, "--rerun", "0"],
+    "`verify --rerun -1`": ["verify", SAMPLE, "--rerun", "-1"],
     "`report`, `cite` or `leaderboard` over another file": [
         "leaderboard",
         SAMPLE,

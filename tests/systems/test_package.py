@@ -71,7 +71,7 @@ def test_it_is_measured_without_a_change_here(installed: Path, tmp_path: Path) -
     run = json.loads((folder / "run.json").read_text())
     assert run["arms"][0]["name"] == "my-memory"
     assert folder.name.startswith("my-memory_")
-    assert "intact" in command(installed, "verify", str(folder))
+    assert "intact" in command(installed, "verify", "--rerun", "0", str(folder))
 
 
 def test_it_is_listed_where_a_name_is_wrong(installed: Path) -> None:
