@@ -94,7 +94,7 @@ def counted(outcomes: list[Outcome]) -> dict[str, dict[str, int]]:
 
 
 def text(table: dict[str, dict[str, int]]) -> str:
-    """The table as VERIFYING.md has it."""
+    """The table for people, which is printed."""
     total = {what: sum(row[what] for row in table.values()) for what in ("made", "found", "with_corpus")}
     rows = [*table.items(), (f"**all {len(table)} classes**", total)]
     lines = [f"| {kind} | {row['made']} | {row['found']} | {row['with_corpus']} |" for kind, row in rows]
