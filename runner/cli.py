@@ -51,7 +51,7 @@ COMMANDS = {
     "leaderboard": (FINISHED, "runner.leaderboard.command:leaderboard_command"),
     "history": (FINISHED, "runner.history.command:history"),
     "answer": (FINISHED, "runner.answers.command:answer_command"),
-    "lint": (FINISHED, "runner.lint.command:lint_command"),
+    "lint": (FINISHED, "runner.cite.command:lint_command"),
     "fetch": (OTHERS, "runner.fetch:fetch_command"),
     "passages": (OTHERS, "runner.passages.command:passages_command"),
     "check-system": (OTHERS, "runner.systems.command:check_system_command"),

@@ -45,6 +45,11 @@ def cite(folder: Path | str, *, previous: Path | str | None = None) -> Citation:
     return Citation(text, bibtex(after, text), badge(after), tuple(_notes(after, before)))
 
 
+def paragraph(after: Cited, before: Cited | None = None) -> str:
+    """The paragraph alone, of metrics.json as it stands; raises as `cite` does but for the raw rankings."""
+    return _text(citable(after), None if before is None else _beside(citable(before), after))
+
+
 def _beside(before: Cited, after: Cited) -> Cited:
     counted = (asked(before.metrics, before.run), asked(after.metrics, after.run))
     apart = difference(before.run, after.run, counted) or not_earlier(before.run, after.run)

@@ -1,4 +1,4 @@
-"""`python -m runner cite DIR`: the citation of a run."""
+"""`python -m runner cite DIR`: the citation of a run; `cite --check FILE…`: figures that carry a mark."""
 
 from __future__ import annotations
 
@@ -7,22 +7,51 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from runner.options import Run
+from runner.errors import UsageError
 
 MARK = "under pgmnemo Recall Benchmark Protocol"
+Root = Annotated[Path | None, Parameter(help="where benchmarks/ lies (default: this repository)")]
 
 
 def cite_command(
-    folder: Run,
-    /,
-    *,
+    *places: Annotated[
+        Path, Parameter(help="results folder of a run; with --check or --write Markdown files")
+    ],
     previous: Annotated[
         Path | None, Parameter(help="results folder of an earlier version's comparable run")
     ] = None,
     bibtex: Annotated[bool, Parameter(help="print a BibTeX entry instead of the paragraph")] = False,
     badge: Annotated[Path | None, Parameter(help="also write a badge into this file, an .svg")] = None,
+    write: Annotated[bool, Parameter(help="fill in the marked figures of Markdown files")] = False,
+    check: Annotated[
+        bool, Parameter(help="hold the figures of Markdown files against the artefacts")
+    ] = False,
+    root: Root = None,
 ) -> int:
-    """Write the release-note paragraph of protocol §8 from a run's artefacts; notes go to standard error."""
+    """Write the release-note paragraph of protocol §8 from a run's artefacts; notes go to standard error.
+
+    With --write or --check it is about figures in documents that carry a mark.
+    """
+    if write and check:
+        raise UsageError("cite takes --write or --check, not both")
+    if write or check:
+        if previous or bibtex or badge:
+            raise UsageError("--previous, --bibtex and --badge are of a run's citation, not of documents")
+        return _documents(places, write, root)
+    if len(places) != 1:
+        raise UsageError("cite takes one results folder, or --check or --write with Markdown files")
+    return _run(places[0], previous, bibtex, badge)
+
+
+def lint_command(*files: Annotated[Path, Parameter(help="Markdown files")], root: Root = None) -> int:
+    """The former name of `cite --check`; goes with the next release."""
+    from runner.terminal import say
+
+    say("lint is `cite --check` from now on; this name goes with the next release", error=True)
+    return _documents(files, False, root)
+
+
+def _run(folder: Path, previous: Path | None, bibtex: bool, badge: Path | None) -> int:
     from runner.cite.citation import cite
     from runner.runs.output import check_output, write_output
     from runner.terminal import say
@@ -36,3 +65,20 @@ def cite_command(
     for note in citation.notes:
         say(f"note: {note}", error=True)
     return 0
+
+
+def _documents(files: tuple[Path, ...], filled: bool, root: Path | None) -> int:
+    """A line for each thing to mend on standard output, figures of others and counts on standard error."""
+    from runner.cite import marks
+    from runner.terminal import say
+
+    if not files:
+        raise UsageError("cite takes one Markdown file or more behind --check or --write")
+    report = (marks.write if filled else marks.check)(files, root=root)
+    for finding in report.findings:
+        say(finding)
+    for one in () if filled else report.borrowed:
+        say(one, error=True)
+    counts = f"files: {report.files}; marks: {report.marks}; of others: {len(report.borrowed)}"
+    say(f"{counts}; to mend: {len(report.findings)}", error=True)
+    return 0 if report.passed else 1

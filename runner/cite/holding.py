@@ -35,6 +35,13 @@ def demand_sound(cited: Cited) -> None:
             raise _unsound(cited, f"metrics: {name} does not follow from {RAW}")
 
 
+def demand_logged(cited: Cited) -> None:
+    """RefusedError unless HISTORY.md has the run with this manifest, and so with this metrics.json."""
+    answer = CHECKS["history"](Evidence(cited.folder))
+    if answer.found is Found.WRONG:
+        raise _unsound(cited, f"{answer.check}: {answer.sentence}")
+
+
 def _headline_anew(cited: Cited) -> list[Json]:
     """The rows of the system under test in the first scope, from its own rankings there alone."""
     run = cited.run

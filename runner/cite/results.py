@@ -59,14 +59,19 @@ def read_cited(folder: Path | str) -> Cited:
 def citable(results: Cited) -> Cited:
     """`results` themselves; RefusedError with the usual sentence when nothing of the run may be cited."""
     reason = refusal(results.figures, results.run)
-    if reason is None and is_local(results.folder):
-        raise RefusedError(
-            f"{results.folder} is not kept, so nobody could look it up: log it first, with history add"
-        )
     if reason is None:
+        demand_kept(results)
         return results
     if results.run.verdict not in CITABLE:
         reason += (
             " Its report.md says what the protocol does not know; a citable run has a registered corpus."
         )
     raise RefusedError(f"{results.folder}: {reason}")
+
+
+def demand_kept(results: Cited) -> None:
+    """RefusedError for a run in local/, which nobody else has."""
+    if is_local(results.folder):
+        raise RefusedError(
+            f"{results.folder} is not kept, so nobody could look it up: log it first, with history add"
+        )

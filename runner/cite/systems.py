@@ -1,21 +1,20 @@
-"""Several runs with systems beside one another, as one table and one plot: a column and a panel a corpus.
+"""Systems over several runs as one table and one plot: a column and a panel a corpus.
 
-`python tools/side_by_side.py PLOT.svg DIR…` prints the Markdown table and writes the plot. Of runs on one
-corpus at one granularity, over the same questions, the first that measured a system gives its figures.
+Of runs on one corpus at one granularity, over the same questions, the first that measured a system gives its
+figures.
 """
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterable, Sequence
 from html import escape
-from pathlib import Path
 
+from runner.cite.results import Cited
 from runner.errors import UsageError
 from runner.markdown import table
 from runner.report.figures import Figures
 from runner.report.formats import MISSING
-from runner.runs.reading import Results, read_results
-from runner.runs.run import Arm
+from runner.runs.run import Arm, Run
 
 PASSAGES = "+passages"
 IN_SAMPLE = "‡"
@@ -24,6 +23,8 @@ LEGEND = (
     f"{IN_SAMPLE} in-sample: that system's defaults were chosen on the corpus, or a part of it, says its run."
 )
 RECALL, RANK = "recall_any@5", "MRR@50"
+TITLE = f"{RANK} of each system"
+ALT = "MRR of each system with its interval, a panel for each corpus"
 LEFT, PANEL, GAP, ROW, TOP = 180, 180, 26, 22, 58  # pixels
 STYLE = """
 text { font: 12px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328; }
@@ -41,9 +42,10 @@ text { font: 12px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f
 class Column:
     """One corpus: each system's figures in the headline's scope and view, from the first run that has it."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: Cited) -> None:
         self.run = results.run
         self.scope = self.run.scopes[0].name
+        self.verdicts: dict[str, None] = {}
         self.arms: dict[str, Arm] = {}
         self._figures: dict[str, Figures] = {}
         self._latency: dict[str, float] = {}
@@ -57,10 +59,16 @@ class Column:
     def n(self) -> int:
         return self.of(self.run.system).n(self.run.system, self.scope)
 
-    def add(self, results: Results) -> None:
+    @property
+    def head(self) -> str:
+        """Corpus, granularity, n and what is not verified of it."""
+        return f"{self.title}, n = {self.n:,}" + (f" ({', '.join(self.verdicts)})" if self.verdicts else "")
+
+    def add(self, results: Cited) -> None:
         """Take the systems of one more run that no run before it measured."""
-        run = results.run
-        figures = Figures(results.metrics, run.headline_view)
+        run, figures = results.run, results.figures
+        if results.told.verdict != "verified":
+            self.verdicts[str(results.told.verdict)] = None
         if (run.corpus.sha256, run.choice.level) != (self.run.corpus.sha256, self.run.choice.level):
             raise UsageError(f"{results.folder} is a run on another corpus than {self.run.name}")
         for arm in run.systems:
@@ -88,24 +96,53 @@ class Column:
         return MISSING if found is None else f"{found:.1f}"
 
 
-def side_by_side(columns: list[Column]) -> str:
-    """Systems against corpora, as Markdown; times are those of the first run."""
-    heads = ["system", *(f"{one.title}, n = {one.n:,}" for one in columns), "p50 ms"]
+def tuned_on_it(run: Run, name: str) -> bool:
+    """Whether an arm's defaults were chosen on the run's corpus; a leg is as its system."""
+    arm = next((one for one in run.arms if one.name == name), None)
+    told = run.systems[0] if arm and arm.role == "leg" else arm
+    return told is not None and told.tuned_on not in NOT_TUNED
+
+
+def systems_table(runs: Sequence[Cited], place: str) -> str:
+    """Systems against corpora as Markdown, the plot at `place`, the runs; times are of the first run."""
+    columns = _columns(runs)
+    heads = ["system", *(one.head for one in columns), "p50 ms"]
     rows = [[name, *(one.cell(name) for one in columns), columns[0].p50(name)] for name in _names(columns)]
     cells = table(heads, rows, "l" + "r" * (len(heads) - 1))
-    return f"{cells}\n\n{LEGEND}" if IN_SAMPLE in cells else cells
+    legend = [LEGEND] if IN_SAMPLE in cells else []
+    return "\n\n".join([cells, *legend, f"![{ALT}]({place})", _sources(runs)])
 
 
-def plot(columns: list[Column]) -> str:
+def _sources(runs: Sequence[Cited]) -> str:
+    protocols = ", ".join(sorted({one.run.protocol.version for one in runs}))
+    folders = ",\n".join(f"`{one.run.path}`" for one in runs)
+    return (
+        f"Protocol {protocols}; of these runs the first that measured a system gives its figures:\n{folders}."
+    )
+
+
+def _columns(runs: Iterable[Cited]) -> list[Column]:
+    columns: dict[str, Column] = {}
+    for results in runs:
+        one = Column(results)
+        if one.title in columns:
+            columns[one.title].add(results)
+        else:
+            columns[one.title] = one
+    return list(columns.values())
+
+
+def plot(runs: Sequence[Cited]) -> str:
     """MRR of each system with its interval: a panel for each corpus, all on one scale from 0 to 1.
 
     A system that holds passages in place of lessons has a ring in the same row.
     """
+    columns = _columns(runs)
     names = [name for name in _names(columns) if not name.endswith(PASSAGES)]
     width, height = LEFT + len(columns) * (PANEL + GAP), TOP + ROW * len(names) + 34
     parts = [_text(LEFT - 10, TOP + ROW * at + 4, name, "end") for at, name in enumerate(names)]
-    for place, column in enumerate(columns):
-        parts.extend(_panel(column, names, LEFT + place * (PANEL + GAP)))
+    for at, column in enumerate(columns):
+        parts.extend(_panel(column, names, LEFT + at * (PANEL + GAP)))
     bottom = (
         f"{RANK} with its 95 % interval; pgmnemo is blue; a ring: passages in place of lessons; n questions"
     )
@@ -113,7 +150,7 @@ def plot(columns: list[Column]) -> str:
     words = "; ".join(f"{one.title}: {one.run.system} {one.cell(one.run.system)}" for one in columns)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
-        f'aria-labelledby="title"><title id="title">{escape(f"{RANK} of each system. {words}")}</title>'
+        f'aria-labelledby="title"><title id="title">{escape(f"{TITLE}. {words}")}</title>'
         f"<style>{STYLE}</style>{''.join(parts)}</svg>\n"
     )
 
@@ -159,26 +196,3 @@ def _names(columns: list[Column]) -> list[str]:
         return -row["value"] if row else 0.0, name
 
     return sorted(names, key=rank)
-
-
-def main(arguments: list[str]) -> int:
-    """Print the table of the runs in the folders, write the plot; 0."""
-    place, *folders = arguments
-    columns: dict[str, Column] = {}
-    for results in (read_results(Path(folder)) for folder in folders):
-        one = Column(results)
-        if one.title in columns:
-            columns[one.title].add(results)
-        else:
-            columns[one.title] = one
-    return _show(Path(place), list(columns.values()))
-
-
-def _show(place: Path, columns: list[Column]) -> int:
-    place.write_text(plot(columns), encoding="utf-8")
-    print(side_by_side(columns))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

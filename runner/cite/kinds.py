@@ -1,0 +1,171 @@
+"""What the program writes into a mark, by the mark's first word; a figure has none.
+
+Every figure comes from metrics.json and run.json; a difference of two runs alone needs their raw rankings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from runner.cite.citation import paragraph
+from runner.cite.results import Cited
+from runner.cite.shelf import COUNTED, Shelf, demand, row_of, view_and_type
+from runner.cite.systems import plot, systems_table, tuned_on_it
+from runner.compare import Comparison, compare
+from runner.errors import UsageError
+from runner.escaping import markdown
+from runner.records import ALL
+from runner.report.figures import DAGGER, trivial
+from runner.report.formats import change, change_interval, count, figure, interval, is_recall
+from runner.runs.raw import RAW
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What belongs into a mark.
+
+    `of` are the runs whose figures these are, `named` those that the text tells a reader of; `drawn` is a
+    picture that goes with it, as its file and its content.
+    """
+
+    text: str
+    of: tuple[Cited, ...] = ()
+    named: tuple[Cited, ...] = ()
+    drawn: tuple[Path, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of mark. `write` gets the shelf, the document's folder and the words behind the kind's own."""
+
+    form: str
+    least: int
+    write: Callable[[Shelf, Path, Sequence[str]], Answer]
+    most: int | None = None
+
+
+def written(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
+    """What belongs into the mark with these words; a RunnerError with one sentence where nothing does."""
+    name = words[0] if words and words[0] in KINDS else FIGURE
+    rest = words[1:] if name in KINDS else words
+    kind = KINDS.get(name, PLAIN)
+    if not kind.least <= len(rest) <= (kind.most or len(rest)):
+        raise UsageError(f"a mark is <!-- cite: {kind.form} -->; the kinds are {', '.join([*KINDS, FIGURE])}")
+    answer = kind.write(shelf, beside, rest)
+    return replace(answer, text=markdown(answer.text))  # no run writes a mark of its own
+
+
+def _figure(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
+    """`95.5 % [93.8, 96.7] (deviation)`; for `n` the number of questions."""
+    cited, arm, scope, metric, part = shelf.run(words[0], beside), *words[1:4], " ".join(words[4:])
+    row = row_of(cited, arm, scope, metric, part)
+    if metric == COUNTED:
+        return Answer(count(int(row["n"])))
+    value = (
+        figure(metric, row["value"]) + (" %" if is_recall(metric) else "") + (DAGGER if trivial(row) else "")
+    )
+    sure = "" if arm == "ceiling" else f" {interval(row)}"
+    return Answer(value + sure + _label([cited], arm), (cited,))
+
+
+def _against(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
+    """`+4.0 [+1.4, +6.6] (deviation)`: what an arm is ahead of another of its run."""
+    cited, arm, other, scope, metric = shelf.run(words[0], beside), *words[1:5]
+    view = " ".join(words[5:]) or cited.figures.view
+    found = {(row["arm"], row["baseline"], row["scope"], row["metric"], row["view"]): row
+             for row in cited.metrics["differences"]}  # fmt: skip
+    row = found.get((arm, other, scope, metric, view))
+    if row is None:
+        pairs = dict.fromkeys(f"{one} {two}" for one, two, *rest in found if rest == [scope, metric, view])
+        listed = ", ".join(pairs) or "none"
+        told = f"{metric}, scope {scope}, view {view}"
+        raise UsageError(
+            f"{cited.run.name} has no difference of {arm} and {other} in {told}: it has {listed}"
+        )
+    return Answer(
+        f"{change(metric, row['value'])} {change_interval(row)}{_label([cited], arm, other)}", (cited,)
+    )
+
+
+def _diff(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
+    """`+0.5 [-0.2, +0.9] (equivalent, deviation)`: the second run against the first, by question."""
+    runs = [shelf.run(one, beside) for one in words[:2]]
+    (arm, scope, metric), part = words[2:5], " ".join(words[5:])
+    for cited in runs:
+        demand("system under test", arm, [cited.run.system], cited)
+        if not (cited.folder / RAW).is_file():
+            raise UsageError(
+                f"{cited.folder} has no {RAW}, by which two runs are paired: restore it from its commit"
+            )
+    row_of(runs[0], arm, scope, metric, part)
+    view, kind = view_and_type(runs[0].figures, part, runs[0])
+    found = _compared(runs[0].folder, runs[1].folder)
+    wanted = (scope, view or (found.view if kind == ALL else ALL), kind, metric)
+    [row] = [one for one in found.rows if (one.scope, one.view, one.type, one.metric) == wanted]
+    decided = [str(member.finding) for member in found.family if member.row is row]
+    ends = {"metric": metric, "ci95_low": row.ci95_low, "ci95_high": row.ci95_high}
+    text = f"{change(metric, row.difference)} {change_interval(ends)}{_label(runs, arm, first=decided)}"
+    return Answer(text, tuple(runs))
+
+
+@lru_cache(4)
+def _compared(before: Path, after: Path) -> Comparison:
+    return compare(before, after)
+
+
+def _count(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
+    """`272`: how much of something the run's corpus has."""
+    cited = shelf.run(words[0], beside)
+    corpus, name = cited.run.corpus, " ".join(words[1:])
+    found = {**corpus.shape, "lessons": corpus.segments, "questions": corpus.questions}
+    demand("count", name, found, cited)
+    return Answer(count(found[name]))
+
+
+def _source(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
+    """Where figures are from: each run's folder, its protocol, its verdict with every departure."""
+    runs = tuple(shelf.run(word, beside) for word in words)
+    told = [
+        (one.told.verdict, "; ".join(label.rstrip(".") for label in one.told.deviations), one) for one in runs
+    ]
+    text = "; ".join(
+        f"`{one.run.path}` (protocol {one.run.protocol.version}, {verdict}{f': {why}' if why else ''})"
+        for verdict, why, one in told
+    )
+    return Answer(text, named=runs)
+
+
+def _paragraph(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
+    """The paragraph of protocol §8, with the previous run's value where one is named."""
+    runs = tuple(shelf.run(word, beside) for word in words)
+    return Answer(f"\n\n{paragraph(*runs)}\n\n", runs, runs)
+
+
+def _systems(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
+    """The table of systems over several runs, and the plot beside the document."""
+    place, runs = words[0], tuple(shelf.run(word, beside) for word in words[1:])
+    return Answer(f"\n\n{systems_table(runs, place)}\n\n", runs, runs, (beside / place, plot(runs)))
+
+
+def _label(runs: Sequence[Cited], *arms: str, first: Sequence[str] = ()) -> str:
+    """What a reader must know of a figure, in brackets: a verdict other than verified, and in-sample."""
+    verdicts = [str(one.told.verdict) for one in runs if one.told.verdict != "verified"]
+    tuned = ["in-sample" for one in runs if any(tuned_on_it(one.run, arm) for arm in arms)]
+    words = dict.fromkeys([*first, *verdicts, *tuned])
+    return f" ({', '.join(words)})" if words else ""
+
+
+FIGURE = "a figure"
+PLAIN = Kind("RUN ARM SCOPE METRIC [TYPE or VIEW]", 4, _figure)
+KINDS = {
+    "against": Kind("against RUN ARM BASELINE SCOPE METRIC [VIEW]", 5, _against),
+    "diff": Kind("diff RUN_A RUN_B ARM SCOPE METRIC [TYPE or VIEW]", 5, _diff),
+    "count": Kind("count RUN NAME", 2, _count),
+    "source": Kind("source RUN…", 1, _source),
+    "paragraph": Kind("paragraph RUN [PREVIOUS]", 1, _paragraph, 2),
+    "systems": Kind("systems PLOT.svg RUN…", 2, _systems),
+}
+"""Every kind but the figure and `from`, whose body is not ours to write."""

@@ -1,0 +1,40 @@
+"""The table of several runs beside one another, in this repository's README."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runner.cite.shelf import Shelf
+from runner.cite.systems import LEGEND, plot, systems_table
+
+ROOT = Path(__file__).parents[2]
+RUN = "v0.4.0_20261122_minilm_side-by-side"
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    """BEAM, on part of which 0.4.0 was tuned, and REALTALK."""
+    runs = [Shelf(ROOT).run(f"{suite}/{RUN}", ROOT) for suite in ("beam", "realtalk")]
+    assert "REALTALK, session" in plot(runs)
+    return systems_table(runs, "plot.svg")
+
+
+def test_a_figure_of_a_corpus_that_a_system_was_tuned_on_is_marked(text: str) -> None:
+    rows = (line.split("|")[1:-1] for line in text.splitlines() if line.startswith("|"))
+    lines = {name.strip(): [cell.strip() for cell in cells] for name, *cells in rows}
+    marked = {name: [cell.endswith("‡") for cell in cells] for name, cells in lines.items()}
+    assert marked["pgmnemo"] == [True, False, False]  # BEAM, REALTALK, p50
+    assert marked["pgmnemo@0.3.1"] == [False, False, False]
+    assert not any(any(cells) for name, cells in marked.items() if name != "pgmnemo")
+
+
+def test_a_table_says_what_is_not_verified_and_which_runs_it_is_of(text: str) -> None:
+    assert (
+        "| BEAM 100K, message, n = 60 (unverified) | REALTALK, session, n = 214 (unverified) |"
+        in " ".join(text.split())
+    )
+    assert LEGEND in text
+    assert "Protocol 1.4.0" in text
+    assert f"`benchmarks/beam/results/{RUN}/`" in text
