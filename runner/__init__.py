@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from runner.history import log_run as log_run
     from runner.leaderboard import Leaderboard as Leaderboard
     from runner.leaderboard import leaderboard as leaderboard
-    from runner.lint import Report as Report
-    from runner.lint import lint as lint
     from runner.page import render_report as render_report
     from runner.progress import Progress as Progress
     from runner.score import Stated as Stated
@@ -57,7 +55,6 @@ HOMES = {
         "runner.errors": "RunnerError",
         "runner.history": "log_deviation log_run",
         "runner.leaderboard": "Leaderboard leaderboard",
-        "runner.lint": "Report lint",
         "runner.page": "render_report",
         "runner.progress": "Progress",
         "runner.score": "Stated score",

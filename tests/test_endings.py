@@ -121,7 +121,10 @@ for cause, words in {
     ],
     "`report`, `cite` or `leaderboard` into a run": ["cite", LOCOMO, "--badge", LOCOMO / "badge.svg"],
     "`cite` or `report` into another kind of file": ["cite", LOCOMO, "--badge", "badge.png"],
-    "`lint` with a root that is not there": ["lint", ROOT / "README.md", "--root", "/nonsense"],
+    "`cite` of documents, or of several runs": ["cite", SAMPLE, LOCOMO],
+    "`cite --write --check`": ["cite", "--write", "--check", ROOT / "README.md"],
+    "`cite --check` with what is for one run": ["cite", "--check", ROOT / "README.md", "--bibtex"],
+    "`cite --check` with a root that is not there": ["cite", "--check", ROOT / "README.md", "--root", "/no"],
     "`rescore` by an unknown metric code": ["rescore", SAMPLE, "--metric-code", "7"],
     "`rescore` into a folder that exists": ["rescore", SAMPLE, "--output", ROOT],
     "`rescore` into the run itself": ["rescore", SAMPLE, "--output", SAMPLE / "anew"],
@@ -146,8 +149,8 @@ for cause, words in {
     "`answer` with a price that cannot be read": ["answer", SAMPLE, *READER, "--price", "m=x"],
     "`answer` with prompts of another form": ["answer", SAMPLE, *READER, "--judge-prompts", README],
     "`answer` at an address that is none": ["answer", SAMPLE, *READER, "--judge-url", "host"],
-    "`lint` without a file": ["lint"],
-    "`lint` of nothing": ["lint", "/nonsense.md"],
+    "`cite --check` without a file": ["cite", "--check"],
+    "`cite --check` of nothing": ["cite", "--check", "/nonsense.md"],
     "`submit` of nothing": ["submit", "/nonsense", "--output", "/nonsense/run.tar.gz"],
     "`submit` into another kind of file": ["submit", SAMPLE, "--output", "run.zip"],
     "`submit` into a run": ["submit", SAMPLE, "--output", SAMPLE / "run.tar.gz"],
@@ -452,9 +455,9 @@ def _(stage: Stage) -> list[Any]:
     return ["cite", LOCOMO, "--badge", stage.base / "no" / "badge.svg"]
 
 
-@ending("`lint` of what is no text")
+@ending("`cite --check` of what is no text")
 def _(stage: Stage) -> list[Any]:
-    return ["lint", stage.file(b"\xff\xfe")]
+    return ["cite", "--check", stage.file(b"\xff\xfe")]
 
 
 @ending("`history` far from any HISTORY.md")
@@ -589,7 +592,7 @@ def test_a_fault_that_nobody_read_is_no_success(tmp_path: Path, closed: str) -> 
     reader, writer = os.pipe()
     os.close(reader)
     streams: dict[str, int] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, closed: writer}
-    command = [sys.executable, "-m", "runner", "lint", str(tmp_path / "notes.md")]
+    command = [sys.executable, "-m", "runner", "cite", "--check", str(tmp_path / "notes.md")]
     done = subprocess.run(command, cwd=ROOT, check=False, **streams)  # type: ignore[call-overload]
     os.close(writer)
     assert done.returncode == 141

@@ -138,7 +138,7 @@ COMMANDS: dict[str, tuple[Words, set[int]]] = {
     "leaderboard as Markdown": (lambda bad, good, base: ["leaderboard", bad, good, "--markdown"], {0, 2}),
     "history add": (lambda bad, good, base: ["history", "add", bad], {0, 1, 2, 3}),
     "history deviation": (lambda bad, good, base: ["history", "deviation", bad, "\x1b[2J"], {0, 1, 2, 3}),
-    "lint": (lambda bad, good, base: ["lint", base / "notes.md", "--root", base], {0, 1}),
+    "cite --check": (lambda bad, good, base: ["cite", "--check", base / "notes.md", "--root", base], {1}),
 }
 CALLS = list(product(COMMANDS, DAMAGES))[::2]  # every damage meets half of the commands
 
@@ -161,7 +161,7 @@ def test_a_careless_or_hostile_folder_ends_in_a_sentence(
     bad = Path(shutil.copytree(small[0], suite / small[0].name))
     good = Path(shutil.copytree(small[1], suite / f"{small[1].name}_2"))
     (tmp_path / "notes.md").write_text(
-        f"recall_any@10 = 0.900, pgmnemo v0.2.1, protocol 1.6.0: benchmarks/sample/results/{bad.name}/"
+        f"recall_any@10 is <!-- cite: {bad.name} pgmnemo conversation recall_any@10 -->0.900<!-- /cite -->"
     )
     DAMAGES[cause](bad)
     if (bad / "manifest.json").is_file() and not cause.startswith(("manifest.json", "HISTORY.md")):

@@ -22,8 +22,8 @@ STEPS = [  # of the ground: each stands on those before it
 ]
 GROUND: set[str] = set().union(*STEPS)
 JOINTS = {  # commands, and the pipeline: they join stages, and no stage knows them
-    "answers", "attest", "bench", "cite", "compare", "export", "history", "leaderboard", "lint", "page",
-    "passages", "perf", "score", "sign", "submit", "train", "tune", "verify",
+    "answers", "attest", "bench", "cite", "compare", "export", "history", "leaderboard", "page", "passages",
+    "perf", "score", "sign", "submit", "train", "tune", "verify",
 }  # fmt: skip
 STAGES = sorted(
     path.name

@@ -46,8 +46,6 @@ def _head(document: Json) -> Iterator[str]:
 def _tables(document: Json) -> Iterator[str]:
     for one in tables(document):
         yield f"## {one.title}"
-        if one.comment:
-            yield f"<!-- {one.comment} -->"
         yield table(one.heads, one.rows)
 
 

@@ -13,12 +13,12 @@ from rich.console import Console
 
 from runner.cite.badge import badge
 from runner.cite.results import Cited
+from runner.cite.shelf import row_of
 from runner.compare import compare
 from runner.compare.summary import _comparison
 from runner.compare.terminal import show
 from runner.editions import current
 from runner.leaderboard import leaderboard
-from runner.lint.said.facets import defaults
 from runner.metrics.document import metrics_of
 from runner.records import Hit, Json, Retrieval, Verdict
 from runner.report import render
@@ -157,9 +157,9 @@ def test_a_comparison_decides_on_that_view(made: Callable[..., tuple[Path, Run, 
     assert "BEAM 100K, pointed questions, " in "\n".join(_comparison(found))
 
 
-def test_lint_takes_a_figure_for_one_of_that_view(made: Callable[..., tuple[Path, Run, Json]]) -> None:
+def test_a_marked_figure_is_of_that_view(made: Callable[..., tuple[Path, Run, Json]]) -> None:
     folder, *_ = made(10)
-    assert defaults(Cited(folder))["view"] == "pointed"
+    assert row_of(Cited(folder), "pgmnemo", "conversation", "recall_any@10")["view"] == "pointed"
 
 
 def test_a_leaderboard_ranks_by_that_view(made: Callable[..., tuple[Path, Run, Json]]) -> None:

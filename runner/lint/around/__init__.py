@@ -1,1 +1,0 @@
-"""What stands around a figure: its citation, its section, and what they say."""

@@ -1,1 +1,0 @@
-"""The document: its blocks, lists and tables, and the figures that stand in them."""

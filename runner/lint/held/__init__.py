@@ -1,1 +1,0 @@
-"""Each figure held against the rows of the artefacts that it can be of."""
