@@ -13,13 +13,14 @@ from pathlib import Path
 from runner.cite.citation import paragraph
 from runner.cite.results import Cited
 from runner.cite.shelf import COUNTED, Shelf, demand, row_of, view_and_type
-from runner.cite.systems import plot, systems_table, tuned_on_it
+from runner.cite.systems import corpus_title, plot, questions, systems_table, tuned_on_it
 from runner.compare import Comparison, compare
 from runner.errors import UsageError
 from runner.escaping import markdown
+from runner.markdown import table
 from runner.records import ALL
 from runner.report.figures import DAGGER, trivial
-from runner.report.formats import change, change_interval, count, figure, interval, is_recall
+from runner.report.formats import change, change_interval, count, figure, interval, is_recall, questions_of
 from runner.runs.raw import RAW
 
 
@@ -61,20 +62,25 @@ def written(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
 def _figure(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
     """`95.5 % [93.8, 96.7] (deviation)`; for `n` the number of questions."""
     cited, arm, scope, metric, part = shelf.run(words[0], beside), *words[1:4], " ".join(words[4:])
-    row = row_of(cited, arm, scope, metric, part)
     if metric == COUNTED:
-        return Answer(count(int(row["n"])))
+        return Answer(count(int(row_of(cited, arm, scope, metric, part)["n"])))
+    return Answer(_text(cited, arm, scope, metric, part), (cited,))
+
+
+def _text(cited: Cited, arm: str, scope: str, metric: str, part: str = "") -> str:
+    row = row_of(cited, arm, scope, metric, part)
     value = (
         figure(metric, row["value"]) + (" %" if is_recall(metric) else "") + (DAGGER if trivial(row) else "")
     )
     sure = "" if arm == "ceiling" else f" {interval(row)}"
-    return Answer(value + sure + _label([cited], arm), (cited,))
+    return value + sure + _label([cited], arm, first=_view(row["view"], part))
 
 
 def _against(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
     """`+4.0 [+1.4, +6.6] (deviation)`: what an arm is ahead of another of its run."""
     cited, arm, other, scope, metric = shelf.run(words[0], beside), *words[1:5]
-    view = " ".join(words[5:]) or cited.figures.view
+    part = " ".join(words[5:])
+    view = part or cited.figures.view
     found = {(row["arm"], row["baseline"], row["scope"], row["metric"], row["view"]): row
              for row in cited.metrics["differences"]}  # fmt: skip
     row = found.get((arm, other, scope, metric, view))
@@ -85,9 +91,8 @@ def _against(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
         raise UsageError(
             f"{cited.run.name} has no difference of {arm} and {other} in {told}: it has {listed}"
         )
-    return Answer(
-        f"{change(metric, row['value'])} {change_interval(row)}{_label([cited], arm, other)}", (cited,)
-    )
+    told = _label([cited], arm, other, first=_view(view, part))
+    return Answer(f"{change(metric, row['value'])} {change_interval(row)}{told}", (cited,))
 
 
 def _diff(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
@@ -107,13 +112,33 @@ def _diff(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
     [row] = [one for one in found.rows if (one.scope, one.view, one.type, one.metric) == wanted]
     decided = [str(member.finding) for member in found.family if member.row is row]
     ends = {"metric": metric, "ci95_low": row.ci95_low, "ci95_high": row.ci95_high}
-    text = f"{change(metric, row.difference)} {change_interval(ends)}{_label(runs, arm, first=decided)}"
-    return Answer(text, tuple(runs))
+    told = _label(runs, arm, first=[*_view(row.view, part), *decided])
+    return Answer(f"{change(metric, row.difference)} {change_interval(ends)}{told}", tuple(runs))
 
 
 @lru_cache(4)
 def _compared(before: Path, after: Path) -> Comparison:
     return compare(before, after)
+
+
+def _table(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
+    """Figures of some arms in the first scope of some runs, the metrics as columns."""
+    arms, metrics, runs = (
+        words[0].split(","),
+        words[1].split(","),
+        [shelf.run(one, beside) for one in words[2:]],
+    )
+    rows = []
+    for cited in runs:
+        scope = cited.run.scopes[0].name
+        asked = row_of(cited, arms[0], scope, COUNTED)
+        head = f"{corpus_title(cited.run)}, {questions(int(asked['n']), asked['view'])}"
+        for arm in arms:
+            cells = (_text(cited, arm, scope, metric) for metric in metrics)
+            rows.append([head, arm, *cells])
+    return Answer(
+        f"\n\n{table(['corpus', 'system', *metrics], rows, 'll' + 'r' * len(metrics))}\n\n", tuple(runs)
+    )
 
 
 def _count(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
@@ -131,7 +156,7 @@ def _source(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
     told = [
         (one.told.verdict, "; ".join(label.rstrip(".") for label in one.told.deviations), one) for one in runs
     ]
-    text = "; ".join(
+    text = ";\n".join(
         f"`{one.run.path}` (protocol {one.run.protocol.version}, {verdict}{f': {why}' if why else ''})"
         for verdict, why, one in told
     )
@@ -150,6 +175,11 @@ def _systems(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
     return Answer(f"\n\n{systems_table(runs, place)}\n\n", runs, runs, (beside / place, plot(runs)))
 
 
+def _view(view: str, part: str) -> list[str]:
+    """Which questions, where it is not all of them and the mark does not say so itself."""
+    return [] if view in (ALL, part) else [questions_of(view)]
+
+
 def _label(runs: Sequence[Cited], *arms: str, first: Sequence[str] = ()) -> str:
     """What a reader must know of a figure, in brackets: a verdict other than verified, and in-sample."""
     verdicts = [str(one.told.verdict) for one in runs if one.told.verdict != "verified"]
@@ -166,6 +196,7 @@ KINDS = {
     "count": Kind("count RUN NAME", 2, _count),
     "source": Kind("source RUN…", 1, _source),
     "paragraph": Kind("paragraph RUN [PREVIOUS]", 1, _paragraph, 2),
+    "table": Kind("table ARM,… METRIC,… RUN…", 3, _table),
     "systems": Kind("systems PLOT.svg RUN…", 2, _systems),
 }
 """Every kind but the figure and `from`, whose body is not ours to write."""

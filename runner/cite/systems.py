@@ -12,8 +12,9 @@ from html import escape
 from runner.cite.results import Cited
 from runner.errors import UsageError
 from runner.markdown import table
+from runner.records import ALL
 from runner.report.figures import Figures
-from runner.report.formats import MISSING
+from runner.report.formats import MISSING, questions_of
 from runner.runs.run import Arm, Run
 
 PASSAGES = "+passages"
@@ -53,7 +54,7 @@ class Column:
 
     @property
     def title(self) -> str:
-        return f"{self.run.corpus.title.partition(' (')[0]}, {self.run.choice.level}"
+        return corpus_title(self.run)
 
     @property
     def n(self) -> int:
@@ -62,7 +63,8 @@ class Column:
     @property
     def head(self) -> str:
         """Corpus, granularity, n and what is not verified of it."""
-        return f"{self.title}, n = {self.n:,}" + (f" ({', '.join(self.verdicts)})" if self.verdicts else "")
+        told = f" ({', '.join(self.verdicts)})" if self.verdicts else ""
+        return f"{self.title}, {questions(self.n, self.of(self.run.system).view)}{told}"
 
     def add(self, results: Cited) -> None:
         """Take the systems of one more run that no run before it measured."""
@@ -94,6 +96,16 @@ class Column:
         """Milliseconds of the median recall."""
         found = self._latency.get(name)
         return MISSING if found is None else f"{found:.1f}"
+
+
+def corpus_title(run: Run) -> str:
+    """`LoCoMo, session`: what a column is about."""
+    return f"{run.corpus.title.partition(' (')[0]}, {run.choice.level}"
+
+
+def questions(n: int, view: str) -> str:
+    """`n = 1,982`, or `n = 60 pointed questions` where the headline is of a view (protocol §8)."""
+    return f"n = {n:,}" + ("" if view == ALL else f" {questions_of(view)}")
 
 
 def tuned_on_it(run: Run, name: str) -> bool:
