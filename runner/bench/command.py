@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from runner.bench.options import RESULTS, Options
 from runner.bench.request import Request
 from runner.database.releases import SQL_FOLDER
+from runner.errors import SystemFault
 from runner.options import Quiet
 
 
@@ -56,11 +57,15 @@ def _dry(request: Request, quiet: bool, sql: Path) -> int:
 
 
 def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
-    """Print what each run ended in; 1 where repeated runs lie too far apart."""
+    """Print what each run ended in; 1 where repeated runs lie too far apart.
+
+    SystemFault, once all is printed, where a system that was asked for has no ranking.
+    """
     from runner.bench.repeat import lines, repeat
     from runner.progress import Progress
     from runner.report import against_legs, legs_beside, summary_table
     from runner.runs.folder import is_local
+    from runner.runs.reading import REPORT
     from runner.terminal import console, say
 
     progress, out = Progress(quiet=quiet), console()
@@ -86,4 +91,12 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
         )
     for line in lines(repeated) if times > 1 else ():
         say(line)
-    return int(not repeated.within)
+    if not repeated.within:
+        return 1
+    for outcome in repeated.outcomes:
+        if failed := [arm.name for arm in outcome.run.arms if arm.failed]:
+            raise SystemFault(
+                f"{' and '.join(failed)} failed and has no ranking beside {outcome.run.system}; mend what "
+                f"{outcome.folder / REPORT} says of it, or leave it out of --systems"
+            )
+    return 0

@@ -310,10 +310,13 @@ class Odd(System):
         return self.answer()
 
 
-def odd(stage: Stage, answer: Callable[[], Any], *words: object, packages: tuple[str, ...] = ()) -> Any:
+def odd(
+    stage: Stage, answer: Callable[[], Any], *words: object, packages: tuple[str, ...] = (),
+    role: str = "--system",
+) -> Any:  # fmt: skip
     kind = Kind("Odd", "an odd one", lambda _: Odd(answer), packages, remedy="pip install odd", vectors=False)
     stage.patch.setitem(SYSTEMS._members, "odd", kind)
-    return stage.bench("--system", "odd", *words)
+    return stage.bench(role, "odd", *words)
 
 
 @ending("a system that is not installed")
@@ -334,6 +337,11 @@ def _(stage: Stage) -> Any:
 @ending("a system that answers wrongly")
 def _(stage: Stage) -> Any:
     return odd(stage, lambda: [Match(99)])
+
+
+@ending("a system beside the one under test that fails")
+def _(stage: Stage) -> Any:
+    return odd(stage, lambda: 1 / 0, "--limit", 3, role="--systems")
 
 
 @ending("a model that cannot be downloaded")

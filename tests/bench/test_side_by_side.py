@@ -233,8 +233,10 @@ def test_a_system_that_fails_leaves_the_rest_whole(
     odd("after")
     limit = ("--time-limit", "2") if case == "hanging" else ()
     ended = bench("--systems", "odd,after", *limit)
-    assert (ended.code, ended.err) == (0, "")
     results = made(tmp_path / "results")
+    assert ended.code == 3
+    assert ended.err.startswith("error: odd failed and has no ranking beside pgmnemo; mend what ")
+    assert ended.err.endswith("/report.md says of it, or leave it out of --systems\n")
     rows = {arm.name: arm for arm in results.run.arms}
     assert rows["odd"].failed.startswith(words)
     assert "\n" not in rows["odd"].failed
@@ -259,7 +261,7 @@ def test_passages_that_fail_leave_the_lessons_of_the_same_system(
         return found
 
     odd(passages=True, ask=ask)
-    assert bench("--systems", "odd").code == 0
+    assert bench("--systems", "odd").code == 3
     results = made(tmp_path / "results")
     assert counted(results, "odd") == dict.fromkeys(SCOPES, QUESTIONS)
     assert counted(results, "odd+passages") == {}
@@ -272,7 +274,7 @@ def test_a_system_that_is_found_to_be_wrongly_used_fails_by_itself(
 ) -> None:
     """The run under test need not pay for it."""
     odd(open=fails(UsageError("odd needs its address")))
-    assert bench("--systems", "odd", "--limit", 3).code == 0
+    assert bench("--systems", "odd", "--limit", 3).code == 3
     results = made(tmp_path / "results")
     assert results.run.arms[-1].failed == "odd needs its address"
     intact(results, sql)
