@@ -73,10 +73,13 @@ class Boosted(System):
         return self.asked(self._system, query, k)
 
     def asked(self, asking: Asking, query: Query, k: int) -> Sequence[Match]:
-        """The `k` best of a deeper pool after the boost; as they are where the question has nothing of it."""
+        """The `k` best of a deeper pool after the boost; as they are where the question has nothing of it.
+
+        Never with the components of the system within, which no boosted score is the sum of.
+        """
         wanted = self._boost.asks(query.text)
         if not wanted:
-            return asking.ask(query, k)
+            return [replace(match, components=()) for match in asking.ask(query, k)]
         found = asking.ask(query, max(FACTOR * k, FLOOR))
         moved = [
             (

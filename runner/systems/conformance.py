@@ -1,19 +1,22 @@
-"""Does a system keep the contract? A few dozen lessons in three projects, asked as a run asks."""
+"""Does a system keep the contract? A few dozen lessons in three projects, asked and judged as by a run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 
+import numpy as np
+
+from runner.editions import current
 from runner.embedders import EmbedderOptions
 from runner.embedders.hashing import FeatureHashing
 from runner.errors import DatabaseError, RunnerError, SystemAbsent, UsageError
 from runner.records import Matrix
 from runner.systems import Kind, Lesson, Lessons, Match, Place, Query, System, kind_of, open_system
-from runner.systems.asking import Judge, answers, faults
+from runner.systems.asking import Judge, answers, components_of, faults
 from runner.systems.said import plain
-from runner.systems.system import Concurrent, Resettable
+from runner.systems.system import Concurrent, Legged, Resettable
 
 PROJECTS = ("00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b",
             "00000000-0000-4000-8000-00000000000c")  # fmt: skip
@@ -24,6 +27,14 @@ THINGS = (
     "sold the blue accordion to a travelling band", "adopted a three-legged greyhound named Mistral",
     "won a prize for a poem about lighthouses", "started to keep bees on the roof of the library",
 )  # fmt: skip
+QUESTIONS = (
+    "who planted a quince tree?",
+    "What did Chloe tell Bram?",
+    'Who said "the old barn" (or so)?',
+    "can you recommend something about bees?",
+    "Was it a year ago?",
+    "…?",
+)  # with a name, a phrase, a wish and a time, and with none of them: a run asks all kinds
 WIDTH = 64
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 FEW, MANY = 3, 50
@@ -61,7 +72,16 @@ class Small(Lessons):
         name = self._projects[project]
         number = PROJECTS.index(name) * len(THINGS) + thing
         text = f"{PEOPLE[PROJECTS.index(name)]} {THINGS[thing]}."
-        return Lesson(number, name, f"{number:04}", text, _vector(text) if self._vectors else None)
+        lesson = Lesson(number, name, f"{number:04}", text, _vector(text) if self._vectors else None)
+        return self._told(lesson, thing) if name == PROJECTS[0] else lesson
+
+    def _told(self, lesson: Lesson, thing: int) -> Lesson:
+        """The lesson with all that a corpus may say of one: time, speaker, position, passages."""
+        parts = (lesson.text.split(" ", 1)[0], lesson.text)
+        return replace(
+            lesson, occurred_at=NOW - timedelta(days=thing), role="user", position=thing, passages=parts,
+            passage_vectors=np.stack([*map(_vector, parts)]) if self._vectors else None,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +107,25 @@ class Bench:
     lessons: Small
     place: Place
 
-    def ask(self, texts: Sequence[str], project: str | None, k: int, workers: int = 1) -> list[list[Match]]:
-        """The answers to some questions, each judged as in a run."""
+    def ask(
+        self, texts: Sequence[str], project: str | None, k: int, workers: int = 1,
+        settings: Mapping[str, str] | None = None,
+    ) -> list[list[Match]]:  # fmt: skip
+        """The answers to some questions, each judged as in a run; Broken names the one that went wrong."""
         queries = [
             Query(at, text, _vector(text) if self.lessons.width else None, project, NOW)
             for at, text in enumerate(texts)
         ]
-        judge = Judge(self.name, self.lessons)
-        found = answers(self.system, self.name, queries, k, judge, workers=workers)
-        return [list(answer.matches) for answer in found]
+        judge = Judge(self.name, self.lessons, components_of(self.system))
+        found: list[list[Match]] = []
+        try:
+            asked = answers(self.system, self.name, queries, k, judge, workers=workers, settings=settings)
+            found.extend(list(answer.matches) for answer in asked)
+        except SystemAbsent:
+            raise
+        except RunnerError as error:
+            raise Broken(f"{error} ({texts[len(found)]!r})") from None
+        return found
 
 
 def check_system(name: str, place: Place) -> Iterator[Checked]:
@@ -112,7 +142,7 @@ def check_system(name: str, place: Place) -> Iterator[Checked]:
             opened = True
             yield Checked("opens", True, plain(f"{kind.title} {version}".strip()))
             with faults(name):
-                taken = sum(system.load(lessons).values())
+                taken = round(100 * sum(system.load(lessons).values())) / 100
             yield Checked("loads", True, f"{len(lessons)} lessons in {taken:.1f} s")
             bench = Bench(name, kind, system, lessons, place)
             yield from (_checked(title, check, bench) for title, check in CHECKS.items())
@@ -157,6 +187,27 @@ def _scopes(bench: Bench) -> str:
     for project in PROJECTS:
         bench.ask(texts, project, MANY)  # the judge refuses a lesson of another scope
     return f"{len(texts)} questions in each of {len(PROJECTS)} projects found that project's lessons alone"
+
+
+def _questions(bench: Bench) -> str:
+    for project in (*PROJECTS, None):
+        bench.ask(QUESTIONS, project, MANY)  # the judge says what is wrong with an answer
+    return f"{len(QUESTIONS)} questions of other words were answered in each project, and over all"
+
+
+def _legs(bench: Bench) -> str:
+    legs = bench.system.legs if isinstance(bench.system, Legged) else {}
+    asked = {name: settings for name, (settings, _) in legs.items() if name in current().arms}
+    for settings in asked.values():
+        bench.ask(QUESTIONS, PROJECTS[0], MANY, settings=settings)
+    return f"{' and '.join(asked)} answer by themselves" if asked else "it has no legs that a run asks"
+
+
+def _costs(bench: Bench) -> str:
+    """As its row in a run has them."""
+    with faults(bench.name):
+        disk, memory = round(sum(bench.system.sizes().values())), bench.system.memory()
+        return f"{disk / 1e6:.1f} MB on disk, {'?' if memory is None else round(memory / 1e6)} MB of memory"
 
 
 def _repeats(bench: Bench) -> str:
@@ -214,8 +265,11 @@ CHECKS: dict[str, Callable[[Bench], str]] = {
     "ids come back": _ids,
     "k is honoured": _k,
     "scopes are apart": _scopes,
+    "questions are answered": _questions,
+    "legs are answered": _legs,
     "answers repeat": _repeats,
     "clients agree": _threads,
     "scores fall": _scores,
+    "costs are numbers": _costs,
     "reset empties": _reset,
 }

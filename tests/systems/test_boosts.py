@@ -71,6 +71,17 @@ def test_a_boosted_system_answers_the_best_of_a_deeper_pool(clients: bool, tools
     assert (best.number, best.score) == (lessons[2].number, pytest.approx(1 - 0.6 * 0.5))
 
 
+@pytest.mark.parametrize("wrapper", ["keyword", "names", "quoted", "preference"])
+@pytest.mark.parametrize("question", ["what?", 'Can you recommend what Ada calls "the oven"?'])
+def test_no_boosted_answer_comes_with_the_components_of_the_system_within(
+    wrapper: str, question: str, tools: Any, tiny: Any
+) -> None:
+    inner = tools.Scripted(lambda query, k: [Match(one.number, 0.5, (0.25, 0.25)) for one in tiny][:k])
+    system = WRAPPERS[wrapper].wrap("odd", inner)
+    system.load(tiny)
+    assert {match.components for match in system.ask(Query(0, question, None, None), 3)} == {()}
+
+
 def test_the_wrappers_are_listed_where_one_is_not_known() -> None:
     assert isinstance(WRAPPERS, Parts)
     assert list(WRAPPERS) == ["passages", "keyword", "names", "quoted", "preference"]

@@ -1,0 +1,98 @@
+"""`check-system` rejects what a run rejects, and names the question that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from runner.progress import QUIET, Progress
+from runner.systems import SYSTEMS, Kind, Lessons, Match, Place, Query, System
+from runner.systems.conformance import check_system
+
+
+class Honest(System):
+    """The lessons of a scope by the number of words in common with the question; what is `told` besides."""
+
+    components: tuple[str, ...] = ()
+
+    def __init__(self, place: Place, **told: Any) -> None:
+        self.told = told
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        self.lessons = list(lessons)
+        return self.told.get("seconds", {"store": 0.1})  # type: ignore[no-any-return]
+
+    def ask(self, query: Query, k: int) -> Any:
+        inside = [one for one in self.lessons if query.project in (None, one.project)]
+        words = set(query.text.split())
+        matches = [Match(one.number, float(len(words & set(one.text.split())))) for one in inside]
+        found = sorted(matches, key=lambda match: -(match.score or 0))[:k]
+        change = self.told.get("ask", lambda query, found: found)
+        return change(query, found)
+
+    def sizes(self) -> Mapping[str, Any]:
+        return self.told.get("sizes", {})  # type: ignore[no-any-return]
+
+
+class Two(Honest):
+    """It has a leg, which answers as `told`."""
+
+    legs = {"bm25": ({"leg": "bm25"}, "its words")}  # noqa: RUF012
+
+    def client(self, settings: Mapping[str, str] | None = None) -> Any:
+        leg = self.told["leg"] if settings else lambda found: found
+        return SimpleNamespace(ask=lambda query, k: leg(self.ask(query, k)), close=lambda: None)
+
+
+def parted(found: list[Match]) -> list[Match]:
+    """With components that no system names."""
+    return [replace(match, components=(1.0,)) for match in found]
+
+
+def unless(mark: str) -> Callable[[Query, list[Match]], list[Match]]:
+    """With components, where a question lacks what the system looks for."""
+    return lambda query, found: found if mark in query.text else parted(found)
+
+
+WRONG: dict[str, tuple[type[Honest], dict[str, Any], str, str]] = {
+    "components, where there is no name": (
+        Honest, {"ask": unless("Chloe")}, "questions are answered",
+        "answered question 1 with 1 components of a score where it names 0 ('who planted a quince tree?')",
+    ),
+    "components, where nothing is quoted": (
+        Honest, {"ask": unless('"')}, "questions are answered", "('who planted a quince tree?')",
+    ),
+    "a question that it cannot read": (
+        Honest, {"ask": lambda query, found: found if any(map(str.isalpha, query.text)) else 1 / 0},
+        "questions are answered", "ZeroDivisionError: division by zero ('…?')",
+    ),
+    "a leg with components": (Two, {"leg": parted}, "legs are answered", "where it names 0"),
+    "a size that is no number": (Honest, {"sizes": {"all": "big"}}, "costs are numbers", "TypeError"),
+    "seconds that are none": (Honest, {"seconds": {"all": float("nan")}}, "opens and loads", "ValueError"),
+}  # fmt: skip
+
+
+def checked(monkeypatch: pytest.MonkeyPatch, place: Place, kind: type[Honest], told: Any) -> dict[str, str]:
+    """What is wrong with a system, by check."""
+    known = Kind("Odd", "an odd one", lambda place: kind(place, **told), vectors=False)
+    monkeypatch.setitem(SYSTEMS._members, "odd", known)
+    return {one.name: one.sentence for one in check_system("odd", place) if not one.holds}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_a_run_rejects_is_rejected_here(
+    case: str, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind, told, name, sentence = WRONG[case]
+    assert sentence in checked(monkeypatch, place, kind, told)[name]
+
+
+@pytest.mark.parametrize("kind", [Honest, Two])
+def test_what_keeps_the_contract_is_not(
+    kind: type[Honest], place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert checked(monkeypatch, place, kind, {"leg": lambda found: found}) == {}
