@@ -34,9 +34,9 @@ DEFAULTS = {
 SETTINGS = {**DEFAULTS, "pgmnemo.gate_strict": "warn", "pgmnemo.recency_weight": "0.1"}
 
 
-def first_commit() -> str:
-    """A commit that every clone has: the oldest, if there is git."""
-    found = git(ROOT, "rev-list", "--max-parents=0", "HEAD").stdout.decode().split()
+def running_commit() -> str:
+    """A commit that could have run: the last one that brought the edition in force, if there is git."""
+    found = git(ROOT, "log", "-1", "--format=%H", "--", "PROTOCOL.md").stdout.decode().split()
     return found[-1] if found else "ab" * 20
 
 
@@ -137,7 +137,7 @@ def finish(tmp_path_factory: pytest.TempPathFactory, sample_path: Path) -> Calla
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PYTHONHASHSEED", "42")
             patch.setitem(SYSTEMS._members, "pgmnemo", kind)
-            patch.setattr(pipeline, "code", lambda root: Code(first_commit(), False))
+            patch.setattr(pipeline, "code", lambda root: Code(running_commit(), False))
             outcome = pipeline.run(Request("sample", **{**asked, **options}), sql=sql)
         return Finished(outcome.folder, sample_path, sql)
 

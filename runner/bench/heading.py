@@ -39,7 +39,7 @@ def heading(
         python_hash_seed=hash_seed,
         corpus=_corpus(request, corpus),
         embedder=identity,
-        passages=_passages(request, corpus),
+        passages=passage_counts(corpus) if request.ours and request.engine.passages else None,
         scopes=corpus.scopes,
         views=suite.views(edition),
         headline=edition.metrics.headline,
@@ -68,9 +68,8 @@ def _corpus(request: Request, corpus: Corpus) -> CorpusPins:
     )
 
 
-def _passages(request: Request, corpus: Corpus) -> PassageCounts | None:
-    if not (request.ours and request.engine.passages):
-        return None
+def passage_counts(corpus: Corpus) -> PassageCounts:
+    """All passages of the lessons, and how many distinct texts of them are embedded."""
     count, distinct = 0, set[bytes]()  # digests, for the texts need not lie in memory
     for segment in corpus.segments:
         count += len(segment.passages)

@@ -48,16 +48,25 @@ def version_number(version: str | None) -> str:
     return default_version() if version is None else version.removeprefix("v")
 
 
-def release_of(sql: Path, version: str) -> Release | None:
-    """The release `version`; None if it is not released yet."""
+def _releases(sql: Path) -> dict[str, Release]:
+    """Every release by its version; none where there is no list."""
     path = sql / "releases.toml"
     try:
-        releases = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, Release])
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, Release])
     except FileNotFoundError:
-        return None
+        return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise DatabaseError(f"the list of releases {path} cannot be read: {error}") from None
-    return releases.get(version)
+
+
+def release_of(sql: Path, version: str) -> Release | None:
+    """The release `version`; None if it is not released yet."""
+    return _releases(sql).get(version)
+
+
+def release_fingerprints(sql: Path) -> dict[str, str]:
+    """By version the fingerprint of each release that has one."""
+    return {version: one.fingerprint for version, one in _releases(sql).items() if one.fingerprint}
 
 
 def setting_defaults(sql: Path, version: str) -> dict[str, str]:

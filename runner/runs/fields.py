@@ -32,7 +32,7 @@ FIELDS: Mapping[str, str] = {
     "embedder.batch_size": "settings",
     "embedder.query_prefix": "settings", "embedder.document_prefix": "settings",
     "embedder.note": "settings",
-    "passages.count": STATED, "passages.distinct": STATED,
+    "passages": CORPUS + "corpus",
     "arms.name": "arms", "arms.words": "arms", "arms.role": "arms", "arms.title": "arms",
     "arms.version": STATED,
     "arms.tuned_on": STATED, "arms.own_embedder": STATED, "arms.components": "agree",

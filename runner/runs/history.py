@@ -71,7 +71,11 @@ def entries(path: Path) -> list[Entry]:
 
 @lru_cache(4)
 def _entries(text: str) -> tuple[Entry, ...]:
-    text = _seen(text)
+    return parsed(_seen(text))
+
+
+def parsed(text: str) -> tuple[Entry, ...]:
+    """Every entry in a text, also where no reader of the page would see it."""
     starts = list(HEADING.finditer(text))
     ends = [*(start.start() for start in starts[1:]), len(text)]
     return tuple(

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from runner.answers.answering import spread
 from runner.answers.document import DOCUMENT, PAGE, markdown, of_run
 from runner.answers.figures import JUDGED, Basis, counted, figures, usage
 from runner.answers.judging import by_reply
@@ -201,18 +202,24 @@ def _words(row: Json) -> str:
 
 
 def corpus(evidence: AnswerEvidence) -> str:
-    """With the corpus: each question is judged by the rule of its own type."""
+    """With the corpus: each question that was to be asked was, and is judged by the rule of its own type."""
     if evidence.corpus_path is None:
         raise NotAsked("give --corpus PATH")
     if (material := evidence.material) is None:
         raise NotAsked("the run is not at hand; name it with --run")
+    said, wanted = set(evidence.said), set(spread(material, len(evidence.said)))
+    if left := min(wanted - said, default=""):
+        raise Wrong(
+            f"{ANSWERS}: {left} has no answer; {len(said):,} questions were answered, and not those that "
+            "are spread evenly over the run's"
+        )
     for line in evidence.judgements:
         if line.rule != material.keys[line.question].rule:
             raise Wrong(
                 f"{JUDGEMENTS}, {line.question}: judged as {line.rule}, in the corpus it is "
                 f"{material.keys[line.question].rule}"
             )
-    return f"{len(evidence.said):,} questions are judged by the rule of their type"
+    return f"{len(said):,} questions, spread evenly over the run's, are judged by the rule of their type"
 
 
 _ORDER: dict[str, Any] = {

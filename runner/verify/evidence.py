@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import cached_property
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,7 @@ class Evidence(Results):
         progress: Progress = QUIET,
         allowed_signers: Path | None = None,
     ) -> None:
-        super().__init__(folder)
+        super().__init__(Path(realpath(folder.expanduser())))  # a link to a run is the run
         self.corpus_path, self.history_path, self.sql = corpus, history, sql
         self.allowed_signers, self.rerun, self.progress = allowed_signers, rerun, progress
         self.lacking = "give --corpus PATH, or --rerun, which looks where a run does"

@@ -113,6 +113,7 @@ def of(part: str, **changes: Any) -> Callable[[Any], None]:
         ("judgements.jsonl", lambda lines: lines.pop(0), "verdicts", "each of them judged"),
         ("answers.jsonl", first("answer", "a red kayak"), "figures", "F1 of all"),
         ("answers.jsonl", first("retrieved", []), "run", "what was read is not what bm25s ranks first"),
+        ("answers.jsonl", lambda lines: lines.pop(0), "corpus", "has no answer; "),
         ("answers.jsonl", first("prompt_tokens", 5), "counts", "the reader's tokens are not the sum"),
         ("answers.jsonl", first("refused", "no"), "counts", "refusals is 0, by the lines 1"),
         ("answers.json", lambda made: made["figures"][0].update(value=0.9), "figures", "judge of all"),

@@ -8,9 +8,16 @@ from runner.naming import Name
 from runner.runs.choice import OURS
 from runner.runs.raw import DETAILED_RANKS
 from runner.runs.run import Arm
+from runner.suites import SUITES
 from runner.verify.check import Wrong
 from runner.verify.checks.shown import OWN, WORDS, demand_alike, lines, parts_of, place_of
 from runner.verify.evidence import Evidence
+
+STATISTICS = "pgmnemo.statistics_scope"
+LARGER, CHANCE = (
+    1.5,
+    0.01,
+)  # times a scope, beside which words have another worth; questions where they have not
 
 
 def agree(evidence: Evidence) -> str:
@@ -25,6 +32,7 @@ def agree(evidence: Evidence) -> str:
             if not all(full) or len(full) < min(DETAILED_RANKS, len(line["ranking"])):
                 raise Wrong(f"{place_of(arm.name, line)}: not each of the first ten has all components")
         held += _scopes(evidence, arm)
+        _of_its_scope(evidence, arm)
     if kept:
         held += _scores_kept(evidence)
     return f"{held:,} values stand alike wherever they stand, and the first ten are whole"
@@ -43,6 +51,34 @@ def _scopes(evidence: Evidence, arm: Arm) -> int:
             held += 1
             demand_alike(arm.components, places, values, other, f"{arm.name}, {scope}, {question}: {one}")
     return held
+
+
+def _of_its_scope(evidence: Evidence, arm: Arm) -> None:
+    """From 0.4.0 on a word is worth what it is in the scope, so a pool has other values than a conversation.
+
+    Equal values in a question may be a coincidence, in one of a hundred questions they are not.
+    """
+    run = evidence.run
+    own = arm.name == run.system or arm.role == "leg"
+    if not own or "neighbours" not in arm.components or run.guc_state.get(STATISTICS) == "tenant":
+        return
+    place = arm.components.index("bm25")
+    sizes = {(line["scope"], line["question"]): line["size"] for line in lines(evidence, arm.name)}
+    joined = {scope.name for scope in SUITES[run.choice.suite].more_scopes}  # what is in both is all there is
+    seen: dict[tuple[str, str], tuple[int, float]] = {}
+    alike: dict[str, list[bool]] = {}
+    for (scope, question, one), values in parts_of(evidence, arm.name).items():
+        size, worth = sizes[scope, question], values[place] or 0.0
+        other, before = seen.setdefault((question, one), (size, worth))
+        if worth > 0 and scope not in joined and max(size, other) >= LARGER * min(size, other):
+            alike.setdefault(question, []).append(worth == before)
+    questions = [question for question, found in alike.items() if len(found) > 1]
+    same = [question for question in questions if all(alike[question])]
+    if len(same) > max(2, CHANCE * len(questions)):
+        raise Wrong(
+            f"{arm.name}: in {len(same):,} of {len(questions):,} questions, such as {same[0]}, words are "
+            "worth the same in the pool as in a part of it, where they are rarer or more common"
+        )
 
 
 def _scores_kept(evidence: Evidence) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from runner.bench.heading import passage_counts
 from runner.bench.material import Asked, CorpusLessons, Material
 from runner.bench.request import selected
 from runner.gates import gates_of
@@ -24,7 +25,7 @@ def given(evidence: Evidence) -> Corpus:
 
 
 def corpus(evidence: Evidence) -> str:
-    """Hash, counts, scopes, and the gates that look at the corpus alone."""
+    """Hash, counts, passages, scopes, and the gates that look at the corpus alone."""
     own, run = given(evidence), evidence.run
     pins = run.corpus
     if own.sha256 != pins.sha256:
@@ -34,6 +35,7 @@ def corpus(evidence: Evidence) -> str:
         "questions": (pins.questions, len(own.questions)),
         "clustered": (pins.clustered, own.clustered),
         "shape": (dict(pins.shape), dict(own.shape)),
+        "passages": (run.passages, run.passages and passage_counts(own)),
     }
     for name, (recorded, value) in counts.items():
         if recorded != value:

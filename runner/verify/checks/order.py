@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -39,12 +40,12 @@ def order(evidence: Evidence) -> str:
     joined = {scope.name for scope in SUITES[run.choice.suite].more_scopes}  # copies are one hit there
     for name, component in CONTROLS.items():
         place = run.arms[0].components.index(component) if component in run.arms[0].components else None
-        if place is None:
+        weight = 1.0 if component in COSINES else float(run.guc_state.get(f"pgmnemo.{component}_weight", 1))
+        if place is None or not weight:  # without a weight its ranks follow from nothing that is shown
             continue
         for line in lines(evidence, name):
             known = shown.get((line["scope"], line["question"]), {})
-            slack = HALVED if component in COSINES else 2 * HALF
-            held += _falling(line, place, known, slack, whole=line["scope"] not in joined)
+            held += _falling(line, By(component, place, weight), known, whole=line["scope"] not in joined)
     for arm in run.arms[1:]:
         if arm.role == "leg" and arm.components == run.arms[0].components:
             held += _same(evidence, arm, parts)
@@ -61,20 +62,32 @@ def _by_question(parts: Parts) -> dict[tuple[str, str], dict[str, tuple[Any, ...
     return found
 
 
-def _falling(
-    line: Json, place: int, known: Mapping[str, tuple[Any, ...]], slack: float, *, whole: bool
-) -> int:
+@dataclass(frozen=True, slots=True)
+class By:
+    """The component that an arm ranks by: its place among those under test, and what a unit of it scores."""
+
+    component: str
+    place: int
+    weight: float
+
+    @property
+    def slack(self) -> float:
+        """By how much two of its values may differ that are one."""
+        return HALVED if self.component in COSINES else 2 * HALF
+
+
+def _falling(line: Json, by: By, known: Mapping[str, tuple[Any, ...]], *, whole: bool) -> int:
     """What the first ten under test have of a component falls along the arm that ranks by it alone.
 
     In a `whole` ranking, what stands in none of its ranks has no more of it than what does.
     """
-    found = []
+    found, place, slack = [], by.place, by.slack
     for rank in line["ranking"]:
         one, own = (rank[0], rank[1]) if isinstance(rank, list) else (rank, None)
         value = known[one][place] if one in known else None
         if value is None:
             continue
-        if own is not None and abs(own - value) > slack + SHARE * abs(own):
+        if own is not None and abs(own - by.weight * value) > by.weight * slack + SHARE * abs(own):
             raise Wrong(f"{place_of(line['arm'], line)}: {one} has {own}, under test {value}")
         found.append((one, value))
     for (_, first), (one, second) in pairwise(found):
@@ -89,7 +102,8 @@ def _falling(
 
 
 def _same(evidence: Evidence, arm: Arm, parts: Parts) -> int:
-    names = {*OWN, *WORDS} - {*LACKING.get(arm.name, ())}
+    lacking = {*LACKING.get(arm.name, ()), *LACKING.get(evidence.run.choice.mode, ())}
+    names = {*OWN, *WORDS} - lacking
     places = [place for place, name in enumerate(arm.components) if name in names]
     held = 0
     for key, values in parts_of(evidence, arm.name).items():
@@ -100,7 +114,7 @@ def _same(evidence: Evidence, arm: Arm, parts: Parts) -> int:
 
 
 def _nested(evidence: Evidence) -> int:
-    """Cosines know no scope: of one conversation the pool ranks as the conversation does."""
+    """Cosines know no scope: what the pool finds of a conversation is what stands first within it."""
     inner = {line["question"]: ids(line) for line in lines(evidence, "cosine") if not _pooled(evidence, line)}
     held = 0
     for line in lines(evidence, "cosine"):
@@ -108,7 +122,7 @@ def _nested(evidence: Evidence) -> int:
             places = {one: place for place, one in enumerate(known)}
             found = [places[one] for one in ids(line) if one in places]
             held += len(found)
-            if found != sorted(found):
+            if found != list(range(len(found))):
                 raise Wrong(
                     f"{place_of('cosine', line)}: the lessons of its own project stand in another order"
                 )

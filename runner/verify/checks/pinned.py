@@ -8,7 +8,7 @@ from typing import Any
 from uuid import uuid5
 
 from runner.bench.material import NAMESPACE, label_of
-from runner.database.releases import setting_defaults
+from runner.database.releases import release_fingerprints, setting_defaults
 from runner.gates.settings import equal
 from runner.naming import Name
 from runner.records import View
@@ -16,10 +16,12 @@ from runner.runs.choice import NO_EMBEDDER, OURS
 from runner.runs.reranks import SUFFIX
 from runner.runs.run import Arm
 from runner.suites import SUITES
-from runner.systems import SYSTEMS, kind_of
+from runner.systems import SYSTEMS, beneath, kind_of
+from runner.systems.wrappers import PASSAGES
 from runner.verify.check import NotAsked, Wrong
 from runner.verify.evidence import Evidence
 
+PARTED = f"+{PASSAGES}"
 LEG_WORDS = {
     "bm25": "the BM25 leg of the same extension alone",
     "keyword": "the same extension in mode keyword",
@@ -164,6 +166,8 @@ def arms(evidence: Evidence) -> str:
     rest = run.arms[1 + len(wanted) :] if run.choice.ours else [a for a in run.arms[1:] if a.role == "system"]
     _beside(evidence, [arm for arm in rest if not arm.name.endswith(SUFFIX)])
     _reranked(evidence, [arm for arm in rest if arm.name.endswith(SUFFIX)])
+    for arm in run.systems:
+        _released(evidence, arm)
     return f"{len(run.arms)} arms, each as edition, version, mode and choice have it"
 
 
@@ -181,18 +185,59 @@ def _controls(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
 
 
 def _beside(evidence: Evidence, rest: Sequence[Arm]) -> None:
-    """Only systems that were chosen, none left out, each under the title of its kind."""
-    run = evidence.run
-    named = list(dict.fromkeys(_bare(arm.name) for arm in rest))
-    if [name for name in named if name != run.system] != list(dict.fromkeys(map(_bare, run.choice.systems))):
-        chosen = ", ".join(run.choice.systems) or "none"
-        raise Wrong(f"beside stand {', '.join(named) or 'none'}; chosen were {chosen}")
+    """The systems that were chosen, with their passages where lessons have several, none left out."""
+    run, found = evidence.run, [arm.name for arm in rest if arm.name != evidence.run.system]
+    several = _several_passages(evidence)
+    if several is None:  # then of all systems or of none
+        several = any(name.endswith(PARTED) and name not in run.choice.systems for name in found)
+    wanted = [
+        arm
+        for name in run.choice.systems
+        for arm in ([name, f"{name}{PARTED}"] if several and _takes_passages(name, found) else [name])
+    ]
+    if found != wanted:
+        raise Wrong(f"beside stand {', '.join(found) or 'none'}; chosen were {', '.join(wanted) or 'none'}")
     for arm in rest:
         kind = kind_of(arm.name) if Name.of(arm.name).system in SYSTEMS else None
         if arm.role != "system" or (kind is not None and arm.title != kind.title):
             raise Wrong(
                 f"{arm.name} is called {arm.title}, {arm.role}; it is {kind.title if kind else 'a system'}"
             )
+
+
+def _several_passages(evidence: Evidence) -> bool | None:
+    """Whether any lesson has more than one passage; None where neither corpus nor counts can say."""
+    if evidence.corpus is not None:
+        return any(len(segment.passages) > 1 for segment in evidence.corpus.segments)
+    counts = evidence.run.passages
+    return True if counts is not None and counts.count > evidence.run.corpus.segments else None
+
+
+def _takes_passages(name: str, found: Sequence[str]) -> bool:
+    """Whether a run asks a system once more with passages; of one that is unknown here, what was found."""
+    parts = Name.of(name)
+    if parts.system not in SYSTEMS:
+        return f"{name}{PARTED}" in found
+    return kind_of(name).passages and PASSAGES not in parts.wrappers
+
+
+def _released(evidence: Evidence, arm: Arm) -> None:
+    """What searches by pgmnemo has the version of its name, and that release's functions and components."""
+    name = Name.of(arm.name.removesuffix(SUFFIX))
+    searching = beneath(str(name)) if name.system in SYSTEMS else name
+    if searching.system != OURS or arm.failed or not (arm.facts or arm.name != evidence.run.system):
+        return  # runs before edition 1.3.0 say less of the system under test
+    version = searching.version or evidence.run.choice.version
+    printed, known = arm.facts.get("fingerprint", ""), release_fingerprints(evidence.sql)
+    if arm.version != version:
+        raise Wrong(f"{arm.name} is of version {version}, and said to be {arm.version}")
+    if printed != known.get(version, printed) or (version not in known and printed in known.values()):
+        of = next((f"those of {one}" for one, found in known.items() if found == printed), "of no release")
+        raise Wrong(f"{arm.name} is of version {version}, and its functions are {of} ({printed[:12]}…)")
+    parts = evidence.edition.engine(version).components
+    own = name.system == OURS and not name.wrappers and not arm.name.endswith(SUFFIX)
+    if own and arm.components != parts:
+        raise Wrong(f"{arm.name} has {len(arm.components)} components of a score, and {version} {len(parts)}")
 
 
 def _reranked(evidence: Evidence, found: Sequence[Arm]) -> None:
@@ -212,7 +257,3 @@ def _reranked(evidence: Evidence, found: Sequence[Arm]) -> None:
             raise Wrong(f"{name} is {'missing' if one is None else f'called {one.title}, {one.role}'}")
         if not one.failed and not one.words.startswith(f"{base.words}; the first "):
             raise Wrong(f"{name} is said to be {one.words}, and what it reorders {base.words}")
-
-
-def _bare(name: str) -> str:
-    return str(Name.of(name).bare)

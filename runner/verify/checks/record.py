@@ -40,10 +40,15 @@ def protocol(evidence: Evidence) -> str:
 
 
 def header(evidence: Evidence) -> str:
-    """The first contradiction of name, times and counts, if any."""
+    """The first contradiction of name, times and counts, if any.
+
+    The run's name is the one in run.json, which follows from what it chose; a folder may be called otherwise.
+    """
     for fault in _faults(evidence):
         raise Wrong(fault)
-    return f"run.json agrees with itself and with the folder's name, {evidence.run.name}"
+    name, folder = evidence.run.name, evidence.folder.name
+    called = "" if folder == name else f"; its folder is called {folder}, and is of no run of that name"
+    return f"run.json agrees with itself, as the run {name}{called}"
 
 
 def _faults(evidence: Evidence) -> Iterator[str]:
@@ -51,8 +56,6 @@ def _faults(evidence: Evidence) -> Iterator[str]:
     wanted = folder_name(run)
     if not re.fullmatch(re.escape(wanted) + r"(_([2-9]|[1-9]\d+))?", run.name):
         yield f"the run is named {run.name}, but by its version, day, embedder and options it is {wanted}"
-    if run.name != evidence.folder.name:
-        yield f"the run is named {run.name}, its folder {evidence.folder.name}"
     if run.resources is None or run.finished is None:
         yield "run.json does not say what the run cost and when it ended"
     else:

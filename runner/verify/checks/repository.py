@@ -5,11 +5,12 @@ from __future__ import annotations
 from hashlib import sha256
 from pathlib import Path
 
+from runner.editions.load import DOCUMENT
 from runner.escaping import line
 from runner.places import ROOT
 from runner.runs.environment import git
 from runner.runs.folder import KEPT, is_local
-from runner.runs.history import HISTORY, Entry, entries, histories, of_run
+from runner.runs.history import HISTORY, Entry, entries, histories, of_run, parsed
 from runner.runs.manifest import MANIFEST
 from runner.runs.run import moment
 from runner.verify.check import NotAsked, Wrong
@@ -62,7 +63,22 @@ def history(evidence: Evidence) -> str:
     for what, (logged, wanted) in said.items():
         if logged != wanted:
             raise Wrong(f"{what}: {path.name} says {_short(logged)}, the artefacts {_short(wanted)}")
+    told = {text for one in found for text in one.values("deviation")}
+    if gone := [text for text in _ever(evidence, path, digest) if text not in told]:
+        raise Wrong(f"{path.name} once gave the run the deviation {_short(gone)}, and entries stay for good")
     return f"{path.name} has the entry, with this manifest's sha256 {digest[:12]}…{_later(later, path)}"
+
+
+def _ever(evidence: Evidence, path: Path, digest: str) -> list[str]:
+    """Every deviation of the run in any version of a HISTORY.md that git knows; none without git."""
+    try:
+        blobs = _versions(path.parent, path.name)
+        text = git(path.parent, "show", *blobs).stdout.decode(errors="replace") if blobs else ""
+    except OSError:
+        return []
+    run = evidence.run
+    found = of_run(parsed(text), run.choice.suite, run.name, digest)
+    return list(dict.fromkeys(text for one in found for text in one.values("deviation")))
 
 
 def _ask_kept(evidence: Evidence) -> None:
@@ -104,7 +120,7 @@ def commit(evidence: Evidence) -> str:
     user's git is set to; a merge that was forged by hand shows as one blob more.
     """
     top = _repository(evidence)
-    blobs = _blobs(evidence)
+    blobs = _versions(evidence.folder, MANIFEST)
     if not blobs:
         _ask_kept(evidence)
         raise NotAsked(f"the folder is not committed to the git repository {top}")
@@ -119,6 +135,9 @@ def commit(evidence: Evidence) -> str:
         raise Wrong(f"{MANIFEST} cannot be read from commit {first[:12]} of {top}")
     if sha256(done.stdout).hexdigest() != evidence.digest(MANIFEST):
         raise Wrong(f"{MANIFEST} is not the one of commit {first[:12]} of {top}")
+    committed = int(git(evidence.folder, "show", "-s", "--format=%ct", first).stdout)
+    if committed < evidence.run.started.timestamp() - DAY:
+        raise Wrong(f"commit {first[:12]} of {top} brought the run before it is said to have begun")
     return f"{MANIFEST} is that of commit {first[:12]}, the only one in the history of {top}"
 
 
@@ -140,12 +159,11 @@ def _repository(evidence: Evidence) -> str:
     return top
 
 
-def _blobs(evidence: Evidence) -> dict[str, str]:
-    """Each distinct manifest that the history holds, newest first, with the oldest commit that brought it."""
-    found = _asked(evidence, *WHOLE_LOG, "--", MANIFEST).decode(errors="replace")
+def _versions(folder: Path, name: str) -> dict[str, str]:
+    """Each distinct blob of a file in git's history, newest first, with the oldest commit that brought it."""
     blobs: dict[str, str] = {}
     commit = ""
-    for row in found.splitlines():
+    for row in git(folder, *WHOLE_LOG, "--", name).stdout.decode(errors="replace").splitlines():
         if row.startswith(":"):
             _, _, _, blob, *_ = row.split()
             if blob.strip("0"):  # zeros: it was taken away there
@@ -170,9 +188,10 @@ def _asked(evidence: Evidence, *arguments: str) -> bytes:
 
 
 def code(evidence: Evidence) -> str:
-    """The commit that ran is one of this repository, older than the run, and knew its edition.
+    """The commit that ran is one of this repository, older than the run, and had its edition in force.
 
-    Runs up to edition 1.4.0 may name one of LOST: their branches were rebased before they were merged.
+    Runs up to edition 1.4.0 may name one of LOST: their branches were rebased before they were merged. What
+    the tree of a `dirty` run held besides its commit, nobody knows: its gate says so.
     """
     run = evidence.run
     commit = run.code.commit
@@ -193,4 +212,18 @@ def code(evidence: Evidence) -> str:
         raise Wrong(f"the code is said to be commit {commit[:12]}, which this repository does not have")
     if int(done.stdout) > run.started.timestamp() + DAY:
         raise Wrong(f"commit {commit[:12]} is younger than the run that it is said to have made")
-    return f"commit {commit[:12]} stands in the history of this repository"
+    return f"commit {commit[:12]} stands in the history of this repository{_in_force(evidence, commit)}"
+
+
+def _in_force(evidence: Evidence, commit: str) -> str:
+    """In words: the protocol's text at the commit is that of the run's edition. Wrong where it is not."""
+    run = evidence.run
+    if run.code.dirty is not False:
+        return ""
+    text = git(ROOT, "cat-file", "blob", f"{commit}:{DOCUMENT.name}").stdout
+    if sha256(text).hexdigest() != run.protocol.sha256:
+        raise Wrong(
+            f"the run is said to be under {run.protocol.version}, and {DOCUMENT.name} of commit "
+            f"{commit[:12]} is another edition's"
+        )
+    return f", where {run.protocol.version} is in force"

@@ -22,7 +22,7 @@ from runner.bench.request import Request
 from runner.errors import RunnerError
 from runner.runs.environment import Code
 from runner.verify import verify
-from tests.finished import first_commit
+from tests.finished import running_commit
 from tests.verify.forge import arms, costs, questions, rankings, record, releases, words
 from tests.verify.forge.draft import Inapplicable, forged, read, written
 from tests.verify.forge.table import FORGERIES
@@ -60,7 +60,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Two committed runs and a fresh one, which deviates by its embedder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONHASHSEED", "42")
-        patch.setattr(pipeline, "code", lambda root: Code(first_commit(), False))
+        patch.setattr(pipeline, "code", lambda root: Code(running_commit(), False))
         output = tmp_path_factory.mktemp("fresh")
         fresh = pipeline.run(Request("sample", embedder="hash", output=output)).folder
     return [*(RESULTS / name for name in COMMITTED), fresh]
