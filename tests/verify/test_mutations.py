@@ -244,11 +244,19 @@ def test_an_entry_that_is_gone_or_stands_twice(copy: Callable[[], Any]) -> None:
     assert "no HISTORY.md" in run.faults()["history"]
 
 
-def test_a_renamed_folder(copy: Callable[[], Any]) -> None:
+def test_a_renamed_folder_is_the_run_of_its_record_and_a_link_is_that_folder(copy: Callable[[], Any]) -> None:
+    """A better version by name alone is none: which run it is stands in run.json."""
     run = copy()
-    place = run.folder.with_name(f"{run.folder.name}_2")
+    place, link = run.folder.with_name("v9.9.9_20261122_bge-m3"), run.folder.with_name("latest")
     run.folder.rename(place)
-    assert list(type(run)(place, run.sql, run.corpus).faults()) == ["header"]
+    link.symlink_to(place)
+    for folder in (place, link):
+        verification = type(run)(folder, run.sql, run.corpus).verify()
+        [said] = [one.sentence for one in verification.answers if one.check == "header"]
+        assert verification.intact
+        assert said.endswith(
+            f"as the run {run.folder.name}; its folder is called {place.name}, and is of no run of that name"
+        )
 
 
 def test_json_that_says_one_thing_twice_or_no_number(copy: Callable[[], Any]) -> None:
