@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from runner.history import log_deviation
 from tests.repositories import git, merge_an_orphan
 
 
@@ -121,6 +123,29 @@ def test_a_nearer_history_does_not_shadow_the_checkouts(checkout: Any) -> None:
     shutil.copy(own, checkout.folder.parent)
     own.write_text("# History\n")
     assert "has no entry of the run" in checkout.faults()["history"]
+
+
+def test_a_run_is_not_committed_before_it_began(
+    copy: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, now = copy(), datetime.now(UTC)
+    git(run.folder.parent, "init")
+    git(run.folder.parent, "add", ".")
+    monkeypatch.setenv("GIT_COMMITTER_DATE", f"{now - timedelta(days=2):%Y-%m-%dT%H:%M:%SZ}")
+    git(run.folder.parent, "commit", "-m", "Added a run")
+    assert "brought the run before it is said to have begun" in run.faults()["commit"]
+
+
+def test_a_deviation_that_once_stood_there_stays(committed: Any) -> None:
+    log_deviation(committed.folder, "it was withdrawn")
+    git(committed.folder.parent, "commit", "-a", "-m", "Told a deviation")
+    assert committed.faults() == {}
+    path = committed.path("HISTORY.md")
+    path.write_text(path.read_text().rpartition("\n## ")[0])
+    words = "HISTORY.md once gave the run the deviation it was withdrawn, and entries stay for good"
+    assert committed.faults() == {"history": words}
+    git(committed.folder.parent, "commit", "-a", "-m", "Took it back")
+    assert committed.faults() == {"history": words}
 
 
 @pytest.mark.parametrize(
