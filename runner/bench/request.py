@@ -91,6 +91,11 @@ class Request(Options):
                 kind.address(self.system_url)
         if len({self._whole(str(name)) for name in named}) < len(named):
             raise UsageError(f"a system stands twice in {', '.join(map(str, named))}; name each once")
+        if len(set(self.named)) < len(self.named):  # an arm bears its name alone, without what --set says
+            raise UsageError(
+                f"a system stands twice in {', '.join(self.named)}; name each once, and in place of --set "
+                f"write {self.tested}"
+            )
         if self.beside not in (ALL_SCOPES, HEADLINE_SCOPE):
             raise UsageError(f"--beside takes {ALL_SCOPES} or {HEADLINE_SCOPE}, not {self.beside!r}")
         if "mode" in dict(self.tested.settings) and self.ours:

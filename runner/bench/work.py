@@ -68,8 +68,9 @@ class Work:
             for arm in ((name, f"{name}+{PASSAGES}") if parts and self._takes_passages(name) else (name,))
         )  # fmt: skip
 
-    @staticmethod
-    def _takes_passages(name: str) -> bool:
+    def _takes_passages(self, name: str) -> bool:
+        if f"{name}+{PASSAGES}" in self.request.named:  # asked for by itself
+            return False
         return kind_of(name).passages and PASSAGES not in Name.of(name).wrappers
 
     @property

@@ -31,6 +31,7 @@ from runner.systems.system import (
     System,
 )
 
+MODE = "mode"  # of a run; each leg has its own, and in one mode a system has not both
 LEG = "leg"  # the only setting of a client: `keyword` or `vector` alone
 OVER, USUAL = "over", "auto"
 WORDS, NEAR = ("bm25", "keyword"), ("vector",)  # the legs that are taken unless others are named
@@ -85,7 +86,7 @@ class Strategy(Served[_Client]):
         super().__init__(ExitStack())
         known = settings_of(method)
         own = {name: place.settings.get(name, one.default) for name, one in known.items()}
-        rest = {name: value for name, value in place.settings.items() if name not in known}
+        rest = {name: value for name, value in place.settings.items() if name not in (*known, MODE)}
         self.fusion = Fusion.of(method, own)
         self._own, self._over = own, own[OVER]
         self._environ, self._progress = place.environ, place.progress

@@ -83,6 +83,10 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
     [
         ({"keep": True, "output": "x"}, "--keep writes to benchmarks/<suite>/results, --output elsewhere"),
         ({"systems": (f"pgmnemo@{CURRENT}",)}, f"a system stands twice in pgmnemo, pgmnemo@{CURRENT}"),
+        (
+            {"set": ("bm25_b=0.5",), "systems": ("pgmnemo",)},
+            "pgmnemo, pgmnemo; name each once, and in place of --set write pgmnemo:bm25_b=0.5",
+        ),
         ({"systems": ("http",)}, "the system http takes its address by --system-url"),
         ({"systems": ("http",), "system_url": "nonsense"}, "not 'nonsense'"),
         ({"beside": "nowhere"}, "--beside takes all or headline, not 'nowhere'"),

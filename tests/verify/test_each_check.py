@@ -239,6 +239,9 @@ BESIDE: tuple[tuple[Path, str, Change, str], ...] = (
     (RERANKED, "arms", renamed(OLDER, NEWER, version="0.4.0"), "its functions are those of 0.3.1"),
     (RERANKED, "arms", renamed(OLDER, "pgmnemo@0.9.0", version="0.9.0"), "its functions are those of 0.3.1"),
     (RERANKED, "arms", said(OLDER, facts={}), "its functions are of no release"),
+    (RERANKED, "arms", without("rrf+rerank"), "rrf+rerank is missing"),
+    (RERANKED, "arms", said("rrf+rerank", name="chroma+rerank"), "chroma+rerank: the run chose no"),
+    (RERANKED, "arms", said("rrf+rerank", words="magic"), "rrf+rerank is said to be magic"),
     (RERANKED, "arms", renamed("rrf", "rrf:over=pgmnemo@0.3.1"), "is of version 0.3.1, and said to be 0.4.1"),
 )  # fmt: skip
 

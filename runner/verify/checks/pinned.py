@@ -12,7 +12,7 @@ from runner.database.releases import release_fingerprints, setting_defaults
 from runner.gates.settings import equal
 from runner.naming import Name
 from runner.records import View
-from runner.runs.choice import NO_EMBEDDER, OURS
+from runner.runs.choice import NO_EMBEDDER, OURS, Choice
 from runner.runs.reranks import SUFFIX
 from runner.runs.run import Arm
 from runner.suites import SUITES
@@ -189,11 +189,13 @@ def _beside(evidence: Evidence, rest: Sequence[Arm]) -> None:
     run, found = evidence.run, [arm.name for arm in rest if arm.name != evidence.run.system]
     several = _several_passages(evidence)
     if several is None:  # then of all systems or of none
-        several = any(name.endswith(PARTED) and name not in run.choice.systems for name in found)
+        several = any(name.endswith(PARTED) and name not in run.choice.named for name in found)
     wanted = [
         arm
         for name in run.choice.systems
-        for arm in ([name, f"{name}{PARTED}"] if several and _takes_passages(name, found) else [name])
+        for arm in (
+            [name, f"{name}{PARTED}"] if several and _takes_passages(run.choice, name, found) else [name]
+        )
     ]
     if found != wanted:
         raise Wrong(f"beside stand {', '.join(found) or 'none'}; chosen were {', '.join(wanted) or 'none'}")
@@ -213,9 +215,11 @@ def _several_passages(evidence: Evidence) -> bool | None:
     return True if counts is not None and counts.count > evidence.run.corpus.segments else None
 
 
-def _takes_passages(name: str, found: Sequence[str]) -> bool:
+def _takes_passages(choice: Choice, name: str, found: Sequence[str]) -> bool:
     """Whether a run asks a system once more with passages; of one that is unknown here, what was found."""
     parts = Name.of(name)
+    if f"{name}{PARTED}" in choice.named:
+        return False
     if parts.system not in SYSTEMS:
         return f"{name}{PARTED}" in found
     return kind_of(name).passages and PASSAGES not in parts.wrappers
