@@ -53,10 +53,10 @@ class Results:
         if name not in self._bytes:
             if Path(name).name != name:
                 raise Unreadable(f"{name!r} is no name of a file in the folder")
-            self._bytes[name] = self._read(name)
+            self._bytes[name] = self._file(name)
         return self._bytes[name]
 
-    def _read(self, name: str) -> bytes:
+    def _file(self, name: str) -> bytes:
         if not name.endswith(LINES):
             return read_regular(self.folder / name, DOCUMENT, Unreadable, self.folder)
         plain, other = self.folder / name, packed(self.folder, name)
