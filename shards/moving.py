@@ -227,7 +227,7 @@ def _or_recover(true: str, why: BaseException | None = None) -> Iterator[None]:
         with database_errors("one of its servers"):
             yield
     except DatabaseError as error:
-        raise DatabaseError(f"{true} ({why or error}); run python -m shards recover") from None
+        raise DatabaseError(f"{true} ({(why and str(why)) or error}); run python -m shards recover") from None
 
 
 def _record(router: Session, planned: Move) -> Move:
