@@ -10,6 +10,7 @@ from runner.database.scripts import changed
 from runner.database.server_files import check_release
 from runner.embedders import Embedder, EmbedderOptions
 from runner.errors import EmbedderError, RunnerError
+from runner.progress import Progress
 from runner.rerankers import RERANKERS, Reranker, RerankOptions
 from runner.rerankers.options import CHARACTERS
 from runner.runs.choice import OURS
@@ -47,14 +48,15 @@ def _missing(name: str, evidence: Evidence, environ: Mapping[str, str]) -> str:
         return str(error)
 
 
-def reranker_of(run: Run, left: dict[str, str]) -> Reranker | None:
-    """The reranker of the run; None where it had none, or another is at hand, which `left` then says."""
+def reranker_of(run: Run, left: dict[str, str], progress: Progress) -> Reranker | None:
+    """The reranker of the run, loaded; None where it had none, or is not at hand, which `left` then says."""
     identity = run.reranker
     if identity is None:
         return None
     options = RerankOptions(rerank_depth=identity.depth, rerank_chars=identity.characters or CHARACTERS)
     try:
         made = RERANKERS[identity.name](options)
+        made.load(progress)
         if replace(made.identity, note=identity.note) == identity:
             return made
         why = f"the reranker {identity.name} that is here is not the run's"

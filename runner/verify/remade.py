@@ -78,7 +78,7 @@ def _near(again: Again, odd: Collection[Key], rows: Collection[Key]) -> dict[Key
     number, of = (Counter(arm for _, arm, _ in some) for some in (odd, rows))
     few = [name for name in odd if number[name[1]] <= max(FEW, of[name[1]] // MANY)]
     moved = again.moved(few) if few else {}
-    return {name: [row.ranking for row in some] for name, some in moved.items() if name in few}
+    return {name: [row.ranking for row in some] for name, some in moved.items()}
 
 
 def _left(run: Run, again: Again, rows: Mapping[Key, Retrieval], odd: Mapping[Key, str]) -> dict[str, str]:

@@ -67,20 +67,21 @@ class Again:
             Asked(len(corpus.questions) + place, replace(one.question, key=f"{one.question.key} {place}"))
             for place, one in enumerate(asked)
         )
-        rows = vectors.questions[[one.position for one in asked]]
+        known = vectors.questions[[one.position for one in asked]]
         again = replace(
             self.work,
+            reranker=reranker_of(self.work.run, {}, self.work.progress),  # the first one was closed
             corpus=replace(corpus, questions=(*corpus.questions, *(one.question for one in copies))),
             asked=copies,
             vectors=replace(
-                vectors, questions=np.vstack([vectors.questions, _beside(rows, self.work.run.seed)])
+                vectors, questions=np.vstack([vectors.questions, _beside(known, self.work.run.seed)])
             ),
         )
         own = {copy.question.key: one.question.key for copy, one in zip(copies, asked, strict=True)}
         found: dict[Key, list[Retrieval]] = {}
         for row in _answers(again, names):
             found.setdefault((own[row.question], row.arm, row.scope), []).append(row)
-        return found
+        return {name: rows for name, rows in found.items() if name in keys}
 
 
 def _beside(rows: Matrix, seed: int) -> Matrix:
@@ -116,7 +117,7 @@ def recalled(
     if why := left.get(run.system):
         raise SystemAbsent(f"{run.system} is {why}")
     request = requested(run, left)
-    reranker = reranker_of(run, left)
+    reranker = reranker_of(run, left, progress)
     work = Work(
         request, run, _corpus(evidence), embedder_of(request, run), (), evidence.folder, evidence.sql,
         environ, progress, Stopwatch(), reranker=reranker, embedded=True,
