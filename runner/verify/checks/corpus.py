@@ -35,8 +35,11 @@ def corpus(evidence: Evidence) -> str:
         "questions": (pins.questions, len(own.questions)),
         "clustered": (pins.clustered, own.clustered),
         "shape": (dict(pins.shape), dict(own.shape)),
-        "passages": (run.passages, run.passages and passage_counts(own)),
     }
+    if run.passages is not None:
+        parts = passage_counts(own)
+        counts["passages"] = (run.passages.count, parts.count)
+        counts["distinct passages"] = (run.passages.distinct, parts.distinct)
     for name, (recorded, value) in counts.items():
         if recorded != value:
             raise Wrong(f"run.json gives the corpus's {name} as {recorded}; they are {value}")

@@ -240,6 +240,35 @@ def _two_legs(draft: Draft, chance: Random) -> None:
         one["ranking"], other["ranking"] = other["ranking"], one["ranking"]
 
 
+def _as_within(draft: Draft, line: Json, within: Json) -> None:
+    """A pool answers as the conversation did, with what it found itself behind, at lower scores."""
+    first, place = ids(within), len(within["ranking"])
+    old, last = line["ranking"], within["ranking"][-1:]
+    rest = [one for one in ids(line) if one not in first]
+    line["ranking"] = [*within["ranking"], *rest][: len(old)]
+    for rank, template in list(enumerate(old))[place:]:
+        if isinstance(template, list):
+            score = min(template[1], last[0][1])
+            line["ranking"][rank] = [rest[rank - place], score, *template[2:]]
+
+
+def _raised(draft: Draft, arms: Sequence[str]) -> None:
+    inner = {(line["arm"], line["question"]): line for line in draft.raw if line["scope"] != "pool"}
+    for line in draft.raw:
+        if line["scope"] == "pool" and line["arm"] in arms:
+            _as_within(draft, line, inner[line["arm"], line["question"]])
+
+
+@forgery("pools raised", "to the conversation, in every arm but random")
+def _pools(draft: Draft, chance: Random) -> None:
+    _raised(draft, {line["arm"] for line in draft.raw} - {"random"})
+
+
+@forgery("pools raised", "to the conversation, in the arm under test")
+def _pool(draft: Draft, chance: Random) -> None:
+    _raised(draft, ["pgmnemo"])
+
+
 @forgery("tails changed", "the gold from behind the tenth rank to the eleventh")
 def _tail(draft: Draft, chance: Random) -> None:
     moved = 0

@@ -126,6 +126,18 @@ def _none(draft: Draft, chance: Random) -> None:
     draft.run["embedder"] = None
 
 
+@claim("the choice", "choice.max_chars is 40, with its tenant, its folder and its deviation")
+def _cut(draft: Draft, chance: Random) -> None:
+    cut(draft, 40)
+
+
+def cut(draft: Draft, characters: int) -> None:
+    """Lessons that are said to have been cut, and a run that deviates by it."""
+    put(draft.run, "choice.max_chars", characters)
+    _renew_tenant(draft.run)
+    draft.worse = True
+
+
 def relabel(draft: Draft, name: str) -> None:
     run = draft.run
     asked = edition(run["protocol"]["version"])

@@ -11,6 +11,9 @@ from runner.bench.material import NAMESPACE
 from runner.database.releases import SQL_FOLDER, release_fingerprint, setting_defaults
 from runner.editions import edition, known
 from runner.records import Json
+from runner.runs.former import brought_up
+from runner.runs.run import Run
+from runner.versions import release
 from tests.verify.forge.draft import Draft, Inapplicable
 from tests.verify.forge.record import relabel
 from tests.verify.forge.table import claim, forgery
@@ -81,6 +84,11 @@ def _newest(draft: Draft, chance: Random) -> None:
     _released(draft.run, old, "0.4.1")
 
 
+@claim("version", "the release before, which gives the same answers")
+def _same_answers(draft: Draft, chance: Random) -> None:
+    _released(draft.run, "0.4.1", "0.4.0")
+
+
 @forgery("version", "of the folder and the choice alone")
 def _version_alone(draft: Draft, chance: Random) -> None:
     draft.run["choice"]["version"] = "0.9.0"
@@ -100,6 +108,20 @@ def _released(run: Json, old: str, new: str) -> None:
         "pgmnemo.tenant_id": run["guc_state"]["pgmnemo.tenant_id"],
         **{f"pgmnemo.{name}": value for name, value in state.items()},
     }
+
+
+def later(draft: Draft, version: str = "1.6.0") -> None:
+    """The run in the form of a later edition, which says more."""
+    run = draft.run
+    cited, former = edition(version), edition(run["protocol"]["version"])
+    if release(cited.version) <= release(former.version):
+        raise Inapplicable
+    brought = msgspec.to_builtins(msgspec.convert(brought_up(run), Run))
+    run |= {"schema": cited.schemas.run, **{name: brought[name] for name in ("rewriter", "rewrites")}}
+    run["choice"]["rewrite"] = ""
+    run["protocol"] = {
+        "version": version, "sha256": cited.sha256, "pins_sha256": cited.pins_sha256,
+    }  # fmt: skip
 
 
 @claim("edition", "an older one is cited")

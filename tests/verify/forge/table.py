@@ -10,22 +10,23 @@ from tests.verify.forge.draft import Change
 
 @dataclass(frozen=True, slots=True)
 class Forgery:
-    """One way to forge, to which every honest run is subjected, or the newest alone."""
+    """One way to forge, to which every honest run is subjected, the newest alone, or the committed `of`."""
 
     kind: str
     words: str
     change: Change
     newest: bool = False
+    of: str = ""
 
 
 FORGERIES: list[Forgery] = []
 
 
-def forgery(kind: str, words: str, newest: bool = False) -> Callable[[Change], Change]:
+def forgery(kind: str, words: str, newest: bool = False, of: str = "") -> Callable[[Change], Change]:
     """A decorator that enters a function into the table."""
 
     def enter(change: Change) -> Change:
-        FORGERIES.append(Forgery(kind, words, change, newest))
+        FORGERIES.append(Forgery(kind, words, change, newest, of))
         return change
 
     return enter

@@ -1,6 +1,7 @@
 """Consistent forgeries of honest runs: how many of each class `verify` finds, and no fewer than before.
 
-Each forgery is made from three runs of the sample: two are committed, one is fresh, of the newest edition.
+Each forgery is made from three runs of the sample (two are committed, one is fresh, of the newest edition) or
+from the committed run that it names: REALTALK's have systems beside and a reranker.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
@@ -23,15 +25,17 @@ from runner.errors import RunnerError
 from runner.runs.environment import Code
 from runner.verify import verify
 from tests.finished import running_commit
-from tests.verify.forge import arms, costs, questions, rankings, record, releases, words
+from tests.verify.forge import arms, beside, costs, questions, rankings, record, releases, words
 from tests.verify.forge.draft import Inapplicable, forged, read, written
 from tests.verify.forge.table import FORGERIES
 
 ROOT = Path(__file__).parents[3]
-RESULTS = ROOT / "benchmarks" / "sample" / "results"
+BENCHMARKS = ROOT / "benchmarks"
+RESULTS = BENCHMARKS / "sample" / "results"
 COMMITTED = ("v0.3.1_20261122_minilm", "v0.4.0_20261122_minilm")
-CORPUS = ROOT / "benchmarks" / "sample" / "sample.json"
+CORPORA = {"sample": BENCHMARKS / "sample" / "sample.json", "realtalk": os.environ.get("REALTALK_DATA_DIR")}
 BEFORE = Path(__file__).with_name("found.json")
+OF = sorted({one.of for one in FORGERIES if one.of})
 SEED = 42
 TABLES = (
     rankings,
@@ -41,6 +45,7 @@ TABLES = (
     releases,
     words,
     costs,
+    beside,
 )  # which enter their forgeries when they are imported
 
 
@@ -80,7 +85,8 @@ def attempt(number: int, source: Path, home: Path) -> Outcome | None:
         return None
     history = folder.parent / "HISTORY.md"
     faults = [answer.check for answer in verify(folder, history=history).faults]
-    more = faults or [answer.check for answer in verify(folder, corpus=CORPUS, history=history).faults]
+    corpus = CORPORA[one.of.partition("/")[0] or "sample"]
+    more = faults or [answer.check for answer in verify(folder, corpus=corpus, history=history).faults]
     return Outcome(one.kind, one.words, bool(faults), bool(more), tuple(more))
 
 
@@ -102,19 +108,22 @@ def text(table: dict[str, dict[str, int]]) -> str:
 
 
 def test_an_honest_run_made_consistent_in_the_same_way_is_intact(honest: list[Path], tmp_path: Path) -> None:
-    for source in honest:
+    for source in [*honest, *(BENCHMARKS / of for of in OF)]:
         folder = written(read(source), tmp_path / source.name)
-        done = verify(folder, corpus=CORPUS, history=folder.parent / "HISTORY.md")
+        done = verify(folder, corpus=CORPORA[source.parents[1].name], history=folder.parent / "HISTORY.md")
         assert not done.faults, (source.name, done.faults)
 
 
 def test_no_class_of_forgeries_is_found_less_often_than_before(
     honest: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tasks = list(product(range(len(FORGERIES)), honest, [tmp_path]))
-    tasks = [task for task in tasks if task[1] == honest[-1] or not FORGERIES[task[0]].newest]
+    usual = [number for number, one in enumerate(FORGERIES) if not one.of]
+    tasks = [
+        task for task in product(usual, honest) if task[1] == honest[-1] or not FORGERIES[task[0]].newest
+    ]
+    tasks += [(number, BENCHMARKS / one.of) for number, one in enumerate(FORGERIES) if one.of]
     with ProcessPoolExecutor(2, mp_context=get_context("fork")) as workers:
-        ended = list(workers.map(attempt, *zip(*tasks, strict=True), chunksize=4))
+        ended = list(workers.map(partial(attempt, home=tmp_path), *zip(*tasks, strict=True), chunksize=4))
     outcomes = [one for one in ended if one is not None]
     table = counted(outcomes)
     if os.environ.get("PGMNEMO_WRITE_FOUND") == "1":  # after reading what has changed, and why
