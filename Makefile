@@ -24,7 +24,8 @@ CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/ve
 ELSEWHERE := tests/security tests/shards/slow tests/postgres17 tests/sql/test_upgrade.py $(CLAIMS)
 PIP      := $(BIN)/python -m pip install --disable-pip-version-check --no-input -c constraints.txt
 # Without what torch needs: that comes from the usual index, with all the rest, in the versions of constraints.txt.
-WHEEL    := $(if $(filter cpu,$(TORCH)),$(PIP) --no-deps --index-url https://download.pytorch.org/whl/cpu torch)
+WHEEL    := $(if $(filter cpu,$(TORCH)),$(PIP) --no-deps --index-url https://download.pytorch.org/whl/cpu torch || \
+              { echo "no CPU wheel of torch came from download.pytorch.org: leave TORCH=cpu out" >&2; exit 3; })
 
 bench: $(VENV)/.bench-ready
 	$(BIN)/python -m runner $(SUITE) $(if $(VERSION),--version $(VERSION)) --embedder $(EMBEDDER) $(ARGS)
