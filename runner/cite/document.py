@@ -102,7 +102,7 @@ class Document:
 
     def _figures(self, seen: str, start: int, end: int) -> Iterator[tuple[int, str]]:
         found = FIGURE.finditer(seen, start, end)
-        for line, figures in groupby(found, lambda figure: self._line(figure.start())):
+        for line, figures in groupby(found, lambda figure: self.line(figure.start())):
             yield line, ", ".join(figure[0] for figure in figures)
 
     @cached_property
@@ -122,10 +122,10 @@ class Document:
         texts = [self._span(token) for token in self._tokens if _is_text(token)]
         opened: list[re.Match[str]] = []
         for found in MARK.finditer(_blank(self._prose, texts)):
-            line = self._line(found.start())
+            line = self.line(found.start())
             if found["end"] is None:
                 if opened:
-                    outer = self._line(opened[0].start())
+                    outer = self.line(opened[0].start())
                     self.faults.append(
                         (line, f"a mark begins inside that of line {outer}: end that one first")
                     )
@@ -135,21 +135,24 @@ class Document:
             elif len(opened) == 1:
                 begun = opened.pop()
                 words = tuple(begun["words"].split())
-                self.marks.append(Mark(words, self._line(begun.start()), begun.end(), found.start()))
+                self.marks.append(Mark(words, self.line(begun.start()), begun.end(), found.start()))
             else:
                 opened.pop()
-        self.faults += [(self._line(one.start()), "the mark has no <!-- /cite -->") for one in opened[:1]]
+        self.faults += [(self.line(one.start()), "the mark has no <!-- /cite -->") for one in opened[:1]]
         self.faults += [
-            (self._line(start), "a mark at the start of a line ends its paragraph: put a word before it")
+            (self.line(start), "a mark at the start of a line ends its paragraph: put a word before it")
             for start, end in (self._span(token) for token in self._tokens if token.type == "html_block")
-            if MARK.search(self.text, start, end) and COMMENT.sub("", self.text[start:end]).strip()
+            if self.text[start:end].lstrip().startswith("<!--")
+            and MARK.search(self.text, start, end)
+            and COMMENT.sub("", self.text[start:end]).strip()
         ]
 
     def _span(self, token: Token) -> tuple[int, int]:
         first, last = token.map or (0, 0)
         return self._starts[first], min(self._starts[last], len(self.text))
 
-    def _line(self, place: int) -> int:
+    def line(self, place: int) -> int:
+        """The line of a place in the text."""
         return bisect_right(self._starts, place)
 
 

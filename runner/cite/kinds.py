@@ -50,11 +50,11 @@ class Kind:
 
 def written(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
     """What belongs into the mark with these words; a RunnerError with one sentence where nothing does."""
-    name = words[0] if words and words[0] in KINDS else FIGURE
-    rest = words[1:] if name in KINDS else words
-    kind = KINDS.get(name, PLAIN)
+    kind = KINDS.get(words[0] if words else "", PLAIN)
+    rest = words if kind is PLAIN else words[1:]
     if not kind.least <= len(rest) <= (kind.most or len(rest)):
-        raise UsageError(f"a mark is <!-- cite: {kind.form} -->; the kinds are {', '.join([*KINDS, FIGURE])}")
+        others = ", ".join([*KINDS, FROM])
+        raise UsageError(f"a mark is <!-- cite: {kind.form} -->; others begin with {others}")
     answer = kind.write(shelf, beside, rest)
     return replace(answer, text=markdown(answer.text))  # no run writes a mark of its own
 
@@ -69,11 +69,15 @@ def _figure(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
 
 def _text(cited: Cited, arm: str, scope: str, metric: str, part: str = "") -> str:
     row = row_of(cited, arm, scope, metric, part)
-    value = (
-        figure(metric, row["value"]) + (" %" if is_recall(metric) else "") + (DAGGER if trivial(row) else "")
-    )
+    unit, mark = " %" if is_recall(metric) else "", DAGGER if trivial(row) else ""
     sure = "" if arm == "ceiling" else f" {interval(row)}"
-    return value + sure + _label([cited], arm, first=_view(row["view"], part))
+    return (
+        figure(metric, row["value"])
+        + unit
+        + mark
+        + sure
+        + _label([cited], arm, first=_view(row["view"], part))
+    )
 
 
 def _against(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
@@ -123,11 +127,8 @@ def _compared(before: Path, after: Path) -> Comparison:
 
 def _table(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
     """Figures of some arms in the first scope of some runs, the metrics as columns."""
-    arms, metrics, runs = (
-        words[0].split(","),
-        words[1].split(","),
-        [shelf.run(one, beside) for one in words[2:]],
-    )
+    arms, metrics = (listed.split(",") for listed in words[:2])
+    runs = tuple(shelf.run(one, beside) for one in words[2:])
     rows = []
     for cited in runs:
         scope = cited.run.scopes[0].name
@@ -136,9 +137,8 @@ def _table(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
         for arm in arms:
             cells = (_text(cited, arm, scope, metric) for metric in metrics)
             rows.append([head, arm, *cells])
-    return Answer(
-        f"\n\n{table(['corpus', 'system', *metrics], rows, 'll' + 'r' * len(metrics))}\n\n", tuple(runs)
-    )
+    text = table(["corpus", "system", *metrics], rows, "ll" + "r" * len(metrics))
+    return Answer(f"\n\n{text}\n\n", runs)
 
 
 def _count(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
@@ -153,14 +153,12 @@ def _count(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
 def _source(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
     """Where figures are from: each run's folder, its protocol, its verdict with every departure."""
     runs = tuple(shelf.run(word, beside) for word in words)
-    told = [
-        (one.told.verdict, "; ".join(label.rstrip(".") for label in one.told.deviations), one) for one in runs
-    ]
-    text = ";\n".join(
-        f"`{one.run.path}` (protocol {one.run.protocol.version}, {verdict}{f': {why}' if why else ''})"
-        for verdict, why, one in told
-    )
-    return Answer(text, named=runs)
+    parts = []
+    for run in (one.told for one in runs):
+        why = "; ".join(label.rstrip(".") for label in run.deviations)
+        told = f"{run.verdict}: {why}" if why else run.verdict
+        parts.append(f"`{run.path}` (protocol {run.protocol.version}, {told})")
+    return Answer(";\n".join(parts), named=runs)
 
 
 def _paragraph(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
@@ -188,7 +186,7 @@ def _label(runs: Sequence[Cited], *arms: str, first: Sequence[str] = ()) -> str:
     return f" ({', '.join(words)})" if words else ""
 
 
-FIGURE = "a figure"
+FROM = "from"  # of others: the rest of its words is the source, and its body not ours to write
 PLAIN = Kind("RUN ARM SCOPE METRIC [TYPE or VIEW]", 4, _figure)
 KINDS = {
     "against": Kind("against RUN ARM BASELINE SCOPE METRIC [VIEW]", 5, _against),
@@ -199,4 +197,3 @@ KINDS = {
     "table": Kind("table ARM,… METRIC,… RUN…", 3, _table),
     "systems": Kind("systems PLOT.svg RUN…", 2, _systems),
 }
-"""Every kind but the figure and `from`, whose body is not ours to write."""

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from runner.cite.document import Document, Mark
-from runner.cite.kinds import Answer, written
+from runner.cite.kinds import FROM, Answer, written
 from runner.cite.results import Cited
 from runner.cite.shelf import Shelf
 from runner.cite.systems import TITLE
@@ -20,8 +20,6 @@ from runner.errors import RunnerError, UsageError, os_errors
 from runner.places import ROOT
 from runner.runs.output import check_output
 from runner.runs.regular import DOCUMENT, read_regular
-
-FROM = "from"  # the kind whose body is not ours: the rest of its words is the source
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -85,7 +83,8 @@ class Page:
         """What stands in a mark and is not what the artefacts say; a plot that is not theirs."""
         for mark, answer in self.answers:
             if answer and (body := self.document.body(mark)) != answer.text:
-                yield self.finding(*_difference(mark, body, answer.text))
+                at, told = _difference(body, answer.text)
+                yield self.finding(self.document.line(mark.start) + at, f"{told} ({' '.join(mark.words)})")
             if answer and answer.drawn and not _holds(*answer.drawn):
                 yield self.finding(
                     mark.line, f"{answer.drawn[0].name} is not the plot of these runs: `cite --write`"
@@ -158,13 +157,13 @@ def _report(pages: list[Page], found: Callable[[Page], Iterable[Finding]]) -> Re
     )
 
 
-def _difference(mark: Mark, body: str, text: str) -> tuple[int, str]:
-    """The line of the first difference, and both of what stands there and what belongs there."""
+def _difference(body: str, text: str) -> tuple[int, str]:
+    """The line of the first difference, from 0, and both of what stands there and what belongs there."""
     pairs = enumerate(zip_longest(body.split("\n"), text.split("\n"), fillvalue=""))
     at, (stands, belongs) = next((at, pair) for at, pair in pairs if pair[0] != pair[1])
     here = f"`{stands}` stands here" if stands else "nothing stands here"
     says = f"`{belongs}`" if belongs else "nothing more"
-    return mark.line + min(at, body.count("\n")), f"{here}, the artefacts say {says} ({' '.join(mark.words)})"
+    return min(at, body.count("\n")), f"{here}, the artefacts say {says}"
 
 
 def _source(cited: Cited) -> str:

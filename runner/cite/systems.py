@@ -6,7 +6,7 @@ figures.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from runner.cite.results import Cited
@@ -41,61 +41,59 @@ text { font: 12px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f
 
 
 class Column:
-    """One corpus: each system's figures in the headline's scope and view, from the first run that has it."""
+    """One corpus: each system in the headline's scope and view, from the first run that measured it."""
 
-    def __init__(self, results: Cited) -> None:
-        self.run = results.run
-        self.scope = self.run.scopes[0].name
-        self.verdicts: dict[str, None] = {}
-        self.arms: dict[str, Arm] = {}
-        self._figures: dict[str, Figures] = {}
-        self._latency: dict[str, float] = {}
-        self.add(results)
+    def __init__(self, first: Cited) -> None:
+        self.run, self.scope = first.run, first.run.scopes[0].name
+        self.runs: list[Cited] = []
+        self.by: dict[str, tuple[Arm, Cited]] = {}
+        self.add(first)
 
-    @property
-    def title(self) -> str:
-        return corpus_title(self.run)
+    def add(self, results: Cited) -> None:
+        """Take the systems of one more run that no run before it measured."""
+        run = results.run
+        if (run.corpus.sha256, run.choice.level) != (self.run.corpus.sha256, self.run.choice.level):
+            raise UsageError(f"{results.folder} is a run on another corpus than {self.run.name}")
+        self.runs.append(results)
+        for arm in run.systems:
+            if arm.name not in self.by or self.by[arm.name][0].failed:
+                self.by[arm.name] = arm, results
 
     @property
     def n(self) -> int:
         return self.of(self.run.system).n(self.run.system, self.scope)
 
     @property
+    def title(self) -> str:
+        return corpus_title(self.run)
+
+    @property
     def head(self) -> str:
         """Corpus, granularity, n and what is not verified of it."""
-        told = f" ({', '.join(self.verdicts)})" if self.verdicts else ""
-        return f"{self.title}, {questions(self.n, self.of(self.run.system).view)}{told}"
-
-    def add(self, results: Cited) -> None:
-        """Take the systems of one more run that no run before it measured."""
-        run, figures = results.run, results.figures
-        if results.told.verdict != "verified":
-            self.verdicts[str(results.told.verdict)] = None
-        if (run.corpus.sha256, run.choice.level) != (self.run.corpus.sha256, self.run.choice.level):
-            raise UsageError(f"{results.folder} is a run on another corpus than {self.run.name}")
-        for arm in run.systems:
-            if arm.name not in self.arms or self.arms[arm.name].failed:
-                self.arms[arm.name], self._figures[arm.name] = arm, figures
-                self._latency |= {one.arm: one.p50_ms for one in run.latency
-                                  if (one.arm, one.scope) == (arm.name, self.scope)}  # fmt: skip
+        verdicts = dict.fromkeys(str(one.told.verdict) for one in self.runs)
+        told = ", ".join(verdict for verdict in verdicts if verdict != "verified")
+        return f"{self.title}, {questions(self.n, self.runs[0].figures.view)}" + (
+            f" ({told})" if told else ""
+        )
 
     def of(self, name: str) -> Figures:
         """The figures of the run that measured a system; those of the first run for one that none did."""
-        return self._figures.get(name, self._figures[self.run.system])
+        return self.by.get(name, (None, self.runs[0]))[1].figures
 
     def cell(self, name: str) -> str:
         """Recall with its interval, then MRR, marked where the system was tuned on it; or what happened."""
-        arm = self.arms.get(name)
+        arm, cited = self.by.get(name, (None, self.runs[0]))
         if arm is None or arm.failed:
             return "failed" if arm else MISSING
-        recall = self.of(name).with_interval(name, self.scope, RECALL)
-        mark = "" if arm.tuned_on in NOT_TUNED else f" {IN_SAMPLE}"
-        return f"{recall} · {self.of(name).value(name, self.scope, RANK)}{mark}"
+        recall = cited.figures.with_interval(name, self.scope, RECALL)
+        mark = f" {IN_SAMPLE}" if tuned_on_it(cited.run, name) else ""
+        return f"{recall} · {cited.figures.value(name, self.scope, RANK)}{mark}"
 
     def p50(self, name: str) -> str:
         """Milliseconds of the median recall."""
-        found = self._latency.get(name)
-        return MISSING if found is None else f"{found:.1f}"
+        timed = self.by[name][1].run.latency if name in self.by else ()
+        found = (one.p50_ms for one in timed if (one.arm, one.scope) == (name, self.scope))
+        return next((f"{one:.1f}" for one in found), MISSING)
 
 
 def corpus_title(run: Run) -> str:
@@ -133,14 +131,13 @@ def _sources(runs: Sequence[Cited]) -> str:
     )
 
 
-def _columns(runs: Iterable[Cited]) -> list[Column]:
+def _columns(runs: Sequence[Cited]) -> list[Column]:
     columns: dict[str, Column] = {}
-    for results in runs:
-        one = Column(results)
-        if one.title in columns:
-            columns[one.title].add(results)
+    for cited in runs:
+        if column := columns.get(corpus_title(cited.run)):
+            column.add(cited)
         else:
-            columns[one.title] = one
+            columns[corpus_title(cited.run)] = Column(cited)
     return list(columns.values())
 
 
@@ -199,7 +196,7 @@ def _text(x: float, y: float, words: str, kind: str) -> str:
 
 def _names(columns: list[Column]) -> list[str]:
     """Every system, the best MRR of the first run first, and behind each what it does with passages."""
-    names = dict.fromkeys(name for one in columns for name in one.arms)
+    names = dict.fromkeys(name for one in columns for name in one.by)
     first = columns[0]
 
     def rank(name: str) -> tuple[float, str]:

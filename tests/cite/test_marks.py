@@ -152,8 +152,9 @@ def test_a_mark_is_filled_in_and_then_holds(words: str, text: str, document: Any
         ("a " + mark(f"{FIGURE} MRR@50 multi-hop"), 1, "no MRR@50 of pgmnemo in scope conversation"),
         ("a " + mark(f"against {RUN} bm25 pgmnemo conversation recall_any@10"), 1, "it has pgmnemo bm25"),
         ("a " + mark(f"count {RUN} cats"), 1, "has no count 'cats': it has projects, "),
+        ("<p>\n" + mark("theirs 98.4") + "\n</p>", 2, "a mark is <!-- cite: RUN ARM SCOPE METRIC"),
         ("a " + mark(f"{RUN} pgmnemo"), 1, "a mark is <!-- cite: RUN ARM SCOPE METRIC"),
-        ("a " + mark("count"), 1, "a mark is <!-- cite: count RUN NAME -->; the kinds are against, "),
+        ("a " + mark("count"), 1, "<!-- cite: count RUN NAME -->; others begin with against, "),
         ("a " + mark("from", "98.4"), 1, "the mark names no source"),
         ("a " + mark(f"diff {RUN} {TUNED} pgmnemo conversation MRR@50"), 1, "by which two runs are paired"),
         ("a " + mark(f"diff {RUN} {TUNED} bm25 conversation MRR@50"), 1, "has no system under test 'bm25'"),
@@ -216,8 +217,8 @@ def test_what_stands_in_a_mark_is_compared_to_the_letter(document: Any, root: Pa
 def test_a_table_that_was_edited_by_hand_is_told_by_its_line(
     document: Any, root: Path, tmp_path: Path
 ) -> None:
-    file = document(f"{mark(f'systems plot.svg {RUN} {TUNED}')}\n")
-    assert [one.line for one in check([file], root=root).findings] == [1, 1]  # the table, the plot
+    file = document(mark("\n".join(["systems plot.svg", RUN, TUNED])) + "\n")
+    assert [one.line for one in check([file], root=root).findings] == [1, 3]  # the plot, the table
     assert write([file], root=root).passed
     assert check([file], root=root).passed
     lines = file.read_text().splitlines()
@@ -251,6 +252,8 @@ def test_a_figure_needs_its_run_named_where_a_reader_sees_it(document: Any, root
         ("```text\nrecall@5 0.9\n```", "0.9"),
         (f"recall 0.9 {mark('from a book', '0.8')}", "0.9"),
         ("recall 0.9 <!-- lint: exempt: said so -->", "0.9"),
+        ("- recall:\n- 98.4 %", "98.4 %"),
+        ("MRR@50 by system:\n\n- a 0.9", "0.9"),
         ("98.4 % of the tests pass", ""),
         ("recall is said elsewhere\n\n98.4 % of the tests pass", ""),
         ("the 95 % interval of recall in 0.4.1, v0.9, 2026-11-21, k1 = `1.2`, 17.9 ms, §4.2, ± 0.010", ""),
