@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.database.releases import SQL_FOLDER
-from runner.errors import RunnerError
+from runner.errors import CorpusError, RunnerError
 from runner.progress import QUIET, Progress
 from runner.records import Corpus, Json
 from runner.runs.reading import Results
@@ -61,19 +61,22 @@ class Evidence(Results):
         """
         if self.corpus_path is not None:
             return self._read(self.corpus_path, {})
-        if not self.rerun:
-            return None
         try:
-            own = self._read(None, os.environ)
+            return self._found() if self.rerun else None
         except RunnerError as error:
             self.lacking = str(error)
             return None
-        if own.sha256 != (wanted := self.run.corpus.sha256):
-            self.lacking = (
+
+    def _found(self) -> Corpus:
+        """The corpus that lies where a run looks for it; RunnerError where none does, or another."""
+        if SUITES[self.run.choice.suite].own:
+            raise CorpusError("the corpus is its owner's own file: give --corpus PATH")
+        own, wanted = self._read(None, os.environ), self.run.corpus.sha256
+        if own.sha256 != wanted:
+            raise CorpusError(
                 f"{own.path} has sha256 {own.sha256[:12]}…, the corpus of the run {wanted[:12]}…; name that "
                 "one with --corpus"
             )
-            return None
         return own
 
     def _read(self, place: Path | None, environ: Mapping[str, str]) -> Corpus:
