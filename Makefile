@@ -1,9 +1,10 @@
 # make bench               set up and run the sample; SUITE=locomo, VERSION=, EMBEDDER=, ARGS= change the run
 # make test                set up and run the tests but those below; ARGS= goes to pytest, JUNIT=FILE is written
+# make postgres16          set up and ask PostgreSQL 16 what `make test` asks 18 of the extension
 # make attack              set up and attack the extension: every finding, a battery of attempts, PgBouncer
 # make shards              set up and try the shards at length: walls, same answers, 50 moves under writers
 # make forge               set up and verify every committed run, change runs field by field, forge runs by class: fails
-#                          where `verify` finds fewer
+#                          where `verify` finds fewer; tries intervals on made-up data
 # make upgrade             set up and upgrade the extension from every release, with data and under load
 # make postgres17          set up and ask PostgreSQL 17 with pgvector 0.8.0, which npm brings: needs node and npm
 # make lint                ruff, mypy and the layers of pyproject.toml
@@ -20,7 +21,8 @@ JUNIT    ?=
 TORCH    ?=
 BIN      := $(VENV)/bin
 TELL     := $(if $(JUNIT),--junitxml=$(JUNIT))
-CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/verify/forge
+CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/verify/forge \
+            tests/statistics/test_coverage.py
 ELSEWHERE := tests/security tests/shards/slow tests/postgres17 tests/sql/test_upgrade.py $(CLAIMS)
 PIP      := $(BIN)/python -m pip install --disable-pip-version-check --no-input -c constraints.txt
 # Without what torch needs: that comes from the usual index, with all the rest, in the versions of constraints.txt.
@@ -31,7 +33,10 @@ bench: $(VENV)/.bench-ready
 	$(BIN)/python -m runner $(SUITE) $(if $(VERSION),--version $(VERSION)) --embedder $(EMBEDDER) $(ARGS)
 
 test: $(VENV)/.test-ready
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(addprefix --ignore=,$(ELSEWHERE)) $(TELL) $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(addprefix --ignore=,$(ELSEWHERE)) -k "not pg16" $(TELL) $(ARGS)
+
+postgres16: $(VENV)/.test-ready
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/sql --ignore=tests/sql/test_upgrade.py -k pg16 $(TELL) $(ARGS)
 
 attack: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/security $(TELL) $(ARGS)
@@ -77,4 +82,4 @@ $(VENV)/.test-ready: pyproject.toml constraints.txt sql/pgmnemo.control | $(BIN)
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: bench test attack forge shards upgrade postgres17 lint clean
+.PHONY: bench test postgres16 attack forge shards upgrade postgres17 lint clean
