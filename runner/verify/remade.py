@@ -45,7 +45,7 @@ def remade(evidence: Evidence, number: int) -> Remade:
         if key(row) not in recorded:
             raise Wrong(f"{row.arm}, {row.scope}, {row.question}: the raw file has no answer")
     odd = _odd(evidence, recorded, {name: [row.ranking] for name, row in rows.items()})
-    explained = _near(again, odd, rows)
+    explained = _near(evidence, again, odd, rows)
     still = {name: why for name, why in odd.items() if name not in explained}
     still |= _odd(evidence, recorded, {name: [rows[name].ranking, *some] for name, some in explained.items()})
     left = _left(evidence.run, again, rows, still)
@@ -73,10 +73,14 @@ def _odd(
     return found
 
 
-def _near(again: Again, odd: Collection[Key], rows: Collection[Key]) -> dict[Key, list[Ranking]]:
+def _near(
+    evidence: Evidence, again: Again, odd: Collection[Key], rows: Collection[Key]
+) -> dict[Key, list[Ranking]]:
     """What else may be answered to the odd ones, of the arms of which few are odd."""
     number, of = (Counter(arm for _, arm, _ in some) for some in (odd, rows))
     few = [name for name in odd if number[name[1]] <= max(FEW, of[name[1]] // MANY)]
+    if few:
+        evidence.progress.say(f"{len(few):,} answers differ by more than the tolerance, and are asked again")
     moved = again.moved(few) if few else {}
     return {name: [row.ranking for row in some] for name, some in moved.items()}
 

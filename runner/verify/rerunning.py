@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -78,10 +79,12 @@ class Again:
             ),
         )
         own = {copy.question.key: one.question.key for copy, one in zip(copies, asked, strict=True)}
+        every = product(own, (arm.name for arm in again.run.arms), (scope.name for scope in again.run.scopes))
+        others = {one for one in every if (own[one[0]], *one[1:]) not in keys}
         found: dict[Key, list[Retrieval]] = {}
-        for row in _answers(again, names):
+        for row in _answers(again, names, others):
             found.setdefault((own[row.question], row.arm, row.scope), []).append(row)
-        return {name: rows for name, rows in found.items() if name in keys}
+        return found
 
 
 def _beside(rows: Matrix, seed: int) -> Matrix:
@@ -92,7 +95,7 @@ def _beside(rows: Matrix, seed: int) -> Matrix:
 
 @dataclass(slots=True)
 class Answers:
-    """Rows as a run writes them, kept whole and in memory."""
+    """Rows as a run writes them, kept whole and in memory; what is `done` is not asked."""
 
     rows: list[Retrieval] = field(default_factory=list)
     done: set[Key] = field(default_factory=set)
@@ -141,10 +144,10 @@ def _base(arm: str) -> str:
     return arm.removesuffix(SUFFIX)
 
 
-def _answers(work: Work, names: Collection[str]) -> list[Retrieval]:
-    """Those of the arms that are named, and perhaps of others; a failed one is noted in the work's run."""
+def _answers(work: Work, names: Collection[str], done: Collection[Key] = ()) -> list[Retrieval]:
+    """Those of the arms that are named, and perhaps of others, but what is done; failures are in the run."""
     lessons = CorpusLessons(work.corpus, work.vectors, work.label)
-    material, answers = Material(work.corpus, work.vectors, work.asked, lessons), Answers()
+    material, answers = Material(work.corpus, work.vectors, work.asked, lessons), Answers(done=set(done))
     wanted, others = {_base(name) for name in names}, [one.name for one in beside(work.run)]
     others = [name for name in others if name in wanted]
     work.note(arms=())
