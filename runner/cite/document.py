@@ -28,7 +28,7 @@ LISTS = ("bullet_list_open", "ordered_list_open")
 TEXTS = ("", "text")  # languages of a block of code that is read: what is no program
 
 RECALL = re.compile(
-    r"""recall(?!\ benchmark) | \bMRR | nDCG | hit\ rate | \bgold\b | \bmiss(?:es|ed)?\b
+    r"""recall(?!\ benchmark|ed\b) | \bMRR | nDCG | hit\ rate | \bgold\b | \bmiss(?:es|ed)?\b
     | \b(?:any|all|frac|R|hits?)@\d | \b(?:first|top)[ -](?:one|five|ten|\d+)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
