@@ -21,7 +21,6 @@ from runner.markdown import table
 from runner.records import ALL
 from runner.report.figures import DAGGER, trivial
 from runner.report.formats import change, change_interval, count, figure, interval, is_recall, questions_of
-from runner.runs.raw import RAW
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +104,6 @@ def _diff(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
     (arm, scope, metric), part = words[2:5], " ".join(words[5:])
     for cited in runs:
         demand("system under test", arm, [cited.run.system], cited)
-        if not (cited.folder / RAW).is_file():
-            raise UsageError(
-                f"{cited.folder} has no {RAW}, by which two runs are paired: restore it from its commit"
-            )
     row_of(runs[0], arm, scope, metric, part)
     view, kind = view_and_type(runs[0].figures, part, runs[0])
     found = _compared(runs[0].folder, runs[1].folder)
