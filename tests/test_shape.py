@@ -14,7 +14,8 @@ import runner
 PACKAGE = Path(runner.__file__).parent
 STEPS = [  # of the ground: each stands on those before it
     {"escaping"},
-    {"records", "errors", "progress", "versions", "places", "terminal", "verb", "markdown"},
+    {"terminal"},
+    {"records", "errors", "progress", "versions", "places", "verb", "markdown"},
     {"registry", "naming"},
     {"options"},
     {"editions", "models"},
