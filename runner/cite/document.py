@@ -15,13 +15,13 @@ from itertools import groupby
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-MARKDOWN = MarkdownIt("commonmark").enable("table")
+MARKDOWN = MarkdownIt("commonmark").enable("table").disable("inline")  # blocks are enough
 NEWLINE = re.compile(r"\r\n?|\n")
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 SPAN = re.compile(rf"{COMMENT.pattern}|(?P<code>(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))", re.DOTALL)
 MARK = re.compile(r"<!--\s*(?:cite:(?P<words>.*?)|(?P<end>/cite)\s*)-->", re.DOTALL)
 UNSEEN = re.compile(
-    rf"{COMMENT.pattern}|\]\([^)]*\)|https?://\S+|\b95\s?%(?=\s(?:interval|confidence))", re.DOTALL
+    rf"{COMMENT.pattern}|\]\([^()]*\)|https?://\S+|\b95\s?%(?=\s(?:interval|confidence))", re.DOTALL
 )
 BLOCKS = ("paragraph_open", "heading_open", "html_block", "tr_open")
 LISTS = ("bullet_list_open", "ordered_list_open")

@@ -156,7 +156,7 @@ def test_a_mark_is_filled_in_and_then_holds(words: str, text: str, document: Any
         ("a " + mark(f"{RUN} pgmnemo"), 1, "a mark is <!-- cite: RUN ARM SCOPE METRIC"),
         ("a " + mark("count"), 1, "<!-- cite: count RUN NAME -->; others begin with against, "),
         ("a " + mark("from", "98.4"), 1, "the mark names no source"),
-        ("a " + mark(f"diff {RUN} {TUNED} pgmnemo conversation MRR@50"), 1, "there is no raw_retrievals.jsonl; "),
+        ("a " + mark(f"diff {RUN} {TUNED} pgmnemo conversation MRR@50"), 1, "no raw_retrievals.jsonl; "),
         ("a " + mark(f"diff {RUN} {TUNED} bm25 conversation MRR@50"), 1, "has no system under test 'bm25'"),
         ("a " + mark("withdrawn pgmnemo pool MRR@50"), 1, "was withdrawn"),
         ("a " + mark("blocked pgmnemo pool MRR@50"), 1, "is blocked"),
