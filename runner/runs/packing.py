@@ -51,11 +51,11 @@ def unpacked(content: bytes, name: str, kind: type[RunnerError]) -> bytes:
     try:
         found = reader.decompress(content, MOST + 1)
     except lzma.LZMAError as error:
-        raise kind(f"{name} is damaged ({error}); take it from the commit of the run") from None
+        raise kind(f"{name} is damaged ({error})") from None
     if len(found) > MOST:
         raise kind(f"{name} unpacks to more than the {MOST >> 20:,} MiB that are read of such a file")
     if not reader.eof or reader.unused_data:
-        raise kind(f"{name} is cut short or has more behind its end; take it from the commit of the run")
+        raise kind(f"{name} is cut short or has more behind its end")
     return found
 
 

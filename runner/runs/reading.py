@@ -41,6 +41,10 @@ class Unreadable(OutputError):
     """A file that is missing or not of its schema; the message is half a sentence that says why."""
 
 
+class Absent(Unreadable):
+    """A file of lines that is not here; the message says how it is brought back."""
+
+
 class Results:
     """One results folder. Every property raises Unreadable where its file is missing or malformed."""
 
@@ -63,7 +67,7 @@ class Results:
         if os.path.lexists(plain):
             return read_regular(plain, MOST, Unreadable, self.folder)
         if not os.path.lexists(other):
-            raise Unreadable(f"there is no {name}; {restoring(self.folder)}")
+            raise Absent(f"there is no {name}; {restoring(self.folder)}")
         content = read_regular(other, MOST, Unreadable, self.folder)
         return unpacked(content, other.name, Unreadable)
 
@@ -238,6 +242,8 @@ def read_results(
             raise RefusedError(
                 f"{RUN} and {METRICS} of {folder} are not of one run: take the folder from its commit"
             )
+    except Absent as error:
+        raise OutputError(f"{folder}: {error}") from None
     except Unreadable as error:
         raise OutputError(f"{folder}: {error}; take it from the commit of the run") from None
     return results
