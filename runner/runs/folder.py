@@ -137,7 +137,7 @@ class RunFolder:
             os.replace(self.path, self.target)
             self._finished = True
             sync_folder(self.target.parent)
-        if self.target.parent.name == KEPT:
+        if self.target.match(f"benchmarks/*/{KEPT}/*"):
             pack(self.target)
         return self.target
 

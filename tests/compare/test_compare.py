@@ -253,7 +253,7 @@ def test_what_is_no_finished_run_is_refused(folder: Folder, ranks: Ranks, tmp_pa
     with pytest.raises(RefusedError, match="is blocked"):
         compare(a, b)
     (a / "raw_retrievals.jsonl").unlink()
-    with pytest.raises(OutputError, match=r"raw_retrievals\.jsonl cannot be read"):
+    with pytest.raises(OutputError, match=r"there is no raw_retrievals\.jsonl; .* restore"):
         compare(a, a)
 
 

@@ -77,7 +77,7 @@ REFUSED = {
     ),
     "plot and measure": (
         ("--memories", "400", "plot", "nowhere"),
-        "there is no place for plot nowhere; a command stands before its options; see .*",
+        r"there is no place for plot nowhere \(did you mean plot\?\); a command stands before its options.*",
     ),
     "plot of a file": (("plot", __file__), ".*test_command.py is a file; name the folder that .* wrote"),
     "plot of nothing": (("plot", "nowhere"), "nowhere holds no performance.json; name folders .* wrote"),

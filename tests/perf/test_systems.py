@@ -11,6 +11,7 @@ from unittest.mock import Mock
 import pytest
 
 from runner.database.releases import SQL_FOLDER
+from runner.database.scripts import scripts
 from runner.perf.exact import nearest
 from runner.perf.measurement import _judge
 from runner.perf.reading import Reads
@@ -154,7 +155,7 @@ def test_plans_are_those_of_the_functions_own_statements(loaded: Opened, workloa
     if release(version) < (0, 3):
         assert told == ""
         return
-    script = (SQL_FOLDER / f"pgmnemo--{version}.sql").read_text(encoding="utf-8")
+    script = "".join(path.read_text(encoding="utf-8") for path in scripts(SQL_FOLDER, version))
     script = script.replace("@extschema:vector@", "public")
     statements = told.split("```sql\n")[1:]
     assert len(statements) == len(STATEMENTS)

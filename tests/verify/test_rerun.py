@@ -198,7 +198,7 @@ def test_every_arm_that_opens_here_is_recalled_again(
 def test_an_arm_that_does_not_open_here_is_named(
     beside: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    absent = replace(SYSTEMS[BESIDE], packages=("no-such-package",))
+    absent = replace(SYSTEMS[BESIDE], packages=("no-such-package",), remedy="install it")
     monkeypatch.setitem(SYSTEMS._members, BESIDE, absent)
     answer = rerun(copied(beside, tmp_path))
     assert answer.found is Found.HOLDS
