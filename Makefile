@@ -7,7 +7,7 @@
 #                          where `verify` finds fewer; tries intervals on made-up data
 # make upgrade             set up and upgrade the extension from every release, with data and under load
 # make postgres17          set up and ask PostgreSQL 17 with pgvector 0.8.0, which npm brings: needs node and npm
-# make lint                ruff, mypy and the layers of pyproject.toml
+# make lint                ruff, mypy, the layers of pyproject.toml and the limits of tools/code_lines.py
 # TORCH=cpu                takes torch alone from the CPU wheels of pytorch.org, which are a tenth of the CUDA build
 # make clean               remove the virtual environment and caches; results stay
 
@@ -22,7 +22,7 @@ TORCH    ?=
 BIN      := $(VENV)/bin
 TELL     := $(if $(JUNIT),--junitxml=$(JUNIT))
 CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/verify/forge \
-            tests/statistics/test_coverage.py
+            tests/protocol/statistics/test_coverage.py
 ELSEWHERE := tests/security tests/shards/slow tests/postgres17 tests/sql/test_upgrade.py $(CLAIMS)
 PIP      := $(BIN)/python -m pip install --disable-pip-version-check --no-input -c constraints.txt
 # Without what torch needs: that comes from the usual index, with all the rest, in the versions of constraints.txt.
@@ -61,22 +61,23 @@ lint: $(VENV)/.test-ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/code_lines.py
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python 3.11 or later is needed, and $(PYTHON) is older: make PYTHON=python3.11" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.bench-ready: pyproject.toml constraints.txt sql/pgmnemo.control | $(BIN)/python
-	@echo 'Installing the packages of pyproject.toml into $(VENV), some minutes the first time' >&2
+$(VENV)/.bench-ready: pyproject.toml runner/pyproject.toml constraints.txt sql/pgmnemo.control | $(BIN)/python
+	@echo 'Installing the packages of both pyproject.toml into $(VENV), some minutes the first time' >&2
 	$(WHEEL)
-	$(PIP) -e '.[embed]'
+	$(PIP) -e '.[embed]' -e runner
 	@touch $@
 
-$(VENV)/.test-ready: pyproject.toml constraints.txt sql/pgmnemo.control | $(BIN)/python
-	@echo 'Installing the packages of pyproject.toml into $(VENV), some minutes the first time' >&2
+$(VENV)/.test-ready: pyproject.toml runner/pyproject.toml constraints.txt sql/pgmnemo.control | $(BIN)/python
+	@echo 'Installing the packages of both pyproject.toml into $(VENV), some minutes the first time' >&2
 	$(WHEEL)
-	$(PIP) -e '.[onnx,perf,test]'
+	$(PIP) -e '.[onnx]' -e 'runner[perf,test]'
 	@touch $@
 
 clean:

@@ -27,10 +27,10 @@ def start() -> int:
 
         return _ended(main())
     except ModuleNotFoundError as error:  # a Python without the packages
-        if str(error.name).partition(".")[0] == "runner":
+        if str(error.name).partition(".")[0] in ("pgmnemo", "runner"):
             raise
         told = f"error: {sys.executable} has no package {error.name}"
-        remedy = "use .venv/bin/python, which `make bench` makes, or pip install -c constraints.txt -e ."
+        remedy = "use .venv/bin/python, which `make bench` makes, or install -e . and -e runner by pip"
         print(f"{told}; {remedy}", file=sys.stderr)
         return 3
     except KeyboardInterrupt:  # while the modules are still being loaded

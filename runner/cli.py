@@ -13,15 +13,16 @@ from pathlib import Path
 
 from cyclopts import App, CycloptsError, Group
 
+from pgmnemo.ending import ended, words
+from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.server.releases import default_version
+from pgmnemo.terminal import Plain
 from runner.bench.command import suite_command
-from runner.database.releases import SQL_FOLDER, default_version
-from runner.editions import current
-from runner.ending import ended, words
-from runner.errors import DatabaseError, UsageError
 from runner.options import SHARED
-from runner.runs.reruns import USUAL
-from runner.suites import SUITES
-from runner.terminal import Plain
+from runner.protocol.editions import current
+from runner.protocol.suites import SUITES
+from runner.runs.manifest import USUAL
 
 PROGRAM, DISTRIBUTION = "python -m runner", "pgmnemo-bench"
 HELP = ("--help", "-h")
@@ -37,28 +38,28 @@ RUNS, FINISHED, OTHERS = (
     for place, title in enumerate(("Runs", "Finished runs", "Corpora, databases and systems"))
 )
 COMMANDS = {
-    "verify": (FINISHED, "runner.verify.command:verify_command"),
-    "rescore": (FINISHED, "runner.verify.command:rescore_command"),
-    "sign": (FINISHED, "runner.sign.command:sign_command"),
-    "attest": (FINISHED, "runner.attest.command:attest_command"),
-    "submit": (FINISHED, "runner.submit.command:submit_command"),
-    "export": (FINISHED, "runner.export.command:export_command"),
-    "score": (FINISHED, "runner.score.command:score_command"),
-    "report": (FINISHED, "runner.page.command:report_command"),
-    "compare": (FINISHED, "runner.compare.command:compare_command"),
-    "gate": (FINISHED, "runner.compare.command:gate_command"),
-    "cite": (FINISHED, "runner.cite.command:cite_command"),
-    "leaderboard": (FINISHED, "runner.leaderboard.command:leaderboard_command"),
-    "history": (FINISHED, "runner.history.command:history"),
-    "answer": (FINISHED, "runner.answers.command:answer_command"),
-    "lint": (FINISHED, "runner.cite.command:lint_command"),
-    "fetch": (OTHERS, "runner.fetch:fetch_command"),
-    "passages": (OTHERS, "runner.passages.command:passages_command"),
+    "verify": (FINISHED, "runner.verification.command:verify_command"),
+    "rescore": (FINISHED, "runner.verification.command:rescore_command"),
+    "sign": (FINISHED, "runner.verification.sign.command:sign_command"),
+    "attest": (FINISHED, "runner.commands.attest.command:attest_command"),
+    "submit": (FINISHED, "runner.commands.submit.command:submit_command"),
+    "export": (FINISHED, "runner.commands.export.command:export_command"),
+    "score": (FINISHED, "runner.commands.score.command:score_command"),
+    "report": (FINISHED, "runner.commands.page.command:report_command"),
+    "compare": (FINISHED, "runner.commands.compare.command:compare_command"),
+    "gate": (FINISHED, "runner.commands.compare.command:gate_command"),
+    "cite": (FINISHED, "runner.commands.cite.command:cite_command"),
+    "leaderboard": (FINISHED, "runner.commands.leaderboard.command:leaderboard_command"),
+    "history": (FINISHED, "runner.commands.history.command:history"),
+    "answer": (FINISHED, "runner.stages.answers.command:answer_command"),
+    "lint": (FINISHED, "runner.commands.cite.command:lint_command"),
+    "fetch": (OTHERS, "runner.commands.fetch:fetch_command"),
+    "passages": (OTHERS, "runner.commands.passages:passages_command"),
     "check-system": (OTHERS, "runner.systems.command:check_system_command"),
-    "peers": (OTHERS, "runner.systems.peers_command:peers"),
-    "perf": (OTHERS, "runner.perf.command:perf"),
-    "tune": (OTHERS, "runner.tune.command:tune_app"),
-    "train": (OTHERS, "runner.train.command:train_command"),
+    "peers": (OTHERS, "runner.systems.command:peers"),
+    "perf": (OTHERS, "runner.commands.perf.command:perf"),
+    "tune": (OTHERS, "runner.commands.tune.command:tune_app"),
+    "train": (OTHERS, "runner.commands.train.command:train_command"),
 }
 """Commands over finished runs, databases and systems; each is loaded when it is called."""
 

@@ -1,23 +1,17 @@
-"""Every way in which a run can end badly, each with its exit code.
+"""How a run can end badly, besides the errors of the base (pgmnemo.errors), each with its exit code.
 
 0 done · 1 a gate failed · 2 wrong use · 3 environment (no data, no model, no database, no space).
-A message is one sentence that says what is wrong, where, and how to mend it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from pgmnemo.errors import PgmnemoError
+
+RunnerError = PgmnemoError
+"""Base of every error that a user of the runner can cause."""
 
 
-class RunnerError(Exception):
-    """Base of all errors that a user can cause; the CLI prints `kind` and sentence and exits with `code`."""
-
-    code = 3
-    kind = "error"
-
-
-class GateError(RunnerError):
+class GateError(PgmnemoError):
     """A gate failed; a BLOCKED.md was written where the run was to write its artefacts."""
 
     code = 1
@@ -30,44 +24,19 @@ class RefusedError(GateError):
     kind = "refused"
 
 
-class UsageError(RunnerError):
-    """The command or the call is wrong."""
-
-    code = 2
-    kind = "wrong use"
-
-
-class CorpusError(RunnerError):
+class CorpusError(PgmnemoError):
     """No corpus, or one that cannot be read or is another file than it should be."""
 
     code = 3
 
 
-class RankingsError(RunnerError):
+class RankingsError(PgmnemoError):
     """Rankings of somebody else that cannot be read, or that are no rankings of the corpus at hand."""
 
     code = 3
 
 
-class ModelError(RunnerError):
-    """A model that cannot be loaded or reached, or that answers wrongly."""
-
-    code = 3
-
-
-class EmbedderError(ModelError):
-    """A model whose vectors cannot be had, or are none."""
-
-    code = 3
-
-
-class DatabaseError(RunnerError):
-    """No database, no right to make one, no pgvector, or another extension of the same name."""
-
-    code = 3
-
-
-class SystemFault(RunnerError):
+class SystemFault(PgmnemoError):
     """A system that cannot be opened or loaded, or that answers wrongly or too late; no database of ours."""
 
     code = 3
@@ -79,22 +48,7 @@ class SystemAbsent(SystemFault):
     code = 3
 
 
-class SigningError(RunnerError):
+class SigningError(PgmnemoError):
     """A signature that cannot be made or checked here: no ssh-keygen, or a key that is locked."""
 
     code = 3
-
-
-class OutputError(RunnerError):
-    """A results folder that cannot be written, or a full disk."""
-
-    code = 3
-
-
-@contextmanager
-def os_errors(sentence: str, kind: type[RunnerError] = OutputError) -> Iterator[None]:
-    """Inside the block, what the operating system refuses becomes a `kind`; `{why}` is its reason."""
-    try:
-        yield
-    except OSError as error:
-        raise kind(sentence.replace("{why}", str(error.strerror))) from None

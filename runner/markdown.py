@@ -1,10 +1,22 @@
-"""Markdown tables whose columns stand under one another, so that the raw file reads well in a terminal."""
+"""Markdown, the one form of every table for people: written once, printed on a terminal as a terminal can.
+
+The columns of a table are aligned in the text itself, so that it reads well in a file, a pipe and a log.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from rich.console import RenderableType
+from rich.text import Text
+
+from pgmnemo.escaping import plain
+from pgmnemo.terminal import Plain, grid, say
+
 LEFT, RIGHT = "l", "r"
+BAR = re.compile(r"(?<!\\)\|")  # between two cells
+TABLE = re.compile(r"^\|.*\|\n\|[-:|]+\|(\n\|.*\|)*$", re.MULTILINE)
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], align: str = "") -> str:
@@ -31,3 +43,39 @@ def _line(cells: Sequence[str], widths: Sequence[int], align: str) -> str:
         for text, width, side in zip(cells, widths, align, strict=True)
     )
     return "| " + " | ".join(padded) + " |"
+
+
+def show(text: str) -> None:
+    """Print a Markdown text: as it is into a file or a pipe, laid out by rich on a terminal."""
+    out = Plain()
+    if not out.is_terminal:
+        say(text.rstrip("\n"))
+        return
+    for block in plain(text).strip("\n").split("\n\n"):
+        out.print(_laid_out(block), "")
+
+
+def _laid_out(block: str) -> RenderableType:
+    """A table as rich's own, so that no figure is cut where the terminal is narrow; the rest as Markdown."""
+    from rich.markdown import Markdown  # not needed unless there is a terminal
+
+    if not block.startswith("|"):
+        return Markdown(block, hyperlinks=False)
+    heads, rule, *rows = ([cell.strip() for cell in BAR.split(line)[1:-1]] for line in block.splitlines())
+    laid_out = grid("")
+    for head, mark in zip(heads, rule, strict=True):
+        laid_out.add_column(Text(head), justify="right" if mark.endswith(":") else "left", overflow="fold")
+    for row in rows:
+        laid_out.add_row(*(Text(cell.strip("`").replace("\\|", "|")) for cell in row))
+    return laid_out
+
+
+def aligned(text: str) -> str:
+    """Markdown with the columns of each table in it under one another, as `table` writes them."""
+    return TABLE.sub(lambda found: _aligned(found[0].splitlines()), text)
+
+
+def _aligned(lines: Sequence[str]) -> str:
+    heads, rule, *rows = ([cell.strip() for cell in BAR.split(line)[1:-1]] for line in lines)
+    bare = [[cell.replace("\\|", "|") for cell in row] for row in (heads, *rows)]
+    return table(bare[0], bare[1:], "".join(RIGHT if cell.endswith(":") else LEFT for cell in rule))

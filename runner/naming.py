@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from runner.errors import UsageError
+from pgmnemo.errors import UsageError
 
 FORM = re.compile(
     r"(?P<system>[^@:+=,\s]*)(@(?P<version>[^:+,\s]*))?(:(?P<settings>[^+]*))?(?P<wrappers>(\+[^+]*)*)"

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter, Token
 
-from runner.errors import UsageError
+from pgmnemo.errors import UsageError
 from runner.naming import split_names
 
 

@@ -1,6 +1,6 @@
 """The vocabulary: immutable records that every stage reads and writes, and nothing else.
 
-Times are timezone-aware UTC. Ids are strings. Nothing here imports another module of the project.
+Times are timezone-aware UTC. Ids are strings. Nothing of the project but the base is imported.
 """
 
 from __future__ import annotations
@@ -11,23 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Matrix = NDArray[np.float32]
-else:
-    Matrix = Any  # importing the records imports no numpy
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A few consecutive turns of a segment: `text` is indexed by its words, `embedded` by its vector."""
-
-    text: str
-    embedded: str
+from pgmnemo.records import EmbedderIdentity, Matrix, Passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,21 +160,6 @@ class Corpus:
 
 
 @dataclass(frozen=True, slots=True)
-class EmbedderIdentity:
-    """What a vector depends on besides its text; the cache key and the artefacts hold all of it."""
-
-    name: str
-    model: str
-    revision: str  # hub commit or weight sha256
-    dimensions: int
-    max_tokens: int
-    batch_size: int
-    query_prefix: str = ""
-    document_prefix: str = ""
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class RerankerIdentity:
     """What a new order depends on besides question and candidates; the cache key and the artefacts hold it.
 
@@ -323,19 +294,6 @@ class Verdict(StrEnum):
     DEVIATION = "deviation"
     UNVERIFIED = "unverified"
     BLOCKED = "blocked"
-
-
-@dataclass(frozen=True, slots=True)
-class DatabaseFacts:
-    """What the connected server and extension say of themselves."""
-
-    origin: str  # "--dsn", "PGMNEMO_DSN", "compose", "embedded"
-    database: str
-    postgresql: str
-    pgvector: str
-    pgmnemo: str
-    fingerprint: str
-    role: str
 
 
 Json = dict[str, Any]

@@ -17,12 +17,12 @@ from cyclopts import App, CycloptsError, Parameter
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
-from runner.database.releases import default_version
-from runner.database.sentences import database_errors, place
-from runner.database.server_checks import Session, value
-from runner.ending import ended, words
-from runner.errors import DatabaseError, UsageError
-from runner.terminal import Plain, console, grid
+from pgmnemo.ending import ended, words
+from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.server.releases import default_version
+from pgmnemo.server.sentences import database_errors, place
+from pgmnemo.server.server_checks import Session, value
+from pgmnemo.terminal import Plain, console, grid
 from shards import installing, local, moving
 from shards.directory import shards
 from shards.state import state
@@ -52,7 +52,7 @@ app = App(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is as in `runner.ending`."""
+    """Run one command; the exit code is as in `pgmnemo.ending`."""
     tokens = list(sys.argv[1:] if arguments is None else arguments)
     return ended(lambda: _carry_out(tokens))
 

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from psycopg import sql
 
-from runner.database.server_checks import Session, value
+from pgmnemo.server.server_checks import Session, value
 
 OWNER = (
     "SELECT r.rolname FROM pg_extension e JOIN pg_roles r ON r.oid = e.extowner WHERE e.extname = 'pgmnemo'"

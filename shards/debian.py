@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runner.errors import DatabaseError
+from pgmnemo.errors import DatabaseError
 
 HOMES = Path("/usr/lib/postgresql")
 PACKAGE = "postgresql-15-plproxy"

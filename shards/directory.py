@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from runner.database.server_checks import Session
-from runner.errors import UsageError
+from pgmnemo.errors import UsageError
+from pgmnemo.server.server_checks import Session
 
 SHARDS = "SELECT name, operator, capacity FROM directory.shard ORDER BY number"
 

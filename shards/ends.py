@@ -12,8 +12,8 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
-from runner.database.server_checks import Session, value
-from runner.errors import DatabaseError
+from pgmnemo.errors import DatabaseError
+from pgmnemo.server.server_checks import Session, value
 from shards.directory import Move, Shard
 from shards.installing import open_operator
 

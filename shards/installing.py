@@ -10,12 +10,13 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from runner.database.bench_database import create, exists
-from runner.database.extension import install, installed
-from runner.database.releases import SQL_FOLDER, release_fingerprint
-from runner.database.sentences import connect, database_errors, place
-from runner.database.server_checks import Session, check_available, check_server, value
-from runner.errors import DatabaseError, UsageError
+from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.server.bench_database import create, exists
+from pgmnemo.server.extension import install, installed
+from pgmnemo.server.releases import release_fingerprint
+from pgmnemo.server.sentences import connect, database_errors, place
+from pgmnemo.server.server_checks import Session, check_available, check_server, value
 from shards.doors import door
 from shards.names import DATABASE, ROUTER_ROLE, SQL, STRIDE
 from shards.routes import composite, route

@@ -22,12 +22,13 @@ from typing import Any
 import psutil
 from psycopg.conninfo import make_conninfo
 
-from runner.database.embedded import SOCKET_PATH_LIMIT, stage
-from runner.database.folders import open_to_others, stop_server
-from runner.database.releases import SQL_FOLDER, default_version
-from runner.database.server_files import PIXELTABLE, installation
-from runner.database.server_process import SUPERUSER, ServerProcess, give_to_server
-from runner.errors import DatabaseError, UsageError, os_errors
+from pgmnemo.errors import DatabaseError, UsageError, os_errors
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.server.embedded import SOCKET_PATH_LIMIT, stage
+from pgmnemo.server.folders import open_to_others, stop_server
+from pgmnemo.server.releases import default_version
+from pgmnemo.server.server_files import PIXELTABLE, installation
+from pgmnemo.server.server_process import SUPERUSER, ServerProcess, give_to_server
 from shards.debian import router_home
 from shards.installing import add_replica as register_replica
 from shards.installing import (

@@ -17,9 +17,9 @@ from uuid import UUID
 
 from psycopg import errors
 
-from runner.database.sentences import database_errors
-from runner.database.server_checks import Session, value
-from runner.errors import DatabaseError, UsageError
+from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.server.sentences import database_errors
+from pgmnemo.server.server_checks import Session, value
 from shards import copying
 from shards.directory import Move, moves, shard_named, shard_of
 from shards.ends import AtWorkError, Ends, alone, let_in, mine, opened, reached

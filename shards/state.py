@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from psycopg.conninfo import conninfo_to_dict
 
-from runner.database.server_checks import Session
-from runner.errors import DatabaseError
+from pgmnemo.errors import DatabaseError
+from pgmnemo.server.server_checks import Session
 from shards.installing import open_operator
 
 PLACES = """

@@ -17,15 +17,26 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Lock, Thread
-from typing import Any
 from uuid import UUID, uuid4
 
 import psycopg
 from psycopg import errors
 
-from runner.database.sentences import connect
-from runner.database.server_checks import Session, value
-from runner.errors import DatabaseError, GateError
+from pgmnemo.calls import (
+    Answer,
+    Call,
+    check,
+    execute,
+    forget,
+    grant_tenant,
+    link,
+    list_lessons,
+    recall,
+    store,
+)
+from pgmnemo.errors import CheckError, DatabaseError
+from pgmnemo.server.sentences import connect
+from pgmnemo.server.server_checks import Session, value
 from shards import local, moving
 from shards.installing import open_operator
 from shards.local import Local
@@ -37,12 +48,9 @@ STEPS = (
 PROJECT = UUID(int=1)
 LOGIN = "tortured"
 TENANTS, WRITERS, BEFORE = 6, 4, 40
-STORE = "SELECT pgmnemo.store(%s, %s, %s, %s, commit_sha => 'c0ffee')"
-LINK = "SELECT pgmnemo.link(%s, %s, %s, %s, 'follows')"
-FORGET = "SELECT pgmnemo.forget(%s, %s, %s, true)"
-RECALL = "SELECT external_id, content, lesson_id FROM pgmnemo.recall(%s, query_text => %s, k => 5)"
+FOUND = ("external_id", "content", "lesson_id")
 PLACE = "SELECT shard FROM directory.tenant WHERE tenant_id = %s"
-HELD = "SELECT external_id, content, id FROM pgmnemo.list_lessons(%s)"
+HELD = ("external_id", "content", "id")
 MOST_TRIES = 5000
 PAUSE = 0.02  # seconds between two calls of a writer, so that the machine has time for the moves
 AT_THE_SWITCH = (0.008, 0.04)  # seconds within which a router has switched: a quiet machine's, a busy one's
@@ -115,10 +123,11 @@ class Writer(Thread):
             key = self.chance.choice(keys)
             self.store(tenant, known, key, 1 + int(known.text[key].rpartition(" ")[2]))
         elif draw < 0.72:
-            self.call(tenant, LINK, tenant, PROJECT, *self.chance.sample(keys, 2))
+            source, target = self.chance.sample(keys, 2)
+            self.call(tenant, link(tenant, PROJECT, source, target, "follows"))
         elif draw < 0.8:
             key = self.chance.choice(keys)
-            self.call(tenant, FORGET, tenant, PROJECT, key)
+            self.call(tenant, forget(tenant, PROJECT, key, hard=True))
             del known.text[key]
             known.number.pop(key, None)
         else:
@@ -126,11 +135,11 @@ class Writer(Thread):
 
     def store(self, tenant: UUID, known: Known, key: str, version: int) -> None:
         text = f"{key} is a lesson of version {version}"
-        self.call(tenant, STORE, tenant, PROJECT, key, text)
+        self.call(tenant, store(tenant, PROJECT, key, text, commit_sha="c0ffee"))
         known.text[key] = text
 
     def look(self, tenant: UUID, known: Known, key: str) -> None:
-        found = {row[0]: row for row in self.call(tenant, RECALL, tenant, key)}
+        found = {row[0]: row for row in self.call(tenant, recall(tenant, query_text=key, k=5, columns=FOUND))}
         if key not in found:
             self.wrong(f"{key} of {tenant} was acknowledged and is not recalled")
         elif found[key][1] != known.text[key]:
@@ -138,12 +147,12 @@ class Writer(Thread):
         elif known.number.setdefault(key, found[key][2]) != found[key][2]:
             self.wrong(f"{key} of {tenant} has another id than before")
 
-    def call(self, tenant: UUID, query: str, *values: object) -> list[tuple[Any, ...]]:
+    def call(self, tenant: UUID, call: Call[Answer]) -> Answer:
         """One acknowledged call; repeated while the tenant is on its way, or the router away."""
         began, tries, cut, killed = time.perf_counter(), 0, False, tenant in self.broken
         while True:
             try:
-                rows = self.client.execute(query.encode(), values).fetchall()
+                answer = execute(self.client, call)
                 break
             except errors.SerializationFailure:
                 tries, killed = tries + 1, killed or tenant in self.broken
@@ -157,7 +166,7 @@ class Writer(Thread):
         if cut:
             time.sleep(SETTLED)
         self.count(tries, time.perf_counter() - began, killed or tenant in self.broken, cut)
-        return rows
+        return answer
 
     def reconnect(self) -> None:
         deadline = time.monotonic() + LONGEST_AWAY
@@ -204,7 +213,7 @@ def _torture(site: Local, moves: int, killed: int, routers: int, chance: random.
     with open_operator(site.conninfo()) as router:
         router.execute("SELECT pgmnemo.create_login(%s)", (LOGIN,))
         for tenant in tenants:
-            router.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, LOGIN))
+            execute(router, grant_tenant(tenant, LOGIN))
     writers = [Writer(place, tenants, site, tally, broken, end) for place in range(WRITERS)]
     for writer in writers:
         for tenant in tenants:
@@ -304,7 +313,7 @@ def _compare(site: Local, router: Session, tenants: list[UUID], writers: list[Wr
     with connect({**site.conninfo(), "user": LOGIN}) as client:
         for tenant in tenants:
             try:
-                rows = client.execute(HELD, (tenant,)).fetchall()
+                rows = execute(client, list_lessons(tenant, HELD))
             except psycopg.Error as error:
                 tally.wrong.append(f"tenant {tenant} is lost: {str(error).splitlines()[0]}")
                 continue
@@ -323,9 +332,7 @@ def _compare(site: Local, router: Session, tenants: list[UUID], writers: list[Wr
             tally.wrong += [
                 f"{key} of {tenant} has another id" for key, _, n in rows if numbers.get(key, n) != n
             ]
-            tally.wrong += [
-                f"check: {row}" for row in client.execute("SELECT * FROM pgmnemo.check(%s)", (tenant,))
-            ]
+            tally.wrong += [f"check: {row}" for row in execute(client, check(tenant))]
     places: dict[int, str] = {}
     owners = dict(router.execute("SELECT tenant_id, shard FROM directory.tenant").fetchall())
     for name in ("shard1", "shard2", "shard3"):
@@ -341,9 +348,9 @@ def _compare(site: Local, router: Session, tenants: list[UUID], writers: list[Wr
 
 
 def report(tally: Tally) -> str:
-    """The figures; GateError where anything is wrong."""
+    """The figures; CheckError where anything is wrong."""
     if tally.wrong:
-        raise GateError(f"{len(tally.wrong)} things are wrong, the first: {tally.wrong[0]}")
+        raise CheckError(f"{len(tally.wrong)} things are wrong, the first: {tally.wrong[0]}")
     lines = [
         f"{tally.moved} moves done, {tally.killed} movers killed ({tally.undone} undone, "
         f"{tally.finished} finished by recover)",

@@ -10,16 +10,21 @@ from uuid import UUID
 
 from psycopg import errors
 
-from runner.database.sentences import connect
-from runner.database.server_checks import Session
-from runner.errors import GateError
+from pgmnemo.calls import Call, execute, grant_tenant, list_lessons, recall, store
+from pgmnemo.errors import CheckError
+from pgmnemo.server.sentences import connect
+from pgmnemo.server.server_checks import Session
 from shards import local, moving
 from shards.installing import open_operator
 
 TENANT, PROJECT = UUID("7d3f0c52-92a5-4c1e-a7ab-4d1f6b2c9e10"), UUID(int=0xAA)
-STORE = "SELECT pgmnemo.store(%s, %s, %s, %s, commit_sha => 'c0ffee')"
-RECALL = "SELECT external_id, content FROM pgmnemo.recall(%s, query_text => %s, k => 1)"
-HELD = "SELECT count(*) FROM pgmnemo.list_lessons(%s)"
+
+
+QUESTION = recall(TENANT, query_text="Why did the release fail?", k=1, columns=("external_id", "content"))
+
+
+def _note(key: str, text: str) -> Call[str]:
+    return store(TENANT, PROJECT, key, text, commit_sha="c0ffee")
 
 
 def tour(folder: Path, say: Callable[[str], None]) -> None:
@@ -32,28 +37,26 @@ def tour(folder: Path, say: Callable[[str], None]) -> None:
     finally:
         local.down(folder)
     if folder.exists():
-        raise GateError(f"{folder} is left behind")
+        raise CheckError(f"{folder} is left behind")
     say("everything is down, and nothing is left behind")
 
 
 def _walk(site: local.Local, say: Callable[[str], None]) -> None:
     with open_operator(site.conninfo()) as operator:
         operator.execute("SELECT pgmnemo.create_login('agent')")
-        operator.execute("SELECT pgmnemo.grant_tenant(%s, 'agent')", (TENANT,))
+        execute(operator, grant_tenant(TENANT, "agent"))
         with connect({**site.conninfo(), "user": "agent"}) as agent:
-            agent.execute(
-                STORE, (TENANT, PROJECT, "build/1", "The release build fails when the locale is not C.")
-            )
+            execute(agent, _note("build/1", "The release build fails when the locale is not C."))
             say("stored: build/1")
-            found = agent.execute(RECALL, (TENANT, "Why did the release fail?")).fetchall()
+            found = execute(agent, QUESTION)
             say(f"recalled: {found[0][0]}: {found[0][1]}")
             written, repeated = _moved_under_writes(site, operator)
-            ((held,),) = agent.execute(HELD, (TENANT,)).fetchall()
+            held = len(execute(agent, list_lessons(TENANT, ("id",))))
             if held != written + 1:
-                raise GateError(f"{written + 1} lessons were acknowledged, and {held} are there")
+                raise CheckError(f"{written + 1} lessons were acknowledged, and {held} are there")
             say(f"moved to shard2 while {written} lessons were written: {repeated} calls repeated, none lost")
-            if agent.execute(RECALL, (TENANT, "Why did the release fail?")).fetchall() != found:
-                raise GateError("the answer is another after the move")
+            if execute(agent, QUESTION) != found:
+                raise CheckError("the answer is another after the move")
             say("recalled again: the same")
 
 
@@ -66,7 +69,7 @@ def _moved_under_writes(site: local.Local, operator: Session) -> tuple[int, int]
             while not end.is_set() or counts["written"] < 20:
                 number = counts["written"]
                 try:
-                    agent.execute(STORE, (TENANT, PROJECT, f"note/{number}", f"Note number {number}"))
+                    execute(agent, _note(f"note/{number}", f"Note number {number}"))
                     counts["written"] += 1
                 except errors.SerializationFailure:
                     counts["repeated"] += 1

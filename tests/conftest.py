@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from runner.database import discovery
+from pgmnemo.server import discovery
 
 pytest_plugins = ("tests.finished", "tests.records")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -12,17 +12,17 @@ from uuid import uuid5
 
 import pytest
 
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.records import DatabaseFacts
 from runner.bench import pipeline
 from runner.bench.material import NAMESPACE
 from runner.bench.request import Request
-from runner.editions import current
 from runner.places import ROOT
-from runner.progress import QUIET, Progress
-from runner.records import DatabaseFacts
+from runner.protocol.editions import current
 from runner.runs.environment import Code, git
 from runner.systems import SYSTEMS, Kind, Lesson, Lessons, Match, Place, Query
 from runner.systems.pgmnemo import Pgmnemo
-from runner.verify.checks.pinned import LEG_WORDS
+from runner.verification.checks.arms import LEG_WORDS
 
 VERSION = "v0.2.1"  # whose five components are those of CommonWords
 FINGERPRINT = "f" * 64
@@ -43,11 +43,12 @@ def running_commit() -> str:
 class CommonWords(Pgmnemo):
     """Stands for the extension: ranks by the number of words that a text shares with the question."""
 
-    recognised, takes_positions = True, False
+    recognised = True
 
     def __init__(self, place: Place, minimum: int, modes: Mapping[str, int]) -> None:
         facts = DatabaseFacts("--dsn", "bench", "18.4", "0.8.5", "0.2.1", FINGERPRINT, "pgmnemo_runner")
-        self.database, self.place, self.settings = SimpleNamespace(facts=facts), place, dict(place.settings)
+        self.database, self.width = SimpleNamespace(facts=facts, exists=False), 1024
+        self.place, self.settings = place, dict(place.settings)
         self.engine, self.minimum, self.loaded = current().engine("0.2.1"), minimum, list[Lesson]()
         self.modes = {"bm25": 4, **modes}
 

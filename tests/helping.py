@@ -3,19 +3,40 @@ the current release."""
 
 from __future__ import annotations
 
+import csv
+import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from runner.database.releases import default_version
+import pytest
+
+from pgmnemo.server.releases import default_version
+from runner.places import ROOT
+from runner.protocol.editions import known
 from runner.systems import Lessons, Query
 from runner.systems.asking import Judge, answers
 
 CURRENT = default_version()  # the release in force, which no test names by its number
 Case = TypeVar("Case", bound=Callable[..., Any])
+
+
+def kept_runs(suite: str = "*") -> list[Path]:
+    """The committed runs whose edition is read here, oldest first."""
+    found = sorted(ROOT.glob(f"benchmarks/{suite}/results/*/run.json"), key=lambda path: path.parent.name)
+    return [path.parent for path in found if json.loads(path.read_bytes())["protocol"]["version"] in known()]
+
+
+def kept_run(suite: str, version: str = "") -> Path:
+    """The newest of them, of one version; the module is skipped where there is none."""
+    found = [path for path in kept_runs(suite) if path.name.startswith(f"v{version}")]
+    if not found:
+        pytest.skip(f"no run of {suite} {version} is committed under {known()[-1]}", allow_module_level=True)
+    return found[-1]
 
 
 def runner(top: Path, *words: str, modules: Path) -> str:
@@ -26,6 +47,18 @@ def runner(top: Path, *words: str, modules: Path) -> str:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def endings(command: str) -> dict[str, dict[str, str]]:
+    """By cause: the `sentence` that a command says on standard error (`…` is what differs) and its `code`."""
+    with Path(__file__).with_name("endings.tsv").open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return {row["cause"]: row for row in rows if row["command"] == command}
+
+
+def is_sentence(ending: dict[str, str], said: str) -> bool:
+    """Whether `said` is the sentence of `ending`, with anything for each `…`."""
+    return re.fullmatch(".+".join(map(re.escape, ending["sentence"].split("…"))), said) is not None
 
 
 def registering(cases: dict[str, Case]) -> Callable[[str], Callable[[Case], Case]]:

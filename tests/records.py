@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 
-from runner.editions import current
-from runner.metrics import metrics_for
-from runner.metrics.document import FIRST, SECOND, metrics_document
+from pgmnemo.records import DatabaseFacts, EmbedderIdentity
+from runner.protocol.editions import current
+from runner.protocol.metrics import metrics_for
+from runner.protocol.metrics.document import metrics_document
 from runner.records import (
-    DatabaseFacts,
     Difference,
-    EmbedderIdentity,
     GateResult,
     Json,
     Score,
@@ -30,9 +29,8 @@ from runner.runs.canonical import compact
 from runner.runs.choice import Choice
 from runner.runs.environment import Code, Machine
 from runner.runs.manifest import write_manifest
-from runner.runs.metrics import write_metrics
 from runner.runs.raw import RAW
-from runner.runs.run import Arm, CorpusPins, ProtocolPins, Resources, Run, write_run
+from runner.runs.run import Arm, CorpusPins, ProtocolPins, Resources, Run, write_metrics, write_run
 from runner.runs.timings import Latency
 
 ANY = (Score("pgmnemo", "conversation", "all", "all", "recall_any@10", 0.9, 0.88, 0.92, 1982),)
@@ -116,10 +114,7 @@ def shelve() -> Callable[..., Path]:
         document = metrics_document(
             run, scores or ANY, differences, code=run.edition.metrics.code, definitions=known, intervals={}
         )
-        if "system" in document:  # from pgmnemo/metrics/2 on
-            document["readings"] = []
-        if document["schema"] not in (FIRST, SECOND):
-            document["anchored"] = []
+        document |= {"readings": [], "anchored": []}
         write_run(folder, run)
         write_metrics(folder, document | metrics)
         if lines := "".join(compact(line) + "\n" for line in raw):

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from runner.answers.keys import read_errors
+from pgmnemo.errors import OutputError, UsageError
 from runner.cli import main
-from runner.errors import OutputError, UsageError
 from runner.runs.output import write_output
-from tests.helping import registering
+from runner.stages.answers.material import read_errors
+from tests.helping import kept_run, registering
 
 Damage = Callable[[Path], None]
 DAMAGES: dict[str, Damage] = {}
@@ -182,7 +182,7 @@ def test_a_careless_or_hostile_folder_ends_in_a_sentence(
         assert not made.exists() or "<script>alert" not in made.read_text()
 
 
-[SAMPLE] = (Path(__file__).parents[1] / "benchmarks" / "sample" / "results").glob("v0.2.1_20261121_minilm")
+SAMPLE = kept_run("sample")
 LONG = f'[{{"a": {"1" * 5000}}}]'  # a number of more digits than Python reads
 ANSWER = ("answer", SAMPLE, "--reader-url", "http://127.0.0.1:1/v1", "--reader-model", "m")
 TUNE = ("tune", "--suite", "sample", "--embedder", "hash", "--output")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.errors import UsageError
+from pgmnemo.errors import UsageError
 from runner.naming import Name, assigned, split_names
 
 NAMES = [

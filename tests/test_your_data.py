@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.cite import cite
+from runner.commands.cite import cite
 from runner.errors import RefusedError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -53,7 +53,9 @@ def test_every_step_runs_and_prints_what_is_shown(tmp_path: Path) -> None:
 
 
 def test_the_page_names_every_key_of_the_schema() -> None:
-    schema = json.loads((ROOT / "runner" / "suites" / "file.schema.json").read_bytes())["definitions"]
+    schema = json.loads((ROOT / "runner" / "protocol" / "suites" / "file.schema.json").read_bytes())[
+        "definitions"
+    ]
     for part in ("session", "turn", "question"):
         for key in schema[part]["properties"]:
             assert f"`{key}`" in PAGE, key

@@ -1,16 +1,24 @@
-"""Lines of code below a folder, by package, without blank lines, comments and docstrings.
+"""What the house weighs, with the most that each figure may be and its goal: code, files, words, checkout.
 
-`python tools/code_lines.py runner` prints a line for each package and the total; folders and files named
-behind it are counted apart: `python tools/code_lines.py runner runner/systems/http.py`.
+`python tools/code_lines.py` prints the figures and ends with 1 where one is above its limit; with a folder it
+prints the code lines of each package in it. Lines are counted without blank ones, comments and docstrings.
 """
 
 from __future__ import annotations
 
 import ast
+import re
+import subprocess
 import sys
 import tokenize
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+APPENDED = ("HISTORY.md", "CHANGELOG.md")
+ARTEFACTS = re.compile(r"/results/|/performance/v|/tests/")  # written by a program
+SHORT = 15
 
 SILENT = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,
@@ -40,22 +48,73 @@ def _docstrings(tree: ast.Module) -> set[int]:
     return lines
 
 
-def main() -> int:
-    """Print the lines of each package of a folder and of what is counted apart."""
-    if len(sys.argv) < 2 or not Path(sys.argv[1]).is_dir():
-        print("name a folder: python tools/code_lines.py runner [counted apart …]", file=sys.stderr)
-        return 2
-    top, apart = Path(sys.argv[1]), [Path(name) for name in sys.argv[2:]]
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """One figure of the house, the most that it may be today, and what it shall come to."""
+
+    what: str
+    found: float
+    most: float
+    goal: float
+
+
+def weights() -> list[Weight]:
+    """Every figure that has a limit; what git does not track does not count."""
+    runner, base = _python("runner"), _python("pgmnemo")
+    pages = _tracked("*.md")
+    documents = [p for p in pages if p.name not in APPENDED and not ARTEFACTS.search(str(p))]
+    return [
+        Weight("code lines, runner", sum(map(code_lines, runner)), 22_500, 19_500),
+        Weight("code lines, pgmnemo", sum(map(code_lines, base)), 3_200, 3_000),
+        Weight("files, runner", len(runner), 268, 260),
+        Weight(f"files of the runner under {SHORT} code lines", sum(map(_short, runner)), 5, 5),
+        Weight("code lines, tests", sum(map(code_lines, _python("tests"))), 31_400, 22_000),
+        Weight("words in documents", sum(len(_text(path).split()) for path in documents), 37_000, 35_000),
+        Weight("megabytes, checkout", sum(path.stat().st_size for path in _tracked()) / 1e6, 150, 60),
+    ]
+
+
+def _short(path: Path) -> bool:
+    """Whether a file holds little; a package's face only hands names on."""
+    return path.name != "__init__.py" and code_lines(path) < SHORT
+
+
+def _python(folder: str) -> list[Path]:
+    return _tracked(f"{folder}/**.py")
+
+
+def _tracked(*patterns: str) -> list[Path]:
+    names = subprocess.run(
+        ["git", "ls-files", "-z", "--", *patterns], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout.split("\0")
+    return [path for name in names if name and (path := ROOT / name).is_file()]
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def packages(top: Path) -> Counter[str]:
+    """Code lines of each package and module below a folder."""
     counted: Counter[str] = Counter()
     for path in sorted(top.rglob("*.py")):
-        named = next((place for place in apart if path == place or place in path.parents), None)
-        package = path.relative_to(top).parts[0].removesuffix(".py")
-        counted[f"apart: {named}" if named else package] += code_lines(path)
-    for name in sorted(counted, key=lambda name: (name.startswith("apart"), name)):
-        print(f"{counted[name]:7,}  {name}")
-    outside = sum(number for name, number in counted.items() if not name.startswith("apart"))
-    print(f"{outside:7,}  {top} without what is counted apart; {counted.total():,} with it")
-    return 0
+        counted[path.relative_to(top).parts[0].removesuffix(".py")] += code_lines(path)
+    return counted
+
+
+def main() -> int:
+    """Print the weights, or the lines of a folder's packages; 1 where a weight is above its limit."""
+    if len(sys.argv) > 1:
+        counted = packages(Path(sys.argv[1]))
+        for name, lines in sorted(counted.items()):
+            print(f"{lines:7,}  {name}")
+        print(f"{counted.total():7,}  {sys.argv[1]}")
+        return 0
+    found = weights()
+    for one in found:
+        over = "  too much" if one.found > one.most else ""
+        print(f"{one.found:9,.0f} of at most {one.most:6,.0f}, goal {one.goal:6,.0f}  {one.what}{over}")
+    return int(any(one.found > one.most for one in found))
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
-from runner.database import open_database
-from runner.database.releases import version_number
+from pgmnemo.server import open_database
+from pgmnemo.server.releases import version_number
 from runner.systems.pgmnemo.system import TABLES
 
 TENANT, PROJECT = UUID(int=1), UUID(int=2)

@@ -29,15 +29,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from runner.perf.generating import generate
-from runner.perf.reading import client_of
-from runner.perf.source import read_source
-from runner.perf.subjects import subject
-from runner.perf.workload import Loaded, Tenant, Workload, name_of
-from runner.perf.writing import writing
-from runner.progress import Progress
+from pgmnemo.progress import Progress
+from runner.commands.perf.generating import generate, read_source
+from runner.commands.perf.request import PerfRequest, subject
+from runner.commands.perf.timing import client_of, writing
+from runner.commands.perf.workload import Loaded, Tenant, Workload, name_of
 from runner.systems import Place
-from runner.systems.pgmnemo.client import PgmnemoClient
+from runner.systems.pgmnemo.session import PgmnemoClient
 from runner.systems.system import Asking, Query, System
 
 K, WARM_UP, QUESTIONS, SEED = 10, 50, 400, 42
@@ -107,13 +105,11 @@ def written(systems: Sequence[System], workload: Workload, wanted: bool) -> Iter
 def compare(versions: Sequence[str], given: argparse.Namespace, folder: Path) -> None:
     """Load both and print a line a cell."""
     progress = Progress(quiet=True)
-    source = read_source(
-        given.corpus, None, given.embedder, seed=SEED, questions=QUESTIONS, cache=None, progress=progress
-    )
-    workload = generate(
-        source, folder, memories=given.memories, tenants=given.tenants, dimensions=384, seed=SEED,
-        progress=progress,
+    request = PerfRequest(
+        memories=given.memories, tenants=given.tenants, corpus=given.corpus, embedder=given.embedder,
+        questions=QUESTIONS, seed=SEED,
     )  # fmt: skip
+    workload = generate(read_source(request, progress=progress), folder, request, progress)
     with ExitStack() as stack:
         systems = [
             stack.enter_context(subject(f"pgmnemo@{version}").open(Place(folder), version))

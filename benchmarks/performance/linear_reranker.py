@@ -21,10 +21,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # as `python benchmarks/…` is called
 
 from runner.bench.material import CorpusLessons
-from runner.editions import current
-from runner.rerankers import Candidate, Pool, Reranker, RerankOptions, Shelf
-from runner.rerankers.linear.linear import Linear
-from runner.suites import SUITES
+from runner.protocol.editions import current
+from runner.protocol.suites import SUITES
+from runner.stages.rerankers import Candidate, Pool, Reranker, RerankOptions, Shelf
+from runner.stages.rerankers.linear import Linear
 from runner.systems.system import Query
 
 

@@ -21,10 +21,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pgmnemo.embedders import EMBEDDERS, Embedder, EmbedderOptions, default_cache_dir
 from runner.bench.material import Asked, CorpusLessons, Material
-from runner.embedders import EMBEDDERS, Embedder, EmbedderOptions, default_cache_dir, embed_corpus
+from runner.protocol.suites import SUITES
+from runner.protocol.texts.embedding import embed_corpus
 from runner.records import Corpus
-from runner.suites import SUITES
 from runner.systems import Place, open_system
 from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.system import Match, Query

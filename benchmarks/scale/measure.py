@@ -23,9 +23,10 @@ from uuid import UUID, uuid4
 
 import psutil
 
-from runner.database.releases import default_version
-from runner.database.sentences import connect
-from runner.database.server_checks import Session, value
+from pgmnemo.calls import execute, grant_tenant, recall, store
+from pgmnemo.server.releases import default_version
+from pgmnemo.server.sentences import connect
+from pgmnemo.server.server_checks import Session, value
 from shards import local, moving
 from shards.installing import open_operator
 from shards.local import Local
@@ -35,8 +36,6 @@ TENANTS, LESSONS, RECALLS, STORES = 6, 300, 300, 150
 CLIENTS, SECONDS = 4, 6.0
 LOGIN = "app"
 DIRECTORY = 1_000_000  # tenants that the directory is filled with
-STORE = "SELECT pgmnemo.store(%s, %s, %s, %s, %s::real[], commit_sha => 'c0ffee')"
-RECALL = "SELECT external_id, score FROM pgmnemo.recall(%s, %s::real[], 10, %s)"
 SIZE = """
 SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c
 WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind = 'r'
@@ -60,6 +59,15 @@ def ms(seconds: Sequence[float]) -> dict[str, float]:
     return {"n": len(seconds), "p50": round(cuts[49] * 1000, 3), "p95": round(cuts[94] * 1000, 3)}
 
 
+def ask(client: Session, tenant: UUID, question: tuple[list[float], str]) -> None:
+    """One recall of ten lessons."""
+    embedding, words = question
+    execute(
+        client,
+        recall(tenant, embedding=embedding, k=10, query_text=words, columns=("external_id", "score")),
+    )
+
+
 def timed(call: Callable[[], object]) -> float:
     began = time.perf_counter()
     call()
@@ -77,7 +85,7 @@ class Bench:
         self.tenants = [uuid4() for _ in range(TENANTS)]
         for tenant in self.tenants:
             self.operator.execute("SELECT pgmnemo.place_tenant(%s, 'shard1')", (tenant,))
-            self.operator.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, LOGIN))
+            execute(self.operator, grant_tenant(tenant, LOGIN))
             for number in range(LESSONS):
                 self.store("shard1", tenant, f"k{number}")
         self.vacuum()
@@ -86,7 +94,9 @@ class Bench:
         return connect({**self.site.conninfo(name), "user": LOGIN})
 
     def store(self, server: str, tenant: UUID, key: str) -> None:
-        self.clients[server].execute(STORE, (tenant, tenant, key, text(), vector()))
+        execute(
+            self.clients[server], store(tenant, tenant, key, text(), embedding=vector(), commit_sha="c0ffee")
+        )
 
     def place(self, tenant: UUID) -> str:
         return str(value(self.operator, "SELECT shard FROM directory.tenant WHERE tenant_id = %s", tenant))
@@ -113,7 +123,7 @@ class Bench:
             CHANCE.shuffle(sides)
             for side, server in sides:
                 client = self.clients[server]
-                seconds = timed(lambda c=client, t=tenant, q=question: c.execute(RECALL, (t, *q)).fetchall())
+                seconds = timed(lambda c=client, t=tenant, q=question: ask(c, t, q))
                 if number >= 20:
                     taken[side].append(seconds)
         return {side: ms(seconds) for side, seconds in taken.items()}
@@ -158,7 +168,7 @@ class Bench:
             while time.perf_counter() < deadline:
                 tenant = chance.choice(self.tenants)
                 client = clients["router" if routed else places[tenant]]
-                client.execute(RECALL, (tenant, *chance.choice(questions))).fetchall()
+                ask(client, tenant, chance.choice(questions))
                 done += 1
             for client in clients.values():
                 client.close()

@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
+from pgmnemo.errors import DatabaseError, UsageError
 from runner.bench.heading import arm_of
-from runner.bench.material import Material
-from runner.bench.reranking import Reranking
+from runner.bench.material import Material, spread
 from runner.bench.retrieve import Ranker, Rows, retrieve, time_recall
-from runner.bench.spread import spread
+from runner.bench.stages import Reranking
 from runner.bench.work import Work
-from runner.errors import DatabaseError, SystemFault, UsageError
+from runner.errors import SystemFault
 from runner.records import Retrieval
 from runner.runs.raw import Kept
 from runner.runs.reranks import SUFFIX

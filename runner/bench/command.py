@@ -8,9 +8,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pgmnemo.places import SQL_FOLDER
 from runner.bench.options import RESULTS, Options
 from runner.bench.request import Request
-from runner.database.releases import SQL_FOLDER
 from runner.errors import SystemFault
 from runner.options import Quiet
 
@@ -41,16 +41,17 @@ def suite_command(suite: str, sql: Path = SQL_FOLDER) -> Callable[..., int]:
 
 def _dry(request: Request, quiet: bool, sql: Path) -> int:
     """Print what each gate says; 1 where one fails."""
+    from pgmnemo.progress import Progress
+    from pgmnemo.terminal import say
     from runner.bench.pipeline import dry_run
-    from runner.gates import judge
-    from runner.progress import Progress
+    from runner.markdown import show
+    from runner.protocol.gates import judge
     from runner.records import Verdict
     from runner.report import gate_table, to_do
-    from runner.terminal import console, say
 
     results = dry_run(request, progress=Progress(quiet=quiet), sql=sql)
     verdict = judge(results)
-    console().print(gate_table(results))
+    show(gate_table(results))
     say(*to_do(results))
     say(f"dry run: the verdict would be {verdict}; nothing was run or written")
     return int(verdict is Verdict.BLOCKED)
@@ -61,17 +62,18 @@ def _bench(request: Request, times: int, quiet: bool, sql: Path) -> int:
 
     SystemFault, once all is printed, where a system that was asked for has no ranking.
     """
+    from pgmnemo.progress import Progress
+    from pgmnemo.terminal import say
     from runner.bench.repeat import lines, repeat
-    from runner.progress import Progress
-    from runner.report import against_legs, legs_beside, summary_table
+    from runner.markdown import show
+    from runner.report import against_legs, legs_beside, summary
     from runner.runs.folder import is_local
     from runner.runs.reading import REPORT
-    from runner.terminal import console, say
 
-    progress, out = Progress(quiet=quiet), console()
+    progress = Progress(quiet=quiet)
     repeated = repeat(request, times, progress=progress, sql=sql)
     for outcome in repeated.outcomes:
-        out.print(summary_table(outcome.metrics, outcome.run))
+        show(summary(outcome.metrics, outcome.run))
         for deviation in outcome.run.deviations:
             say(f"deviation: {deviation}")
         for arm in outcome.run.arms:

@@ -16,14 +16,12 @@ from runner.records import Json, Retrieval, Status
 from runner.report import render
 from runner.report.html import PAGE, render_page
 from runner.runs import reranks, rewrites
-from runner.runs.blocked import write_blocked
 from runner.runs.folder import RunFolder, is_local, keep
 from runner.runs.history import append_entry, entry_text
 from runner.runs.manifest import MANIFEST
-from runner.runs.metrics import write_metrics
 from runner.runs.reranks import RERANKS, read_reranks
 from runner.runs.rewrites import REWRITES, read_rewrites
-from runner.runs.run import Run, write_run
+from runner.runs.run import Run, write_blocked, write_metrics, write_run
 from runner.runs.storage import write_file
 from runner.runs.timings import TIMINGS, latencies, read_timings
 

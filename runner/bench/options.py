@@ -8,15 +8,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from runner.embedders import EMBEDDERS, EmbedderOptions
+from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
 from runner.options import Numbers, listed, systems_listed
-from runner.rerankers import RERANKERS, RerankOptions
-from runner.rewriters import REWRITERS, RewriteOptions
+from runner.protocol.texts import TEXTS
 from runner.runs.choice import ALL_SCOPES, BY_TURNS, FULL, HEADLINE_SCOPE, NO_EMBEDDER, OURS
+from runner.stages.rerankers import RERANKERS, RerankOptions
+from runner.stages.rewriters import REWRITERS, RewriteOptions
 from runner.systems import MODES, SYSTEMS
 from runner.systems.asking import LIMIT
 from runner.systems.system import WORKERS
-from runner.texts import TEXTS
 
 SYSTEMS_UNDER, WORK, EMBEDDER, RESULTS = "Systems", "Corpus and questions", "Embedder", "Run"  # of --help
 REWRITE, RERANK = "Rewriter", "Reranker"

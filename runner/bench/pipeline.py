@@ -13,29 +13,27 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pgmnemo.embedders import default_cache_dir
+from pgmnemo.errors import ModelError, UsageError
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.server.releases import release_fingerprint
+from pgmnemo.server.scripts import changed
+from pgmnemo.server.server_files import check_release
 from runner.bench.arms import answers_in_all, measure_beside, measure_under_test, remarked, silent
-from runner.bench.before import former_duration
 from runner.bench.conclusion import Outcome, log, publish, refuse
 from runner.bench.heading import arm_of, heading
 from runner.bench.material import CorpusLessons, Material
 from runner.bench.request import Request, selected
-from runner.bench.reranking import immovable, reranking, told
-from runner.bench.rewriting import rewrite
-from runner.bench.stopwatch import Stopwatch
-from runner.bench.work import Work
-from runner.database.releases import SQL_FOLDER, release_fingerprint
-from runner.database.scripts import changed
-from runner.database.server_files import check_release
-from runner.embedders import default_cache_dir, embed_corpus, rehearse
-from runner.errors import ModelError, UsageError
-from runner.gates import check_after, check_before
-from runner.metrics.document import metrics_of
+from runner.bench.stages import immovable, reranking, rewrite, told
+from runner.bench.work import Stopwatch, Work, former_duration
 from runner.places import ROOT
-from runner.progress import QUIET, Progress
+from runner.protocol.gates import check_after, check_before
+from runner.protocol.metrics.document import metrics_of
+from runner.protocol.texts.embedding import embed_corpus, rehearse
 from runner.records import GateResult
 from runner.runs.environment import code
-from runner.runs.folder import RunFolder, both, interrupted, partial_folder, results_base
-from runner.runs.plan import PLAN, pin_plan
+from runner.runs.folder import PLAN, RunFolder, both, interrupted, partial_folder, pin_plan, results_base
 from runner.runs.raw import RAW, RawWriter, read_raw
 from runner.runs.reranks import RERANKS
 from runner.runs.rewrites import REWRITES

@@ -1,4 +1,4 @@
-"""The same run again and again, its headline held against the protocol's run-to-run bands. (§6)"""
+"""The same run again, its headline held against the run-to-run bands (§6)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pgmnemo.errors import UsageError
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.progress import QUIET, Progress
 from runner.bench.conclusion import Outcome
 from runner.bench.pipeline import run
 from runner.bench.request import Request
-from runner.database.releases import SQL_FOLDER
-from runner.errors import UsageError
-from runner.progress import QUIET, Progress
 from runner.runs.raw import RAW
 from runner.runs.reading import Results
 

@@ -7,22 +7,21 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 
-from runner.bench.material import Asked
+from pgmnemo.embedders import EMBEDDERS, PACKAGED, Embedder, EmbedderOptions
+from pgmnemo.errors import ModelError, UsageError
+from pgmnemo.models.at_once import MOST
+from pgmnemo.server.releases import version_number
+from runner.bench.material import Asked, evenly
 from runner.bench.options import Options
-from runner.bench.spread import evenly
-from runner.database.releases import version_number
-from runner.editions import SPREAD, Edition, EnginePins, current
-from runner.embedders import EMBEDDERS, PACKAGED, Embedder, EmbedderOptions
-from runner.errors import ModelError, UsageError
-from runner.models.at_once import MOST
 from runner.naming import Name, assigned
+from runner.protocol.editions import Edition, EnginePins, current
+from runner.protocol.suites import SUITES
+from runner.protocol.suites.suite import Construction, Suite
+from runner.protocol.texts.embedding import make_embedder
 from runner.records import Corpus
-from runner.rerankers import RERANKERS, Reranker
-from runner.rewriters import REWRITERS, Rewriter
 from runner.runs.choice import ALL_SCOPES, HEADLINE_SCOPE, NO_EMBEDDER, OURS, Choice
-from runner.suites import SUITES
-from runner.suites.construction import Construction
-from runner.suites.suite import Suite
+from runner.stages.rerankers import RERANKERS, Reranker
+from runner.stages.rewriters import REWRITERS, Rewriter
 from runner.systems import MODES, beneath, kind_of
 from runner.systems.wrappers import PASSAGES
 
@@ -230,7 +229,7 @@ class Request(Options):
         """The embedder, its model not loaded yet; None for a run without vectors."""
         if self.embedder_name == NO_EMBEDDER:
             return None
-        return EMBEDDERS[self.embedder_name](self.embedder_options)
+        return make_embedder(self.embedder_name, self.embedder_options, self.edition)
 
     def make_rewriter(self) -> Rewriter | None:
         """The rewriter; None for a run that asks each question as it stands."""
@@ -271,6 +270,4 @@ def selected(choice: Choice, corpus: Corpus, edition: Edition) -> tuple[Asked, .
     if not scored:
         raise UsageError(f"no question of {corpus.path} is left to ask")
     askable = [one for one in scored if one.question.gold]
-    if choice.limit is not None and edition.retrieval.limit == SPREAD:
-        return tuple(evenly(askable, choice.limit))
-    return tuple(askable[: choice.limit])
+    return tuple(askable if choice.limit is None else evenly(askable, choice.limit))

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from runner.bench.material import Asked, Material
-from runner.bench.spread import spread
-from runner.editions import RetrievalPins
-from runner.progress import QUIET, Progress
+from pgmnemo.progress import QUIET, Progress
+from runner.bench.material import Asked, Material, spread
+from runner.protocol.editions import RetrievalPins
 from runner.records import Hit, Retrieval, SearchScope
 from runner.runs.raw import Kept, Key
 from runner.runs.timings import TimingsWriter

@@ -1,27 +1,31 @@
-"""A run as far as it has come."""
+"""A run as far as it has come, what each stage took, and what the last such run took."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
+from pgmnemo.embedders import Embedder
+from pgmnemo.errors import PgmnemoError
+from pgmnemo.progress import Progress, lasting
 from runner.bench.material import Asked, label_of
 from runner.bench.request import Request
-from runner.bench.stopwatch import Stopwatch
-from runner.embedders import Embedder
-from runner.gates import Facts, deviations, judge
 from runner.naming import Name
 from runner.places import ROOT
-from runner.progress import Progress
+from runner.protocol.gates import Facts, deviations, judge
 from runner.records import Corpus, GateResult, Json, Vectors
-from runner.rerankers import Reranker
-from runner.rewriters import Rewriter
+from runner.runs.alike import differences
 from runner.runs.folder import folder_name
 from runner.runs.history import can_append
-from runner.runs.run import Run
+from runner.runs.reading import Results
+from runner.runs.run import RUN, Run
+from runner.stages.rerankers import Reranker
+from runner.stages.rewriters import Rewriter
 from runner.systems import Place, kind_of
 from runner.systems.wrappers import PASSAGES
 
@@ -142,3 +146,60 @@ class Work:
             history=self.history.name,
             history_ready=can_append(self.history),
         )
+
+
+class Stopwatch:
+    """Adds up what each stage takes; a stage that never ran took 0 seconds."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Count the block's seconds to `name`."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._seconds[name] = self[name] + time.perf_counter() - began
+
+    def __getitem__(self, name: str) -> float:
+        return self._seconds.get(name, 0.0)
+
+    @property
+    def wall(self) -> float:
+        """Seconds since the watch was made."""
+        return time.perf_counter() - self._began
+
+
+ALIKE = ("suite", "corpus", "granularity", "text", "embedder", "mode", "questions asked")
+
+
+def former_duration(bases: Iterable[Path], run: Run) -> str:
+    """What the last run of the same work by the same systems took, in one sentence; empty without one."""
+    alike = [
+        one
+        for base in bases
+        for one in _runs(base)
+        if one.choice.named == run.choice.named and not any(differences(one, run, ALIKE))
+    ]
+    if not alike:
+        return ""
+    last = max(alike, key=lambda one: one.started)
+    assert last.resources is not None
+    took = lasting(last.resources.wall_seconds)
+    machine = f" on {last.machine.cpu}, {last.machine.cores} cores" if last.machine else ""
+    vectors = last.resources.vectors_embedded
+    return f"the last such run, {last.name}, took {took}{machine}, {vectors:,} texts embedded then"
+
+
+def _runs(base: Path) -> Iterator[Run]:
+    """The finished runs in a folder of results; damaged ones are passed over."""
+    for place in base.glob(f"*/{RUN}"):
+        try:
+            run = Results(place.parent).run
+        except PgmnemoError:
+            continue
+        if run.resources is not None:
+            yield run

@@ -85,36 +85,27 @@ def _versions(row: Row, run: Run, previous: tuple[Figures, Run] | None) -> str:
 def command(run: Run) -> str:
     """The command line that makes the run again."""
     choice = run.choice
-    words = ["python", "-m", "runner", choice.suite]
-    if choice.suite not in run.edition.suites:  # no variable and no `fetch` leads to its corpus
-        words += ["--data", run.corpus.file]
-    if choice.system != OURS:
-        words += ["--system", choice.system]
-    if OURS in choice.named or any(arm.facts.get("over") == OURS for arm in run.arms):
-        words += ["--version", f"v{choice.version}"]
-    words += ["--embedder", run.embedder_name, "--granularity", choice.level]
-    if choice.text != FULL:
-        words += ["--text", choice.text]
-    if choice.passages != BY_TURNS:
-        words += ["--passages", choice.passages]
-    for option, most in (("--max-chars", choice.max_chars), ("--max-tokens", choice.max_tokens)):
-        words += [option, str(most)] if most is not None else []
-    if choice.systems:
-        words += ["--systems", ",".join(choice.systems)]
-    for name, value in choice.settings.items():
-        words += ["--set", f"{name}={value}"]
-    if choice.mode == "vector" or (choice.mode == "keyword" and run.embedder):
-        words += ["--mode", choice.mode]
-    if choice.k:
-        words += ["--k", ",".join(map(str, choice.k))]
-    if choice.limit is not None:
-        words += ["--limit", str(choice.limit)]
-    if choice.types:
-        words += ["--types", ",".join(choice.types)]
-    if choice.split:
-        words += ["--split", choice.split]
-    if choice.scopes:
-        words += ["--scopes", ",".join(choice.scopes)]
-    if choice.allow_unregistered_corpus:
-        words += ["--allow-unregistered-corpus"]
-    return shlex.join(words)
+    versioned = OURS in choice.named or any(arm.facts.get("over") == OURS for arm in run.arms)
+    told = choice.mode == "vector" or (choice.mode == "keyword" and run.embedder)
+    options = [
+        ("--data", "" if choice.suite in run.edition.suites else run.corpus.file),  # nothing leads to it
+        ("--system", "" if choice.system == OURS else choice.system),
+        ("--version", f"v{choice.version}" if versioned else ""),
+        ("--embedder", run.embedder_name),
+        ("--granularity", choice.level),
+        ("--text", "" if choice.text == FULL else choice.text),
+        ("--passages", "" if choice.passages == BY_TURNS else choice.passages),
+        ("--max-chars", choice.max_chars),
+        ("--max-tokens", choice.max_tokens),
+        ("--systems", ",".join(choice.systems)),
+        *(("--set", f"{name}={value}") for name, value in choice.settings.items()),
+        ("--mode", choice.mode if told else ""),
+        ("--k", ",".join(map(str, choice.k))),
+        ("--limit", choice.limit),
+        ("--types", ",".join(choice.types)),
+        ("--split", choice.split),
+        ("--scopes", ",".join(choice.scopes)),
+    ]
+    given = [word for option, value in options if value not in (None, "") for word in (option, str(value))]
+    flags = ["--allow-unregistered-corpus"] if choice.allow_unregistered_corpus else []
+    return shlex.join(["python", "-m", "runner", choice.suite, *given, *flags])

@@ -7,6 +7,7 @@ from typing import Any
 
 from runner.records import ALL
 from runner.report.formats import MISSING, figure, interval, is_recall
+from runner.runs.run import Run
 
 Row = Mapping[str, Any]
 DAGGER = "†"
@@ -52,6 +53,11 @@ class Figures:
         row = self.row(arm, scope, metric, view, kind)
         value = self.value(arm, scope, metric, view, kind)
         return value if row is None or row["arm"] == "ceiling" else f"{value} {interval(row)}"
+
+    def headline(self, run: Run) -> list[Row]:
+        """The results of the system under test in the first scope, trivial ones too."""
+        rows = (self.row(run.system, run.scopes[0].name, metric) for metric in run.headline)
+        return [row for row in rows if row is not None]
 
     def n(self, arm: str, scope: str, view: str = "", kind: str = ALL) -> int:
         """How many questions the figures of an arm in a scope are about; 0 where there are none."""

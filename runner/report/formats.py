@@ -48,6 +48,16 @@ def change_interval(row: Mapping[str, Any]) -> str:
     return f"[{change(row['metric'], row['ci95_low'])}, {change(row['metric'], row['ci95_high'])}]"
 
 
+def p_text(p: float) -> str:
+    """`0.012`, or `< 0.001`."""
+    return "< 0.001" if p < 0.0005 else f"{p:.3f}"
+
+
+def difference(metric: str, value: float, low: float, high: float) -> str:
+    """A difference with its 95 % interval: `+1.2 [+0.4, +2.0]`."""
+    return f"{change(metric, value)} [{change(metric, low)}, {change(metric, high)}]"
+
+
 def count(number: int) -> str:
     """`1,982`."""
     return f"{number:,}"

@@ -2,30 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from runner.errors import OutputError
-from runner.escaping import markdown
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from pgmnemo.errors import OutputError
+from pgmnemo.escaping import markdown
+from pgmnemo.registry import Registry
 from runner.records import Verdict
-from runner.registry import Registry
 from runner.report import citation, formats, sections
 from runner.report.figures import Figures
 from runner.report.legs import against_legs, legs_beside
-from runner.report.stated import stated
-from runner.report.templating import template as read
 from runner.runs.run import Run, moment
+
+SHARED = Path(__file__).parent / "html" / "templates"  # what pages of every kind may include
+
+
+@cache
+def template(path: Path) -> Template:
+    """The template in a file; what it shows is escaped in HTML alone."""
+    environment = Environment(
+        loader=FileSystemLoader([path.parent, SHARED]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=".html" in path.suffixes,
+    )
+    return environment.get_template(path.name)
+
+
+def stated(run: Run) -> tuple[str, ...]:
+    """Names of the fields, with dots, in the order of the edition."""
+    document = run.document()
+    return tuple(name for name in run.edition.stated if _said(document, name.split(".")))
+
+
+def _said(value: Any, path: Sequence[str]) -> bool:
+    """Whether something stands at the end of the path; of a list, in any of its members."""
+    if isinstance(value, list):
+        return any(_said(one, path) for one in value)
+    if path:
+        return isinstance(value, Mapping) and path[0] in value and _said(value[path[0]], path[1:])
+    return value not in (None, "") and value != {}
+
 
 FOLDER = Path(__file__).with_name("templates")
 RENDERERS: Registry[str] = Registry(
     "report template",
     {
-        "pgmnemo/report/1": "report-2.md.j2",  # 2 says what passages the lessons had, where there are any
-        "pgmnemo/report/2": "report-2.md.j2",
-        "pgmnemo/report/3": "report-3.md.j2",
-        "pgmnemo/report/4": "report-4.md.j2",  # 3, and how hybrid stands to its legs
-        "pgmnemo/report/5": "report-5.md.j2",  # 4, and what nothing can check
+        "pgmnemo/report/5": "report-5.md.j2",
     },
 )
 
@@ -36,24 +65,30 @@ def render(metrics: Mapping[str, Any], run: Run) -> str:
     Raises OutputError for a blocked run, which has no report, and when the documents are of two runs.
     """
     _check(metrics, run)
-    figures, template = Figures(metrics, run.headline_view), run.edition.schemas.report
-    text = read(FOLDER / RENDERERS[template]).render(
-        metrics=metrics,
-        run=run,
-        figures=figures,
-        legs=against_legs(metrics, run),
-        legs_beside=legs_beside(metrics, run),
-        sections=sections,
-        stated=stated(run),
-        formats=formats,
-        moment=moment,
-        cited=citation.citation(figures, run),
-        refusal=citation.refusal(figures, run),
-        command=citation.command(run),
-        embedder=run.embedder_name,
-        template=template,
+    name = run.edition.schemas.report
+    text = template(FOLDER / RENDERERS[name]).render(
+        **shown(metrics, run, Figures(metrics, run.headline_view)), template=name
     )
     return markdown(text)
+
+
+def shown(metrics: Mapping[str, Any], run: Run, figures: Figures) -> dict[str, object]:
+    """What the template of every report takes."""
+    return {
+        "metrics": metrics,
+        "run": run,
+        "figures": figures,
+        "legs": against_legs(metrics, run),
+        "legs_beside": legs_beside(metrics, run),
+        "sections": sections,
+        "stated": stated(run),
+        "formats": formats,
+        "moment": moment,
+        "cited": citation.citation(figures, run),
+        "refusal": citation.refusal(figures, run),
+        "command": citation.command(run),
+        "embedder": run.embedder_name,
+    }
 
 
 def _check(metrics: Mapping[str, Any], run: Run) -> None:
@@ -66,12 +101,10 @@ def _check(metrics: Mapping[str, Any], run: Run) -> None:
         "seed": run.seed,
         "guc_state": run.guc_state,
     }
-    for pin, value in pins.items():
-        if metrics[pin] != value:
+    found = {name: metrics[name] == value for name, value in pins.items()}
+    found["the corpus"] = metrics["corpus"]["sha256"] == run.corpus.sha256
+    for pin, agrees in found.items():
+        if not agrees:
             raise OutputError(
                 f"metrics.json and run.json of {run.name} disagree on {pin}: two runs are mixed"
             )
-    if metrics["corpus"]["sha256"] != run.corpus.sha256:
-        raise OutputError(
-            f"metrics.json and run.json of {run.name} disagree on the corpus: two runs are mixed"
-        )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from pgmnemo.escaping import markdown
+from pgmnemo.records import EmbedderIdentity
 from runner.markdown import table
-from runner.records import ALL, EmbedderIdentity
+from runner.records import ALL, GateResult, Status
 from runner.report.figures import Figures, trivial
 from runner.report.formats import (
     CITED,
@@ -17,6 +19,7 @@ from runner.report.formats import (
     figure,
     interval,
     is_recall,
+    questions_of,
     seconds,
     shorten,
 )
@@ -24,28 +27,28 @@ from runner.runs.reranks import RerankCount
 from runner.runs.run import Arm, Run
 
 Facts = Mapping[str, Any]
+Part = tuple[str, str, str]  # what it is called, its view and its type
 STAGES = ("load", "check", "embed", "ingest", "recall", "time", "score", "wall")
 
 
 def headline(figures: Figures, run: Run) -> str:
     """The headline metrics of the system in the first scope, trivial ones left out; empty when all are."""
-    rows = []
-    for metric in run.headline:
-        row = figures.row(run.system, run.scopes[0].name, metric)
-        if row is not None and not trivial(row):
-            unit = " %" if is_recall(metric) else ""
-            rows.append((metric, figure(metric, row["value"]) + unit, interval(row), count(row["n"])))
-    return table(("metric", "value", "95 % interval", "n"), rows, "lrrr") if rows else ""
+    rows = [
+        (row["metric"], figure(row["metric"], row["value"]) + (" %" if is_recall(row["metric"]) else ""),
+         interval(row), count(row["n"]))
+        for row in figures.headline(run)
+        if not trivial(row)
+    ]  # fmt: skip
+    return table(("metric", "value", "95 % interval", "n"), rows) if rows else ""
 
 
 def trivial_headlines(figures: Figures, run: Run) -> list[str]:
     """One sentence for each headline metric that the size of the scope makes trivial."""
-    rows = (figures.row(run.system, run.scopes[0].name, metric) for metric in run.headline)
     return [
         f"`{row['metric']}` is no headline here: for {count(row['trivial'])} of {count(row['n'])} questions "
         "the whole scope fits into its k ranks."
-        for row in rows
-        if row is not None and trivial(row)
+        for row in figures.headline(run)
+        if trivial(row)
     ]
 
 
@@ -53,13 +56,33 @@ def arms(figures: Figures, run: Run, scope: str) -> str:
     """Every arm and the ceiling against the headline metrics."""
     names = run.headline
     rows = [(arm, *(figures.with_interval(arm, scope, m) for m in names)) for arm in figures.arms_in(scope)]
-    return table(("arm", *names), rows, "l" + "r" * len(names))
+    return table(("arm", *names), rows)
+
+
+def counted(figures: Figures, names: Sequence[str], scope: str) -> str:
+    """The same with the number of questions."""
+    rows = [
+        (arm, *(figures.with_interval(arm, scope, name) for name in names), count(figures.n(arm, scope)))
+        for arm in figures.arms_in(scope)
+    ]
+    return table(("arm", *names, "n"), rows)
+
+
+def summary(metrics: Facts, run: Run) -> str:
+    """What the command line shows at the end of a run: every arm, scope by scope, under the verdict."""
+    figures = Figures(metrics, run.headline_view)
+    of = "" if figures.view == ALL else f", {questions_of(figures.view)}"
+    parts = [f"# {run.corpus.title}{of}, {run.title}: {run.verdict}"]
+    for scope in run.scopes:
+        parts += [f"## {scope.name}", counted(figures, run.headline, scope.name)]
+    parts.append("Recalls in percent, MRR from 0 to 1, each with its 95 % interval; n questions.")
+    return markdown("\n\n".join(parts)) + "\n"
 
 
 def side_by_side(figures: Figures, metrics: Facts, run: Run) -> str:
     """Every system of the run in the first scope, as a table."""
     heads, *rows = systems(figures, metrics, run)
-    return table(heads, rows, "l" + "r" * (len(heads) - 1))
+    return table(heads, rows)
 
 
 def systems(figures: Figures, metrics: Facts, run: Run) -> list[tuple[str, ...]]:
@@ -114,7 +137,7 @@ def rewrites(run: Run) -> str:
         (row.type, *map(count, (row.changed, row.calls, row.cached, row.failures, row.n)))
         for row in run.rewrites
     ]
-    return table(heads, rows, "lrrrrr")
+    return table(heads, rows)
 
 
 def reranks(figures: Figures, run: Run) -> str:
@@ -155,7 +178,7 @@ def everything(figures: Figures, run: Run, scope: str) -> str:
         )
         for name in figures.names
     ]
-    return table(("metric", first, *others), rows, "lr" + "r" * len(others))
+    return table(("metric", first, *others), rows)
 
 
 def trivial_counts(figures: Figures, run: Run, scope: str) -> list[str]:
@@ -173,22 +196,34 @@ def reading(embedder: EmbedderIdentity) -> str:
 
 def types(figures: Figures, run: Run, scope: str) -> str:
     """The system's headline metrics for each question type."""
-    return _split(figures, run, scope, "type", [(kind, ALL, kind) for kind in figures.types])
+    return split(figures, run.headline, run.system, scope, "type", of_types(figures))
 
 
 def views(figures: Figures, run: Run, scope: str) -> str:
     """The system's headline metrics for each subset of the questions."""
-    return _split(figures, run, scope, "view", [(view, view, ALL) for view in figures.views])
+    return split(figures, run.headline, run.system, scope, "view", of_views(figures))
 
 
-def _split(figures: Figures, run: Run, scope: str, what: str, parts: Sequence[tuple[str, str, str]]) -> str:
-    names, arm = run.headline, run.system
+def of_types(figures: Figures) -> list[Part]:
+    """Each question type, of all questions."""
+    return [(kind, ALL, kind) for kind in figures.types]
+
+
+def of_views(figures: Figures) -> list[Part]:
+    """Each view, of all types."""
+    return [(view, view, ALL) for view in figures.views]
+
+
+def split(
+    figures: Figures, names: Sequence[str], arm: str, scope: str, what: str, parts: Sequence[Part]
+) -> str:
+    """Some metrics of an arm for each part of the questions, with their number."""
     rows = [
-        (label, *(figures.with_interval(arm, scope, m, view, kind) for m in names),
+        (label, *(figures.with_interval(arm, scope, name, view, kind) for name in names),
          count(figures.n(arm, scope, view, kind)))
         for label, view, kind in parts
     ]  # fmt: skip
-    return table((what, *names, "n"), rows, "l" + "r" * len(names) + "r")
+    return table((what, *names, "n"), rows)
 
 
 def differences(metrics: Facts, run: Run, scope: str) -> str:
@@ -220,7 +255,7 @@ def resources(run: Run) -> str:
     rows += [("texts embedded now", count(facts.vectors_embedded))]
     rows += [("vectors from the cache", count(facts.vectors_cached))]
     rows += [("peak memory of the runner", f"{facts.peak_memory_mb:,.0f} MB")]
-    return table(("resource", "used"), rows, "lr")
+    return table(("resource", "used"), rows)
 
 
 def mapping(names: tuple[str, str], facts: Mapping[str, Any]) -> str:
@@ -228,7 +263,13 @@ def mapping(names: tuple[str, str], facts: Mapping[str, Any]) -> str:
     return table(names, [(name, str(value)) for name, value in facts.items()], "ll")
 
 
-def gates(run: Run) -> str:
+def gate_table(results: Iterable[GateResult]) -> str:
     """What each gate expected and found, hashes cut."""
-    rows = [(g.gate, g.status.value, shorten(g.expected), shorten(g.found)) for g in run.gates]
+    rows = [(g.gate, g.status.value, shorten(g.expected), shorten(g.found)) for g in results]
     return table(("gate", "status", "expected", "found"), rows, "llll")
+
+
+def to_do(results: Iterable[GateResult]) -> list[str]:
+    """One line for each gate that did not pass: how to mend it."""
+    settled = (Status.PASSED, Status.NOT_YET)
+    return [f"{r.gate}: {r.resolve}" for r in results if r.status not in settled and r.resolve]

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from runner.editions import SPREAD
 from runner.records import ALL
 from runner.runs.run import Run
 
@@ -62,7 +61,7 @@ def words(run: Run, name: str) -> str:
     if name == "scopes":
         return ", ".join(scope for scope, _ in value)
     if name == "questions asked":
-        return _asked(*value, spread=run.edition.retrieval.limit == SPREAD)
+        return _asked(*value)
     if isinstance(value, dict):
         return ", ".join(f"{key} = {one}" for key, one in value.items()) or "defaults"
     return str(value)
@@ -85,9 +84,7 @@ def _view(view: Sequence[str]) -> str:
     return f"{name} without {left}" if left else name
 
 
-def _asked(limit: int | None, types: Collection[str], split: str, *, spread: bool) -> str:
-    first = (
-        (f"{limit:,}, spread evenly" if spread else f"the first {limit:,}") if limit is not None else "all"
-    )
+def _asked(limit: int | None, types: Collection[str], split: str) -> str:
+    first = "all" if limit is None else f"{limit:,}, spread evenly"
     of = [*types, *([f"the split {split}"] if split else [])]
     return f"{first} of {', '.join(of)}" if of else first

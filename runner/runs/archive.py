@@ -16,10 +16,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from runner.errors import OutputError, os_errors
+from pgmnemo.errors import OutputError, os_errors
 from runner.runs.folder import KEPT, LOCAL
 from runner.runs.history import HISTORY
-from runner.runs.regular import read_regular
+from runner.runs.storage import read_regular
 
 SUFFIX = ".tar.gz"
 MEMBERS, NAME = 32, 255  # files of a run with room to spare, characters of each part of a path

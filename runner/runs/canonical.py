@@ -1,13 +1,15 @@
-"""One way to write numbers and JSON, so that the same facts are always the same bytes."""
+"""One way to write numbers, JSON and paths, so that the same facts are always the same bytes."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
-from runner.errors import OutputError
+from pgmnemo.errors import OutputError
 
 METRIC_DIGITS = 10  # significant digits of every figure in metrics.json: below the noise of summation order
 SCORE_DIGITS = 6  # significant digits of a score in raw_retrievals.jsonl
@@ -55,3 +57,25 @@ def _entry(value: Any, table: bool) -> str:
         return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False).replace("\n", "\n  ")
     rows = (json.dumps(row, ensure_ascii=False, allow_nan=False) for row in value)
     return "[\n    " + ",\n    ".join(rows) + "\n  ]"
+
+
+# an absolute path of at least two parts, not the path of a URL nor the middle of a word such as conv-1/D3
+ABSOLUTE = re.compile(r"(?<![\w.:/~-])~?/(?:[^\s/'\",;]+/)+([^\s/'\",;:)]+)/?")
+
+
+def public(text: str) -> str:
+    """`text` with the home folder and every absolute path reduced to `…/<last part>`."""
+    home = str(Path.home())
+    known = text.replace(home + "/", "~/") if len(home) > 1 else text
+    return ABSOLUTE.sub(r"…/\1", known)
+
+
+def published(document: Any) -> Any:
+    """A JSON document with `public` applied to every text in it."""
+    if isinstance(document, str):
+        return public(document)
+    if isinstance(document, dict):
+        return {name: published(value) for name, value in document.items()}
+    if isinstance(document, list | tuple):
+        return [published(value) for value in document]
+    return document

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from runner.editions import SPREAD, Edition
 from runner.naming import Name
+from runner.protocol.editions import Edition
 
 NO_EMBEDDER = "none"
 OURS = "pgmnemo"
@@ -114,13 +114,7 @@ class Choice:
     def departures(self, edition: Edition) -> Iterator[str]:
         """Every departure from the protocol that is one of options, in words."""
         if self.limit is not None:
-            spread = edition.retrieval.limit == SPREAD
-            of = (
-                f"{self.limit:,} questions, spread evenly"
-                if spread
-                else f"the first {self.limit:,} questions"
-            )
-            yield f"only {of} (--limit)"
+            yield f"only {self.limit:,} questions, spread evenly (--limit)"
         if self.types:
             yield f"only the types {', '.join(self.types)} (--types)"
         if self.split:

@@ -28,10 +28,10 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from runner.errors import OutputError, UsageError, os_errors
-from runner.escaping import line
+from pgmnemo.errors import OutputError, UsageError, os_errors
+from pgmnemo.escaping import line
 from runner.records import Verdict
-from runner.runs.regular import DOCUMENT, read_regular
+from runner.runs.storage import DOCUMENT, read_regular
 
 HEADER = """# History
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from runner.errors import UsageError, os_errors
+from pgmnemo.errors import UsageError, os_errors
 from runner.runs.manifest import MANIFEST
 from runner.runs.reading import is_run
 from runner.runs.storage import replace_file

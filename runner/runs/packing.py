@@ -9,7 +9,7 @@ from __future__ import annotations
 import lzma
 from pathlib import Path
 
-from runner.errors import RunnerError
+from pgmnemo.errors import PgmnemoError
 from runner.runs.storage import reported, sync_folder, write_bytes
 
 LINES, PACKED = ".jsonl", ".jsonl.xz"
@@ -45,7 +45,7 @@ def write_packed(folder: Path, name: str, content: bytes) -> None:
     write_bytes(packed(folder, name), lzma.compress(content, check=lzma.CHECK_SHA256))
 
 
-def unpacked(content: bytes, name: str, kind: type[RunnerError]) -> bytes:
+def unpacked(content: bytes, name: str, kind: type[PgmnemoError]) -> bytes:
     """The lines in a packed file; a `kind` with half a sentence for what is no whole one or too large."""
     reader = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=MEMORY)
     try:

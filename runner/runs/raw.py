@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from runner.errors import OutputError, os_errors
+from pgmnemo.errors import OutputError, os_errors
 from runner.records import Hit, Retrieval
 from runner.runs.canonical import COMPONENT_DECIMALS, SCORE_DIGITS, compact, decimals, significant
 from runner.runs.storage import LineWriter, drop_torn_line

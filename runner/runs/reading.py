@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, cached_property
 from hashlib import sha256
@@ -14,23 +16,37 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from runner.editions import Edition
-from runner.errors import OutputError, RefusedError, UsageError
-from runner.escaping import hidden
+from pgmnemo.errors import OutputError, UsageError
+from pgmnemo.escaping import hidden
+from runner.errors import RefusedError
+from runner.protocol.editions import Edition, demand_known
 from runner.records import Hit, Json, Retrieval
-from runner.runs.blocked import BLOCKED
-from runner.runs.former import brought_up
-from runner.runs.manifest import MANIFEST
-from runner.runs.metrics import METRICS
+from runner.runs.manifest import MANIFEST, Rerun, read_rerun
 from runner.runs.packing import LINES, MOST, named, packed, restoring, unpacked
 from runner.runs.raw import RAW
-from runner.runs.regular import DOCUMENT, read_regular
 from runner.runs.reranks import RERANKS, Rerank
-from runner.runs.reruns import Rerun, read_rerun
 from runner.runs.rewrites import REWRITES, Rewrite
-from runner.runs.run import RUN, Run
+from runner.runs.run import BLOCKED, METRICS, RUN, Run
 from runner.runs.schemas import fault, known
+from runner.runs.storage import DOCUMENT, read_regular
 from runner.runs.timings import TIMINGS, Timing
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Python's garbage collector held still within, and as it was before afterwards.
+
+    A run's raw rankings are a million small lists without a cycle: reference counts free them, and a
+    collector that walks through them as they grow takes a third of the time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
 
 REPORT = "report.md"
 MARKS = (RUN, BLOCKED, MANIFEST, METRICS)  # one is enough, so that a damaged run is seen
@@ -104,14 +120,23 @@ class Results:
 
     @cached_property
     def document(self) -> Json:
-        """run.json as it stands in the file."""
+        """run.json as it stands in the file; OlderEdition where only former commits read its edition."""
+        self.demand_known_edition()
         return self._document(RUN, "run")
+
+    def demand_known_edition(self) -> None:
+        """OlderEdition, which says how it is verified, for a run of an edition that is not read here."""
+        try:
+            said = msgspec.json.decode(self.content(RUN), type=_Protocolled)
+        except (msgspec.MsgspecError, RecursionError, Unreadable):
+            return  # whoever reads the file says what is wrong with it
+        demand_known(said.protocol.version, self.folder)
 
     @cached_property
     def run(self) -> Run:
-        """run.json, of whichever schema."""
+        """run.json as a record."""
         try:
-            return msgspec.convert(brought_up(self.document), Run)
+            return msgspec.convert(self.document, Run)
         except (msgspec.ValidationError, LookupError, TypeError, ValueError) as error:
             raise Unreadable(f"{RUN} cannot be read as a run ({error})") from None
 
@@ -207,6 +232,14 @@ class Results:
             raise Unreadable(f"{name} names the schema {schema}; known here: {', '.join(known(kind))}")
 
 
+class _Version(msgspec.Struct):
+    version: str
+
+
+class _Protocolled(msgspec.Struct):
+    protocol: _Version
+
+
 def is_run(place: Path) -> bool:
     """Whether a folder holds what a run leaves, whole or damaged."""
     return any((place / mark).is_file() for mark in MARKS)
@@ -230,6 +263,7 @@ def read_results(
         raise RefusedError(f"{folder} is blocked and has no figure (protocol §5): read its {BLOCKED}")
     if not is_run(results.folder):
         raise UsageError(f"{folder} is no results folder; name one that a run has finished")
+    results.demand_known_edition()
     try:
         listed = {entry["name"]: entry["sha256"] for entry in results.manifest["files"]}
         for name in files:

@@ -14,8 +14,7 @@ import numpy as np
 
 from runner.records import ALL, Retrieval
 from runner.runs.canonical import compact, decimals
-from runner.runs.lines import decoded
-from runner.runs.storage import LineWriter, drop_torn_line
+from runner.runs.storage import LineWriter, decoded, drop_torn_line
 from runner.runs.timings import Timing
 
 RERANKS = "reranks.jsonl"

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from runner.records import ALL
 from runner.runs.canonical import compact
-from runner.runs.lines import decoded
-from runner.runs.storage import write_file
+from runner.runs.storage import decoded, write_file
 
 REWRITES = "rewrites.jsonl"
 

@@ -1,33 +1,33 @@
 """run.json as one record: all that a number depends on besides the raw rankings, and what the run cost.
 
-A run fills it in as it goes, gates look at it, and whoever reads a finished run has the same record before
-him. A document of an older schema is read into it, too (reading.py).
+A run fills it in as it goes, gates look at it, and whoever reads a finished run has the same record
+before him. metrics.json is written here too, and BLOCKED.md: why a run may not be cited, gate by gate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from runner.editions import Edition, edition
+from pgmnemo.escaping import line, markdown
+from pgmnemo.records import DatabaseFacts, EmbedderIdentity
+from runner.protocol.editions import Edition, edition
 from runner.records import (
     ALL,
-    DatabaseFacts,
-    EmbedderIdentity,
     GateResult,
     Json,
     RerankerIdentity,
     RewriterIdentity,
     SearchScope,
+    Status,
     Verdict,
     View,
 )
-from runner.runs.canonical import pretty
+from runner.runs.canonical import pretty, public, published, tabular
 from runner.runs.choice import HEADLINE_SCOPE, NO_EMBEDDER, OURS, Choice
 from runner.runs.environment import Code, Machine
-from runner.runs.privacy import published
 from runner.runs.reranks import RerankCount
 from runner.runs.rewrites import RewriteCount
 from runner.runs.storage import write_file
@@ -43,7 +43,7 @@ class ProtocolPins:
 
     version: str
     sha256: str
-    pins_sha256: str = ""  # before 1.3.0 a run named the text alone
+    pins_sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,3 +237,53 @@ def write_run(folder: Path, run: Run) -> Json:
     document = run.document()
     write_file(folder / RUN, pretty(document))
     return document
+
+
+METRICS = "metrics.json"
+TABLES = ("results", "differences", "readings", "anchored")  # one row a line
+
+
+def metrics_text(document: Json) -> str:
+    """The text of metrics.json, one figure a line."""
+    return tabular(document, TABLES)
+
+
+def write_metrics(folder: Path, document: Json) -> None:
+    """Write metrics.json into `folder`."""
+    write_file(folder / METRICS, metrics_text(document))
+
+
+BLOCKED = "BLOCKED.md"
+FIELDS = ("where", "expected", "found", "resolve")
+
+
+def write_blocked(folder: Path, run: Run) -> None:
+    """Write BLOCKED.md and run.json for the failed gates of `run`; no metric and no report may remain.
+
+    Raw rankings that were already retrieved stay: they explain a failure and cost hours to make again.
+    """
+    for name in (METRICS, "report.md"):
+        (folder / name).unlink(missing_ok=True)
+    write_run(folder, replace(run, verdict=Verdict.BLOCKED, latency=()))
+    write_file(folder / BLOCKED, blocked_text(run.name, run.gates))
+
+
+def blocked_text(name: str, gates: Iterable[GateResult]) -> str:
+    """The text of BLOCKED.md for the gates that failed."""
+    failed = [gate for gate in gates if gate.status is Status.FAILED]
+    count = "1 gate failed" if len(failed) == 1 else f"{len(failed)} gates failed"
+    told = f"{count}. No number of this run may be cited; run.json holds every gate."
+    head = f"# BLOCKED: {_harmless(name)}\n\n{told}\n"
+    return public(head + "".join(_section(gate) for gate in failed))
+
+
+def _section(gate: GateResult) -> str:
+    lines = (
+        f"- **{field}:** {markdown(line(getattr(gate, field)))}" for field in FIELDS if getattr(gate, field)
+    )
+    return f"\n## {gate.gate}\n\n" + "\n".join(lines) + "\n"
+
+
+def _harmless(text: str) -> str:
+    """Somebody's words, such as a corpus's, on one line of Markdown."""
+    return markdown(line(text))

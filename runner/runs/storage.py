@@ -1,16 +1,19 @@
-"""Writing to the disk: whole or not at all, and every failure as one sentence."""
+"""Files on the disk: written whole or not at all, read only if regular, and every failure as one sentence."""
 
 from __future__ import annotations
 
 import errno
 import json
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
-from runner.errors import OutputError
+import msgspec
+
+from pgmnemo.errors import OutputError, PgmnemoError, os_errors
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
@@ -121,3 +124,57 @@ def drop_torn_line(path: Path) -> None:
     with reported(path), path.open("r+b") as file:
         content = file.read()
         file.truncate(content.rfind(b"\n") + 1)
+
+
+DOCUMENT = 64 << 20  # bytes of a document that is read whole
+KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def read_regular(path: Path, most: int, kind: type[PgmnemoError], inside: Path | None = None) -> bytes:
+    """The bytes of `path`; a `kind` with half a sentence where it is no regular file or has more than `most`.
+
+    With `inside` a link that leads out of that folder is refused, too. Nothing is waited for: a named pipe or
+    a device is told by its kind before it is opened.
+    """
+    name = path.name
+    with os_errors(f"{name} cannot be read ({{why}})", kind):
+        demand_regular(path, kind)
+        if inside is not None and not path.resolve().is_relative_to(inside.resolve()):
+            raise kind(f"{name} is a link that leads out of the folder")
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            _demand_regular(os.fstat(file.fileno()).st_mode, name, kind)
+            content = file.read(most + 1)
+    if len(content) > most:
+        raise kind(f"{name} has more than the {most >> 20:,} MiB that are read of such a file")
+    return content
+
+
+def demand_regular(path: Path, kind: type[PgmnemoError]) -> None:
+    """A `kind` that names what `path` is where it is no regular file; OSError where it is nothing."""
+    _demand_regular(path.stat().st_mode, path.name, kind)
+
+
+def _demand_regular(mode: int, name: str, kind: type[PgmnemoError]) -> None:
+    if not stat.S_ISREG(mode):
+        raise kind(f"{name} is {KINDS.get(stat.S_IFMT(mode), 'something else')} and no regular file")
+
+
+L = TypeVar("L")
+
+
+def decoded(content: bytes, name: str, kind: type[L], what: str) -> Iterator[L]:
+    """The lines of a file of that name, in its order, each a record of `kind`, called `what` in a sentence.
+
+    Raises OutputError that names a malformed one.
+    """
+    for number, line in enumerate(content.splitlines(), start=1):
+        try:
+            yield msgspec.json.decode(line, type=kind)
+        except msgspec.DecodeError as error:
+            raise OutputError(f"{name}, line {number} is no {what} ({error})") from None

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from runner.runs.canonical import compact, decimals
-from runner.runs.lines import decoded
-from runner.runs.storage import LineWriter
+from runner.runs.storage import LineWriter, decoded
 
 TIMINGS = "timings.jsonl"
 

@@ -13,10 +13,11 @@ from dataclasses import replace
 from importlib import metadata
 from types import ModuleType
 
-from runner.database.folders import leased, watched
-from runner.errors import SystemAbsent, SystemFault, UsageError
+from pgmnemo.errors import UsageError
+from pgmnemo.registry import Parts
+from pgmnemo.server.folders import leased, watched
+from runner.errors import SystemAbsent, SystemFault
 from runner.naming import Name
-from runner.registry import Parts
 from runner.systems.asking import PATIENCE, faults, within
 from runner.systems.system import (
     Kind,
@@ -38,17 +39,17 @@ SYSTEMS: Parts[Kind] = Parts(
     "system",
     {
         "pgmnemo": "runner.systems.pgmnemo:PGMNEMO",
-        "sqlite-fts5": "runner.systems.sqlite_fts5:SQLITE_FTS5",
-        "sqlite-hybrid": "runner.systems.sqlite_hybrid:SQLITE_HYBRID",
+        "sqlite-fts5": "runner.systems.sqlite:SQLITE_FTS5",
+        "sqlite-hybrid": "runner.systems.sqlite:SQLITE_HYBRID",
         "chroma": "runner.systems.chroma:CHROMA",
         "bm25s": "runner.systems.bm25s:BM25S",
-        "gin-hnsw": "runner.systems.gin_hnsw:GIN_HNSW",
+        "gin-hnsw": "runner.systems.pgvector:GIN_HNSW",
         "pgvector": "runner.systems.pgvector:PGVECTOR",
         "pg-textsearch": "runner.systems.pg_textsearch:PG_TEXTSEARCH",
         "pg-textsearch-bm25": "runner.systems.pg_textsearch:PG_TEXTSEARCH_BM25",
         "langgraph": "runner.systems.langgraph:LANGGRAPH",
-        "mem0": "runner.systems.mem0:MEM0",
-        "mempalace": "runner.systems.mempalace:MEMPALACE",
+        "mem0": "runner.systems.peers:MEM0",
+        "mempalace": "runner.systems.peers:MEMPALACE",
         "upstream-pgmnemo": "runner.systems.upstream_pgmnemo:UPSTREAM_PGMNEMO",
         "convex": "runner.systems.strategy:CONVEX_KIND",
         "rrf": "runner.systems.strategy:RRF_KIND",

@@ -12,13 +12,13 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from runner.errors import ModelError, UsageError
-from runner.models.http import Service, service_url
+from pgmnemo.errors import UsageError
+from pgmnemo.models.chat import Chat, chat_of
+from pgmnemo.models.http import TIMEOUT
 from runner.systems.pgmnemo import Pgmnemo
 from runner.systems.system import Query, System
 
@@ -28,10 +28,8 @@ ANCHORS = (NONE, BUILT_IN, LLM)
 URL, MODEL, KEY = "PGMNEMO_ANCHOR_URL", "PGMNEMO_ANCHOR_MODEL", "PGMNEMO_ANCHOR_API_KEY"
 TIMES = "SELECT since, until FROM pgmnemo._times(%s, %s)"
 DAY = 86_400.0
-AFTER, BEFORE = (
-    7.0,
-    2.0,
-)  # days after the end, and ahead of the start, at which the fit is one half: the engine's
+TOKENS = 1024  # of an answer
+AFTER, BEFORE = 7.0, 2.0  # days after the end and ahead of the start at which the engine's fit is one half
 ASKED = """Today is {today}. Which days does the question below speak of? Answer with JSON alone: \
 {{"from": "YYYY-MM-DD", "to": "YYYY-MM-DD"}} with the first and the last of these days, or \
 {{"from": null, "to": null}} where the question names no time.
@@ -40,73 +38,56 @@ Question: {question}"""
 ANSWER = re.compile(r"\{[^{}]*\}")
 
 
-class Anchors(Protocol):
-    """Whatever reads the times of a question."""
+class Anchors:
+    """Reads the times of a question, each question once; this one reads none."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, datetime], Sequence[Span]] = {}
 
     def spans(self, query: Query) -> Sequence[Span]:
         """The intervals that it names; none where it names no time, or has no "now"."""
-        ...
-
-
-class NoAnchors:
-    """No question has a time."""
-
-    def spans(self, query: Query) -> Sequence[Span]:
-        return ()
-
-
-class EngineAnchors:
-    """The engine's own reading, which knows phrases of English."""
-
-    def __init__(self, engine: Pgmnemo, stack: ExitStack) -> None:
-        if not engine.has("_times"):
-            raise UsageError("this version of pgmnemo reads no times: name a newer one behind over=pgmnemo@")
-        self._connection = stack.enter_context(engine.owner())
-        self._lock, self._known = threading.Lock(), dict[tuple[str, Any], list[Span]]()
-
-    def spans(self, query: Query) -> Sequence[Span]:
         if query.as_of is None:
             return ()
         key = (query.text, query.as_of)
+        if key not in self._known:
+            self._known[key] = self._asked(*key)
+        return self._known[key]
+
+    def _asked(self, question: str, now: datetime) -> Sequence[Span]:
+        return ()
+
+
+class EngineAnchors(Anchors):
+    """The engine's own reading, which knows phrases of English."""
+
+    def __init__(self, engine: Pgmnemo, stack: ExitStack) -> None:
+        super().__init__()
+        if not engine.has("_times"):
+            raise UsageError("this version of pgmnemo reads no times: name a newer one behind over=pgmnemo@")
+        self._connection = stack.enter_context(engine.owner())
+        self._lock = threading.Lock()
+
+    def _asked(self, question: str, now: datetime) -> Sequence[Span]:
         with self._lock:  # one connection for all threads
-            if key not in self._known:
-                row = self._connection.execute(TIMES, key).fetchone()
-                self._known[key] = list(zip(*row, strict=True)) if row else []
-            return self._known[key]
+            row = self._connection.execute(TIMES, (question, now)).fetchone()
+        return list(zip(*row, strict=True)) if row else []
 
 
-class ModelAnchors:
+class ModelAnchors(Anchors):
     """A language model's reading. An answer that is of another form counts as no time, and is counted.
 
     `unread` is how many such answers there were.
     """
 
-    def __init__(self, service: Service, model: str) -> None:
-        self._service, self._model = service, model
-        self._known: dict[tuple[str, Any], Sequence[Span]] = {}
+    def __init__(self, chat: Chat) -> None:
+        super().__init__()
+        self._chat = chat
         self.unread = 0
-
-    def spans(self, query: Query) -> Sequence[Span]:
-        if query.as_of is None:
-            return ()
-        key = (query.text, query.as_of)
-        if key not in self._known:
-            self._known[key] = self._asked(query.text, query.as_of)
-        return self._known[key]
 
     def _asked(self, question: str, now: datetime) -> Sequence[Span]:
         words = ASKED.format(today=f"{now:%A, %Y-%m-%d}", question=question)
-        body = {"model": self._model, "temperature": 0, "messages": [{"role": "user", "content": words}]}
-        answer = self._service.post(body)
         try:
-            told = answer["choices"][0]["message"]["content"]
-        except (KeyError, IndexError, TypeError):
-            raise ModelError(
-                f"{self._service.where} did not answer as a chat does; check that it is an OpenAI-compatible "
-                "address, and the model a chat model"
-            ) from None
-        try:
-            return _read(told)
+            return _read(self._chat.ask(words, TOKENS).text)
         except (ValueError, TypeError, KeyError, OverflowError):
             self.unread += 1
             return ()
@@ -129,7 +110,7 @@ def _read(told: str) -> Sequence[Span]:
 def anchors_of(kind: str, system: System, environ: Mapping[str, str], stack: ExitStack) -> Anchors:
     """The maker of that name; UsageError where it lacks what it needs."""
     if kind == NONE:
-        return NoAnchors()
+        return Anchors()
     if kind == BUILT_IN:
         if not isinstance(system, Pgmnemo):
             raise UsageError("the anchor built-in is pgmnemo's own: take over=pgmnemo, or anchor=llm or none")
@@ -137,7 +118,7 @@ def anchors_of(kind: str, system: System, environ: Mapping[str, str], stack: Exi
     url, model = environ.get(URL, "").strip(), environ.get(MODEL, "").strip()
     if not (url and model):
         raise UsageError(f"the anchor llm needs the address of an endpoint in {URL} and a model in {MODEL}")
-    return ModelAnchors(Service(service_url(url, "/chat/completions", KEY), KEY), model)
+    return ModelAnchors(chat_of(url, model, timeout=TIMEOUT, variable=KEY))
 
 
 def fits(moments: NDArray[np.float64], spans: Sequence[Span]) -> NDArray[np.float64]:
@@ -147,11 +128,7 @@ def fits(moments: NDArray[np.float64], spans: Sequence[Span]) -> NDArray[np.floa
     """
     if not spans:
         return np.zeros(moments.shape)
-    away = [
-        np.maximum(
-            np.maximum((moments - until.timestamp()) / AFTER, (since.timestamp() - moments) / BEFORE), 0
-        )
-        for since, until in spans
-    ]
-    nearest = np.min(away, axis=0) / DAY
+    after = [(moments - until.timestamp()) / AFTER for _, until in spans]
+    before = [(since.timestamp() - moments) / BEFORE for since, _ in spans]
+    nearest = np.min(np.maximum(np.maximum(after, before), 0), axis=0) / DAY
     return np.where(np.isnan(nearest), 0.0, 0.5 ** np.nan_to_num(nearest))

@@ -14,10 +14,11 @@ from numbers import Integral
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from runner.database import database_errors
-from runner.errors import RunnerError, SystemFault
+from pgmnemo.errors import PgmnemoError
+from pgmnemo.escaping import plain
+from pgmnemo.server import database_errors
+from runner.errors import SystemFault
 from runner.runs.canonical import SCORE_DIGITS, significant
-from runner.systems.said import said
 from runner.systems.system import WORKERS, Concurrent, Explained, Lessons, Match, Query, System
 
 LIMIT = 60.0  # seconds that one question may take, unless another limit is given
@@ -43,7 +44,7 @@ def faults(name: str) -> Iterator[None]:
     try:
         with database_errors(f"the database of {name}"):
             yield
-    except RunnerError:
+    except PgmnemoError:
         raise
     except (KeyboardInterrupt, GeneratorExit):
         raise
@@ -53,8 +54,14 @@ def faults(name: str) -> Iterator[None]:
         raise SystemFault(f"{name} failed: {type(error).__name__}: {_line(error)}") from error
 
 
+def said(text: str, most: int = SAID) -> str:
+    """What a system says as part of a sentence: one line of at most `most` characters, none of control."""
+    line = plain(" ".join(text.split()))
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
 def _line(error: BaseException) -> str:
-    return said((str(error).strip().splitlines() or ["no reason given"])[0], SAID)
+    return said((str(error).strip().splitlines() or ["no reason given"])[0])
 
 
 class Judge:

@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from runner.progress import QUIET, Progress
-from runner.systems.memory import Library
-from runner.systems.served import Served
-from runner.systems.system import Kind, Lessons, Match, Place, Query
+from pgmnemo.progress import QUIET, Progress
+from runner.systems.memory import InProcess
+from runner.systems.system import PEERS, Kind, Lessons, Match, Place, Query
 
 BM25 = {"method": "lucene", "k1": 1.5, "b": 0.75}
 LANGUAGE = "english"
@@ -48,12 +47,11 @@ class Client:
         """Nothing is a thread's own but the stemmer."""
 
 
-class Bm25s(Served[Client]):
+class Bm25s(InProcess[Client]):
     """One index in memory, saved in the place's folder."""
 
     def __init__(self, place: Place) -> None:
-        super().__init__()
-        self._folder, self._memory = place.folder, Library(place.folder)
+        super().__init__(place)
         self.index: Any = None
         self.numbers: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._members: dict[str, list[int]] = {}  # places in the index, by project
@@ -70,7 +68,7 @@ class Bm25s(Served[Client]):
         self.index = import_module("bm25s").BM25(**BM25)
         self.index.index(tokens, show_progress=False)
         indexed = time.perf_counter()
-        self.index.save(str(self._folder), show_progress=False)
+        self.index.save(str(self.folder), show_progress=False)
         return {
             "tokenize": split - began, "index": indexed - split, "save": time.perf_counter() - indexed,
         }  # fmt: skip
@@ -92,12 +90,6 @@ class Bm25s(Served[Client]):
                  "stopwords": LANGUAGE, "backend": "numpy"}  # fmt: skip
         return {**facts, **{name: str(value) for name, value in BM25.items()}}
 
-    def sizes(self) -> Mapping[str, int]:
-        return {path.name: path.stat().st_size for path in sorted(self._folder.iterdir()) if path.is_file()}
-
-    def memory(self) -> int | None:
-        return self._memory.bytes()
-
     def close(self) -> None:
         super().close()
         self.index = None
@@ -115,7 +107,7 @@ BM25S = Kind(
     "the project as a mask; given texts alone, no vectors and no times",
     Bm25s,
     packages=("bm25s", "PyStemmer"),
-    remedy="pip install -c constraints.txt -e '.[peers]'",
+    remedy=PEERS,
     vectors=False,
     hybrid=False,
     passages=True,

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from runner.progress import QUIET, Progress
-from runner.systems.system import Asking, Client, Concurrent, Lessons, Match, Query, System
-from runner.systems.wrappers import Wrapper
+from pgmnemo.progress import QUIET, Progress
+from runner.systems.system import Asking, Lessons, Match, Query, System
+from runner.systems.wrappers import Wrapped, Wrapper
 
 FACTOR, FLOOR = 3, 50  # candidates: three times the ranks asked for, and fifty at least
 WORD = re.compile(r"[a-z][a-z'-]{2,}")
@@ -58,19 +58,17 @@ class Boost:
     bears: Callable[[frozenset[str], str], float]
 
 
-class Boosted(System):
-    """`system`, whose ranks a boost changes; `name` is what the whole is called."""
+class Boosted(Wrapped):
+    """A system whose ranks a boost changes."""
 
     def __init__(self, name: str, system: System, boost: Boost) -> None:
-        self._name, self._system, self._boost = name, system, boost
+        super().__init__(name, system)
+        self._boost = boost
         self._texts: dict[int, str] = {}
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
         self._texts = {lesson.number: lesson.text for lesson in lessons}
-        return self._system.load(lessons, progress)
-
-    def ask(self, query: Query, k: int) -> Sequence[Match]:
-        return self.asked(self._system, query, k)
+        return self.system.load(lessons, progress)
 
     def asked(self, asking: Asking, query: Query, k: int) -> Sequence[Match]:
         """The `k` best of a deeper pool after the boost; as they are where the question has nothing of it.
@@ -81,52 +79,13 @@ class Boosted(System):
         if not wanted:
             return [replace(match, components=()) for match in asking.ask(query, k)]
         found = asking.ask(query, max(FACTOR * k, FLOOR))
+        weight, bears = self._boost.weight, self._boost.bears
         moved = [
-            (
-                distance * (1 - self._boost.weight * self._boost.bears(wanted, self._texts[match.number])),
-                match,
-            )
+            (distance * (1 - weight * bears(wanted, self._texts[match.number])), match)
             for match, distance in zip(found, distances(found), strict=True)
         ]
         best = sorted(moved, key=lambda pair: (pair[0], pair[1].number))[:k]
         return [replace(match, score=1 - distance, components=()) for distance, match in best]
-
-    def words(self) -> str:
-        return self._system.words()
-
-    def facts(self) -> Mapping[str, str]:
-        return self._system.facts()
-
-    def sizes(self) -> Mapping[str, int]:
-        return self._system.sizes()
-
-    def memory(self) -> int | None:
-        return self._system.memory()
-
-
-class _Client:
-    def __init__(self, boosted: Boosted, client: Client) -> None:
-        self._boosted, self._client = boosted, client
-
-    def ask(self, query: Query, k: int) -> Sequence[Match]:
-        return self._boosted.asked(self._client, query, k)
-
-    def close(self) -> None:
-        self._client.close()
-
-
-class ConcurrentBoosted(Boosted):
-    """The same of a system that has clients for several threads."""
-
-    def client(self, settings: Mapping[str, str] | None = None) -> Client:
-        """A client of the system within."""
-        assert isinstance(self._system, Concurrent), "made by boosted"
-        return _Client(self, self._system.client(settings))
-
-
-def boosted(name: str, system: System, boost: Boost) -> Boosted:
-    """`system` under a boost; asked by several threads only where it has clients for them."""
-    return (ConcurrentBoosted if isinstance(system, Concurrent) else Boosted)(name, system, boost)
 
 
 def distances(found: Sequence[Match]) -> list[float]:
@@ -186,7 +145,7 @@ def share_of_wishes(wanted: frozenset[str], text: str) -> float:
 
 
 def _wrapper(words: str, boost: Boost) -> Wrapper:
-    return Wrapper(f"boosted by {words}", partial(boosted, boost=boost))
+    return Wrapper(f"boosted by {words}", partial(Boosted, boost=boost))
 
 
 KEYWORD = _wrapper("the question's words", Boost(0.5, keywords_of, share_of_words))

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from runner.progress import QUIET, Progress
-from runner.systems.memory import Library
-from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query, System
+from pgmnemo.progress import QUIET, Progress
+from runner.systems.memory import InProcess
+from runner.systems.system import PEERS, Kind, Lesson, Lessons, Match, Place, Query
 
 COLLECTION = "memories"
 RETRIES = 3  # of a query that fails beside a writer; its time counts them
@@ -61,11 +61,11 @@ class Client:
         """Nothing is a thread's own."""
 
 
-class Chroma(System):
+class Chroma(InProcess[Client]):
     """A persistent client in the place's folder."""
 
     def __init__(self, place: Place) -> None:
-        self._folder, self._memory = place.folder, Library(place.folder)
+        super().__init__(place)
         self._client = _persistent(place.folder)
         self._collection: Any = None
         self._ef_search = str(HNSW[EF])
@@ -99,7 +99,7 @@ class Chroma(System):
         """An index in memory keeps the setting that it was read with: set it, and read the index anew."""
         self._collection.modify(configuration={"hnsw": {EF: int(ef_search)}})
         self.close()
-        self._client = _persistent(self._folder)
+        self._client = _persistent(self.folder)
         self._collection = self._client.get_collection(COLLECTION, embedding_function=None)
         self._ef_search = ef_search
 
@@ -108,15 +108,9 @@ class Chroma(System):
         return {"version": import_module("chromadb").__version__, **hnsw}
 
     def sizes(self) -> Mapping[str, int]:
-        parts: dict[str, int] = {}
-        for path in self._folder.rglob("*"):
-            if path.is_file():
-                part = "chroma.sqlite3" if path.parent == self._folder else "hnsw"
-                parts[part] = parts.get(part, 0) + path.stat().st_size
-        return dict(sorted(parts.items()))
-
-    def memory(self) -> int | None:
-        return self._memory.bytes()
+        sizes = super().sizes()
+        database = sizes.get("chroma.sqlite3", 0)
+        return {"chroma.sqlite3": database, "hnsw": sum(sizes.values()) - database}
 
     def close(self) -> None:
         self._collection = None
@@ -133,7 +127,7 @@ CHROMA = Kind(
     "persistent client, HNSW, project by metadata; given vectors alone: no keywords, no text and no times",
     Chroma,
     packages=("chromadb",),
-    remedy="pip install -c constraints.txt -e '.[peers]'",
+    remedy=PEERS,
     needs_vectors=True,
     hybrid=False,
     passages=True,

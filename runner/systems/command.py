@@ -1,4 +1,4 @@
-"""`python -m runner check-system NAME`: does a system keep the contract?"""
+"""`python -m runner check-system NAME`: does a system keep the contract? And `peers install NAME`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 
-from runner.database.releases import SQL_FOLDER, version_number
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.server.releases import version_number
 from runner.systems import SYSTEMS
 
 
@@ -28,7 +29,7 @@ def check_system_command(
 
     With 3 where it cannot be tried here: a package, a database or a service is missing or broken.
     """
-    from runner.editions import current
+    from runner.protocol.editions import current
     from runner.systems import Place
     from runner.systems.conformance import check_system
 
@@ -44,3 +45,17 @@ def check_system_command(
     faults = f": {broken} fault{'s' if broken > 1 else ''}" if broken else ""
     print(f"{name} {'breaks' if broken else 'keeps'} the contract{faults}")
     return int(broken > 0)
+
+
+peers = App(name="peers", help="Install peers that need an environment of their own.")
+
+
+@peers.command
+def install(name: Annotated[str, Parameter(help="mem0")], /) -> int:
+    """Make the peer's environment in the user's cache folder, anew if it is there."""
+    from runner.systems.peers import environment
+
+    peer = environment(name)
+    print(f"{peer.package} {peer.version} goes into {peer.folder()} ({peer.size})", flush=True)
+    print(f"{peer.install()}: installed; delete the folder to be rid of it")
+    return 0

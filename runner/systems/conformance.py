@@ -8,14 +8,15 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from runner.editions import current
-from runner.embedders import EmbedderOptions
-from runner.embedders.hashing import FeatureHashing
-from runner.errors import DatabaseError, RunnerError, SystemAbsent, UsageError
-from runner.records import Matrix
+from pgmnemo.embedders import EmbedderOptions
+from pgmnemo.embedders.hashing import FeatureHashing
+from pgmnemo.errors import DatabaseError, PgmnemoError, UsageError
+from pgmnemo.escaping import plain
+from pgmnemo.records import Matrix
+from runner.errors import SystemAbsent
+from runner.protocol.editions import current
 from runner.systems import Kind, Lesson, Lessons, Match, Place, Query, System, kind_of, open_system
 from runner.systems.asking import Judge, answers, components_of, faults
-from runner.systems.said import plain
 from runner.systems.system import Concurrent, Legged, Resettable
 
 PROJECTS = ("00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b",
@@ -123,7 +124,7 @@ class Bench:
             found.extend(list(answer.matches) for answer in asked)
         except SystemAbsent:
             raise
-        except RunnerError as error:
+        except PgmnemoError as error:
             raise Broken(f"{error} ({texts[len(found)]!r})") from None
         return found
 
@@ -149,7 +150,7 @@ def check_system(name: str, place: Place) -> Iterator[Checked]:
         yield _checked("a new opening is empty", _empties, bench)
     except (UsageError, SystemAbsent):
         raise
-    except RunnerError as error:
+    except PgmnemoError as error:
         if isinstance(error, DatabaseError) and not opened:
             raise
         yield Checked("opens and loads", False, str(error))
@@ -160,7 +161,7 @@ def _checked(title: str, check: Callable[[Bench], str], bench: Bench) -> Checked
         return Checked(title, True, check(bench))
     except SystemAbsent:
         raise
-    except (Broken, RunnerError) as error:
+    except (Broken, PgmnemoError) as error:
         return Checked(title, False, str(error))
 
 
@@ -228,15 +229,6 @@ def _threads(bench: Bench) -> str:
     return f"{len(texts)} questions of four clients at once were answered as those of one"
 
 
-def _scores(bench: Bench) -> str:
-    texts = [lesson.text for lesson in bench.lessons]
-    for matches in bench.ask(texts, PROJECTS[0], MANY):
-        scores = [match.score for match in matches if match.score is not None]
-        if scores != sorted(scores, reverse=True):
-            raise Broken("the scores do not fall with the ranks")
-    return "scores fall with the ranks, or there are none"
-
-
 def _reset(bench: Bench) -> str:
     if not isinstance(bench.system, Resettable):
         return "it has nothing to reset: it is gone when it is closed"
@@ -269,7 +261,6 @@ CHECKS: dict[str, Callable[[Bench], str]] = {
     "legs are answered": _legs,
     "answers repeat": _repeats,
     "clients agree": _threads,
-    "scores fall": _scores,
     "costs are numbers": _costs,
     "reset empties": _reset,
 }

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from runner.progress import QUIET, Progress
-from runner.records import Matrix
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.records import Matrix
 from runner.systems.system import Lessons, Match, Query, System
 
 Places = dict[str | None, NDArray[np.intp]]

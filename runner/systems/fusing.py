@@ -1,4 +1,6 @@
-"""Fusion of a vector leg and a keyword leg, on arrays: the same for one question and for a whole sweep.
+"""Fusion of a vector leg and a keyword leg: of rankings by rank, or of scores on arrays.
+
+On arrays it is the same for one question and for a whole sweep.
 
 An array has a row a question and a column a lesson, in the order of ties: of two equal scores the earlier
 column wins. -inf stands for a lesson that a leg did not find.
@@ -6,15 +8,17 @@ column wins. -inf stands for a lesson that a leg did not find.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from runner.systems.system import Setting
+from runner.systems.system import Match, Setting
 
 Floats = NDArray[np.float64]
+POOL = 50  # candidates of each leg of a search that is fused by rank, or as many as are asked for
+RANK_OFFSET = 60
 CONVEX, RRF = "convex", "rrf"
 UNION, VECTOR = "union", "vector"
 PARTS = ("vector", "keyword", "recency", "temporal")
@@ -115,3 +119,16 @@ def min_max(scores: Floats) -> Floats:
 def ages(days: Floats) -> Floats:
     """Recency from 0 to 1 by the age in days: 1 below 0 days, 0 where no age is known (NaN)."""
     return np.where(np.isnan(days), 0.0, 0.5 ** (np.maximum(np.nan_to_num(days), 0.0) / HALF_LIFE))
+
+
+def by_rank(rankings: Sequence[Sequence[Match]], k: int) -> list[Match]:
+    """Reciprocal rank fusion (Cormack et al. 2009): the `k` best by the sum of 1 / (60 + rank).
+
+    Among equals the lower number comes first.
+    """
+    scores: dict[int, float] = {}
+    for ranking in rankings:
+        for place, match in enumerate(ranking, start=1):
+            scores[match.number] = scores.get(match.number, 0.0) + 1.0 / (RANK_OFFSET + place)
+    best = sorted(scores, key=lambda number: (-scores[number], number))[:k]
+    return [Match(number, scores[number]) for number in best]

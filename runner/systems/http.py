@@ -26,10 +26,10 @@ from uuid import uuid4
 
 import urllib3
 
+from pgmnemo.models.http import http_parts
+from pgmnemo.progress import QUIET, Progress
 from runner.errors import SystemAbsent, SystemFault
-from runner.models.http import http_parts
-from runner.progress import QUIET, Progress
-from runner.systems.said import said
+from runner.systems.asking import said
 from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query, System
 
 KEY_VARIABLE = "PGMNEMO_SYSTEM_KEY"  # sent as a bearer where it is set

@@ -15,18 +15,13 @@ import time
 from collections.abc import Mapping, Sequence
 from importlib import import_module, metadata
 from typing import Any
-from uuid import uuid4
 
 import psycopg
 
-from runner.database.durable import durable_settings
-from runner.database.plain import Plain, open_plain
-from runner.database.releases import SQL_FOLDER
-from runner.progress import QUIET, Progress
-from runner.records import Matrix
-from runner.systems.served import OnServer
-from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query
-from runner.systems.table import hnsw_session
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.records import Matrix
+from runner.systems.postgres import InPlain, hnsw_session
+from runner.systems.system import PEERS, Kind, Lesson, Lessons, Match, Place, Query
 
 PACKAGE = "langgraph-checkpoint-postgres"
 MEMORIES = "memories"
@@ -79,21 +74,14 @@ class Client:
         self._connection.close()
 
 
-class LangGraph(OnServer[Client]):
+class LangGraph(InPlain[Client]):
     """The store's tables in a schema of this run alone; on a given server it goes at the end."""
 
     def __init__(self, place: Place) -> None:
-        super().__init__()
-        self.schema = f"memory_{uuid4().hex[:12]}"
+        super().__init__(place)
+        self.schema = self.made
         self.projects: dict[str, str] = {}
         self._width = 1
-        self.database: Plain = self._stack.enter_context(
-            open_plain(
-                place.dsn, place.environ, sql=place.sql or SQL_FOLDER,
-                settings=durable_settings() if place.durable else None,
-                fresh=place.durable or place.embedded,
-            )
-        )  # fmt: skip
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
         self.projects = {name: str(number) for number, name in enumerate(lessons.projects)}
@@ -116,15 +104,10 @@ class LangGraph(OnServer[Client]):
         role, schema = self.database.role, self.schema
         with self.database.admin() as owner:
             owner.execute(f"CREATE SCHEMA {schema}".encode())
-            if self.database.kept:
-                self._stack.callback(self._drop)
+            self.drop_at_the_end(f"DROP SCHEMA {schema} CASCADE")
             Client(self, owner, self._width).store.setup()
             owner.execute(f"GRANT USAGE ON SCHEMA {schema} TO {role}".encode())
             owner.execute(f"GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA {schema} TO {role}".encode())
-
-    def _drop(self) -> None:
-        with self.database.admin() as owner:
-            owner.execute(f"DROP SCHEMA {self.schema} CASCADE".encode())  # made by this run alone
 
     def client(self, settings: Mapping[str, str] | None = None) -> Client:
         """One more store; there is nothing to set."""
@@ -140,8 +123,7 @@ class LangGraph(OnServer[Client]):
         }
 
     def sizes(self) -> Mapping[str, int]:
-        with self.database.admin() as owner:
-            return {str(name): int(size) for name, size in owner.execute(PARTS, (self.schema,)) if size}
+        return self.part_sizes(PARTS, self.schema)
 
 
 LANGGRAPH = Kind(
@@ -150,7 +132,7 @@ LANGGRAPH = Kind(
     "embedding function, and the text, by which it does not search; no times",
     LangGraph,
     packages=(PACKAGE,),
-    remedy="pip install -c constraints.txt -e '.[peers]'",
+    remedy=PEERS,
     needs_vectors=True,
     hybrid=False,
     passages=True,

@@ -1,4 +1,4 @@
-"""Memory that a system holds, from what Linux says of its processes; None where that cannot be read.
+"""Memory and disk that a system holds; memory by what Linux says of its processes, else None.
 
 For a server: proportional set size of all its processes, shared buffers included, which a load fills. For a
 library in this process: private memory beyond what there was when the system was opened, and what is
@@ -10,10 +10,14 @@ from __future__ import annotations
 import ctypes
 import gc
 import re
+from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import psutil
+
+from runner.systems.system import C, Place, Served
 
 KILOBYTES = re.compile(r"^(?P<name>\w+): +(?P<value>\d+) kB", re.MULTILINE)
 MAPPING = re.compile(r"^[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ \S+ +(?P<path>/.*)$")
@@ -81,6 +85,29 @@ class Library:
         if now is None or self._before is None:
             return None
         return max(0, now - self._before) + mapped(self._folder)
+
+
+def file_sizes(folder: Path) -> dict[str, int]:
+    """Bytes of all files in a folder, by the file or folder right below it."""
+    sizes: Counter[str] = Counter()
+    for path in folder.rglob("*"):
+        if path.is_file():
+            sizes[path.relative_to(folder).parts[0]] += path.stat().st_size
+    return dict(sorted(sizes.items()))
+
+
+class InProcess(Served[C]):
+    """A library in this process, whose files lie in the place's folder."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__()
+        self.folder, self._memory = place.folder, Library(place.folder)
+
+    def sizes(self) -> Mapping[str, int]:
+        return file_sizes(self.folder)
+
+    def memory(self) -> int | None:
+        return self._memory.bytes()
 
 
 def _rollup(process: int | str) -> dict[str, int]:

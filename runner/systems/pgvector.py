@@ -1,9 +1,11 @@
-"""pgvector alone: one table, HNSW by cosine, no text.
+"""One table written by hand in PostgreSQL with pgvector: vectors alone, or with GIN and ts_rank_cd.
 
-By its README (https://github.com/pgvector/pgvector): the index's own m and ef_construction, built once the
-rows are there; a B-tree on the column that is filtered by ("Filtering"); iterative scans in relaxed order,
-put into strict order by a materialized CTE ("Iterative Index Scans"). Whether a project is read through the
-B-tree, every vector compared, or through HNSW is left to the planner.
+By pgvector's README (https://github.com/pgvector/pgvector): the index's own m and ef_construction, built
+once the rows are there; a B-tree on the column that is filtered by ("Filtering"); iterative scans in relaxed
+order, so that a filter returns as many rows as there are, put into strict order by a materialized CTE
+("Iterative Index Scans"). Whether a project is read through the B-tree, every vector compared, or through
+HNSW is left to the planner. The hybrid is pgvector-python's example (examples/hybrid_search/rrf.py), the
+question's words joined by OR, fused by rank with k = 60.
 """
 
 from __future__ import annotations
@@ -11,10 +13,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from runner.systems.system import Kind, Match, Query
-from runner.systems.table import HNSW, PROJECT, Table, TableClient, hnsw_session
+from runner.systems.fusing import POOL
+from runner.systems.postgres import (
+    HNSW,
+    PROJECT,
+    Fused,
+    FusedClient,
+    Table,
+    TableClient,
+    hnsw_session,
+)
+from runner.systems.system import LEG, Kind, Match, Query
 
-TABLE = """
+VECTORS = """
 CREATE TABLE {table} (id bigint PRIMARY KEY, project integer NOT NULL, embedding vector({width}))
 """
 NEAREST = """
@@ -42,7 +53,7 @@ class Pgvector(Table):
     """One table for all projects in a database without pgmnemo; on a given server it goes at the end."""
 
     title = "pgvector"
-    create = TABLE
+    create = VECTORS
     columns: ClassVar[Mapping[str, str]] = {"id": "int8", "project": "int4", "embedding": "vector"}
     steps: ClassVar[Mapping[str, str]] = {"project": PROJECT, "hnsw": HNSW}
 
@@ -59,6 +70,57 @@ class Pgvector(Table):
         }
 
 
+HYBRID = """
+CREATE TABLE {table} (
+    id        bigint PRIMARY KEY,
+    project   integer NOT NULL,
+    content   text NOT NULL,
+    lexemes   tsvector GENERATED ALWAYS AS (to_tsvector('english', content)) STORED,
+    embedding vector({width})
+)
+"""
+GIN = "CREATE INDEX {table}_lexemes ON {table} USING gin (lexemes)"
+SEMANTIC = """
+semantic AS (
+    SELECT id, rank() OVER (ORDER BY embedding <=> %(vector)s) AS place,
+           1 - (embedding <=> %(vector)s) AS score
+    FROM {table} WHERE {filter} ORDER BY embedding <=> %(vector)s LIMIT %(pool)s
+)"""
+KEYWORD = """
+asked AS MATERIALIZED (
+    SELECT replace(plainto_tsquery('english', %(text)s)::text, ' & ', ' | ')::tsquery AS words
+), keyword AS (
+    SELECT id, rank() OVER (ORDER BY ts_rank_cd(lexemes, (SELECT words FROM asked)) DESC) AS place,
+           ts_rank_cd(lexemes, (SELECT words FROM asked)) AS score
+    FROM {table} WHERE lexemes @@ (SELECT words FROM asked) AND {filter}
+    ORDER BY ts_rank_cd(lexemes, (SELECT words FROM asked)) DESC, id LIMIT %(pool)s
+)"""
+
+
+class GinHnsw(Fused):
+    """The same table with its words."""
+
+    title, words_title = "GIN + HNSW", "GIN and ts_rank_cd"
+    create, keyword, semantic = HYBRID, KEYWORD, SEMANTIC
+    columns: ClassVar[Mapping[str, str]] = {
+        "id": "int8", "project": "int4", "content": "text", "embedding": "vector",
+    }  # fmt: skip
+    steps: ClassVar[Mapping[str, str]] = {"project": PROJECT, "gin": GIN, "hnsw": HNSW}
+
+    def client(self, settings: Mapping[str, str] | None = None) -> FusedClient:
+        """One more connection; `leg` among the settings is its only leg, `ef_search` that of HNSW."""
+        given = settings or {}
+        return FusedClient(self, hnsw_session(given), given.get(LEG, ""))
+
+    def facts(self) -> Mapping[str, str]:
+        return {
+            "version": self.database.postgresql,
+            "pgvector": self.database.extensions["vector"],
+            **hnsw_session({}),
+            "pool": str(POOL),
+        }
+
+
 PGVECTOR = Kind(
     "pgvector (vectors only)",
     "same PostgreSQL, one table with HNSW by cosine and a B-tree on the project; given vectors alone: no "
@@ -66,6 +128,14 @@ PGVECTOR = Kind(
     Pgvector,
     needs_vectors=True,
     hybrid=False,
+    passages=True,
+    postgres=True,
+)
+GIN_HNSW = Kind(
+    "GIN + ts_rank_cd + HNSW",
+    "same PostgreSQL, one table written by hand; OR of the words; fused by rank in one statement; given "
+    "texts and vectors, no times",
+    GinHnsw,
     passages=True,
     postgres=True,
 )

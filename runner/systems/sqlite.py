@@ -1,4 +1,11 @@
-"""What the SQLite systems share: a file, a connection set up as PostgreSQL is, the words of a question.
+"""SQLite in one file: full-text search alone, as many agents have it, or fused by rank with sqlite-vec.
+
+FTS5 is `porter unicode61` with bm25(), a question the OR of its words. `sqlite-fts5` is the SQLite of
+Python's own `sqlite3`, so that nothing need be installed; statistics are those of the whole table, a project
+is a filter on its column. `sqlite-hybrid` is as the documents advise: an external-content FTS5 table whose
+rank leaves the project's column out, and vec0, exact, with the project as a partition key. Its keyword search
+asks for the project's token AND any of the words, so that FTS5 skips what is not its own; it is apsw, whose
+cache prepares every statement once a connection, for many a `sqlite3` is built without extensions.
 
 Memory as PostgreSQL has it: the whole file may be mapped, and 1 GiB of pages is kept a connection.
 """
@@ -6,22 +13,216 @@ Memory as PostgreSQL has it: the whole file may be mapped, and 1 GiB of pages is
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+from pgmnemo.progress import QUIET, Progress
+from runner.systems.fusing import POOL, by_rank
+from runner.systems.memory import InProcess
+from runner.systems.system import (
+    LEG,
+    PEERS,
+    C,
+    Kind,
+    Legs,
+    Lesson,
+    Lessons,
+    Match,
+    Place,
+    Query,
+)
 
 TERM = re.compile(r"[a-z0-9]{2,}")
 PRAGMAS = (
     "busy_timeout = 60000", "journal_mode = WAL", "synchronous = FULL", "cache_size = -1048576",
     "mmap_size = 17179869184", "temp_store = MEMORY",
 )  # fmt: skip
+BATCH = 10_000
+TABLE = """
+CREATE VIRTUAL TABLE words USING fts5(
+    project UNINDEXED, number UNINDEXED, content, tokenize='porter unicode61'
+)
+"""
+INSERT = "INSERT INTO words (project, number, content) VALUES (?, ?, ?)"
+ASK = "SELECT number, bm25(words) FROM words WHERE words MATCH ?{} ORDER BY bm25(words), number LIMIT ?"
+SCHEMA = (
+    "CREATE TABLE memory (id INTEGER PRIMARY KEY, project TEXT NOT NULL, content TEXT NOT NULL)",
+    "CREATE VIRTUAL TABLE words USING fts5(project, content, content='memory', content_rowid='id', "
+    "tokenize='porter unicode61')",
+    "INSERT INTO words (words, rank) VALUES ('rank', 'bm25(0.0, 1.0)')",
+    "CREATE VIRTUAL TABLE vectors USING vec0(id INTEGER PRIMARY KEY, project INTEGER PARTITION KEY, "
+    "embedding float[{width}])",
+)
+INSERTS = (
+    "INSERT INTO memory (id, project, content) VALUES (?, ?, ?)",
+    "INSERT INTO words (rowid, project, content) VALUES (?, ?, ?)",
+    "INSERT INTO vectors (id, project, embedding) VALUES (?, ?, ?)",
+)
+KEYWORD = "SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?"
+NEAREST = "SELECT id, distance FROM vectors WHERE embedding MATCH ? AND k = ?"
+NEAREST_OF = NEAREST + " AND project = ?"
 
 
-def set_up(connection: Any) -> Any:
-    """A connection of Python's sqlite3 or of apsw, with the settings that both systems have."""
-    for pragma in PRAGMAS:
-        connection.execute(f"PRAGMA {pragma}").fetchall()
-    return connection
+class SqliteClient:
+    """One connection to the file, of Python's sqlite3 or of apsw, without transactions of its own."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+        for pragma in PRAGMAS:
+            self.run(f"PRAGMA {pragma}")
+
+    def ask(self, query: Query, k: int) -> list[Match]:
+        raise NotImplementedError
+
+    def store(self, lessons: Sequence[Lesson]) -> None:
+        """All of them in one transaction."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        self.insert(lessons)
+        self.connection.execute("COMMIT")
+
+    def insert(self, lessons: Sequence[Lesson]) -> None:
+        raise NotImplementedError
+
+    def add(self, lesson: Lesson) -> None:
+        self.store([lesson])
+
+    def run(self, statement: str) -> None:
+        """Any statement, its rows thrown away."""
+        self.connection.execute(statement).fetchall()
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+class OneFile(InProcess[C]):
+    """A file in the place's folder."""
+
+    schema: ClassVar[Sequence[str]]
+    done: ClassVar[Sequence[str]] = ("INSERT INTO words (words) VALUES ('optimize')",)
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self.path = place.folder / "memories.sqlite"
+        self.projects: dict[str, int] = {}
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        self.projects = {name: number for number, name in enumerate(lessons.projects)}
+        client: Any = self.own
+        for statement in self.schema:
+            client.run(statement.format(width=lessons.width or 1))
+        client.run("PRAGMA synchronous = OFF")  # a bulk load need not be durable before its end
+        began = time.perf_counter()
+        for start in progress.track(range(0, len(lessons), BATCH), "SQLite: batches"):
+            client.store(lessons[start : start + BATCH])
+        stored = time.perf_counter()
+        for statement in (*self.done, "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA synchronous = FULL"):
+            client.run(statement)
+        return {"store": stored - began, "optimize": time.perf_counter() - stored}
+
+
+class WordsClient(SqliteClient):
+    """A connection of Python's own sqlite3, opened by one thread and used by one, perhaps another."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(sqlite3.connect(path, isolation_level=None, check_same_thread=False))
+
+    def ask(self, query: Query, k: int) -> list[Match]:
+        words = any_word(query.text)
+        if not words:
+            return []
+        own = () if query.project is None else (query.project,)
+        statement = ASK.format(" AND project = ?" if own else "")
+        return [
+            Match(number, -score) for number, score in self.connection.execute(statement, (words, *own, k))
+        ]
+
+    def insert(self, lessons: Sequence[Lesson]) -> None:
+        self.connection.executemany(INSERT, [(one.project, one.number, one.text) for one in lessons])
+
+
+class SqliteFts5(OneFile[WordsClient]):
+    """One FTS5 table."""
+
+    schema = (TABLE,)
+
+    def client(self, settings: Mapping[str, str] | None = None) -> WordsClient:
+        """One more connection; there is nothing to set."""
+        return WordsClient(self.path)
+
+    def facts(self) -> Mapping[str, str]:
+        return {"version": sqlite3.sqlite_version}
+
+
+class HybridClient(SqliteClient):
+    """A connection of apsw with sqlite-vec, which asks one leg, or both."""
+
+    def __init__(self, path: Path, projects: Mapping[str, int], leg: str) -> None:
+        connection = import_module("apsw").Connection(str(path))
+        connection.enable_load_extension(True)
+        connection.load_extension(import_module("sqlite_vec").loadable_path())
+        connection.enable_load_extension(False)
+        super().__init__(connection)
+        self._projects, self._leg = projects, leg
+
+    def ask(self, query: Query, k: int) -> list[Match]:
+        if self._leg == "keyword" or query.vector is None:
+            return self._keyword(query, k)
+        if self._leg == "vector":
+            return self.nearest(query, k)
+        pool = max(POOL, k)
+        return by_rank([self.nearest(query, pool), self._keyword(query, pool)], k)
+
+    def _keyword(self, query: Query, k: int) -> list[Match]:
+        words = any_word(query.text)
+        if not words:
+            return []
+        own = "" if query.project is None else f"project : {self._token(query.project)} AND "
+        rows = self.connection.execute(KEYWORD, (f"{own}content : ({words})", k))
+        return [Match(number, -rank) for number, rank in rows]
+
+    def nearest(self, query: Query, k: int) -> list[Match]:
+        assert query.vector is not None, "the vector leg needs vectors"
+        own = () if query.project is None else (self._projects[query.project],)
+        rows = self.connection.execute(NEAREST_OF if own else NEAREST, (query.vector.tobytes(), k, *own))
+        return [Match(number, 1.0 - distance**2 / 2) for number, distance in rows]
+
+    def insert(self, lessons: Sequence[Lesson]) -> None:
+        texts = [(one.number, self._token(one.project), one.text) for one in lessons]
+        vectors = [
+            (one.number, self._projects[one.project], one.vector.tobytes())
+            for one in lessons
+            if one.vector is not None
+        ]
+        for statement, values in zip(INSERTS, (texts, texts, vectors), strict=True):
+            self.connection.executemany(statement, values)
+
+    def _token(self, project: str) -> str:
+        """The project's word in the keyword index."""
+        return f"project{self._projects[project]}"
+
+
+class SqliteHybrid(OneFile[HybridClient]):
+    """FTS5 and sqlite-vec, fused by rank."""
+
+    schema = SCHEMA
+    done = (*OneFile.done, "PRAGMA optimize")
+    legs: ClassVar[Legs] = {
+        "keyword": ({LEG: "keyword"}, "FTS5 alone"),
+        "vector": ({LEG: "vector"}, "sqlite-vec alone, exact"),
+    }
+
+    def client(self, settings: Mapping[str, str] | None = None) -> HybridClient:
+        """One more connection; `leg` among the settings is the only leg that it searches."""
+        return HybridClient(self.path, self.projects, (settings or {}).get(LEG, ""))
+
+    def facts(self) -> Mapping[str, str]:
+        version = import_module("apsw").sqlite_lib_version()
+        return {"version": version, "sqlite-vec": import_module("sqlite_vec").__version__, "pool": str(POOL)}
 
 
 def any_word(text: str) -> str:
@@ -29,6 +230,32 @@ def any_word(text: str) -> str:
     return " OR ".join(f'"{term}"' for term in TERM.findall(text.lower()))
 
 
-def sizes(path: Path) -> Mapping[str, int]:
-    """Bytes of the file and of what stands beside it."""
-    return {one.name: one.stat().st_size for one in sorted(path.parent.glob(f"{path.name}*"))}
+def _missing(environ: Mapping[str, str]) -> str:
+    try:
+        with closing(sqlite3.connect(":memory:")) as memory:
+            memory.execute(TABLE)
+    except sqlite3.OperationalError:
+        return "without FTS5, which the SQLite of this Python lacks; run another Python, such as python.org's"
+    return ""
+
+
+SQLITE_FTS5 = Kind(
+    "SQLite FTS5",
+    "one file, porter unicode61, bm25(), OR of the question's words; given texts alone, no vectors and "
+    "no times",
+    SqliteFts5,
+    missing=_missing,
+    vectors=False,
+    hybrid=False,
+    passages=True,
+)
+SQLITE_HYBRID = Kind(
+    "SQLite FTS5 + sqlite-vec",
+    "one file; FTS5 porter unicode61, bm25, OR of the question's words; vec0, exact; fused by rank; given "
+    "texts and vectors, no times",
+    SqliteHybrid,
+    packages=("apsw", "sqlite-vec"),
+    remedy=PEERS,
+    approximate=False,
+    passages=True,
+)

@@ -9,14 +9,15 @@ from functools import partial
 
 import numpy as np
 
-from runner.errors import SystemFault, UsageError
-from runner.progress import QUIET, Progress
+from pgmnemo.errors import UsageError
+from pgmnemo.progress import QUIET, Progress
+from runner.errors import SystemFault
 from runner.systems import kind_of, open_system
 from runner.systems.anchors import ANCHORS, NONE, Anchors, ModelAnchors, Span, anchors_of, fits
 from runner.systems.controls import ExactCosine
 from runner.systems.fusing import CONVEX, PARTS, RRF, SETTINGS, Floats, Fusion, ages
-from runner.systems.served import Served
 from runner.systems.system import (
+    LEG,
     Asking,
     Client,
     Concurrent,
@@ -27,12 +28,12 @@ from runner.systems.system import (
     Match,
     Place,
     Query,
+    Served,
     Setting,
     System,
 )
 
 MODE = "mode"  # of a run; each leg has its own, and in one mode a system has not both
-LEG = "leg"  # the only setting of a client: `keyword` or `vector` alone
 OVER, USUAL = "over", "auto"
 WORDS, NEAR = ("bm25", "keyword"), ("vector",)  # the legs that are taken unless others are named
 ITSELF, COSINE = "itself", "cosine"

@@ -10,15 +10,18 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol, overload, runtime_checkable
+from typing import Generic, Protocol, TypeVar, overload, runtime_checkable
 
-from runner.progress import QUIET, Progress
-from runner.records import Matrix
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.records import Matrix
 
 NOT_KNOWN = "not known"
+LEG = "leg"  # a setting of a client: the only leg that it asks
+PEERS = "pip install -c constraints.txt -e 'runner[peers]'"  # installs what built-in systems need
 WORKERS = max(1, min(4, os.cpu_count() or 1))  # calls at once, unless it is said otherwise
 WHOLE, NUMBER = re.compile(r"[0-9]{1,9}"), re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,9})?")
 
@@ -197,6 +200,35 @@ class Client(Asking, Protocol):
     def close(self) -> None:
         """Give the connection back."""
         ...
+
+
+C = TypeVar("C", bound=Client)
+
+
+class Served(System, Generic[C]):
+    """A system with a client of its own, opened when it is first used; `stack` holds what it closes."""
+
+    def __init__(self, stack: ExitStack | None = None) -> None:
+        self._stack = stack or ExitStack()
+        self._asking: C | None = None
+
+    @abstractmethod
+    def client(self, settings: Mapping[str, str] | None = None) -> C:
+        """One more client."""
+
+    @property
+    def own(self) -> C:
+        """Its own client."""
+        if self._asking is None:
+            self._asking = self.client()
+            self._stack.callback(self._asking.close)
+        return self._asking
+
+    def ask(self, query: Query, k: int) -> Sequence[Match]:
+        return self.own.ask(query, k)
+
+    def close(self) -> None:
+        self._stack.close()
 
 
 Legs = Mapping[str, tuple[Mapping[str, str], str]]

@@ -15,20 +15,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
 import psycopg
 from pgvector.psycopg import register_vector
 from psycopg.conninfo import conninfo_to_dict
 
-from runner.database.extension import Installed, installed
-from runner.database.releases import SQL_FOLDER, release_fingerprint
-from runner.database.sentences import connect, place
-from runner.database.server_checks import server_version, value
-from runner.errors import SystemFault, UsageError
-from runner.progress import QUIET, Progress
-from runner.records import Matrix
-from runner.systems.served import Served
-from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query
+from pgmnemo.embedders import pad
+from pgmnemo.errors import UsageError
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.records import Matrix
+from pgmnemo.server.extension import Installed, installed
+from pgmnemo.server.releases import release_fingerprint
+from pgmnemo.server.sentences import connect, place
+from pgmnemo.server.server_checks import server_version, value
+from runner.errors import SystemFault
+from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query, Served
 
 VARIABLE = "UPSTREAM_PGMNEMO_DSN"
 MEND = f"start it, or correct {VARIABLE}"
@@ -112,8 +113,7 @@ class UpstreamPgmnemo(Served[Client]):
                 f"upstream-pgmnemo keeps vectors of {self._width} dimensions, and these have {len(vector)}; "
                 "choose another embedder"
             )
-        row: Matrix = np.pad(vector, (0, self._width - len(vector)))
-        return row
+        return pad(vector, self._width)
 
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
         self.projects = {name: number for number, name in enumerate(lessons.projects, start=1)}

@@ -1,15 +1,31 @@
 """Wrappers: what stands behind the + of a system's name and changes how that system is asked.
 
-Each is one file and one line here; several are applied from the left.
+Each is one line here; several are applied from the left. `+passages` gives a system that stores texts alone
+passages in place of lessons: the best one stands for its lesson.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from runner.registry import Parts
-from runner.systems.system import Kind, System
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.registry import Parts
+from runner.systems.asking import Judge, components_of
+from runner.systems.system import (
+    Asking,
+    Client,
+    Concurrent,
+    Kind,
+    Lesson,
+    Lessons,
+    Match,
+    Query,
+    System,
+)
+
+AT_FIRST = 4  # times k passages are asked for, and twice as many until k lessons are among them
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +40,140 @@ class Wrapper:
     refuses: Callable[[Kind], str] = lambda kind: ""
 
 
+class Wrapped(System):
+    """`system`, asked in another way; `name` is what the whole is called.
+
+    It has clients for several threads where the system within has them.
+    """
+
+    client: Callable[..., Client]
+
+    def __init__(self, name: str, system: System) -> None:
+        self.name, self.system = name, system
+        if isinstance(system, Concurrent):
+            self.client = self._client
+
+    @abstractmethod
+    def asked(self, asking: Asking, query: Query, k: int) -> Sequence[Match]:
+        """The answer by the system within, or by a client of it."""
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        return self.system.load(lessons, progress)
+
+    def ask(self, query: Query, k: int) -> Sequence[Match]:
+        return self.asked(self.system, query, k)
+
+    def _client(self, settings: Mapping[str, str] | None = None) -> Client:
+        assert isinstance(self.system, Concurrent), "only then is it a part"
+        return _Client(self, self.system.client(settings))
+
+    def words(self) -> str:
+        return self.system.words()
+
+    def facts(self) -> Mapping[str, str]:
+        return self.system.facts()
+
+    def sizes(self) -> Mapping[str, int]:
+        return self.system.sizes()
+
+    def memory(self) -> int | None:
+        return self.system.memory()
+
+
+class _Client:
+    def __init__(self, wrapped: Wrapped, client: Client) -> None:
+        self._wrapped, self._client = wrapped, client
+
+    def ask(self, query: Query, k: int) -> Sequence[Match]:
+        return self._wrapped.asked(self._client, query, k)
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class Pieces(Lessons):
+    """Every passage of some lessons as a lesson of its own; one without passages is its own."""
+
+    def __init__(self, lessons: Lessons) -> None:
+        self._lessons, self.pooled = lessons, lessons.pooled
+        self._places: list[tuple[int, int]] = []
+        self.owners: list[int] = []  # by number of the piece
+        for at, lesson in enumerate(lessons):
+            parts = range(max(1, len(lesson.passages)))
+            self._places += [(at, part) for part in parts]
+            self.owners += [lesson.number] * len(parts)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @property
+    def width(self) -> int | None:
+        return self._lessons.width
+
+    @property
+    def projects(self) -> Sequence[str]:
+        return self._lessons.projects
+
+    def number(self, project: str, external_id: str) -> int:
+        raise KeyError(external_id)  # only pgmnemo asks, which takes passages with their lessons
+
+    def lesson(self, position: int) -> Lesson:
+        at, part = self._places[position]
+        whole = self._lessons[at]
+        if not whole.passages:
+            return replace(whole, number=position, external_id=f"{whole.external_id}.0")
+        vectors = whole.passage_vectors
+        return replace(
+            whole,
+            number=position,
+            external_id=f"{whole.external_id}.{part}",
+            text=whole.passages[part],
+            vector=None if vectors is None else vectors[part],
+            passages=(),
+            passage_vectors=None,
+        )
+
+
+class BestPassage(Wrapped):
+    """A system that is given passages, which are counted as their lessons."""
+
+    def __init__(self, name: str, system: System) -> None:
+        super().__init__(name, system)
+        self._owners: Sequence[int] = ()
+        self._judge: Judge | None = None
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        pieces = Pieces(lessons)
+        self._owners, self._judge = pieces.owners, Judge(self.name, pieces, components_of(self.system))
+        return self.system.load(pieces, progress)
+
+    def asked(self, asking: Asking, query: Query, k: int) -> list[Match]:
+        assert self._judge is not None, "nothing is asked before lessons are loaded"
+        wanted = k * AT_FIRST
+        while True:
+            found = self._judge.judged(query, wanted, tuple(asking.ask(query, wanted)))
+            best: dict[int, Match] = {}
+            for match in found:
+                owner = self._owners[match.number]
+                best.setdefault(owner, replace(match, number=owner, components=()))
+            if len(best) >= k or len(found) < wanted or wanted >= len(self._owners):
+                return list(best.values())[:k]
+            wanted *= 2
+
+    def facts(self) -> Mapping[str, str]:
+        return {**self.system.facts(), "rows": str(len(self._owners))}
+
+
+def _refuses(kind: Kind) -> str:
+    return "" if kind.passages else "takes no passages in place of lessons"
+
+
+BEST_PASSAGE = Wrapper("given passages, of which the best stands for its lesson", BestPassage, _refuses)
 PASSAGES = "passages"
 WRAPPERS: Parts[Wrapper] = Parts(
     "wrapper",
     {
-        PASSAGES: "runner.systems.best_passage:BEST_PASSAGE",
+        PASSAGES: "runner.systems.wrappers:BEST_PASSAGE",
         "keyword": "runner.systems.boosts:KEYWORD",
         "names": "runner.systems.boosts:NAMES",
         "quoted": "runner.systems.boosts:QUOTED_PHRASES",

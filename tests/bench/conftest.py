@@ -25,10 +25,10 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.server import open_database
+from pgmnemo.server.embedded import embedded_server
 from runner.cli import main
-from runner.database import open_database
-from runner.database.embedded import embedded_server
-from runner.database.releases import SQL_FOLDER
 from tests.helping import CURRENT
 
 ROOT = Path(__file__).parents[2]

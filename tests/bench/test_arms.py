@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
 from runner.bench.material import Asked, CorpusLessons, Material
-from runner.bench.request import Request
-from runner.editions import current
-from runner.embedders import EMBEDDERS, EmbedderOptions, embed_corpus
-from runner.errors import UsageError
+from runner.protocol.editions import current
+from runner.protocol.suites import SUITES
+from runner.protocol.texts.embedding import embed_corpus
 from runner.records import Corpus, SearchScope, Segment, Vectors
-from runner.suites import SUITES
 from runner.systems import Place, System, open_system
 from runner.systems.asking import Judge, answers, components_of, timed
 from runner.systems.controls import ExactCosine, RandomOrder
@@ -179,10 +178,3 @@ def test_chance_is_decided_by_the_seed_and_touches_every_segment_once(
         inside = {corpus.segments[n].id for n in places(corpus, one, scope)}
         assert set(ranking) == inside
         assert len(ranking) == len(inside)
-
-
-def test_an_unknown_mode_is_wrong_use() -> None:
-    with pytest.raises(
-        UsageError, match="there is no mode 'sideways'; choose one of: hybrid, vector, keyword"
-    ):
-        Request("sample", embedder="hash", mode="sideways")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import runner
-from runner.verify import Found
+from runner.verification import Found
 
 KINDS = {
     "in mode vector, beside what has another, reranked at three":

@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 import pytest
 
-from runner.database.bench_database import database_name
+from pgmnemo.server.bench_database import database_name
 from runner.systems import absent, kind_of
 from tests.helping import CURRENT
 
@@ -38,8 +38,10 @@ def expected(whole: dict[str, bytes], cli: Callable[..., Any], server: Any, tmp_
     return whole[RAW]
 
 
-@pytest.mark.parametrize("ending", ENDINGS, ids=lambda ending: ending.name)
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize(
+    ("stage", "ending"),
+    [*((stage, signal.SIGKILL) for stage in STAGES), ("recall", signal.SIGINT), ("recall", signal.SIGTERM)],
+)
 def test_resume_ends_in_the_bytes_of_a_run_that_was_not_interrupted(
     stage: str, ending: signal.Signals, expected: bytes, start: Callable[..., Any], cli: Callable[..., Any],
     server: Any, tmp_path: Path, open_folder: Path,
@@ -60,7 +62,7 @@ def test_resume_ends_in_the_bytes_of_a_run_that_was_not_interrupted(
     assert (place / RAW).read_bytes() == expected
 
 
-@pytest.mark.parametrize("ending", ENDINGS, ids=lambda ending: ending.name)
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL], ids=lambda ending: ending.name)
 def test_what_a_system_beside_wrote_goes_with_the_run(
     ending: signal.Signals, start: Callable[..., Any], cli: Callable[..., Any], server: Any, tmp_path: Path,
     open_folder: Path,

@@ -10,7 +10,7 @@ import pytest
 from runner.bench import conclusion, pipeline, work
 from runner.cli import main
 from runner.runs.folder import RunFolder, interrupted
-from runner.verify import Found, verify
+from runner.verification import Found, verify
 from tests.finished import Finished
 
 Finish = Callable[..., Finished]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,29 +10,14 @@ from typing import Any
 import pytest
 
 import runner
-from runner.database import open_database
-from runner.database.releases import SQL_FOLDER
-from runner.editions import current
+from runner.protocol.editions import current
 from tests.helping import CURRENT
 
 
-@pytest.fixture(scope="module")
-def newer(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of sql/ whose releases.toml lists the fingerprint that the version has now."""
-    folder = tmp_path_factory.mktemp("newer") / "sql"
-    shutil.copytree(SQL_FOLDER, folder)
-    (folder / "releases.toml").unlink(missing_ok=True)
-    with open_database(CURRENT, dsn=server.dsn(), environ={}, sql=folder) as database:
-        (folder / "releases.toml").write_text(
-            f'["{CURRENT}"]\nfingerprint = "{database.facts.fingerprint}"\n'
-        )
-    return folder
-
-
 def test_a_run_with_passages_has_its_components_arms_and_counts_and_verifies(
-    bench: Callable[..., Any], newer: Path, tmp_path: Path
+    bench: Callable[..., Any], sql: Path, tmp_path: Path
 ) -> None:
-    ended = bench("--version", CURRENT, sql=newer)
+    ended = bench("--version", CURRENT)
     assert ended.code == 0, ended.err
     folder = next((tmp_path / "results").glob(f"v{CURRENT}_*"))
     document = json.loads((folder / "run.json").read_text(encoding="utf-8"))
@@ -43,15 +27,15 @@ def test_a_run_with_passages_has_its_components_arms_and_counts_and_verifies(
     arms = [arm["name"] for arm in document["arms"]]
     assert arms == ["pgmnemo", "bm25", "keyword", "vector", "cosine", "random"]
     assert document["resources"]["vectors_embedded"] == 39 + 36 + 48
-    assert runner.verify(folder, sql=newer).intact
+    assert runner.verify(folder, sql=sql).intact
     assert "Passages: 48, of them 48 distinct." in (folder / "report.md").read_text(encoding="utf-8")
 
 
 def test_the_score_is_the_weighted_sum_of_the_components_that_the_raw_file_holds(
-    bench: Callable[..., Any], newer: Path, tmp_path: Path
+    bench: Callable[..., Any], tmp_path: Path
 ) -> None:
     """To the decimals that a component is kept with."""
-    assert bench("--version", CURRENT, "--limit", 12, sql=newer).code == 0
+    assert bench("--version", CURRENT, "--limit", 12).code == 0
     folder = next((tmp_path / "results").glob(f"v{CURRENT}_*"))
     document = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     settings = {name.removeprefix("pgmnemo."): text for name, text in document["guc_state"].items()}

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from pgmnemo.errors import UsageError
 from runner import cli
 from runner.bench import repeat as module
 from runner.bench.conclusion import Outcome
 from runner.bench.repeat import Spread, lines, repeat
 from runner.bench.request import Request
-from runner.errors import UsageError
 from runner.records import SearchScope, Verdict
 
 Made = Callable[..., Outcome]
@@ -77,14 +77,6 @@ def test_the_command_exits_with_1_outside(
     out = capsys.readouterr().out
     assert "recall_any@10: 0.9000, 0.9200; spread 0.0200, band 0.01: OUTSIDE" in out
     assert out.count("artefacts: ") == 2
-
-
-def test_one_run_says_nothing_of_bands(
-    runs: Callable[..., None], outcome: Made, capsys: pytest.CaptureFixture[str]
-) -> None:
-    runs(outcome("a", 0.9))
-    assert cli.main(["locomo", "--embedder", "hash"]) == 0
-    assert "spread" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("times", "changes"), [(0, {}), (2, {"resume": Path("x")})])

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import runner
+from pgmnemo.errors import ModelError
+from pgmnemo.models import http
 from runner.bench.conclusion import Outcome
-from runner.errors import ModelError, UsageError
-from runner.models import http
-from runner.rerankers import RerankOptions
 from runner.runs.reading import read_results
+from runner.stages.rerankers import RerankOptions
 from tests.service import Server, reranked, serving
 
 pytest.importorskip("bm25s")
@@ -100,20 +100,6 @@ def test_beyond_the_limit_the_run_fails_in_one_sentence_and_goes_on_later(make: 
     lines = [json.loads(line) for line in (done.folder / "reranks.jsonl").read_text().splitlines()]
     assert sum(bool(line["failed"]) for line in lines) <= 2
     assert {row.n for row in done.run.reranks if row.type == "all"} == {36}
-
-
-def test_a_service_that_is_not_there_is_told_before_anything_is_asked(make: Make, tmp_path: Path) -> None:
-    with (
-        serving(lambda *_: {"error": "no"}) as server,
-        pytest.raises(ModelError, match="one relevance_score"),
-    ):
-        make(server)
-    assert not list((tmp_path / "out").glob("*/run.json"))
-
-
-def test_an_unknown_reranker_lists_those_there_are() -> None:
-    with pytest.raises(UsageError, match="no reranker named 'x'; choose one of: linear, cross-encoder"):
-        runner.Request("sample", rerank="x")
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 import runner
+from pgmnemo.errors import ModelError, UsageError
+from pgmnemo.models import http
 from runner.bench.conclusion import Outcome
-from runner.errors import ModelError, RunnerError, UsageError
-from runner.models import http
-from runner.rewriters import RewriteOptions
-from runner.rewriters.llm import PROMPT
+from runner.protocol.suites import SUITES
 from runner.runs.canonical import compact
 from runner.runs.reading import read_results
 from runner.runs.rewrites import asked_sha256
-from runner.suites import SUITES
-from runner.verify import Found
-from tests.service import Broken, Server, chat, serving
+from runner.stages.rewriters import RewriteOptions
+from runner.stages.rewriters.llm import PROMPT
+from runner.verification import Found
+from tests.service import Server, chat, serving
 
 pytest.importorskip("bm25s")
 Make = Callable[..., Outcome]
@@ -119,7 +119,7 @@ def test_what_was_asked_is_recorded_counted_and_verified(make: Make) -> None:
 
 
 CHANGES = [
-    ({"changed": False}, "the rewrites of run.json are not what rewrites.jsonl gives"),
+    ({"changed": False}, "whether its words were changed is not as the line says"),
     ({"question": "garden/q02"}, "rewrites.jsonl is not of the questions of the raw rankings"),
     ({"asked_sha256": asked_sha256(TEXTS[0])}, "whether its words were changed is not as the line says"),
     ({"asked_sha256": "0" * 64}, "words gives other words than were asked"),
@@ -209,16 +209,3 @@ def test_a_run_that_goes_on_in_other_words_is_refused(
         with pytest.raises(UsageError, match="in other words than the rewriter gives now; start anew"):
             make(server, partial)
     assert (partial / "rewrites.jsonl").exists()
-
-
-def test_a_service_that_is_not_there_is_told_before_anything_is_asked(make: Make) -> None:
-    with serving(next_one) as server:
-        server.broken = [Broken(content=b'{"error": "no"}')]
-        with pytest.raises(RunnerError, match="did not answer with a chat completion"):
-            make(server)
-    assert len(server.requests) == 1
-
-
-def test_an_unknown_rewriter_lists_those_there_are() -> None:
-    with pytest.raises(UsageError, match="no rewriter named 'x'; choose one of: words, llm"):
-        runner.Request("sample", rewrite="x")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.database import discovery
+from pgmnemo.server import discovery
 
 COMMANDS = (["docker-compose"], ["docker", "compose"])
 

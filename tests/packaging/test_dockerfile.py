@@ -13,10 +13,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from runner.database import discovery
-from runner.database.server_checks import MIN_PGVECTOR
-from runner.database.server_files import installation
-from runner.database.server_process import SETTINGS, ServerProcess, give_to_server
+from pgmnemo.server import discovery
+from pgmnemo.server.server_checks import MIN_PGVECTOR
+from pgmnemo.server.server_files import installation
+from pgmnemo.server.server_process import SETTINGS, ServerProcess, give_to_server
 from tests.helping import CURRENT
 
 SHARE = "/usr/share/postgresql/18"

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.database import discovery, open_database
-from runner.progress import QUIET
+from pgmnemo.progress import QUIET
+from pgmnemo.server import discovery, open_database
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.database.server_files import installation
+from pgmnemo.server.server_files import installation
 from tests.helping import CURRENT
 
 HEADER = '\\echo Use "CREATE EXTENSION pgmnemo" to load this file. \\quit\n'
@@ -65,8 +65,9 @@ def test_torch_alone_comes_from_its_own_index_and_before_the_rest(
     assert "index" not in rest[0]
 
 
-def test_the_dry_run_of_the_readme_is_of_the_run_that_follows_it(root: Path) -> None:
-    commands = re.findall(r"^[^#\n]*[^#\s]", (root / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+def test_the_dry_run_of_the_guide_is_of_the_run_that_follows_it(root: Path) -> None:
+    guide = (root / "benchmarks" / "MEASURE.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^\$ (.+)$", guide, re.MULTILINE)
     [place] = [at for at, one in enumerate(commands) if one.endswith("--dry-run")]
     run = make(root, "-n", "--no-print-directory", *commands[place + 1].split()[1:]).stdout.splitlines()[-1]
     assert [*run.split(), "--dry-run"] == commands[place].split()

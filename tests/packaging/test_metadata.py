@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from setuptools.config.pyprojecttoml import read_configuration
 
-from runner.database.embedded import embedded_server
+from pgmnemo.server.embedded import embedded_server
 from tests.helping import CURRENT
 
 SEMANTIC_VERSION = re.compile(r"\d+\.\d+\.\d+")
@@ -65,10 +65,12 @@ def test_metadata_and_script_are_of_the_current_release(meta: dict[str, Any], sq
     assert (sql / own["file"]).is_file()
 
 
-def test_the_distribution_has_the_version_of_the_extension(root: Path) -> None:
-    made = read_configuration(root / "pyproject.toml", expand=True)
-    assert made["project"]["version"] == CURRENT
-    assert "include sql/pgmnemo.control" in (root / "MANIFEST.in").read_text()  # read when a wheel is made
+@pytest.mark.parametrize("folder", [".", "runner"])
+def test_both_distributions_have_the_version_of_the_extension(root: Path, folder: str) -> None:
+    made = tomllib.loads((root / folder / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
+    found = re.search(made["version"]["pattern"], (root / folder / made["version"]["path"]).read_text())
+    assert found is not None
+    assert found["version"] == CURRENT
 
 
 def test_nothing_that_sets_up_names_the_current_release(root: Path) -> None:

@@ -21,12 +21,13 @@ import numpy as np
 import psycopg
 import pytest
 
+from pgmnemo.embedders import EMBEDDERS, EmbedderOptions, pad
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.records import Matrix
+from pgmnemo.server.embedded import embedded_server
 from runner.bench.material import Asked, CorpusLessons, Material
-from runner.database.embedded import embedded_server
-from runner.database.releases import SQL_FOLDER
-from runner.embedders import EMBEDDERS, EmbedderOptions, embed_corpus, pad
-from runner.records import Matrix
-from runner.suites import SUITES
+from runner.protocol.suites import SUITES
+from runner.protocol.texts.embedding import embed_corpus
 from tests.helping import CURRENT
 
 HERE = Path(__file__).parent

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from runner.metrics.document import metrics_document
+from runner.protocol.metrics.document import metrics_document
 from runner.records import Difference, GateResult, Json, Score, Status
 from runner.runs.environment import Code
 from runner.runs.run import Arm, Run
@@ -103,7 +103,7 @@ class Runs:
                 "difference": "another method, paired by question",
             },
         )
-        return {**metrics, "readings": readings or []}, run
+        return {**metrics, "readings": readings or [], "anchored": []}, run
 
     @staticmethod
     def scores() -> list[Score]:

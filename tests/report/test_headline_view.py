@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from runner.cite.badge import badge
-from runner.cite.results import Cited
-from runner.cite.shelf import row_of
-from runner.compare import compare
-from runner.compare.summary import _comparison
-from runner.compare.terminal import show
-from runner.editions import current
-from runner.leaderboard import leaderboard
-from runner.metrics.document import metrics_of
+from runner.commands.cite.forms import badge
+from runner.commands.cite.shelf import row_of
+from runner.commands.compare import compare
+from runner.commands.compare.side import Side
+from runner.commands.compare.text import _decision, comparison_text
+from runner.commands.leaderboard import leaderboard
+from runner.protocol.editions import current
+from runner.protocol.metrics.document import metrics_of
+from runner.protocol.suites import SUITES
 from runner.records import Hit, Json, Retrieval, Verdict
-from runner.report import render
+from runner.report import render, summary
 from runner.report.citation import citation
 from runner.report.figures import Figures
 from runner.report.html import render_page
-from runner.report.html.compared import forest
-from runner.report.terminal import summary_table
+from runner.report.html.panels import forest
 from runner.runs.canonical import compact
 from runner.runs.manifest import write_manifest
-from runner.runs.metrics import write_metrics
 from runner.runs.raw import RAW
-from runner.runs.run import Arm, CorpusPins, Run, write_run
-from runner.suites import SUITES
-from runner.verify import Verification
+from runner.runs.run import Arm, CorpusPins, Run, write_metrics, write_run
+from runner.verification import Verification
 
 POINTED, OTHER = "knowledge_update", "summarization"
 QUESTIONS = 20  # of each of both types, half of them in each of two chats
@@ -88,13 +83,6 @@ def _line(row: Retrieval) -> Json:
     return line | {"gold": list(row.gold), "ranking": [[hit.id, 1.0] for hit in row.ranking]}
 
 
-def printed(*parts: object) -> str:
-    out = Console(file=io.StringIO(), width=160)
-    for part in parts:
-        out.print(part)
-    return out.file.getvalue()  # type: ignore[attr-defined]
-
-
 def test_the_run_has_the_headline_view_of_its_edition(made: Callable[..., tuple[Path, Run, Json]]) -> None:
     _, run, _ = made(10)
     assert run.headline_view == "pointed"
@@ -118,7 +106,7 @@ def test_the_report_and_the_terminal_head_with_that_view_and_keep_the_others(
     whole = text.partition("### Metrics within the question's conversation, all questions")[2]
     assert "25.0" in next(line for line in whole.splitlines() if line.startswith("| recall_any@10 "))
     assert "n = 40" in whole
-    shown = printed(summary_table(metrics, run))
+    shown = summary(metrics, run)
     assert "BEAM 100K, pointed questions" in shown
     assert "50.0" in shown
     assert "25.0 [" not in shown.partition("bm25")[0]
@@ -132,12 +120,13 @@ def test_the_page_heads_with_that_view(made: Callable[..., tuple[Path, Run, Json
     assert "The headline is of the pointed questions: all but" in page
 
 
-def test_a_citation_and_a_badge_name_that_view(made: Callable[..., tuple[Path, Run, Json]]) -> None:
+def test_a_citation_a_badge_and_a_mark_are_of_that_view(made: Callable[..., tuple[Path, Run, Json]]) -> None:
     folder, run, metrics = made(10)
     text = citation(Figures(metrics, run.headline_view), run) or ""
     assert "n = 20 pointed questions. Embedder" in text
     assert "recall_any@10 = 0.500 [" in text
-    drawn = badge(Cited(folder))
+    assert row_of(Side(folder), "pgmnemo", "conversation", "recall_any@10")["view"] == "pointed"
+    drawn = badge(Side(folder))
     assert "recall_any@10 of pointed questions" in drawn
     assert "50.0 % deviation" in drawn
 
@@ -151,15 +140,8 @@ def test_a_comparison_decides_on_that_view(made: Callable[..., tuple[Path, Run, 
     assert document["family"]["view"] == "pointed"
     (panel,) = (one for one in forest(document, found.baseline.run.headline, "pool") if one.title == "MRR@50")
     assert "0.200 → 0.800; 12 questions won, 0 lost" in panel.words
-    out = Console(file=io.StringIO(), width=160)
-    show(found, out)
-    assert "conversation, pointed questions, n = 20" in out.file.getvalue()  # type: ignore[attr-defined]
-    assert "BEAM 100K, pointed questions, " in "\n".join(_comparison(found))
-
-
-def test_a_marked_figure_is_of_that_view(made: Callable[..., tuple[Path, Run, Json]]) -> None:
-    folder, *_ = made(10)
-    assert row_of(Cited(folder), "pgmnemo", "conversation", "recall_any@10")["view"] == "pointed"
+    assert "conversation, pointed questions, n = 20" in comparison_text(found)
+    assert "BEAM 100K, pointed questions, " in "\n".join(_decision(found))
 
 
 def test_a_leaderboard_ranks_by_that_view(made: Callable[..., tuple[Path, Run, Json]]) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from runner.places import ROOT
 from runner.records import Difference, Json, Score, View
 from runner.report import against_legs
 from runner.report.formats import MINUS, MISSING
@@ -104,11 +103,3 @@ def test_where_an_arm_is_missing_the_reason_is_said(
     against = against_legs(Results(shelve(tmp_path, run)).metrics, run)
     assert (against.lacking, against.falls) == (why, ())
     assert str(against) == f"{MISSING} ({why})"
-
-
-def test_a_run_of_an_older_edition_can_be_asked() -> None:
-    folder = ROOT / "benchmarks" / "sample" / "results"
-    older, oldest = (Results(folder / f"v{version}_20261121_minilm") for version in ("0.3.0", "0.2.1"))
-    assert (older.run.protocol.version, oldest.run.protocol.version) == ("1.2.0", "1.1.0")
-    assert [fall.metric for fall in against_legs(older.metrics, older.run).falls] == ["MRR@50"]
-    assert against_legs(oldest.metrics, oldest.run).lacking

@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 from jinja2 import UndefinedError
 
-from runner.errors import OutputError
+from pgmnemo.errors import OutputError
 from runner.records import GateResult, Json, Score, SearchScope, Status, Verdict
 from runner.report import render
 from runner.runs.reading import Results
 from runner.runs.run import Arm, PassageCounts, Run, write_run
+from tests.helping import kept_runs
 
 Documents = tuple[Json, Run]
 ROOT = Path(__file__).parents[2]
-COMMITTED = sorted(path.parent for path in (ROOT / "benchmarks").glob("*/results/*/report.md"))
+COMMITTED = kept_runs()
 GOLDEN = Path(__file__).with_name("golden.md")
 
 
@@ -37,10 +38,6 @@ def test_a_committed_report_comes_out_of_its_editions_template_to_the_byte(folde
     assert render(left.metrics, left.run).encode() == left.content("report.md")
 
 
-def test_reports_of_every_former_edition_are_committed() -> None:
-    assert {Results(folder).edition.version for folder in COMMITTED} >= {"1.1.0", "1.2.0"}
-
-
 def test_a_record_read_back_from_disk_renders_to_the_same_bytes(
     run_of: Callable[..., Documents], tmp_path: Path
 ) -> None:
@@ -52,7 +49,7 @@ def test_a_record_read_back_from_disk_renders_to_the_same_bytes(
 def test_a_verified_run_says_so_and_is_cited_without_a_label(run_of: Callable[..., Documents]) -> None:
     text = render(*run_of(verdict=Verdict.VERIFIED, deviations=()))
     assert "**Verified.**" in text
-    assert "\nRecall measured under pgmnemo Recall Benchmark Protocol v1.6.0 (PROTOCOL.md).\n" in text
+    assert "\nRecall measured under pgmnemo Recall Benchmark Protocol v2.0.0 (PROTOCOL.md).\n" in text
     assert "\nVerdict: verified. Artefacts: benchmarks/locomo/results/v0.2.1_20260509_minilm/\n" in text
     assert "eviation" not in text.split("## Gates")[0] + text.split("## Cite it")[1]
 
@@ -139,14 +136,7 @@ def test_an_engine_of_passages_has_them_counted(run_of: Callable[..., Documents]
     assert "Passages:" not in render(*run_of())
 
 
-def test_a_former_template_makes_the_same_of_a_run_without_passages(run_of: Callable[..., Documents]) -> None:
-    first, second = (render(*run_of(protocol={"version": version})) for version in ("1.1.0", "1.2.0"))
-    for former, later in (("1.1.0", "1.2.0"), ("pgmnemo/report/1", "pgmnemo/report/2"), ("run/1", "run/2")):
-        first = first.replace(former, later)
-    assert first == second
-
-
-def test_the_questions_on_which_a_time_acted_are_listed_from_1_6_0_on(run_of: Any) -> None:
+def test_the_questions_on_which_a_time_acted_are_listed(run_of: Any) -> None:
     metrics, run = run_of()
     rows = [
         {"arm": "pgmnemo", "scope": "conversation", "n": 1200, "questions": ["q7", "q9"]},
@@ -155,7 +145,7 @@ def test_the_questions_on_which_a_time_acted_are_listed_from_1_6_0_on(run_of: An
     text = render(metrics | {"anchored": rows}, run)
     part = text.split("## Times that questions name")[1].split("\n## ")[0]
     assert "- `pgmnemo`, conversation: 2 of 1,200: q7, q9\n- `pgmnemo`, pool: 0 of 20\n" in part
-    assert "Times that questions name" not in render(*run_of(protocol={"version": "1.5.0"}))
+    assert "Times that questions name" not in render(metrics | {"anchored": []}, run)
 
 
 def test_systems_stand_side_by_side_with_what_they_cost_and_why_one_has_no_ranking(run_of: Any) -> None:
@@ -184,7 +174,6 @@ def test_what_nothing_can_prove_is_listed_as_far_as_the_run_says_it(run_of: Call
     listed = set(section.split("`")[3::2])
     assert {"machine", "python", "passages.count", "arms.tuned_on"} <= listed
     assert not {"reranker", "arms.failed", "seed", "guc_state"} & listed
-    assert "What is stated" not in render(*run_of(protocol={"version": "1.4.0"}))
 
 
 def test_every_table_stands_in_columns(run_of: Callable[..., Documents]) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from runner.editions import current
+from runner.protocol.editions import current
 from runner.records import GateResult, SearchScope, Status, Verdict, View
 from runner.runs.choice import Choice
 from runner.runs.environment import Machine

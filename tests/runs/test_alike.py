@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from runner.records import DatabaseFacts, EmbedderIdentity, RewriterIdentity, SearchScope, View
+from pgmnemo.records import DatabaseFacts, EmbedderIdentity
+from runner.records import RewriterIdentity, SearchScope, View
 from runner.runs.alike import CONDITIONS, differences, words
 from runner.runs.environment import Machine
 from runner.runs.run import Run

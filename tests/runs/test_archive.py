@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.errors import OutputError
+from pgmnemo.errors import OutputError
 from runner.runs import archive
 from runner.runs.archive import pack, unpacked
 

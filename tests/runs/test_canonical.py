@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from runner.errors import OutputError
+from pgmnemo.errors import OutputError
 from runner.runs.canonical import compact, decimals, pretty, significant, tabular
 
 

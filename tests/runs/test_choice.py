@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from runner.editions import current, edition
+from runner.protocol.editions import current
 from runner.runs.choice import Choice
 
 EDITION = current()
@@ -78,10 +78,6 @@ def test_labels_and_departures_follow_from_the_choice(
 ) -> None:
     assert list(choice(**changes).labels(EDITION)) == labels
     assert list(choice(**changes).departures(EDITION)) == departures
-
-
-def test_a_limit_asked_the_first_questions_up_to_edition_1_4() -> None:
-    assert list(choice(limit=3).departures(edition("1.4.0"))) == ["only the first 3 questions (--limit)"]
 
 
 def test_the_cutoffs_are_the_editions_unless_chosen() -> None:

@@ -9,17 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from runner.editions import current, edition
-from runner.errors import OutputError
-from runner.metrics.document import metrics_document
+from pgmnemo.errors import OutputError
+from runner.protocol.editions import current
+from runner.protocol.metrics.document import metrics_document
 from runner.records import Difference, GateResult, Json, Score, Status
-from runner.runs.blocked import blocked_text, write_blocked
+from runner.runs.canonical import public
 from runner.runs.choice import Choice
 from runner.runs.environment import Code, code, machine, packages, peak_memory_mb
 from runner.runs.folder import RunFolder
-from runner.runs.metrics import write_metrics
-from runner.runs.privacy import public
-from runner.runs.run import ProtocolPins, Run, write_run
+from runner.runs.run import Run, blocked_text, write_blocked, write_metrics, write_run
 from runner.runs.storage import write_file
 
 SCHEMAS = current().schemas
@@ -99,13 +97,6 @@ def test_metrics_repeat_the_pins_and_have_a_line_for_each_figure(tmp_path: Path,
     assert sum(line.startswith('    {"arm": ') for line in text.splitlines()) == 2
 
 
-def test_metrics_before_1_3_0_name_no_system_and_are_of_their_own_schema(run: Run) -> None:
-    former = replace(run, protocol=ProtocolPins("1.2.0", edition("1.2.0").sha256))
-    document = _metrics(former)
-    assert document["schema"] == "pgmnemo/metrics/1"
-    assert list(document) == [name for name in _metrics(run) if name != "system"]
-
-
 def test_metrics_of_another_system_have_no_version_of_pgmnemo(run: Run) -> None:
     other = replace(run, choice=Choice(suite="sample", level="session", system="sqlite-fts5"), arms=())
     document = _metrics(other)
@@ -134,9 +125,9 @@ def test_what_is_derived_or_half_written_is_in_no_manifest(tmp_path: Path, run: 
     with RunFolder.start(tmp_path, run.name) as folder:
         for name in ("report.html", ".run.json.draft", "report.md"):
             write_file(folder.path / name, "x")
-        done = folder.finish(edition("1.1.0").schemas)
+        done = folder.finish(SCHEMAS)
     manifest = json.loads((done / "manifest.json").read_text(encoding="utf-8"))
-    assert [(one["name"], one["schema"]) for one in manifest["files"]] == [("report.md", "pgmnemo/report/1")]
+    assert [(one["name"], one["schema"]) for one in manifest["files"]] == [("report.md", SCHEMAS.report)]
 
 
 BLOCKED = """\

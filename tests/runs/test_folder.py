@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from runner.editions import current
-from runner.errors import OutputError, UsageError
+from pgmnemo.errors import OutputError, UsageError
+from runner.protocol.editions import current
 from runner.runs.choice import Choice
-from runner.runs.folder import RunFolder, folder_name, results_base
-from runner.runs.plan import pin_plan
+from runner.runs.folder import RunFolder, folder_name, pin_plan, results_base
 from runner.runs.run import Arm, Run
 
 SCHEMAS = current().schemas
@@ -147,13 +146,6 @@ def test_the_plan_does_not_stay_in_the_results(tmp_path: Path) -> None:
     with RunFolder.start(tmp_path, "run") as folder:
         pin_plan(folder.path, {}, "08:00")
         assert [path.name for path in folder.finish(SCHEMAS).iterdir()] == ["manifest.json"]
-
-
-def test_a_base_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    for base in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(OutputError, match="--output"):
-            RunFolder.start(base, "run")
 
 
 def test_a_base_without_the_right_to_write_is_one_sentence(

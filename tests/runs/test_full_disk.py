@@ -6,15 +6,13 @@ import errno
 import os
 import subprocess
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 
 import pytest
 
-from runner.errors import OutputError
-from runner.records import Hit, Retrieval
+from pgmnemo.errors import OutputError
 from runner.runs.folder import RunFolder
-from runner.runs.raw import RAW, RawWriter
+from runner.runs.raw import RAW
 from runner.runs.storage import LineWriter, write_file
 
 
@@ -40,34 +38,6 @@ def test_a_read_only_disk_is_one_sentence(small_disk: Path) -> None:
     _mount(small_disk, "remount,ro")
     with pytest.raises(OutputError, match=r"cannot be written \(Read-only file system\).*--output"):
         RunFolder.start(small_disk / "results", "run")
-
-
-def _retrieval(number: int) -> Retrieval:
-    ranking = tuple(Hit(f"c1/D{place}") for place in range(50))
-    return Retrieval(f"c1/q{number}", "temporal", "random", "pool", "c1", 50, ("c1/D1",), ranking)
-
-
-def _fill(folder: Path) -> int:
-    numbers = count()
-    with (
-        RawWriter(folder / RAW) as writer,
-        pytest.raises(OutputError, match=r"the disk is full at .*raw_retrievals\.jsonl: free some space"),
-    ):
-        _write_for_ever(writer, numbers)
-    return next(numbers) - 1
-
-
-def _write_for_ever(writer: RawWriter, numbers: Iterator[int]) -> None:
-    for number in numbers:
-        writer.write(_retrieval(number))
-
-
-def test_a_full_disk_leaves_a_run_to_resume(small_disk: Path) -> None:
-    with RunFolder.start(small_disk, "run") as folder:
-        written = _fill(folder.path)
-    assert written > 10
-    with RunFolder.resume(small_disk) as again, RawWriter(again.path / RAW) as writer:
-        assert len(writer.done) == written
 
 
 def test_a_file_that_does_not_fit_leaves_the_one_before(small_disk: Path) -> None:

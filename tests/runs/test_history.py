@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from runner.editions import DOCUMENT
-from runner.errors import OutputError, UsageError
+from pgmnemo.errors import OutputError, UsageError
 from runner.records import Verdict
 from runner.runs.history import (
     HEADER,
-    HEADING,
     append_entry,
     can_append,
     entries,
@@ -56,19 +54,10 @@ def test_a_departing_run_names_its_departure(verdict: Verdict) -> None:
         entry_text(DAY, "locomo", FOLDER, verdict, MANIFEST)
 
 
-def test_a_verified_run_has_none() -> None:
-    assert "deviation" not in entry_text(DAY, "locomo", FOLDER, Verdict.VERIFIED, MANIFEST)
-
-
 @pytest.mark.parametrize("digest", ["", "9f", "9F" * 32, MANIFEST + "0"])
 def test_a_manifest_hash_that_is_none_is_refused(digest: str) -> None:
     with pytest.raises(UsageError, match="64 hexadecimal digits"):
         entry_text(DAY, "locomo", FOLDER, Verdict.VERIFIED, digest)
-
-
-def test_a_missing_file_is_begun_with_a_header(history: Path) -> None:
-    append_entry(history, ENTRY)
-    assert history.read_text() == f"{HEADER}\n{ENTRY}"
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\n\n"])
@@ -91,10 +80,6 @@ def test_an_entry_is_found_by_folder_and_manifest_together(history: Path) -> Non
     assert logged_manifests(history, FOLDER[:-1]) == ()
 
 
-def test_there_is_no_entry_in_a_file_that_is_not_there(history: Path) -> None:
-    assert logged_manifests(history, FOLDER) == ()
-
-
 def test_an_entry_is_read_back_field_by_field(history: Path) -> None:
     append_entry(history, ENTRY)
     other = entry_text(DAY, "sample", "results/v0.2.1", Verdict.VERIFIED, "0" * 64)
@@ -108,11 +93,6 @@ def test_an_entry_is_read_back_field_by_field(history: Path) -> None:
         ("verdict", "verified"),
         ("manifest sha256", "0" * 64),
     )
-
-
-def test_a_history_without_an_entry_has_none(history: Path) -> None:
-    history.write_text(HEADER)
-    assert entries(history) == []
 
 
 def test_a_history_that_cannot_be_read_is_one_sentence(history: Path) -> None:
@@ -153,11 +133,6 @@ def test_an_entry_that_no_reader_of_the_page_sees_does_not_count(
 ) -> None:
     history.write_text(f"{HEADER}\n{before}{ENTRY}{after}")
     assert entries(history) == []
-
-
-def test_what_the_committed_history_says_is_read_as_it_stands() -> None:
-    text = (DOCUMENT.parent / "HISTORY.md").read_text()
-    assert len(entries(DOCUMENT.parent / "HISTORY.md")) == len(HEADING.findall(text)) > 30
 
 
 def test_an_entry_is_of_a_run_in_any_spelling_by_its_folder_and_by_its_manifest(history: Path) -> None:
@@ -227,12 +202,6 @@ def test_whether_an_entry_can_be_appended_is_told_without_a_trace(tmp_path: Path
     assert can_append(tmp_path / "a folder that the run makes" / "HISTORY.md")
     assert not can_append(tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_repository_begins_with_why_the_protocol_was_amended() -> None:
-    text = DOCUMENT.with_name("HISTORY.md").read_text(encoding="utf-8")
-    assert text.startswith("# History\n")
-    assert text.index("Protocol 1.1.0 exists because") < text.index("\n## ")
 
 
 def test_the_manifests_of_a_folder_are_those_of_its_entries(history: Path) -> None:

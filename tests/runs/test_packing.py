@@ -6,6 +6,7 @@ import lzma
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,24 +14,32 @@ from runner.runs import packing
 from runner.runs.packing import pack
 from runner.runs.raw import RAW
 from runner.runs.reading import Results, Unreadable
-from runner.verify import verify
+from runner.verification import verify
+from tests.finished import Finished
 
-RUN = Path(__file__).parents[2] / "benchmarks/sample/results/v0.4.0_20261122_minilm"
 XZ = f"{RAW}.xz"
 
 
+@pytest.fixture(scope="module")
+def plain(finish: Callable[..., Any]) -> Finished:
+    """A finished run whose files of lines are not packed."""
+    run: Finished = finish()
+    return run
+
+
 @pytest.fixture
-def packed(tmp_path: Path) -> Path:
-    folder = shutil.copytree(RUN, tmp_path / RUN.name)
+def packed(plain: Finished, tmp_path: Path) -> Path:
+    shutil.copy(plain.folder.parent / "HISTORY.md", tmp_path)
+    folder = shutil.copytree(plain.folder, tmp_path / plain.folder.name)
     pack(folder)
     return folder
 
 
-def test_a_packed_run_is_the_same_run(packed: Path) -> None:
+def test_a_packed_run_is_the_same_run(packed: Path, plain: Finished) -> None:
     assert {path.name for path in packed.glob("*.jsonl*")} == {XZ, "timings.jsonl.xz"}
-    assert Results(packed).content(RAW) == Results(RUN).content(RAW)
-    answers = [verify(folder, history=RUN.parents[3] / "HISTORY.md").answers for folder in (packed, RUN)]
-    asked = [[(one.check, one.found) for one in found if one.check != "commit"] for found in answers]
+    assert Results(packed).content(RAW) == Results(plain.folder).content(RAW)
+    answers = [verify(folder, sql=plain.sql).answers for folder in (packed, plain.folder)]
+    asked = [[(one.check, one.found) for one in found] for found in answers]
     assert asked[0] == asked[1]
     before = (packed / XZ).read_bytes()
     pack(packed)
@@ -70,9 +79,8 @@ def test_a_damaged_packed_file_is_told(packed: Path, damage: Callable[[bytes], b
     assert not verify(packed).intact
 
 
-def test_the_rankings_of_another_run_are_told(packed: Path) -> None:
-    other = RUN.parent / "v0.3.1_20261122_minilm"
-    (packed / XZ).write_bytes(lzma.compress(Results(other).content(RAW)))
+def test_the_rankings_of_another_run_are_told(packed: Path, finish: Callable[..., Any]) -> None:
+    (packed / XZ).write_bytes(lzma.compress(Results(finish(minimum=4).folder).content(RAW)))
     [manifest] = [one for one in verify(packed).faults if one.check == "manifest"]
     assert RAW in manifest.sentence
 
@@ -83,7 +91,7 @@ def test_a_file_that_unpacks_to_too_much_is_not_read(packed: Path, monkeypatch: 
         Results(packed).content(RAW)
 
 
-def test_a_file_that_lies_there_twice_is_told(packed: Path) -> None:
-    shutil.copy(RUN / RAW, packed)
+def test_a_file_that_lies_there_twice_is_told(packed: Path, plain: Finished) -> None:
+    shutil.copy(plain.folder / RAW, packed)
     [complete] = [one for one in verify(packed).faults if one.check == "complete"]
     assert complete.sentence == f"{RAW} lies there packed and unpacked: take one away"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.errors import OutputError
+from pgmnemo.errors import OutputError
 from runner.records import Hit, Retrieval
 from runner.runs.raw import RAW, Kept, RawWriter, encode, read_raw
 
@@ -55,17 +55,6 @@ def test_components_end_after_ten_ranks() -> None:
     line = encode(replace(ASKED, ranking=ranking), kept=Kept.ALL)
     assert line.count("null") == 10
     assert line.endswith('["c1/D10",1.0],["c1/D11",1.0]]}')
-
-
-def test_scores_without_components_end_after_ten_ranks() -> None:
-    ranking = tuple(Hit(f"c1/D{place}", 1.0) for place in range(12))
-    line = encode(replace(ASKED, ranking=ranking), kept=Kept.ALL)
-    assert line.endswith('["c1/D8",1.0],["c1/D9",1.0],"c1/D10","c1/D11"]}')
-
-
-def test_a_rank_without_a_score_is_its_id() -> None:
-    ranking = (Hit("c1/D2", None), Hit("c1/D1", None))
-    assert encode(replace(ASKED, ranking=ranking), kept=Kept.ALL) == encode(ASKED, kept=Kept.IDS)
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:

@@ -12,24 +12,28 @@ from typing import Any
 
 import pytest
 
-import runner
-from runner.editions import current
-from runner.errors import OutputError, RefusedError, UsageError
+from pgmnemo.errors import OutputError, UsageError
+from runner.errors import RefusedError
+from runner.protocol.editions import current
 from runner.records import Hit, Verdict
 from runner.runs.canonical import pretty
 from runner.runs.raw import read_raw
 from runner.runs.reading import Results, Unreadable, is_run, read_results
-from runner.runs.run import Arm, ProtocolPins, write_run
+from runner.runs.run import Arm, write_run
 from runner.runs.timings import Timing
 
-SAMPLES = Path(runner.__file__).parents[1] / "benchmarks" / "sample" / "results"
-COMMITTED = SAMPLES / "v0.3.1_20261121_minilm"
+
+@pytest.fixture(scope="module")
+def whole(finish: Callable[..., Any]) -> Path:
+    """A finished run, which no test changes."""
+    place: Path = finish().folder
+    return place
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A copy of a committed run."""
-    return shutil.copytree(COMMITTED, tmp_path / "run")
+def folder(whole: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return shutil.copytree(whole, tmp_path / "run")
 
 
 def change(path: Path, **facts: Any) -> None:
@@ -46,7 +50,7 @@ def list_anew(folder: Path, name: str) -> None:
     change(folder / "manifest.json", files=files)
 
 
-def test_every_file_is_read_once(folder: Path) -> None:
+def test_every_file_is_read_once(folder: Path, whole: Path) -> None:
     results = Results(folder)
     run, metrics, raw = results.run, results.metrics, results.raw
     digest = results.digest("run.json")
@@ -54,20 +58,19 @@ def test_every_file_is_read_once(folder: Path) -> None:
     assert results.run is run
     assert (results.metrics is metrics, results.raw is raw) == (True, True)
     assert results.digest("run.json") == digest
-    assert results.document["name"] == run.name == COMMITTED.name
+    assert results.document["name"] == run.name == whole.name
 
 
-def test_a_file_is_told_by_its_hash() -> None:
-    results: Results = read_results(COMMITTED)
+def test_a_file_is_told_by_its_hash(whole: Path) -> None:
+    results: Results = read_results(whole)
     listed = {entry["name"]: entry["sha256"] for entry in results.manifest["files"]}
     assert {name: results.digest(name) for name in listed} == listed
-    assert results.schemas["raw_retrievals.jsonl"] == "pgmnemo/raw/2"
-    assert results.schemas["report.md"] == "pgmnemo/report/2"
+    assert results.schemas["raw_retrievals.jsonl"] == current().schemas.raw
+    assert results.schemas["report.md"] == current().schemas.report
 
 
-@pytest.mark.parametrize("name", ["v0.2.1_20261121_minilm", "v0.3.1_20261121_minilm"])
-def test_rows_are_the_raw_lines_without_scores_and_detailed_ones_have_them(name: str) -> None:
-    results, read = Results(SAMPLES / name), list(read_raw(SAMPLES / name / "raw_retrievals.jsonl"))
+def test_rows_are_the_raw_lines_without_scores_and_detailed_ones_have_them(whole: Path) -> None:
+    results, read = Results(whole), list(read_raw(whole / "raw_retrievals.jsonl"))
     assert results.rows == [replace(row, ranking=tuple(Hit(hit.id) for hit in row.ranking)) for row in read]
     tens = [
         replace(row, ranking=tuple(hit if hit.components else Hit(hit.id) for hit in row.ranking))
@@ -78,25 +81,24 @@ def test_rows_are_the_raw_lines_without_scores_and_detailed_ones_have_them(name:
     assert [bool(hit.components) for hit in first.ranking] == [True] * 10 + [False] * 3
 
 
-def test_raw_lines_are_counted_and_timings_are_records() -> None:
-    results: Results = read_results(COMMITTED)
+def test_raw_lines_are_counted_and_timings_are_records(whole: Path) -> None:
+    results: Results = read_results(whole)
     arms = [arm.name for arm in results.run.arms]
     scopes = [scope.name for scope in results.run.scopes]
     assert list(results.counts) == [(arm, scope) for arm in arms for scope in scopes]
     assert set(results.counts.values()) == {36}
-    line = json.loads((COMMITTED / "timings.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    line = json.loads((whole / "timings.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert results.timings[0] == Timing(**line)
 
 
-def test_a_record_of_today_is_read_back_as_it_was_written(tmp_path: Path) -> None:
-    edition, former = current(), Results(COMMITTED).run
-    protocol = ProtocolPins(edition.version, edition.sha256, edition.pins_sha256)
+def test_a_record_is_read_back_as_it_was_written(whole: Path, tmp_path: Path) -> None:
+    former = Results(whole).run
     choice = replace(former.choice, k=(1, 5), limit=3, types=("graph",), settings={"bm25_b": "0.4"})
     other = Arm(
         "chroma", "a library", "system", "Chroma", "1.0", "never", facts={"space": "cosine"},
         load_seconds={"write": 1.5}, disk_bytes=7, remarks=("slow",), failed="it fell over",
     )  # fmt: skip
-    run = replace(former, protocol=protocol, choice=choice, arms=(*former.arms, other))
+    run = replace(former, choice=choice, arms=(*former.arms, other))
     document = write_run(tmp_path, run)
     read = Results(tmp_path).run
     assert read == run
@@ -131,11 +133,11 @@ def _put(text: bytes) -> Callable[[Path], None]:
             "run.json",
             _put(b"[]"),
             "run",
-            r"names the schema None; known here: pgmnemo/run/1, ",
+            r"names the schema None; known here: pgmnemo/run/5",
         ),
         ("run.json", _put(b'{"schema": 3}'), "run", "names the schema None"),
         ("run.json", _put(b'{"schema": "pgmnemo/run/9"}'), "run", "names the schema pgmnemo/run/9; known"),
-        ("run.json", _put(b'{"schema": "pgmnemo/raw/1"}'), "run", "names the schema pgmnemo/raw/1; known"),
+        ("run.json", _put(b'{"schema": "pgmnemo/raw/3"}'), "run", "names the schema pgmnemo/raw/3; known"),
         ("run.json", lambda path: change(path, seed="42"), "run", r"is not of its schema: it\.seed must be"),
         ("metrics.json", lambda path: change(path, results=7), "metrics", "is not of its schema"),
         ("manifest.json", lambda path: change(path, files={}), "manifest", "is not of its schema"),
@@ -165,14 +167,14 @@ def test_a_record_that_no_run_can_have_made_is_told(folder: Path) -> None:
         _ = Results(folder).run
 
 
-def test_a_finished_run_is_read_with_the_readers_own_kind() -> None:
+def test_a_finished_run_is_read_with_the_readers_own_kind(whole: Path) -> None:
     class Mine(Results):
         @property
         def arms(self) -> list[str]:
             return [arm.name for arm in self.run.arms]
 
-    assert read_results(str(COMMITTED), Mine).arms[0] == "pgmnemo"
-    assert read_results(COMMITTED).edition.version == "1.2.0"
+    assert read_results(str(whole), Mine).arms[0] == "pgmnemo"
+    assert read_results(whole).edition is current()
 
 
 def test_what_is_no_results_folder_is_wrong_use(tmp_path: Path) -> None:
@@ -203,8 +205,8 @@ def test_a_file_that_the_manifest_does_not_list_is_refused(folder: Path, name: s
 
 
 def test_record_and_figures_of_two_runs_are_refused(folder: Path) -> None:
-    assert Results(folder).run.verdict is Verdict.VERIFIED
-    change(folder / "metrics.json", verdict="deviation")
+    assert Results(folder).run.verdict is Verdict.DEVIATION
+    change(folder / "metrics.json", verdict="verified")
     list_anew(folder, "metrics.json")
     with pytest.raises(RefusedError, match=r"run\.json and metrics\.json of .* are not of one run"):
         read_results(folder)
@@ -219,8 +221,8 @@ def test_a_damaged_run_is_one_sentence_with_its_folder(folder: Path) -> None:
 
 
 def test_a_run_of_an_edition_that_is_not_known_here_says_so(folder: Path) -> None:
-    change(folder / "run.json", protocol={"version": "9.0.0", "sha256": "ab" * 32})
+    change(folder / "run.json", protocol={"version": "9.0.0", "sha256": "ab" * 32, "pins_sha256": "ab" * 32})
     list_anew(folder, "run.json")
     results: Results = read_results(folder)
-    with pytest.raises(UsageError, match=r"protocol 9\.0\.0 is not known here; known are: 1\.1\.0, "):
+    with pytest.raises(UsageError, match=r"protocol 9\.0\.0 is not known here; known are: 2\.0\.0"):
         _ = results.edition

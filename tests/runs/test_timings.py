@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.errors import OutputError
+from pgmnemo.errors import OutputError
 from runner.runs.timings import TIMINGS, Latency, Timing, TimingsWriter, latencies, read_timings
 
 

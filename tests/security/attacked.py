@@ -13,8 +13,8 @@ from uuid import UUID
 
 import psycopg
 
-from runner.database.releases import default_version
-from runner.database.server_files import installation
+from pgmnemo.server.releases import default_version
+from pgmnemo.server.server_files import installation
 
 Connection = psycopg.Connection[Any]
 REVIEWED, OURS = "0.3.1", default_version()

@@ -11,8 +11,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from runner.database.embedded import embedded_server
-from runner.database.releases import SQL_FOLDER
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.server.embedded import embedded_server
 from tests.security.attacked import GRANTS, OURS, REVIEWED, ROLES, Server, Site
 
 

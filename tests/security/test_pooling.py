@@ -26,7 +26,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from runner.database.server_process import SERVER_USER, give_to_server
+from pgmnemo.server.server_process import SERVER_USER, give_to_server
 from tests.security.attacked import GRANTS, OURS, PROJECT, A, B, Server
 
 Connection = psycopg.Connection[Any]

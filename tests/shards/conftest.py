@@ -17,7 +17,7 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from runner.errors import DatabaseError
+from pgmnemo.errors import DatabaseError
 from shards import local
 from shards.debian import router_home
 from shards.local import Local

@@ -14,8 +14,8 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from runner.database.folders import stop_server
-from runner.database.server_process import give_to_server, identity
+from pgmnemo.server.folders import stop_server
+from pgmnemo.server.server_process import give_to_server, identity
 from runner.places import ROOT
 from shards import cli, local
 from shards.debian import router_home

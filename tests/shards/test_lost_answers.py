@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from runner.errors import DatabaseError
+from pgmnemo.errors import DatabaseError
 from shards import ends, moving
 from shards.installing import open_operator
 from tests.shards.conftest import PROJECT, Site, fill

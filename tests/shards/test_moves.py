@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 import pytest
 from psycopg import errors
 
-from runner.errors import DatabaseError, RunnerError, UsageError
+from pgmnemo.errors import DatabaseError, PgmnemoError, UsageError
 from shards import cli, copying, ends, moving
 from shards.torture import STEPS
 from tests.shards.conftest import PROJECT, Connection, Site, where
@@ -355,7 +355,7 @@ def test_a_call_that_does_not_end_stops_the_move_not_the_tenant(
     slow = site.connect("postgres", "shard1")
     with slow.transaction():
         slow.execute("SELECT pgmnemo_shard._enter(%s)", (tenant,))
-        with pytest.raises(RunnerError, match=r"did not end within 200ms; nothing was moved"):
+        with pytest.raises(PgmnemoError, match=r"did not end within 200ms; nothing was moved"):
             moving.move(site.router, tenant, "shard2")
     assert store(client, tenant, "after") == "inserted"
     nowhere_else(site, tenant)

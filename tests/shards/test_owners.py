@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from runner.database.releases import default_version
+from pgmnemo.server.releases import default_version
 from shards import cli, moving
 from tests.shards.conftest import Connection, Site, fill
 

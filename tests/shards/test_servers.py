@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from runner.errors import DatabaseError, RunnerError, UsageError
+from pgmnemo.errors import DatabaseError, PgmnemoError, UsageError
 from shards import cli, local, moving
 from shards.debian import router_home
 from shards.state import state
@@ -216,7 +216,7 @@ def test_as_root_a_folder_that_nobody_can_enter_is_refused(plproxy: None, tmp_pa
     closed = Path("/tmp") / f"pgmnemo-closed-{os.getpid()}"
     closed.mkdir(mode=0o700)
     try:
-        with pytest.raises(RunnerError, match="the user nobody cannot enter"):
+        with pytest.raises(PgmnemoError, match="the user nobody cannot enter"):
             local.up(closed / "c", 1)
     finally:
         closed.rmdir()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from types import ModuleType
 
-from runner.database.releases import SQL_FOLDER
+from pgmnemo.places import SQL_FOLDER
 
 
 def assemble() -> ModuleType:

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from numpy.typing import NDArray
 
-from runner.database import Database, open_database
+from pgmnemo.server import Database, open_database
 from tests.helping import CURRENT
 
 WIDTH = 1024

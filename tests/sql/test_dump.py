@@ -10,7 +10,7 @@ import numpy as np
 import psycopg
 import pytest
 
-from runner.database.server_files import installation
+from pgmnemo.server.server_files import installation
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from runner.database.embedded import embedded_server
-from runner.database.releases import SQL_FOLDER
-from runner.database.server_files import EXTENDED, installation
-from runner.errors import DatabaseError
+from pgmnemo.errors import DatabaseError
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.server.embedded import embedded_server
+from pgmnemo.server.server_files import EXTENDED, installation
 
 Connection = psycopg.Connection[Any]
 AGENT, OWNER = "floor_agent", "floor_owner"

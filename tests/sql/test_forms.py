@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from runner.suites import SUITES
+from runner.protocol.suites import SUITES
 
 SRC = Path(__file__).resolve().parents[2] / "sql" / "src"
 

@@ -12,10 +12,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from runner.database import fingerprint
-from runner.database.embedded import embedded_server
-from runner.database.releases import SQL_FOLDER
-from runner.database.scripts import scripts
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.server import fingerprint
+from pgmnemo.server.embedded import embedded_server
+from pgmnemo.server.scripts import scripts
 from tests.helping import CURRENT
 from tests.sql.assembling import assemble
 

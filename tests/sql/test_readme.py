@@ -1,4 +1,4 @@
-"""The README's quick start works, word by word."""
+"""What README.md and sql/README.md show of the extension works, word by word."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
-README = (Path(__file__).resolve().parents[2] / "sql" / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+FIRST = (ROOT / "README.md").read_text(encoding="utf-8")
+README = (ROOT / "sql" / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -21,14 +24,37 @@ def empty_database(owner: psycopg.Connection[Any], database: Any) -> Any:
     owner.execute("DROP ROLE IF EXISTS agent")
 
 
-def test_the_quick_start_runs_as_it_stands(empty_database: psycopg.Connection[Any]) -> None:
-    blocks = re.findall(r"```sql\n(.+?)```", README, re.DOTALL)
-    assert len(blocks) == 4
+def answers_to(connection: psycopg.Connection[Any], page: str) -> list[Any]:
+    """What each statement of the page's SQL answers, in their order."""
     answers = []
-    for statement in "".join(blocks).split(";\n"):
-        cursor = empty_database.execute(statement.strip() or "SELECT 1")
+    for statement in re.findall(r"(.+?);(?:  --[^\n]*)?\n", "".join(blocks(page, "sql")), re.DOTALL):
+        cursor = connection.execute(statement)
         answers.append(cursor.fetchall() if cursor.description else None)
-    assert answers.count([("inserted",)]) == 5
+    return answers
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.+?)```", page, re.DOTALL)
+
+
+def test_the_first_page_stores_recalls_and_explains(
+    empty_database: psycopg.Connection[Any], database: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = answers_to(empty_database, FIRST)
+    assert answers.count([("inserted",)]) == 2
+    *_, recalled, explained = answers
+    assert [row[:2] for row in recalled] == [("chat/1", "I moved to Lisbon in May.")]
+    assert sum(contribution or 0 for *_, contribution in explained) == pytest.approx(recalled[0][2])
+    [program] = blocks(FIRST, "python")
+    place = make_conninfo(**{**database.conninfo, "dbname": "quickstart"})
+    assert '"dbname=memory"' in program
+    exec(program.replace('"dbname=memory"', repr(place)), {})
+    assert capsys.readouterr().out.splitlines()[0].endswith(" I take the 7:52 train to Halle.")
+
+
+def test_the_quick_start_runs_as_it_stands(empty_database: psycopg.Connection[Any]) -> None:
+    answers = answers_to(empty_database, README)
+    assert answers.count([("inserted",)]) == 4
     recalled = next(answer for answer in answers if answer and len(answer[0]) == 8)
     assert [row[0] for row in recalled] == ["build/1", "build/2"]
     assert [("chat/1", "I moved to Lisbon in May.")] in answers

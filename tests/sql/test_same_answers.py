@@ -11,10 +11,11 @@ from types import ModuleType
 
 import pytest
 
-from runner.embedders import EMBEDDERS, EmbedderOptions
+from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
+from pgmnemo.records import Passage
 from runner.places import ROOT
-from runner.records import Corpus, Edge, Passage, Question, SearchScope, Segment
-from runner.suites import SUITES
+from runner.protocol.suites import SUITES
+from runner.records import Corpus, Edge, Question, SearchScope, Segment
 
 WORDS = [
     "went", "go", "children", "child", "mice", "lantern", "harbour", "violin", "running", "garden", "film",

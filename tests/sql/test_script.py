@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from runner.database.scripts import changed
+from pgmnemo.server.scripts import changed
 from tests.helping import CURRENT
 from tests.sql.assembling import assemble
 

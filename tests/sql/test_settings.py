@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from psycopg import errors
 
-from runner.database.releases import SQL_FOLDER, setting_defaults
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.server.releases import setting_defaults
 
 README = Path(__file__).resolve().parents[2] / "sql" / "README.md"
 
@@ -74,15 +75,10 @@ def test_unknown_names_that_are_kept_for_role_or_database_are_warnings(tenant: A
 
 
 def test_the_readme_lists_the_same_settings(tenant: Any) -> None:
-    rows = re.findall(
-        r"^\| `(pgmnemo\.\w+)` \| (.*?) \| (.*?) \| (.*?) \|$",
-        README.read_text(encoding="utf-8"),
-        re.MULTILINE,
-    )
-    listed = tenant.rows(
-        "SELECT name, coalesce(initial, U&'\\2013'), range, meaning FROM pgmnemo.list_settings()"
-    )
-    assert rows == listed
+    section = README.read_text(encoding="utf-8").partition("| For | Setting and default |")[2]
+    rows = re.findall(r"`(\w+)` (\S+?)(?:,| \|)", section.partition("\n\n")[0])
+    listed = tenant.rows("SELECT name, coalesce(initial, U&'\\2013') FROM pgmnemo.list_settings()")
+    assert sorted(rows) == sorted((name.removeprefix("pgmnemo."), initial) for name, initial in listed)
 
 
 def test_the_list_of_defaults_is_what_the_extension_says(tenant: Any) -> None:

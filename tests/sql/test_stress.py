@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from runner.embedders import EmbedderOptions
-from runner.embedders.hashing import FeatureHashing
+from pgmnemo.embedders import EmbedderOptions
+from pgmnemo.embedders.hashing import FeatureHashing
 
 NOW = datetime(2025, 6, 30, tzinfo=UTC)
 HASHING = FeatureHashing(EmbedderOptions(dimensions=1024))

@@ -18,9 +18,9 @@ import psycopg
 import pytest
 from psycopg import errors, sql
 
-from runner.database import fingerprint
-from runner.database.releases import SQL_FOLDER
-from runner.versions import release
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.server import fingerprint
+from pgmnemo.versions import release
 from tests.helping import CURRENT
 
 Connection = psycopg.Connection[Any]

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from runner.embedders import EMBEDDERS, EmbedderOptions
-from runner.progress import QUIET, Progress
-from runner.records import Matrix
+from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.records import Matrix
 from runner.systems import Kind, Lesson, Lessons, Match, Place, Query, System
 from tests.helping import CURRENT
 

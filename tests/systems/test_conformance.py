@@ -1,17 +1,25 @@
-"""`check-system` rejects what a run rejects, and names the question that shows it."""
+"""`check-system` rejects what a run rejects; the package that the README shows keeps the contract."""
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from runner.progress import QUIET, Progress
+from pgmnemo.progress import QUIET, Progress
+from runner.places import ROOT
 from runner.systems import SYSTEMS, Kind, Lessons, Match, Place, Query, System
 from runner.systems.conformance import check_system
+from tests.helping import runner
 
 
 class Honest(System):
@@ -96,3 +104,66 @@ def test_what_keeps_the_contract_is_not(
     kind: type[Honest], place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert checked(monkeypatch, place, kind, {"leg": lambda found: found}) == {}
+
+
+DOCUMENT = ROOT / "runner" / "systems" / "README.md"
+
+
+def block(language: str) -> str:
+    """The one block of a language in the document."""
+    found = re.findall(rf"^```{language}\n(.*?)^```", DOCUMENT.read_text(encoding="utf-8"), re.M | re.S)
+    assert len(found) == 1
+    return str(found[0])
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that the package is installed into."""
+    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
+    (source / "my_memory.py").write_text(block("python"))
+    (source / "pyproject.toml").write_text(block("toml"))
+    words = [
+        "--no-build-isolation",
+        "--no-deps",
+        "--no-index",
+        "--quiet",
+        "--target",
+        str(target),
+        str(source),
+    ]
+    subprocess.run([sys.executable, "-m", "pip", "install", *words], check=True, capture_output=True)
+    return target
+
+
+def command(installed: Path, *words: str) -> str:
+    return runner(ROOT, *words, modules=installed)
+
+
+def test_it_keeps_the_contract(installed: Path) -> None:
+    assert "my-memory keeps the contract" in command(installed, "check-system", "my-memory")
+
+
+def test_it_is_measured_without_a_change_here(installed: Path, tmp_path: Path) -> None:
+    out = command(
+        installed,
+        "sample",
+        "--system",
+        "my-memory",
+        "--embedder",
+        "none",
+        "--output",
+        str(tmp_path),
+        "--quiet",
+    )
+    folder = Path(out.split("artefacts: ")[1].strip())
+    run = json.loads((folder / "run.json").read_text())
+    assert run["arms"][0]["name"] == "my-memory"
+    assert folder.name.startswith("my-memory_")
+    assert "intact" in command(installed, "verify", "--rerun", "0", str(folder))
+
+
+def test_it_is_listed_where_a_name_is_wrong(installed: Path) -> None:
+    environ = {**os.environ, "PYTHONHASHSEED": "42", "PYTHONPATH": str(installed)}
+    words = [sys.executable, "-m", "runner", "sample", "--system", "my-memori"]
+    done = subprocess.run(words, cwd=ROOT, env=environ, capture_output=True, text=True)
+    assert (done.returncode, "http, my-memory" in done.stderr) == (2, True)

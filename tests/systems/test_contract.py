@@ -207,14 +207,6 @@ def test_it_has_clients_for_several_threads_and_takes_new_lessons(one: Loaded, t
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_can_be_opened_and_closed_without_a_lesson(name: str, place: Place) -> None:
-    if sentence := absent(kind_of(name)):
-        pytest.skip(sentence)
-    with open_system(name, place) as system:
-        assert system.facts()["version"]
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_a_second_opening_holds_nothing_of_the_first(name: str, place: Place, tools: Any) -> None:
     if sentence := absent(kind_of(name)):
         pytest.skip(sentence)

@@ -139,7 +139,7 @@ RED = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n\x1b[31m\x07red"
         ("/search", b"", r"/search: the connection broke off without an answer; see its log$"),
         ("/search", LIMITED, r"/search answered 429: slow; raise its limit of requests for this run$"),
         ("/add", LIMITED, r"/add answered 429: slow; raise its limit of requests for this run$"),
-        ("/search", RED, r"/search did not answer with JSON: \\x1b\[31m\\x07red$"),
+        ("/search", RED, r"/search did not answer with JSON: \\u001b\[31m\\u0007red$"),
     ],
 )
 def test_an_answer_that_is_none_says_what_came(

@@ -52,14 +52,6 @@ def test_scores_are_cosines_of_our_vectors(loaded: Any, lessons: Any) -> None:
     )
 
 
-def test_items_lie_in_namespaces_with_their_text(loaded: Any, lessons: Any) -> None:
-    with closing(loaded.client()) as client:
-        namespaces = client.store.list_namespaces()
-        assert set(namespaces) == {("memories", own) for own in loaded.projects.values()}
-        item = client.store.get(("memories", loaded.projects["rare"]), str(lessons[COMMON].number))
-        assert item.value == {"text": lessons[COMMON].text}
-
-
 @pytest.mark.parametrize("plan", ["planner", "hnsw"])
 def test_every_scope_is_answered_in_full(loaded: Any, lessons: Any, plan: str) -> None:
     """Through its index, too, where a search for fifty asks for a hundred and one candidates."""

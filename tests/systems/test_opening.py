@@ -1,23 +1,29 @@
-"""Names, versions and packages of systems; a folder of their own; whatever goes wrong on the way."""
+"""Names, versions and packages of systems; a folder of their own; what they leave, and what goes wrong."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
+from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.registry import Parts
+from pgmnemo.server.embedded import embedded_server
+from pgmnemo.server.plain import NAME
 from runner import systems
 from runner.cli import main
-from runner.errors import DatabaseError, SystemAbsent, SystemFault, UsageError
-from runner.progress import QUIET, Progress
-from runner.registry import Parts
+from runner.errors import SystemAbsent, SystemFault
 from runner.systems import SYSTEMS, Kind, Lessons, Place, System, absent, kind_of, open_system
 from runner.systems.conformance import check_system
 
@@ -73,7 +79,7 @@ def test_another_package_may_add_a_system_and_a_name_that_two_bring_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     entries = [metadata.EntryPoint(name, "nowhere:KIND", systems.GROUP) for name in ("foreign", "chroma")]
-    monkeypatch.setattr("runner.registry.entry_points", lambda group: entries)
+    monkeypatch.setattr("pgmnemo.registry.entry_points", lambda group: entries)
     parts: Parts[Kind] = Parts("system", {"chroma": "runner.systems.chroma:CHROMA"}, systems.GROUP)
     assert list(parts) == ["chroma", "foreign"]
     words = (
@@ -142,16 +148,6 @@ def test_a_broken_package_says_how_to_reinstall_it(
         list(check_system("odd", place))
 
 
-def test_what_cannot_be_tried_here_is_no_fault_of_the_contract(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("UPSTREAM_PGMNEMO_DSN", raising=False)
-    assert main(["check-system", "upstream-pgmnemo"]) == 3
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("error: upstream-pgmnemo is given no database: UPSTREAM_PGMNEMO_DSN")
-
-
 def test_one_fault_is_counted_as_one(register: Any, capsys: pytest.CaptureFixture[str]) -> None:
     def fails(place: Place) -> System:
         raise ValueError("\x1b[31mno")
@@ -159,7 +155,7 @@ def test_one_fault_is_counted_as_one(register: Any, capsys: pytest.CaptureFixtur
     register("odd", fails)
     assert main(["check-system", "odd"]) == 1
     out = capsys.readouterr().out
-    assert r"ValueError: \x1b[31mno" in out
+    assert r"ValueError: \u001b[31mno" in out
     assert out.endswith("odd breaks the contract: 1 fault\n")
 
 
@@ -209,3 +205,30 @@ def test_naming_the_systems_loads_none_of_them() -> None:
     )
     root = Path(systems.__file__).parents[2]
     assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
+
+
+LEFT = """
+SELECT nspname FROM pg_namespace WHERE nspname LIKE 'memory%'
+UNION ALL SELECT relname FROM pg_class WHERE relname LIKE 'memory%'
+"""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[dict[str, str]]:
+    with embedded_server(SQL_FOLDER, None) as conninfo:
+        yield conninfo
+
+
+@pytest.mark.parametrize("name", ["gin-hnsw", "pgvector", "langgraph"])
+def test_nothing_of_it_stays(name: str, place: Place, server: dict[str, str], tiny: Any) -> None:
+    if sentence := absent(kind_of(name)):
+        pytest.skip(sentence)
+    given = replace(place, dsn=make_conninfo(**server))
+    with psycopg.connect(make_conninfo(**server)) as login:
+        login.execute("SELECT 1")
+    with open_system(name, given) as system:
+        system.load(tiny)
+        with psycopg.connect(make_conninfo(**{**server, "dbname": NAME})) as within:
+            assert within.execute(LEFT).fetchall()
+    with psycopg.connect(make_conninfo(**{**server, "dbname": NAME})) as afterwards:
+        assert afterwards.execute(LEFT).fetchall() == []

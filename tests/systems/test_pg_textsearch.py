@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runner.database.server_process import SETTINGS
+from pgmnemo.server.server_process import SETTINGS
 from runner.places import ROOT
 from runner.systems import Place, Query, absent, kind_of, open_system
-from runner.systems.fusion import by_rank
+from runner.systems.fusing import by_rank
 from runner.systems.pg_textsearch import PRELOADED
 
 MANY, FEW = 1500, 20
@@ -29,8 +29,8 @@ import os, sys
 sys.path[:] = sys.argv[2:]
 from pathlib import Path
 import psycopg, pgvector.psycopg, encodings.idna
-from runner.database import server_files
-from runner.database.releases import SQL_FOLDER
+from pgmnemo.server import server_files
+from pgmnemo.server.releases import SQL_FOLDER
 from runner.systems import Place
 from runner.systems.pg_textsearch import PgTextsearch
 readable = Path(sys.argv[1])
@@ -136,12 +136,6 @@ def test_its_server_is_set_as_the_other_embedded_ones(loaded: Any) -> None:
         session = owner.execute("SELECT current_setting('timezone'), current_setting('jit')").fetchone()
     assert session == ("UTC", "off")
     assert set(loaded.database.extensions) == {"vector", "pg_textsearch"}
-
-
-def test_another_server_that_is_given_is_not_used(place: Place) -> None:
-    given = {**place.environ, "PGMNEMO_DSN": "postgresql://nobody@127.0.0.1:1/none"}
-    with open_system("pg-textsearch", Place(place.folder, environ=given)) as system:
-        assert system.facts()["version"]
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runner.records import Matrix
+from pgmnemo.records import Matrix
 from runner.systems import Place, Query, open_system
 from runner.systems.controls import ExactCosine
 

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runner.errors import ModelError, UsageError
-from runner.models.http import Service
+from pgmnemo.errors import ModelError, UsageError
+from pgmnemo.models import chat as models
+from pgmnemo.models.http import Service
 from runner.systems import Place, Query, open_system
 from runner.systems.anchors import ModelAnchors, fits
 from runner.systems.strategy import Strategy
-from runner.systems.system import Legged, Match
+from runner.systems.system import Match
 from tests.helping import ranked
 
 pytest.importorskip("apsw")
@@ -118,19 +119,6 @@ def test_its_legs_are_those_of_the_system_within(tiny: Any, tmp_path: Path) -> N
         assert alone == ranked("sqlite-fts5", words, tiny, queries, 5)
 
 
-def test_candidates_of_the_vector_leg_alone_are_what_it_found(tiny: Any, tmp_path: Path) -> None:
-    [query, *_] = (query for query, _ in tiny.queries())
-    found = {}
-    for candidates in ("vector", "union"):
-        name = f"convex:over=sqlite-hybrid,factor=1,floor=1,candidates={candidates}"
-        with open_system(name, Place(tmp_path)) as system:
-            system.load(tiny)
-            assert isinstance(system, Legged)
-            found[candidates] = {match.number for match in system.ask(query, 1)}
-            near = {match.number for match in system.client({"leg": "vector"}).ask(query, 1)}  # type: ignore[attr-defined]
-    assert found["vector"] == near
-
-
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
@@ -193,14 +181,13 @@ def test_an_answer_of_another_form_is_no_time_and_is_counted(
 
 
 def test_what_is_no_chat_at_all_is_an_error(chat: Callable[..., Chat]) -> None:
-    with pytest.raises(ModelError, match="did not answer as a chat does; check that it is an OpenAI-compat"):
+    with pytest.raises(ModelError, match="did not answer with a chat completion; check that it is an OpenAI"):
         made(chat([{"data": []}])).spans(Query(0, "When?", None, None, NOW))
 
 
 def made(server: Chat) -> ModelAnchors:
-    return ModelAnchors(
-        Service(f"{server.url}/chat/completions", "NO_SUCH_KEY", pause=lambda seconds: None), "x"
-    )
+    service = Service(f"{server.url}/chat/completions", "NO_SUCH_KEY", pause=lambda seconds: None)
+    return ModelAnchors(models.Chat(service, "x"))
 
 
 def test_a_moment_fits_an_interval_as_the_engine_counts() -> None:

@@ -15,9 +15,10 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from runner.database.embedded import embedded_server
-from runner.database.releases import SQL_FOLDER
-from runner.errors import DatabaseError, SystemFault, UsageError
+from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.server.embedded import embedded_server
+from runner.errors import SystemFault
 from runner.systems import Place, absent, kind_of, open_system
 from runner.systems.controls import ExactCosine
 from runner.systems.upstream_pgmnemo import VARIABLE
@@ -113,14 +114,6 @@ def test_it_ranks_its_own_rows_by_vectors_padded_to_the_column_and_removes_them_
         assert facts["embedding"] == "vector(1024)"
         assert facts["pgmnemo.include_unverified"] == "on"
         assert all(isinstance(fact, str) for fact in facts.values())
-    assert rows() == {"somebody": 5}
-
-
-def test_two_runs_at_once_do_not_meet(given: Any, rows: Any, tiny: Any) -> None:
-    with open_system(NAME, given("theirs")) as one, open_system(NAME, given("theirs")) as other:
-        one.load(tiny)
-        other.load(tiny)
-        assert len(ranked(NAME, one, tiny, [tiny.query("What of the oven?")], 50)[0]) == len(tiny)
     assert rows() == {"somebody": 5}
 
 

@@ -1,7 +1,7 @@
 """What it costs to add a part: one file and one line, in a copy of the runner with an edition of its own.
 
-CONTRIBUTING.md points here. The copy makes runs with every toy, verifies them, and verifies every committed
-run of the older editions too.
+CONTRIBUTING.md points here. A copy of the repository gets a toy of each part, releases an edition with them,
+makes runs with every toy, verifies them, and still verifies a run of the edition before.
 """
 
 from __future__ import annotations
@@ -16,30 +16,32 @@ from pathlib import Path
 
 import pytest
 
-from runner.editions import current
 from runner.places import ROOT
+from runner.protocol.editions import current
 from tests.helping import runner
 
 PARTS = Path(__file__).with_name("parts")
 FILES = {  # a part, and where its one file goes
-    "suite.py": "runner/suites/toy.py",
-    "text.py": "runner/texts/toy.py",
-    "embedder.py": "runner/embedders/toy.py",
-    "metric.py": "runner/metrics/families/toy.py",
+    "suite.py": "runner/protocol/suites/toy.py",
+    "text.py": "runner/protocol/texts/toy.py",
+    "embedder.py": "pgmnemo/embedders/toy.py",
+    "metric.py": "runner/protocol/metrics/families/toy.py",
     "system.py": "runner/systems/toy.py",
-    "gate.py": "runner/gates/toy.py",
+    "gate.py": "runner/protocol/gates/toy.py",
 }
-EDITION = "runner/editions/99.0.0/edition.toml"
+NEXT = "runner/protocol/editions/next.toml"
+ADDED = 'gates = ["toy"]\nmetrics.families = ["toy"]\n'  # a line each, of the next edition
 LINES = {  # a file, the line that is there, and the one that follows it
-    "runner/suites/__init__.py": (
-        '"sample": "runner.suites.sample:SAMPLE",', '"toy": "runner.suites.toy:TOY",'
+    "runner/protocol/suites/__init__.py": (
+        '"sample": "runner.protocol.suites.sample:SAMPLE",', '"toy": "runner.protocol.suites.toy:TOY",'
     ),
-    "runner/texts/__init__.py": ('"full": "runner.texts.full:FULL",', '"toy": "runner.texts.toy:TOY",'),
-    "runner/embedders/__init__.py": (
-        '"hash": "runner.embedders.hashing:FeatureHashing",', '"toy": "runner.embedders.toy:Toy",'
+    "runner/protocol/texts/__init__.py": (
+        '"full": "runner.protocol.texts:FULL",', '"toy": "runner.protocol.texts.toy:TOY",'
+    ),
+    "pgmnemo/embedders/__init__.py": (
+        '"hash": "pgmnemo.embedders.hashing:FeatureHashing",', '"toy": "pgmnemo.embedders.toy:Toy",'
     ),
     "runner/systems/__init__.py": ('"http": "runner.systems.http:HTTP",', '"toy": "runner.systems.toy:TOY",'),
-    EDITION: ('"dataset", "shape",', '"toy",'),  # of the gates
 }  # fmt: skip
 CORPUS = [
     {"project": "one", "gold": "s1", "question": "where is the heron", "sessions": {
@@ -64,29 +66,35 @@ questions = 2
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The repository with a toy of each part, under an edition that is newer than all."""
+    """The repository with a run of today, then a toy of each part under an edition that is released there."""
     top = tmp_path_factory.mktemp("toy") / "repository"
     ignored = shutil.ignore_patterns("__pycache__", "performance", "report.html")
-    for name in ("runner", "sql", "benchmarks"):
+    for name in ("pgmnemo", "runner", "shards", "sql", "benchmarks", "tools"):
         shutil.copytree(ROOT / name, top / name, ignore=ignored)
     for name in ("PROTOCOL.md", "HISTORY.md", "pyproject.toml"):
         shutil.copy(ROOT / name, top / name)
+    made(top, "sample", "--embedder", "none")
     (top / "toy.json").write_text(json.dumps(CORPUS))
-    former = top / "runner" / "editions" / current().version
-    edition = (former / "edition.toml").read_text()
-    shutil.copy(top / "PROTOCOL.md", former / "PROTOCOL.md")
-    shutil.copytree(former, (top / EDITION).parent, ignore=shutil.ignore_patterns("PROTOCOL.md"))
-    edition = edition.replace(f'version = "{current().version}"', 'version = "99.0.0"', 1)
-    edition = edition.replace('families = ["recall_any",', 'families = ["toy", "recall_any",', 1)
     digest = sha256((top / "toy.json").read_bytes()).hexdigest()
-    (top / EDITION).write_text(edition + PINS.format(digest=digest))
+    (top / NEXT).write_text(ADDED + PINS.format(digest=digest))
     for name, place in FILES.items():
         shutil.copy(PARTS / name, top / place)
     for place, (line, added) in LINES.items():
         text = (top / place).read_text()
         assert text.count(line) == 1, f"{place} has no single line {line}"
         (top / place).write_text(text.replace(line, f"{line}\n    {added}"))
+    assert released(top, "99.0.0", "--why", "A toy of each part").startswith("99.0.0 is in force; commit")
     return top
+
+
+def released(top: Path, *words: str) -> str:
+    """What the command that releases an edition says in the copy, on either stream."""
+    done = subprocess.run(
+        [sys.executable, str(top / "tools" / "edition.py"), *words], cwd=top, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(top)},
+    )  # fmt: skip
+    assert done.returncode == (2 if done.stderr else 0), done.stderr
+    return done.stderr or done.stdout
 
 
 def made(top: Path, *words: str) -> Path:
@@ -124,13 +132,52 @@ def test_a_toy_corpus_is_registered_by_its_edition(copy: Path) -> None:
     assert found["toy", "conversation"] == 1.0
 
 
-def test_committed_runs_of_older_editions_still_verify(copy: Path) -> None:
-    thin = json.loads((copy / "benchmarks" / "raw.json").read_text())  # their raw files are in git's history
-    found = sorted((copy / "benchmarks").glob("*/results/*/manifest.json"))
-    committed = [path.parent for path in found if "/".join(path.parts[-4:-1]) not in thin]
-    assert len(committed) >= 12
-    told = runner(copy, "verify", "--rerun", "0", *map(str, committed), modules=copy)
-    assert told.count("intact") >= len(committed)
+def test_a_run_of_the_edition_before_still_verifies(copy: Path) -> None:
+    versions = {}
+    for path in sorted((copy / "made").glob("*/run.json")):
+        versions[json.loads(path.read_bytes())["protocol"]["version"]] = path.parent
+    told = runner(copy, "verify", "--rerun", "0", str(versions[current().version]), modules=copy)
+    assert "intact" in told
+
+
+def test_what_is_released_is_said_where_readers_look(copy: Path) -> None:
+    text, history = ((copy / name).read_text() for name in ("PROTOCOL.md", "HISTORY.md"))
+    assert "**Version 99.0.0**" in text
+    assert "| 99.0.0 |" in text
+    assert "| `first@1` | Share of questions whose first segment is gold. | 1 |" in text
+    assert "- `toy`: PASSED for a small suite, FAILED for another." in text
+    assert "· protocol · 99.0.0\n\nA toy of each part\n" in history
+    pins = (copy / "runner" / "protocol" / "editions" / "99.0.0" / "edition.toml").read_bytes()
+    assert f"SHA-256 of `edition.toml`: `{sha256(pins).hexdigest()}`" in text
+    assert "gates" not in (copy / NEXT).read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "next_lines", "sentence"),
+    [
+        (("98.0.0", "--why", "x"), 'gates = ["blocked"]', "98.0.0 is no version after 99.0.0"),
+        (("soon", "--why", "x"), 'gates = ["blocked"]', "soon is no version after 99.0.0"),
+        (("99.1.0",), 'gates = ["blocked"]', "--why takes one line"),
+        (("99.1.0", "--why", "x"), "", "nothing is new: neither next.toml nor PROTOCOL.md has changed"),
+        (("99.1.0", "--why", "x"), 'gates = ["moon"]', "there is no gate named 'moon'"),
+        (("99.1.0", "--why", "x"), 'metrics.families = ["moon"]', "there is no metric family named 'moon'"),
+        (("99.1.0", "--why", "x"), "moon = 1", "next.toml is no part of an edition: "),
+        (("99.1.0", "--why", "x"), "gates = [", "next.toml is not valid TOML"),
+    ],
+)
+def test_what_cannot_be_released_is_one_sentence_and_changes_nothing(
+    copy: Path, words: tuple[str, ...], next_lines: str, sentence: str
+) -> None:
+    before = (
+        (copy / "PROTOCOL.md").read_bytes(),
+        (copy / "HISTORY.md").read_bytes(),
+        (copy / NEXT).read_bytes(),
+    )
+    (copy / NEXT).write_text(next_lines)
+    assert sentence in released(copy, *words)
+    (copy / NEXT).write_bytes(before[2])
+    assert ((copy / "PROTOCOL.md").read_bytes(), (copy / "HISTORY.md").read_bytes()) == before[:2]
+    assert not (copy / "runner" / "protocol" / "editions" / "99.1.0").exists()
 
 
 def test_the_rule_of_layers_holds_for_the_toys(copy: Path) -> None:

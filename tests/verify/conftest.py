@@ -13,15 +13,21 @@ from typing import Any
 
 import pytest
 
-from runner.editions import current
-from runner.metrics.document import metrics_of
+from runner.bench import pipeline
+from runner.bench.request import Request
+from runner.protocol.editions import current
+from runner.protocol.metrics.document import metrics_of
 from runner.report import render
 from runner.report.html import PAGE, render_page
 from runner.runs.canonical import compact, pretty
+from runner.runs.environment import Code
 from runner.runs.manifest import write_manifest
-from runner.runs.metrics import metrics_text
 from runner.runs.reading import Results
-from runner.verify import Found, Verification, verify
+from runner.runs.run import metrics_text
+from runner.verification import Found, Verification, verify
+from tests.finished import running_commit
+
+OLDER, RIVAL = "pgmnemo@0.3.1", "bm25s"
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,20 @@ class Copy:
 @pytest.fixture(scope="session")
 def finished(finish: Callable[..., Any]) -> Any:
     return finish(limit=4, k=(1, 5))
+
+
+def measure(output: Path, **options: Any) -> Path:
+    """A run of the sample by the engine itself, in a database of its own; its folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONHASHSEED", "42")
+        patch.setattr(pipeline, "code", lambda root: Code(running_commit(), False))
+        return pipeline.run(Request("sample", embedder="hash", output=output, **options)).folder
+
+
+@pytest.fixture(scope="session")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One with systems beside it, and a reranker behind them all."""
+    return measure(tmp_path_factory.mktemp("measured"), systems=(OLDER, RIVAL), rerank="linear")
 
 
 @pytest.fixture

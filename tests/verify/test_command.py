@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import runner
+from pgmnemo.errors import UsageError
 from runner.cli import main
-from runner.errors import UsageError
-from runner.verify import CHECKS, Outcome, verification
+from runner.verification import CHECKS, Outcome, verification
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_what_a_headline_stands_on_and_was_not_asked_is_exit_code_4(
         record = run.read("run.json")
         record["choice"]["embedder"] = embedder
         run.write("run.json", record)
-        alone = {name: CHECKS[name] for name in (*verification.HEADLINE, "raw") if name in CHECKS}
+        alone = {name: CHECKS[name] for name in ("questions", "raw", "rerun")}
         monkeypatch.setattr(verification, "CHECKS", alone)  # others find that the two names differ
     more = [*more, str(run.corpus)] if more == ["--corpus"] else more
     assert main(["verify", str(run.folder), *more]) == 4
@@ -107,7 +107,7 @@ def test_json_for_machines(copy: Callable[[], Any], capsys: pytest.CaptureFixtur
     [told] = document["runs"]
     assert (told["folder"], told["intact"], told["verdict"]) == (run.folder.name, True, "deviation")
     assert (told["outcome"], told["arms_recalled"]) == ("files alone", [])
-    assert told["unasked"] == ["corpus", "questions", "gold", "rerun"]
+    assert told["unasked"] == ["corpus", "questions", "rerun"]
     assert told["checks"][0] == {
         "check": "complete", "found": "holds", "sentence": "6 files, none missing and none besides",
     }  # fmt: skip

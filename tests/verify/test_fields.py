@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from runner.editions import current
+from runner.protocol.editions import current
 from runner.runs import schemas
-from runner.runs.fields import CORPUS, FIELDS, STATED, holder, stated
-from runner.verify import CHECKS
+from runner.verification import CHECKS
+from tests.verify.fields import CORPUS, FIELDS, STATED, holder, stated
 
 SCHEMA = json.loads((Path(schemas.__file__).parent / "run-5.json").read_bytes())
 

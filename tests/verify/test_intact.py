@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from runner.history import log_deviation
-from runner.verify import CHECKS, Found
+from runner.commands.history import log_deviation
+from runner.verification import CHECKS, Found
 
-CORPUS_CHECKS = {"corpus", "questions", "gold", "ranked", "chance"}
+CORPUS_CHECKS = {"corpus", "questions", "ranked", "chance"}
 
 
 def test_a_run_is_intact_as_its_runner_left_it(copy: Callable[[], Any]) -> None:

@@ -252,7 +252,7 @@ def test_a_renamed_folder_is_the_run_of_its_record_and_a_link_is_that_folder(cop
     link.symlink_to(place)
     for folder in (place, link):
         verification = type(run)(folder, run.sql, run.corpus).verify()
-        [said] = [one.sentence for one in verification.answers if one.check == "header"]
+        [said] = [one.sentence for one in verification.answers if one.check == "record"]
         assert verification.intact
         assert said.endswith(
             f"as the run {run.folder.name}; its folder is called {place.name}, and is of no run of that name"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from runner.history import log_deviation
+from runner.commands.history import log_deviation
 from tests.repositories import git, merge_an_orphan
 
 

@@ -12,17 +12,15 @@ from typing import Any
 import pytest
 
 import runner
-from runner.errors import UsageError
-from runner.progress import QUIET
+from pgmnemo.errors import UsageError
+from pgmnemo.progress import QUIET
 from runner.runs.raw import key
 from runner.systems import SYSTEMS, Kind, Match, Query
-from runner.verify import CHECKS, Answer, Found, Outcome, verify
-from runner.verify.evidence import Evidence
+from runner.verification import CHECKS, Answer, Found, Outcome, verify
+from runner.verification.evidence import Evidence
 from tests.finished import NO_MODES, CommonWords
 from tests.verify.conftest import Copy
 
-ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "benchmarks"
 Copies = Callable[[], Any]
 Lines = list[dict[str, Any]]
 BESIDE = "sqlite-fts5"
@@ -252,7 +250,7 @@ def test_answers_beside_are_those_of_vectors_beside(
     finish: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What explains a near tie is what the same system answers to a vector that differs as machines do."""
-    from runner.verify.rerunning import TIMES, recalled
+    from runner.verification.recalling import TIMES, recalled
 
     monkeypatch.setenv("PGMNEMO_CACHE_DIR", str(tmp_path / "cache"))
     made = finish(limit=2, k=(1, 5), system="sqlite-hybrid")
@@ -270,9 +268,10 @@ def test_answers_beside_are_those_of_vectors_beside(
 @pytest.mark.usefixtures("system")
 def test_the_manifest_draws_the_questions(copy: Copies) -> None:
     from runner.bench.request import selected
-    from runner.verify.rerunning import drawn
+    from runner.verification.recalling import drawn
 
-    evidence = Evidence(copy().folder, RESULTS / "sample" / "sample.json")
+    run = copy()
+    evidence = Evidence(run.folder, run.corpus)
     assert evidence.corpus is not None
     asked = selected(evidence.run.choice, evidence.corpus, evidence.edition)
     draws = {tuple(one.position for one in drawn(asked, f"{salt}", 2)) for salt in range(20)}
@@ -328,30 +327,23 @@ def test_another_corpus_is_a_fault_where_it_is_named_and_not_at_hand_where_it_is
     assert "name that one with --corpus" in answer.sentence
 
 
-def test_a_corpus_that_is_not_here_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("LOCOMO_DATA_DIR", raising=False)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    run = next((RESULTS / "locomo" / "results").glob("v0.4.0_*_minilm_side-by-side"))
-    evidence = Evidence(run, rerun=25)
-    for check in ("rerun", "gold"):
-        answer = CHECKS[check](evidence)
+def test_a_corpus_that_is_not_here_is_said(copy: Copies) -> None:
+    run = copy()
+    document = run.read("run.json")
+    document["choice"]["suite"] = "file"
+    run.write("run.json", document)
+    for check in ("rerun", "questions"):
+        answer = CHECKS[check](Evidence(run.folder, rerun=25))
         assert answer.found is Found.NOT_ASKED
-        assert "no locomo10.json was found" in answer.sentence
+        assert "the corpus is its owner's own file: give --corpus PATH" in answer.sentence
 
 
-def test_a_package_that_is_not_here_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PGMNEMO_CACHE_DIR", str(tmp_path))  # with the vectors at hand nothing is missing
-    monkeypatch.setattr("runner.embedders.minilm.PACKAGE", "no_such_package")
-    run = next((RESULTS / "sample" / "results").glob("v0.4.0_*"))
-    answer = CHECKS["rerun"](Evidence(run, rerun=2))
-    assert answer.found is Found.NOT_ASKED
-    assert answer.sentence.startswith("could not be recalled again here: the embedder minilm")
-
-
-def test_the_engine_itself_recalls_a_committed_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """An embedded database, the model of the run, and no server that the environment names."""
+def test_the_engine_itself_recalls_a_run(
+    measured: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An embedded database, and no server that the environment names."""
     monkeypatch.setenv("PGMNEMO_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("PGMNEMO_DSN", "postgresql://nobody@127.0.0.1:1/none")
-    run = next((RESULTS / "sample" / "results").glob("v0.4.0_*"))
-    answer = CHECKS["rerun"](Evidence(run, rerun=5))
+    answer = CHECKS["rerun"](Evidence(measured, rerun=5))
     assert answer.found is Found.HOLDS, answer.sentence
+    assert "by 13 of 13 arms" in answer.sentence

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 import runner
+from pgmnemo.errors import OutputError, UsageError
 from runner.cli import main
-from runner.errors import OutputError, UsageError
-from runner.metrics import DIFFERENCES
-from runner.runs.metrics import metrics_text
-from runner.statistics import Interval, Method
-from runner.verify.rescore import lines
+from runner.protocol.metrics import DIFFERENCES
+from runner.protocol.statistics import Interval, Method
+from runner.runs.run import metrics_text
+from runner.verification.rescore import lines
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runner.records import Hit
-from runner.verify.sameness import DIGITS, HALF, SWAY, faults
+from runner.verification.sameness import DIGITS, HALF, SWAY, faults
 
 
 def hits(*scores: float, names: str = "abcdef") -> tuple[Hit, ...]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
-from runner.records import GateResult
 from runner.report.figures import Figures, Row, trivial
 from runner.report.formats import (
     CITED,
@@ -23,7 +21,7 @@ from runner.report.formats import (
     shorten,
 )
 from runner.report.html import svg
-from runner.report.html.palette import CEILING, RANDOM, arm_class
+from runner.report.html.plots import CEILING, RANDOM, arm_class
 from runner.runs.run import Run
 
 Facts = Mapping[str, Any]
@@ -36,48 +34,21 @@ VERDICTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """One headline metric."""
-
-    metric: str
-    value: str
-    interval: str
-    n: str
-    definition: str
-    plot: Markup
-    others: tuple[tuple[str, str, str], ...]  # of every other arm: name, class, value
-
-
-@dataclass(frozen=True, slots=True)
-class Departure:
-    """What a run departs in: its label, what was expected and how it is mended."""
-
-    label: str
-    expected: str
-    resolve: str
-
-
 def verdict_sentence(run: Run) -> str:
     """What the verdict means."""
     return VERDICTS[run.verdict].format(protocol=run.protocol.version)
 
 
-def departures(run: Run) -> list[Departure]:
-    """Every labelled departure and every gate that was let through, each once."""
+def departures(run: Run) -> list[tuple[str, str]]:
+    """Every labelled departure and every gate that was let through, each once, with what was expected."""
     gates = {gate.gate: gate for gate in run.gates}
-    listed = [_departure(label, gates.pop(label.partition(":")[0], None)) for label in run.deviations]
-    return listed + [
-        _departure(f"{gate.gate}: {gate.found}", gate)
+    listed = [(label, gates.pop(label.partition(":")[0], None)) for label in run.deviations]
+    listed += [
+        (f"{gate.gate}: {gate.found}", gate)
         for gate in gates.values()
         if gate.status in ("deviation", "unverified")
     ]
-
-
-def _departure(label: str, gate: GateResult | None) -> Departure:
-    if gate is None:
-        return Departure(label, "", "")
-    return Departure(_brief(label), _brief(gate.expected), gate.resolve)
+    return [(_brief(label), _brief(gate.expected)) if gate else (label, "") for label, gate in listed]
 
 
 def _brief(words: str) -> str:
@@ -86,33 +57,12 @@ def _brief(words: str) -> str:
     return text if len(text) <= BRIEF else f"{text[: BRIEF - 1]}…"
 
 
-def tiles(metrics: Facts, figures: Figures, run: Run) -> list[Tile]:
+def headline(figures: Figures, run: Run) -> list[Row]:
     """The headline metrics of the system in the first scope; one that the scope makes trivial is left out."""
-    listed = []
-    for row in _headline(figures, run):
-        name = row["metric"]
-        value = figure(name, row["value"]) + (UNIT if is_recall(name) else "")
-        words = metrics["definitions"][name]
-        listed.append(
-            Tile(
-                name,
-                value,
-                interval(row),
-                count(row["n"]),
-                words,
-                _scale(figures, row),
-                _others(figures, row),
-            )
-        )
-    return listed
+    return [row for row in figures.headline(run) if not trivial(row)]
 
 
-def _headline(figures: Figures, run: Run) -> list[Row]:
-    rows = (figures.row(run.system, run.scopes[0].name, metric) for metric in run.headline)
-    return [row for row in rows if row is not None and not trivial(row)]
-
-
-def _scale(figures: Figures, row: Row) -> Markup:
+def scale(figures: Figures, row: Row) -> Markup:
     """The value between 0 and 1 with its interval, and where the other arms stand."""
     parts = [svg.line(0, 12, 1, 12, "grid")]
     for arm in figures.arms[1:]:
@@ -126,20 +76,13 @@ def _scale(figures: Figures, row: Row) -> Markup:
     return svg.plot(24, *parts, label=label, class_="scale")
 
 
-def _others(figures: Figures, row: Row) -> tuple[tuple[str, str, str], ...]:
-    return tuple(
-        (arm, arm_class(arm, figures.arms), figures.value(arm, row["scope"], row["metric"]))
-        for arm in figures.arms_in(row["scope"])[1:]
-    )
-
-
 def _value(row: Row) -> str:
     return f"{figure(row['metric'], row['value'])} {interval(row)}"
 
 
 def title(figures: Figures, run: Run) -> str:
     """What was found, in one sentence."""
-    rows = {row["metric"]: row for row in _headline(figures, run) if is_recall(row["metric"])}
+    rows = {row["metric"]: row for row in headline(figures, run) if is_recall(row["metric"])}
     if not rows:
         return "The search scope is so small that no recall is a headline"
     row = rows.get(CITED) or next(iter(rows.values()))
@@ -159,7 +102,7 @@ def standfirst(metrics: Facts, figures: Figures, run: Run) -> Iterator[str]:
         f"{scope_words(place, corpus.segments)}, by {run.title} "
         f"with {embedder}{words}."
     )
-    row = next((r for r in _headline(figures, run) if r["metric"] == CITED), None)
+    row = next((r for r in headline(figures, run) if r["metric"] == CITED), None)
     if row is not None:
         yield from _against_best(metrics, figures, run, row)
 

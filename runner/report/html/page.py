@@ -4,41 +4,38 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
-from runner.errors import OutputError
-from runner.records import Json, Retrieval, SearchScope, Verdict
-from runner.report import citation, formats, sections
+from pgmnemo.errors import OutputError
+from runner.records import Json, Retrieval, Verdict
+from runner.report import formats
 from runner.report.figures import Figures
-from runner.report.html import compared, opening, panels
-from runner.report.html.components import component_bars, components
-from runner.report.html.curves import Curve, arm_curves, ceiling_curves
-from runner.report.html.inline import allowed, inlined
-from runner.report.html.latency import Timed, latency_panels
-from runner.report.html.palette import CEILING, arm_class, component_class
-from runner.report.html.plots.shares import names
+from runner.report.html import opening, panels
+from runner.report.html.plots import CEILING, arm_class, component_class, names
 from runner.report.html.questions import Contestant, questions, texts_of
-from runner.report.html.standings import Scope, standings
-from runner.report.legs import against_legs, legs_beside
-from runner.report.stated import stated
-from runner.report.templating import template
-from runner.runs.run import Run, moment
+from runner.report.html.standings import Curve, Scope, arm_curves, ceiling_curves, standings
+from runner.report.render import shown, template
+from runner.runs.run import Run
 
 PAGE, TEMPLATE = "report.html", "pgmnemo/page/5"
-FOLDER = Path(__file__).parent
 GENERATOR, HEAD = re.compile(r'<meta name="generator" content="(pgmnemo/page/[0-9]+)">'), 4096
+FOLDER = Path(__file__).parent
 STYLES = ("base.css", "plots.css", "questions.css", "print.css")
 SCRIPTS = ("unpack.js", "theme.js", "scope.js", "recall.js", "measure.js", "detail.js", "questions.js")
+Curves = Mapping[str, Mapping[str, Curve]]  # by arm and family
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Another run beside this one: what `compare --json` prints, and the raw rows of the other."""
+    """Another run to compare with: what `compare --json` prints, and the raw rows of the other."""
 
     document: Json
     rows: Iterable[Retrieval]
@@ -46,17 +43,38 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Words of the corpus: by question, and by project and segment. They never stand in an artefact."""
+    """Words of the corpus: by question, and by project and segment. No artefact holds them."""
 
     questions: Mapping[str, str]
     segments: Mapping[tuple[str, str], str]
+
+
+def page_template(text: str) -> str:
+    """The template that a page says it was made by; empty where it says none."""
+    found = GENERATOR.search(text[:HEAD])
+    return found[1] if found else ""
+
+
+@cache
+def inlined(names: tuple[Path | str, ...]) -> str:
+    """Styles or scripts one after another; a name is of a file in `assets`, or a path of its own."""
+    return "\n".join((FOLDER / "assets" / name).read_text(encoding="utf-8").strip() for name in names)
+
+
+def dressed(styles: tuple[Path | str, ...], scripts: tuple[Path | str, ...]) -> dict[str, object]:
+    """What the template of every page takes: its style and script, and the policy that lets this one run."""
+    script = inlined(scripts)
+    allowed = b64encode(sha256(script.encode()).digest()).decode()
+    return {
+        "style": Markup(inlined(styles)), "script": Markup(script), "script_source": f"sha256-{allowed}"
+    }  # fmt: skip
 
 
 def render_page(
     metrics: Mapping[str, Any],
     run: Run,
     rows: Iterable[Retrieval],
-    timings: Iterable[Timed],
+    timings: Iterable[tuple[str, str, float]],
     *,
     compared_with: Compared | None = None,
     texts: Texts | None = None,
@@ -73,46 +91,30 @@ def render_page(
         raise OutputError(f"{run.name} has no ranking to show")
     curves = {name: _curves(scope, figures) for name, scope in scopes.items()}
     header, packed = _data(run, figures, scopes, curves, compared_with, texts)
-    script = inlined(SCRIPTS)
+    document = compared_with.document if compared_with else None
+    classes = {arm: arm_class(arm, figures.arms) for arm in figures.arms}
+    words = {CEILING: "the best that any ranking can reach with this gold"}
+    words |= {arm.name: arm.words for arm in run.arms}
     return template(FOLDER / "templates" / "page.html.j2").render(
-        metrics=metrics,
-        run=run,
-        figures=figures,
-        formats=formats,
-        moment=moment,
-        sections=sections,
+        **shown(metrics, run, figures),
+        **dressed(STYLES, SCRIPTS),
         opening=opening,
-        legs=against_legs(metrics, run),
-        legs_beside=legs_beside(metrics, run),
-        stated=stated(run),
-        places=[_place(metrics, run, figures, scopes[scope.name], curves[scope.name], scope,
-                       compared_with) for scope in run.scopes if scope.name in scopes],
-        classes={arm: arm_class(arm, figures.arms) for arm in figures.arms},
-        legend=[(arm, arm_class(arm, figures.arms), _arm_words(run, arm)) for arm in figures.arms],
-        latency=latency_panels(run, timings),
-        versus=compared.verdict(compared_with.document) if compared_with else None,
-        comparison_document=compared_with.document if compared_with else None,
+        places=[
+            _place(metrics, run, figures, scopes[name], curves[name], document) for name in header["scopes"]
+        ],
+        classes=classes,
+        legend=[(arm, class_, words.get(arm, "")) for arm, class_ in classes.items()],
+        latency=panels.latency_panels(run, timings),
+        versus=document,
+        side_words=panels.side_words,
         with_text=texts is not None,
-        cited=citation.citation(figures, run),
-        refusal=citation.refusal(figures, run),
-        command=citation.command(run),
-        embedder=run.embedder_name,
         data=_embedded(header),
         packed=packed,
-        style=Markup(inlined(STYLES)),
-        script=Markup(script),
-        script_source=allowed(script),
         template=TEMPLATE,
-    )  # fmt: skip
+    )
 
 
-def page_template(text: str) -> str:
-    """The template that a page says it was made by; empty where it says none."""
-    found = GENERATOR.search(text[:HEAD])
-    return found[1] if found else ""
-
-
-def _curves(scope: Scope, figures: Figures) -> dict[str, dict[str, Curve]]:
+def _curves(scope: Scope, figures: Figures) -> Curves:
     """Of each arm and the ceiling, up to the deepest rank that is kept or named by a metric."""
     kept = max(len(row.ranking) for answers in scope.answers.values() for row in answers.values())
     named = max((int(name.partition("@")[2]) for name in figures.names), default=1)
@@ -126,20 +128,18 @@ def _place(
     run: Run,
     figures: Figures,
     scope: Scope,
-    curves: Mapping[str, Mapping[str, Curve]],
-    entry: SearchScope,
-    compared_with: Compared | None,
+    curves: Curves,
+    document: Json | None,
 ) -> dict[str, Any]:
     """All plots of one search scope."""
     arms = [arm for arm in figures.arms if arm in scope.answers]
     edges = sorted({1, *_cutoffs(figures)})
-    bars, judged = component_bars(run, scope, run.system)
-    sizes = scope.size_array()
+    bars, judged = panels.component_bars(run, scope, run.system)
+    entry = next(one for one in run.scopes if one.name == scope.name)
     return {
         "name": scope.name,
         "words": formats.scope_words(entry, run.corpus.segments),
-        "smallest": int(sizes.min()),
-        "largest": int(sizes.max()),
+        "smallest": int(scope.sizes.min()),
         "depth": len(curves[CEILING]["recall_any"]),
         "recall": panels.recall_panels(figures, run, scope, curves),
         "types": panels.type_panels(figures, run, scope.name),
@@ -148,23 +148,26 @@ def _place(
         "components": bars,
         "judged": judged,
         "differences": panels.difference_panels(metrics, figures, run, scope.name),
-        "forest": compared.forest(compared_with.document, run.headline, scope.name)
-        if compared_with else [],
-    }  # fmt: skip
+        "forest": panels.forest(document, run.headline, scope.name) if document else [],
+    }
+
+
+def _cutoffs(figures: Figures) -> list[int]:
+    """Every k at which recall is counted, ascending."""
+    return sorted(int(n.partition("@")[2]) for n in figures.names if n.startswith("recall_any@"))
 
 
 def _data(
     run: Run,
     figures: Figures,
     scopes: Mapping[str, Scope],
-    curves: Mapping[str, Mapping[str, Mapping[str, Curve]]],
+    curves: Mapping[str, Curves],
     compared_with: Compared | None,
     texts: Texts | None,
 ) -> tuple[Json, str]:
     """What the script reads: a header, and the packed columns."""
-    parts = components(run)
-    arms = [arm for arm in figures.arms if arm != CEILING]
-    listed = [_contestant(arm, figures, scopes) for arm in arms]
+    parts = panels.components(run)
+    listed = [_contestant(arm, figures, scopes) for arm in figures.arms if arm != CEILING]
     if compared_with is not None:
         listed.append(_other(compared_with, scopes))
     header, packed = questions(scopes, listed, [part.name for part in parts])
@@ -180,15 +183,8 @@ def _data(
                for arm, by_family in by_arm.items()}
         for name, by_arm in curves.items()
     }  # fmt: skip
-    header["texts"] = (
-        texts_of(scopes, arms[0], texts.questions, texts.segments) if texts is not None else None
-    )
+    header["texts"] = texts_of(scopes, listed[0].name, texts.questions, texts.segments) if texts else None
     return header, packed
-
-
-def _cutoffs(figures: Figures) -> list[int]:
-    """Every k at which recall is counted, ascending."""
-    return sorted(int(n.partition("@")[2]) for n in figures.names if n.startswith("recall_any@"))
 
 
 def _contestant(arm: str, figures: Figures, scopes: Mapping[str, Scope]) -> Contestant:
@@ -198,21 +194,15 @@ def _contestant(arm: str, figures: Figures, scopes: Mapping[str, Scope]) -> Cont
 
 
 def _other(compared_with: Compared, scopes: Mapping[str, Scope]) -> Contestant:
-    """The system of the compared run, beside the arms."""
+    """The system of the compared run, after the arms."""
     side = compared_with.document["baseline"]
     answers: dict[str, dict[str, Retrieval]] = {}
     for row in compared_with.rows:
         if row.arm == side["arm"]:
             answers.setdefault(row.scope, {})[row.question] = row
     ranks = {name: scope.ranks_of(answers[name]) for name, scope in scopes.items() if name in answers}
-    return Contestant(
-        "compared", f"{side['pgmnemo_version']} ({side['name']})", "arm-compared", answers, ranks
-    )
-
-
-def _arm_words(run: Run, arm: str) -> str:
-    words = {arm.name: arm.words for arm in run.arms}
-    return str(words.get(arm, "the best that any ranking can reach with this gold"))
+    label = f"{side['pgmnemo_version']} ({side['name']})"
+    return Contestant("compared", label, "arm-compared", answers, ranks)
 
 
 def _embedded(header: Json) -> Markup:

@@ -1,14 +1,18 @@
-"""Elements of SVG as text. Across the plot positions are in percent, so that a plot fits any width and its
-words keep their size; down the plot they are in pixels.
+"""Elements of SVG as text, and round numbers along an axis.
+
+Across the plot positions are in percent, so that a plot fits any width and its words keep their size; down
+the plot they are in pixels.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
-from runner.escaping import plain
+from pgmnemo.escaping import plain
+from runner.report.formats import MINUS
 
 
 def element(name: str, *inside: str, **attributes: object) -> Markup:
@@ -94,3 +98,32 @@ def _short(value: float) -> str:
     """At most two decimals, and none that say nothing; never `-0`."""
     written = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if written == "-0" else written
+
+
+STEPS = (1, 2, 5, 10)
+
+
+def step(span: float, most: int = 5) -> float:
+    """The smallest of 1, 2, 5 times a power of ten that cuts `span` into at most `most` parts."""
+    if span <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(span / most))
+    return next(power * s for s in STEPS if power * s * most >= span * (1 - 1e-9))
+
+
+def ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Multiples of a round step within [low, high]."""
+    by = step(high - low, most)
+    first, last = math.ceil(low / by - 1e-9), math.floor(high / by + 1e-9)
+    return [by * number for number in range(first, last + 1)]
+
+
+def number(value: float) -> str:
+    """A tick in words: no decimal that says nothing, and a true minus."""
+    text = f"{abs(value):.6f}".rstrip("0").rstrip(".") or "0"
+    return f"{MINUS}{text}" if value < 0 and text != "0" else text
+
+
+def signed(value: float) -> str:
+    """The same with the sign of a difference."""
+    return f"+{number(value)}" if value > 1e-12 else number(value)

@@ -16,7 +16,7 @@ from typing import Any
 
 import fastjsonschema
 
-from runner.registry import Registry
+from pgmnemo.registry import Registry
 
 FOLDER = Path(__file__).parent
 PREFIX = "pgmnemo/"

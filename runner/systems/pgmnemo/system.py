@@ -10,23 +10,26 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from dataclasses import replace
 from functools import cached_property, partial
-from typing import Literal
-from uuid import UUID, uuid5
+from uuid import UUID
 
-from runner.database import Database, database_errors, open_database
-from runner.database.durable import durable_settings
-from runner.database.releases import SQL_FOLDER, release_fingerprint
-from runner.editions import current
-from runner.errors import DatabaseError, UsageError
-from runner.progress import QUIET, Progress
+from pgmnemo import calls
+from pgmnemo.calls import execute
+from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.server import Database, database_errors, open_database
+from pgmnemo.server.durable import durable_settings
+from runner.protocol.editions import current
 from runner.systems import MODES
-from runner.systems.pgmnemo.client import MODE, Connection, PgmnemoClient, padded
-from runner.systems.pgmnemo.explained import typical_plans
-from runner.systems.served import OnServer
-from runner.systems.system import Kind, Lesson, Lessons, Link, Place, Query
+from runner.systems.pgmnemo.former import Connection, Form, told
+from runner.systems.pgmnemo.plans import typical_plans
+from runner.systems.pgmnemo.session import MODE, Names, PgmnemoClient
+from runner.systems.postgres import OnServer
+from runner.systems.system import Kind, Lesson, Lessons, Place, Query
 
-NAMESPACE = UUID("6f0f4f39-2f0b-5c0e-9d53-0b1f6f6a1c42")
+LOCK = 0x7FFF_FFFF_FFFF_FFFF  # the bits of a uuid that a lock has
 WRITERS = 2  # where data is kept durably, as one would load a service
 STRIPE = 5_000  # lessons that one connection stores at a time, at the most
 SHARDS = 4  # stripes a worker, at the least
@@ -44,12 +47,6 @@ SELECT i.relname, pg_relation_size(i.oid) FROM pg_class i
 WHERE i.relnamespace = 'pgmnemo'::regnamespace AND i.relkind = 'i'
 ORDER BY 1
 """
-POSITION = """
-SELECT EXISTS (
-    SELECT FROM pg_attribute
-    WHERE attrelid = to_regclass('pgmnemo.lesson_input') AND attname = 'position' AND NOT attisdropped)
-"""
-LINK = "SELECT pgmnemo.link_lessons(%s, %s, %s, %s, %s::real, %s, %s)"
 
 
 class Pgmnemo(OnServer[PgmnemoClient]):
@@ -61,16 +58,15 @@ class Pgmnemo(OnServer[PgmnemoClient]):
         self.place = place
         edition = current()
         self.engine, self.width = edition.engine(database.facts.pgmnemo), edition.embedding.width
-        self.walled, self.settings = place.walled, dict(place.settings)
-        self._basis = uuid5(NAMESPACE, place.label)
+        self.settings = dict(place.settings)
+        self.names = Names(place.label, place.walled)
         self._lessons: Lessons | None = None
-        self._projects: dict[UUID, str] = {}
 
     # What it is
 
     def words(self) -> str:
         passages = "passages with their vectors, " if self.engine.passages else ""
-        order = "speakers, positions, " if self.takes_positions else ""
+        order = "speakers, positions, " if self.form.positions else ""
         return (
             f"given text, vector, {passages}{order}times, importance and links; one call of recall_lessons a "
             "question, as an ordinary role, policies active"
@@ -118,13 +114,13 @@ class Pgmnemo(OnServer[PgmnemoClient]):
         """Every setting of the extension that has a default, with it."""
         return self._listed("initial")
 
-    def _listed(self, column: Literal["value", "initial"]) -> dict[str, str]:
+    def _listed(self, column: str) -> dict[str, str]:
+        rows = self._settings("name", column, "meaning")
+        return {name: value for name, value, meaning in rows if meaning is not None and value is not None}
+
+    def _settings(self, *columns: str) -> calls.Rows:
         with closing(self.client()) as client:
-            rows = client.connection.execute(
-                "SELECT name, value, initial FROM pgmnemo.list_settings() WHERE meaning IS NOT NULL"
-            )
-            place = {"value": 1, "initial": 2}[column]
-            return {row[0]: row[place] for row in rows if row[place] is not None}
+            return client.call(calls.list_settings(*columns))
 
     def check_settings(self) -> None:
         """UsageError where a setting of the place is none of this version's, or out of its range."""
@@ -134,11 +130,8 @@ class Pgmnemo(OnServer[PgmnemoClient]):
             raise UsageError(f"the setting mode of pgmnemo is {mode!r}, but must be one of {modes}")
         if given == {name: str(value) for name, value in current().settings.items()}:
             return  # nobody changed any
-        with closing(self.client()) as client:
-            rows = client.connection.execute(
-                "SELECT name, range, warning FROM pgmnemo.list_settings() WHERE initial IS NOT NULL"
-            )
-            known = {row[0].removeprefix("pgmnemo."): row[1:] for row in rows}
+        rows = self._settings("name", "range", "warning", "initial")
+        known = {row[0].removeprefix("pgmnemo."): row[1:3] for row in rows if row[3] is not None}
         for name, value in given.items():
             if name not in known:
                 listed = ", ".join((*known, MODE))
@@ -154,36 +147,16 @@ class Pgmnemo(OnServer[PgmnemoClient]):
 
     def has(self, function: str) -> bool:
         """Whether this version has the function."""
-        return self._told("SELECT to_regproc(%s) IS NOT NULL", f"pgmnemo.{function}")
+        with self.database.admin() as owner:
+            return told(owner, "SELECT to_regproc(%s) IS NOT NULL", f"pgmnemo.{function}")
 
     @cached_property
-    def takes_positions(self) -> bool:
-        """Whether this version stores a lesson with its position; False where there is no extension yet."""
-        return self.database.exists and self._told(POSITION)
-
-    def _told(self, question: str, *parameters: str) -> bool:
-        """What the catalogue answers to a question of yes or no."""
+    def form(self) -> Form:
+        """What this version's verbs take and give."""
+        if not self.database.exists:
+            return Form.of(self.engine, self.width, None)
         with self.database.admin() as owner:
-            row = owner.execute(question.encode(), parameters or None).fetchone()
-        return bool(row and row[0])
-
-    # Names
-
-    def tenant(self, project: str) -> UUID:
-        """The tenant in which the lessons of a project lie."""
-        return uuid5(self._basis, f"tenant {project}") if self.walled else self._basis
-
-    def project_id(self, project: str) -> UUID:
-        """The project's uuid: its name, where that is one, else made of it."""
-        try:
-            return UUID(project)
-        except ValueError:
-            return uuid5(self._basis, project)
-
-    def number(self, project: UUID, external_id: str) -> int:
-        """The lesson that recall_lessons names."""
-        assert self._lessons is not None, "nothing is asked before lessons are loaded"
-        return self._lessons.number(self._projects[project], external_id)
+            return Form.of(self.engine, self.width, owner)
 
     # Loading
 
@@ -193,7 +166,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
 
     def _load(self, lessons: Lessons, progress: Progress) -> Mapping[str, float]:
         self._lessons = lessons
-        self._projects = {self.project_id(name): name for name in lessons.projects}
+        self.names.hold(lessons)
         self._claim()
         steps: dict[str, Callable[[], None]] = {"store": partial(self._store, lessons, progress)}
         if self.place.durable:
@@ -210,32 +183,30 @@ class Pgmnemo(OnServer[PgmnemoClient]):
         """The tenants for this run alone, empty at the start and gone at the end."""
         owner = self._stack.enter_context(self.database.admin())
         where = self.database.facts.database
-        row = owner.execute(
-            "SELECT pg_try_advisory_lock(%s)", (self._basis.int & 0x7FFF_FFFF_FFFF_FFFF,)
-        ).fetchone()
-        if row is None or not row[0]:
+        if not told(owner, "SELECT pg_try_advisory_lock(%s::bigint)", str(self.names.basis.int & LOCK)):
             raise DatabaseError(
                 f"another run works on the same corpus and embedder in the database {where}; "
                 "wait for it to end, or name another server with --dsn"
             )
-        projects = self._projects.values() if self.walled else ("",)
-        tenants = {project: self.tenant(project) for project in projects}
-        for tenant in tenants.values():
-            owner.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, self.database.facts.role))
+        for project in self.names.work:
+            execute(owner, calls.grant_tenant(self.names.tenant(project), self.database.facts.role))
         if self.database.facts.origin != "embedded":  # an embedded database goes as a whole
-            self._forget(tenants)  # what a killed run left
-            self._stack.callback(self._leave, owner, tenants)
+            self._each_tenant("forget_tenant")  # what a killed run left
+            self._stack.callback(self._leave, owner)
 
-    def _forget(self, projects: Mapping[str, UUID]) -> None:
+    def _each_tenant(self, *verbs: str) -> None:
+        """Call verbs without arguments, those that this version has, in every tenant."""
+        here = [name for name in verbs if self.has(name)]
         with closing(self.client()) as client:
-            for project in projects:
+            for project in self.names.work:
                 client.work_for(project)
-                client.connection.execute("SELECT pgmnemo.forget_tenant()")
+                for name in here:
+                    client.call(calls.plain(name))
 
-    def _leave(self, owner: Connection, tenants: Mapping[str, UUID]) -> None:
-        self._forget(tenants)
-        for tenant in tenants.values():
-            owner.execute("SELECT pgmnemo.revoke_tenant(%s, %s)", (tenant, self.database.facts.role))
+    def _leave(self, owner: Connection) -> None:
+        self._each_tenant("forget_tenant")
+        for project in self.names.work:
+            execute(owner, calls.revoke_tenant(self.names.tenant(project), self.database.facts.role))
 
     def _store(self, lessons: Lessons, progress: Progress) -> None:
         """Every lesson and link through the extension's own verbs, stripes of the order side by side."""
@@ -250,34 +221,25 @@ class Pgmnemo(OnServer[PgmnemoClient]):
                 pass
         with closing(self.client()) as client, client.connection.transaction():
             for link in lessons.links:
-                self._link(client, link)
+                client.link(link)
 
     def _store_stripe(self, lessons: Lessons, size: int, start: int) -> None:
         groups: dict[UUID, list[Lesson]] = {}
         for lesson in lessons[start : start + size]:
-            groups.setdefault(self.tenant(lesson.project), []).append(lesson)
+            groups.setdefault(self.names.tenant(lesson.project), []).append(lesson)
         with closing(self.client()) as client:
             for group in groups.values():
                 client.store(group)
 
-    def _link(self, client: PgmnemoClient, link: Link) -> None:
-        client.work_for(link.project)
-        project, times = self.project_id(link.project), (link.valid_from, link.valid_to)
-        client.connection.execute(LINK, (project, link.source, link.target, link.kind, link.weight, *times))
-
     def _index(self) -> None:
         """What the documents advise after a bulk load: merge the small blocks, index what is not yet."""
-        with closing(self.client()) as client:
-            for project in self._projects.values() if self.walled else ("",):
-                client.work_for(project)
-                client.call("compact_postings")
-                client.call("index_lessons")
+        self._each_tenant("compact_postings", "index_lessons")
         self._owner_calls("build_vector_index")
 
     def _owner_calls(self, function: str) -> None:
         if self.has(function):
             with self.database.admin() as owner:
-                owner.execute(f"SELECT pgmnemo.{function}()".encode())
+                execute(owner, calls.plain(function))
 
     def _vacuum(self) -> None:
         with self.database.admin() as owner:
@@ -290,7 +252,13 @@ class Pgmnemo(OnServer[PgmnemoClient]):
 
     def client(self, settings: Mapping[str, str] | None = None) -> PgmnemoClient:
         """One more connection; `mode` among the settings is the mode in which it asks."""
-        return PgmnemoClient(self, settings or {})
+        given = {**self.settings, **(settings or {})}
+        return PgmnemoClient(self.database.connect(), self.names, self._asked, given, self.named)
+
+    @property
+    def _asked(self) -> Form:
+        """Its form without components where the place wants none."""
+        return replace(self.form, components=self.components)
 
     @contextmanager
     def owner(self, project: str = "") -> Iterator[Connection]:
@@ -298,11 +266,11 @@ class Pgmnemo(OnServer[PgmnemoClient]):
 
         From 0.4.0 on nobody else reaches the helpers and the tables.
         """
-        tenant = str(self.tenant(project))
+        tenant = str(self.names.tenant(project))
         given = {name: value for name, value in self.settings.items() if name != MODE}
         with self.database.admin() as connection:
             for name, value in {**given, "tenant_id": tenant, "acting_tenant": tenant}.items():
-                connection.execute("SELECT set_config(%s, %s, false)", (f"pgmnemo.{name}", value))
+                execute(connection, calls.setting(name, value))
             yield connection
 
     # What it costs
@@ -312,18 +280,13 @@ class Pgmnemo(OnServer[PgmnemoClient]):
             return {str(name): int(size) for name, size in owner.execute(PARTS) if size}
 
     def plans(self, queries: Sequence[Query], k: int) -> str:
-        """Of the hot statements, which have these names from 0.3.0 on."""
-        if not self.has("_graph_rows"):
+        """What the call of a typical question costs; empty where no question has a vector."""
+        asked = [query for query in queries if query.vector is not None]
+        if not asked:
             return ""
-        questions = [
-            (query.text, padded(query.vector, self.width)) for query in queries if query.vector is not None
-        ]
-        project = queries[0].project if self.walled and queries else None
-        with closing(self.client()) as client, ExitStack() as stack:
-            if project is not None:
-                client.work_for(project)
-            owner = stack.enter_context(self.owner(project or "")) if self.has("_scope") else None
-            return typical_plans(client.connection, questions, k, owner)
+        project = asked[0].project or ""
+        with closing(self.client()) as client, self.owner(project) as owner:
+            return typical_plans(client, owner, self.database.facts.role, asked, k, self.width)
 
     def close(self) -> None:
         with self.named():
@@ -348,11 +311,6 @@ def open_pgmnemo(place: Place) -> Pgmnemo:
         stack.close()
         raise
     return system
-
-
-def released(place: Place) -> str | None:
-    """The fingerprint of the release that the place names; None: it is not released yet."""
-    return release_fingerprint(place.sql or SQL_FOLDER, place.version)
 
 
 PGMNEMO = Kind(

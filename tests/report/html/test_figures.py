@@ -9,12 +9,10 @@ import pytest
 
 from runner.records import Hit, Retrieval
 from runner.report.formats import figure, percents
-from runner.report.html.components import component_bars
-from runner.report.html.curves import FAMILIES, arm_curves, ceiling_curves, first_ranks
-from runner.report.html.palette import CEILING
-from runner.report.html.plots.shares import buckets, names
-from runner.report.html.plots.ticks import plain, ticks
-from runner.report.html.standings import standings
+from runner.report.html.panels import component_bars
+from runner.report.html.plots import CEILING, buckets, names
+from runner.report.html.standings import FAMILIES, arm_curves, ceiling_curves, first_ranks, standings
+from runner.report.html.svg import number, ticks
 
 
 @pytest.mark.parametrize("which", ["locomo", "sample", "large"])
@@ -83,11 +81,8 @@ def test_questions_without_gold_or_anything_else_among_the_candidates_do_not_cou
     assert bars(rows, {"a": "active"})[1] == 1
 
 
-def test_the_first_rank_is_that_of_the_best_gold() -> None:
-    assert first_ranks([[3, 1], [0, 7], [0, 0]]) == [1, 7, 0]
-
-
 def test_ranks_fall_into_the_bucket_that_ends_at_or_after_them() -> None:
+    assert first_ranks([[3, 1], [0, 7], [0, 0]]) == [1, 7, 0]
     assert buckets([1, 2, 5, 6, 50, 51, 0, 0], [1, 5, 50]) == [1 / 8, 2 / 8, 2 / 8, 3 / 8]
     assert names([1, 5, 50], "no") == ["1", "2–5", "6–50", "no"]  # noqa: RUF001
 
@@ -98,4 +93,4 @@ def test_ranks_fall_into_the_bucket_that_ends_at_or_after_them() -> None:
      (0, 7, ["0", "2", "4", "6"])],
 )  # fmt: skip
 def test_ticks_are_round_and_within_the_axis(low: float, high: float, wanted: list[str]) -> None:
-    assert [plain(tick) for tick in ticks(low, high, 6 if low < 0 else 5)] == wanted
+    assert [number(tick) for tick in ticks(low, high, 6 if low < 0 else 5)] == wanted

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from runner.errors import OutputError
-from runner.places import ROOT
+from pgmnemo.errors import OutputError
 from runner.records import Verdict
 from runner.report.figures import Figures
 from runner.report.html import PAGE, Texts, render_page
 from runner.report.html.opening import standfirst
 from runner.runs.manifest import DERIVED
 from runner.runs.reading import read_results
+from tests.helping import kept_run
 
 MEGABYTE = 1_000_000
 
@@ -53,8 +53,7 @@ def test_the_same_run_gives_the_same_bytes(sample: Any) -> None:
 
 
 def test_what_was_measured_beside_a_run_is_no_leg_of_it() -> None:
-    folder = ROOT / "benchmarks" / "beam" / "results" / "v0.4.1_20261123_minilm_rerank-linear_side-by-side"
-    results = read_results(folder)
+    results = read_results(kept_run("beam"))
     figures = Figures(results.metrics, results.run.headline_view)
     *_, legs, beside = standfirst(results.metrics, figures, results.run)
     assert re.match(r"The best single leg, (bm25|keyword|vector|cosine) alone, reaches ", legs)

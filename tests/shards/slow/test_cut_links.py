@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from runner.errors import RunnerError
+from pgmnemo.errors import PgmnemoError
 from shards import moving
 from shards.installing import open_operator
 from tests.shards.conftest import Site, where
@@ -29,7 +29,7 @@ def test_a_link_that_is_cut_at_any_message(site: Site, end: str) -> None:
                 link.told(WRITES, "after", place)
                 try:
                     moving.move(router, tenant, "shard2")
-                except (RunnerError, psycopg.OperationalError) as error:
+                except (PgmnemoError, psycopg.OperationalError) as error:
                     print(end, place, error)
                 finally:
                     link.told("nothing", "after")

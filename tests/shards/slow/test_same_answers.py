@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-import shards.same
-from runner.database.server_checks import Session
-from runner.embedders import EMBEDDERS, EmbedderOptions, embed_corpus
-from runner.progress import Progress
-from runner.suites import SUITES
+from benchmarks.scale import same_answers
+from benchmarks.scale.same_answers import DEPTH, Compared, part_of, same
+from pgmnemo.calls import Call, Rows
+from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
+from pgmnemo.progress import Progress
+from pgmnemo.server.server_checks import Session
+from runner.protocol.suites import SUITES
+from runner.protocol.texts.embedding import embed_corpus
 from shards import local
-from shards.same import Compared, part_of, same
 from shards.temporary import temporary
 
 
@@ -40,7 +43,7 @@ def test_locomo_is_answered_alike(
 def test_longmemeval_is_answered_alike(
     plproxy: None, longmemeval_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Twenty haystacks; `python -m shards.same longmemeval --embedder hash` asks them all."""
+    """Twenty haystacks; the script itself, with `longmemeval --embedder hash`, asks them all."""
     found = compared("longmemeval", longmemeval_path, 20)
     tell(capsys, "longmemeval", found)
     assert found.questions >= 20
@@ -57,13 +60,13 @@ def tell(capsys: pytest.CaptureFixture[str], suite: str, found: Compared) -> Non
 
 
 def test_another_answer_is_seen(plproxy: None, sample_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept: Callable[..., bytes] = shards.same._answer
+    kept: Callable[..., bytes] = same_answers._answer
 
-    def other(side: Session, tenant: object, given: list[object]) -> bytes:
+    def other(side: Session, asked: Call[Rows]) -> bytes:
         """One side asks for fewer."""
-        asked = [given[0], 3, *given[2:]] if side.info.dbname == "alone" else given
-        return kept(side, tenant, asked)
+        fewer = replace(asked, parameters=tuple(3 if value == DEPTH else value for value in asked.parameters))
+        return kept(side, fewer if side.info.dbname == "alone" else asked)
 
-    monkeypatch.setattr("shards.same._answer", other)
+    monkeypatch.setattr("benchmarks.scale.same_answers._answer", other)
     found = compared("sample", sample_path, None)
     assert len(found.differing) == found.questions

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runner.embedders.hashing import FeatureHashing
-from runner.embedders.options import EmbedderOptions
+from pgmnemo.embedders import EmbedderOptions
+from pgmnemo.embedders.hashing import FeatureHashing
 
 
 class Toy(FeatureHashing):

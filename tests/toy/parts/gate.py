@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from runner.gates.facts import Facts
-from runner.gates.gate import Finding, Gate
+from runner.protocol.gates import Facts, Finding, Gate
 from runner.records import Status
 
 SMALL = ("sample", "toy")
 
 
 def small(facts: Facts) -> Finding:
+    """PASSED for a small suite, FAILED for another."""
     suite = facts.run.choice.suite
     return Finding(Status.PASSED if suite in SMALL else Status.FAILED, f"one of {SMALL}", suite)
 
 
-GATE = Gate("toy", small)
+GATES = (Gate("toy", small),)

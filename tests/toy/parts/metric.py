@@ -1,18 +1,17 @@
-"""A toy metric: the share of questions whose very first answer is gold, at every cutoff the same."""
+"""A toy metric: the share of questions whose very first answer is gold."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-from runner.editions import MetricPins
-from runner.metrics.metric import Metric
+from runner.protocol.metrics.metric import Family, Metric
 
 
-def family(pins: MetricPins, cutoffs: Sequence[int]) -> Iterator[Metric]:
-    yield Metric(
-        name="first@1",
-        family="first",
-        k=1,
+def first(k: int) -> Metric:
+    return Metric(
+        name=f"first@{k}",
+        k=k,
         definition="Share of questions whose first segment is gold.",
         formula=lambda found: (found.first <= 1).astype(float),
     )
+
+
+FAMILIES = (Family("toy", first, depth=lambda _: 1),)

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from runner.records import Corpus, Evidence, Question, SearchScope, Segment
-from runner.suites.reading import Source
-from runner.suites.shape import counted
-from runner.suites.suite import Suite, Write
-from runner.texts import Session, Turn
+from collections.abc import Iterator
+from typing import Any
+
+from runner.protocol.suites.corpus import CONVERSATION, POOL, suite_of
+from runner.protocol.suites.reading import Source
+from runner.protocol.texts import Session, Turn
+from runner.records import Evidence, Question, Segment
 
 
-def read(source: Source, level: str, write: Write) -> Corpus:
-    segments, questions = [], []
+def parts(source: Source, level: str) -> Iterator[Any]:
     for item in source.items():
         project = item["project"]
-        for name, said in item["sessions"].items():
-            written = write(Session("1 May 2024", tuple(Turn("Ada", words) for words in said)))
-            segments.append(Segment(project, f"{project}/{name}", written.text, passages=written.passages))
         gold = f"{project}/{item['gold']}"
-        questions.append(Question(f"{project}/q1", project, item["question"], "toy", (Evidence(gold, gold),)))
-    return Corpus(
-        suite="toy",
-        path=str(source.path),
-        sha256=source.sha256(),
-        granularity=level,
-        segments=tuple(segments),
-        questions=tuple(questions),
-        scopes=(SearchScope("conversation"), SearchScope("pool", pooled=True)),
-        shape=counted(segments, questions, ("toy",)),
-    )
+        yield (
+            [
+                (Segment(project, f"{project}/{name}", ""), session(said))
+                for name, said in item["sessions"].items()
+            ],
+            [Question(f"{project}/q1", project, item["question"], "toy", (Evidence(gold, gold),))],
+        )
 
 
-TOY = Suite(name="toy", title="the toy suite", levels=("session",), types=("toy",), read=read)
+def session(said: list[str]) -> Session:
+    return Session("1 May 2024", tuple(Turn("Ada", words) for words in said))
+
+
+TOY = suite_of(
+    parts, "toy", "the toy suite", ("session",), ("toy",), corpus={"scopes": (*CONVERSATION, POOL)}
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from runner.progress import QUIET, Progress
+from pgmnemo.progress import QUIET, Progress
 from runner.systems.system import Kind, Lessons, Match, Place, Query, System
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runner.editions import PassagePins
-from runner.texts.text import Session, Text, Written, write
+from runner.protocol.editions import PassagePins
+from runner.protocol.texts import Session, Text, Written, write
 
 
 def loud(session: Session, pins: PassagePins) -> Written:

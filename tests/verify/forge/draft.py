@@ -15,22 +15,20 @@ from typing import Any
 
 import msgspec
 
-from runner.gates import check_all, deviations, judge
-from runner.metrics.document import metrics_of
+from runner.protocol.gates import check_all, deviations, judge
+from runner.protocol.metrics.document import metrics_of
 from runner.records import GateResult, Json
 from runner.report import render
 from runner.runs.canonical import compact, pretty
 from runner.runs.folder import folder_name
-from runner.runs.former import brought_up
 from runner.runs.history import HEADER, entry_text
 from runner.runs.manifest import write_manifest
-from runner.runs.metrics import metrics_text
 from runner.runs.reading import Results
 from runner.runs.reranks import RERANKS, counts
-from runner.runs.run import Run
+from runner.runs.run import Run, metrics_text
 from runner.runs.timings import Timing, latencies
-from runner.verify.evidence import Evidence
-from runner.verify.facts import facts
+from runner.verification.checks.record import facts
+from runner.verification.evidence import Evidence
 
 RAW, TIMINGS = "raw_retrievals.jsonl", "timings.jsonl"
 Change = Callable[["Draft", Random], None]
@@ -46,8 +44,7 @@ class Draft:
 
     `last` holds changes of run.json that stand after its gates were judged again, `figures` those of
     metrics.json, `words` those of report.md, `named` a name that the run shall have instead of its own,
-    `worse` lets gates get worse, and `form` brings run.json into the form of its schema. `reranks` is empty
-    where the run had no reranker.
+    `worse` lets gates get worse. `reranks` is empty where the run had no reranker.
     """
 
     run: Json
@@ -58,7 +55,6 @@ class Draft:
     code: str | None = None
     worse: bool = False
     named: str | None = None
-    form: Callable[[Json], Json] = lambda run: run
     last: list[Callable[[Json], None]] = field(default_factory=list)
     figures: list[Callable[[Json], None]] = field(default_factory=list)
     words: list[Callable[[str], str]] = field(default_factory=list)
@@ -102,21 +98,21 @@ def written(draft: Draft, home: Path) -> Path:
         asdict(one)
         for one in latencies([Timing(**line) for line in draft.timings], draft.timed_k)
     ] if draft.timings else []  # fmt: skip
-    run["name"] = draft.named or folder_name(msgspec.convert(brought_up(run), Run))
+    run["name"] = draft.named or folder_name(msgspec.convert(run, Run))
     folder = home / run["name"]
     folder.mkdir(parents=True)
     for name, lines in ((RAW, draft.raw), (TIMINGS, draft.timings), (RERANKS, draft.reranks)):
         if lines or name != RERANKS:
             (folder / name).write_text("".join(compact(line) + "\n" for line in lines), encoding="utf-8")
-    _record(folder, draft.form(run))
+    _record(folder, run)
     if draft.reranks:
         left = Results(folder)
         run["reranks"] = [asdict(one) for one in counts(left.reranks, left.rows, left.timings)]
-        _record(folder, draft.form(run))
+        _record(folder, run)
     _judged(folder, run, draft.worse)
     for change in draft.last:
         change(run)
-    _record(folder, draft.form(run))
+    _record(folder, run)
     _figures(folder, draft)
     _logged(folder, home)
     return folder
@@ -134,7 +130,8 @@ def _judged(folder: Path, run: Json, worse: bool = False) -> None:
     """
     for name in ("metrics.json", "report.md"):
         (folder / name).touch()
-    decided = {one.gate: one for one in check_all(facts(Evidence(folder)))}
+    evidence = Evidence(folder)
+    decided = {one.gate: one for one in check_all(facts(evidence, evidence.run))}
     for gate in run["gates"]:
         found = decided.get(gate["gate"])
         if found is None or gate["gate"] in ("coverage", "leak"):

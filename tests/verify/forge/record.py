@@ -9,9 +9,8 @@ from uuid import uuid5
 import msgspec
 
 from runner.bench.material import NAMESPACE, label_of
-from runner.editions import edition
+from runner.protocol.editions import edition
 from runner.records import Json
-from runner.runs.former import brought_up
 from runner.runs.run import Run
 from tests.verify.forge.draft import Draft, Inapplicable
 from tests.verify.forge.table import claim
@@ -151,6 +150,6 @@ def relabel(draft: Draft, name: str) -> None:
 
 
 def _renew_tenant(run: Json) -> None:
-    record = msgspec.convert(brought_up(run), Run)
+    record = msgspec.convert(run, Run)
     label = label_of(record.corpus.sha256, record.choice.level, record.choice.written, record.embedder)
     run["guc_state"]["pgmnemo.tenant_id"] = str(uuid5(NAMESPACE, label))

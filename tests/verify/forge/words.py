@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from runner.editions import edition
-from runner.metrics import DIFFERENCES
+from runner.protocol.editions import edition
+from runner.protocol.metrics import DIFFERENCES
 from runner.records import Json
 from tests.verify.forge.draft import Draft, Inapplicable
 from tests.verify.forge.table import claim

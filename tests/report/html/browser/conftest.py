@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from runner.compare import compare
+from runner.commands.compare import compare
+from runner.protocol.suites import SUITES
 from runner.report.html import Compared, Texts
-from runner.suites import SUITES
 
 ROOT = Path(__file__).parents[4]
 AWKWARD = "</script><script>alert('1')</script>\"&amp; 🧭"

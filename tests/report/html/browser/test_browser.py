@@ -195,29 +195,6 @@ def test_sorting_moves_the_questions(browser: Any, opened: Any, page_file: Path)
         assert len(numbers) == 2000
 
 
-def test_2_000_questions_filter_at_once(
-    browser: Any, opened: Any, page_file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Printed, not asserted: what a machine needs for it says nothing of the page."""
-    with opened(browser, page_file) as watched:
-        page, took = watched.page, {}
-        milliseconds = "Number(document.getElementById('list').dataset.milliseconds)"
-        count(page)
-        took["first list"] = page.evaluate(milliseconds)
-        page.fill("input[name=search]", "q77")
-        count(page)
-        took["search"] = page.evaluate(milliseconds)
-        page.fill("input[name=search]", "")
-        page.select_option("[name=type]", "temporal")
-        count(page)
-        took["type"] = page.evaluate(milliseconds)
-        page.select_option("[name=sort]", "worst")
-        count(page)
-        took["sort"] = page.evaluate(milliseconds)
-    with capsys.disabled():
-        print("\n2,000 questions: " + ", ".join(f"{what} {ms:.0f} ms" for what, ms in took.items()))
-
-
 def test_the_switch_overrides_the_colours_of_the_system(browser: Any, opened: Any, page_file: Path) -> None:
     background = "getComputedStyle(document.body).backgroundColor"
     with opened(browser, page_file, color_scheme="light") as watched:

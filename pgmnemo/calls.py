@@ -1,0 +1,198 @@
+"""Each verb of the extension, once: what is sent, what goes with it, and how the answer is read.
+
+A call is data: nothing here opens a connection or waits. `execute` sends one over a connection of psycopg; an
+asynchronous client sends the same statement and parameters itself and gives the rows to `decode`.
+
+A verb has two spellings: with the tenant as its first argument, as every router and pool wants it, and
+without, for the tenant that the session works for (`pgmnemo.tenant_id`). `tenant=None` takes the second. An
+argument that is None is not sent, so the extension's own default holds. Vectors are sequences of numbers or
+NumPy rows; those of passages need pgvector's types registered, or are one array literal as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+import psycopg
+
+Answer = TypeVar("Answer")
+Rows = list[tuple[Any, ...]]
+
+# Where one function serves a named tenant, another the session's.
+OF_SESSION = {
+    "store": "store_lesson", "recall": "recall_lessons", "link": "link_lessons", "forget": "forget_lesson",
+    "check": "check_index",
+}  # fmt: skip
+# How an argument is written where its Python value alone does not tell PostgreSQL its type.
+CASTS = {"embedding": "::real[]", "weight": "::float8", "passages": "::text[]"}
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[Answer]):
+    """`statement` with `parameters` for psycopg; `decode` makes the answer of the rows that come back."""
+
+    statement: str
+    parameters: tuple[object, ...]
+    decode: Callable[[Rows], Answer]
+
+
+def execute(connection: psycopg.Connection[Any], call: Call[Answer], *, binary: bool = False) -> Answer:
+    """Send a call and read its answer, in `binary` form if wanted; psycopg's errors pass through."""
+    statement, parameters = call.statement.encode(), call.parameters or None
+    return call.decode(connection.execute(statement, parameters, binary=binary).fetchall())
+
+
+def store(
+    tenant: UUID | None,
+    project_id: UUID,
+    external_id: str,
+    content: str,
+    *,
+    embedding: object = None,
+    role: str | None = None,
+    topic: str | None = None,
+    importance: int | None = None,
+    metadata: object = None,
+    occurred_at: datetime | None = None,
+    expires_at: datetime | None = None,
+    commit_sha: str | None = None,
+    artifact_hash: str | None = None,
+    verified_at: datetime | None = None,
+    passages: Sequence[str] | None = None,
+    passage_embeddings: Sequence[object] | str | None = None,
+    position: int | None = None,
+) -> Call[str]:
+    """Store one lesson under its key: `inserted`, `updated` or `unchanged`."""
+    return _call(
+        "store", tenant, _value, project_id=project_id, external_id=external_id, content=content,
+        embedding=embedding, role=role, topic=topic, importance=importance, metadata=metadata,
+        occurred_at=occurred_at, expires_at=expires_at, commit_sha=commit_sha, artifact_hash=artifact_hash,
+        verified_at=verified_at, passages=passages, passage_embeddings=passage_embeddings, position=position,
+    )  # fmt: skip
+
+
+def recall(
+    tenant: UUID | None,
+    *,
+    embedding: object = None,
+    k: int | None = None,
+    query_text: str | None = None,
+    project_id: UUID | None = None,
+    as_of: datetime | None = None,
+    valid_at: datetime | None = None,
+    role: str | None = None,
+    mode: str | None = None,
+    columns: Sequence[str] = ("*",),
+) -> Call[Rows]:
+    """The `columns` of the first `k` lessons for a question, best first."""
+    return _call(
+        "recall", tenant, _rows, columns, embedding=embedding, k=k, query_text=query_text,
+        project_id=project_id, as_of=as_of, valid_at=valid_at, role=role, mode=mode,
+    )  # fmt: skip
+
+
+def link(
+    tenant: UUID | None,
+    project_id: UUID,
+    source: str,
+    target: str,
+    kind: str,
+    *,
+    weight: float | None = None,
+    valid_from: datetime | None = None,
+    valid_to: datetime | None = None,
+    target_project: UUID | None = None,
+) -> Call[str]:
+    """Link two lessons by their keys, both in one project unless `target_project` names another."""
+    return _call(
+        "link", tenant, _value, project_id=project_id, source=source, target=target, kind=kind,
+        weight=weight, valid_from=valid_from, valid_to=valid_to, target_project=target_project,
+    )  # fmt: skip
+
+
+def forget(
+    tenant: UUID | None, project_id: UUID, external_id: str, *, hard: bool | None = None
+) -> Call[bool]:
+    """Take one lesson out of recall, or with `hard` out of the database; whether there was one."""
+    return _call("forget", tenant, _value, project_id=project_id, external_id=external_id, hard=hard)
+
+
+def add_passages(lesson_id: int, passages: Sequence[str], passage_embeddings: object = None) -> Call[bool]:
+    """Give a lesson of the session's tenant that has no passages these; whether it had none."""
+    return _call(
+        "add_passages", None, _value, lesson_id=lesson_id, passages=passages,
+        passage_embeddings=passage_embeddings,
+    )  # fmt: skip
+
+
+def list_lessons(tenant: UUID, columns: Sequence[str] = ("*",)) -> Call[Rows]:
+    """Every lesson of a tenant, forgotten ones, too."""
+    return _call("list_lessons", tenant, _rows, columns)
+
+
+def check(tenant: UUID | None) -> Call[Rows]:
+    """What is wrong with a tenant's index: no rows where nothing is."""
+    return _call("check", tenant, _rows)
+
+
+def grant_tenant(tenant: UUID, grantee: str) -> Call[None]:
+    """Let a role work for a tenant; the extension's owner calls it."""
+    return _call("grant_tenant", tenant, _nothing, grantee=grantee)
+
+
+def revoke_tenant(tenant: UUID, grantee: str) -> Call[bool]:
+    """Take the grant back; whether there was one."""
+    return _call("revoke_tenant", tenant, _value, grantee=grantee)
+
+
+def list_settings(*columns: str) -> Call[Rows]:
+    """The named columns of every setting, such as name, value, initial, range, warning and meaning."""
+    return _call("list_settings", None, _rows, columns)
+
+
+def setting(name: str, value: str) -> Call[None]:
+    """Set `pgmnemo.<name>` for the session; its tenant is the setting `tenant_id`."""
+    return Call("SELECT set_config(%s, %s, false)", (f"pgmnemo.{name}", value), _nothing)
+
+
+def plain(verb: str) -> Call[Rows]:
+    """A verb of the session's tenant or of the whole database that needs no argument, such as forget_tenant,
+    open_staging or build_vector_index."""
+    return _call(verb, None, _rows)
+
+
+def _call(
+    verb: str,
+    tenant: UUID | None,
+    decode: Callable[[Rows], Answer],
+    columns: Sequence[str] = ("*",),
+    **given: object,
+) -> Call[Answer]:
+    """The statement in the spelling that fits, with the arguments that are not None, by their names."""
+    function = verb if tenant is not None else OF_SESSION.get(verb, verb)
+    named = {name: value for name, value in {"tenant": tenant, **given}.items() if value is not None}
+    return Call(_statement(function, tuple(named), tuple(columns)), (*named.values(),), decode)
+
+
+@cache
+def _statement(function: str, names: tuple[str, ...], columns: tuple[str, ...]) -> str:
+    """Made once for each way in which a verb is called."""
+    arguments = ", ".join(f'"{name}" => %s{CASTS.get(name, "")}' for name in names)
+    return f"SELECT {', '.join(columns)} FROM pgmnemo.{function}({arguments})"
+
+
+def _rows(rows: Rows) -> Rows:
+    return rows
+
+
+def _value(rows: Rows) -> Any:
+    return rows[0][0]
+
+
+def _nothing(_: Rows) -> None:
+    return None

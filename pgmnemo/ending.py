@@ -1,0 +1,100 @@
+"""How a command of ours ends: an exit code, and one sentence where it went wrong; never a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from typing import NoReturn
+
+from cyclopts import CycloptsError, MissingArgumentError, UnknownCommandError, UnusedCliTokensError
+
+from pgmnemo.errors import PgmnemoError
+from pgmnemo.escaping import plain
+
+INTERRUPTED = 130
+NO_READER = 128 + signal.SIGPIPE
+PATHLIB = {
+    "home directory": "this user has no home folder that is known; set HOME, or write the path in full, "
+    "without ~",
+    "Symlink loop": "a link in that path leads back to itself; name another",
+}
+"""By what a RuntimeError of pathlib says: what we say."""
+
+
+def ended(command: Callable[[], int]) -> int:
+    """The exit code of `command`: 0 done, 1 a gate failed, 2 wrong use, 3 environment, 130 interrupted.
+
+    141 where the reader of what is printed went away: nobody takes a fault that it did not read for none.
+    """
+    before = signal.signal(signal.SIGTERM, _terminated)
+    try:
+        code = command()
+        sys.stdout.flush()
+        return code
+    except PgmnemoError as error:
+        _tell(f"{error.kind}: {error}", error)
+        return error.code
+    except KeyboardInterrupt as error:
+        _tell("interrupted", error)
+        return INTERRUPTED
+    except BrokenPipeError:
+        _let_go()
+        return NO_READER
+    except OSError as error:  # a file or folder that no stage foresaw
+        place, why = error.filename or "this machine", error.strerror or str(error)
+        _tell(f"error: {place}: {why}; make it readable and writable, or name another", error)
+        return PgmnemoError.code
+    except RuntimeError as error:
+        told = next((told for words, told in PATHLIB.items() if words in str(error)), None)
+        if told is None:
+            raise
+        _tell(f"error: {told}", error)
+        return PgmnemoError.code
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def words(error: CycloptsError) -> str:
+    """What was wrong with a command line, without a capital and a full stop."""
+    if isinstance(error, UnknownCommandError) and error.unused_tokens and error.app:
+        if (first := error.unused_tokens[0]).startswith("-"):
+            return f"{first} stands before the command; name the command first, and its options after it"
+        return f"there is no command {first!r}{_meant(first, error.app)}"
+    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+        given, meant = " ".join(error.unused_tokens), _meant(error.unused_tokens[0], error.app or ())
+        return f"there is no place for {given}{meant}; a command stands before its options"
+    told = " ".join(str(error).split()).rstrip(".")
+    if isinstance(error, MissingArgumentError) and error.argument:
+        _, _, meant = told.partition(". Did you mean ")
+        hint = f"; did you mean {meant}" if meant else ""
+        if error.keyword:
+            return f"{error.keyword} needs a value after it{hint}"
+        return f"{' '.join(error.command_chain or ())} needs {error.argument.name}{hint}"
+    return told[:1].lower() + told[1:]
+
+
+def _meant(word: str, names: Iterable[str]) -> str:
+    """A question for the name that is most like a word; empty where none is like it."""
+    near = get_close_matches(word, [name for name in names if not name.startswith("-")], n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
+def _terminated(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _let_go() -> None:
+    """Lead what is still to be printed nowhere, so that Python does not stumble over it at its end."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _tell(sentence: str, error: BaseException) -> None:
+    """The sentence, and how to go on where the run left something to go on with."""
+    print(plain("; ".join([sentence, *getattr(error, "__notes__", ())])), file=sys.stderr)

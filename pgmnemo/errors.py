@@ -1,0 +1,63 @@
+"""What a user can cause, as one sentence each: what is wrong, where, and how to mend it.
+
+`code` is the exit code of a command that ends with it (2 wrong use, 3 environment), `kind` the word before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class PgmnemoError(Exception):
+    """Base of all errors that a user can cause; the CLI prints `kind` and sentence and exits with `code`."""
+
+    code = 3
+    kind = "error"
+
+
+class UsageError(PgmnemoError):
+    """The command or the call is wrong."""
+
+    code = 2
+    kind = "wrong use"
+
+
+class CheckError(PgmnemoError):
+    """What was checked does not hold: a test of the product itself, or of what it stores, has failed."""
+
+    code = 1
+    kind = "failed"
+
+
+class ModelError(PgmnemoError):
+    """A model that cannot be loaded or reached, or that answers wrongly."""
+
+    code = 3
+
+
+class EmbedderError(ModelError):
+    """A model whose vectors cannot be had, or are none."""
+
+    code = 3
+
+
+class DatabaseError(PgmnemoError):
+    """No database, no right to make one, no pgvector, or another extension of the same name."""
+
+    code = 3
+
+
+class OutputError(PgmnemoError):
+    """A results folder that cannot be written, or a full disk."""
+
+    code = 3
+
+
+@contextmanager
+def os_errors(sentence: str, kind: type[PgmnemoError] = OutputError) -> Iterator[None]:
+    """Inside the block, what the operating system refuses becomes a `kind`; `{why}` is its reason."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(sentence.replace("{why}", str(error.strerror))) from None

@@ -1,0 +1,61 @@
+"""Calls side by side: at most so many at once, their answers in order, and how many of them may fail."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import TypeVar
+
+from pgmnemo.errors import ModelError
+
+MOST = 256  # calls at once that a command may ask for: each is a thread
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def at_once(jobs: int, call: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]:
+    """Each item with what `call` makes of it, in order; at most `jobs` calls are made at once.
+
+    The first error of a call ends it: what was not begun by then is not called.
+    """
+    waiting = iter(items)
+    if jobs == 1:
+        yield from ((item, call(item)) for item in waiting)
+        return
+    with ThreadPoolExecutor(jobs) as pool:
+        running: deque[tuple[T, Future[R]]] = deque()
+        try:
+            running.extend((item, pool.submit(call, item)) for item in islice(waiting, jobs))
+            while running:
+                item, future = running.popleft()
+                answer = future.result()
+                running.extend((one, pool.submit(call, one)) for one in islice(waiting, 1))
+                yield item, answer
+        finally:
+            for _, future in running:
+                future.cancel()
+
+
+class Failures:
+    """How many questions `who` failed on; one more than `limit`, which `option` sets, is a ModelError.
+
+    `before` is how many there were in the run that goes on. Threads share it.
+    """
+
+    def __init__(self, who: str, option: str, limit: int, before: int = 0) -> None:
+        self._who, self._option, self._limit, self._count = who, option, limit, before
+        self._lock = threading.Lock()
+
+    def count(self, reason: str) -> None:
+        """One more, because of `reason`."""
+        with self._lock:
+            self._count += 1
+            if self._count > self._limit:
+                raise ModelError(
+                    f"{self._who} failed on {self._count} questions, and {self._option} allows {self._limit} "
+                    f"(the last: {reason})"
+                )

@@ -1,0 +1,183 @@
+"""What models made, on disk: one SQLite file for each thing that it depends on, which processes may share.
+
+A batch is written whole or not at all. Every value is checked against its crc32 before use. A damaged file
+is renamed, never deleted, never used. Without a place to write, the run goes on without a cache and says so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
+from typing import Any, Self
+
+from platformdirs import user_cache_dir
+
+from pgmnemo.errors import OutputError
+from pgmnemo.progress import QUIET, Progress
+
+KEYS = 500  # of one statement
+PATIENCE = 60.0  # seconds that another process may hold the file
+NOT_OURS = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
+
+
+def cache_dir(kind: str, environ: Mapping[str, str] = os.environ) -> Path:
+    """`PGMNEMO_CACHE_DIR`, else the user's cache folder for pgmnemo; in it, the folder of a kind."""
+    base = environ.get("PGMNEMO_CACHE_DIR")
+    return (Path(base).expanduser() if base else Path(user_cache_dir("pgmnemo"))) / kind
+
+
+def store_path(folder: Path, name: str, settings: Mapping[str, Any]) -> Path:
+    """The file of a model: its name, and a hash of all that what it makes depends on besides the question."""
+    digest = sha256(json.dumps(dict(settings), sort_keys=True).encode()).hexdigest()[:16]
+    return folder / f"{name}-{digest}.sqlite"
+
+
+def key_of(question: str, texts: Sequence[str] = ()) -> bytes:
+    """SHA-256 over the question and the texts, in their order: 32 bytes."""
+    return sha256(json.dumps([question, *texts]).encode()).digest()
+
+
+class Store:
+    """A file of bytes under keys of bytes, opened when it is first needed. Threads may share it.
+
+    `path` may be a function, for what is known later; None keeps nothing. `name` is what sentences call it;
+    the values stand in `column` of `table`, each of `size` bytes (0: of any size). OutputError when the disk
+    is full.
+    """
+
+    def __init__(
+        self,
+        path: Path | Callable[[], Path] | None,
+        name: str,
+        progress: Progress = QUIET,
+        *,
+        table: str = "kept",
+        column: str = "value",
+        size: int = 0,
+    ) -> None:
+        self._path, self._name, self._progress = path, name, progress
+        self._table, self._column, self._size = table, column, size
+        self._file: sqlite3.Connection | None = None
+        self._inode, self._opened, self._writable = 0, False, True
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def path(self) -> Path | None:
+        """Where the file is, or will be."""
+        if callable(self._path):
+            self._path = self._path()
+        return self._path
+
+    def read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """The values of those `keys` that the file holds; none at all if any of them is damaged."""
+        with self._lock:
+            try:
+                return dict(self._rows(self._connection(), keys))
+            except sqlite3.DatabaseError as error:
+                self._move_aside(str(error))
+                return {}
+
+    def write(self, keys: Sequence[bytes], values: Sequence[bytes]) -> None:
+        """Add one value for each key; all or none of them."""
+        rows = [(key, _crc(key, value), value) for key, value in zip(keys, values, strict=True)]
+        with self._lock:
+            file = self._connection()
+            if file is None or not self._writable:
+                return
+            try:
+                with file:
+                    file.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?, ?)", rows)
+            except sqlite3.OperationalError as error:
+                self._not_written(error)
+
+    def close(self) -> None:
+        """Give the file back."""
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+            self._file = None
+
+    def _not_written(self, error: sqlite3.OperationalError) -> None:
+        if error.sqlite_errorcode & 0xFF not in NOT_OURS:
+            raise OutputError(
+                f"the {self._name} {self.path} cannot be extended ({error}); free some space, or set "
+                "PGMNEMO_CACHE_DIR to another disk; what was made before is kept"
+            ) from None
+        self._writable = False
+        self._progress.say(f"the {self._name} {self.path} cannot be written ({error}): nothing more is kept")
+
+    def _rows(self, file: sqlite3.Connection | None, keys: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """Each key that is there, with its value; DatabaseError for one that is damaged."""
+        for start in range(0, len(keys) if file is not None else 0, KEYS):
+            some = keys[start : start + KEYS]
+            marks = ",".join("?" * len(some))
+            asked = f"SELECT key, crc, {self._column} FROM {self._table} WHERE key IN ({marks})"
+            assert file is not None
+            for key, crc, value in file.execute(asked, some):
+                if crc != _crc(key, value) or (self._size and len(value) != self._size):
+                    raise sqlite3.DatabaseError(f"the value {key.hex()[:12]} does not match its checksum")
+                yield key, value
+
+    def _connection(self) -> sqlite3.Connection | None:
+        """The open file; None where there is none, or it cannot be opened, which is said once."""
+        if self._opened or self.path is None:
+            return self._file
+        self._opened = True
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = sqlite3.connect(self.path, timeout=PATIENCE, check_same_thread=False)
+            with self._file:
+                self._file.execute(
+                    f"CREATE TABLE IF NOT EXISTS {self._table} (key BLOB PRIMARY KEY, crc INTEGER NOT NULL, "
+                    f"{self._column} BLOB NOT NULL)"
+                )
+            self._inode = self.path.stat().st_ino
+        except (OSError, sqlite3.OperationalError) as error:
+            self.close()
+            why = getattr(error, "strerror", None) or error
+            self._progress.say(
+                f"the {self._name} {self.path} cannot be opened ({why}): this run goes without"
+            )
+        except sqlite3.DatabaseError as error:
+            self._inode = self.path.stat().st_ino
+            self._move_aside(str(error))
+        return self._file
+
+    def _move_aside(self, reason: str) -> None:
+        """Rename the damaged file, unless another process has done so, and begin a new one."""
+        assert self.path is not None
+        self.close()
+        said = f"the {self._name} {self.path} is damaged ({reason})"
+        try:
+            if self.path.exists() and self.path.stat().st_ino == self._inode:
+                aside = _unused(self.path)
+                self.path.rename(aside)
+                said += f"; it is now called {aside.name}"
+        except OSError:
+            self._progress.say(f"{said} and cannot be renamed: this run goes without")
+            return
+        self._progress.say(f"{said}, and what it held is made again")
+        self._opened = False
+        self._connection()
+
+
+def _crc(key: bytes, value: bytes) -> int:
+    return zlib.crc32(value, zlib.crc32(key))
+
+
+def _unused(path: Path) -> Path:
+    named = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))
+    return next(aside for aside in named if not aside.exists())

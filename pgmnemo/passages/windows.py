@@ -1,0 +1,95 @@
+"""How a text is cut into passages: by turns (PROTOCOL.md §2.6), or by characters; for every corpus alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Protocol
+
+from pgmnemo.errors import UsageError
+from pgmnemo.records import Passage
+
+WINDOW = re.compile(r"(\d{1,6})/(\d{1,6})")
+
+
+class Rule(Protocol):
+    """Windows of at most `turns`, every `step`; of a message to an assistant `characters` are embedded."""
+
+    @property
+    def turns(self) -> int: ...
+
+    @property
+    def step(self) -> int: ...
+
+    @property
+    def characters(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The rule of PROTOCOL.md §2.6, which the product follows, too."""
+
+    turns: int = 4
+    step: int = 2
+    characters: int = 700
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One turn as it stands in the lesson, its `words` that are embedded, and whether a person says it."""
+
+    line: str
+    words: str
+    person: bool = True  # False: an assistant
+
+
+@dataclass(frozen=True, slots=True)
+class Characters:
+    """Passages of `size` characters, each of which begins with the last `overlap` of the one before."""
+
+    size: int
+    overlap: int
+
+    def cut(self, text: str) -> tuple[Passage, ...]:
+        """The passages of a text, in order; the last one ends where the text ends."""
+        step = self.size - self.overlap
+        starts = range(0, max(len(text) - self.overlap, 1), step) if text else ()
+        pieces = (text[start : start + self.size] for start in starts)
+        return tuple(Passage(piece, piece) for piece in pieces)
+
+
+def characters(given: str) -> Characters:
+    """`1200/200`: size and overlap; UsageError where it is no such pair."""
+    match = WINDOW.fullmatch(given)
+    size, overlap = (int(match[1]), int(match[2])) if match else (0, 0)
+    if overlap >= size:
+        raise UsageError(
+            "--passages takes turns, or the size of a passage in characters and how many it shares with the "
+            f"one before, such as 1200/200, not {given!r}"
+        )
+    return Characters(size, overlap)
+
+
+def cut(turns: Sequence[Line], pins: Rule, characters: int | None = None) -> tuple[Passage, ...]:
+    """The passages of a text, in order; `characters` of each are embedded at most (None: all of it)."""
+    return tuple(
+        Passage(
+            "\n".join(turn.line for turn in window), "\n".join(turn.words for turn in window)[:characters]
+        )
+        for window in windows(turns, pins)
+    )
+
+
+def windows(turns: Sequence[Line], pins: Rule) -> Iterator[Sequence[Line]]:
+    """Windows of consecutive turns of people, the last one of each stretch ending at its last turn.
+
+    An assistant's turn stands in none and ends a stretch. Where nobody else speaks: the first turn.
+    """
+    stretches = [list(group) for person, group in groupby(turns, lambda turn: turn.person) if person]
+    for stretch in stretches or ([list(turns[:1])] if turns else []):
+        last = max(len(stretch) - pins.turns, 0)
+        starts = range(0, last + 1, pins.step)
+        for start in [*starts, last] if starts[-1] < last else starts:
+            yield stretch[start : start + pins.turns]

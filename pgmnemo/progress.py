@@ -1,0 +1,155 @@
+"""What a user sees while a run works: rich bars on a terminal, plain lines elsewhere, nothing when quiet."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager
+from typing import TypeVar
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import Progress as Bars
+
+from pgmnemo.terminal import Plain
+
+T = TypeVar("T")
+COLUMNS = (
+    TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+    TextColumn("left"), TimeRemainingColumn(),
+)  # fmt: skip
+RECENT = 120.0  # seconds over which a bar's speed is taken
+EVERY = 30.0  # seconds between two lines of one loop where there is no terminal
+
+
+def lasting(seconds: float) -> str:
+    """A length of time for people: `119 s`, `2 min`."""
+    return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
+
+
+def expected(seconds: float) -> str:
+    """What a length of time that was measured a moment ago is worth."""
+    return f"about {lasting(seconds)} at the speed of this moment; other work on the machine makes it longer"
+
+
+class Progress:
+    """Says lines and tracks loops, on standard error, so that standard output stays for results."""
+
+    def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
+        self.quiet = quiet
+        self.console = console or Plain(stderr=True, soft_wrap=True)
+        self._whole: _Whole | None = None
+
+    def say(self, text: str) -> None:
+        """One line, unless quiet."""
+        if not self.quiet:
+            self.console.print(text, markup=False)
+
+    @contextmanager
+    def whole(self, label: str, total: int) -> Iterator[None]:
+        """Several loops that have `total` items together: one bar over theirs, or a share in each line."""
+        self._whole = _Whole(total)
+        try:
+            if self.quiet or not self._drawn:
+                yield
+                return
+            with self._bars() as bars:
+                self._whole.show(bars, label)
+                yield
+        finally:
+            self._whole = None
+
+    def track(
+        self, items: Iterable[T], label: str, total: int | None = None, *, part: bool = False
+    ) -> Iterator[T]:
+        """Yield `items`; a bar on a terminal, elsewhere the label and the count now and then and at the end.
+
+        `part`: each item is one of the whole's.
+        """
+        whole = self._whole if part else None
+        if total is None and isinstance(items, Sized):
+            total = len(items)
+        if self.quiet:
+            yield from items
+        elif not self._drawn:
+            yield from self._lines(items, label, total, whole)
+        elif self._whole is not None and self._whole.bars is not None:
+            yield from _drawn(items, label, total, self._whole.bars, whole)
+        else:
+            with self._bars() as bars:
+                yield from _drawn(items, label, total, bars, whole)
+
+    def pass_over(self, items: int) -> None:
+        """Items of the whole that are done already."""
+        if self._whole is not None:
+            self._whole.advance(items)
+
+    @property
+    def _drawn(self) -> bool:
+        return self.console.is_terminal and sys.stderr.isatty()
+
+    def _bars(self) -> Bars:
+        return Bars(*COLUMNS, console=self.console, transient=True, speed_estimate_period=RECENT)
+
+    def _lines(self, items: Iterable[T], label: str, total: int | None, whole: _Whole | None) -> Iterator[T]:
+        count, of = 0, f" of {total:,}" if total is not None else ""
+        began = said = time.monotonic()
+        for item in items:
+            yield item
+            count += 1
+            if whole is not None:
+                whole.advance()
+            if (now := time.monotonic()) - said >= EVERY and count != total:
+                self.say(f"{label}: {count:,}{of} after {lasting(now - began)}{_share(whole)}")
+                said = now
+        self.say(f"{label}: {count:,} done{_share(whole)}")
+
+
+class _Whole:
+    """How far several loops have come together."""
+
+    def __init__(self, total: int) -> None:
+        self.bars: Bars | None = None
+        self._task: TaskID | None = None
+        self._total, self._done, self._began = total, 0, time.perf_counter()
+
+    def show(self, bars: Bars, label: str) -> None:
+        self.bars, self._task = bars, bars.add_task(label, total=self._total)
+
+    def advance(self, items: int = 1) -> None:
+        self._done += items
+        if self.bars is not None and self._task is not None:
+            self.bars.advance(self._task, items)
+
+    def __str__(self) -> str:
+        seconds = time.perf_counter() - self._began
+        return f"{self._done / max(1, self._total):.0%} of all after {seconds:,.0f} s"
+
+
+def _share(whole: _Whole | None) -> str:
+    return f"; {whole}" if whole is not None else ""
+
+
+def _drawn(
+    items: Iterable[T], label: str, total: int | None, bars: Bars, whole: _Whole | None
+) -> Iterator[T]:
+    task = bars.add_task(label, total=total)
+    try:
+        for item in items:
+            yield item
+            bars.advance(task)
+            if whole is not None:
+                whole.advance()
+    finally:
+        bars.remove_task(task)
+
+
+QUIET = Progress(quiet=True)

@@ -1,0 +1,13 @@
+"""A PostgreSQL with the extension at one version, whichever way it is reached.
+
+`open_database` gives it to a run, `open_lessons` to the command `passages`; `plain.open_plain` gives systems
+that others build a database without the extension. `fingerprint` tells builds of the extension apart.
+"""
+
+from pgmnemo.server.fingerprint import fingerprint
+from pgmnemo.server.handle import Database
+from pgmnemo.server.lessons import open_lessons
+from pgmnemo.server.opening import open_database
+from pgmnemo.server.sentences import database_errors
+
+__all__ = ["Database", "database_errors", "fingerprint", "open_database", "open_lessons"]

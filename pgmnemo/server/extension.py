@@ -1,0 +1,118 @@
+"""The extension inside one database: install it, recognise it, and try it out without a trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg import errors, sql
+
+from pgmnemo.errors import DatabaseError
+from pgmnemo.server.fingerprint import fingerprint
+from pgmnemo.server.runner_role import make_role
+from pgmnemo.server.server_checks import Session, check_pgvector, value
+
+LOCK = 0x706E656D6F  # "pnemo": one maker at a time
+OWNER = "pgmnemo_owner"  # of the extension, where a superuser makes it: policies bind this role
+SUPERUSER = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
+
+# No schema but the usual ones, and in `public` neither relation nor function but those of an extension.
+NOTHING_OF_ANYBODYS = r"""
+SELECT NOT EXISTS (
+    SELECT FROM pg_namespace WHERE nspname NOT IN ('public', 'information_schema') AND nspname !~ '^pg_')
+AND NOT EXISTS (
+    SELECT FROM (SELECT 'pg_class'::regclass AS catalogue, oid, relnamespace AS schema FROM pg_class
+                 UNION ALL SELECT 'pg_proc'::regclass, oid, pronamespace FROM pg_proc) AS thing
+    WHERE schema = 'public'::regnamespace AND NOT EXISTS (
+        SELECT FROM pg_depend d
+        WHERE d.classid = catalogue AND d.objid = thing.oid AND d.deptype IN ('e', 'i')))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """Versions of pgvector and pgmnemo in a database (None: not installed) and pgmnemo's fingerprint."""
+
+    vector: str | None
+    pgmnemo: str | None
+    fingerprint: str
+
+
+def installed(connection: Session) -> Installed:
+    """What the connected database holds."""
+    versions: dict[str, str] = dict(
+        connection.execute("SELECT extname, extversion FROM pg_extension").fetchall()
+    )
+    return Installed(versions.get("vector"), versions.get("pgmnemo"), fingerprint(connection))
+
+
+def install(connection: Session, version: str) -> Installed:
+    """Create both extensions in the connected database, in one transaction and one maker at a time."""
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+        if value(connection, SUPERUSER):
+            _become_owner(connection)
+        connection.execute(
+            sql.SQL("CREATE EXTENSION IF NOT EXISTS pgmnemo VERSION {}").format(sql.Literal(version))
+        )
+        connection.execute("RESET ROLE")
+    return installed(connection)
+
+
+def _become_owner(connection: Session) -> None:
+    """Go on as the ordinary role that shall own the extension, which is made if it is missing."""
+    make_role(connection, OWNER)
+    database, owner = sql.Identifier(connection.info.dbname), sql.Identifier(OWNER)
+    connection.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO {}").format(database, owner))
+    connection.execute(sql.SQL("SET LOCAL ROLE {}").format(owner))
+
+
+def rehearse(connection: Session, version: str) -> Installed | None:
+    """What `install` would give in the connected database, found in a transaction that is rolled back.
+
+    None where that cannot be told: the rights are missing there, or something is in the way.
+    """
+    found = installed(connection)
+    if found.pgmnemo == version:
+        return found
+    try:
+        with connection.transaction(force_rollback=True):
+            connection.execute("SET LOCAL lock_timeout = '5s'")
+            return install(connection, version)
+    except psycopg.Error:
+        return None
+
+
+def check_installed(found: Installed, version: str, release: str | None, database: str, where: str) -> None:
+    """Raise unless `found` is pgmnemo `version`, and the release of it where its fingerprint is known."""
+    remedy = f"nothing there was changed; rename or drop the database {database} and run again"
+    if found.pgmnemo != version:
+        what = (
+            f"pgmnemo {found.pgmnemo} instead of {version}"
+            if found.pgmnemo
+            else "something else than pgmnemo"
+        )
+        raise DatabaseError(f"the database {database} on {where} holds {what}; {remedy}")
+    check_pgvector(found.vector or "0", f"the database {database} on {where}")
+    if release is not None and found.fingerprint != release:
+        raise DatabaseError(
+            f"the database {database} on {where} holds another extension named pgmnemo, or a "
+            f"patched copy of {version}: the fingerprint of its functions is "
+            f"{found.fingerprint[:12] or 'empty'}, the release's {release[:12]}; {remedy}"
+        )
+
+
+def is_empty(connection: Session) -> bool:
+    """Whether the connected database holds nothing of anybody's: what an interrupted making leaves."""
+    return bool(value(connection, NOTHING_OF_ANYBODYS))
+
+
+def not_allowed(error: errors.InsufficientPrivilege, database: str, where: str, login: Any) -> DatabaseError:
+    """The sentence for a login that may make a database but not the extensions in it."""
+    what = error.diag.message_primary or "a right is missing"
+    return DatabaseError(
+        f"role {login} on {where} may not create the extensions ({what}); have an "
+        f"administrator run CREATE DATABASE {database} OWNER {login} and, in it, CREATE EXTENSION vector"
+    )

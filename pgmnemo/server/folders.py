@@ -1,0 +1,135 @@
+"""Temporary folders that outlive no run: leased under a file lock, swept once nobody holds the lock.
+
+A lock tells a living run from a dead one more surely than a process id, which is used again and means
+nothing in another container; the id stands in the name for a human reader.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+
+from pgmnemo.errors import DatabaseError, os_errors
+
+PREFIX = "pgmnemo-pg"
+LOCK = "lock"
+DATA = "data"
+
+WATCHDOG = """
+trap '' INT TERM HUP
+if read -r _; then exit 0; fi
+pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid" 2>/dev/null
+for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$pid" 2>/dev/null || break; sleep 0.2; done
+rm -rf "$@"
+"""
+
+
+def candidates() -> list[Path]:
+    """Folders for temporary files, best first; `TMPDIR` and its like come before the usual places."""
+    places = ["/tmp", "/var/tmp"]
+    with suppress(FileNotFoundError):
+        places.insert(0, tempfile.gettempdir())
+    unique = dict.fromkeys(Path(place).resolve() for place in places)
+    return [place for place in unique if os.access(place, os.W_OK | os.X_OK)]
+
+
+def open_to_others(path: Path) -> bool:
+    """Whether a stranger can walk to `path` and read it (folders: list and enter it)."""
+    wanted = 0o005 if path.is_dir() else 0o004
+    reachable = all(parent.stat().st_mode & 0o001 for parent in path.parents)
+    return reachable and path.stat().st_mode & wanted == wanted
+
+
+@contextmanager
+def leased(base: Path, mode: int = 0o700) -> Iterator[Path]:
+    """A new folder under `base` that is ours until the end of the block, and is deleted then."""
+    told = f"no temporary folder can be made in {base}: {{why}}; free some space or set TMPDIR"
+    with os_errors(told, DatabaseError):
+        made = Path(tempfile.mkdtemp(prefix="pgmnemo-new-", dir=base))
+    lock = os.open(made / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    folder = made
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made.chmod(mode)
+        # Only now does it bear a name that a sweep looks for: no sweep ever sees it without its lock.
+        suffix = made.name.rpartition("-")[2]
+        folder = made.rename(base / f"{PREFIX}-{os.getuid()}-{os.getpid()}-{suffix}")
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+@contextmanager
+def watched(*folders: Path) -> Iterator[None]:
+    """A shell that outlives a killed runner just long enough to delete its folders.
+
+    A server that runs in the first of them is stopped before.
+    """
+    shell = shutil.which("sh") or "/bin/sh"
+    watchdog = subprocess.Popen(
+        [shell, "-c", WATCHDOG, "pgmnemo-watchdog", *map(str, folders)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        cwd="/",
+    )
+    assert watchdog.stdin is not None
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            watchdog.stdin.write(b"done\n")
+            watchdog.stdin.close()
+        watchdog.wait()
+
+
+def sweep(base: Path) -> int:
+    """Stop the servers and delete the folders that dead runs of this user left in `base`; how many."""
+    return sum(_reclaim(folder) for folder in base.glob(f"{PREFIX}-{os.getuid()}-*"))
+
+
+def _reclaim(folder: Path) -> bool:
+    """Delete `folder` if it is ours and its lock is free."""
+    try:
+        if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+            return False
+        lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        stop_server(folder / DATA)
+        shutil.rmtree(folder, ignore_errors=True)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(lock)
+    return True
+
+
+def stop_server(data: Path, patience: float = 5.0) -> None:
+    """Stop the server of a data folder, at once and without a checkpoint: the folder is about to go.
+
+    The process must name the folder on its command line, so that a used-again id hits no stranger.
+    """
+    with suppress(OSError, ValueError, IndexError, psutil.Error):
+        process = psutil.Process(int((data / "postmaster.pid").read_text().split("\n")[0]))
+        if str(data) not in process.cmdline():
+            return
+        process.send_signal(signal.SIGQUIT)
+        try:
+            process.wait(patience)
+        except psutil.TimeoutExpired:
+            process.kill()
+            process.wait(patience)

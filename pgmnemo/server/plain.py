@@ -1,0 +1,82 @@
+"""A database with pgvector and nothing of pgmnemo, for what others build in the same PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from psycopg import errors
+
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.server.bench_database import create, exists
+from pgmnemo.server.discovery import Server, find_server
+from pgmnemo.server.handle import ROLE, Connectable
+from pgmnemo.server.opening import open_server
+from pgmnemo.server.runner_role import ensure_role
+from pgmnemo.server.sentences import connect, database_errors
+from pgmnemo.server.server_checks import check_server, server_version
+from pgmnemo.server.server_files import PIXELTABLE, Bundle
+
+NAME = "pgmnemo_bench_by_hand"
+VECTOR = ("vector",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plain(Connectable):
+    """A database with pgvector. `kept`: the server outlives the run.
+
+    `extensions` are the versions of what is installed in it besides PostgreSQL's own.
+    """
+
+    postgresql: str
+    kept: bool
+    extensions: Mapping[str, str]
+    role: str = ROLE
+
+
+@contextmanager
+def open_plain(
+    dsn: str | None,
+    environ: Mapping[str, str],
+    *,
+    progress: Progress = QUIET,
+    sql: Path = SQL_FOLDER,
+    settings: Mapping[str, str] | None = None,
+    fresh: bool = False,
+    bundle: Bundle = PIXELTABLE,
+    extensions: Sequence[str] = VECTOR,
+) -> Iterator[Plain]:
+    """A database of our own with `extensions` on the server that a run would use, for the length of the
+    block.
+
+    On a given server it stays, empty but for what its users leave; a `fresh` server is always an
+    embedded one, from `bundle`. DatabaseError as `open_database`.
+    """
+    given = None if fresh else find_server(dsn, environ, progress)
+    with open_server(given, sql, None, settings=settings, bundle=bundle) as server:
+        with database_errors(server.where):
+            database = _prepared(server, extensions)
+        yield database
+
+
+def _prepared(server: Server, extensions: Sequence[str]) -> Plain:
+    """The database on `server`, made if it is missing, with the extensions in it."""
+    with connect(server.conninfo) as login:
+        check_server(login, str(server))
+        ensure_role(login, str(server))
+        if not exists(login, NAME):
+            create(login, NAME, str(server))
+        version = server_version(login)
+    conninfo = {**server.conninfo, "dbname": NAME}
+    with connect(conninfo) as owner:
+        for extension in extensions:
+            with suppress(errors.UniqueViolation):  # another run has made it just now
+                owner.execute(f"CREATE EXTENSION IF NOT EXISTS {extension}".encode())
+        versions = dict(
+            owner.execute("SELECT extname, extversion FROM pg_extension WHERE extname <> 'plpgsql'")
+        )
+    kept = server.origin != "embedded"
+    return Plain(conninfo=conninfo, postgresql=version, kept=kept, extensions=versions)

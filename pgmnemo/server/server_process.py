@@ -1,0 +1,154 @@
+"""The two programs that make and run one data folder, and the user they run as."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from pgmnemo.errors import DatabaseError
+from pgmnemo.server.folders import DATA
+
+SUPERUSER = "postgres"
+SERVER_USER = "nobody"  # PostgreSQL refuses to run as root
+START_LIMIT = 60.0  # seconds
+
+# An ephemeral database needs no durability. Dynamic shared memory lies in files because containers have
+# 64 MB of /dev/shm; autovacuum is off so that no statistics change in the middle of a measurement.
+SETTINGS: Mapping[str, str] = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "max_wal_size": "4GB",
+    "checkpoint_timeout": "1h",
+    "shared_buffers": "256MB",
+    "work_mem": "64MB",
+    "maintenance_work_mem": "512MB",
+    "dynamic_shared_memory_type": "mmap",
+    "max_connections": "30",
+    "autovacuum": "off",
+    "jit": "off",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "lc_messages": "C",
+    "listen_addresses": "",
+    "port": "5432",  # the name of the socket
+}
+
+
+class ServerProcess:
+    """The two programs that make and run one data folder."""
+
+    def __init__(self, home: Path, folder: Path, sockets: Path, settings: Mapping[str, str]) -> None:
+        self.bin = home / "bin"
+        self.data = folder / DATA
+        self.log = folder / "server.log"
+        self.settings = {**settings, "unix_socket_directories": f'"{sockets}"'}
+
+    def initialise(self) -> None:
+        """Run initdb and write the settings."""
+        options = ("--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")
+        done = subprocess.run(
+            [str(self.bin / "initdb"), "-D", str(self.data), "-U", SUPERUSER, *options],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            **identity(),
+        )
+        if done.returncode:
+            raise DatabaseError(_sentence("initdb failed", done.stderr, self.data.parents[1]))
+        quoted = {name: value.replace("'", "''") for name, value in self.settings.items()}
+        with (self.data / "postgresql.auto.conf").open("a", encoding="utf-8") as file:
+            file.writelines(f"{name} = '{value}'\n" for name, value in quoted.items())
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Inside the block the server answers; in a session of its own, so that Ctrl-C reaches us alone."""
+        process = self._launch()
+        try:
+            self._await(process)
+            yield
+        finally:
+            _stop(process)
+
+    def start(self) -> None:
+        """Start the server and leave it to itself once it answers; `folders.stop_server` stops it."""
+        process = self._launch()
+        try:
+            self._await(process)
+        except BaseException:
+            _stop(process)
+            raise
+        process.returncode = 0  # it is nobody's child to wait for any more
+
+    def _launch(self) -> subprocess.Popen[bytes]:
+        with self.log.open("ab") as log:
+            return subprocess.Popen(
+                [str(self.bin / "postgres"), "-D", str(self.data)],
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+                **identity(),
+            )
+
+    def _await(self, process: subprocess.Popen[bytes]) -> None:
+        deadline = time.monotonic() + START_LIMIT
+        while time.monotonic() < deadline and process.poll() is None:
+            with suppress(OSError):
+                if "ready" in (self.data / "postmaster.pid").read_text():
+                    return
+            time.sleep(0.01)
+        raise DatabaseError(
+            _sentence("the server did not start", self.log.read_text(errors="replace"), self.data.parents[1])
+        )
+
+
+def identity() -> dict[str, Any]:
+    """How a program of the server is run: never as root, from a folder that everyone may read."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PG")}
+    identity: dict[str, Any] = {"cwd": "/", "env": {**environment, "LC_ALL": "C", "TZ": "UTC"}}
+    if os.geteuid() == 0:
+        entry = pwd.getpwnam(SERVER_USER)
+        identity |= {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+    return identity
+
+
+def _sentence(what: str, output: str, base: Path) -> str:
+    """One sentence from a program's output."""
+    if "No space left on device" in output:
+        return f"there is no space left in {base} for the embedded PostgreSQL; free some or set TMPDIR"
+    telling = [line for line in output.splitlines() if "error" in line.lower() or "FATAL" in line]
+    reason = (telling or output.strip().splitlines() or ["it said nothing"])[-1].strip()
+    return f"the embedded PostgreSQL is unusable, {what}: {reason}; give the address of a server by --dsn"
+
+
+def _stop(process: subprocess.Popen[bytes], patience: float = 5.0) -> None:
+    """Stop at once, without a checkpoint: the data folder is about to go."""
+    process.send_signal(signal.SIGQUIT)
+    try:
+        process.wait(patience)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def give_to_server(folder: Path) -> None:
+    """Make the server's user the owner of `folder`."""
+    try:
+        entry = pwd.getpwnam(SERVER_USER)
+        os.chown(folder, entry.pw_uid, entry.pw_gid)
+    except (KeyError, OSError):
+        raise DatabaseError(
+            f"PostgreSQL does not run as root, and this root cannot hand a folder to the user {SERVER_USER}; "
+            "run as an ordinary user, or give the address of a server by --dsn"
+        ) from None

@@ -1,0 +1,50 @@
+"""The terminal that sentences and tables are printed on; what would steer it is written out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.table import Table
+
+from pgmnemo.escaping import plain
+
+
+def say(*texts: object, error: bool = False, end: str = "\n") -> None:
+    """Print each text, of whomever it is, on a line of its own; on standard error if `error`."""
+    for text in texts:
+        print(plain(str(text)), end=end, file=sys.stderr if error else sys.stdout)
+
+
+class Plain(Console):
+    """A console whose own colours are the only sequences of a terminal that it sends.
+
+    No text is markup: a name with `[/x]` in it is that name.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments of a renderable, with every control character in a text written out."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=plain(segment.text))
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command's end to say that nobody reads; rich would end with 1, a failed gate."""
+        raise BrokenPipeError
+
+
+def console(width: int | None = None) -> Console:
+    """Standard output, `width` columns wide where it is no terminal (None: as wide as COLUMNS says)."""
+    out = Plain()
+    return out if out.is_terminal or width is None else Plain(width=width)
+
+
+def grid(title: str) -> Table:
+    """A table without columns yet: a line below its head, no frame."""
+    return Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)

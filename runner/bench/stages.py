@@ -1,0 +1,208 @@
+"""Before recall a rewriter rewords every question; after it a reranker orders the candidates anew.
+
+A reranked arm is the same system once more; both are recorded with what they cost.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pgmnemo.errors import ModelError, UsageError
+from pgmnemo.models.at_once import Failures, at_once
+from runner.bench.material import Asked, Material
+from runner.bench.retrieve import Ranker, Rows, retrieve, time_recall
+from runner.bench.work import Work
+from runner.records import Corpus, RerankerIdentity, SearchScope
+from runner.runs.reranks import RERANKS, SUFFIX, Rerank, ReranksWriter
+from runner.runs.rewrites import REWRITES, Rewrite, asked_sha256, read_rewrites, write_rewrites
+from runner.runs.run import Arm
+from runner.runs.timings import TimingsWriter
+from runner.stages.rerankers import Reranker
+from runner.stages.rerankers.reranked import Reranked, reranked
+from runner.stages.rewriters import Rewriter, Rewritten
+from runner.systems.asking import Judge
+from runner.systems.system import Query
+
+LIMIT = 3600.0  # seconds of a question: services have a limit of their own, and tries
+
+
+@dataclass(frozen=True, slots=True)
+class Reranking:
+    """The reranker of a run and the file of what it cost."""
+
+    reranker: Reranker
+    writer: ReranksWriter
+
+    def measure(
+        self,
+        work: Work,
+        base: Ranker,
+        arm: Arm,
+        material: Material,
+        raw: Rows,
+        timings: TimingsWriter | None,
+    ) -> Arm:
+        """The arm of a system that has just answered, reordered: every question, then some timed."""
+        name, scopes, pins = base.name + SUFFIX, work.run.scopes_beside, work.run.edition.retrieval
+        most, before = work.request.rerank_options.rerank_failures, self.writer.failed(name)
+        judge, lessons = Judge(name, material.lessons, 0), material.lessons
+        failures = Failures(f"the reranker {self.reranker.identity.name}", "--rerank-failures", most, before)
+        wrapped = reranked(name, base.system, lessons, self.reranker, failures)
+        ranker = replace(base, name=name, system=wrapped, judge=judge, limit=LIMIT)
+        noting = replace(ranker, noted=lambda one, scope, query: self._note(name, wrapped, one, scope, query))
+        with work.watch.stage("recall"):
+            retrieve(raw, material, noting, scopes, pins.depth, work.progress)
+        if timings is not None:
+            fresh = reranked(name, base.system, lessons, self.reranker.without_cache(), failures)
+            with work.watch.stage("time"):
+                timed = replace(ranker, system=fresh)
+                time_recall(timings, material, timed, scopes, pins, work.progress, pins.timed_reranked)
+        return self.row(work, arm)
+
+    def row(self, work: Work, arm: Arm) -> Arm:
+        """The row of the reranked arm."""
+        identity = self.reranker.identity
+        return replace(
+            arm,
+            name=arm.name + SUFFIX,
+            words=f"{arm.words}; the first {identity.depth:,} in the order of {told(identity)}",
+            components=(),
+            load_seconds={},
+            disk_bytes=None,
+            memory_bytes=None,
+            remarks=tuple(immovable(identity, work.run.cutoffs)),
+        )
+
+    def _note(self, arm: str, wrapped: Reranked, one: Asked, scope: SearchScope, query: Query) -> None:
+        said = wrapped.told.pop(query.number)
+        key = one.question.key
+        self.writer.write(Rerank(key, arm, scope.name, said.calls, said.pairs, said.cached, said.failed))
+
+
+@contextmanager
+def reranking(work: Work, folder: Path) -> Iterator[Reranking | None]:
+    """The reranker of a run, closed afterwards, and its file in the run's folder; None without one."""
+    if work.reranker is None:
+        yield None
+        return
+    with closing(work.reranker), ReranksWriter(folder / RERANKS) as writer:
+        yield Reranking(work.reranker, writer)
+
+
+def told(identity: RerankerIdentity) -> str:
+    """A reranker in words: `endpoint (rerank-v3.5)`."""
+    return f"{identity.name} ({identity.model})" if identity.model else identity.name
+
+
+def immovable(identity: RerankerIdentity, cutoffs: tuple[int, ...]) -> Iterator[str]:
+    """What this rerank cannot move, in words: the same candidates stand in the first k, in whatever order."""
+    stuck = [k for k in cutoffs if k >= identity.depth]
+    if stuck:
+        which = ", ".join(f"recall at k = {k}" for k in stuck)
+        yield f"{which} cannot move: {identity.depth:,} candidates are reordered, and k is no smaller"
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Why a question could not be rewritten."""
+
+    reason: str
+
+
+def rewrite(work: Work, folder: Path) -> None:
+    """Put the rewriter's words in the place of each question that is asked, and say so in the run's folder.
+
+    A run that goes on asks what it asked before; UsageError where the rewriter gives other words now.
+    ModelError where it fails on more questions than may.
+    """
+    if work.rewriter is None:
+        return
+    texts = [one.question.text for one in work.asked]
+    path = folder / REWRITES
+    before = {line.question: line for line in read_rewrites(path)} if path.exists() else {}
+    with work.watch.stage("embed"), closing(work.rewriter):
+        kept = {one.question.text for one in work.asked if _stands(before, one)}
+        made = _made(work, work.rewriter, Counter(text for text in texts if text not in kept))
+    lines = list(_lines(work.asked, made))
+    if before:
+        _demand_same(lines, before)
+    else:
+        write_rewrites(path, lines)
+    words = {text: one.text for text, one in made.items() if isinstance(one, Rewritten)}
+    work.corpus, work.asked = worded(work.corpus, work.asked, words)
+
+
+def _stands(before: Mapping[str, Rewrite], one: Asked) -> bool:
+    """Whether the run that goes on asked a question as it stands, since it could not be rewritten."""
+    return one.question.key in before and bool(before[one.question.key].failed)
+
+
+def _made(work: Work, rewriter: Rewriter, texts: Counter[str]) -> dict[str, Rewritten | Failed]:
+    """What becomes of each text, which so many questions have; ModelError where more fail than may."""
+
+    def one(text: str) -> Rewritten | Failed:
+        try:
+            return rewriter.rewrite(text)
+        except ModelError as error:
+            return Failed(str(error))
+
+    name, most = rewriter.identity.name, work.request.rewrite_options.rewrite_failures
+    failures = Failures(f"the rewriter {name}", "--rewrite-failures", most)
+    rewriter.load(list(texts), work.progress)
+    made: dict[str, Rewritten | Failed] = {}
+    answered = at_once(work.request.jobs, one, texts)
+    for text, found in work.progress.track(answered, f"rewriting with {name}", len(texts)):
+        made[text] = found
+        if isinstance(found, Failed):
+            _count(failures, found.reason, texts[text])
+    return made
+
+
+def _count(failures: Failures, reason: str, times: int) -> None:
+    try:
+        for _ in range(times):
+            failures.count(reason)
+    except ModelError as error:
+        error.add_note("what was rewritten is kept: the same command goes on with it")
+        raise
+
+
+def _lines(asked: Iterable[Asked], made: Mapping[str, Rewritten | Failed]) -> Iterator[Rewrite]:
+    """A line for each question; of two in the same words the second had them from the cache."""
+    seen: set[str] = set()
+    for one in asked:
+        key, own = one.question.key, one.question.text
+        found, again = made.get(own, Failed("")), own in seen
+        seen.add(own)
+        if isinstance(found, Failed):
+            yield Rewrite(key, asked_sha256(own), changed=False, failed=found.reason)
+        else:
+            calls, cached = (0, found.calls + found.cached) if again else (found.calls, found.cached)
+            yield Rewrite(key, asked_sha256(found.text), found.text != own, calls, cached)
+
+
+def _demand_same(lines: Sequence[Rewrite], before: Mapping[str, Rewrite]) -> None:
+    for line in lines:
+        if before.get(line.question, line).asked_sha256 != line.asked_sha256:
+            raise UsageError(
+                f"--resume: the interrupted run asked {line.question} in other words than the rewriter gives "
+                "now; start anew, without --resume"
+            )
+
+
+def worded(
+    corpus: Corpus, asked: Sequence[Asked], words: Mapping[str, str]
+) -> tuple[Corpus, tuple[Asked, ...]]:
+    """Corpus and questions with those words in the place of a text, where there are any."""
+    mine = {one.position for one in asked}
+    questions = tuple(
+        replace(one, text=words.get(one.text, one.text)) if position in mine else one
+        for position, one in enumerate(corpus.questions)
+    )
+    return replace(corpus, questions=questions), tuple(
+        Asked(one.position, questions[one.position]) for one in asked
+    )

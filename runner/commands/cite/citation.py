@@ -1,0 +1,194 @@
+"""The release-note paragraph of protocol §8, from the artefacts of a run that was held against itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pgmnemo.errors import PgmnemoError, UsageError
+from pgmnemo.escaping import markdown
+from pgmnemo.versions import release
+from runner.commands.cite.forms import badge, bibtex
+from runner.commands.compare.side import Side
+from runner.errors import RefusedError
+from runner.naming import Name
+from runner.protocol.metrics.document import row
+from runner.protocol.metrics.score import score
+from runner.records import ALL, Json
+from runner.report.citation import CITABLE, citation, refusal, verdict_words, version
+from runner.runs.alike import asked, differences
+from runner.runs.canonical import compact
+from runner.runs.folder import is_local
+from runner.runs.history import withdrawn
+from runner.runs.raw import RAW, decode
+from runner.runs.reading import read_results
+from runner.runs.run import Run
+from runner.verification.check import HOSTILE, Found
+from runner.verification.checks import CHECKS
+from runner.verification.evidence import Evidence
+
+QUICK = ("complete", "manifest", "history", "commit", "record", "report", "timings")
+"""Checks that take a fraction of a second together: none of them looks at every ranking."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """What may be published of a run: `text` for release notes, `bibtex` for papers, `badge` as SVG.
+
+    `notes` are sentences for whoever publishes it; they are no part of the citation.
+    """
+
+    text: str
+    bibtex: str
+    badge: str
+    notes: tuple[str, ...] = ()
+
+
+def cite(folder: Path | str, *, previous: Path | str | None = None) -> Citation:
+    """The citation of the run in `folder`, with the value of the run in `previous` when given.
+
+    Deviations that HISTORY.md added later are labels of the citation, too. Raises RefusedError when either is
+    blocked, unverified, withdrawn or otherwise not citable, when a quick check of `verify` finds a fault and
+    when the headline does not follow from the raw rankings; UsageError when one citation may not name both.
+    """
+    after = citable(read_cited(folder))
+    before = None if previous is None else _comparable(citable(read_cited(previous)), after)
+    runs = [after] if before is None else [after, before]
+    for results in runs:
+        demand_sound(results)
+    text = _text(after, before)
+    notes = tuple(note for results in runs for note in _notes(results))
+    return Citation(text, bibtex(after, text), badge(after), notes)
+
+
+def paragraph(after: Side, before: Side | None = None) -> str:
+    """The paragraph alone, of metrics.json as it is; raises as `cite` does but for the raw rankings."""
+    return _text(citable(after), None if before is None else _comparable(citable(before), after))
+
+
+def _text(after: Side, before: Side | None) -> str:
+    pair = None if before is None else (before.figures, before.told)
+    text = markdown(citation(after.figures, after.told, pair) or "")
+    if before is None:
+        return text
+    run = before.told
+    return markdown(f"{text}\nPrevious: {version(run)}, {verdict_words(run)}. Artefacts: {run.path}")
+
+
+def _notes(results: Side) -> list[str]:
+    """Where the folder is not, or not yet, what the citation says it is."""
+    if results.folder.resolve().as_posix().endswith(results.run.path.rstrip("/")):
+        return []
+    return [
+        f"{results.folder} is cited as {results.run.path}: commit it there, with its entry in HISTORY.md, "
+        "before the citation is published"
+    ]
+
+
+def _comparable(before: Side, after: Side) -> Side:
+    """The earlier run; UsageError with the first thing that keeps both out of one citation (protocol §8)."""
+    if (found := _apart(before, after)) is not None:
+        raise UsageError(
+            f"{before.folder} is no previous value of {after.folder}: {found} (protocol §8); "
+            "cite without --previous"
+        )
+    return before
+
+
+def _apart(before: Side, after: Side) -> str | None:
+    first, second = before.run, after.run
+    if _unversioned(first) != _unversioned(second):
+        return f"system {first.system} against {second.system}"
+    if (found := next((f"{name} {words}" for name, words in differences(first, second)), None)) is not None:
+        return found
+    counted = [asked(side.metrics, side.run) for side in (before, after)]
+    if counted[0] != counted[1]:
+        return f"n {counted[0]:,} against {counted[1]:,}"
+    if release(first.version) < release(second.version):
+        return None
+    return f"version {first.version} is not earlier than {second.version}"
+
+
+def _unversioned(run: Run) -> str:
+    """The system under test, of whichever version."""
+    return str(replace(Name.of(run.choice.system), version=""))
+
+
+def read_cited(folder: Path | str) -> Side:
+    """The run in `folder`, both documents as its manifest has them; raises like `read_results`.
+
+    RefusedError for a run that HISTORY.md says was withdrawn: neither a citation nor a document may use it.
+    """
+    results = read_results(folder, Side)
+    _ = results.edition  # one that is not known here is told before anything is looked up in it
+    if (why := withdrawn(results.later)) is not None:
+        raise RefusedError(f"{folder} was withdrawn: HISTORY.md says: {why}; cite another run")
+    return results
+
+
+def citable(results: Side) -> Side:
+    """`results` themselves; RefusedError with the usual sentence when nothing of the run may be cited."""
+    reason = refusal(results.figures, results.run)
+    if reason is None:
+        demand_kept(results)
+        return results
+    if results.run.verdict not in CITABLE:
+        reason += (
+            " Its report.md says what the protocol does not know; a citable run has a registered corpus."
+        )
+    raise RefusedError(f"{results.folder}: {reason}")
+
+
+def demand_kept(results: Side) -> None:
+    """RefusedError for a run in local/, which nobody else has."""
+    if is_local(results.folder):
+        raise RefusedError(
+            f"{results.folder} is not kept, so nobody could look it up: log it first, with history add"
+        )
+
+
+def demand_checked(cited: Side, *names: str) -> None:
+    """RefusedError with the first fault that these checks of `verify` find, in its words."""
+    evidence = Evidence(cited.folder)
+    for answer in (CHECKS[name](evidence) for name in names):
+        if answer.found is Found.WRONG:
+            raise _unsound(cited, f"{answer.check}: {answer.sentence}")
+
+
+def demand_sound(cited: Side) -> None:
+    """RefusedError with the first fault of a run, and for a headline that follows from no ranking."""
+    demand_checked(cited, *QUICK)
+    try:
+        anew = _headline_anew(cited)
+    except (*HOSTILE, PgmnemoError) as error:
+        raise _unsound(cited, f"metrics: the headline cannot be computed anew ({error})") from None
+    for name in cited.run.headline:
+        if _row(cited, cited.metrics["results"], name) != _row(cited, anew, name):
+            raise _unsound(cited, f"metrics: {name} does not follow from {RAW}")
+
+
+def _headline_anew(cited: Side) -> list[Json]:
+    """The rows of the system under test in the first scope, from its own rankings there alone."""
+    run = cited.run
+    marks = (compact({"arm": run.system})[1:-1], compact({"scope": run.scopes[0].name})[1:-1])
+    lines = [line for line in cited.text(RAW).splitlines() if all(mark in line for mark in marks)]
+    rows = [decode(line.encode(), f"{RAW}, a line of {run.system}") for line in lines]
+    views = {view.name: view for view in run.views if view.name == run.headline_view}
+    code = str(cited.metrics["metric_code"])
+    found = score(
+        rows, run.edition, views=views, clustered=run.corpus.clustered, cutoffs=run.cutoffs, code=code
+    )
+    return [row(one) for one in found.results]
+
+
+def _row(cited: Side, rows: list[Json], metric: str) -> Json | None:
+    run = cited.run
+    wanted = (run.system, run.scopes[0].name, run.headline_view, ALL, metric)
+    names = ("arm", "scope", "view", "type", "metric")
+    return next((one for one in rows if tuple(one[name] for name in names) == wanted), None)
+
+
+def _unsound(cited: Side, fault: str) -> RefusedError:
+    return RefusedError(
+        f"{cited.folder} does not verify: {fault}; `python -m runner verify` says all that it found"
+    )

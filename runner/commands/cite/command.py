@@ -1,0 +1,84 @@
+"""`python -m runner cite DIR`: the citation of a run; `cite --check FILE…`: figures that carry a mark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from pgmnemo.errors import UsageError
+
+MARK = "under pgmnemo Recall Benchmark Protocol"
+Root = Annotated[Path | None, Parameter(help="where benchmarks/ lies (default: this repository)")]
+
+
+def cite_command(
+    *places: Annotated[
+        Path, Parameter(help="results folder of a run; with --check or --write Markdown files")
+    ],
+    previous: Annotated[
+        Path | None, Parameter(help="results folder of an earlier version's comparable run")
+    ] = None,
+    bibtex: Annotated[bool, Parameter(help="print a BibTeX entry instead of the paragraph")] = False,
+    badge: Annotated[Path | None, Parameter(help="also write a badge into this file, an .svg")] = None,
+    write: Annotated[bool, Parameter(help="fill in the marked figures of Markdown files")] = False,
+    check: Annotated[
+        bool, Parameter(help="hold the figures of Markdown files against the artefacts")
+    ] = False,
+    root: Root = None,
+) -> int:
+    """Write the release-note paragraph of protocol §8 from a run's artefacts; notes go to standard error.
+
+    With --write or --check it is about figures in documents that carry a mark.
+    """
+    if write and check:
+        raise UsageError("cite takes --write or --check, not both")
+    if write or check:
+        if previous or bibtex or badge:
+            raise UsageError("--previous, --bibtex and --badge are of a run's citation, not of documents")
+        return _documents(places, write, root)
+    if len(places) != 1:
+        raise UsageError("cite takes one results folder, or --check or --write with Markdown files")
+    return _run(places[0], previous, bibtex, badge)
+
+
+def lint_command(*files: Annotated[Path, Parameter(help="Markdown files")], root: Root = None) -> int:
+    """The former name of `cite --check`; goes with the next release."""
+    from pgmnemo.terminal import say
+
+    say("lint is `cite --check` from now on; this name goes with the next release", error=True)
+    return _documents(files, False, root)
+
+
+def _run(folder: Path, previous: Path | None, bibtex: bool, badge: Path | None) -> int:
+    from pgmnemo.terminal import say
+    from runner.commands.cite.citation import cite
+    from runner.runs.output import check_output, write_output
+
+    if badge is not None:
+        check_output("--badge", badge, (".svg",), MARK)
+    citation = cite(folder, previous=previous)
+    if badge is not None:
+        write_output("the badge", badge, citation.badge)
+    say(citation.bibtex if bibtex else citation.text)
+    for note in citation.notes:
+        say(f"note: {note}", error=True)
+    return 0
+
+
+def _documents(files: tuple[Path, ...], filled: bool, root: Path | None) -> int:
+    """A line for each thing to mend on standard output, figures of others and counts on standard error."""
+    from pgmnemo.terminal import say
+    from runner.commands.cite import marks
+
+    if not files:
+        raise UsageError("cite takes one Markdown file or more behind --check or --write")
+    report = (marks.write if filled else marks.check)(files, root=root)
+    for finding in report.findings:
+        say(finding)
+    for one in () if filled else report.borrowed:
+        say(one, error=True)
+    counts = f"files: {report.files}; marks: {report.marks}; of others: {len(report.borrowed)}"
+    say(f"{counts}; to mend: {len(report.findings)}", error=True)
+    return 0 if report.passed else 1

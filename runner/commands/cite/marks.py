@@ -1,0 +1,205 @@
+"""Marked figures of documents: filled in, or held against the artefacts.
+
+benchmarks/COMPARING.md says which marks there are.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+from pgmnemo.errors import PgmnemoError, UsageError, os_errors
+from runner.commands.cite.document import Document, Mark
+from runner.commands.cite.kinds import FROM, Answer, written
+from runner.commands.cite.shelf import Shelf
+from runner.commands.cite.systems import TITLE
+from runner.commands.compare.side import Side
+from runner.places import ROOT
+from runner.protocol.editions import OlderEdition
+from runner.runs.output import check_output
+from runner.runs.storage import DOCUMENT, read_regular
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """One thing to mend, or one figure of somebody else, in one sentence."""
+
+    file: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found in some documents; the program wrote `marks` figures, and others those `borrowed`."""
+
+    findings: tuple[Finding, ...]
+    borrowed: tuple[Finding, ...]
+    marks: int
+    files: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is nothing to mend."""
+        return not self.findings
+
+
+class Page:
+    """One document and what belongs into its marks."""
+
+    def __init__(self, file: Path, shelf: Shelf) -> None:
+        self.file, self.shelf = file, shelf
+        self.document = Document(_read(file))
+        self.faults = [Finding(str(file), *fault) for fault in self.document.faults]
+        self.answers = [(mark, self._answer(mark)) for mark in self.document.marks]
+
+    def _answer(self, mark: Mark) -> Answer | None:
+        """None where the mark is of others, or has a fault."""
+        try:
+            if mark.words[:1] != (FROM,):
+                return written(self.shelf, self.file.parent, mark.words)
+            if not mark.words[1:]:
+                raise UsageError("the mark names no source: <!-- cite: from SOURCE -->")
+        except OlderEdition as error:
+            if str(error) not in self.shelf.older:  # a run is named once
+                self.shelf.older.add(str(error))
+                self.faults.append(self.finding(mark.line, str(error)))
+        except PgmnemoError as error:
+            self.faults.append(self.finding(mark.line, str(error)))
+        return None
+
+    def finding(self, line: int, message: str) -> Finding:
+        """One about this file."""
+        return Finding(str(self.file), line, message)
+
+    @property
+    def borrowed(self) -> list[Finding]:
+        """The figures of others, each with its source."""
+        marks = (mark for mark in self.document.marks if mark.words[:1] == (FROM,))
+        return [self.finding(mark.line, " ".join(mark.words)) for mark in marks]
+
+    def differences(self) -> Iterator[Finding]:
+        """What stands in a mark and is not what the artefacts say; a plot that is not theirs."""
+        for mark, answer in self.answers:
+            if answer and (body := self.document.body(mark)) != answer.text:
+                at, told = _difference(body, answer.text)
+                yield self.finding(self.document.line(mark.start) + at, f"{told} ({' '.join(mark.words)})")
+            if answer and answer.drawn and not _holds(*answer.drawn):
+                yield self.finding(
+                    mark.line, f"{answer.drawn[0].name} is not the plot of these runs: `cite --write`"
+                )
+
+    def unsourced(self) -> Iterator[Finding]:
+        """Figures of a run that no mark of the document names for its readers."""
+        named = {cited.folder for _, answer in self.answers if answer for cited in answer.named}
+        for mark, answer in self.answers:
+            for cited in answer.of if answer else ():
+                if cited.folder not in named:
+                    named.add(cited.folder)
+                    yield self.finding(
+                        mark.line, f"no reader sees which run this is of: add {_source(cited)}"
+                    )
+
+    def unmarked(self) -> Iterator[Finding]:
+        """Figures near a recall word that no program wrote."""
+        for line, figures in self.document.unmarked():
+            yield self.finding(
+                line, f"{figures}: unmarked, near a word of recall; let `cite --write` write it"
+            )
+
+    def contents(self) -> Iterator[tuple[Path, str]]:
+        """Files to write: the document, where that changes it, and the plots of its marks."""
+        bodies = [answer.text if answer else self.document.body(mark) for mark, answer in self.answers]
+        if (text := self.document.filled(bodies)) != self.document.text:
+            yield self.file, text
+        for _, answer in self.answers:
+            if answer and answer.drawn and not _holds(*answer.drawn):
+                check_output("systems", answer.drawn[0], (".svg",), TITLE)
+                yield answer.drawn
+
+
+def check(files: Iterable[str | os.PathLike[str]], *, root: str | os.PathLike[str] | None = None) -> Report:
+    """Everything to mend in `files`: marks, what stands in them, and figures without one.
+
+    Runs are looked for under `root` (this repository, unless given) and beside each file. Raises UsageError
+    when a file cannot be read.
+    """
+    return _report(
+        _pages(files, root),
+        lambda page: [*page.faults, *page.differences(), *page.unsourced(), *page.unmarked()],
+    )
+
+
+def write(files: Iterable[str | os.PathLike[str]], *, root: str | os.PathLike[str] | None = None) -> Report:
+    """Fill in every mark of `files`; where one has a fault nothing is written, and the report says so."""
+    pages = _pages(files, root)
+    report = _report(pages, lambda page: page.faults)
+    if report.passed:
+        for path, text in [content for page in pages for content in page.contents()]:
+            _replace(path, text)
+    return report
+
+
+def _pages(files: Iterable[str | os.PathLike[str]], root: str | os.PathLike[str] | None) -> list[Page]:
+    if root is not None and not Path(root).is_dir():
+        raise UsageError(f"--root: there is no folder {root}; name the one that holds benchmarks/")
+    shelf = Shelf(Path(root) if root is not None else ROOT)
+    return [Page(Path(file), shelf) for file in files]
+
+
+def _report(pages: list[Page], found: Callable[[Page], Iterable[Finding]]) -> Report:
+    return Report(
+        findings=tuple(finding for page in pages for finding in sorted(found(page))),
+        borrowed=tuple(finding for page in pages for finding in page.borrowed),
+        marks=sum(answer is not None for page in pages for _, answer in page.answers),
+        files=len(pages),
+    )
+
+
+def _difference(body: str, text: str) -> tuple[int, str]:
+    """The line of the first difference, from 0, and both of what stands there and what belongs there."""
+    pairs = enumerate(zip_longest(body.split("\n"), text.split("\n"), fillvalue=""))
+    at, (stands, belongs) = next((at, pair) for at, pair in pairs if pair[0] != pair[1])
+    here = f"`{stands}` stands here" if stands else "nothing stands here"
+    says = f"`{belongs}`" if belongs else "nothing more"
+    return min(at, body.count("\n")), f"{here}, the artefacts say {says}"
+
+
+def _source(cited: Side) -> str:
+    return f"<!-- cite: source {cited.run.choice.suite}/{cited.run.name} --><!-- /cite -->"
+
+
+def _holds(path: Path, text: str) -> bool:
+    try:
+        return path.read_bytes() == text.encode()
+    except OSError:
+        return False
+
+
+def _read(path: Path) -> str:
+    try:
+        return read_regular(path, DOCUMENT, UsageError).decode()
+    except UsageError as error:
+        raise UsageError(f"{error}: name a Markdown file") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is no text in UTF-8: name a Markdown file") from None
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write the file whole or not at all, with the rights that it has."""
+    path = path.resolve()
+    draft = path.with_name(f".{path.name}.draft")
+    with os_errors(f"{path} cannot be written ({{why}}); it is as it was"):
+        try:
+            draft.write_bytes(text.encode())
+            if path.exists():
+                draft.chmod(path.stat().st_mode)
+            os.replace(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)

@@ -1,0 +1,103 @@
+"""`python -m runner compare A B`: two runs, or two versions run on the spot; and `gate`, for CI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from pgmnemo.errors import UsageError
+from runner.bench.options import Options
+from runner.bench.request import Request
+from runner.options import Despite, Legs, MaxDrop, Quiet, Strict, limits
+
+
+def compare_command(
+    *folders: Annotated[Path, Parameter(help="results folders: the baseline, the candidate")],
+    despite: Despite = (),
+    max_drop: MaxDrop = [],  # noqa: B006
+    strict: Strict = False,
+    json: Annotated[bool, Parameter(help="print the comparison as JSON")] = False,
+    versions: Annotated[
+        tuple[str, str] | None,
+        Parameter(help="the baseline, the candidate: run both on the spot, with the options of a run"),
+    ] = None,
+    suite: Annotated[str | None, Parameter(help="suite to run both versions on")] = None,
+    options: Annotated[Options, Parameter(name="*")] = Options(),  # noqa: B008
+    quiet: Quiet = False,
+) -> int:
+    """Compare two runs question by question, with a statistical verdict.
+
+    Exits with 0 when the candidate has improved, is equivalent or nothing can be told, with 1 when it has
+    regressed.
+    """
+    from pgmnemo.terminal import say
+    from runner.commands.compare.comparing import compare
+    from runner.commands.compare.text import comparison_text
+    from runner.markdown import show
+    from runner.runs.canonical import tabular
+
+    before, after = _folders(folders, versions, suite, options, quiet)
+    comparison = compare(before, after, despite=despite, max_drop=limits(max_drop))
+    if json:
+        say(tabular(comparison.document(), ("rows", "questions", "changes")), end="")
+    else:
+        show(comparison_text(comparison))
+    return comparison.exit_code(strict=strict)
+
+
+def _folders(
+    folders: Sequence[Path], versions: Sequence[str] | None, suite: str | None, options: Options, quiet: bool
+) -> Sequence[Path]:
+    if versions is None:
+        if len(folders) != 2:
+            raise UsageError(
+                f"compare takes two results folders, not {len(folders)}, or --versions and --suite"
+            )
+        return folders
+    if folders:
+        raise UsageError("compare takes two results folders or --versions, not both")
+    if suite is None:
+        raise UsageError("--versions needs a --suite to run both on")
+    return _run(versions, Request.of(suite, options), quiet)
+
+
+def _run(versions: Sequence[str], request: Request, quiet: bool) -> Sequence[Path]:
+    """Make the same run of both versions; a version that does not exist is told before either is run."""
+    from pgmnemo.places import SQL_FOLDER
+    from pgmnemo.progress import Progress
+    from pgmnemo.server.server_files import check_release
+    from runner.bench.pipeline import run
+
+    requests = [replace(request, version=version) for version in versions]
+    for each in requests:
+        check_release(SQL_FOLDER, each.number)
+    return [run(each, progress=Progress(quiet=quiet)).folder for each in requests]
+
+
+def gate_command(
+    candidate: Annotated[Path, Parameter(help="results folder, or a folder of them: the newest")],
+    /,
+    *,
+    baseline: Annotated[Path, Parameter(help="likewise, to compare with: the newest like the candidate")],
+    despite: Despite = (),
+    max_drop: MaxDrop = [],  # noqa: B006
+    strict: Strict = False,
+    legs: Legs = False,
+) -> int:
+    """Verify a run and a baseline and compare them, for a release job: one exit code, one summary.
+
+    The summary is appended to GITHUB_STEP_SUMMARY where that is set.
+    """
+    from pgmnemo.terminal import say
+    from runner.commands.compare.gating import gate
+    from runner.commands.compare.text import append_summary, gate_text
+
+    gated = gate(baseline, candidate, despite=despite, max_drop=limits(max_drop), strict=strict, legs=legs)
+    text = gate_text(gated)
+    say(text, end="")
+    append_summary(text)
+    return gated.exit_code

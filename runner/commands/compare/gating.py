@@ -1,0 +1,139 @@
+"""Hold a candidate against a baseline: both verified, then compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgmnemo.errors import PgmnemoError, UsageError
+from runner.commands.compare.comparing import NO_LIMITS, compare
+from runner.commands.compare.comparison import Comparison
+from runner.errors import RefusedError
+from runner.protocol.statistics.bootstrap import RESAMPLES
+from runner.report.legs import Against, against_legs
+from runner.runs.alike import differences
+from runner.runs.legs import LEGS
+from runner.runs.manifest import MANIFEST
+from runner.runs.reading import Results
+from runner.runs.run import RUN, Run
+from runner.verification import Verification, verify
+
+Verify = Callable[[Path], Verification]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One of the two folders and what verifying it found."""
+
+    role: str  # "baseline" or "candidate"
+    verification: Verification
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """What the gate found. `comparison` is None when a run could not be verified, for then none is made.
+
+    `legs` is how the candidate's hybrid stands to its legs, where that was asked for.
+    """
+
+    checked: tuple[Checked, ...]
+    comparison: Comparison | None
+    strict: bool = False
+    legs: Against | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 when both runs verify, the comparison lets the candidate through and no leg is ahead, else 1."""
+        if self.comparison is None or (self.legs and self.legs.falls):
+            return 1
+        return self.comparison.exit_code(strict=self.strict)
+
+    @property
+    def word(self) -> str:
+        """`passed` or `failed`."""
+        return "failed" if self.exit_code else "passed"
+
+
+def gate(
+    baseline: Path | str,
+    candidate: Path | str,
+    *,
+    despite: Collection[str] = (),
+    max_drop: Mapping[str, float] = NO_LIMITS,
+    strict: bool = False,
+    legs: bool = False,
+    resamples: int = RESAMPLES,
+    check: Verify = verify,
+) -> Gated:
+    """Verify both runs and compare them; each folder may also hold runs, of which the newest is taken.
+
+    As the baseline, that is the newest that is like the candidate, where one is. With `legs` the candidate's
+    hybrid must also be no worse than each of its legs, in the headline's metrics, scope and view.
+
+    Raises what `compare` raises, RefusedError for a blocked run, and UsageError where `legs` are asked for of
+    a run that has none.
+    """
+    tried = newest(Path(candidate))
+    folders = {"baseline": newest(Path(baseline), tried), "candidate": tried}
+    for role, folder in folders.items():
+        if Results(folder).blocked:
+            raise RefusedError(f"the {role} {folder} is blocked and has no figure: read its BLOCKED.md")
+    if folders["baseline"].samefile(tried):
+        raise UsageError(f"the baseline {folders['baseline']} is the candidate: name another run as baseline")
+    checked = tuple(Checked(role, check(folder)) for role, folder in folders.items())
+    if not all(each.verification.intact for each in checked):
+        return Gated(checked, None, strict)
+    before, after = folders.values()
+    against = _legs(after) if legs else None
+    comparison = compare(before, after, despite=despite, max_drop=max_drop, resamples=resamples)
+    return Gated(checked, comparison, strict, against)
+
+
+def _legs(folder: Path) -> Against:
+    """How the hybrid of the run in `folder` stands to its legs; UsageError where the run cannot say."""
+    results = Results(folder)
+    against = against_legs(results.metrics, results.run)
+    if against.lacking:
+        raise UsageError(
+            f"--legs holds mode hybrid against its legs, and of {results.run.name} nothing can be said: "
+            f"{against.lacking}; leave --legs out, or name a run that has the arms {' and '.join(LEGS)}"
+        )
+    return against
+
+
+def newest(folder: Path, candidate: Path | None = None) -> Path:
+    """`folder` when it is a results folder; else the last started run among the finished ones in it.
+
+    With a `candidate` to compare with, another run than that, and of those that differ from it in the fewest
+    conditions. Raises UsageError when there is none.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}; name a results folder, or one that holds some")
+    if (folder / RUN).is_file() or Results(folder).blocked:
+        return folder
+    finished = [path for path in folder.iterdir() if path.name[0] != "." and (path / MANIFEST).is_file()]
+    runs = [path for path in finished if candidate is None or not path.samefile(candidate)]
+    if not runs:
+        other = "other " if finished else ""
+        raise UsageError(
+            f"{folder} holds no {other}finished run; make one with `python -m runner`, or name another"
+        )
+    like = _read(candidate) if candidate is not None else None
+    return max(runs, key=lambda path: (*_nearness(_read(path), like), path.name))
+
+
+def _nearness(run: Run | None, candidate: Run | None) -> tuple[bool, int, str]:
+    """The larger, the better: readable, differences to the candidate (minus), when it started."""
+    if run is None:
+        return False, 0, ""
+    apart = len(list(differences(run, candidate))) if candidate is not None else 0
+    return True, -apart, run.started.isoformat()
+
+
+def _read(folder: Path) -> Run | None:
+    """The run; None where it is damaged, which sorts first and is found by `verify`."""
+    try:
+        return Results(folder).run
+    except PgmnemoError:
+        return None

@@ -1,0 +1,265 @@
+"""`python -m runner fetch SUITE`: download a registered corpus, resuming; kept only if its hash is right."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote
+from urllib.request import Request, urlopen
+
+from cyclopts import Parameter
+
+from pgmnemo.errors import OutputError, UsageError
+from pgmnemo.progress import QUIET, Progress
+from runner.errors import CorpusError
+from runner.options import Quiet
+from runner.protocol.editions import SuitePins, current, registered_files
+from runner.protocol.suites import SUITES
+from runner.protocol.suites.locate import data_folder
+from runner.protocol.suites.reading import Source
+
+Opener = Callable[..., Any]
+"""`urllib.request.urlopen`, which honours the proxy variables, or one that behaves as it does."""
+
+PIECE = 1 << 20  # bytes; the bar counts MiB
+UNCHECKED = "of which the protocol registers no hash"
+TIMEOUT = 60.0  # seconds without a byte
+RANGE_NOT_SATISFIABLE = 416
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A file: its name (in a folder, from there), its source, its hash where one is registered, its size."""
+
+    file: str
+    url: str
+    sha256: str | None
+    bytes: int | None = None
+
+
+def fetch_command(
+    suite: Annotated[str, Parameter(help="a suite with a registered corpus, such as locomo")],
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(help="folder for it (default: the user's data folder)")] = None,
+    quiet: Quiet = False,
+) -> int:
+    """Download a registered corpus and check its hash."""
+    print(fetch(suite, output, Progress(quiet=quiet)))
+    return 0
+
+
+def fetch(
+    suite: str, destination: Path | None = None, progress: Progress = QUIET, opener: Opener = urlopen,
+    environ: Mapping[str, str] = os.environ,
+) -> Path:  # fmt: skip
+    """The registered file of `suite`, or its folder of files, in the folder `destination`.
+
+    By default that is where `locate` looks last, and nothing is fetched where what `locate` finds is right. A
+    right file that is there already is left alone, and so is a wrong one, with an error. A partial download
+    stays beside it as `.part` and is continued by the next call; what comes down with a wrong hash is
+    removed. Of a corpus without a registered hash nothing can be checked but its length, which is said.
+    Raises UsageError (no such corpus to fetch), CorpusError (source or hash), OutputError (folder or space).
+    """
+    pins = _pins(suite)
+    if destination is None and (found := _at_hand(suite, environ)):
+        progress.say(f"{found} is there already, and its hash is right")
+        return found
+    folder = destination or data_folder(suite)
+    if pins.files is None and pins.listing is None:
+        return _fetch(Wanted(pins.file, str(pins.url), pins.sha256, pins.bytes), folder, progress, opener)
+    place = folder / pins.file
+    files: Mapping[str, str | None] = registered_files(current(), suite)
+    if pins.listing is not None:
+        files = dict.fromkeys(listed_files(pins, opener))
+    for name, digest in files.items():
+        _fetch(Wanted(name, f"{pins.url}{quote(name)}", digest), place, progress, opener)
+    known = UNCHECKED if pins.listing else "each with the right hash"
+    progress.say(f"{place} holds all {len(files):,} files of {pins.what}, {known}")
+    return place
+
+
+def _at_hand(suite: str, environ: Mapping[str, str]) -> Path | None:
+    """Where a run would find what is registered, a file or a folder; None where it is not there whole."""
+    pins, registered = current().suites[suite], registered_files(current(), suite)
+    if pins.sha256 is None:
+        return None
+    try:
+        place = SUITES[suite].locate(None, environ)
+        if not registered:
+            return place if Source(place).sha256() == pins.sha256 else None
+        right = all(Source(place / name).sha256() == digest for name, digest in registered.items())
+        return place if right else None
+    except CorpusError:
+        return None
+
+
+def listed_files(pins: SuitePins, opener: Opener) -> list[str]:
+    """Names of the JSON files in the folder of a corpus, as its host lists them, page by page.
+
+    The Hugging Face hub answers a list of `path` and names the next page in a header; GitHub answers a
+    `tree`.
+    """
+    url: str | None = pins.listing
+    paths: list[str] = []
+    while url is not None:
+        with closing(_response(url, 0, opener)) as response:
+            paths += _paths(response.read(), url)
+            match = re.search(r'<([^>]+)>;\s*rel="next"', response.headers.get("Link") or "")
+        url = match[1] if match else None
+    inside = (path.rpartition(f"{pins.file}/")[2] for path in paths if f"{pins.file}/" in path)
+    names = sorted(name for name in inside if name.endswith(".json") and ".." not in name)
+    if not names:
+        raise CorpusError(f"{pins.listing} lists no file of {pins.what}; get the folder elsewhere")
+    return names
+
+
+def _paths(answer: bytes, url: str) -> list[str]:
+    """The `path` of each file that is listed."""
+    try:
+        document = json.loads(answer)
+        entries = document["tree"] if isinstance(document, dict) else document
+        return [str(entry["path"]) for entry in entries]
+    except (ValueError, LookupError, TypeError) as error:
+        raise CorpusError(
+            f"{url} is no list of files ({error}); try later, or get the folder elsewhere"
+        ) from None
+
+
+def _fetch(wanted: Wanted, folder: Path, progress: Progress, opener: Opener) -> Path:
+    target, part = folder / wanted.file, folder / f"{wanted.file}.part"
+    if os.path.exists(target):
+        return _present(target, wanted, progress)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _download(part, wanted, progress, opener)
+        return _accepted(part, target, wanted, progress)
+    except OSError as error:
+        raise OutputError(f"{wanted.file} cannot be written to {folder}: {error.strerror or error}") from None
+
+
+def _pins(suite: str) -> SuitePins:
+    suites = current().suites
+    if suite not in suites or not suites[suite].url:
+        known = ", ".join(name for name, pins in suites.items() if pins.url)
+        raise UsageError(f"there is nothing to fetch for {suite!r}; choose one of: {known}")
+    return suites[suite]
+
+
+def _present(target: Path, wanted: Wanted, progress: Progress) -> Path:
+    found = Source(target).sha256()
+    if wanted.sha256 is None:
+        progress.say(f"{target} is there already (sha256 {found}), {UNCHECKED}")
+        return target
+    if found != wanted.sha256:
+        raise CorpusError(
+            f"{target} is there already, but is not the registered file (sha256 {found}, not "
+            f"{wanted.sha256}); move it away or name another folder"
+        )
+    progress.say(f"{target} is there already, and its hash is right")
+    return target
+
+
+def _accepted(part: Path, target: Path, wanted: Wanted, progress: Progress) -> Path:
+    """Move a complete download to its place, or remove it when its hash is wrong."""
+    try:
+        found = Source(part).sha256()
+    except CorpusError as error:
+        found = f"none: {error}"
+    if wanted.sha256 is not None and found != wanted.sha256:
+        part.unlink()
+        raise CorpusError(
+            f"what {wanted.url} sent has another hash than the registered one (sha256 {found}, not "
+            f"{wanted.sha256}), so nothing was kept; run the command again, or get {wanted.file} elsewhere"
+        )
+    os.replace(part, target)
+    checked = "and its hash is right" if wanted.sha256 else f"sha256 {found}, {UNCHECKED}"
+    progress.say(f"{target} is complete, {checked}")
+    return target
+
+
+def _download(part: Path, wanted: Wanted, progress: Progress, opener: Opener) -> None:
+    """Bring `part` to its full length; CorpusError when the source ends early, and the part stays."""
+    url = wanted.url
+    offset = part.stat().st_size if part.exists() else 0
+    if wanted.bytes and offset == wanted.bytes:
+        return
+    if wanted.bytes and offset > wanted.bytes:
+        part.unlink()
+        offset = 0
+    if offset:
+        progress.say(f"continuing {part} at {offset:,} bytes")
+    with closing(_response(url, offset, opener)) as response:
+        start = _start(response, offset)
+        length = response.headers.get("Content-Length")
+        total = start + int(length) if length else wanted.bytes
+        _demand_space(part, (total or 0) - start)
+        end = start + _write(response, part, start, total, progress)
+    if total and end < total:
+        raise CorpusError(
+            f"{url} broke off after {end:,} of {total:,} bytes; run the command again to continue from there"
+        )
+
+
+def _response(url: str, offset: int, opener: Opener) -> Any:
+    """The open response, from `offset` on if the server can; CorpusError says what it answered."""
+    request = Request(url, headers={"Range": f"bytes={offset}-"} if offset else {})
+    try:
+        return opener(request, timeout=TIMEOUT)
+    except HTTPError as error:
+        error.close()
+        if offset and error.code == RANGE_NOT_SATISFIABLE:
+            return _response(url, 0, opener)  # the part is longer than the file: start again
+        raise CorpusError(
+            f"{url} answered {error.code} ({error.reason}); try later, or get the file elsewhere"
+        ) from None
+    except (URLError, HTTPException, OSError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise CorpusError(f"{url} cannot be reached ({reason}); check the network or the proxy") from None
+
+
+def _start(response: Any, offset: int) -> int:
+    """The byte at which the body begins: `offset` if the server heeded the range, else 0."""
+    given = re.match(r"bytes (\d+)-", response.headers.get("Content-Range") or "")
+    return offset if response.status == 206 and given and int(given[1]) == offset else 0
+
+
+def _demand_space(part: Path, needed: int) -> None:
+    free = shutil.disk_usage(part.parent).free
+    if needed > free:
+        raise OutputError(f"{part.parent} has {free:,} bytes free, but the download needs {needed:,} more")
+
+
+def _write(response: Any, part: Path, start: int, total: int | None, progress: Progress) -> int:
+    """Append the body to the first `start` bytes of `part`; returns the bytes written."""
+    written = 0
+    pieces = -(-(total - start) // PIECE) if total else None
+    with part.open("r+b" if start else "wb") as file:
+        file.seek(start)
+        for piece in progress.track(_pieces(response), f"{part.stem} (MiB)", pieces):
+            written += file.write(piece)
+        file.truncate()
+        file.flush()
+        os.fsync(file.fileno())
+    return written
+
+
+def _pieces(response: Any) -> Iterator[bytes]:
+    """The body in pieces; a broken connection ends it, and the length shows what is missing."""
+    while True:
+        try:
+            piece = response.read(PIECE)
+        except (HTTPException, OSError):  # OSError: TLS and time-outs too
+            return
+        if not piece:
+            return
+        yield piece

@@ -1,0 +1,99 @@
+"""From what the command line names to runs that were verified and read, or to why they are on no board."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from glob import glob, has_magic
+from pathlib import Path
+
+from pgmnemo.errors import PgmnemoError, UsageError
+from runner.commands.compare.side import Side, read_side
+from runner.commands.leaderboard.board import Aside
+from runner.protocol.editions import OlderEdition
+from runner.report.citation import CITABLE
+from runner.runs.archive import is_archive, unpacked
+from runner.runs.reading import is_run
+from runner.runs.run import BLOCKED
+from runner.verification import Verification
+
+Verify = Callable[..., Verification]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A verified run in a folder or an archive, and whose signature attests it."""
+
+    folder: Path
+    side: Side
+    attested: str
+
+
+def results_folders(names: Iterable[Path | str]) -> tuple[Path, ...]:
+    """Every results folder and every archive of one that `names` lead to, each once, in the order named.
+
+    A name is of a run, of a folder of runs, or a pattern. Raises UsageError for one that leads to none.
+    """
+    found: dict[Path, Path] = {}
+    for name in names:
+        for folder in _runs(str(name)):
+            found.setdefault(folder.resolve(), folder)
+    if not found:
+        raise UsageError("a leaderboard needs results folders: name at least one")
+    return tuple(found.values())
+
+
+def _runs(name: str) -> list[Path]:
+    pattern = has_magic(name) and not Path(name).exists()  # a folder may bear the name [a]
+    places = [Path(place) for place in sorted(glob(name))] if pattern else [Path(name)]
+    runs = [run for place in places for run in _inside(place)]
+    if not runs:
+        raise UsageError(f"{name} holds no run; name results folders, or a folder that holds some")
+    return runs
+
+
+def _inside(place: Path) -> list[Path]:
+    if is_run(place) or is_archive(place) or not place.is_dir():
+        found = [place]
+    else:
+        found = [child for child in sorted(place.iterdir()) if child.name[0] != "."]
+    return [one for one in found if is_run(one) or is_archive(one)]
+
+
+def read_entry(place: Path, check: Verify, opened: ExitStack) -> Entry | Aside:
+    """Verify the run in a folder or an archive, then read it; an Aside for one that may be on no board.
+
+    An archive stays unpacked as long as `opened` does; its run is known by the archive's own name.
+    """
+    packed = is_archive(place)
+    try:
+        found = _read(opened.enter_context(unpacked(place)) if packed else place, check)
+    except PgmnemoError as error:
+        return _aside(place, "unreadable", str(error))
+    if not packed:
+        return found
+    if isinstance(found, Entry):
+        return replace(found, folder=place)
+    return replace(found, folder=place.as_posix())
+
+
+def _read(folder: Path, check: Verify) -> Entry | Aside:
+    if (folder / BLOCKED).exists():
+        return _aside(folder, "blocked", f"a gate failed before there was a figure: read its {BLOCKED}")
+    try:
+        verification = check(folder)
+    except OlderEdition as older:
+        return _aside(folder, "unreadable", str(older))
+    if verification.faults:
+        first, *more = verification.faults
+        others = f", and {len(more)} more" if more else ""
+        return _aside(folder, "not intact", f"verify: {first.check}: {first.sentence}{others}")
+    if verification.verdict not in CITABLE:
+        why = "what it measured is not what the protocol registers (protocol §5)"
+        return _aside(folder, "unverified", why)
+    return Entry(folder, read_side(folder), verification.attested)
+
+
+def _aside(folder: Path, kind: str, reason: str) -> Aside:
+    return Aside(folder.resolve().name, folder.as_posix(), kind, reason)

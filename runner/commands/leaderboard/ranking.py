@@ -1,0 +1,138 @@
+"""From results folders to a leaderboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from functools import partial
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from runner.commands.compare.pairs import pair
+from runner.commands.leaderboard.alike import apart, words
+from runner.commands.leaderboard.board import VALUE, Aside, Behind, Board, Group, Leaderboard, Row
+from runner.commands.leaderboard.entry import Entry, Verify, read_entry, results_folders
+from runner.protocol.statistics.bootstrap import bootstrap_difference
+from runner.records import ALL, SearchScope
+from runner.report.formats import CITED, questions_of
+from runner.runs.archive import is_archive
+from runner.runs.reading import collector_paused
+from runner.verification import verify
+from runner.verification.verification import signers_list
+
+INTERVAL_DECIMALS = 6
+NOT_RECORDED = "not recorded"
+
+
+@collector_paused()
+def leaderboard(
+    folders: Iterable[str | PathLike[str]], *, allowed_signers: Path | None = None, check: Verify = verify
+) -> Leaderboard:
+    """The runs in `folders`, each verified: those that are alike on one board, the best first.
+
+    A folder may be a run or an archive of one, hold such, or be a pattern of such. Nothing is refused for
+    being unlike: it has a group of its own, with the reason; a run that is blocked, unverified or not intact
+    is an Aside. `allowed_signers` is the list of whose signatures count (default: the repository's, where it
+    has one). Raises UsageError for a folder that holds no run and for a list that cannot be read.
+    """
+    if allowed_signers is not None:
+        check = partial(check, allowed_signers=signers_list(allowed_signers))
+    places = results_folders(fspath(name) for name in folders)
+    with ExitStack() as opened:
+        found = [read_entry(place, check, opened) for place in places]
+        groups = _groups(one for one in found if isinstance(one, Entry))
+        made = tuple(_group(members, groups[0][0]) for members in groups)
+    return Leaderboard(made, tuple(one for one in found if isinstance(one, Aside)))
+
+
+def _groups(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """Runs that are alike together; the largest group first, then in the order named."""
+    groups: list[list[Entry]] = []
+    for entry in entries:
+        alike = [group for group in groups if not any(apart(group[0].side, entry.side))]
+        if alike:
+            alike[0].append(entry)
+        else:
+            groups.append([entry])
+    return sorted(groups, key=len, reverse=True)
+
+
+def _group(members: list[Entry], first: Entry) -> Group:
+    run = members[0].side.run
+    corpus, title = run.corpus, run.corpus.title
+    of = "" if run.headline_view == ALL else f", {questions_of(run.headline_view)}"
+    return Group(
+        title=f"{title[0].upper()}{title[1:]}{of}, {run.choice.level} level, embedder {run.embedder_name}, "
+        f"protocol {run.protocol.version}",
+        alike=words(members[0].side),
+        apart=tuple(apart(first.side, members[0].side)),
+        citable=corpus.citable,
+        boards=tuple(_board(members, scope) for scope in run.scopes),
+    )
+
+
+def _board(members: Sequence[Entry], scope: SearchScope) -> Board:
+    name, headline = scope.name, members[0].side.run.headline
+    shown = [metric for metric in headline if all(_row(one, name, metric) for one in members)]
+    order = CITED if CITED in shown else shown[0]
+    ordered = sorted(members, key=lambda one: _standing(one, name, [order, *shown]))
+    best = ordered[0]
+    led = [_row(one, name, order)["value"] for one in ordered]
+    rows = tuple(
+        _made(1 + led.index(value), one, _label(one, members), name, shown, best, order)
+        for value, one in zip(led, ordered, strict=True)
+    )
+    return Board(name, scope.pooled, int(rows[0].values[0]["n"]), order, rows)
+
+
+def _row(entry: Entry, scope: str, metric: str) -> Any:
+    return entry.side.figures.row(entry.side.system, scope, metric)
+
+
+def _standing(entry: Entry, scope: str, metrics: Sequence[str]) -> tuple[Any, ...]:
+    """The higher value first; the metrics after the first, then age, decide the order within a rank."""
+    return (*(-_row(entry, scope, metric)["value"] for metric in metrics), entry.side.run.started)
+
+
+def _label(entry: Entry, members: Sequence[Entry]) -> str:
+    """The end of its path that no other member's path has."""
+    own, others = _parts(entry), [_parts(one) for one in members if one is not entry]
+    depth = next((n for n in range(1, len(own)) if all(own[-n:] != parts[-n:] for parts in others)), len(own))
+    return "/".join(own[-depth:])
+
+
+def _parts(entry: Entry) -> tuple[str, ...]:
+    place = entry.folder.resolve()
+    return (*place.parts[1 : len(place.parts) - (not is_archive(place))], entry.side.name)
+
+
+def _made(
+    rank: int, entry: Entry, label: str, scope: str, shown: Sequence[str], best: Entry, order: str
+) -> Row:
+    return Row(
+        rank=rank,
+        name=entry.side.name,
+        label=label,
+        folder=entry.folder.as_posix(),
+        version=entry.side.version,
+        day=f"{entry.side.run.started:%Y-%m-%d}",
+        verdict=entry.side.told.verdict.value,
+        attested=entry.attested,
+        tuned_on=entry.side.run.systems[0].tuned_on or NOT_RECORDED,
+        deviations=tuple(map(str, entry.side.told.deviations)),
+        values=tuple({name: _row(entry, scope, metric)[name] for name in VALUE} for metric in shown),
+        behind=None if entry is best else _behind(best, entry, scope, order),
+    )
+
+
+def _behind(best: Entry, entry: Entry, scope: str, metric: str) -> Behind:
+    """As `compare` computes it: the studentised bootstrap of the paired differences."""
+    [paired] = (one for one in pair(best.side, entry.side) if one.scope == scope)
+    place = [known.name for known in paired.metrics].index(metric)
+    chosen = paired.inside(best.side.run.views, best.side.run.headline_view)
+    moves = paired.moves[chosen][:, [place]]
+    found = bootstrap_difference(moves, paired.clusters(chosen)).interval
+    ends = (found.value, found.low, found.high)
+    value, low, high = (round(float(end[0]), INTERVAL_DECIMALS) + 0.0 for end in ends)
+    return Behind(metric, value, low, high, told_apart=high < 0 or low > 0)

@@ -1,0 +1,149 @@
+"""The JSON of a performance run, held against its published schema, and its Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pgmnemo.errors import OutputError, UsageError
+from pgmnemo.server.durable import durable_settings
+from runner.commands.perf.generating import NOISE, RARE_WORDS, WINDOW
+from runner.commands.perf.request import PerfRequest, subject
+from runner.commands.perf.timing import RATE
+from runner.commands.perf.workload import PASSAGES, Workload, sizes
+from runner.markdown import aligned
+from runner.places import ROOT
+from runner.records import Json
+from runner.report.render import template
+from runner.runs.canonical import pretty
+from runner.runs.environment import code, machine, packages
+from runner.runs.schemas import fault
+
+NAME, MARKDOWN = "performance.json", "performance.md"
+TEMPLATE = Path(__file__).with_name("performance.md.j2")
+SCHEMA = "pgmnemo/performance/1"
+SCHEMA_FILE = Path(__file__).with_name("performance-1.json")
+FORMER = {"pgmnemo-passages": "pgmnemo+passages", "sqlite": "sqlite-hybrid", "by-hand": "gin-hnsw"}
+"""Names that systems had in documents before they had those of a run."""
+
+TENANTS = ("whole", "share", "fixed")
+REFERENCE = "sqlite-hybrid"  # what every ratio is to: SQLite's hybrid in the same run
+FEW = 100  # questions below which a 99th percentile is not given
+
+
+def document(
+    request: PerfRequest, workload: Workload, systems: Sequence[Json], missing: Mapping[str, str],
+    estimated: float, began: datetime, seconds: float,
+) -> Json:  # fmt: skip
+    """Everything that is known of the run; every figure of tables and plots is computed from it alone."""
+    source = workload.source
+    own = sorted({package for one in systems for package in subject(one["name"]).kind.packages})
+    asked = ("memories", "tenants", "dimensions", "k", "clients", "questions", "seed")
+    return {
+        "schema": SCHEMA,
+        "began": began.astimezone(UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds, 1),
+        "estimated_seconds": round(estimated, 1),
+        "request": {
+            **{name: getattr(request, name) for name in asked},
+            "version": request.number, "seconds_a_cell": request.seconds, "writes_a_second": RATE,
+        },
+        "corpus": {
+            "suite": source.suite, "suite_sha256": source.sha256, "embedder": source.embedder,
+            "passages": len(source.passages), "questions": len(workload.questions),
+            "lines_a_passage": WINDOW, "passages_a_lesson": PASSAGES, "rare_words_a_passage": RARE_WORDS,
+            "noise": NOISE, "digest": workload.digest,
+            "tenants": {t.name.lower(): n for t, n in sizes(request.memories, request.tenants).items()},
+        },
+        "environment": {
+            "machine": asdict(machine()), "code": asdict(code(ROOT)), "packages": packages(own),
+            "postgresql": durable_settings(),
+        },
+        "systems": list(systems),
+        "missing": dict(missing),
+    }  # fmt: skip
+
+
+def write(folder: Path, made: Json) -> None:
+    """The document as `performance.json` in `folder`; OutputError for one that is not of the schema."""
+    if wrong := fault(SCHEMA_FILE, made):
+        raise OutputError(
+            f"the results are not of the form {SCHEMA}: {wrong}; report it as the runner's fault"
+        )
+    (folder / NAME).write_text(pretty(made), encoding="utf-8")
+
+
+def load(folder: Path) -> Json:
+    """The document in `folder`; UsageError where there is none or it is another."""
+    path = folder / NAME
+    if folder.is_file():
+        raise UsageError(f"{folder} is a file; name the folder that the command perf wrote")
+    try:
+        made: Json = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"{folder} holds no {NAME}; name folders that the command perf wrote") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}; name another folder") from None
+    if wrong := fault(SCHEMA_FILE, made):
+        raise UsageError(f"{path} is not of the form {SCHEMA}: {wrong}; measure anew")
+    for system in made["systems"]:
+        system["name"] = FORMER.get(system["name"], system["name"])
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """One kind of reads; `writes` says whether somebody stored meanwhile."""
+
+    tenant: str
+    clients: int = 1
+    writes: bool = False
+    leg: str = "all"
+
+
+def cell(system: Json, which: Which) -> Json | None:
+    """The reads of that kind at the system's default setting, if they were measured."""
+    for found in system["reads"]:
+        kind = Which(found["tenant"], found["clients"], found["writes"] > 0, found["leg"])
+        if kind == which and found["ef_search"] is None:
+            made: Json = found
+            return made
+    return None
+
+
+def ratio(document: Json, system: Json, which: Which) -> float | None:
+    """How many times faster than the reference, by the p50 over the questions that every system is asked.
+
+    Over each one's own questions where a document is of before those were told; None without either system.
+    """
+    reference = next((one for one in document["systems"] if one["name"] == REFERENCE), None)
+    own, other = cell(system, which), cell(reference, which) if reference else None
+    if not own or not other:
+        return None
+    key = "shared_p50_ms" if "shared_p50_ms" in own and "shared_p50_ms" in other else "p50_ms"
+    return float(other[key] / own[key])
+
+
+def kinds(document: Json) -> Iterator[tuple[str, Which]]:
+    """The kinds of reads that a run measures, each with its words, in the order of the tables."""
+    several = document["request"]["clients"]
+    for tenant in TENANTS:
+        words = f"tenant with {document['corpus']['tenants'][tenant]:,}"
+        words += " (everything)" if tenant == "whole" else ""
+        for writes in (False, True) if tenant != "fixed" else (False,):
+            yield f"{words}, 1 client{', under writes' if writes else ''}", Which(tenant, 1, writes)
+            if several > 1 and tenant != "fixed":
+                also = ", under writes" if writes else ""
+                yield f"{words}, {several} clients{also}", Which(tenant, several, writes)
+
+
+def markdown(document: Json, plots: Sequence[str] = ()) -> str:
+    """What was measured, on what, and every table; `plots` are file names beside the text."""
+    text = template(TEMPLATE).render(
+        d=document, plots=plots, kinds=list(kinds(document)), tenants=TENANTS, few=FEW, cell=cell,
+        ratio=ratio, leg=lambda tenant: Which(tenant, leg="vector"),
+    )  # fmt: skip
+    return aligned(text)

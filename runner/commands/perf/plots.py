@@ -1,0 +1,172 @@
+"""Plots of runs: recall over latency, growth over the number of memories (log-log); a peer ahead is named.
+
+SVG without a ground of its own, in tones that can be read on white and on black; the same figures give the
+same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from pgmnemo.errors import UsageError
+from runner.commands.perf.document import Which, cell
+from runner.records import Json
+
+REMEDY = (
+    "plots need matplotlib, which is not installed; install the perf extra: "
+    "pip install -c constraints.txt -e 'runner[perf]'"
+)
+OURS = "pgmnemo"
+COLOURS = {
+    "pgmnemo": "#2f7de1", "pgmnemo+passages": "#1d8a9e", "sqlite-hybrid": "#d1591f", "chroma": "#2b8f48",
+    "gin-hnsw": "#a260d8",
+}  # fmt: skip
+INK = "#767676"  # of words and axes: 4.5 to 1 against white, 4.2 to 1 against GitHub's dark
+INKED = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color", "grid.color")
+STYLE: dict[Any, Any] = {
+    **dict.fromkeys(INKED, INK), "grid.alpha": 0.4, "legend.framealpha": 0.0, "svg.hashsalt": "pgmnemo",
+    "svg.fonttype": "none", "font.size": 9,
+}  # fmt: skip
+LOG = "log scale"
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """One plot over the number of memories: `column` of what `grown` gives; `lower` is what less of it is."""
+
+    title: str
+    axis: str
+    unit: str
+    column: str
+    lower: str = "faster"
+
+
+GROWTH = {
+    "latency_whole.svg": Growth("Whole search, one tenant with everything", "p50", "ms", "whole"),
+    "latency_share.svg": Growth("Whole search, tenant with a small share", "p50", "ms", "share"),
+    "latency_fixed.svg": Growth("Whole search, tenant of 1,000 as the others grow", "p50", "ms", "fixed"),
+    "load.svg": Growth("Load and index", "time", "s", "load", "faster to load"),
+    "size.svg": Growth("Size on disk", "size", "MB", "megabytes", "smaller"),
+}
+
+
+def recall_over_latency(document: Json, folder: Path) -> str:
+    """The vector leg of every system with its settings swept; the file's name."""
+    name = "recall_over_latency.svg"
+    k, memories = document["request"]["k"], document["request"]["memories"]
+
+    def draw(axes: Any) -> None:
+        for system in document["systems"]:
+            line = [(point["p50_ms"], point["recall"]) for point in _vector_reads(system)]
+            _line(axes, system["name"], system["title"], line)
+        _logarithmic(axes, "x", "p50 of the vector leg, ms")
+        axes.set_ylabel(f"recall@{k} against the exact neighbours")
+
+    words = [f"{memories:,} memories, one tenant, one client", *ahead_in_recall(document)]
+    _save(folder / name, "Vector leg: recall over latency", words, draw)
+    return name
+
+
+def growth(frame: pd.DataFrame, folder: Path) -> None:
+    """Latency, load time and size over the number of memories, from what `grown` gives."""
+    for file, one in GROWTH.items():
+        _save(folder / file, one.title, list(ahead(frame, one)), partial(_grown, frame, one))
+
+
+def ahead(frame: pd.DataFrame, one: Growth) -> Iterator[str]:
+    """A sentence for each peer that is lower than pgmnemo at the largest size that both have."""
+    known = frame.dropna(subset=one.column)
+    own = known[known["name"] == OURS].set_index("memories")[one.column]
+    shared = known[known["memories"].isin(own.index) & ~known["name"].map(_ours)]
+    for at in shared.groupby("name", sort=False)["memories"].idxmax():
+        last = known.loc[at]
+        value, ours = float(last[one.column]), float(own[last["memories"]])
+        if value < ours:
+            figures = f"{amount(value)} {one.unit} against {amount(ours)} {one.unit}"
+            yield f"{last['title']} is {one.lower} at {last['memories']:,}: {figures}"
+
+
+def ahead_in_recall(document: Json) -> Iterator[str]:
+    """A sentence for each peer that finds as much as pgmnemo at its defaults, or more, in less time."""
+    ours = next((one for one in document["systems"] if one["name"] == OURS), None)
+    own = cell(ours, Which("whole", leg="vector")) if ours else None
+    if own is None:
+        return
+    for system in (one for one in document["systems"] if not _ours(one["name"])):
+        reads = _vector_reads(system)
+        better = [one for one in reads if one["recall"] >= own["recall"] and one["p50_ms"] < own["p50_ms"]]
+        for one in better[:1]:
+            yield (
+                f"{system['title']} is faster: {one['recall']:.3f} in {amount(one['p50_ms'])} ms against "
+                f"{own['recall']:.3f} in {amount(own['p50_ms'])} ms at the default"
+            )
+
+
+def _ours(name: str) -> bool:
+    """Whether a system is pgmnemo, with passages or without."""
+    return name.partition("+")[0] == OURS
+
+
+def _vector_reads(system: Json) -> list[Json]:
+    """The vector leg for everything: at each setting that was tried, the fastest first, or as it stands."""
+    swept = [found for found in system["reads"] if found["ef_search"] is not None]
+    single = cell(system, Which("whole", leg="vector"))
+    return sorted(swept, key=lambda found: found["p50_ms"]) or ([single] if single else [])
+
+
+def amount(value: float) -> str:
+    """A figure with two digits that count, or all before its point: `0.41`, `1.9`, `17`, `2,150`."""
+    return f"{value:,.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.995 else f"{value:.2f}"
+
+
+def _grown(frame: pd.DataFrame, one: Growth, axes: Any) -> None:
+    for name, rows in frame.groupby("name", sort=False):
+        points = rows[["memories", one.column]].dropna().itertuples(index=False, name=None)
+        _line(axes, name, rows["title"].iloc[-1], list(points))
+    _logarithmic(axes, "x", "memories")
+    _logarithmic(axes, "y", f"{one.axis}, {one.unit}")
+    sizes = sorted(frame["memories"].unique())
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+
+
+def _line(axes: Any, name: str, title: str, points: Sequence[tuple[float, float]]) -> None:
+    if points:
+        style = "--" if "+" in name else "-"
+        axes.plot(
+            *zip(*points, strict=True), style, marker="o", markersize=4, label=title, color=COLOURS.get(name)
+        )
+
+
+def _logarithmic(axes: Any, which: str, words: str) -> None:
+    """A logarithmic axis that says so, its ticks as plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    axes.set(**{f"{which}scale": "log", f"{which}label": f"{words} ({LOG})"})
+    axis = getattr(axes, f"{which}axis")
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=20))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda at, _: f"{at:,.4g}" if at < 1 else f"{at:,.0f}"))
+
+
+def _save(path: Path, title: str, words: Sequence[str], draw: Callable[[Any], None]) -> None:
+    """One plot; `words` are lines under its title."""
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise UsageError(REMEDY) from None
+    with rc_context(STYLE):
+        figure = Figure(figsize=(6.4, 4.0 + 0.15 * len(words)), layout="constrained")
+        axes = figure.subplots()
+        draw(axes)
+        axes.grid(True, linewidth=0.5)
+        axes.legend(fontsize=8)
+        figure.suptitle(title, x=0.01, horizontalalignment="left", fontsize=11, fontweight="bold")
+        axes.set_title("\n".join(words), loc="left", fontsize=8)
+        figure.savefig(path, transparent=True, metadata={"Date": None, "Title": title})

@@ -1,0 +1,184 @@
+"""The generated corpus on disk, read in the order of arrival, and the true nearest neighbours in it.
+
+Texts lie in one file, vectors in a memory map. Three tenants: WHOLE holds every memory of `--memories`, SHARE
+one in `--tenants` as many, FIXED always FIXED_SIZE. Their rows arrive interleaved as evenly as their sizes
+allow, the worst case for the locality of the small ones. After them come SPARE rows that nobody loads: what
+is written while others read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgmnemo.records import Matrix
+from runner.systems import Lesson, Lessons, Query
+
+FIXED_SIZE = 1_000
+SPARE = 6_000
+PASSAGES = 2  # in each lesson
+ROWS = 50_000  # compared at once
+TIE = 1e-6  # a neighbour as near as the k-th counts, whatever the order of summation made of it
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Passages and questions with unit vectors (rows, float32, the embedder's width).
+
+    `sha256` is of the suite's file; `embedder` names model and revision.
+    """
+
+    suite: str
+    sha256: str
+    embedder: str
+    passages: tuple[str, ...]
+    questions: tuple[str, ...]
+    passage_vectors: Matrix
+    question_vectors: Matrix
+
+
+class Tenant(IntEnum):
+    """Whose a memory is, and whose memories a question searches."""
+
+    WHOLE = 0
+    SHARE = 1
+    FIXED = 2
+
+
+class Loaded(Lessons):
+    """The rows that are loaded, as lessons; `passages`: each comes with its two."""
+
+    def __init__(self, workload: Workload, passages: bool) -> None:
+        self._workload, self.passages = workload, passages
+
+    def __len__(self) -> int:
+        return self._workload.count
+
+    @property
+    def width(self) -> int:
+        return self._workload.width
+
+    @property
+    def projects(self) -> list[str]:
+        return list(map(name_of, Tenant))
+
+    def number(self, project: str, external_id: str) -> int:
+        return int(external_id)
+
+    def lesson(self, position: int) -> Lesson:
+        return self._workload.lesson(position, self.passages)
+
+
+def name_of(tenant: Tenant) -> str:
+    """The tenant's name in the results, and as a project."""
+    return tenant.name.lower()
+
+
+def sizes(memories: int, tenants: int) -> dict[Tenant, int]:
+    """Memories of each tenant."""
+    return {Tenant.WHOLE: memories, Tenant.SHARE: max(1, memories // tenants), Tenant.FIXED: FIXED_SIZE}
+
+
+def interleaved(counts: Sequence[int]) -> NDArray[np.int8]:
+    """The tenant of each row in the order of arrival: every tenant's rows as evenly spread as can be."""
+    places = np.concatenate([(np.arange(count) + 0.5) / count for count in counts])
+    owners = np.repeat(np.arange(len(counts), dtype=np.int8), counts)
+    return owners[np.argsort(places, kind="stable")]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """The corpus in `folder`. `count` rows are loaded; `count + SPARE` stand there.
+
+    `vectors` has a row a lesson, `passage_vectors` PASSAGES rows a lesson: float32 unit rows. `digest` says
+    which texts and tenants it holds, whatever the machine.
+    """
+
+    folder: Path
+    source: Source
+    tenants: NDArray[np.int8]
+    starts: NDArray[np.int64]
+    cuts: NDArray[np.int32]
+    vectors: Matrix
+    passage_vectors: Matrix
+    questions: tuple[Query, ...]
+    digest: str
+
+    @property
+    def count(self) -> int:
+        """Rows that are loaded."""
+        return len(self.tenants) - SPARE
+
+    @property
+    def width(self) -> int:
+        """Dimensions of every vector."""
+        return int(self.vectors.shape[1])
+
+    def size(self, tenant: Tenant) -> int:
+        """Loaded rows of `tenant`."""
+        return int(np.count_nonzero(self.tenants[: self.count] == tenant))
+
+    def lesson(self, number: int, passages: bool = False) -> Lesson:
+        """The row `number`, from 0 in the order of arrival; with its `passages` where they are wanted."""
+        text = bytes(self._text[self.starts[number] : self.starts[number + 1]]).decode()
+        project, cut = name_of(Tenant(int(self.tenants[number]))), int(self.cuts[number])
+        lesson = Lesson(number, project, str(number), text, self.vectors[number])
+        if not passages:
+            return lesson
+        parts = self.passage_vectors[PASSAGES * number : PASSAGES * (number + 1)]
+        return replace(lesson, passages=(text[:cut], text[cut:]), passage_vectors=parts)
+
+    def spare(self, passages: bool = False) -> Iterator[Lesson]:
+        """Rows that are not loaded, in order."""
+        return (self.lesson(number, passages) for number in range(self.count, len(self.tenants)))
+
+    def rows(self, tenant: Tenant | None) -> NDArray[np.intp]:
+        """Numbers of the loaded rows of `tenant`; None: of all."""
+        owners = self.tenants[: self.count]
+        return np.arange(len(owners)) if tenant is None else np.flatnonzero(owners == tenant)
+
+    @cached_property
+    def _text(self) -> Any:
+        return np.asarray(np.memmap(self.folder / "texts", dtype=np.uint8, mode="r"))
+
+
+@dataclass(frozen=True)
+class Truth:
+    """For each question the numbers and cosines of the k nearest rows that it may see, nearest first."""
+
+    numbers: NDArray[np.int64]
+    cosines: Matrix
+
+    def recall(self, question: int, found: Sequence[int], workload: Workload) -> float:
+        """Share of the k nearest that are among `found` (of at most k); ties with the k-th count."""
+        k = int(self.numbers.shape[1])
+        if not found:
+            return 0.0
+        rows = np.asarray(workload.vectors[np.asarray(found[:k])])
+        near = rows @ workload.questions[question].vector
+        return float(np.count_nonzero(near >= self.cosines[question, -1] - TIE)) / k
+
+
+def nearest(workload: Workload, questions: int, tenant: Tenant | None, k: int) -> Truth:
+    """The truth for the first `questions` questions over the loaded rows of `tenant` (None: of all)."""
+    asked = np.stack([one.vector for one in workload.questions[:questions] if one.vector is not None])
+    rows = workload.rows(tenant)
+    k = min(k, len(rows))
+    best = np.full((len(asked), k), -2.0, dtype=np.float32)
+    numbers = np.full((len(asked), k), -1, dtype=np.int64)
+    for start in range(0, len(rows), ROWS):
+        here = rows[start : start + ROWS]
+        cosines = np.concatenate([best, asked @ np.asarray(workload.vectors[here]).T], axis=1)
+        names = np.concatenate([numbers, np.broadcast_to(here, (len(asked), len(here)))], axis=1)
+        places = np.argpartition(-cosines, k - 1, axis=1)[:, :k]
+        best = np.take_along_axis(cosines, places, axis=1)
+        numbers = np.take_along_axis(names, places, axis=1)
+    order = np.argsort(-best, axis=1, kind="stable")
+    return Truth(np.take_along_axis(numbers, order, axis=1), np.take_along_axis(best, order, axis=1))

@@ -1,0 +1,172 @@
+"""A file of rankings as its author wrote it: raw retrievals (JSONL), or a TREC run.
+
+What the lines say is checked here; whether it is of the corpus, stating.py asks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import isfinite
+from pathlib import Path
+from typing import Any, NoReturn
+
+from runner.errors import RankingsError
+from runner.protocol.suites.reading import Source
+from runner.runs.raw import KEYS
+from runner.runs.storage import demand_regular
+
+RAW, TREC = "raw", "trec"
+NAMELESS = "theirs"  # the arm of raw lines that name none
+CLAIMS = ("type", "project", "size", "gold")  # what a raw line may say of its question, and the corpus knows
+COLUMNS = "qid Q0 docid rank score tag"
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The ids that an arm ranked for a question, best first; `scope` is empty where the file names none."""
+
+    question: str
+    arm: str
+    ids: tuple[str, ...]
+    where: str
+    scope: str = ""
+    claims: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Rankings:
+    """What a file holds. `form` is `raw` or `trec`."""
+
+    file: str
+    sha256: str
+    form: str
+    rankings: tuple[Ranking, ...]
+
+
+def read_rankings(path: Path) -> Rankings:
+    """Every ranking of the file, plain or packed; RankingsError names the line that is wrong."""
+    path = path.expanduser()
+    try:
+        if path.is_dir():
+            raise RankingsError(f"--rankings: {path} is a folder; name the file of rankings in it")
+        demand_regular(path, RankingsError)
+        empty = not path.stat().st_size
+    except OSError as error:
+        raise RankingsError(f"--rankings: {path} cannot be read ({error.strerror}); name a file") from None
+    source = Source(path)
+    text = "" if empty else _text(source.content(), path.name)
+    if not text.strip():
+        raise RankingsError(f"{path.name} is empty: there is no ranking in it to score")
+    form = RAW if text.lstrip()[0] in "{[" else TREC
+    found = _raw(text, path.name) if form == RAW else _trec(text, path.name)
+    return Rankings(path.name, source.sha256(), form, tuple(found))
+
+
+def _text(data: bytes, file: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise RankingsError(f"{file}, line {line:,}, is not UTF-8; save the file as UTF-8") from None
+
+
+def _raw(text: str, file: str) -> Iterator[Ranking]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield _raw_line(line, f"{file}, line {number:,}")
+
+
+def _raw_line(line: str, where: str) -> Ranking:
+    try:
+        record = json.loads(line, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise RankingsError(f"{where} is not JSON ({error}); write one object a line") from None
+    if not isinstance(record, dict) or not {"question", "ranking"} <= set(record) <= set(KEYS):
+        raise RankingsError(
+            f"{where} is no raw retrieval: it takes a question and its ranking, and beside them only "
+            f"{', '.join(key for key in KEYS if key not in ('question', 'ranking'))}"
+        )
+    texts = {key: record.get(key, "") for key in ("question", "arm", "scope")}
+    wrong = next((key for key, value in texts.items() if not isinstance(value, str)), None)
+    if wrong or not isinstance(record["ranking"], list):
+        raise RankingsError(f"{where}: {wrong or 'ranking'!r} must be {'a text' if wrong else 'a list'}")
+    ranks = [_rank(rank, where) for rank in record["ranking"]]
+    scores = [score for _, score in ranks if score is not None]
+    _check_fall(scores, f"{where}: the scores of question {texts['question']}")
+    return Ranking(
+        question=texts["question"],
+        arm=texts["arm"] or NAMELESS,
+        ids=tuple(one for one, _ in ranks),
+        where=where,
+        scope=texts["scope"],
+        claims={key: record[key] for key in CLAIMS if key in record},
+    )
+
+
+def _rank(rank: Any, where: str) -> tuple[str, float | None]:
+    if isinstance(rank, str):
+        return rank, None
+    match rank:
+        case [str(one), int() | float() as score, *_] if not isinstance(score, bool) and len(rank) <= 3:
+            return one, _finite(score, where)
+    shown = repr(rank)
+    raise RankingsError(
+        f"{where}: a rank is an id, [id, score] or [id, score, [components]], not "
+        f"{shown if len(shown) <= 60 else shown[:57] + '...'}"
+    )
+
+
+def _trec(text: str, file: str) -> Iterator[Ranking]:
+    """One ranking for each tag and question, in the order in which they first appear."""
+    found: dict[tuple[str, str], list[tuple[int, float, str, str]]] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        where, columns = f"{file}, line {number:,}", line.split()
+        if len(columns) != 6:
+            raise RankingsError(
+                f"{where} has {len(columns)} columns; a TREC run has six ({COLUMNS}), and raw retrievals are "
+                "JSON"
+            )
+        question, _, document, rank, score, tag = columns
+        if not (rank.isascii() and rank.isdigit()):
+            raise RankingsError(f"{where}: the rank {rank!r} is no whole number from 0 on")
+        found.setdefault((tag, question), []).append((int(rank), _number(score, where), document, where))
+    for (tag, question), ranks in found.items():
+        ranks.sort(key=lambda rank: rank[0])
+        of, where = f"the ranks of question {question}", ranks[0][3]
+        numbers = [rank for rank, *_ in ranks]
+        if numbers not in (list(range(len(ranks))), list(range(1, len(ranks) + 1))):
+            shown = ", ".join(map(str, numbers[:8])) + (", …" if len(numbers) > 8 else "")
+            raise RankingsError(
+                f"{where}: {of} are no order ({shown}); give 1, 2, 3, … or 0, 1, 2, …, each once"
+            )
+        _check_fall([score for _, score, *_ in ranks], f"{where}: the scores of question {question}")
+        yield Ranking(question, tag, tuple(document for _, _, document, _ in ranks), where)
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        return _finite(float(text), where)
+    except ValueError:
+        raise RankingsError(f"{where}: the score {text!r} is no number") from None
+
+
+def _finite(score: float, where: str) -> float:
+    if not isfinite(score):
+        raise RankingsError(f"{where}: the score {score} is not finite; write a number")
+    return score
+
+
+def _check_fall(scores: list[float], what: str) -> None:
+    if any(one < other for one, other in pairwise(scores)):
+        raise RankingsError(
+            f"{what} rise where the ranks fall; give ranks and scores of one order, the best first"
+        )
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise ValueError(f"the score {constant} is not finite")

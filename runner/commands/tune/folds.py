@@ -1,0 +1,123 @@
+"""Which questions weights are chosen by, and which others then judge them.
+
+Where questions stand in clusters (LoCoMo's conversations, BEAM's chats) one cluster is held out at a time, at
+every granularity at once. Where each stands alone (LongMemEval) one half is held out, over several splits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from runner.commands.tune.scoring import Judge
+from runner.commands.tune.tasks import Floats, Rows, Task
+from runner.commands.tune.weights import GRID, Weights
+
+ROUNDS = 2  # a third moved no weight on LoCoMo or LongMemEval
+BETTER = 1e-9
+SPLITS = (42, 43, 44)  # seeds
+HALVES = ("first half", "second half")
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """`held` and `trained`: questions by task name; a task that is in neither plays no part."""
+
+    name: str
+    held: Mapping[str, Rows]
+    trained: Mapping[str, Rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`figures` (questions, figures) by task, each question under the weights of the fold without it."""
+
+    protocol: str
+    start: str
+    weights: Mapping[str, dict[str, float]]  # by fold
+    figures: Mapping[str, Floats]
+
+
+def climb(judges: Sequence[Judge], rows: Mapping[str, Rows], start: Weights) -> dict[str, float]:
+    """The weights that `start` is led to by the questions in `rows` (by task name), and by no others.
+
+    Coordinate ascent: one weight after the other is set to the value of its grid that serves best. Of equal
+    values the one first met stays, so the outcome is the same on every machine.
+    """
+
+    def height(weights: Weights) -> float:
+        return sum(judge.aim(weights, rows[judge.task.name]) for judge in judges if judge.task.name in rows)
+
+    best, highest = dict(start), height(start)
+    for _ in range(ROUNDS):
+        before = highest
+        for name, values in GRID.items():
+            for value in values:
+                tried = {**best, name: value}
+                if (reached := height(tried)) > highest + BETTER:
+                    best, highest = tried, reached
+        if highest == before:
+            break
+    return best
+
+
+def protocols(tasks: Sequence[Task]) -> Iterator[tuple[str, list[Fold]]]:
+    """Every way to hold out, by its name."""
+    clustered = [task for task in tasks if task.corpus.clustered]
+    single = [task for task in tasks if not task.corpus.clustered]
+    suites = dict.fromkeys(task.corpus.suite for task in clustered)
+    if clustered and (single or len(suites) > 1):
+        yield "leave one conversation out, the others beside", _leave_one_out(clustered, single)
+    for suite in suites:
+        alone = [task for task in clustered if task.corpus.suite == suite]
+        yield f"leave one conversation out, {suite} alone", _leave_one_out(alone, [])
+    for seed in SPLITS if single else ():
+        yield f"two folds, split {seed}", _halves(clustered, single, seed)
+
+
+def confirming(task: Task) -> list[Fold]:
+    """The folds of a sweep: each cluster once, or one half of what stands alone."""
+    return _leave_one_out([task], []) if task.corpus.clustered else _halves([], [task], SPLITS[0])[1:]
+
+
+def held_out(judges: Sequence[Judge], name: str, folds: list[Fold], start: str, weights: Weights) -> Outcome:
+    """Climb once a fold from `weights`, and judge each held question by what its fold chose."""
+    judged = [judge for judge in judges if judge.task.name in folds[0].held]
+    figures = {judge.task.name: np.full(judge.figures(weights).shape, np.nan) for judge in judged}
+    chosen = {}
+    for fold in folds:
+        chosen[fold.name] = climb(judges, fold.trained, weights)
+        for judge in judged:
+            held = fold.held[judge.task.name]
+            figures[judge.task.name][held] = judge.figures(chosen[fold.name])[held]
+    return Outcome(name, start, chosen, figures)
+
+
+def _leave_one_out(clustered: Sequence[Task], beside: Sequence[Task]) -> list[Fold]:
+    projects = {task.name: np.array(task.projects) for task in clustered}
+    counted = {task.name: task.counted for task in (*clustered, *beside)}
+    names = sorted({str(name) for listed in projects.values() for name in listed})
+    return [
+        Fold(
+            name,
+            {task: listed == name for task, listed in projects.items()},
+            {**counted, **{task: (listed != name) & counted[task] for task, listed in projects.items()}},
+        )
+        for name in names
+    ]
+
+
+def _halves(clustered: Sequence[Task], single: Sequence[Task], seed: int) -> list[Fold]:
+    """The halves that are held out, one after the other; each is trained by the other and by `clustered`."""
+    whole = {task.name: task.counted for task in clustered}
+    halves = {task.name: _half(len(task.questions), seed) for task in single}
+    first = {task.name: halves[task.name] & task.counted for task in single}
+    second = {task.name: ~halves[task.name] & task.counted for task in single}
+    return [Fold(HALVES[0], first, {**whole, **second}), Fold(HALVES[1], second, {**whole, **first})]
+
+
+def _half(number: int, seed: int) -> Rows:
+    """A random half of the questions, rounded down."""
+    return np.asarray(np.random.default_rng(seed).permutation(number) < number // 2)

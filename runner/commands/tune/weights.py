@@ -1,0 +1,104 @@
+"""The weights that are tuned, the grid that they may come from, and what an ablation switches off.
+
+The grid is coarse on purpose: ten conversations cannot tell 0.75 from 0.8. One unit of the lesson's BM25 is
+the measure of the others, so its own weight stays 1; recency, importance and graph keep theirs, for the
+corpora here hold nothing that could set them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+Weights = Mapping[str, float]
+
+GRID: Mapping[str, tuple[float, ...]] = {
+    "length_pivot": (50, 70, 90),
+    "passage_term_bonus": (1, 1.5, 2),
+    "passage_terms_weight": (0.5, 0.75, 1),
+    "passage_cosine_weight": (8, 10, 12, 15, 18, 22),
+    "pair_cosine_weight": (0, 2, 4, 6, 8, 10),
+    "cosine_weight": (0, 3, 5, 8, 10),
+    "temporal_weight": (0, 4, 8, 10, 12),
+    "context_weight": (0, 0.5, 0.7, 1, 1.5),
+    "neighbours_weight": (0, 0.1, 0.2, 0.3),
+    "assistant_weight": (0.7, 0.8, 0.9, 1),
+}
+NEUTRAL: Weights = {  # keywords, the best passage's cosine, and nothing else
+    **{name: values[0] for name, values in GRID.items()},
+    "assistant_weight": 1,
+}
+WORDS = ("bm25", "passage_terms")
+RELEVANCE = (*WORDS, "passage_cosine", "pair_cosine", "cosine", "temporal")
+OTHERS = ("context", "neighbours")  # what comes to a lesson from others
+BESIDES = ("recency", "importance", "graph")
+COMPONENTS = (*RELEVANCE, *OTHERS, *BESIDES)  # in the order in which pgmnemo._contributions has them
+NAMES = (
+    *(f"{name}_weight" for name in (*COMPONENTS, "assistant")),
+    "length_pivot", "passage_term_bonus",  # in which the score is not linear
+)  # fmt: skip
+PLAIN, TENANT, SCOPE = "plain", "tenant", "project"  # other readings of the question's words
+
+SAID = tuple(f"{name}_weight" for name in WORDS)
+OFF: Mapping[str, Weights] = {
+    **{f"no {name}": {f"{name}_weight": 0} for name in (*RELEVANCE, *OTHERS, "recency")},
+    "neither context nor neighbours": {f"{name}_weight": 0 for name in OTHERS},
+    "assistants counted in full": {"assistant_weight": 1},
+    "no vector (mode keyword)": {"passage_cosine_weight": 0, "pair_cosine_weight": 0, "cosine_weight": 0},
+    "no word": dict.fromkeys(SAID, 0),
+    "no word, no time (mode vector)": dict.fromkeys((*SAID, "temporal_weight"), 0),
+    "passage_terms without bonus": {"passage_term_bonus": 0},
+    "passage_terms with bonus 1": {"passage_term_bonus": 1},
+}
+READ = {
+    "irregular forms not merged": PLAIN,
+    "rarity counted in the tenant alone": TENANT,
+    "rarity counted in the scope alone": SCOPE,
+}
+
+TRIALS, SEED, QUESTIONS = 4, 42, 60  # drawings of weights; questions of a task, evenly spread, for each
+
+
+def default_weights(settings: Mapping[str, str]) -> dict[str, float]:
+    """The weights in force, from the extension's own list of settings."""
+    return {name: float(settings[f"pgmnemo.{name}"]) for name in NAMES}
+
+
+def shapes(default: Weights) -> Iterator[dict[str, float]]:
+    """Every pivot and bonus for which words are asked for: the grid's, the default, and no bonus."""
+    pivots = dict.fromkeys((default["length_pivot"], *GRID["length_pivot"]))
+    bonuses = dict.fromkeys((default["passage_term_bonus"], *GRID["passage_term_bonus"]))
+    for pivot in pivots:
+        yield from ({"length_pivot": pivot, "passage_term_bonus": bonus} for bonus in bonuses)
+    yield {"length_pivot": default["length_pivot"], "passage_term_bonus": 0.0}
+
+
+def shaped(name: str, weights: Weights) -> str:
+    """Under what name a component is kept: of the words it says for which pivot, and for which bonus."""
+    if name not in WORDS:
+        return name
+    bonus = f"+{weights['passage_term_bonus']:g}" if name == "passage_terms" else ""
+    return f"{name}~{weights['length_pivot']:g}{bonus}"
+
+
+def trials(default: Weights) -> dict[str, dict[str, float]]:
+    """Weights drawn at random from the grid, under which scores are held against the extension's too.
+
+    What edges add goes by relevance at the default, so its weight is 0 here.
+    """
+    random = np.random.default_rng(SEED)
+    return {
+        f"trial {number}": {
+            **default,
+            **{name: float(random.choice(values)) for name, values in GRID.items()},
+            "graph_weight": 0.0,
+        }
+        for number in range(TRIALS)
+    }
+
+
+def tried_rows(questions: int) -> list[int]:
+    """The questions that are asked under drawn weights, by place."""
+    spread = np.linspace(0, questions - 1, min(questions, QUESTIONS))
+    return [int(place) for place in np.unique(spread.astype(int))]

@@ -1,1 +1,0 @@
-"""Metric families: each is one file here, and one line of an edition."""

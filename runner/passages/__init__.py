@@ -1,9 +1,0 @@
-"""Passages for lessons that have none (`python -m runner passages`), such as those of an upgraded database.
-
-It joins a database and an embedder. `add_passages` is the way in.
-"""
-
-from runner.passages.adding import Added, add_passages
-from runner.passages.cutting import passages_of
-
-__all__ = ["Added", "add_passages", "passages_of"]

@@ -1,0 +1,1 @@
+"""What counts: editions, corpora, texts, metrics, their statistics and the gates."""

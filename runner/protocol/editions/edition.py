@@ -1,0 +1,222 @@
+"""What an edition of the protocol pins: immutable records, named as the tables of edition.toml are."""
+
+from __future__ import annotations
+
+import msgspec
+
+from pgmnemo.errors import UsageError
+from pgmnemo.versions import release
+from runner.records import View
+
+
+class Pins(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table of edition.toml: immutable, and refused where it lacks a pin or holds an unknown one."""
+
+
+class RetrievalPins(Pins, frozen=True):
+    """`depth` ranks are kept; `timed` questions a scope are timed at `timed_k`, `timed_reranked` of them
+    again behind a reranker.
+    """
+
+    depth: int
+    default_k: int
+    timed_k: int
+    timed: int
+    timed_reranked: int
+
+
+class MetricPins(Pins, frozen=True):
+    """`code` is the version of the metric code, `families` name files in protocol/metrics/families/."""
+
+    code: str
+    families: tuple[str, ...]
+    cutoffs: tuple[int, ...]
+    mrr_depth: int
+    ndcg_depth: int
+    headline: tuple[str, ...]
+
+
+class EmbeddingPins(Pins, frozen=True):
+    """Stored width of a vector, and what an embedder is given unless its own pins say otherwise."""
+
+    width: int
+    max_tokens: int
+    batch_size: int
+
+
+class EmbedderPins(Pins, frozen=True):
+    """A canonical embedder as the protocol sets it up; it takes no prefixes.
+
+    `revision` is a commit of the hub (two for a pair of encoders), or `sha256:` and the hash of the weights;
+    `disclose` is what every claim made with it has to say, on the suites of `disclose_on` (none named: on
+    all).
+    """
+
+    model: str
+    revision: str
+    dimensions: int
+    max_tokens: int
+    batch_size: int
+    query_prefix: str = ""
+    document_prefix: str = ""
+    disclose: str = ""
+    disclose_on: tuple[str, ...] = ()
+
+
+class PassagePins(Pins, frozen=True):
+    """How a segment is cut into passages: windows of at most `turns`, every `step` turns.
+
+    Of a message to an assistant the first `characters` are embedded.
+    """
+
+    turns: int
+    step: int
+    characters: int
+
+
+class EnginePins(Pins, frozen=True):
+    """What the extension is given and answers from the version `since` on.
+
+    `passages`: whether a lesson comes with its passages. `components` of the score, in the order in which
+    recall_lessons returns them; `<component>_weight` is the setting of each.
+    """
+
+    since: str
+    passages: bool
+    components: tuple[str, ...]
+
+
+class ArtefactPins(Pins, frozen=True):
+    """Files that a citable results folder holds."""
+
+    required: tuple[str, ...]
+
+
+class SchemaPins(Pins, frozen=True):
+    """Schema of each file that a run writes; of report.md it is the template."""
+
+    raw: str
+    timings: str
+    run: str
+    metrics: str
+    report: str
+    manifest: str
+    reranks: str
+    rewrites: str
+
+
+class Reading(Pins, frozen=True):
+    """How others count the same rankings: which metrics at which k, over which questions, in the first scope.
+
+    `without` names keys of questions that are left out, by level; `uncited` is the value that a question
+    which cites nothing counts with (None: it does not count), `unmarked` that of one which is not asked since
+    the corpus marks no lesson of the level for it. `levels` are those that it is read at (empty: all). Shown
+    beside the edition's figures, never for them.
+    """
+
+    name: str
+    words: str
+    metrics: tuple[str, ...]
+    without: dict[str, tuple[str, ...]] = {}
+    uncited: float | None = None
+    unmarked: float | None = None
+    levels: tuple[str, ...] = ()
+
+
+class SuitePins(Pins, frozen=True):
+    """One registered corpus: its bytes, the counts that its shape must show, and its canonical embedder.
+
+    `file` is its file, or the folder that holds its files. `sha256` and `bytes` are of the unpacked file; of
+    a folder, `sha256` is that of the list of its files' hashes: a line `<sha256>  <name>` each, in order of
+    name. `files` names the list of these hashes, from the folder of all editions on. `views` are the subsets
+    of questions besides all, `headline_view` the one that the headline is of. `split` says how what is chosen
+    on the corpus is kept apart from what is reported. A folder of which no list is pinned has a `listing` of
+    its files. All but the sample and what was never at hand have every field of a public corpus.
+    """
+
+    file: str
+    what: str
+    embedder: str
+    granularity: str
+    scopes: tuple[str, ...]
+    shape: dict[str, int] = {}
+    clustered: bool = False
+    citable: bool = True
+    files: str | None = None
+    views: tuple[View, ...] = ()
+    headline_view: str = "all"
+    readings: tuple[Reading, ...] = ()
+    split: str = ""
+    sha256: str | None = None
+    bytes: int | None = None
+    data_variable: str | None = None
+    url: str | None = None
+    listing: str | None = None
+
+
+class OtherFile(Pins, frozen=True):
+    """A file that is no registered corpus, known so that it can be called by its name."""
+
+    sha256: str
+    what: str
+
+
+class Edition(Pins, frozen=True):
+    """One edition. `sha256` is of the bytes of its PROTOCOL.md, `pins_sha256` of its edition.toml.
+
+    `gates` name files in runner/protocol/gates/, `arms` the legs and controls beside the system under test;
+    `variance` maps a suite and a metric to the acceptable difference between two runs (§6), `stated`
+    names the fields of run.json that nothing can check.
+    """
+
+    version: str
+    sha256: str
+    pins_sha256: str
+    seed: int
+    gates: tuple[str, ...]
+    pgmnemo_gates: tuple[str, ...]  # of `gates`, those that judge pgmnemo alone
+    arms: tuple[str, ...]
+    stated: tuple[str, ...]
+    retrieval: RetrievalPins
+    metrics: MetricPins
+    embedding: EmbeddingPins
+    embedders: dict[str, EmbedderPins]
+    passages: PassagePins
+    engines: dict[str, EnginePins]
+    artefacts: ArtefactPins
+    schemas: SchemaPins
+    settings: dict[str, str | float]
+    suites: dict[str, SuitePins]
+    other_files: dict[str, OtherFile]
+    variance: dict[str, dict[str, float]]
+
+    def engine(self, version: str) -> EnginePins:
+        """The newest engine that is not newer than `version`; the oldest for a version before them all."""
+        oldest, *newer = sorted(self.engines.values(), key=lambda one: release(one.since))
+        found = oldest
+        for one in newer:
+            found = one if release(one.since) <= release(version) else found
+        return found
+
+    def disclosures(self, embedder: str, suite: str) -> tuple[str, ...]:
+        """What every claim made with an embedder on a suite has to say."""
+        pins = self.embedders.get(embedder)
+        if pins is None or not pins.disclose or (pins.disclose_on and suite not in pins.disclose_on):
+            return ()
+        return (pins.disclose,)
+
+    def suite(self, name: str) -> SuitePins:
+        """The pins of a suite; UsageError for one of which no corpus is registered."""
+        try:
+            return self.suites[name]
+        except KeyError:
+            known = ", ".join(self.suites)
+            raise UsageError(
+                f"protocol {self.version} registers no corpus of the suite {name}; it registers: {known}"
+            ) from None
+
+    @property
+    def known_files(self) -> dict[str, str]:
+        """What each file is whose sha256 the edition names."""
+        registered = {pins.sha256: pins.what for pins in self.suites.values() if pins.sha256}
+        return registered | {file.sha256: file.what for file in self.other_files.values()}

@@ -1,0 +1,173 @@
+"""Reading an edition: what it lacks, or what is not of its kind, is named in one sentence.
+
+Each edition is a folder beside this file: edition.toml holds its pins, PROTOCOL.sha256 the hash of its
+text, which lies at the top of the repository while it is in force and in git's history afterwards. An
+edition that `follows` another holds only what it adds: a list goes on behind the one before, a value
+replaces it. next.toml collects what the next edition will add (release.py).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, get_args, get_type_hints
+
+import msgspec
+
+from pgmnemo.errors import PgmnemoError, UsageError
+from pgmnemo.versions import release
+from runner.places import ROOT
+from runner.protocol.editions.edition import Edition
+
+FOLDER = Path(__file__).parent
+DOCUMENT = ROOT / "PROTOCOL.md"
+PINS, TEXT = "edition.toml", "PROTOCOL.sha256"
+FOLLOWS = "follows"
+NO_FILES: Mapping[str, str] = MappingProxyType({})
+LAST_OF_1 = "1012da63d28f41393beda79a0d654163576f88e1"
+OLDER: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys(("1.1.0", "1.2.0", "1.3.0", "1.4.0", "1.5.0", "1.6.0"), LAST_OF_1)
+)
+"""Editions that are no longer read here, each with a commit of this repository that reads it."""
+
+
+class OlderEdition(UsageError):
+    """A run of an edition that is no longer read here; the sentence says how it is verified."""
+
+
+def known(folder: Path = FOLDER) -> tuple[str, ...]:
+    """The versions of all editions that are read here, oldest first."""
+    return tuple(sorted((place.parent.name for place in folder.glob(f"*/{PINS}")), key=release))
+
+
+def current() -> Edition:
+    """The newest edition: the one in force, under which runs are made."""
+    return edition(known()[-1])
+
+
+@cache
+def edition(version: str, folder: Path = FOLDER) -> Edition:
+    """The edition of `version`.
+
+    UsageError lists those that are known, or names the pin that is missing; PgmnemoError for a missing file.
+    """
+    if version not in known(folder):
+        raise UsageError(
+            f"protocol {version} is not known here; known are: {', '.join(known(folder)) or '(none)'}"
+        )
+    pins = folder / version / PINS
+    tables = tables_of(pins)
+    hashes = {
+        "sha256": _bytes(folder / version / TEXT).decode().partition(" ")[0],
+        "pins_sha256": sha256(_bytes(pins)).hexdigest(),
+    }
+    try:
+        return msgspec.convert({**tables, **hashes}, Edition)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{pins}: {_words(error, tables)}; restore it from the repository") from None
+
+
+def tables_of(pins: Path) -> dict[str, Any]:
+    """The tables of an edition.toml, put over those of the edition that it follows."""
+    try:
+        tables = tomllib.loads(_bytes(pins).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{pins} is not valid TOML ({error}); restore it from the repository") from None
+    if (former := tables.pop(FOLLOWS, None)) is None:
+        return tables
+    base = pins.parents[1] / former["version"] / PINS
+    if sha256(_bytes(base)).hexdigest() != former["pins_sha256"]:
+        raise UsageError(f"{base} is not the file that {pins} follows; restore both from the repository")
+    return added(tables_of(base), tables)
+
+
+def added(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """`base` with `more`: tables one by one, a list behind the one that is there, any other value anew."""
+    return {**base, **{name: _added(base.get(name), value) for name, value in more.items()}}
+
+
+def _added(base: Any, value: Any) -> Any:
+    if isinstance(base, dict) and isinstance(value, dict):
+        return added(base, value)
+    return [*base, *value] if isinstance(base, list) and isinstance(value, list) else value
+
+
+def demand_known(version: str, folder: Path) -> None:
+    """OlderEdition where the run in `folder` names an edition that only former commits read."""
+    if version in OLDER and version not in known():
+        commit, place = OLDER[version], f"../pgmnemo-{version}"
+        raise OlderEdition(
+            f"{folder} is a run of the older edition {version}, which commit {commit} of this "
+            f"repository verifies: `git worktree add {place} {commit[:12]}`, then there "
+            f"`python -m runner verify {_named(folder)}`"
+        )
+
+
+def _named(folder: Path) -> str:
+    """A folder as a checkout of the repository has it."""
+    place = folder.absolute()
+    return place.relative_to(ROOT).as_posix() if place.is_relative_to(ROOT) else str(place)
+
+
+def listed(files: Mapping[str, str]) -> str:
+    """SHA-256 of the list of a folder's files: a line `<sha256>  <name>` each, in order of name."""
+    lines = (f"{files[name]}  {name}\n" for name in sorted(files))
+    return sha256("".join(lines).encode()).hexdigest()
+
+
+def registered_files(edition: Edition, suite: str) -> Mapping[str, str]:
+    """SHA-256 by name of each file of a suite's folder; empty for a corpus of one file or of no edition.
+
+    PgmnemoError where the list is missing or is not the one that the edition pins.
+    """
+    pins = edition.suites.get(suite)
+    if pins is None or pins.files is None:
+        return NO_FILES
+    return _files(FOLDER / pins.files, str(pins.sha256))
+
+
+@cache
+def _files(path: Path, pinned: str) -> Mapping[str, str]:
+    lines = _bytes(path).decode().splitlines()
+    files = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    if listed(files) != pinned:
+        raise PgmnemoError(f"{path} is not the list that its edition pins; restore it from the repository")
+    return MappingProxyType(files)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise PgmnemoError(
+            f"the protocol file {path} cannot be read ({error.strerror}); "
+            "run from a complete checkout of the repository"
+        ) from None
+
+
+def _words(error: msgspec.ValidationError, tables: Mapping[str, Any]) -> str:
+    """msgspec's sentence, with the name of the pin's table."""
+    what, _, path = str(error).partition(" - at `$")
+    place = path.strip("`").lstrip(".")
+    while "[...]" in place:
+        place = place.replace("[...]", f".{_member(place.partition('[...]')[0], tables)}", 1)
+    sentence = what[:1].lower() + what[1:]
+    return f"{sentence} in {place}" if place else sentence
+
+
+def _member(place: str, tables: Mapping[str, Any]) -> str:
+    """Which member of the table of tables, or of values, at `place` is at fault: msgspec does not say."""
+    kind: Any = Edition
+    for key in place.split("."):
+        kind = get_args(kind)[1] if get_args(kind) else get_type_hints(kind)[key]
+        tables = tables[key]
+    for name, member in tables.items():
+        try:
+            msgspec.convert(member, get_args(kind)[1])
+        except msgspec.ValidationError:
+            return str(name)
+    return "…"

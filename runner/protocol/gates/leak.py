@@ -1,0 +1,111 @@
+"""Does an id or a label stand in any text that is indexed or asked? (§2.4)
+
+LongMemEval's gold ids begin with `answer_`: one id in a text gives the answer away.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
+from itertools import islice
+
+from runner.protocol.gates.gate import Facts, Finding, Gate
+from runner.records import Corpus, Status
+
+EXPECTED = "no id of the corpus and no label in any text that is indexed or asked"
+SHOWN = 5
+LABEL = re.compile(r"\bhas_answer\b|\banswer_(?:[0-9a-f]{6,}|sharegpt_|ultrachat_)\w*")
+
+# Letters, digits, underscore and all of UTF-8 beyond ASCII stay; any other byte becomes a blank. Splitting
+# so takes a third of the time that a regular expression takes: LongMemEval-S is 250 MB of text.
+BLANKS = bytes(byte if byte > 127 or chr(byte).isalnum() or byte == ord("_") else 32 for byte in range(256))
+
+Keys = Mapping[bytes, tuple[str, ...]]
+
+
+def leak(facts: Facts) -> Finding:
+    """FAILED with the first texts that hold an id or a label."""
+    found = list(islice(_leaks(facts.corpus), SHOWN + 1))
+    if not found:
+        return Finding(Status.PASSED, EXPECTED, "none")
+    places = "; ".join(place for _, place in found[:SHOWN]) + (" and more" if len(found) > SHOWN else "")
+    names = ", ".join(dict.fromkeys(repr(name) for name, _ in found[:SHOWN]))
+    resolve = (
+        "build the text from date, speaker, words and captions alone (§2.4), leaving ids and labels out; in "
+        "a file of your own, give ids that no text holds"
+    )
+    return Finding(Status.FAILED, EXPECTED, f"{names} in the text", places, resolve)
+
+
+def _leaks(corpus: Corpus) -> Iterator[tuple[str, str]]:
+    """(what leaked, where) for every leak."""
+    keys = _keys(_ids(corpus))
+    labels = [re.compile(label) for label in corpus.labels]
+    for text, place in _texts(corpus):
+        leaked = _id(text, keys) or _label(text, labels)
+        if leaked:
+            yield leaked, place
+
+
+def _texts(corpus: Corpus) -> Iterator[tuple[str, str]]:
+    """Each distinct text, and where it stands first; memory holds a digest of each."""
+    seen: set[bytes] = set()
+    for text, place in _every_text(corpus):
+        if (digest := blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()) not in seen:
+            seen.add(digest)
+            yield text, place
+
+
+def _every_text(corpus: Corpus) -> Iterator[tuple[str, str]]:
+    for segment in corpus.segments:
+        for text in (segment.text, segment.topic, segment.role):
+            if text:
+                yield text, f"segment {segment.id} of {segment.project}"
+    for question in corpus.questions:
+        yield question.text, f"question {question.key}"
+
+
+def _ids(corpus: Corpus) -> set[str]:
+    """Every id, project, question key and evidence id that no text would hold by chance."""
+    ids = {one for segment in corpus.heads for one in (segment.id, segment.project)}
+    ids |= {question.key for question in corpus.questions}
+    ids |= {one.cited for question in corpus.questions for one in question.evidence}
+    return {one for one in ids if _telling(one)}
+
+
+def _telling(one: str) -> bool:
+    """Whether no ordinary text holds `one` by chance: so `conv-26/D3` and `eac54add`, not `D` or `2023`."""
+    if not any(character.isdigit() or character == "_" for character in one):
+        return False
+    return len(one) >= 6 and (not one.isdigit() or len(one) >= 8)
+
+
+def _keys(ids: Iterable[str]) -> Keys:
+    """Ids by the longest word in each: a text without the word is without the id."""
+    keys: defaultdict[bytes, list[str]] = defaultdict(list)
+    for one in sorted(ids):
+        keys[max(_words(one), key=len)].append(one)
+    return {word: tuple(group) for word, group in keys.items()}
+
+
+def _words(text: str) -> list[bytes]:
+    return text.encode().translate(BLANKS).split()
+
+
+def _id(text: str, keys: Keys) -> str | None:
+    words = _words(text)
+    if keys.keys().isdisjoint(words):
+        return None
+    candidates = (one for word in keys.keys() & set(words) for one in keys[word])
+    return next((one for one in candidates if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text)), None)
+
+
+def _label(text: str, labels: Iterable[re.Pattern[str]]) -> str | None:
+    if "answer" in text and (match := LABEL.search(text)):
+        return match[0]
+    return next((match[0] for label in labels if (match := label.search(text))), None)
+
+
+GATES = (Gate("leak", leak, of_corpus=True, needs_text=True),)

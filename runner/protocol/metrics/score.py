@@ -1,0 +1,171 @@
+"""From retrievals to scores: every judged question counts, and every value has its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgmnemo.registry import Registry
+from runner.protocol.editions import Edition
+from runner.protocol.metrics.family import metrics_for
+from runner.protocol.metrics.metric import Floats, Metric
+from runner.protocol.metrics.table import CEILING, Judged, ScopeTable, arrange
+from runner.protocol.statistics import MEAN, PAIRED_SCORE, PAIRED_T, Interval, Method, mean_interval
+from runner.records import Difference, Retrieval, Score
+
+DIFFERENCES: Registry[Method] = Registry(
+    "version of the metric code", {"1.0.0": PAIRED_T, "1.1.0": PAIRED_SCORE}
+)
+"""All in which the versions differ: the interval of a difference between two arms."""
+
+
+def interval_methods(clustered: bool, version: str) -> dict[str, str]:
+    """The names of the intervals in `results` and `differences`, as metrics.json states them."""
+    return {"value": MEAN.words(clustered), "difference": DIFFERENCES[version].words(clustered)}
+
+
+ALL = "all"
+DIGITS = 12  # rounds away the last bits, in which two machines' logarithms may differ
+INTERVAL_DIGITS = 6
+
+View = Callable[[str, str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """All rows of `metrics.json`, and what their intervals are called (keys `value`, `difference`)."""
+
+    results: list[Score]
+    differences: list[Difference]
+    methods: dict[str, str] = field(default_factory=dict)
+
+
+def score(
+    rows: Iterable[Retrieval],
+    edition: Edition,
+    *,
+    views: Mapping[str, View],
+    clustered: bool,
+    cutoffs: Sequence[int] | None = None,
+    code: str | None = None,
+    pairs: Collection[tuple[str, str]] = (),
+) -> Scores:
+    """Score every arm, and the ceiling, in every scope, view and type; subtract each arm from the first.
+
+    From the first of each of the `pairs` of other arms the second is subtracted, too. The first arm is the
+    one of the first row: the system under test. The metrics are those of `edition`, and so are the intervals,
+    unless another version of the metric `code` is named.
+
+    A view maps (question key, type) to whether the question belongs to it; one that is empty gives no row.
+    The denominator is every question that any arm answered in the scope; an arm that did not answer it
+    gets the metric's worst value, and one with no answer in a scope at all was not run there and has no
+    row. Questions of one project are one cluster if `clustered`.
+    Raises UsageError for rows that do not fit together (see `arrange`) and for a bad cutoff.
+    """
+    metrics, version = list(metrics_for(edition, cutoffs).values()), code or edition.metrics.code
+    results: list[Score] = []
+    differences: list[Difference] = []
+    tables = arrange(rows)
+    system = next(iter(tables[0].arms))
+    for table in tables:
+        sheet = Sheet.of(table, metrics, clustered)
+        for arm in sheet.values:
+            results += sheet.results(arm, views)
+        for other in table.arms:
+            if system in table.arms and other != system:
+                differences += sheet.differences(system, other, views, DIFFERENCES[version])
+        for arm, other in pairs:
+            if arm in table.arms and other in table.arms:
+                differences += sheet.differences(arm, other, views, DIFFERENCES[version])
+    return Scores(results, differences, interval_methods(clustered, version))
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One scope's values, `values[arm]` (questions, metrics), in the order of `questions` and `metrics`."""
+
+    scope: str
+    questions: list[Judged]
+    metrics: list[Metric]
+    sizes: NDArray[np.int64]
+    clusters: NDArray[np.str_] | None
+    values: dict[str, Floats]
+
+    @classmethod
+    def of(cls, table: ScopeTable, metrics: list[Metric], clustered: bool) -> Sheet:
+        """Apply every metric to every arm and to the ceiling."""
+        questions = table.judged()
+        found = {arm: table.found(arm) for arm in table.arms} | {CEILING: table.ceiling()}
+        values = {arm: np.column_stack([m.formula(f) for m in metrics]) for arm, f in found.items()}
+        for arm, answers in table.arms.items():
+            missing = [q.key not in answers for q in questions]
+            values[arm][missing] = [m.worst for m in metrics]
+        clusters = np.array([q.project for q in questions]) if clustered else None
+        sizes = np.array([q.size for q in questions])
+        return cls(table.scope, questions, metrics, sizes, clusters, values)
+
+    def results(self, arm: str, views: Mapping[str, View]) -> Iterator[Score]:
+        """One row for each view, type ("all" first) and metric."""
+        for view, inside in views.items():
+            for type_, chosen in self._types(inside):
+                interval = mean_interval(self.values[arm][chosen], self._clusters(chosen))
+                for i, metric in enumerate(self.metrics):
+                    yield Score(
+                        arm=arm,
+                        scope=self.scope,
+                        view=view,
+                        type=type_,
+                        metric=metric.name,
+                        **_figures(interval, i),
+                        n=len(chosen),
+                        trivial=self._trivial(metric, chosen),
+                    )
+
+    def differences(
+        self, arm: str, baseline: str, views: Mapping[str, View], method: Method
+    ) -> Iterator[Difference]:
+        """One row for each view and metric, over all types."""
+        for view, inside in views.items():
+            chosen = self._inside(inside)
+            if not len(chosen):
+                continue
+            paired = self.values[arm][chosen] - self.values[baseline][chosen]
+            interval = method.interval(paired, self._clusters(chosen))
+            for i, metric in enumerate(self.metrics):
+                yield Difference(
+                    arm=arm,
+                    baseline=baseline,
+                    scope=self.scope,
+                    view=view,
+                    metric=metric.name,
+                    **_figures(interval, i),
+                    n=len(chosen),
+                )
+
+    def _types(self, inside: View) -> Iterator[tuple[str, NDArray[np.intp]]]:
+        chosen = self._inside(inside)
+        if len(chosen):
+            yield ALL, chosen
+        types = np.array([self.questions[i].type for i in chosen])
+        for type_ in sorted(set(types.tolist())):
+            yield type_, chosen[types == type_]
+
+    def _inside(self, inside: View) -> NDArray[np.intp]:
+        return np.flatnonzero([inside(q.key, q.type) for q in self.questions])
+
+    def _clusters(self, chosen: NDArray[np.intp]) -> list[str] | None:
+        return None if self.clusters is None else list(self.clusters[chosen])
+
+    def _trivial(self, metric: Metric, chosen: NDArray[np.intp]) -> int:
+        return int((self.sizes[chosen] <= metric.k).sum()) if metric.scope_bound else 0
+
+
+def _figures(interval: Interval, i: int) -> dict[str, float]:
+    return {
+        "value": round(float(interval.value[i]), DIGITS),
+        "ci95_low": round(float(interval.low[i]), INTERVAL_DIGITS),
+        "ci95_high": round(float(interval.high[i]), INTERVAL_DIGITS),
+    }

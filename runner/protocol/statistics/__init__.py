@@ -1,0 +1,50 @@
+"""Pure statistics: how sure a mean is, and a difference of means. Knows nothing of retrieval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+from runner.protocol.statistics.bootstrap import bootstrap_difference
+from runner.protocol.statistics.clusters import Floats
+from runner.protocol.statistics.holm import holm
+from runner.protocol.statistics.interval import Interval
+from runner.protocol.statistics.mcnemar import mcnemar
+from runner.protocol.statistics.paired import difference_interval
+from runner.protocol.statistics.paired_score import score_interval
+from runner.protocol.statistics.single import mean_interval
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """An interval by its name, as metrics.json states it: `name`, then `clustered` where clusters count."""
+
+    name: str
+    clustered: str
+    interval: Callable[[Floats, Sequence[Hashable] | None], Interval]
+
+    def words(self, clustered: bool) -> str:
+        """The whole of its name."""
+        return f"{self.name}, {self.clustered if clustered else 'unclustered'}"
+
+
+_HOW = "clustered by project (jackknife, {most}clusters - 1 degrees of freedom)"
+MEAN = Method("Wilson t interval on the effective sample size", _HOW.format(most=""), mean_interval)
+PAIRED_T = Method("paired t interval with two added questions", _HOW.format(most=""), difference_interval)
+PAIRED_SCORE = Method(
+    "paired score interval on the effective sample size", _HOW.format(most="at most "), score_interval
+)
+
+__all__ = [
+    "MEAN",
+    "PAIRED_SCORE",
+    "PAIRED_T",
+    "Interval",
+    "Method",
+    "bootstrap_difference",
+    "difference_interval",
+    "holm",
+    "mcnemar",
+    "mean_interval",
+    "score_interval",
+]

@@ -1,0 +1,126 @@
+"""Where a corpus is looked for: --data, then the suite's variable, then the folder that `fetch` fills."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os.path import isdir, isfile  # unlike Path's, false where a folder above may not be entered
+from pathlib import Path
+
+import platformdirs
+
+from runner.errors import CorpusError
+from runner.protocol.editions import current
+
+PACKINGS = ("", ".xz", ".gz")
+
+
+def data_folder(suite: str) -> Path:
+    """The user's own data folder of `suite`, which `fetch` fills."""
+    return Path(platformdirs.user_data_dir("pgmnemo", appauthor=False)) / suite
+
+
+def locate(
+    suite: str,
+    data: Path | None,
+    environ: Mapping[str, str],
+    file: str = "",
+    other_files: tuple[str, ...] = (),
+    committed: Path | None = None,
+) -> Path:
+    """The file of `suite`. The first way that is used must lead to it; CorpusError says what was missing.
+
+    `data` and the variable name a file or a folder; in a folder the registered file name is tried
+    first (`file` where none is registered), then `other_files`, each plain, as .xz and as .gz.
+    """
+    pins = current().suites.get(suite)
+    names = (pins.file if pins else file or f"{suite}.json", *other_files)
+    if data is not None:
+        return _inside(data.expanduser(), names, "--data")
+    variable = pins.data_variable if pins else None
+    if variable and environ.get(variable):
+        return _inside(Path(environ[variable]).expanduser(), names, variable)
+    if committed is not None:
+        return _inside(committed, names, "the repository")
+    return _fetched(suite, names, variable)
+
+
+def locate_folder(
+    suite: str, data: Path | None, environ: Mapping[str, str], patterns: tuple[str, ...]
+) -> Path:
+    """The folder of the files of `suite`, which are like `patterns`; CorpusError says what was missing.
+
+    `data` and the variable name the folder itself or the one that holds it under its registered name, be it
+    in its folder `chats`, as BEAM's repository has it.
+    """
+    pins = current().suite(suite)
+    variable = pins.data_variable or ""
+    ways = ((data, "--data"), (environ.get(variable), variable))
+    place, origin = next(((Path(way).expanduser(), origin) for way, origin in ways if way), (None, ""))
+    if place is None:
+        if found := _holding(data_folder(suite), pins.file, patterns):
+            return found
+        raise _nowhere(f"folder {pins.file} of {pins.what}", suite, variable)
+    if not isdir(place):
+        fault = "is a file" if isfile(place) else "does not exist or may not be read"
+        raise CorpusError(
+            f"{origin} names {place}, which {fault}; name the folder {pins.file} of {pins.what}, or the one "
+            "that holds it"
+        )
+    found = _holding(place, pins.file, patterns)
+    if found == place and (other := _others(suite).get(place.name)):
+        raise CorpusError(
+            f"{origin} names {place}, which is the folder of the suite {other}; name "
+            f"{pins.file} of {pins.what}, or the folder that holds both"
+        )
+    if found:
+        return found
+    raise CorpusError(
+        f"the folder {place} ({origin}) holds no {patterns[-1]} of {pins.what}, nor does a folder "
+        f"{pins.file} in it"
+    )
+
+
+def _others(suite: str) -> dict[str, str]:
+    """Each suite whose folder is looked for in the same place, by the name of the folder."""
+    suites = current().suites
+    variable = suites[suite].data_variable
+    return {p.file: name for name, p in suites.items() if name != suite and p.data_variable == variable}
+
+
+def _holding(place: Path, name: str, patterns: tuple[str, ...]) -> Path | None:
+    """The folder `name` in `place` or in its `chats`, else `place` itself, if such files are in it."""
+    folders = (place / name, place / "chats" / name, place)
+    return next((one for one in folders for pattern in patterns for _ in one.glob(pattern)), None)
+
+
+def _inside(place: Path, names: tuple[str, ...], origin: str) -> Path:
+    if isfile(place):
+        return place
+    if not isdir(place):
+        raise CorpusError(
+            f"{origin} names {place}, which does not exist or may not be read; name {names[0]} or its folder"
+        )
+    found = _first(place, names)
+    if found is None:
+        raise CorpusError(f"the folder {place} ({origin}) holds no {names[0]}, nor one as .xz or .gz")
+    return found
+
+
+def _fetched(suite: str, names: tuple[str, ...], variable: str | None) -> Path:
+    found = _first(data_folder(suite), names)
+    if found is not None:
+        return found
+    raise _nowhere(names[0], suite, variable)
+
+
+def _nowhere(what: str, suite: str, variable: str | None) -> CorpusError:
+    ways = "name it with --data"
+    if variable is not None:
+        fetch = f"run 'python -m runner fetch {suite}', which puts it into {data_folder(suite)}"
+        ways = f"{ways}, set {variable} to its folder, or {fetch}"
+    return CorpusError(f"no {what} was found: {ways}")
+
+
+def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
+    candidates = (folder / f"{name}{packing}" for name in names for packing in PACKINGS)
+    return next((path for path in candidates if isfile(path)), None)

@@ -1,0 +1,215 @@
+"""What every suite is: a name, where its corpus lies, and how its items become a Corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from os.path import isfile  # unlike Path's, false where a folder above may not be entered
+from pathlib import Path
+
+from pgmnemo.errors import UsageError
+from pgmnemo.passages.windows import characters
+from runner.errors import CorpusError
+from runner.protocol.editions import Edition, PassagePins, current
+from runner.protocol.suites.beir_folder import is_beir
+from runner.protocol.suites.locate import locate, locate_folder
+from runner.protocol.suites.reading import Source
+from runner.protocol.texts import TEXTS, Session, Written
+from runner.records import Corpus, SearchScope, View
+from runner.runs.choice import BY_TURNS, FULL, Choice
+
+Write = Callable[[Session], Written]
+"""A text construction, with the edition's rule for passages."""
+
+Split = Callable[[str], bool]
+"""Whether the question with a key belongs to it: what is chosen on one split is reported on the other."""
+
+UNSPLIT = "has no split of its questions"
+
+everything = View("all")
+
+
+def _odd(key: str) -> bool:
+    """The parity of the SHA-256 of a question's id, as a number: of its last bit."""
+    return bool(sha256(key.encode()).digest()[-1] & 1)
+
+
+PARITY: Mapping[str, Split] = {"development": lambda key: not _odd(key), "held-out": _odd}
+
+
+@dataclass(frozen=True, slots=True)
+class Construction:
+    """`text` is a name of TEXTS, `passages` is `turns` or `SIZE/OVERLAP` in characters.
+
+    `most` is the number of characters that a lesson has at the most; None: all that it has.
+    """
+
+    text: str = FULL
+    passages: str = BY_TURNS
+    most: int | None = None
+
+    @classmethod
+    def of(cls, choice: Choice) -> Construction:
+        """The construction that a run chose."""
+        return cls(choice.text, choice.passages, choice.max_chars)
+
+    def check(self) -> None:
+        """UsageError for what is not offered."""
+        TEXTS[self.text]
+        if self.passages != BY_TURNS:
+            characters(self.passages)
+        if self.most is not None and self.most < 1:
+            raise UsageError(f"--max-chars takes a positive number of characters, not {self.most}")
+
+    def write(self, session: Session, pins: PassagePins) -> Written:
+        """The session as text, with its passages."""
+        written = self._shortened(session, pins)
+        if self.passages == BY_TURNS:
+            return written
+        return Written(written.text, characters(self.passages).cut(written.text))
+
+    def _shortened(self, session: Session, pins: PassagePins) -> Written:
+        """The longest beginning of the session whose text is not too long; of a date alone its beginning."""
+        write = TEXTS[self.text].write
+        written = write(session, pins)
+        while self.most is not None and (excess := len(written.text) - self.most) > 0:
+            if not session.turns:
+                return Written(written.text[: self.most], ())
+            shorter = write(_shorter(session, excess), pins)
+            alike = len(shorter.text) == len(written.text)  # what was cut is not in this text
+            session = _without_last(session) if alike else _shorter(session, excess)
+            written = write(session, pins)
+        return written
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """One corpus. The first of `levels`, what a lesson can be, is the suite's own.
+
+    `read` makes the Corpus at a level from an open Source, whose texts a Write writes. `file` is the name
+    of its file where no edition pins one, and `embedder` then the one that a run has unless it names another;
+    `other_files` are names that are accepted in a folder besides; `committed` is the folder of a corpus that
+    lies in the repository. Of a corpus that is a folder, `folder_of` are the patterns that its files have.
+    `own`: the corpus is the user's, so that --data alone leads to it, no edition ever
+    registers it, and it needs no flag; `types` is then empty, for the file has its own. `splits` divide its
+    questions, and `unsplit` says why there are none; `more_scopes` can be asked for besides the Corpus's own;
+    over such a pool one id may stand in several projects, and its copies are one hit.
+    """
+
+    name: str
+    title: str
+    levels: tuple[str, ...]
+    types: tuple[str, ...]
+    read: Callable[[Source, str, Write], Corpus]
+    file: str = ""
+    other_files: tuple[str, ...] = ()
+    committed: Path | None = None
+    embedder: str = "bge-m3"
+    own: bool = False
+    folder_of: tuple[str, ...] = ()
+    splits: Mapping[str, Split] = field(default_factory=dict)
+    unsplit: str = UNSPLIT
+    more_scopes: tuple[SearchScope, ...] = ()
+
+    def locate(self, data: Path | None, environ: Mapping[str, str]) -> Path:
+        """The corpus: `data`, else the suite's variable, else where `fetch` puts it (see locate.py)."""
+        if self.own:
+            return _given(self.name, data)
+        if self.folder_of:
+            return locate_folder(self.name, data, environ, self.folder_of)
+        return locate(self.name, data, environ, self.file, self.other_files, self.committed)
+
+    def chosen(self, path: Path, choice: Choice, edition: Edition) -> Corpus:
+        """Read `path` as a run chose to have it cut, written and searched."""
+        corpus = self.load(path, choice.level, edition=edition, construction=Construction.of(choice))
+        return replace(corpus, scopes=self._scopes(corpus, choice.scopes)) if choice.scopes else corpus
+
+    def load(
+        self,
+        path: Path,
+        level: str | None = None,
+        text: str = FULL,
+        edition: Edition | None = None,
+        construction: Construction | None = None,
+    ) -> Corpus:
+        """Read `path`; UsageError for a level or a text that is not offered, CorpusError for a bad file.
+
+        A corpus whose hash is not registered loads all the same, if its shape is right: gates decide.
+        """
+        wanted, counted = level or self.levels[0], edition or current()
+        if wanted not in self.levels:
+            known = ", ".join(self.levels)
+            raise UsageError(f"{self.name} has no granularity {wanted!r}; choose one of: {known}")
+        written = construction or Construction(text)
+        written.check()
+        source = Source(path.absolute())  # no artefact names its folders, whichever way it was given
+        try:
+            return self.read(source, wanted, lambda session: written.write(session, counted.passages))
+        except CorpusError as error:
+            raise self._named(source, counted) or error from None
+
+    def split(self, name: str) -> Split:
+        """The split of that name; UsageError lists those that there are, or says why there is none."""
+        if name in self.splits:
+            return self.splits[name]
+        if not self.splits:
+            raise UsageError(f"{self.name} {self.unsplit}; leave --split out")
+        raise UsageError(f"{self.name} has no split {name!r}; choose one of: {', '.join(self.splits)}")
+
+    def _scopes(self, corpus: Corpus, names: Sequence[str]) -> tuple[SearchScope, ...]:
+        """The scopes of those names, in the suite's order; UsageError for one that it does not have."""
+        known = (*corpus.scopes, *self.more_scopes)
+        unknown = [name for name in names if name not in [scope.name for scope in known]]
+        if unknown:
+            offered = ", ".join(scope.name for scope in known)
+            raise UsageError(f"{self.name} has no scope {unknown[0]!r}; choose from: {offered}")
+        return tuple(scope for scope in known if scope.name in names)
+
+    def views(self, edition: Edition) -> tuple[View, ...]:
+        """The subsets of questions that figures are given for: all, and those of the edition."""
+        pins = edition.suites.get(self.name)
+        return (everything, *(pins.views if pins else ()))
+
+    def _named(self, source: Source, edition: Edition) -> CorpusError | None:
+        """The error that calls a wrong file by its name, where the edition knows the file."""
+        try:
+            digest = source.sha256()
+        except CorpusError:
+            return None  # cut or damaged: the first error says so
+        what, pins = edition.known_files.get(digest), edition.suites.get(self.name)
+        if what is None or (pins is not None and digest == pins.sha256):
+            return None
+        return CorpusError(f"{source.path} is {what}, no corpus of the suite {self.name}; name another")
+
+
+def _given(suite: str, data: Path | None) -> Path:
+    """The user's own file; UsageError without --data, CorpusError where it leads to no file."""
+    if data is None:
+        raise UsageError(
+            f"the suite {suite} measures on your own data: name its JSON or JSONL with --data FILE "
+            "(benchmarks/YOUR_DATA.md)"
+        )
+    path = data.expanduser()
+    if path == Path():
+        raise CorpusError("--data is empty, or '.', and a folder is no file; name a JSON or JSONL file")
+    if not isfile(path) and not is_beir(Source(path)):
+        raise CorpusError(
+            f"--data names {path}, which is no file and no folder of BEIR or may not be read; name a JSON or "
+            "JSONL file"
+        )
+    return path
+
+
+def _shorter(session: Session, excess: int) -> Session:
+    """The session without the last `excess` characters of its last turn, or without that turn."""
+    last = session.turns[-1]
+    if excess >= len(last.words) + len(last.caption):
+        return _without_last(session)
+    caption = last.caption[: max(len(last.caption) - excess, 0)]
+    words = last.words[: len(last.words) - (excess - (len(last.caption) - len(caption)))]
+    return replace(session, turns=(*session.turns[:-1], replace(last, words=words, caption=caption)))
+
+
+def _without_last(session: Session) -> Session:
+    return replace(session, turns=session.turns[:-1])

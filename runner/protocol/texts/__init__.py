@@ -1,0 +1,107 @@
+"""Text constructions: how a session of turns becomes a lesson's text and passages (§2.4).
+
+Each is one function and one line in TEXTS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from pgmnemo.passages.windows import Line, cut
+from pgmnemo.records import Passage
+from pgmnemo.registry import Parts
+from runner.protocol.editions import PassagePins
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one speaker says; `caption` describes a shared photo, `person` is False for an assistant.
+
+    `speaker` may be empty where nobody is named.
+    """
+
+    speaker: str
+    words: str
+    caption: str = ""
+    person: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a lesson is made of. `date` is as the corpus writes it, empty where it has none.
+
+    `chat`: messages to an assistant. Of a passage of it the words alone are embedded, without who says them,
+    and a beginning of them.
+    """
+
+    date: str
+    turns: tuple[Turn, ...]
+    chat: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The text that is indexed as a whole, and its passages."""
+
+    text: str
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text construction. `words` say in one line what it keeps and what it leaves out."""
+
+    words: str
+    write: Callable[[Session, PassagePins], Written]
+
+
+def write(session: Session, pins: PassagePins, *, date: bool = True, captions: bool = True) -> Written:
+    """A line with the date in brackets, if there is one, then one line a turn: `Speaker: words [caption]`.
+
+    NUL bytes are left out, which no database takes.
+    """
+    lines = [_line(turn, session.chat, captions) for turn in session.turns]
+    head = [f"[{session.date}]"] if date and session.date else []
+    text = "\n".join([*head, *(line.line for line in lines)])
+    return Written(text, cut(lines, pins, pins.characters if session.chat else None))
+
+
+def _line(turn: Turn, chat: bool, captions: bool) -> Line:
+    caption = f" [{turn.caption}]" if captions and turn.caption else ""
+    speaker = f"{turn.speaker}: " if turn.speaker else ""
+    line = f"{speaker}{turn.words}{caption}".replace("\0", "")
+    return Line(line, turn.words.replace("\0", "") if chat else line, turn.person)
+
+
+def said(session: Session, pins: PassagePins, *, date: bool = False) -> Written:
+    """The turns of people; where nobody else speaks the first turn, as in passages (PROTOCOL.md §2.6)."""
+    turns = [turn for turn in session.turns if turn.person] or session.turns[:1]
+    bare = tuple(replace(turn, speaker="") for turn in turns)
+    return write(replace(session, turns=bare), pins, date=date, captions=False)
+
+
+FULL = Text("the date, every turn and the captions of photos", write)
+DATED_WITHOUT_CAPTIONS = Text(
+    "the date and every turn, without captions of photos", partial(write, captions=False)
+)
+UNDATED_WITHOUT_CAPTIONS = Text(
+    "every turn, without the date and captions of photos", partial(write, date=False, captions=False)
+)
+UNDATED = Text("every turn and the captions of photos, without the date", partial(write, date=False))
+USER_ONLY = Text("the words of people alone, without who says them and without the date", said)
+USER_ONLY_DATED = Text(
+    "the words of people alone, without who says them, below the date", partial(said, date=True)
+)
+TEXTS: Parts[Text] = Parts(
+    "text",
+    {
+        "full": "runner.protocol.texts:FULL",
+        "dated-without-captions": "runner.protocol.texts:DATED_WITHOUT_CAPTIONS",
+        "undated-without-captions": "runner.protocol.texts:UNDATED_WITHOUT_CAPTIONS",
+        "undated": "runner.protocol.texts:UNDATED",
+        "user-only": "runner.protocol.texts:USER_ONLY",
+        "user-only-dated": "runner.protocol.texts:USER_ONLY_DATED",
+    },
+)

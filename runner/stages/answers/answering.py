@@ -1,0 +1,189 @@
+"""The straight line of an answer run: read the run, answer, judge, judge some again, count, write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from pgmnemo.errors import ModelError
+from pgmnemo.models.at_once import Failures, at_once
+from pgmnemo.models.chat import Chat, chat_of
+from pgmnemo.progress import QUIET, Progress
+from runner.places import ROOT
+from runner.protocol.editions import current
+from runner.records import Json
+from runner.runs.canonical import pretty
+from runner.runs.folder import RunFolder, pin_plan, results_base
+from runner.runs.storage import write_file
+from runner.stages.answers.command import AnswerOptions
+from runner.stages.answers.document import PAGE, document, markdown
+from runner.stages.answers.judging import asks, digest, judge_prompts, judged
+from runner.stages.answers.lines import ANSWERS, DOCUMENT, JUDGEMENTS, Answered, Judged, Lines
+from runner.stages.answers.material import Material, read_errors, read_material
+
+FOLDER = "answers"  # of a suite: never among its results
+T = TypeVar("T", bound=Answered | Judged)
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """A finished answer run: its folder, and the document that its figures stand in."""
+
+    folder: Path
+    document: Json
+
+
+@dataclass(frozen=True)
+class Work:
+    """What an answer run works with: the run that it reads, both models, and the judge's prompts by rule."""
+
+    material: Material
+    options: AnswerOptions
+    reader: Chat
+    judge: Chat
+    prompts: Mapping[str, str]
+    progress: Progress
+
+
+def answer(
+    run: Path, options: AnswerOptions, *, environ: Mapping[str, str] = os.environ, progress: Progress = QUIET
+) -> Answering:
+    """Answer the questions of the finished run in the folder `run`, and have the answers judged.
+
+    Raises RefusedError where that run was changed, UsageError, CorpusError, OutputError, and ModelError where
+    reader or judge cannot be reached or fail on more questions than allowed.
+    """
+    prompts = judge_prompts(options.judge_prompts)
+    reader = chat_of(options.reader_url, options.reader_model, timeout=options.timeout)
+    judge = chat_of(
+        options.judge_url or options.reader_url,
+        options.judge_model or options.reader_model,
+        timeout=options.timeout,
+    )
+    material = read_material(run, options.data, options.arm, options.scope, environ)
+    work = Work(material, options, reader, judge, prompts, progress)
+    names = spread(material, options.limit)
+    wrong = read_errors(options.key_errors, material.keys) & set(names)
+    with _folder(work) as (folder, started):
+        with Lines(folder.path / ANSWERS, Answered) as answers:
+            said = _answer(work, names, answers)
+        with Lines(folder.path / JUDGEMENTS, Judged) as told:
+            verdicts = _judge(work, said, told)
+            again = list(_judge(work, _judged_twice(work, said), told, again=True).values())
+        material.unchanged()
+        models = (reader, judge)
+        made = document(material, options, models, digest(prompts), said, verdicts, again, wrong, started)
+        write_file(folder.path / DOCUMENT, pretty(made))
+        write_file(folder.path / PAGE, markdown(made))
+        return Answering(folder.finish(current().schemas), made)
+
+
+def spread(material: Material, limit: int | None) -> list[str]:
+    """The questions of the run for which there is a rule, in its order; `limit` of them, spread."""
+    return _evenly([name for name in material.retrieved if material.keys[name].rule], limit)
+
+
+def _evenly(names: list[str], most: int | None) -> list[str]:
+    return names[:: max(1, len(names) // most)][:most] if most else names
+
+
+def _answer(work: Work, names: Sequence[str], lines: Lines[Answered]) -> dict[str, Answered]:
+    """What the reader says to each question; those that it has answered already are not asked again."""
+
+    def one(name: str) -> Answered:
+        question = work.material.questions[name]
+        prompt, ids = work.material.prompt(name, work.options.k, work.options.context_chars)
+        try:
+            reply = work.reader.ask(prompt, work.options.max_tokens)
+        except ModelError as error:
+            return Answered(name, question.type, "", ids, failed=str(error))
+        refused = reply.refused or ("" if reply.text else "it answered nothing")
+        tokens = (reply.prompt_tokens, reply.completion_tokens)
+        return Answered(name, question.type, reply.text, ids, refused, "", *tokens)
+
+    return _made(one, names, lines, lines.held, work, f"the reader {work.reader.model}", "answers")
+
+
+def _judge(
+    work: Work, said: Mapping[str, Answered], lines: Lines[Judged], *, again: bool = False
+) -> dict[str, Judged]:
+    """The verdict on each answer; those that stand already are not asked for again."""
+
+    def one(name: str) -> Judged:
+        question, key = work.material.questions[name].text, work.material.keys[name]
+        return judged(work.judge, work.prompts, question, key, said[name], again)
+
+    held = [line for line in lines.held if line.again is again and _stands(line, said)]
+    label = "verdicts again" if again else "verdicts"
+    return _made(one, list(said), lines, held, work, f"the judge {work.judge.model}", label)
+
+
+def _stands(line: Judged, said: Mapping[str, Answered]) -> bool:
+    """Whether a verdict is of the answer that stands, and not one that was given unasked for want of any."""
+    answer = said.get(line.question)
+    return answer is not None and (bool(line.reply) or not asks(line.rule, answer))
+
+
+def _judged_twice(work: Work, said: Mapping[str, Answered]) -> dict[str, Answered]:
+    """Some of the answers that a judge was asked about, spread evenly."""
+    names = [name for name in said if asks(work.material.keys[name].rule, said[name])]
+    most = work.options.judge_again
+    return {name: said[name] for name in _evenly(names, most)} if most else {}
+
+
+def _made(
+    one: Callable[[str], T],
+    names: Sequence[str],
+    lines: Lines[T],
+    held: Sequence[T],
+    work: Work,
+    who: str,
+    label: str,
+) -> dict[str, T]:
+    """A line for each question: the one that stands already, or one that is written as it comes.
+
+    One that failed is asked for again. ModelError where more fail than may.
+    """
+    found = {line.question: line for line in held if not line.failed}
+    left = [name for name in names if name not in found]
+    failures = Failures(who, "--max-failures", work.options.max_failures)
+    made = at_once(work.options.workers, one, left)
+    for name, line in work.progress.track(made, label, len(left)):
+        lines.write(line)
+        found[name] = line
+        if line.failed:
+            failures.count(line.failed)
+    return {name: found[name] for name in names}
+
+
+@contextmanager
+def _folder(work: Work) -> Iterator[tuple[RunFolder, datetime]]:
+    """A partial folder, or the one that goes on; the error that ends it notes how to go on."""
+    material, options, reader, judge = work.material, work.options, work.reader, work.judge
+    run = material.results.run
+    base = results_base(run.choice.suite, options.output, ROOT).with_name(FOLDER)
+    base = options.output.expanduser().absolute() if options.output else base
+    name = "_".join(_clean(part) for part in (run.name, options.reader_model))
+    plan = {
+        "run": run.name, "manifest": material.manifest, "arm": material.arm, "scope": material.scope,
+        "k": options.k, "context_chars": options.context_chars, "limit": options.limit,
+        "max_tokens": options.max_tokens, "reader": [reader.model, reader.service.where],
+        "judge": [judge.model, judge.service.where], "judge_prompts": digest(work.prompts),
+    }  # fmt: skip
+    with RunFolder.resume(options.resume) if options.resume else RunFolder.start(base, name) as folder:
+        started = pin_plan(folder.path, plan, datetime.now(UTC).isoformat())
+        try:
+            yield folder, datetime.fromisoformat(started)
+        except BaseException as error:
+            if folder.path.exists():
+                error.add_note(f"--resume {folder.path} goes on where it stopped")
+            raise
+
+
+def _clean(text: str) -> str:
+    return "".join(one if one.isalnum() or one in ".+-_" else "-" for one in text).strip("-.")

@@ -1,0 +1,134 @@
+"""Figures of an answer run: the share that the judge holds right, LoCoMo's F1, refusals, agreement, cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from runner.protocol.statistics import mean_interval
+from runner.records import ALL, Json
+from runner.runs.canonical import METRIC_DIGITS, significant
+from runner.stages.answers.judging import ADVERSARIAL, locomo_f1
+from runner.stages.answers.lines import Answered, Judged
+from runner.stages.answers.material import Material
+
+JUDGED, F1 = "judge", "F1"
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What figures depend on besides the lines: of each question its rule, its project and its key.
+
+    `clustered`: the questions of one project are one cluster. Without `keys` there is no F1.
+    """
+
+    suite: str
+    clustered: bool
+    rules: Mapping[str, str]
+    projects: Mapping[str, str]
+    keys: Mapping[str, str] | None = None
+
+    @classmethod
+    def of(cls, material: Material) -> Basis:
+        """Of a run and its corpus."""
+        return cls(
+            material.results.run.choice.suite,
+            material.corpus.clustered,
+            {name: key.rule for name, key in material.keys.items()},
+            {name: question.project for name, question in material.questions.items()},
+            {name: key.answer for name, key in material.keys.items()},
+        )
+
+
+def figures(
+    basis: Basis, answers: Mapping[str, Answered], verdicts: Mapping[str, Judged], wrong: Collection[str]
+) -> list[Json]:
+    """Rows of {metric, type, key, value, ci95_low, ci95_high, n}: every answer counts, whatever it lacks.
+
+    `type` is a rule, or `all`; of LoCoMo also `categories 1-4`. `key` is `as published`, or `without known
+    errors` where the questions of `wrong` are left out.
+    """
+    scores: dict[str, Callable[[str], float]] = {JUDGED: lambda name: float(verdicts[name].right)}
+    if basis.suite == "locomo" and basis.keys is not None:
+        told = basis.keys
+        scores[F1] = lambda name: _f1(basis.rules[name], told[name], answers[name])
+    keys: dict[str, Collection[str]] = {"as published": ()} | (
+        {"without known errors": wrong} if wrong else {}
+    )
+    rows = []
+    for key, left_out in keys.items():
+        asked = [name for name in answers if name not in left_out]
+        for kind, names in _groups(basis.rules, asked):
+            for metric, score in scores.items():
+                rows.append(_row(metric, kind, key, names, score, basis))
+    return rows
+
+
+def _f1(rule: str, key: str, said: Answered) -> float:
+    return locomo_f1(rule, said.answer, key) if not (said.failed or said.refused) else 0.0
+
+
+def _groups(rules: Mapping[str, str], names: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """All questions, those of LoCoMo's categories 1 to 4 where there are others, then each rule's."""
+    yield ALL, list(names)
+    if ADVERSARIAL in {rules[name] for name in names}:
+        yield "categories 1-4", [name for name in names if rules[name] != ADVERSARIAL]
+    for rule in dict.fromkeys(rules[name] for name in names):
+        yield rule, [name for name in names if rules[name] == rule]
+
+
+def _row(
+    metric: str, kind: str, key: str, names: Sequence[str], score: Callable[[str], float], basis: Basis
+) -> Json:
+    values = np.array([[score(name)] for name in names], dtype=np.float64).reshape(-1, 1)
+    row: Json = {"metric": metric, "type": kind, "key": key}
+    if not names:
+        return row | {"value": None, "ci95_low": None, "ci95_high": None, "n": 0}
+    projects = [basis.projects[name] for name in names] if basis.clustered else None
+    interval = mean_interval(values, projects)
+    ends = {"value": values.mean(), "ci95_low": interval.low[0], "ci95_high": interval.high[0]}
+    rounded = {
+        name: significant(float(end), METRIC_DIGITS, f"{metric} of {kind}") for name, end in ends.items()
+    }
+    return row | rounded | {"n": len(names)}
+
+
+def counted(
+    said: Mapping[str, Answered], verdicts: Mapping[str, Judged], again: Sequence[Judged]
+) -> dict[str, Any]:
+    """Questions, refusals, failures, verdicts in prose, and the judge's agreement with itself."""
+    return {
+        "questions": len(said),
+        "refusals": sum(bool(one.refused) for one in said.values()),
+        "reader_failures": sum(bool(one.failed) for one in said.values()),
+        "judge_failures": sum(bool(one.failed) for one in verdicts.values()),
+        "prose": sum(not one.plain and not one.failed for one in verdicts.values()),
+        "agreement": agreement(verdicts, again),
+    }
+
+
+def agreement(verdicts: Mapping[str, Judged], again: Sequence[Judged]) -> Json:
+    """How often the judge said the same when it was asked a second time, and Cohen's kappa of the two."""
+    pairs = [
+        (verdicts[one.question].right, one.right)
+        for one in again
+        if not (one.failed or verdicts[one.question].failed)
+    ]
+    if not pairs:
+        return {"n": 0, "same": None, "kappa": None}
+    first, second = (sum(column) / len(pairs) for column in zip(*pairs, strict=True))
+    same = sum(one == other for one, other in pairs) / len(pairs)
+    chance = first * second + (1 - first) * (1 - second)
+    kappa = None if chance == 1 else round((same - chance) / (1 - chance), 4)
+    return {"n": len(pairs), "same": round(same, 4), "kappa": kappa}
+
+
+def usage(lines: Sequence[Answered | Judged], model: str, prices: Mapping[str, tuple[float, float]]) -> Json:
+    """Calls that were answered, tokens, and what they cost where a price was given."""
+    read, written = sum(one.prompt_tokens for one in lines), sum(one.completion_tokens for one in lines)
+    price = prices.get(model)
+    cost = None if price is None else round((read * price[0] + written * price[1]) / 1e6, 6)
+    return {"model": model, "prompt_tokens": read, "completion_tokens": written, "cost": cost}

@@ -1,0 +1,112 @@
+"""Any system with its candidates in the order of a reranker: a wrapper over the contract of systems.
+
+Where a rerank fails, the system's own order stands and the failure is counted; beyond a limit the run fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pgmnemo.errors import ModelError
+from pgmnemo.models.at_once import Failures
+from pgmnemo.progress import QUIET, Progress
+from runner.stages.rerankers import Candidate, Pool, Reordered, Reranker, Shelf, checked
+from runner.systems.asking import Judge, components_of
+from runner.systems.system import Asking, Client, Concurrent, Explained, Lessons, Match, Query, System
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the rerank of one question cost; `failed` says why it kept the system's order."""
+
+    calls: int = 0
+    pairs: int = 0
+    cached: int = 0
+    failed: str = ""
+
+
+class _Reordering:
+    """A client whose answers are reordered. What each cost stands in `told`, by its question's number."""
+
+    def __init__(self, wrapped: Reranked, asking: Asking) -> None:
+        self._wrapped, self._asking = wrapped, asking
+
+    def ask(self, query: Query, k: int) -> list[Match]:
+        own, depth = self._wrapped, self._wrapped.reranker.identity.depth
+        wanted = max(k, depth)
+        found = own.judge.judged(query, wanted, tuple(self._asking.ask(query, wanted)))
+        head, tail = found[:depth], found[depth:]
+        new, told = own.reorder(query, head)
+        own.told[query.number] = told
+        return [*new, *(replace(match, score=None, components=()) for match in tail)][:k]
+
+    def close(self) -> None:
+        close = getattr(self._asking, "close", None)
+        if close is not None:
+            close()
+
+
+class Reranked(System):
+    """`system` behind `reranker`; `name` is what a fault calls it, `lessons` what it was loaded with.
+
+    Not loaded and not closed here: it is the very system whose own order stands beside.
+    """
+
+    def __init__(
+        self, name: str, system: System, lessons: Lessons, reranker: Reranker, failures: Failures
+    ) -> None:
+        self._system, self.reranker, self._failures = system, reranker, failures
+        self.judge = Judge(name, lessons, components_of(system))
+        self.told: dict[int, Told] = {}
+        self._shelf = Shelf(lessons)
+        self._components = system.components if isinstance(system, Explained) else ()
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        """Nothing: the system within is loaded."""
+        return {}
+
+    def ask(self, query: Query, k: int) -> Sequence[Match]:
+        return _Reordering(self, self._system).ask(query, k)
+
+    def within(self, settings: Mapping[str, str] | None = None) -> Client:
+        """A client of the system within, reordered."""
+        assert isinstance(self._system, Concurrent), "made by reranked"
+        return _Reordering(self, self._system.client(settings))
+
+    def reorder(self, query: Query, head: Sequence[Match]) -> tuple[list[Match], Told]:
+        """The candidates in the new order with the reranker's scores; as they were where it failed."""
+        bare = [replace(match, score=None, components=()) for match in head]
+        if len(head) < 2:
+            return bare, Told()
+        candidates = tuple(
+            Candidate(self._shelf.lesson(match.number), rank, match.score, match.components)
+            for rank, match in enumerate(head, start=1)
+        )
+        pool = Pool(query, candidates, self._shelf, self._components)
+        try:
+            new = checked(self.reranker.rerank(pool), pool)
+        except ModelError as error:
+            self._failures.count(str(error))
+            return bare, Told(failed=str(error))
+        return _ordered(bare, new), Told(new.calls, new.pairs, new.cached)
+
+
+class ConcurrentReranked(Reranked):
+    """The same of a system that has clients for several threads."""
+
+    def client(self, settings: Mapping[str, str] | None = None) -> Client:
+        return self.within(settings)
+
+
+def reranked(name: str, system: System, lessons: Lessons, reranker: Reranker, failures: Failures) -> Reranked:
+    """`system` behind `reranker`; asked by several threads only where it has clients for them."""
+    kind = ConcurrentReranked if isinstance(system, Concurrent) else Reranked
+    return kind(name, system, lessons, reranker, failures)
+
+
+def _ordered(bare: Sequence[Match], new: Reordered) -> list[Match]:
+    scores = new.scores or (None,) * len(new.order)
+    first = [replace(bare[place], score=score) for place, score in zip(new.order, scores, strict=True)]
+    named = set(new.order)
+    return [*first, *(match for place, match in enumerate(bare) if place not in named)]

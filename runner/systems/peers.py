@@ -1,0 +1,130 @@
+"""Peers in a process of their own, and the environment that one has whose requirements do not fit ours.
+
+It lies under the user's cache folder and is made by `python -m runner peers install NAME`, never by a run.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from pgmnemo.embedders import default_cache_dir
+from pgmnemo.errors import UsageError
+from runner.errors import SystemFault
+from runner.systems.piped import WORKERS, Piped
+from runner.systems.system import PEERS, Kind, Place
+
+FOLDER = "peers"
+COMMAND = "python -m runner peers install"
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The environment of the peer `name`: `package` at `version`, and all else that `requirements` lists.
+
+    `size` says what it takes on the disk.
+    """
+
+    name: str
+    package: str
+    version: str
+    requirements: Path
+    size: str
+
+    def folder(self, environ: Mapping[str, str] = os.environ) -> Path:
+        return default_cache_dir(environ).parent / FOLDER / self.name
+
+    def python(self, environ: Mapping[str, str] = os.environ) -> Path:
+        return self.folder(environ) / "bin" / "python"
+
+    def missing(self, environ: Mapping[str, str] = os.environ) -> str:
+        """What is missing and how to mend it, in one sentence; empty if nothing is."""
+        found = self._found(environ)
+        if found is None:
+            return (
+                f"not installed: {self.package} {self.version}, which needs an environment of its own; "
+                f"{COMMAND} {self.name}"
+            )
+        if found != self.version:
+            what = f"{self.package} {found} instead of {self.version}"
+            return f"of another version: {what}; {COMMAND} {self.name}"
+        return ""
+
+    def _found(self, environ: Mapping[str, str]) -> str | None:
+        """The version that is installed there; None where there is none, or no Python to run it."""
+        if not self.python(environ).exists():
+            return None
+        places = [str(path) for path in self.folder(environ).glob("lib/python*/site-packages")]
+        versions = [one.version for one in metadata.distributions(name=self.package, path=places)]
+        return versions[0] if versions else None
+
+    def install(self, environ: Mapping[str, str] = os.environ) -> Path:
+        """Make the environment anew, with pip as the user has set it up; its folder. SystemFault if not."""
+        folder = self.folder(environ)
+        try:
+            venv.EnvBuilder(clear=True, with_pip=True).create(folder)
+        except (OSError, subprocess.CalledProcessError) as error:
+            reason = getattr(error, "strerror", None) or "Python's venv and ensurepip are needed"
+            raise SystemFault(f"no environment can be made in {folder}: {reason}") from None
+        command = [str(self.python(environ)), "-m", "pip", "install", "--disable-pip-version-check"]
+        if subprocess.run([*command, "-r", str(self.requirements)], check=False).returncode:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise SystemFault(
+                f"pip could not install {self.package} {self.version}, and said why; mend that and try again"
+            )
+        if lacking := self.missing(environ):
+            raise SystemFault(f"{self.name} is still {lacking}")
+        return folder
+
+
+ENVIRONMENTS = {
+    "mem0": Environment("mem0", "mem0ai", "2.2.1", WORKERS / "mem0.txt", "about 300 MB"),
+}
+
+
+def environment(name: str) -> Environment:
+    """The environment of a peer; UsageError for a name that has none."""
+    if name not in ENVIRONMENTS:
+        raise UsageError(
+            f"no peer named {name!r} has an environment of its own; choose one of: {', '.join(ENVIRONMENTS)}"
+        )
+    return ENVIRONMENTS[name]
+
+
+def _mem0(place: Place) -> Piped:
+    python = ENVIRONMENTS["mem0"].python(place.environ)
+    return Piped("mem0", place, python, WORKERS / "mem0_worker.py")
+
+
+def _mempalace(place: Place) -> Piped:
+    return Piped("mempalace", place, Path(sys.executable), WORKERS / "mempalace_worker.py")
+
+
+MEM0 = Kind(
+    "mem0",
+    "mem0ai stored without inference, Qdrant on disk, a project is a user, no least similarity; given "
+    "texts and vectors, no times, no LLM, no reranker, and no keyword leg (that wants a download)",
+    _mem0,
+    missing=ENVIRONMENTS["mem0"].missing,
+    needs_vectors=True,
+    hybrid=False,
+    approximate=False,
+    passages=True,
+)
+MEMPALACE = Kind(
+    "MemPalace",
+    "search_memories with its defaults: Chroma's nearest, ranked anew with BM25; a project is a wing, a "
+    "lesson one drawer; given texts and vectors, no times, no LLM, none of its chunks, rooms and closets",
+    _mempalace,
+    packages=("mempalace",),
+    remedy=PEERS,
+    needs_vectors=True,
+    passages=True,
+)

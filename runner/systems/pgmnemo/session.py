@@ -1,0 +1,145 @@
+"""One connection to pgmnemo: a question is one call of recall_lessons, as protocol §4.2 demands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from uuid import UUID, uuid5
+
+from pgmnemo import calls
+from pgmnemo.calls import Answer, Call, execute
+from pgmnemo.embedders import pad
+from runner.systems.pgmnemo.former import Connection, Form, Row
+from runner.systems.system import Lesson, Lessons, Link, Match, Query
+
+NAMESPACE = UUID("6f0f4f39-2f0b-5c0e-9d53-0b1f6f6a1c42")
+MODE = "mode"  # the only setting of a client that is an argument of the call
+
+
+class Names:
+    """The tenants and projects of a run's lessons in the database: one tenant, or where it is `walled` one
+    for each project."""
+
+    def __init__(self, label: str, walled: bool) -> None:
+        self.walled = walled
+        self.basis = uuid5(NAMESPACE, label)
+        self._lessons: Lessons | None = None
+        self._projects: dict[UUID, str] = {}
+
+    def hold(self, lessons: Lessons) -> None:
+        """Answers are about these lessons from now on."""
+        self._lessons = lessons
+        self._projects = {self.project_id(name): name for name in lessons.projects}
+
+    @property
+    def work(self) -> Sequence[str]:
+        """A project of each tenant."""
+        return list(self._projects.values()) if self.walled else [""]
+
+    def tenant(self, project: str) -> UUID:
+        """The tenant in which the lessons of a project lie."""
+        return uuid5(self.basis, f"tenant {project}") if self.walled else self.basis
+
+    def project_id(self, project: str) -> UUID:
+        """The project's uuid: its name, where that is one, else made of it."""
+        try:
+            return UUID(project)
+        except ValueError:
+            return uuid5(self.basis, project)
+
+    def number(self, project: UUID, external_id: str) -> int:
+        """The lesson that recall_lessons names."""
+        assert self._lessons is not None, "nothing is asked before lessons are loaded"
+        return self._lessons.number(self._projects[project], external_id)
+
+
+class PgmnemoClient:
+    """A connection as the ordinary role with `settings`, one of which may be the mode.
+
+    `fault` makes what the server says a sentence that names the database.
+    """
+
+    def __init__(
+        self, connection: Connection, names: Names, form: Form, settings: Mapping[str, str],
+        fault: Callable[[], AbstractContextManager[None]],
+    ) -> None:  # fmt: skip
+        self.connection, self._names, self._form, self._fault = connection, names, form, fault
+        self._mode = settings.get(MODE, "hybrid")
+        self._columns = ("in_project", "external_id", "score", *(f'"{name}"' for name in form.components))
+        self._project: str | None = None
+        for name, value in settings.items():
+            if name != MODE:
+                self.call(calls.setting(name, value))
+        if not names.walled:
+            self._become(names.tenant(""))
+
+    def ask(self, query: Query, k: int) -> list[Match]:
+        return self._ask(query, k, self._mode)
+
+    def nearest(self, query: Query, k: int) -> list[Match]:
+        return self._ask(query, k, "vector")
+
+    def _ask(self, query: Query, k: int, mode: str) -> list[Match]:
+        names = self._names
+        vector = None if query.vector is None or mode == "keyword" else pad(query.vector, self._form.width)
+        text = None if mode == "vector" else query.text
+        project = query.project
+        if names.walled and project is not None:
+            self.work_for(project)
+        inside = None if names.walled or project is None else names.project_id(project)
+        call = calls.recall(
+            None, embedding=vector, k=k, query_text=text, project_id=inside, as_of=query.as_of, mode=mode,
+            columns=self._columns,
+        )  # fmt: skip
+        with self._fault():
+            rows = self.call(call)
+        return [Match(names.number(row[0], row[1]), row[2], tuple(row[3:])) for row in rows]
+
+    def add(self, lesson: Lesson) -> None:
+        self.work_for(lesson.project)
+        row = dict(zip(self._form.columns, self._row(lesson), strict=True))
+        self.call(calls.store(None, **row))
+
+    def store(self, lessons: Sequence[Lesson]) -> None:
+        """Lessons of one tenant through the session's staging table, in one transaction."""
+        self.work_for(lessons[0].project)
+        types = self._form.columns
+        columns = ", ".join(f'"{name}"' for name in types)
+        with self.connection.transaction():
+            self.call(calls.plain("open_staging"))
+            statement = f"COPY lesson_staging ({columns}) FROM STDIN (FORMAT binary)".encode()
+            with self.connection.cursor() as cursor, cursor.copy(statement) as copy:
+                copy.set_types(list(types.values()))
+                for lesson in lessons:
+                    copy.write_row(self._row(lesson))
+            self.call(calls.plain("store_staged"))
+
+    def link(self, link: Link) -> None:
+        """One link between two lessons that are stored."""
+        self.work_for(link.project)
+        project = self._names.project_id(link.project)
+        self.call(
+            calls.link(
+                None, project, link.source, link.target, link.kind, weight=link.weight,
+                valid_from=link.valid_from, valid_to=link.valid_to,
+            )
+        )  # fmt: skip
+
+    def work_for(self, project: str) -> None:
+        """Make the project's tenant the session's, unless it is already, or all projects share one."""
+        if self._names.walled and project != self._project:
+            self._become(self._names.tenant(project))
+            self._project = project
+
+    def call(self, call: Call[Answer]) -> Answer:
+        """Make one call; its rows come in PostgreSQL's binary form."""
+        return execute(self.connection, call, binary=True)
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def _become(self, tenant: UUID) -> None:
+        self.call(calls.setting("tenant_id", str(tenant)))
+
+    def _row(self, lesson: Lesson) -> Row:
+        return self._form.row(lesson, self._names.project_id(lesson.project))

@@ -1,0 +1,233 @@
+"""What systems share that lie in PostgreSQL: a database of their own, and one table that is made, filled,
+indexed, asked and dropped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, ClassVar
+from uuid import uuid4
+
+import psycopg
+
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.server.durable import durable_settings
+from pgmnemo.server.handle import Connectable
+from pgmnemo.server.plain import VECTOR, Plain, open_plain
+from pgmnemo.server.server_files import PIXELTABLE, Bundle
+from runner.systems.fusing import POOL, RANK_OFFSET
+from runner.systems.memory import of_server
+from runner.systems.system import LEG, C, Legs, Lesson, Lessons, Match, Place, Query, Served
+
+WRITERS = 2
+BATCH = 10_000
+PROJECT = "CREATE INDEX {table}_project ON {table} (project)"
+HNSW = "CREATE INDEX {table}_hnsw ON {table} USING hnsw (embedding vector_cosine_ops)"
+EF = "ef_search"  # a setting of a client
+EF_SEARCH = "100"  # unless a sweep says otherwise
+ITERATIVE = "relaxed_order"
+ALONE = "SELECT id, score FROM {name} ORDER BY place, id"
+FUSED = """
+SELECT coalesce(semantic.id, keyword.id),
+       coalesce(1.0 / ({offset} + semantic.place), 0) + coalesce(1.0 / ({offset} + keyword.place), 0) AS score
+FROM semantic FULL OUTER JOIN keyword ON semantic.id = keyword.id
+ORDER BY 2 DESC, 1 LIMIT %(k)s
+"""
+PARTS = """
+SELECT relname, CASE relkind WHEN 'i' THEN pg_relation_size(oid) ELSE pg_table_size(oid) END
+FROM pg_class WHERE relname LIKE %s AND relkind IN ('r', 'i') ORDER BY 1
+"""
+
+
+def hnsw_session(settings: Mapping[str, str]) -> dict[str, str]:
+    """How a connection searches by HNSW: a filter returns as many rows as there are."""
+    return {"hnsw.ef_search": settings.get(EF, EF_SEARCH), "hnsw.iterative_scan": ITERATIVE}
+
+
+class OnServer(Served[C]):
+    """One whose data lie in a database."""
+
+    database: Connectable
+
+    def memory(self) -> int | None:
+        with self.database.admin() as owner:
+            return of_server(owner.info.backend_pid)
+
+
+class InPlain(OnServer[C]):
+    """One in a database without pgmnemo, where what it makes is named `made` and goes at the end."""
+
+    database: Plain
+
+    def __init__(
+        self, place: Place, *, own: bool = False, bundle: Bundle = PIXELTABLE,
+        extensions: Sequence[str] = VECTOR, settings: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        """`own`: in an embedded server from `bundle` even where another is given; `settings` of that one."""
+        super().__init__()
+        self.made = f"memory_{uuid4().hex[:12]}"
+        every = {**(durable_settings() if place.durable else {}), **(settings or {})}
+        self.database = self._stack.enter_context(
+            open_plain(
+                place.dsn, place.environ, sql=place.sql or SQL_FOLDER, settings=every,
+                fresh=place.durable or place.embedded or own, bundle=bundle, extensions=extensions,
+            )
+        )  # fmt: skip
+
+    def drop_at_the_end(self, statement: str) -> None:
+        """On a given server; an embedded one goes as a whole."""
+        if self.database.kept:
+            self._stack.callback(self._drop, statement)
+
+    def _drop(self, statement: str) -> None:
+        with self.database.admin() as owner:
+            owner.execute(statement.encode())
+
+    def part_sizes(self, statement: str, name: str) -> Mapping[str, int]:
+        """Bytes of each table and index that a statement lists for a name."""
+        with self.database.admin() as owner:
+            return {str(part): int(size) for part, size in owner.execute(statement.encode(), (name,)) if size}
+
+
+class TableClient:
+    """One connection as the ordinary role, with settings of its session."""
+
+    def __init__(self, system: Table, session: Mapping[str, str]) -> None:
+        self._system, self.table = system, system.table
+        self._connection: psycopg.Connection[Any] = system.database.connect()
+        for name, value in session.items():
+            self._connection.execute("SELECT set_config(%s, %s, false)", (name, value))
+
+    def ask(self, query: Query, k: int) -> list[Match]:
+        raise NotImplementedError
+
+    def rows(self, statement: str, query: Query, **more: Any) -> list[Match]:
+        """Lessons with scores by a statement, which may name `text`, `vector`, `project` and `more`."""
+        project = None if query.project is None else self._system.projects[query.project]
+        values = {"text": query.text, "vector": query.vector, "project": project, **more}
+        found = self._connection.execute(statement.encode(), values, binary=True)
+        return [Match(int(number), float(score)) for number, score in found]
+
+    def add(self, lesson: Lesson) -> None:
+        columns = tuple(self._system.columns)
+        places = ", ".join(["%s"] * len(columns))
+        statement = f"INSERT INTO {self.table} ({', '.join(columns)}) VALUES ({places})"
+        self._connection.execute(statement.encode(), self._system.row(lesson))
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class Table(InPlain[TableClient]):
+    """One table for all projects in a database without pgmnemo; on a given server it goes at the end.
+
+    Whoever derives from it says how the table is made, its columns with their types, and what is done once
+    they are filled; in all statements stands {table}, in the first {width}, the dimensions of the vectors.
+    """
+
+    title: ClassVar[str]
+    create: ClassVar[str]
+    columns: ClassVar[Mapping[str, str]]
+    steps: ClassVar[Mapping[str, str]]
+
+    def __init__(self, place: Place, **server: Any) -> None:
+        super().__init__(place, **server)
+        self.table = self.made
+        self.projects: dict[str, int] = {}
+
+    def row(self, lesson: Lesson) -> tuple[Any, ...]:
+        """A lesson as the table has it."""
+        every = {
+            "id": lesson.number, "project": self.projects[lesson.project], "content": lesson.text,
+            "embedding": lesson.vector,
+        }  # fmt: skip
+        return tuple(every[name] for name in self.columns)
+
+    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
+        self.projects = {name: number for number, name in enumerate(lessons.projects)}
+        with self.database.admin() as owner:
+            owner.execute(self.create.format(table=self.table, width=lessons.width or 1).encode())
+            self.drop_at_the_end(f"DROP TABLE {self.table}")
+            owner.execute(f"GRANT SELECT, INSERT ON {self.table} TO {self.database.role}".encode())
+            began = time.perf_counter()
+            batches = range(0, len(lessons), BATCH)
+            with ThreadPoolExecutor(WRITERS) as pool:
+                done = pool.map(partial(self._copy, lessons), batches)
+                for _ in progress.track(done, f"{self.title}: batches", len(batches)):
+                    pass
+            seconds = {"store": time.perf_counter() - began}
+            for name, statement in {**self.steps, "vacuum": "VACUUM (ANALYZE) {table}"}.items():
+                began = time.perf_counter()
+                owner.execute(statement.format(table=self.table).encode())
+                seconds[name] = time.perf_counter() - began
+            if not self.database.kept:
+                owner.execute("CHECKPOINT")
+            return seconds
+
+    def _copy(self, lessons: Lessons, start: int) -> None:
+        statement = f"COPY {self.table} ({', '.join(self.columns)}) FROM STDIN (FORMAT binary)"
+        with self.database.connect() as connection, connection.cursor().copy(statement.encode()) as copy:
+            copy.set_types(tuple(self.columns.values()))
+            for lesson in lessons[start : start + BATCH]:
+                copy.write_row(self.row(lesson))
+
+    def sizes(self) -> Mapping[str, int]:
+        return self.part_sizes(PARTS, f"{self.table}%")
+
+
+class KeywordClient(TableClient):
+    """One connection as the ordinary role; asks one leg of two, or both."""
+
+    def __init__(self, system: Fused, session: Mapping[str, str], leg: str) -> None:
+        super().__init__(system, session)
+        self._fused, self._leg = system, leg
+
+    def ask(self, query: Query, k: int) -> list[Match]:
+        return self._ask("keyword" if query.vector is None else self._leg, query, k)
+
+    def _ask(self, leg: str, query: Query, k: int) -> list[Match]:
+        pool = int(k if leg else max(POOL, k))
+        statement = self._fused.statement(leg, query.project is not None, pool)
+        return self.rows(statement, query, pool=pool, k=k)
+
+
+class FusedClient(KeywordClient):
+    """One that has vectors, too."""
+
+    def nearest(self, query: Query, k: int) -> list[Match]:
+        return self._ask("vector", query, k)
+
+
+class Fused(Table):
+    """A table whose keyword and vector legs are fused by rank in one statement.
+
+    `keyword` and `semantic` are its legs, common table expressions of these names with id, score and place;
+    in them stand {table}, {pool}, {offset}, and the condition on the project: {filter}, or {unindexed}, which
+    no index on the project serves.
+    """
+
+    keyword: ClassVar[str]
+    semantic: ClassVar[str]
+    words_title: ClassVar[str]
+
+    @property
+    def legs(self) -> Legs:
+        return {
+            "keyword": ({LEG: "keyword"}, f"{self.words_title} alone"),
+            "vector": ({LEG: "vector"}, "HNSW alone"),
+        }
+
+    def statement(self, leg: str, filtered: bool, pool: int) -> str:
+        """Everything is asked without a filter, a project with one."""
+        parts = {"": (self.semantic, self.keyword), "keyword": (self.keyword,), "vector": (self.semantic,)}[
+            leg
+        ]
+        asked = FUSED if not leg else ALONE.format(name="semantic" if leg == "vector" else "keyword")
+        return f"WITH {', '.join(parts)} {asked}".format(
+            table=self.table, pool=pool, offset=RANK_OFFSET,
+            filter="project = %(project)s" if filtered else "true",
+            unindexed="project + 0 = %(project)s" if filtered else "true",
+        )  # fmt: skip

@@ -1,0 +1,129 @@
+"""The arms of a run, made again from edition, version, mode and choice. (§4.6)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pgmnemo.server.releases import release_fingerprints
+from runner.naming import Name
+from runner.records import Corpus
+from runner.runs.choice import OURS, Choice
+from runner.runs.reranks import SUFFIX
+from runner.runs.run import Arm
+from runner.systems import SYSTEMS, beneath, kind_of
+from runner.systems.wrappers import PASSAGES
+from runner.verification.evidence import Evidence
+
+PARTED = f"+{PASSAGES}"
+FINGERPRINT = "fingerprint"
+WORDS_ALONE = "bm25"  # the leg of one component: its score says all of it
+LEG_WORDS = {
+    "bm25": "the BM25 leg of the same extension alone",
+    "keyword": "the same extension in mode keyword",
+    "vector": "the same extension in mode vector",
+    "cosine": "exact cosine of the same vectors alone",
+    "random": "a random order, from the seed",
+}  # as every edition has them
+
+
+def expected_arms(evidence: Evidence, corpus: Corpus | None) -> tuple[Arm, ...]:
+    """The arms in their order, none dropped, renamed or invented; what a system says of itself is kept."""
+    run, choice = evidence.run, evidence.run.choice
+    found = {arm.name: arm for arm in run.arms}
+    tested = _system(evidence, found, choice.system)
+    if choice.ours:
+        words = f"pgmnemo.recall_lessons, mode {choice.mode}"
+        tested = replace(tested, words=words, version=choice.version)
+        legs = list(_legs(evidence))
+    else:  # the legs of another system are its own
+        legs = [replace(arm, failed="") for arm in run.arms if arm.role == "leg"]
+    beside = [_system(evidence, found, name) for name in _beside(evidence, corpus, [*found])]
+    return (
+        tested,
+        *legs,
+        *_controls(evidence),
+        *_reranked(evidence, found, tested),
+        *(one for arm in beside for one in (arm, *_reranked(evidence, found, arm))),
+    )
+
+
+def _legs(evidence: Evidence) -> Iterator[Arm]:
+    """Those of pgmnemo: its words alone, and from engines of passages on each mode that is not the run's."""
+    run = evidence.run
+    engine, vectors = evidence.edition.engine(run.choice.version), run.embedder is not None
+    modes = {"keyword", *(["vector"] if vectors else [])} - {run.choice.mode} if engine.passages else set()
+    for name in evidence.edition.arms:
+        if name == WORDS_ALONE or name in modes:
+            parts = () if name == WORDS_ALONE else engine.components
+            yield Arm(name, LEG_WORDS[name], "leg", components=parts)
+
+
+def _controls(evidence: Evidence) -> Iterator[Arm]:
+    for name in evidence.edition.arms:
+        if name == "random" or (name == "cosine" and evidence.run.embedder is not None):
+            yield Arm(name, LEG_WORDS[name])
+
+
+def _beside(evidence: Evidence, corpus: Corpus | None, found: Sequence[str]) -> Iterator[str]:
+    """The systems that were chosen, with their passages where lessons have several."""
+    choice, several = evidence.run.choice, _several_passages(evidence, corpus)
+    if several is None:  # then of all systems or of none
+        several = any(name.removesuffix(SUFFIX).endswith(PARTED) for name in {*found} - {*choice.named})
+    for name in choice.systems:
+        yield name
+        if several and _takes_passages(choice, name, found):
+            yield f"{name}{PARTED}"
+
+
+def _several_passages(evidence: Evidence, corpus: Corpus | None) -> bool | None:
+    """Whether any lesson has more than one passage; None where neither corpus nor counts can say."""
+    if corpus is not None:
+        return any(len(segment.passages) > 1 for segment in corpus.segments)
+    counts = evidence.run.passages
+    return True if counts is not None and counts.count > evidence.run.corpus.segments else None
+
+
+def _takes_passages(choice: Choice, name: str, found: Sequence[str]) -> bool:
+    """Whether a run asks a system once more with passages; of one that is unknown here, what was found."""
+    parts = Name.of(name)
+    if f"{name}{PARTED}" in choice.named:
+        return False
+    if parts.system not in SYSTEMS:
+        return f"{name}{PARTED}" in found
+    return kind_of(name).passages and PASSAGES not in parts.wrappers
+
+
+def _system(evidence: Evidence, found: Mapping[str, Arm], name: str) -> Arm:
+    """A system under its title; one that searches by pgmnemo has that release's functions and components."""
+    arm = replace(found.get(name, Arm(name, "")), role="system")
+    if Name.of(name).system not in SYSTEMS:
+        return arm
+    return _released(evidence, replace(arm, title=kind_of(name).title), name)
+
+
+def _released(evidence: Evidence, arm: Arm, name: str) -> Arm:
+    """Version, fingerprint and components of the pgmnemo by which an arm searches, if any."""
+    own = beneath(name)
+    if own.system != OURS or arm.failed:
+        return arm
+    version, known = own.version or evidence.run.choice.version, release_fingerprints(evidence.sql)
+    printed = arm.facts.get(FINGERPRINT, "")
+    if version in known:
+        facts = {**arm.facts, FINGERPRINT: known[version]}
+    else:  # then its functions are those of no release
+        facts = {**arm.facts, FINGERPRINT: "" if printed in known.values() else printed}
+    arm = replace(arm, version=version, facts=facts)
+    plain = Name.of(name).system == OURS and not Name.of(name).wrappers and name == arm.name
+    return replace(arm, components=evidence.edition.engine(version).components) if plain else arm
+
+
+def _reranked(evidence: Evidence, found: Mapping[str, Arm], base: Arm) -> Iterator[Arm]:
+    """The same arm reordered, where the run chose a reranker and the base answered."""
+    if not evidence.run.choice.rerank or base.failed:
+        return
+    name, words = f"{base.name}{SUFFIX}", f"{base.words}; the first "
+    arm = replace(found.get(name, Arm(name, "")), role="system", title=base.title)
+    told = arm.words if arm.failed or arm.words.startswith(words) else words
+    known = Name.of(base.name).system in SYSTEMS
+    yield _released(evidence, replace(arm, words=told), base.name) if known else replace(arm, words=told)

@@ -1,0 +1,142 @@
+"""Are all artefacts there, as the manifest lists them and in the form that the runner writes? (§7)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from hashlib import sha256
+from typing import Any
+
+from runner.report import render
+from runner.report.html import PAGE, TEMPLATE, page_template, render_page
+from runner.runs.canonical import compact, pretty
+from runner.runs.manifest import COMPLETE, MANIFEST, pinned
+from runner.runs.packing import LINES, doubled, restoring
+from runner.runs.raw import RAW
+from runner.runs.reading import REPORT, Results
+from runner.runs.reranks import RERANKS
+from runner.runs.rewrites import REWRITES
+from runner.runs.run import BLOCKED, METRICS, RUN, metrics_text
+from runner.runs.timings import TIMINGS
+from runner.verification.check import NotAsked, Wrong, differing_line
+from runner.verification.evidence import Evidence
+
+
+def complete(evidence: Evidence) -> str:
+    """The files of §7; one besides is right if listed, derived, a signature or a record of a re-run."""
+    if twice := doubled(evidence.folder):
+        raise Wrong(f"{', '.join(twice)} lies there packed and unpacked: take one away")
+    present = evidence.names
+    if BLOCKED in present:
+        raise Wrong(f"{BLOCKED} is there: a blocked run has no number that could be verified")
+    missing = [name for name in (*COMPLETE, MANIFEST) if name not in present]
+    if missing:
+        how = f"; {restoring(evidence.folder)}" if any(name.endswith(LINES) for name in missing) else ""
+        raise Wrong(f"there is no {', no '.join(missing)}{how}")
+    strange = [name for name in present if pinned(name) and name not in evidence.schemas]
+    if strange:
+        raise Wrong(f"{', '.join(strange)} stands in the folder and not in {MANIFEST}")
+    return f"{1 + sum(map(pinned, present))} files, none missing and none besides"
+
+
+def manifest(evidence: Results) -> str:
+    """Every file of the manifest, each listed once and in order of name, with its size and SHA-256."""
+    entries = evidence.manifest["files"]
+    names = [entry["name"] for entry in entries]
+    if names != sorted(set(names)) or MANIFEST in names or any("/" in name for name in names):
+        raise Wrong(f"{MANIFEST} does not list each other file of the folder once, in order of name")
+    for entry in entries:
+        content = evidence.content(entry["name"])
+        if len(content) != entry["bytes"]:
+            raise Wrong(f"{entry['name']} has {len(content):,} bytes and not {entry['bytes']:,}")
+        if (found := sha256(content).hexdigest()) != entry["sha256"]:
+            raise Wrong(f"{entry['name']} has sha256 {found[:12]}… and not {entry['sha256'][:12]}…")
+    return f"{len(names)} files have the size and the sha256 that {MANIFEST} lists"
+
+
+def schema(evidence: Evidence) -> str:
+    """Every file is of its edition's schema, and is its text as written anew from what was read."""
+    _named(evidence)
+    written = {
+        MANIFEST: pretty(evidence.manifest),
+        RUN: pretty(evidence.document),
+        METRICS: metrics_text(evidence.metrics),
+        RAW: "".join(f"{compact(line)}\n" for line in evidence.raw),
+        TIMINGS: lines_of(evidence.timings),
+    }
+    if RERANKS in evidence.schemas:
+        written[RERANKS] = lines_of(evidence.reranks)
+    if REWRITES in evidence.schemas:
+        written[REWRITES] = lines_of(evidence.rewrites)
+    demand_written(evidence, written)
+    lines = len(evidence.raw) + len(evidence.timings)
+    return f"every file is of the schema that protocol {evidence.edition.version} gives it ({lines:,} lines)"
+
+
+def demand_written(evidence: Results, written: Mapping[str, str]) -> None:
+    """Wrong where a file is another text than the one that was written anew."""
+    for name, text in written.items():
+        if (found := evidence.text(name)) != text:
+            raise Wrong(
+                f"{name}, line {differing_line(found, text)}, is not in the form that the runner writes"
+            )
+
+
+def _named(evidence: Evidence) -> None:
+    """Each file is of the schema of the run's edition, as the manifest and it itself say; none besides."""
+    pins = evidence.edition.schemas
+    wanted = {RAW: pins.raw, TIMINGS: pins.timings, RUN: pins.run, METRICS: pins.metrics, REPORT: pins.report,
+              MANIFEST: pins.manifest}  # fmt: skip
+    if pins.reranks and evidence.run.reranker is not None:
+        wanted[RERANKS] = pins.reranks
+    if pins.rewrites and evidence.run.rewriter is not None:
+        wanted[REWRITES] = pins.rewrites
+    documents = {RUN: evidence.document, METRICS: evidence.metrics, MANIFEST: evidence.manifest}
+    own = ((name, document["schema"]) for name, document in documents.items())
+    for name, found in (*evidence.schemas.items(), *own):
+        if name not in wanted:
+            raise Wrong(f"{name} is no artefact that is known here")
+        if found != wanted[name]:
+            raise Wrong(
+                f"{name} names the schema {found}; that of protocol {evidence.edition.version} is "
+                f"{wanted[name]}"
+            )
+
+
+def report(evidence: Evidence) -> str:
+    """report.md comes out of metrics.json and run.json again, by the template of its edition."""
+    template = evidence.edition.schemas.report
+    found, wanted = evidence.text(REPORT), render(evidence.metrics, evidence.run)
+    if found != wanted:
+        raise Wrong(
+            f"{REPORT}, line {differing_line(found, wanted)}, is not what {template} makes of the run"
+        )
+    return f"{REPORT} comes out of metrics.json and run.json again, to the byte ({template})"
+
+
+def page(evidence: Evidence) -> str:
+    """report.html, where there is one, rendered anew.
+
+    It is derived and stands in no manifest: whoever has the artefacts can render it again, in a newer form
+    too. So it is held against them and not against a hash, and no byte of it can say what they do not.
+    """
+    if not (evidence.folder / PAGE).exists():
+        raise NotAsked(f"there is no {PAGE}; `python -m runner report` renders one")
+    found = evidence.text(PAGE)
+    if (template := page_template(found)) not in ("", TEMPLATE):
+        raise NotAsked(
+            f"{PAGE} is of {template}, and {TEMPLATE} is in use: `python -m runner report` renders it anew"
+        )
+    timings = ((one.arm, one.scope, one.seconds) for one in evidence.timings)
+    wanted = render_page(evidence.metrics, evidence.run, evidence.detailed(), timings)
+    if found != wanted:
+        raise Wrong(
+            f"{PAGE}, line {differing_line(found, wanted)}, is not what {TEMPLATE} makes of the run: "
+            "render it anew with `python -m runner report`, or remove it"
+        )
+    return f"{PAGE} comes out of the other artefacts again, to the byte ({TEMPLATE})"
+
+
+def lines_of(records: Iterable[Any]) -> str:
+    """Records as the lines of a file."""
+    return "".join(f"{compact(asdict(record))}\n" for record in records)

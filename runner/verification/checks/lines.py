@@ -1,0 +1,138 @@
+"""Are the lines of timings, reranks and rewrites those that the raw rankings ask for? (§4.12 to §4.14)
+
+Their sums in run.json are made again by the check `record`.
+"""
+
+from __future__ import annotations
+
+from runner.bench.material import spread
+from runner.naming import Name
+from runner.protocol.suites import SUITES
+from runner.runs.reranks import RERANKS, SUFFIX, Rerank
+from runner.runs.rewrites import REWRITES, asked_sha256
+from runner.runs.timings import TIMINGS
+from runner.stages.rewriters import by_rule
+from runner.systems import SYSTEMS, kind_of
+from runner.verification.check import NotAsked, Wrong
+from runner.verification.evidence import Evidence
+
+EACH_ONCE = ("linear",)  # judges each candidate once, and calls nobody
+ALL_AT_ONCE = ("llm-list", "llm-promote")  # one call for all candidates, or what was kept of it
+ROUNDING = 0.01  # seconds, of time_seconds
+
+
+def timings(evidence: Evidence) -> str:
+    """Each system was timed in each scope by the questions that the edition spreads over all."""
+    times, run, pins = evidence.timings, evidence.run, evidence.edition.retrieval
+    asked = list(dict.fromkeys(line["question"] for line in evidence.raw))
+    every = spread(asked, pins.timed)
+    again = spread(every, pins.timed_reranked)
+    wanted = [
+        (arm.name, scope.name, question)
+        for arm in run.systems
+        if not arm.failed
+        for scope in run.scopes_of(arm)
+        for question in (again if arm.name.endswith(SUFFIX) else every)
+    ]
+    found = [(one.arm, one.scope, one.question) for one in times]
+    if sorted(found, key=_pair) != sorted(wanted, key=_pair):
+        (arm, scope, _), *_ = ({*found} ^ {*wanted}) or found
+        one, other = (sum(_pair(key) == (arm, scope) for key in some) for some in (found, wanted))
+        raise Wrong(
+            f"{TIMINGS} has {one:,} questions of {arm} in {scope}, and not the {other:,} that protocol "
+            f"{evidence.edition.version} spreads over all"
+        )
+    total = sum(timing.seconds for timing in times if timing.arm == run.system)
+    stage = run.resources.time_seconds if run.resources else 0.0
+    if total > stage + ROUNDING:
+        raise Wrong(f"the timings add up to {total:.2f} s, their stage took {stage:.2f} s")
+    return f"{len(times):,} timings are of the questions that are spread over all"
+
+
+def _pair(timed: tuple[str, str, str]) -> tuple[str, str]:
+    return timed[:2]
+
+
+def reranks(evidence: Evidence) -> str:
+    """Every reranked answer has its line and the ids of its base, as many of them judged as can be."""
+    reranker = evidence.run.reranker
+    if reranker is None:
+        raise NotAsked("the run had no reranker")
+    rows = {(row.question, row.arm, row.scope): [hit.id for hit in row.ranking] for row in evidence.rows}
+    lines = {(one.question, one.arm, one.scope): one for one in evidence.reranks}
+    if odd := {key for key in rows if key[1].endswith(SUFFIX)} ^ {*lines}:
+        question, arm, scope = min(odd)
+        raise Wrong(f"{RERANKS} and the raw rankings do not both have {question} by {arm} in {scope}")
+    if reranker.depth > evidence.edition.retrieval.depth:
+        return (
+            f"{len(lines):,} reranked answers have their lines; their bases were asked for more than is kept"
+        )
+    joined = {scope.name for scope in SUITES[evidence.run.choice.suite].more_scopes}
+    for key, one in lines.items():
+        question, arm, scope = key
+        base = arm.removesuffix(SUFFIX)
+        if not _repeats(base):
+            continue
+        before = rows[question, base, scope]
+        # Where one id may stand in several projects, its copies are one hit, and all ranks are compared.
+        first = 0 if one.failed else len(before) if scope in joined else reranker.depth
+        fault = _moved(before, rows[key], first, base)
+        if not fault and scope not in joined:
+            fault = _miscounted(one, reranker.name, len(before[: reranker.depth]))
+        if fault:
+            raise Wrong(f"{RERANKS}, {arm}, {scope}, {question}: {fault}")
+    return f"{len(lines):,} reranked answers have their lines, and the ids of their bases"
+
+
+def _repeats(name: str) -> bool:
+    """Whether a system that is asked again answers alike: one of this house does, a service may not."""
+    return Name.of(name).system in SYSTEMS and not kind_of(name).own_embedder
+
+
+def _moved(before: list[str], after: list[str], first: int, base: str) -> str:
+    """What is not the same ids in the first ranks, and in the same order behind them."""
+    if {*after[:first]} == {*before[:first]} and after[first:] == before[first:]:
+        return ""
+    strange = [one for one in after if one not in before]
+    return f"{strange[0]} is none of the ids of {base}" if strange else f"ranks behind {first} have moved"
+
+
+def _miscounted(one: Rerank, reranker: str, candidates: int) -> str:
+    """What contradicts the number of candidates that were judged; empty where nothing does."""
+    found, judged = (one.calls, one.pairs, one.cached), candidates if candidates > 1 else 0
+    if one.failed or not judged:
+        right = found == (0, 0, 0)
+    elif reranker in EACH_ONCE:
+        right = found == (0, judged, 0)
+    elif reranker in ALL_AT_ONCE:
+        right = found in ((1, judged, 0), (0, 0, 1))
+    else:  # each distinct text once, several in a call
+        right = one.pairs + one.cached > 0 and bool(one.calls) == bool(one.pairs) and one.calls <= one.pairs
+    said = f"{one.calls} calls, {one.pairs} pairs, {one.cached} from the cache"
+    return "" if right else f"{said} cannot be of {candidates} candidates"
+
+
+def rewrites(evidence: Evidence) -> str:
+    """Every question that was asked has its line; with the corpus, a rule gives the words that were asked."""
+    identity, lines = evidence.run.rewriter, evidence.rewrites
+    if identity is None:
+        raise NotAsked("the run had no rewriter")
+    asked = list(dict.fromkeys(line["question"] for line in evidence.raw))
+    if [one.question for one in lines] != asked:
+        raise Wrong(f"{REWRITES} is not of the questions of the raw rankings, each once and in their order")
+    said = f"{len(asked):,} questions have their line"
+    if evidence.corpus is None:
+        return said
+    rule = by_rule(identity)
+    if rule is not None and rule.identity != identity:
+        raise Wrong(
+            f"the rewriter {identity.name} of run.json is {identity.revision}, here {rule.identity.revision}"
+        )
+    texts = {question.key: question.text for question in evidence.corpus.questions}
+    for one in lines:
+        text = texts[one.question]
+        if one.changed == (one.asked_sha256 == asked_sha256(text)) or (one.changed and one.failed):
+            raise Wrong(f"{REWRITES}, {one.question}: whether its words were changed is not as the line says")
+        if rule is not None and asked_sha256(rule.rewrite(text).text) != one.asked_sha256:
+            raise Wrong(f"{REWRITES}, {one.question}: {identity.name} gives other words than were asked")
+    return f"{said}; the rewriter gives the words that were asked" if rule else said

@@ -1,0 +1,199 @@
+"""Is every line of the raw file one that was to be asked, and do the figures follow from them?
+
+What a line holds besides its ranking is made again, from the first arm or from the corpus, and compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
+
+from runner.bench.material import Asked, CorpusLessons, Material
+from runner.bench.request import selected
+from runner.protocol.metrics.document import metrics_of
+from runner.protocol.suites import SUITES
+from runner.records import Json
+from runner.runs.run import METRICS, metrics_text
+from runner.systems.controls import RandomOrder
+from runner.verification.check import NotAsked, Wrong, unlike
+from runner.verification.checks.scores import ids
+from runner.verification.evidence import Evidence
+
+SHARED = ("question", "type", "project", "size", "gold")  # what every arm must have seen alike in a scope
+Blocks = Mapping[tuple[str, str], Sequence[Json]]  # lines by arm and scope
+
+
+def raw(evidence: Evidence) -> str:
+    """Each arm answered the questions of the first in every scope, once and in its order, as it can."""
+    blocks = _blocks(evidence)
+    for fault in _faults(evidence, blocks):
+        raise Wrong(fault)
+    lines = len(evidence.raw)
+    return (
+        f"{lines:,} lines: {lines // len(blocks):,} questions in each of {len(blocks)} pairs of arm and scope"
+    )
+
+
+def _blocks(evidence: Evidence) -> Blocks:
+    pair = lambda line: (line["arm"], line["scope"])  # noqa: E731  a key, in one place
+    return {key: list(lines) for key, lines in groupby(evidence.raw, key=pair)}
+
+
+def _faults(evidence: Evidence, blocks: Blocks) -> Iterator[str]:
+    run = evidence.run
+    arms = [arm for arm in run.arms if not arm.failed]
+    wanted = [(arm.name, scope.name) for arm in arms for scope in run.scopes_of(arm)]
+    if list(blocks) != wanted or sum(map(len, blocks.values())) != len(evidence.raw):
+        names, scopes = (", ".join(one.name for one in some) for some in (arms, run.scopes))
+        yield f"the arms and scopes are not {names} in {scopes}, in this order"
+        return
+    first = {scope: lines for (arm, scope), lines in blocks.items() if arm == arms[0].name}
+    yield from _unlike(blocks, first, "the first arm has")
+    joined = {scope.name for scope in SUITES[run.choice.suite].more_scopes}  # copies are one hit there
+    for arm in arms:
+        # a system other than pgmnemo may find less than there is
+        full = arm.role == "control" or (run.choice.ours and (arm.role == "leg" or arm is arms[0]))
+        for scope in run.scopes_of(arm):
+            for line in blocks[arm.name, scope.name]:
+                if fault := _ranking(line, evidence, full and scope.name not in joined, len(arm.components)):
+                    yield f"{arm.name}, {scope.name}, {line['question']}: {fault}"
+    for scope in run.scopes:
+        yield from _sizes(first[scope.name], run.corpus.segments, scope.name, scope.pooled)
+    yield from _counts(first[run.scopes[0].name], evidence)
+
+
+def _unlike(blocks: Blocks, wanted: Mapping[str, Sequence[Json]], whose: str) -> Iterator[str]:
+    """Where the lines of a block are not of the questions that are wanted in its scope, ranking left out."""
+    for (arm, scope), lines in blocks.items():
+        found, known = ([line["question"] for line in some] for some in (lines, wanted[scope]))
+        missing, strange = {*known} - {*found}, {*found} - {*known}
+        if missing:
+            yield f"{arm}, {scope}: {len(missing):,} questions are missing, among them {min(missing)}"
+        elif strange:
+            yield f"{arm}, {scope}: {min(strange)} is no question that was to be asked"
+        elif found != known or len({*found}) < len(found):
+            yield f"{arm}, {scope}: a question stands there twice, or out of order"
+        else:
+            for line, other in zip(lines, wanted[scope], strict=True):
+                for what in SHARED:
+                    if line[what] != other[what]:
+                        place = f"{arm}, {scope}, {line['question']}"
+                        yield f"{place}: {what} is {_words(line[what])}, {whose} {_words(other[what])}"
+
+
+def _words(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _ranking(line: Json, evidence: Evidence, full: bool, parts: int) -> str:
+    """What is wrong with a ranking: each id once, as many as scope and depth allow, best first."""
+    ranked, most = ids(line), min(evidence.edition.retrieval.depth, line["size"])
+    if len({*ranked}) < len(ranked) or len(ranked) > most or (full and len(ranked) < most):
+        return f"{len({*ranked})} ids in {len(ranked)} ranks, not {most}"
+    if line["gold"] != sorted({*line["gold"]}):
+        return "the gold is not sorted, each id once"
+    ranks = [rank for rank in line["ranking"] if isinstance(rank, list)]
+    if any(one[1] < other[1] for one, other in pairwise(ranks)):
+        return "the scores do not fall with the ranks"
+    if any(len(rank[2]) != parts for rank in ranks if rank[2:]):
+        return "a rank has not the components that run.json names"
+    return ""
+
+
+def _sizes(block: Sequence[Json], segments: int, scope: str, pooled: bool) -> Iterator[str]:
+    """A pool holds every segment; the projects together hold no more."""
+    sizes: dict[str, int] = {}
+    for line in block:
+        if pooled and line["size"] != segments:
+            yield f"{scope}, {line['question']}: {line['size']} is not the size of the pool"
+        if sizes.setdefault(line["project"], line["size"]) != line["size"]:
+            yield f"{scope}: the project {line['project']} has two sizes"
+    if not pooled and sum(sizes.values()) > segments:
+        yield f"{scope}: the projects have {sum(sizes.values()):,} segments, more than the corpus"
+
+
+def _counts(block: Sequence[Json], evidence: Evidence) -> Iterator[str]:
+    """No more questions of a type than the corpus has, and all of them unless fewer were asked for."""
+    shape, choice = evidence.run.corpus.shape, evidence.run.choice
+    for kind, number in Counter(line["type"] for line in block).items():
+        if number > shape.get(kind, 0):
+            yield f"{number:,} questions of the type {kind} are more than the corpus has"
+        if choice.types and kind not in choice.types:
+            yield f"questions of the type {kind} were not asked for"
+    answerable = shape.get("answerable", shape["scored"])
+    asked = min(answerable, choice.limit or answerable)
+    some = bool(choice.types or choice.split)  # how many have gold, the corpus alone says
+    if len(block) != asked and (not some or len(block) > asked):
+        yield f"{len(block):,} questions were asked, and not {asked:,}"
+
+
+def questions(evidence: Evidence) -> str:
+    """With the corpus: every line is of a question that was to be asked, with its type, project and gold."""
+    own, run = evidence.given, evidence.run
+    asked = [one.question for one in selected(run.choice, own, evidence.edition)]
+    sizes, whole = own.project_sizes(), len(own.segments)
+    wanted = {
+        scope.name: [
+            {
+                "question": one.key,
+                "type": one.type,
+                "project": one.project,
+                "size": whole if scope.pooled else sizes[one.project],
+                "gold": list(one.gold),
+            }
+            for one in asked
+        ]
+        for scope in own.scopes
+    }
+    for fault in _unlike(_blocks(evidence), wanted, "in the corpus"):
+        raise Wrong(fault)
+    return f"{len(asked):,} questions in each scope and arm, none missing, each with the corpus's own gold"
+
+
+def ranked(evidence: Evidence) -> str:
+    """With the corpus: every ranked id exists in the scope that was searched."""
+    own = evidence.given
+    projects: dict[str, set[str]] = {}
+    for segment in own.heads:
+        projects.setdefault(segment.project, set()).add(segment.id)
+    everything = {segment.id for segment in own.heads}
+    pooled = {scope.name: scope.pooled for scope in own.scopes}
+    number = 0
+    for line in evidence.raw:
+        members = everything if pooled.get(line["scope"]) else projects.get(line["project"], set())
+        if strange := [one for one in ids(line) if one not in members]:
+            place = f"{line['arm']}, {line['scope']}, {line['question']}"
+            raise Wrong(f"{place}: there is no segment {strange[0]} to be found")
+        number += len(line["ranking"])
+    return f"{number:,} ranked ids exist in their scopes"
+
+
+def chance(evidence: Evidence) -> str:
+    """With the corpus: the random arm is what the seed draws; it needs no system, so it is drawn again."""
+    own, seed = evidence.given, evidence.run.seed
+    if "random" not in evidence.by_arm:
+        raise NotAsked("the run has no random arm")
+    asked = {question.key: Asked(place, question) for place, question in enumerate(own.questions)}
+    material = Material(own, None, tuple(asked.values()), CorpusLessons(own, None))
+    arm = RandomOrder(seed, material.drawn_by)
+    arm.load(material.lessons)
+    scopes = {scope.name: scope for scope in own.scopes}
+    for scope, group in groupby(evidence.by_arm["random"], key=lambda line: str(line["scope"])):
+        lines = list(group)
+        queries = material.queries([asked[line["question"]] for line in lines], scopes[scope])
+        for line, query in zip(lines, queries, strict=True):
+            drawn = material.hits(arm.ask(query, evidence.edition.retrieval.depth))
+            if ids(line) != [hit.id for hit in drawn]:
+                raise Wrong(f"{scope}, {line['question']}: seed {seed} draws another order")
+    return f"{len(evidence.by_arm['random']):,} random rankings are those that seed {seed} draws"
+
+
+def metrics(evidence: Evidence) -> str:
+    """metrics.json is made again from the raw rankings and run.json, to the byte. (§4)"""
+    wanted = metrics_of(evidence.run, list(evidence.detailed()))
+    if evidence.text(METRICS) != metrics_text(wanted):
+        fault = unlike(evidence.metrics, wanted)
+        raise Wrong(f"{METRICS}: {fault or 'what was computed stands there in another form'}")
+    figures = len(wanted["results"]) + len(wanted["differences"])
+    return f"{figures:,} figures and their intervals are made again by metric code {wanted['metric_code']}"

@@ -1,0 +1,304 @@
+"""run.json, made again from what decides it, and compared as a whole. (§4, §5, §9)
+
+What decides it: the run's own choice, its edition, its release, the lines of its other files, and the corpus
+where it is at hand. What nothing of this decides stays as it is recorded: runner/runs/fields.py says which.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TypeVar
+from uuid import uuid5
+
+from pgmnemo.records import EmbedderIdentity
+from pgmnemo.server.releases import release_fingerprint, release_of, setting_defaults
+from pgmnemo.versions import release
+from runner.bench.heading import (
+    ACTIVE,
+    INACTIVE,
+    NO_EDGES,
+    NO_VECTOR,
+    NO_WORDS,
+    REASONS,
+    component_states,
+    passage_counts,
+)
+from runner.bench.material import NAMESPACE, label_of
+from runner.protocol.gates import Facts, check_all, deviations, gates_of, judge
+from runner.protocol.gates.of_setup import equal
+from runner.protocol.suites import SUITES
+from runner.records import (
+    Corpus,
+    GateResult,
+    Question,
+    RerankerIdentity,
+    RewriterIdentity,
+    SearchScope,
+    Segment,
+)
+from runner.records import Evidence as Cited
+from runner.runs.canonical import public
+from runner.runs.choice import NO_EMBEDDER
+from runner.runs.folder import folder_name
+from runner.runs.reranks import counts as rerank_counts
+from runner.runs.rewrites import counts as rewrite_counts
+from runner.runs.run import RUN, CorpusPins, ProtocolPins, Resources, Run
+from runner.runs.timings import latencies
+from runner.verification.check import Wrong, unlike
+from runner.verification.checks.arms import expected_arms
+from runner.verification.checks.scores import shown_values
+from runner.verification.evidence import Evidence
+
+STAGES = ("load", "check", "embed", "ingest", "recall", "time", "score")
+ROUNDING = 0.005  # seconds, of each figure in resources
+CLOCK = 2.0  # seconds by which two clocks, both cut to whole seconds, may be apart
+ITSELF = ("context",)  # a lesson without companions is its own context, so that it has values and no effect
+FOLLOW = ("gates", "verdict", "deviations")  # from the rest, so that a fault there is said first
+COUNTS = ("projects", "segments", "questions", "scored", "answerable", "turns", "edges")
+PREFIX = "pgmnemo."
+
+Identity = TypeVar("Identity", EmbedderIdentity, RerankerIdentity, RewriterIdentity)
+
+
+def record(evidence: Evidence) -> str:
+    """run.json is what choice, edition, release and lines make of it, and no time in it is impossible."""
+    _demand_made_again(evidence, None)
+    run, folder = evidence.run, evidence.folder.name
+    for fault in _impossible(evidence):
+        raise Wrong(fault)
+    called = "" if folder == run.name else f"; its folder is called {folder}, and is of no run of that name"
+    return f"{RUN} is made again under protocol {run.protocol.version}, as the run {run.name}{called}"
+
+
+def corpus(evidence: Evidence) -> str:
+    """The same with the corpus: its hash, counts, passages, scopes, and the gates that read its text."""
+    own, recorded = evidence.given, evidence.run.corpus.sha256
+    if own.sha256 != recorded:
+        raise Wrong(f"{own.path} has sha256 {own.sha256[:12]}…, the corpus of the run {recorded[:12]}…")
+    _demand_made_again(evidence, own)
+    return f"sha256 {own.sha256[:12]}…; {RUN} is made again with its counts, passages and all gates"
+
+
+def _demand_made_again(evidence: Evidence, corpus: Corpus | None) -> None:
+    wanted = made_again(evidence, corpus).document()
+    ordered = {name: wanted[name] for name in (*(one for one in wanted if one not in FOLLOW), *FOLLOW)}
+    if fault := unlike(evidence.document, ordered):
+        raise Wrong(f"{RUN}: {fault}")
+
+
+def made_again(evidence: Evidence, corpus: Corpus | None = None) -> Run:
+    """The record as it must be; what nothing decides is taken from the file."""
+    run, edition, choice = evidence.run, evidence.edition, evidence.run.choice
+    state, defaults = _settings(evidence)
+    types = {line["question"]: line["type"] for line in evidence.raw}
+    wanted = replace(
+        run,
+        name=_name(run),
+        protocol=ProtocolPins(edition.version, edition.sha256, edition.pins_sha256),
+        seed=edition.seed,
+        corpus=_corpus(evidence, corpus),
+        embedder=_embedder(evidence),
+        reranker=_named(run.reranker, choice.rerank),
+        rewriter=_named(run.rewriter, choice.rewrite),
+        arms=expected_arms(evidence, corpus),
+        scopes=_scopes(evidence, corpus),
+        views=SUITES[choice.suite].views(edition),
+        headline=edition.metrics.headline,
+        components=_components(evidence, corpus),
+        guc_state=state,
+        guc_defaults=defaults,
+        disclosures=edition.disclosures(run.embedder_name, choice.suite),
+        latency=latencies(evidence.timings, edition.retrieval.timed_k),
+        reranks=rerank_counts(evidence.reranks, evidence.rows, evidence.timings),
+        rewrites=rewrite_counts(evidence.rewrites, types),
+    )
+    if choice.ours:
+        takes = edition.engine(choice.version).passages
+        counts = passage_counts(corpus) if corpus else run.passages
+        wanted = replace(wanted, passages=counts if takes else None)
+    gates = tuple(_gates(evidence, wanted, corpus))
+    return replace(wanted, gates=gates, verdict=judge(gates), deviations=deviations(gates))
+
+
+def _name(run: Run) -> str:
+    """What the choice gives; a number stands behind it where the name was taken."""
+    wanted = folder_name(run)
+    return run.name if re.fullmatch(re.escape(wanted) + r"(_([2-9]|[1-9]\d+))?", run.name) else wanted
+
+
+def _named(recorded: Identity | None, name: str) -> Identity | None:
+    """What was chosen; Wrong where it is not described."""
+    if not name:
+        return None
+    if recorded is None:
+        raise Wrong(f"the run chose {name}, and {RUN} does not describe it")
+    return replace(recorded, name=name)
+
+
+def _corpus(evidence: Evidence, corpus: Corpus | None) -> CorpusPins:
+    suite, recorded = SUITES[evidence.run.choice.suite], evidence.run.corpus
+    shape = recorded.shape
+    made = replace(
+        recorded,
+        segments=shape.get("segments", recorded.segments),
+        questions=shape.get("questions", recorded.questions),
+    )
+    if pins := evidence.edition.suites.get(suite.name):
+        made = replace(made, title=suite.title, citable=pins.citable, clustered=pins.clustered)
+    if corpus is None:
+        return made
+    return replace(
+        made,
+        title=corpus.title or suite.title,
+        segments=len(corpus.segments),
+        questions=len(corpus.questions),
+        clustered=corpus.clustered,
+        shape=dict(corpus.shape),
+        files=corpus.files,
+    )
+
+
+def _embedder(evidence: Evidence) -> EmbedderIdentity | None:
+    """As the edition pins it; of the suite's own a gate says whether it is the pinned revision."""
+    run, choice = evidence.run, evidence.run.choice
+    made = _named(run.embedder, "" if choice.embedder == NO_EMBEDDER else choice.embedder)
+    pins, suite = evidence.edition.embedders.get(choice.embedder), evidence.edition.suites.get(choice.suite)
+    if made is None or pins is None:
+        return made
+    own = suite is not None and choice.embedder == suite.embedder
+    revision = made.revision if own else pins.revision
+    return replace(made, model=pins.model, revision=revision, dimensions=pins.dimensions)
+
+
+def _scopes(evidence: Evidence, corpus: Corpus | None) -> tuple[SearchScope, ...]:
+    """The corpus's; without it the edition's, but of a corpus of the user's own, which says them itself."""
+    run = evidence.run
+    if corpus is not None:
+        return corpus.scopes
+    if (pins := evidence.edition.suites.get(run.choice.suite)) is None:
+        return run.scopes
+    known = (*pins.scopes, *(scope.name for scope in SUITES[run.choice.suite].more_scopes))
+    names = [name for name in known if name in run.choice.scopes] or pins.scopes
+    return tuple(SearchScope(name, name == "pool") for name in names)
+
+
+def _settings(evidence: Evidence) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Every setting in force, and its default: of the release, but for what edition and choice say."""
+    run, edition = evidence.run, evidence.edition
+    known = setting_defaults(evidence.sql, run.choice.version) if run.choice.ours else {}
+    if not known:
+        return run.guc_state, run.guc_defaults
+    corpus, choice = run.corpus, run.choice
+    label = label_of(corpus.sha256, choice.level, choice.written, run.embedder)
+    demanded = {name: str(value) for name, value in edition.settings.items()}
+    state = {**known, **demanded, **choice.changed, "tenant_id": str(uuid5(NAMESPACE, label))}
+    return _as_recorded(state, run.guc_state), _as_recorded(known, run.guc_defaults)
+
+
+def _as_recorded(wanted: Mapping[str, str], recorded: Mapping[str, str]) -> dict[str, str]:
+    """The settings under their whole names, a number as the run writes it: 0.1 is 0.10."""
+    found = ((f"{PREFIX}{name}", value) for name, value in wanted.items())
+    return {name: recorded[name] if equal(recorded.get(name, ""), value) else value for name, value in found}
+
+
+def _components(evidence: Evidence, corpus: Corpus | None) -> dict[str, str]:
+    """The state of each part of the score; without the corpus as far as mode, edges and values show it."""
+    run, choice = evidence.run, evidence.run.choice
+    if not choice.ours:
+        return {}
+    names = evidence.edition.engine(choice.version).components
+    if corpus is not None:
+        return component_states(names, choice.mode, corpus)
+    made, values = {}, shown_values(evidence)
+    for name in names:
+        said = run.components.get(name, "")
+        idle = said.removeprefix(INACTIVE) in REASONS and (name in ITSELF or len(values[name]) < 2)
+        made[name] = said if idle else ACTIVE
+    if choice.mode == "keyword" and "cosine" in made:
+        made["cosine"] = f"{INACTIVE}{NO_VECTOR}"
+    if choice.mode == "vector" and "bm25" in made:
+        made["bm25"] = f"{INACTIVE}{NO_WORDS}"
+    if "graph" in made and "edges" in run.corpus.shape:
+        made["graph"] = ACTIVE if run.corpus.shape["edges"] else f"{INACTIVE}{NO_EDGES}"
+    return made
+
+
+def _gates(evidence: Evidence, run: Run, corpus: Corpus | None) -> Iterator[GateResult]:
+    """Each gate judges again; one that reads the corpus's text stays as recorded without it."""
+    recorded = {gate.gate: gate for gate in evidence.run.gates}
+    kept = {gate.name for gate in gates_of(run.edition, run.choice.ours) if gate.needs_text and not corpus}
+    for result in check_all(facts(evidence, run, corpus)):
+        known = recorded.get(result.gate)
+        same = known is not None and (result.gate in kept or _public(known) == _public(result))
+        yield known if same and known else result
+
+
+def _public(result: GateResult) -> list[str]:
+    """A result without the folder in which a corpus lay, which no artefact names."""
+    texts = (result.expected, result.found, result.where, result.resolve)
+    return [result.status, *(public(text).removeprefix("…/") for text in texts)]
+
+
+def facts(evidence: Evidence, run: Run, corpus: Corpus | None = None) -> Facts:
+    """What the gates look at; without a corpus a stand-in has the counts of run.json, and no text."""
+    return Facts(
+        run=run,
+        corpus=corpus or _stand_in(run),
+        fingerprint=release_fingerprint(evidence.sql, run.choice.version),
+        asked=len({line["question"] for line in evidence.raw}),
+        retrievals=evidence.counts,
+        artefacts=dict.fromkeys(evidence.names, True),
+        history_ready=True,  # whether the entry stands there is a check of its own
+    )
+
+
+def _stand_in(run: Run) -> Corpus:
+    """A corpus of placeholders, as many of each kind as run.json counts: all that a count can be taken of."""
+    pins, shape = run.corpus, run.corpus.shape
+    projects = [str(number) for number in range(shape["projects"])]
+    more = [projects[-1]] * (pins.segments - len(projects))
+    return Corpus(
+        suite=run.choice.suite,
+        path=pins.file,
+        sha256=pins.sha256,
+        granularity=run.choice.level,
+        segments=tuple(Segment(project, "", "") for project in (*projects, *more)),
+        questions=tuple(_questions(shape)),
+        scopes=run.scopes,
+        clustered=pins.clustered,
+        shape=shape,
+        files=pins.files,
+    )
+
+
+def _questions(shape: Mapping[str, int]) -> Iterator[Question]:
+    """As many of each type as the shape has; those beyond its number of scored questions cite nothing."""
+    types = {kind: number for kind, number in shape.items() if kind not in COUNTS}
+    if sum(types.values()) > shape["questions"]:  # LongMemEval counts abstention beside the types
+        types.pop("abstention", None)
+    kinds = [kind for kind, number in types.items() for _ in range(number)]
+    for number, kind in enumerate(kinds):
+        yield Question("", "", "", kind, (Cited("", ""),) if number < shape["scored"] else ())
+
+
+def _impossible(evidence: Evidence) -> Iterator[str]:
+    """What no honest run says of its times, and of an edition that did not know its release."""
+    run, edition = evidence.run, evidence.edition
+    if run.resources is None or run.finished is None:
+        yield "run.json does not say what the run cost and when it ended"
+    else:
+        yield from _times(run.resources, (run.finished - run.started).total_seconds())
+    frozen = release_of(evidence.sql, run.choice.version) if run.choice.ours else None
+    if frozen and frozen.edition and release(frozen.edition) > release(edition.version):
+        yield f"pgmnemo {run.choice.version} is newer than {edition.version}: it came with {frozen.edition}"
+
+
+def _times(resources: Resources, lasted: float) -> Iterator[str]:
+    """Stages fit into the whole, and the whole between start and end (a resumed run has more between)."""
+    stages = sum(getattr(resources, f"{stage}_seconds") for stage in STAGES)
+    if stages > resources.wall_seconds + ROUNDING * (len(STAGES) + 1):
+        yield f"the stages took {stages:.2f} s, the whole {resources.wall_seconds:.2f} s"
+    if resources.wall_seconds > lasted + CLOCK:
+        yield f"the run took {resources.wall_seconds:.2f} s, but ended {lasted:.0f} s after it began"

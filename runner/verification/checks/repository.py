@@ -1,0 +1,216 @@
+"""Is the folder the one that HISTORY.md and the repository's own history know? (§1)"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+from pgmnemo.escaping import line
+from runner.places import ROOT
+from runner.protocol.editions.load import DOCUMENT
+from runner.runs.environment import git
+from runner.runs.folder import KEPT, is_local
+from runner.runs.history import HISTORY, Entry, entries, histories, of_run, parsed
+from runner.runs.manifest import MANIFEST
+from runner.runs.run import moment
+from runner.verification.check import NotAsked, Wrong
+from runner.verification.evidence import Evidence
+
+LATER = "; later it adds: "
+UNTRUSTED = "dubious ownership"
+# Every commit that touched a file, a merge against each parent: no setting of the user's hides one.
+WHOLE_LOG = (
+    "-c", "log.follow=false", "-c", "log.showRoot=true", "-c", "log.diffMerges=separate",
+    "-c", "log.showSignature=false",
+    "log", "--full-history", "-m", "--raw", "--no-abbrev", "--no-renames", "--no-notes", "--format=%H",
+)  # fmt: skip
+
+
+DAY = 86_400  # seconds by which the clock of a run may be wrong
+
+
+def history(evidence: Evidence) -> str:
+    """HISTORY.md holds the run's own entry, then any deviation that became known later."""
+    run, digest = evidence.run, evidence.digest(MANIFEST)
+    path, *others = [evidence.history_path] if evidence.history_path else _histories(evidence.folder)
+    named = of_run(entries(path), run.choice.suite, run.name, digest)
+    exact = [one for one in named if (one.suite, one.name) == (run.choice.suite, run.name)]
+    if not exact:
+        _ask_kept(evidence)
+        raise Wrong(f"{path.name} has no entry of the run {run.name} of {run.choice.suite}")
+    own, found = exact[0], [exact[0], *(one for one in named if one is not exact[0])]
+    elsewhere = [one for file in others for one in of_run(entries(file), run.choice.suite, run.name, digest)]
+    later = [*found[1:], *(one for one in elsewhere if one not in found)]
+    said = {
+        "day": ([own.day], [str(moment(run.started))[:10]]),
+        "verdict": (own.values("verdict"), [run.verdict.value]),
+        "deviations": (own.values("deviation"), [line(text) for text in run.deviations]),
+        **{
+            f"manifest sha256, entry {n}": (one.values("manifest sha256"), [digest])
+            for n, one in enumerate([own, *later], 1)
+        },
+    }
+    for what, (logged, wanted) in said.items():
+        if logged != wanted:
+            raise Wrong(f"{what}: {path.name} says {_short(logged)}, the artefacts {_short(wanted)}")
+    told = {text for one in found for text in one.values("deviation")}
+    if gone := [text for text in _ever(evidence, path, digest) if text not in told]:
+        raise Wrong(f"{path.name} once gave the run the deviation {_short(gone)}, and entries stay for good")
+    return f"{path.name} has the entry, with this manifest's sha256 {digest[:12]}…{_later(later, path)}"
+
+
+def _ever(evidence: Evidence, path: Path, digest: str) -> list[str]:
+    """Every deviation of the run in any version of a HISTORY.md that git knows; none without git."""
+    try:
+        blobs = _versions(path.parent, path.name)
+        text = git(path.parent, "show", *blobs).stdout.decode(errors="replace") if blobs else ""
+    except OSError:
+        return []
+    run = evidence.run
+    found = of_run(parsed(text), run.choice.suite, run.name, digest)
+    return list(dict.fromkeys(text for one in found for text in one.values("deviation")))
+
+
+def _ask_kept(evidence: Evidence) -> None:
+    if is_local(evidence.folder):
+        raise NotAsked("not kept: `history add` with the folder moves it to results/ and logs it")
+
+
+def _later(found: list[Entry], path: Path) -> str:
+    """What became known after the run; an entry that adds nothing is one too many."""
+    if not all(entry.values("deviation") for entry in found):
+        raise Wrong(f"{path.name} has the entry of the run twice")
+    added = [deviation for entry in found for deviation in entry.values("deviation")]
+    return LATER + "; ".join(added) if added else ""
+
+
+def _histories(folder: Path) -> list[Path]:
+    found = histories(folder)
+    if not found:
+        raise Wrong(f"there is no {HISTORY} beside or above the folder: name it with --history")
+    return found
+
+
+def _checkout(folder: Path) -> Path | None:
+    """The top of the checkout in whose benchmarks/ the run stands; None for a run elsewhere."""
+    if not folder.match(f"benchmarks/*/{KEPT}/*") and not is_local(folder):
+        return None
+    return folder.parents[3]
+
+
+def _short(values: list[str]) -> str:
+    text = "; ".join(values) or "nothing"
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def commit(evidence: Evidence) -> str:
+    """The manifest, which pins every other file, was committed once and never changed since.
+
+    Every commit that can be reached is asked, those of a merge against each of their parents, whatever the
+    user's git is set to; a merge that was forged by hand shows as one blob more.
+    """
+    top = _repository(evidence)
+    blobs = _versions(evidence.folder, MANIFEST)
+    if not blobs:
+        _ask_kept(evidence)
+        raise NotAsked(f"the folder is not committed to the git repository {top}")
+    if len(blobs) > 1:
+        raise Wrong(
+            f"{MANIFEST} was changed after it had been committed to {top}: there are {len(blobs)} of it, "
+            f"the last of commit {next(iter(blobs.values()))[:12]}"
+        )
+    [(blob, first)] = blobs.items()
+    done = git(evidence.folder, "cat-file", "blob", blob)
+    if done.returncode:
+        raise Wrong(f"{MANIFEST} cannot be read from commit {first[:12]} of {top}")
+    if sha256(done.stdout).hexdigest() != evidence.digest(MANIFEST):
+        raise Wrong(f"{MANIFEST} is not the one of commit {first[:12]} of {top}")
+    committed = int(git(evidence.folder, "show", "-s", "--format=%ct", first).stdout)
+    if committed < evidence.run.started.timestamp() - DAY:
+        raise Wrong(f"commit {first[:12]} of {top} brought the run before it is said to have begun")
+    return f"{MANIFEST} is that of commit {first[:12]}, the only one in the history of {top}"
+
+
+def _repository(evidence: Evidence) -> str:
+    """The top of the repository that keeps the run; NotAsked where none can say how the run came there."""
+    top = _asked(evidence.folder, "rev-parse", "--show-toplevel").decode(errors="replace").strip()
+    if not top:
+        _ask_kept(evidence)
+        raise NotAsked("the folder is not in a git repository")
+    checkout, place = _checkout(evidence.folder), evidence.folder
+    while checkout is not None and place != checkout:
+        if (place / ".git").exists():
+            raise Wrong(f"a git repository of its own stands in {place}: that of {checkout} alone counts")
+        place = place.parent
+    if _is_shallow(evidence.folder):
+        raise NotAsked(
+            f"{top} is a shallow clone, which lacks its history: `git fetch --unshallow`, then verify again"
+        )
+    return top
+
+
+def _versions(folder: Path, name: str) -> dict[str, str]:
+    """Each distinct blob of a file in git's history, newest first, with the oldest commit that brought it."""
+    blobs: dict[str, str] = {}
+    commit = ""
+    for row in git(folder, *WHOLE_LOG, "--", name).stdout.decode(errors="replace").splitlines():
+        if row.startswith(":"):
+            _, _, _, blob, *_ = row.split()
+            if blob.strip("0"):  # zeros: it was taken away there
+                blobs[blob] = commit
+        elif row:
+            commit = row
+    return blobs
+
+
+def _is_shallow(folder: Path) -> bool:
+    return _asked(folder, "rev-parse", "--is-shallow-repository").strip() != b"false"
+
+
+def _asked(folder: Path, *arguments: str) -> bytes:
+    """What git answers, nothing where it knows no such thing; NotAsked where it cannot be asked."""
+    try:
+        done = git(folder, *arguments)
+    except OSError:
+        raise NotAsked("git cannot be run: install it to hold the run against its commits") from None
+    if done.returncode and UNTRUSTED in done.stderr.decode(errors="replace"):
+        raise NotAsked(
+            "git refuses a repository of another user: if you trust it, "
+            "`git config --global --add safe.directory <its folder>` and verify again"
+        )
+    return b"" if done.returncode else done.stdout
+
+
+def code(evidence: Evidence) -> str:
+    """The commit that ran is one of this repository, older than the run, and had its edition in force.
+
+    What the tree of a `dirty` run held besides its commit, nobody knows: its gate says so.
+    """
+    run = evidence.run
+    commit = run.code.commit
+    if commit is None:
+        raise NotAsked("run.json names no commit: the gate tree says so")
+    if not (ROOT / ".git").exists():
+        raise NotAsked("these tools do not stand in a checkout: the commit of the code cannot be looked up")
+    made = _asked(ROOT, "show", "-s", "--format=%ct", f"{commit}^{{commit}}")
+    if not made:
+        if _is_shallow(ROOT):
+            raise NotAsked("these tools stand in a shallow clone: `git fetch --unshallow`, then verify again")
+        raise Wrong(f"the code is said to be commit {commit[:12]}, which this repository does not have")
+    if int(made) > run.started.timestamp() + DAY:
+        raise Wrong(f"commit {commit[:12]} is younger than the run that it is said to have made")
+    return f"commit {commit[:12]} stands in the history of this repository{_in_force(evidence, commit)}"
+
+
+def _in_force(evidence: Evidence, commit: str) -> str:
+    """In words: the protocol's text at the commit is that of the run's edition. Wrong where it is not."""
+    run = evidence.run
+    if run.code.dirty is not False:
+        return ""
+    text = git(ROOT, "cat-file", "blob", f"{commit}:{DOCUMENT.name}").stdout
+    if sha256(text).hexdigest() != run.protocol.sha256:
+        raise Wrong(
+            f"the run is said to be under {run.protocol.version}, and {DOCUMENT.name} of commit "
+            f"{commit[:12]} is another edition's"
+        )
+    return f", where {run.protocol.version} is in force"

@@ -1,0 +1,159 @@
+"""Do the systems rank so? Drawn questions are recalled again, and held against the raw file.
+
+Which arms are not held, and why, is said: a system may not open here, or honestly rank otherwise.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pgmnemo.errors import PgmnemoError
+from runner.records import Retrieval
+from runner.runs.canonical import compact
+from runner.runs.choice import OURS
+from runner.runs.manifest import USUAL
+from runner.runs.raw import RAW, Key, decode, key
+from runner.runs.reranks import SUFFIX
+from runner.runs.run import Arm, Run
+from runner.stages.rewriters import by_rule
+from runner.systems import beneath, kind_of
+from runner.verification.check import NotAsked, Wrong
+from runner.verification.evidence import Evidence
+from runner.verification.sameness import SWAY, Ranking, faults
+
+if TYPE_CHECKING:
+    from runner.verification.recalling import Again
+
+SERVICES = ("endpoint",)  # embedders that are somebody's service: its address stands in no run
+MANY, FEW = 4, 2  # one in so many of an arm's answers, or so few: what near ties may explain
+LIMIT, USUAL_LIMIT = "pgmnemo.exact_scan_limit", 10_000  # lessons beyond which pgmnemo searches an index
+
+
+@dataclass(frozen=True, slots=True)
+class Remade:
+    """`arms` answered so many questions as recorded; `left` says of each other arm why it is not held.
+
+    Of all `answers`, `ties` differ as those of two honest machines do where scores nearly tie.
+    """
+
+    questions: int
+    arms: tuple[str, ...]
+    left: Mapping[str, str]
+    answers: int
+    ties: int
+
+
+def rerun(evidence: Evidence) -> str:
+    """The drawn questions have the ids and scores again that the raw file gives them, in every arm."""
+    run = evidence.run
+    if not evidence.rerun:
+        raise NotAsked(f"give --rerun, or --rerun N for other than {USUAL} questions")
+    if run.choice.embedder in SERVICES:
+        raise NotAsked(
+            f"the vectors are of a service ({run.choice.embedder}), whose address no run records: nothing "
+            "here can prove them"
+        )
+    if run.rewriter is not None and by_rule(run.rewriter) is None:
+        raise NotAsked(f"the questions were asked in the words of {run.choice.rewrite}, which no run records")
+    try:
+        made = remade(evidence, evidence.rerun)
+    except PgmnemoError as error:
+        raise NotAsked(f"could not be recalled again here: {error}") from None
+    if run.system in made.left:
+        raise NotAsked(f"{run.system} is not held: {made.left[run.system]}")
+    evidence.recalled = made.arms
+    scopes = ", ".join(scope.name for scope in run.scopes)
+    others = ", ".join(f"{name} ({why})" for name, why in made.left.items())
+    return "; ".join((
+        f"{made.questions:,} questions, recalled again in {scopes} by {len(made.arms)} of "
+        f"{len(made.arms) + len(made.left)} arms: the same ids and scores, to {SWAY:g} of the best",
+        *([f"{made.ties:,} of {made.answers:,} answers differ as near ties do"] if made.ties else []),
+        *([f"not held: {others}"] if others else []),
+    ))  # fmt: skip
+
+
+def remade(evidence: Evidence, number: int) -> Remade:
+    """So many questions recalled again and compared. Wrong for a fault; PgmnemoError where that cannot be."""
+    # With all that a run needs, which no check of files does:
+    from runner.verification.recalling import recalled
+
+    again = recalled(evidence, number, evidence.progress)
+    recorded = _recorded(evidence, {row.question for row in again.rows})
+    rows = {key(row): row for row in again.rows if row.arm in evidence.by_arm}
+    for row in rows.values():
+        if key(row) not in recorded:
+            raise Wrong(f"{row.arm}, {row.scope}, {row.question}: the raw file has no answer")
+    odd = _odd(evidence, recorded, {name: [row.ranking] for name, row in rows.items()})
+    explained = _near(evidence, again, odd, rows)
+    still = {name: why for name, why in odd.items() if name not in explained}
+    still |= _odd(evidence, recorded, {name: [rows[name].ranking, *some] for name, some in explained.items()})
+    left = _left(evidence.run, again, rows, still)
+    arms = tuple(dict.fromkeys(arm for _, arm, _ in rows if arm not in left))
+    return Remade(again.questions, arms, left, len(rows), len(odd) - len(still))
+
+
+def _recorded(evidence: Evidence, questions: Collection[str]) -> dict[Key, Retrieval]:
+    """The answers to the questions, with all scores that the raw file has."""
+    lines = (line for line in evidence.raw if line["question"] in questions)
+    rows = (decode(compact(line).encode(), RAW) for line in lines)
+    return {key(row): row for row in rows}
+
+
+def _odd(
+    evidence: Evidence, recorded: Mapping[Key, Retrieval], answers: Mapping[Key, Sequence[Ranking]]
+) -> dict[Key, str]:
+    """The first fault of each recorded answer that is none of those given."""
+    depth = evidence.edition.retrieval.depth
+    found = {}
+    for name, some in answers.items():
+        row = recorded[name]
+        if fault := next(faults(row.ranking, some, cut=row.size > depth), ""):
+            found[name] = fault
+    return found
+
+
+def _near(
+    evidence: Evidence, again: Again, odd: Collection[Key], rows: Collection[Key]
+) -> dict[Key, list[Ranking]]:
+    """What else may be answered to the odd ones, of the arms of which few are odd."""
+    number, of = (Counter(arm for _, arm, _ in some) for some in (odd, rows))
+    few = [name for name in odd if number[name[1]] <= max(FEW, of[name[1]] // MANY)]
+    if few:
+        evidence.progress.say(f"{len(few):,} answers differ by more than the tolerance, and are asked again")
+    moved = again.moved(few) if few else {}
+    return {name: [row.ranking for row in some] for name, some in moved.items()}
+
+
+def _left(run: Run, again: Again, rows: Mapping[Key, Retrieval], odd: Mapping[Key, str]) -> dict[str, str]:
+    """The arms that are not held, with the reason; Wrong for an odd answer that has none."""
+    made, left = {arm for _, arm, _ in rows}, {}
+    arms = {arm.name: arm for arm in run.arms if not arm.failed}
+    for name in arms.keys() - made:
+        base = name.removesuffix(SUFFIX)
+        left[name] = again.left.get(name) or again.left.get(base) or "this checkout makes no such arm"
+    of, number = (Counter(arm for _, arm, _ in some) for some in (rows, odd))
+    for (question, arm, scope), fault in odd.items():
+        why = _excuse(run, arms[arm], rows[question, arm, scope], again)
+        if not why:
+            raise Wrong(f"{arm}, {scope}, {question}: {fault}")
+        left[arm] = f"{why}: {number[arm]:,} of {of[arm]:,} answers differ"
+    return {name: left[name] for name in arms if name in left}
+
+
+def _excuse(run: Run, arm: Arm, row: Retrieval, again: Again) -> str:
+    """Why an arm may honestly rank otherwise here; empty where it may not."""
+    if arm.role == "control":
+        return ""
+    here = again.versions.get(arm.name, "")
+    if here != arm.version:
+        return f"version {here} is here, the run's was {arm.version}"
+    name = run.system if arm.role == "leg" else arm.name.removesuffix(SUFFIX)
+    if beneath(name).system == OURS:
+        by_index = row.size > int(run.guc_state.get(LIMIT, USUAL_LIMIT))
+    else:
+        kind = kind_of(name)
+        by_index = kind.approximate and (kind.vectors or kind.own_embedder)
+    return "its index is approximate and built anew" if by_index else ""

@@ -1,0 +1,103 @@
+"""ssh-keygen makes and checks SSH signatures, as git has it do (`man ssh-keygen`, `-Y`).
+
+Who signed is a name of an allowed-signers file, which is the reader's own list of whom to believe.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pgmnemo.escaping import plain
+from runner.errors import SigningError
+from runner.places import ROOT
+
+NAMESPACE = "run@pgmnemo"  # a signature that was made for anything else, such as a commit, is none of a run
+RERUN_NAMESPACE = (
+    "rerun@pgmnemo"  # of the record of a re-run: who signs a run vouches for no re-run, nor the reverse
+)
+PROGRAM = "ssh-keygen"
+PATIENCE = 60  # seconds; a key on a token may wait for a touch
+
+
+def keygen(verb: str, *options: str | Path, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """What `ssh-keygen -Y VERB` says to `data`; it never asks a question.
+
+    Raises SigningError where there is no ssh-keygen, or where it does not answer in time.
+    """
+    environ = {**os.environ, "LC_ALL": "C", "SSH_ASKPASS_REQUIRE": "never"}
+    words = [PROGRAM, "-Y", verb, *map(str, options)]
+    try:
+        return subprocess.run(
+            words, input=data, env=environ, capture_output=True, timeout=PATIENCE, start_new_session=True
+        )
+    except OSError:
+        raise SigningError(f"{PROGRAM} cannot be run: install OpenSSH's client, 8.9 or newer") from None
+    except subprocess.TimeoutExpired:
+        raise SigningError(f"{PROGRAM} did not answer within {PATIENCE} seconds: try again") from None
+
+
+def reason(done: subprocess.CompletedProcess[bytes]) -> str:
+    """Why ssh-keygen refused, in its own words: the first line that is no frame of a warning."""
+    said = done.stderr.decode(errors="replace").splitlines()
+    return next(
+        (plain(line).strip() for line in said if line.strip(" @")[:7] not in ("", "WARNING")), "no reason"
+    )
+
+
+@contextmanager
+def laid_out(signature: bytes) -> Iterator[Path]:
+    """The signature in a file of its own, so that what is checked is what was read."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "signature"
+        path.write_bytes(signature)
+        yield path
+
+
+ALLOWED = ROOT / "benchmarks" / "allowed_signers"  # whom this repository believes, where it has such a list
+FINGERPRINT = re.compile(r"\bSHA256:[\w+/]+")
+
+
+class Forged(Exception):
+    """The signature does not hold; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """The fingerprint of the key that signed; `names` are those of the list that it belongs to."""
+
+    fingerprint: str
+    names: tuple[str, ...]
+
+
+def signed_by(content: bytes, signature: bytes, allowed: Path | None, namespace: str = NAMESPACE) -> Signed:
+    """Who signed these bytes for the namespace; without a list of signers only with which key.
+
+    Raises Forged where the signature is not of these bytes, or its key is of nobody in the list now, and
+    SigningError where there is no ssh-keygen.
+    """
+    with laid_out(signature) as path:
+        done = keygen("check-novalidate", "-n", namespace, "-s", path, data=content)
+        found = FINGERPRINT.search(done.stdout.decode(errors="replace"))
+        if done.returncode or not found:
+            raise Forged(f"it is no signature of these bytes for {namespace} (ssh-keygen: {reason(done)})")
+        if allowed is None:
+            return Signed(found[0], ())
+        names = _names(content, path, allowed, namespace)
+    if not names:
+        raise Forged(f"its key {found[0]} is of no signer of {allowed.name} who may sign for {namespace}")
+    return Signed(found[0], names)
+
+
+def _names(content: bytes, path: Path, allowed: Path, namespace: str) -> tuple[str, ...]:
+    """Each name of the key for which the signature holds: the list may bound namespaces and days."""
+    listed = keygen("find-principals", "-s", path, "-f", allowed).stdout.decode(errors="replace").splitlines()
+    options = ("-n", namespace, "-s", path, "-f", allowed)
+    holding = [name for name in listed if not keygen("verify", *options, "-I", name, data=content).returncode]
+    return tuple(map(plain, holding))

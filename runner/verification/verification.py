@@ -1,0 +1,228 @@
+"""verify: a results folder held against itself, HISTORY.md, its commit and, if given, the corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from pgmnemo.errors import UsageError
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.progress import QUIET, Progress
+from runner.errors import RefusedError
+from runner.records import Json
+from runner.runs.archive import run_folder
+from runner.runs.reading import Unreadable, collector_paused, is_run
+from runner.runs.storage import read_regular
+from runner.stages.answers.lines import is_answers
+from runner.verification.answered import ANSWER_CHECKS, AnswerEvidence
+from runner.verification.check import Answer, Found
+from runner.verification.checks import CHECKS
+from runner.verification.evidence import Evidence
+from runner.verification.sign.keygen import ALLOWED
+
+SCHEMA = "pgmnemo/verification/1"
+SELF = "self-run"
+OF_CORPUS = "its questions and gold were not held against the corpus"
+HEADLINE = {
+    "corpus": OF_CORPUS,
+    "questions": OF_CORPUS,
+    "rerun": "its rankings were not recalled again",
+    "run": "the run that it read was not looked at",
+}  # checks that a headline stands on besides those of the files, and what is said where one was not asked
+LIST = 1 << 20  # bytes of a list of signers
+
+
+class Outcome(StrEnum):
+    """How a verification ended."""
+
+    HELD = "held"  # no fault, and all that the headline stands on was recalled again or held
+    FAULT = "fault"
+    UNASKED = "not asked"  # no fault, and something that the headline stands on was not asked
+    FILES = "files alone"  # no fault, and nobody wanted to ask more than the files
+
+    @property
+    def code(self) -> int:
+        """The exit code of the command."""
+        return {Outcome.FAULT: 1, Outcome.UNASKED: 4}.get(self, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What every check found. `verdict` is the run's own, None where run.json cannot be read.
+
+    `files`: nobody wanted to ask more than the files. `arms` are those that were recalled again and rank as
+    recorded.
+    """
+
+    folder: Path
+    verdict: str | None
+    answers: tuple[Answer, ...]
+    files: bool = False
+    arms: tuple[str, ...] = ()
+
+    @property
+    def intact(self) -> bool:
+        """Whether no check found a fault."""
+        return not self.faults
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is intact, and all that the headline stands on was recalled again or held."""
+        return self.intact and not self.unasked
+
+    @property
+    def unasked(self) -> tuple[Answer, ...]:
+        """The checks that the headline stands on and that were not asked."""
+        return tuple(one for one in self.answers if one.found is Found.NOT_ASKED and one.check in HEADLINE)
+
+    @property
+    def outcome(self) -> Outcome:
+        """A fault before what was not asked."""
+        if self.faults:
+            return Outcome.FAULT
+        if not self.unasked:
+            return Outcome.HELD
+        return Outcome.FILES if self.files else Outcome.UNASKED
+
+    @property
+    def attested(self) -> str:
+        """`signed by …` where somebody of the list of signers signed, else `self-run`; then who re-ran it."""
+        signed, again = (self._told(check) for check in ("signature", "reruns"))
+        return "; ".join([signed or SELF, *([again] if again else [])])
+
+    def _told(self, check: str) -> str:
+        """What a check that holds says before its first semicolon; empty where it does not hold."""
+        found = (one for one in self.answers if (one.check, one.found) == (check, Found.HOLDS))
+        return next((one.sentence.partition(";")[0] for one in found), "")
+
+    @property
+    def faults(self) -> tuple[Answer, ...]:
+        """The checks that found one."""
+        return tuple(answer for answer in self.answers if answer.found is Found.WRONG)
+
+    def demand_intact(self, folder: Path | str) -> None:
+        """RefusedError with the first fault."""
+        for first in self.faults:
+            raise RefusedError(
+                f"{folder} is not intact: {first.check}: {first.sentence}; `python -m runner verify` says all"
+            )
+
+    def document(self) -> Json:
+        """The same as JSON."""
+        return {
+            "folder": self.folder.name,
+            "intact": self.intact,
+            "outcome": self.outcome.value,
+            "unasked": [answer.check for answer in self.unasked],
+            "arms_recalled": list(self.arms),
+            "verdict": self.verdict,
+            "attested": self.attested,
+            "checks": [asdict(answer) for answer in self.answers],
+        }
+
+
+def verify(
+    folder: Path | str,
+    *,
+    corpus: Path | str | None = None,
+    history: Path | str | None = None,
+    sql: Path = SQL_FOLDER,
+    allowed_signers: Path | str | None = None,
+    rerun: int | None = None,
+    run: Path | str | None = None,
+    progress: Progress = QUIET,
+) -> Verification:
+    """Check a results folder; changes nothing, and needs no database, no model and no network but to rerun.
+
+    `corpus` is the corpus file or its folder, `history` the HISTORY.md to use instead of the nearest one
+    above the folder, `allowed_signers` the list of whose signatures count (default: the repository's,
+    where it has one). With `rerun` so many questions are recalled again, in embedded databases, and the
+    corpus that lies where a run looks for it is held, too; with 0 the files alone are wanted. An archive
+    that `submit` made stands for the folder in it. A folder of `answer` is held against itself, the corpus
+    and the `run` that it read (default: the one beside it). A fault is an answer, never an exception;
+    UsageError only for what is no folder, no path, no list or no number of questions, OutputError for an
+    archive that cannot be unpacked.
+    """
+    if rerun is not None and rerun < 0:
+        raise UsageError(f"--rerun takes a number of questions, 0 for the files alone, not {rerun}")
+    signers = signers_list(allowed_signers)
+    with run_folder(Path(folder).expanduser()) as place:
+        if is_answers(place):
+            return _of_answers(place, _path(run), _path(corpus), files=rerun == 0)
+        evidence = Evidence(place, _path(corpus), _path(history), sql, rerun, progress, signers)
+        _demand(evidence, folder)
+        with collector_paused():
+            answers = tuple(check(evidence) for check in CHECKS.values())
+        verdict = _verdict(lambda: evidence.run.verdict.value)
+        return Verification(evidence.folder, verdict, answers, rerun == 0, evidence.recalled)
+
+
+def _of_answers(place: Path, run: Path | None, corpus: Path | None, files: bool) -> Verification:
+    """The checks of an answer run; UsageError for a run or a corpus that is not there."""
+    _demand_there({"--run": run, "--corpus": corpus})
+    evidence = AnswerEvidence(place, run, corpus)
+    answers = tuple(check(evidence) for check in ANSWER_CHECKS.values())
+    verdict = _verdict(lambda: evidence.document["run"]["verdict"])
+    return Verification(evidence.folder, verdict, answers, files)
+
+
+def _demand(evidence: Evidence, folder: Path | str) -> None:
+    """There is a run, and what it is to be held against."""
+    if not evidence.folder.is_dir():
+        raise UsageError(f"there is no results folder {folder}: name one that a run has written")
+    if not is_run(evidence.folder):
+        runs = sum(is_run(child) for child in evidence.folder.iterdir())
+        instead = f"it holds {runs}: name them, as {folder}/*" if runs else "name one that a run has written"
+        raise UsageError(f"{folder} is no results folder; {instead}")
+    evidence.demand_known_edition()
+    _demand_there({"--corpus": evidence.corpus_path, "--history": evidence.history_path})
+
+
+def _demand_there(named: Mapping[str, Path | None]) -> None:
+    for option, place in named.items():
+        if place is not None and not place.exists():
+            raise UsageError(f"{option} names {place}, which does not exist")
+
+
+def signers_list(named: Path | str | None) -> Path | None:
+    """The allowed-signers file that was named, or the repository's; UsageError where it cannot be read."""
+    if named is None:
+        return ALLOWED if ALLOWED.exists() else None
+    path = Path(named).expanduser()
+    try:
+        read_regular(path, LIST, UsageError)
+    except UsageError as error:
+        raise UsageError(
+            f"--allowed-signers: {error}; name a list as `man ssh-keygen` describes it"
+        ) from None
+    return path.absolute()
+
+
+def _path(place: Path | str | None) -> Path | None:
+    return None if place is None else Path(place)
+
+
+def _verdict(recorded: Callable[[], object]) -> str | None:
+    """The run's own; None where its document cannot be read."""
+    try:
+        return str(recorded())
+    except Unreadable:
+        return None
+
+
+def lines(verification: Verification) -> Iterator[str]:
+    """For people: one line a check, one for all of them, and one for what was not asked."""
+    for answer in verification.answers:
+        yield f"{answer.found:<10} {answer.check:<10} {answer.sentence}"
+    asked = [answer for answer in verification.answers if answer.found is not Found.NOT_ASKED]
+    if verification.intact:
+        yield f"intact: {len(asked)} checks hold; the run's verdict is {verification.verdict}"
+    else:
+        yield f"not intact: {len(verification.faults)} of {len(asked)} checks found a fault"
+    if verification.outcome is Outcome.FILES:
+        yield "the files alone were held, as --rerun 0 asks"
+    elif verification.outcome is Outcome.UNASKED:
+        lacking = (f"{HEADLINE[one.check]} ({one.sentence})" for one in verification.unasked)
+        yield f"consistent, and no more: {'; '.join(dict.fromkeys(lacking))}"

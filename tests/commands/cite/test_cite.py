@@ -1,0 +1,181 @@
+"""A citation says what protocol §8 asks, from the artefacts, or says why it says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from pgmnemo.errors import OutputError, UsageError
+from pgmnemo.records import EmbedderIdentity
+from runner.cli import main
+from runner.commands.cite import cite
+from runner.errors import GateError, RefusedError
+from runner.records import SearchScope, Verdict
+from runner.runs.run import Arm
+
+pytestmark = pytest.mark.usefixtures("believed")
+Make = Callable[..., Path]
+BGE = EmbedderIdentity("bge-m3", "BAAI/bge-m3", "56", 1024, 512, 8)
+OTHER = {"choice": {"embedder": "bge-m3"}, "embedder": BGE}
+CHROMA = {"choice": {"system": "chroma"}, "arms": (Arm("chroma", "as it comes", "system"),)}
+NEWER = {"name": "v0.3.0_20261122_minilm", "choice": {"version": "0.3.0"}}
+
+
+def test_the_paragraph_is_the_protocols_word_for_word(results: Make) -> None:
+    assert cite(results()).text.splitlines() == [
+        "Recall measured under pgmnemo Recall Benchmark Protocol v2.0.0 (PROTOCOL.md).",
+        "Corpus: LoCoMo, scope conversation, n = 1,982. Embedder: minilm.",
+        "recall_any@10 = 0.975 [0.956, 0.986] (v0.2.1).",
+        "Verdict: deviation: embedder: minilm. Artefacts: benchmarks/locomo/results/v0.2.1_20261121_minilm/",
+    ]
+
+
+def test_a_comparable_previous_run_stands_beside_with_its_own_label(results: Make) -> None:
+    before = results()
+    after = results((0.981, 0.97, 0.99), **NEWER)
+    lines = cite(after, previous=before).text.splitlines()
+    assert lines[2] == "recall_any@10 = 0.981 [0.970, 0.990] (v0.2.1: 0.975 → v0.3.0: 0.981)."
+    assert lines[4] == (
+        "Previous: v0.2.1, deviation: embedder: minilm. "
+        "Artefacts: benchmarks/locomo/results/v0.2.1_20261121_minilm/"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        (OTHER, "embedder minilm against bge-m3"),
+        ({"embedder": None}, "embedder minilm against none"),
+        ({"embedder": {"revision": "54"}}, "embedder revision 53aa51 against 54"),
+        ({"scopes": (SearchScope("conversation"),)}, "scopes conversation, pool against conversation"),
+        ({"choice": {"mode": "vector"}}, "mode hybrid against vector"),
+        ({"choice": {"limit": 20}}, "questions asked all against 20, spread evenly"),
+        ({"choice": {"text": "dated-without-captions"}}, "text full against dated-without-captions"),
+        ({"choice": {"settings": {"ef_search": "200"}}}, "settings defaults against ef_search = 200"),
+        (CHROMA, "system pgmnemo against chroma"),
+    ],
+)
+def test_a_run_that_differs_in_more_than_the_version_is_no_previous_one(
+    results: Make, change: dict[str, Any], word: str
+) -> None:
+    choice = {"version": "0.3.0", **change.get("choice", {})}
+    after = results(**{**change, "choice": choice, "name": "v0.3.0_20261122"})
+    with pytest.raises(UsageError, match=word):
+        cite(after, previous=results())
+
+
+@pytest.mark.parametrize("version", ["0.2.1", "0.3.0", "0.10.0"])
+def test_a_version_that_is_not_earlier_is_no_previous_one(results: Make, version: str) -> None:
+    after = results(name="v0.2.1_20261122_minilm")
+    before = results(name=f"v{version}_20261120_minilm", choice={"version": version})
+    with pytest.raises(UsageError, match=f"version {version} is not earlier than 0.2.1"):
+        cite(after, previous=before)
+
+
+SAMPLE = {"choice": {"suite": "sample"}, "corpus": {"title": "the sample", "segments": 39, "citable": False}}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [({"verdict": Verdict.UNVERIFIED}, "the run is unverified"), (SAMPLE, "no evidence of recall")],
+)
+def test_a_run_that_may_not_be_cited_is_refused_and_no_previous_value_either(
+    results: Make, change: dict[str, Any], sentence: str, tmp_path: Path
+) -> None:
+    refused, after = results(**change), results(**NEWER)
+    with pytest.raises(GateError, match=sentence):
+        cite(refused)
+    with pytest.raises(GateError, match=sentence):
+        cite(after, previous=refused)
+    with pytest.raises(UsageError, match="is no results folder; name one that a run has finished"):
+        cite(tmp_path)
+
+
+def test_a_blocked_run_has_no_record_that_could_be_cited(results: Make) -> None:
+    with pytest.raises(
+        OutputError, match=r"it\.verdict must be one of \['verified', 'deviation', 'unverified'\]"
+    ):
+        cite(results(verdict=Verdict.BLOCKED))
+
+
+def test_a_folder_with_a_blocked_mark_is_refused_whatever_run_json_says(results: Make) -> None:
+    folder = results()
+    (folder / "BLOCKED.md").write_text("blocked")
+    with pytest.raises(GateError, match=r"is blocked and has no figure .+ read its BLOCKED\.md"):
+        cite(folder)
+
+
+def test_a_file_that_is_not_the_manifests_is_refused(results: Make) -> None:
+    folder = results()
+    metrics = folder / "metrics.json"
+    metrics.write_text(metrics.read_text().replace("0.975", "0.985"))
+    with pytest.raises(GateError, match=r"metrics\.json is not the file"):
+        cite(folder)
+
+
+@pytest.mark.parametrize("name", ["run.json", "metrics.json", "manifest.json"])
+def test_a_folder_that_lacks_a_file_is_damaged(results: Make, name: str) -> None:
+    folder = results()
+    (folder / name).unlink()
+    with pytest.raises(OutputError, match=f"{name} cannot be read .+ take it from the commit of the run"):
+        cite(folder)
+
+
+def test_disclosures_go_along(results: Make) -> None:
+    text = cite(results(disclosures=("DRAGON+ is ranked by cosine.",))).text
+    assert text.endswith("\nDisclosed: DRAGON+ is ranked by cosine.")
+
+
+def test_the_badge_is_a_drawing_that_needs_nothing_from_elsewhere(results: Make) -> None:
+    badge = cite(results()).badge
+    picture = ElementTree.fromstring(badge)
+    assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+    texts = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts == ["LoCoMo recall_any@10, protocol 2.0.0", "97.5 % deviation"]
+    assert badge.count("http") == 1  # the namespace, which nothing fetches
+    assert not {"script", "style", "image", "use", "a"} & {e.tag.rpartition("}")[2] for e in picture.iter()}
+
+
+def test_a_name_with_markup_does_not_break_the_badge(results: Make) -> None:
+    badge = cite(results(corpus={"title": 'A<b>&"c"'})).badge
+    assert ElementTree.fromstring(badge)[0].text is not None
+    assert "<b>" not in badge
+
+
+def test_the_bibtex_entry_carries_the_whole_citation(results: Make) -> None:
+    entry = cite(results()).bibtex
+    assert entry.startswith("@misc{pgmnemo-locomo-v0-2-1-20261121-minilm,")
+    assert entry.count("{") == entry.count("}")
+    assert r"recall\_any@10 = 0.975 [0.956, 0.986] (v0.2.1). Verdict: deviation" in entry
+    assert r"\url{benchmarks/locomo/results/v0.2.1_20261121_minilm/}" in entry
+
+
+def test_a_folder_elsewhere_is_noted(results: Make, tmp_path: Path) -> None:
+    folder = results()
+    assert cite(folder).notes == ()
+    elsewhere = folder.rename(tmp_path / "elsewhere")
+    assert "commit it there" in cite(elsewhere).notes[0]
+
+
+def test_the_command_prints_the_paragraph_or_bibtex_and_writes_the_badge(
+    results: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, badge = results(), tmp_path / "badge.svg"
+    assert main(["cite", str(folder), "--badge", str(badge)]) == 0
+    assert capsys.readouterr().out == cite(folder).text + "\n"
+    assert main(["cite", str(folder), "--bibtex"]) == 0
+    assert capsys.readouterr().out == cite(folder).bibtex + "\n"
+    assert badge.read_text(encoding="utf-8") == cite(folder).badge
+
+
+def test_a_run_that_is_not_kept_is_not_cited(results: Make) -> None:
+    folder = results()
+    local = folder.parent.with_name("local") / folder.name
+    local.parent.mkdir()
+    folder.rename(local)
+    with pytest.raises(RefusedError, match="is not kept"):
+        cite(local)

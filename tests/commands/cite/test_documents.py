@@ -1,0 +1,31 @@
+"""What the project's own documents say of recall was written by the program, and stands in the artefacts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from runner.commands.cite.kinds import KINDS, PLAIN
+from runner.commands.cite.marks import FROM, check
+
+ROOT = Path(__file__).parents[3]
+PLACES = ("*.md", "benchmarks/**/*.md", "runner/**/*.md", "shards/**/*.md", "sql/*.md")
+ELSEWHERE = (
+    "PROTOCOL.md", "runner/protocol/editions/*/PROTOCOL.md",  # pinned by their hashes
+    "benchmarks/*/results/*/report.md", "benchmarks/*/local/*/report.md",  # written from metrics.json
+    "benchmarks/TUNING.md", "benchmarks/performance/v*/*.md",  # written by `tune` and `perf`
+)  # fmt: skip
+
+
+def test_our_own_documents_state_no_figure_that_the_program_did_not_write() -> None:
+    files = {path for place in PLACES for path in ROOT.glob(place)}
+    files -= {path for place in ELSEWHERE for path in ROOT.glob(place)}
+    report = check(sorted(files))
+    assert report.passed, "\n".join(map(str, report.findings))
+    assert report.marks >= 5
+
+
+def test_the_guide_names_every_mark() -> None:
+    text = (ROOT / "benchmarks" / "COMPARING.md").read_text(encoding="utf-8")
+    forms = re.findall(r"^\| `(.+?)` \|", text.partition("| Mark |")[2], re.MULTILINE)
+    assert forms == [PLAIN.form, *(kind.form for kind in KINDS.values()), f"{FROM} SOURCE"]

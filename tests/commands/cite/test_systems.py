@@ -1,0 +1,66 @@
+"""The table of several runs beside one another, in this repository's README."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pgmnemo.errors import UsageError
+from runner.commands.cite.kinds import written
+from runner.commands.cite.shelf import Shelf
+from runner.commands.cite.systems import LEGEND, plot, systems_table
+
+ROOT = Path(__file__).parents[3]
+RUN = "v0.4.1_20261124_minilm_side-by-side"
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    """BEAM, on part of which 0.4.1 was tuned, and REALTALK."""
+    runs = [Shelf(ROOT).run(f"{suite}/{RUN}", ROOT) for suite in ("beam", "realtalk")]
+    assert "REALTALK, session" in plot(runs)
+    return systems_table(runs, "plot.svg")
+
+
+def test_a_figure_of_a_corpus_that_a_system_was_tuned_on_is_marked(text: str) -> None:
+    rows = (line.split("|")[1:-1] for line in text.splitlines() if line.startswith("|"))
+    lines = {name.strip(): [cell.strip() for cell in cells] for name, *cells in rows}
+    marked = {name: [cell.endswith("‡") for cell in cells] for name, cells in lines.items()}
+    assert marked["pgmnemo"] == [True, False, False]  # BEAM, REALTALK, p50
+    assert marked["pgmnemo@0.3.1"] == [False, False, False]
+    assert not any(any(cells) for name, cells in marked.items() if name != "pgmnemo")
+
+
+def test_a_table_says_what_is_not_verified_and_which_runs_it_is_of(text: str) -> None:
+    head = " ".join(text.split("\n")[0].split())
+    assert "| BEAM 100K, message, n = 60 pointed questions (unverified) |" in head
+    assert "| REALTALK, session, n = 214 (unverified) |" in head
+    assert LEGEND in text
+    assert "Protocol 2.0.0" in text
+    assert f"`benchmarks/beam/results/{RUN}/`" in text
+
+
+def chosen(*words: str) -> str:
+    return written(Shelf(ROOT), ROOT, ("systems", "plot.svg", *words)).text
+
+
+def test_a_mark_may_name_the_systems_of_its_table_in_their_order() -> None:
+    text = chosen("mempalace,pgmnemo", f"realtalk/{RUN}")
+    assert [line.split()[1] for line in text.splitlines() if line.startswith("| ")] == [
+        "system", "mempalace", "pgmnemo",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("pgmnemo,nobody", f"realtalk/{RUN}"), "these runs have no system nobody: they have pgmnemo"),
+        (("pgmnemo,mempalace",), "the mark names no run"),
+    ],
+)
+def test_systems_that_were_not_measured_and_no_runs_are_refused(
+    words: tuple[str, ...], sentence: str
+) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        chosen(*words)

@@ -1,0 +1,103 @@
+"""How the turns of a session become the text of a lesson, by each construction."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pgmnemo.records import Passage
+from runner.protocol.editions import PassagePins
+from runner.protocol.suites import SUITES
+from runner.protocol.texts import TEXTS, Session, Turn, Written
+
+PINS = PassagePins(turns=4, step=2, characters=12)
+UNDATED = ("undated-without-captions", "undated", "user-only")
+DATED = ("full", "dated-without-captions")
+LINED = (
+    "full",
+    "dated-without-captions",
+    "undated-without-captions",
+    "undated",
+)  # with a line for every turn
+TALK = Session(
+    "8 May, 2023", (Turn("Ana", "Look\0!", caption="a red\0 kite"), Turn("Bo", "Nice."), Turn("Ana", "Yes."))
+)
+CHAT = Session(
+    "2023/05/20", (Turn("user", "I drink\0 tea a lot."), Turn("assistant", "Noted.", person=False)), chat=True
+)
+
+
+def written(name: str, session: Session) -> Written:
+    return TEXTS[name].write(session, PINS)
+
+
+def test_the_full_text_is_a_line_with_the_date_and_a_line_a_turn_with_its_caption() -> None:
+    lines = "Ana: Look! [a red kite]\nBo: Nice.\nAna: Yes."
+    assert written("full", TALK) == Written(f"[8 May, 2023]\n{lines}", (Passage(lines, lines),))
+
+
+@pytest.mark.parametrize(
+    ("name", "head"), [("dated-without-captions", "[8 May, 2023]\n"), ("undated-without-captions", "")]
+)
+def test_without_captions_the_words_of_people_alone_stand_there(name: str, head: str) -> None:
+    lines = "Ana: Look!\nBo: Nice.\nAna: Yes."
+    assert written(name, TALK) == Written(f"{head}{lines}", (Passage(lines, lines),))
+
+
+def test_the_undated_text_is_the_full_one_without_its_first_line() -> None:
+    lines = "Ana: Look! [a red kite]\nBo: Nice.\nAna: Yes."
+    assert written("undated", TALK) == Written(lines, (Passage(lines, lines),))
+
+
+@pytest.mark.parametrize(("name", "head"), [("user-only", ""), ("user-only-dated", "[2023/05/20]\n")])
+def test_of_a_chat_the_words_of_the_user_alone_can_be_kept(name: str, head: str) -> None:
+    words = "I drink tea a lot."
+    assert written(name, CHAT) == Written(f"{head}{words}", (Passage(words, words[:12]),))
+
+
+@pytest.mark.parametrize(("name", "head"), [("user-only", ""), ("user-only-dated", "[8 May, 2023]\n")])
+def test_where_two_people_talk_both_are_kept_without_their_names(name: str, head: str) -> None:
+    words = "Look!\nNice.\nYes."
+    assert written(name, TALK) == Written(f"{head}{words}", (Passage(words, words),))
+
+
+def test_of_a_session_of_the_assistant_alone_the_first_turn_is_kept() -> None:
+    turns = tuple(Turn("assistant", words, person=False) for words in ("Hello?", "Anybody?"))
+    assert written("user-only", Session("2023/05/20", turns, chat=True)).text == "Hello?"
+
+
+@pytest.mark.parametrize("name", LINED)
+def test_of_a_chat_the_beginning_of_the_words_is_embedded_without_who_says_them(name: str) -> None:
+    date = [] if name in UNDATED else ["[2023/05/20]"]
+    text = "\n".join([*date, "user: I drink tea a lot.", "assistant: Noted."])
+    assert written(name, CHAT) == Written(text, (Passage("user: I drink tea a lot.", "I drink tea "),))
+
+
+def test_a_construction_says_what_it_keeps() -> None:
+    words = [text.words for text in TEXTS.values()]
+    assert all(words)
+    assert len(set(words)) == len(words)
+
+
+def test_captions_are_all_that_the_dated_texts_of_locomo_differ_in(locomo_path: Path) -> None:
+    full, bare = (SUITES["locomo"].load(locomo_path, "turn", name) for name in DATED)
+    assert [one.id for one in full.segments] == [one.id for one in bare.segments]
+    assert full.questions == bare.questions
+    pairs = [(one.text, other.text) for one, other in zip(full.segments, bare.segments, strict=True)]
+    apart = [text.removeprefix(other) for text, other in pairs if text != other]
+    assert len(apart) > 500
+    assert all(caption.startswith(" [") and caption.endswith("]") for caption in apart)
+    assert all(passage.text in segment.text for segment in bare.segments for passage in segment.passages)
+
+
+def test_the_date_is_all_that_the_texts_without_captions_differ_in(locomo_path: Path) -> None:
+    dated, bare = (
+        SUITES["locomo"].load(locomo_path, text=f"{name}-without-captions") for name in ("dated", "undated")
+    )
+    assert [one.passages for one in dated.segments] == [one.passages for one in bare.segments]
+    assert [one.occurred_at for one in dated.segments] == [one.occurred_at for one in bare.segments]
+    for one, other in zip(dated.segments, bare.segments, strict=True):
+        date, _, words = one.text.partition("\n")
+        assert date.startswith("[")
+        assert words == other.text

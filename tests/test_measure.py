@@ -1,0 +1,45 @@
+"""The guides that measure and compare run as they are written, and print what they show."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def page(name: str) -> str:
+    return (ROOT / "benchmarks" / name).read_text(encoding="utf-8")
+
+
+def lines(text: str) -> set[str]:
+    return {" ".join(line.split()) for line in text.splitlines()}
+
+
+@pytest.mark.parametrize(
+    ("name", "commands"),
+    [
+        ("MEASURE.md", ("sample", "report")),
+        ("COMPARING.md", ("verify", "compare", "gate", "report", "leaderboard", "submit", "cite --write")),
+    ],
+)
+def test_every_block_runs_and_prints_what_is_shown(
+    name: str, commands: tuple[str, ...], tmp_path: Path
+) -> None:
+    script = "".join(re.findall(r"```bash\n(.+?)```", page(name), re.DOTALL))
+    for command in commands:
+        assert f"python -m runner {command}" in script
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=600,
+        env={**os.environ, "PATH": path, "OUT": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    shown = lines("".join(re.findall(r"```text\n(.+?)```", page(name), re.DOTALL))) - {"", "…"}
+    assert shown
+    assert shown - lines(done.stdout + done.stderr) == set()
