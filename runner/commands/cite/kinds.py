@@ -18,7 +18,7 @@ from runner.commands.cite.systems import corpus_title, plot, questions, systems_
 from runner.commands.compare import Comparison, compare
 from runner.commands.compare.side import Side
 from runner.markdown import table
-from runner.records import ALL
+from runner.records import ALL, Verdict
 from runner.report.figures import DAGGER, trivial
 from runner.report.formats import count, difference, figure, interval, is_recall, questions_of
 
@@ -142,11 +142,17 @@ def _count(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
 
 
 def _source(shelf: Shelf, beside: Path, words: Sequence[str]) -> Answer:
-    """Where figures are from: each run's folder, its protocol, its verdict with every departure."""
+    """Where figures are from: each run's folder, its protocol, its verdict with every departure.
+
+    Of a run that may not be cited the departures are named alone; its report and HISTORY.md have them whole.
+    """
     runs = tuple(shelf.run(word, beside) for word in words)
     parts = []
     for run in (one.told for one in runs):
-        why = "; ".join(label.rstrip(".") for label in run.deviations)
+        if run.verdict == Verdict.UNVERIFIED:
+            why = ", ".join(label.split(":")[0] for label in run.deviations)
+        else:
+            why = "; ".join(label.rstrip(".") for label in run.deviations)
         told = f"{run.verdict}: {why}" if why else run.verdict
         parts.append(f"`{run.path}` (protocol {run.protocol.version}, {told})")
     return Answer(";\n".join(parts), named=runs)
