@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 APPENDED = ("HISTORY.md", "CHANGELOG.md")
-ARTEFACTS = re.compile(r"/results/|/performance/v|/tests/")  # written by a program
+ARTEFACTS = re.compile(r"/results/|/performance/(v|growth)|/tests/")  # written by a program
 SHORT = 15
 
 SILENT = {
