@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -170,53 +169,3 @@ def unit() -> Callable[..., NDArray[np.float32]]:
         return np.asarray(row / np.linalg.norm(row), dtype=np.float32)
 
     return make
-
-
-@pytest.fixture(scope="session")
-def reference_bm25() -> Callable[..., dict[str, float]]:
-    """BM25 written anew, in Python, from the texts of the active lessons of a tenant.
-
-    Returns the score of every lesson of the tenant's project that holds a term of the question; how rare a
-    term is, by `scope`, in the tenant, in the project or in the mean of both. Words are cut by to_tsvector,
-    so texts and questions must be free of the irregular forms that pgmnemo._lexemes merges.
-    """
-
-    def score(
-        tenant: Tenant, question: str, k1: float = 0.9, b: float = 0.4, scope: str = "both", pivot: float = 60
-    ) -> dict[str, float]:
-        terms = {
-            row[0] for row in tenant.rows("SELECT lexeme FROM unnest(to_tsvector('english', %s))", question)
-        }
-        lessons: dict[tuple[UUID, str], dict[str, int]] = {}
-        rows = tenant.rows(
-            "SELECT project_id, external_id, t.lexeme, cardinality(t.positions) FROM pgmnemo.lessons "
-            "LEFT JOIN unnest(to_tsvector('english', concat_ws(E'\\n', topic, content))) t ON true "
-            "WHERE active")  # fmt: skip
-        for project, name, lexeme, count in rows:
-            held = lessons.setdefault((project, name), {})
-            if lexeme is not None:
-                held[lexeme] = count
-        inside = [held for (project, _), held in lessons.items() if project == tenant.project]
-        share = {"tenant": 0.0, "both": 0.5, "project": 1.0}[scope]
-        counted = inside if scope == "project" else list(lessons.values())
-        if not inside:
-            return {}
-
-        def idf(term: str, among: Sequence[Mapping[str, int]]) -> float:
-            holding = sum(term in held for held in among)
-            return math.log(1 + (len(among) - holding + 0.5) / (holding + 0.5))
-
-        mean = max(sum(sum(held.values()) for held in counted) / len(counted), pivot)
-        scores: dict[str, float] = {}
-        for (project, name), held in lessons.items():
-            if project != tenant.project or not terms & held.keys():
-                continue
-            norm = k1 * (1 - b + b * max(sum(held.values()), pivot) / mean)
-            scores[name] = sum(
-                ((1 - share) * idf(term, list(lessons.values())) + share * idf(term, inside))
-                * held[term] * (k1 + 1) / (held[term] + norm)
-                for term in terms & held.keys()
-            )  # fmt: skip
-        return scores
-
-    return score

@@ -114,16 +114,3 @@ def test_a_load_between_the_two_can_be_one_transaction(tenant: Any, owner: psyco
         assert built(owner) >= 6
     tenant.set(exact_scan_limit=0)
     assert answers(tenant, vectors(5, 6))[2][0] == "l2"
-
-
-def test_a_rollback_brings_them_back(owner: psycopg.Connection[Any]) -> None:
-    before = owner.execute(INDEXES).fetchall()
-    with owner.transaction(force_rollback=True):
-        owner.execute("SELECT pgmnemo.suspend_vector_index()")
-    assert owner.execute(INDEXES).fetchall() == before
-
-
-@pytest.mark.parametrize("verb", ["suspend_vector_index", "build_vector_index"])
-def test_only_the_owner_may(tenant: Any, verb: str) -> None:
-    with pytest.raises(psycopg.errors.InsufficientPrivilege, match=f"permission denied for function {verb}"):
-        tenant.rows(f"SELECT pgmnemo.{verb}()")

@@ -3,43 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
 import pytest
 
-WORDS = [
-    "river", "harbour", "lantern", "teacher", "garden", "violin", "winter", "market", "letter", "mountain",
-    "kitchen", "engine", "painter", "bridge", "forest", "captain", "the", "running", "quietly",
-]  # fmt: skip
-QUESTIONS = ["Where is the river harbour?", "running engines and a violin in winter", "lantern", "quietly"]
+from tests.sql.sound import sound, text
+
 WRITERS, STEPS = 16, 8
-
-
-def text(chance: random.Random) -> str:
-    return " ".join(chance.choices(WORDS, weights=range(1, len(WORDS) + 1), k=chance.randint(0, 30)))
 
 
 def problems(tenant: Any) -> set[str]:
     return {row[0] for row in tenant.rows("SELECT problem FROM pgmnemo.check_index()")}
-
-
-@pytest.fixture
-def sound(reference_bm25: Any) -> Callable[[Any], None]:
-    """Assert that the check finds nothing and that every BM25 is that of the reference, to 1e-9."""
-
-    def check(tenant: Any) -> None:
-        assert tenant.rows("SELECT * FROM pgmnemo.check_index()") == []
-        for question in QUESTIONS:
-            rows = tenant.recall(question, k=1000, mode="keyword")
-            found = {row["external_id"]: row["bm25"] for row in rows if row["bm25"] > 0}
-            wanted = reference_bm25(tenant, question)
-            assert found.keys() == wanted.keys()
-            assert all(found[name] == pytest.approx(value, rel=0, abs=1e-9) for name, value in wanted.items())
-
-    return check
 
 
 @pytest.fixture
@@ -113,7 +89,7 @@ DAMAGES = [
 
 @pytest.mark.parametrize(("statement", "expected"), DAMAGES, ids=range(len(DAMAGES)))
 def test_damage_is_found_and_repaired(
-    filled: Any, owner: psycopg.Connection[Any], sound: Any, statement: str, expected: set[str]
+    filled: Any, owner: psycopg.Connection[Any], statement: str, expected: set[str]
 ) -> None:
     assert problems(filled) == set()
     with owner.transaction():
@@ -147,7 +123,7 @@ def test_another_tenants_damage_is_neither_seen_nor_touched(
     assert problems(filled) == {"posting missing"}
 
 
-def test_each_lesson_keeps_its_own_text_configuration(tenant: Any, owner: Any, sound: Any) -> None:
+def test_each_lesson_keeps_its_own_text_configuration(tenant: Any, owner: Any) -> None:
     tenant.store("a", "the rivers")
     tenant.set(text_config="simple")
     tenant.store("b", "the rivers")
@@ -176,7 +152,7 @@ def test_nothing_stored_is_nothing_wrong(tenant: Any) -> None:
     assert tenant.value("SELECT pgmnemo.repair_index()") == 0
 
 
-def test_what_the_verbs_do_is_no_damage(filled: Any, unit: Any, sound: Any) -> None:
+def test_what_the_verbs_do_is_no_damage(filled: Any, unit: Any) -> None:
     chance = random.Random(4)
     for n in range(0, 40, 3):
         filled.store(f"l{n:03}", text(chance), topic="harbour", embedding=unit(1, n))
@@ -257,7 +233,7 @@ def write(tenant: Any, number: int) -> int:
     return retries
 
 
-def test_sixteen_writers_at_once_leave_nothing_wrong(tenant: Any, sound: Any) -> None:
+def test_sixteen_writers_at_once_leave_nothing_wrong(tenant: Any) -> None:
     with ThreadPoolExecutor(WRITERS) as pool:
         list(pool.map(lambda number: write(tenant, number), range(WRITERS)))
     assert tenant.value("SELECT count(*) FROM pgmnemo.lessons") > 10

@@ -125,15 +125,22 @@ EMBEDDINGS = [
     ([float("-inf")] + [0.0] * 1023, "infinite value not allowed in vector"),
     ([3e38] * 1024, "but must have one from 1e-15 to 1e15"),
 ]
+ARRAYS = [
+    ([], "embedding has 0 numbers in 1 dimension(s), but must have 1024 in one"),
+    ([[1.0] * 1024], "embedding has 1024 numbers in 2 dimension(s), but must have 1024 in one"),
+    ([None] * 1024, "array must not contain nulls"),
+]
 
 
-@pytest.mark.parametrize(("numbers", "sentence"), EMBEDDINGS, ids=range(len(EMBEDDINGS)))
-def test_a_wrong_embedding_is_a_clear_error(few: Any, numbers: list[float], sentence: str) -> None:
-    calls = ("recall_lessons(%s::real[])", f"explain_recall('{few.project}', 'a', %s::real[])")
-    for call in calls:
+@pytest.mark.parametrize(("numbers", "sentence"), EMBEDDINGS + ARRAYS, ids=range(len(EMBEDDINGS + ARRAYS)))
+def test_a_wrong_embedding_is_a_clear_error(few: Any, numbers: list[Any], sentence: str) -> None:
+    for call in (
+        "recall_lessons(%s::real[])", f"explain_recall('{few.project}', 'a', %s::real[])",
+        f"store_lesson('{few.project}', 'c', 'river', %s::real[])",
+    ):  # fmt: skip
         with pytest.raises(psycopg.Error, match=re.escape(sentence)):
             few.rows(f"SELECT * FROM pgmnemo.{call}", numbers)
-    assert few.ids("river")[0] == "a"
+    assert sorted(few.ids("river")) == ["a", "b"]
 
 
 @pytest.mark.parametrize("numbers", [row[0] for row in EMBEDDINGS], ids=range(len(EMBEDDINGS)))

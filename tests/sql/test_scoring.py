@@ -57,19 +57,6 @@ def test_ties_are_broken_by_external_id_in_c_order(tenant: Any) -> None:
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])
-def test_the_first_ten_of_fifty_are_those_of_ten(tenant: Any, unit: Any, mode: str) -> None:
-    words = ["river", "bank", "boat", "mill", "stone"]
-    contents = {f"l{n}": " ".join(words[n % m] for m in (1, 2, 3, 5)) for n in range(80)}
-    vectors = [unit(1, n % 7, n % 11) for n in range(80)]
-    tenant.store_many(contents, vectors)
-    tenant.link("l3", "l4")
-    tenant.set(pool_depth=60)
-    whole = tenant.recall("boat stone", unit(1, 3, 2), k=50, mode=mode, as_of=NOW)
-    assert len(whole) == 50
-    assert tenant.recall("boat stone", unit(1, 3, 2), k=10, mode=mode, as_of=NOW) == whole[:10]
-
-
-@pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])
 def test_a_scope_that_holds_k_lessons_returns_k(tenant: Any, unit: Any, mode: str) -> None:
     tenant.store_many({f"l{n}": "nothing in common" for n in range(12)})
     tenant.store("v", "a vector", embedding=unit(1))
@@ -108,9 +95,3 @@ def test_role_and_valid_at_filter_every_leg(tenant: Any, unit: Any) -> None:
         assert tenant.ids("river", unit(1), mode=mode, valid_at=NOW - day) == ["present"]
         assert tenant.ids("river", unit(1), mode=mode, role="pilot") == ["present"]
         assert len(tenant.ids("river", unit(1), mode=mode)) == 3
-
-
-def test_a_soft_forgotten_lesson_is_found_by_no_leg(filled: Any, unit: Any) -> None:
-    filled.value("SELECT pgmnemo.forget_lesson(%s, 'far')", filled.project)
-    for mode in ("hybrid", "vector", "keyword"):
-        assert "far" not in filled.ids("river", unit(1), mode=mode)

@@ -108,12 +108,6 @@ def test_every_older_release_has_a_way_to_the_current_version(owner: psycopg.Con
     assert {source for (source,) in ways} == {version for version in RELEASES if version != CURRENT}
 
 
-def test_a_released_version_has_its_fingerprint(database: Any) -> None:
-    if CURRENT not in RELEASES:
-        return
-    assert database.facts.fingerprint == RELEASES[CURRENT]["fingerprint"]
-
-
 @pytest.mark.parametrize("path", FILES, ids=name)
 def test_a_source_file_holds_the_object_it_is_named_after(path: Path) -> None:
     made = OBJECT.findall(source(path))

@@ -5,12 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-SRC = Path(__file__).resolve().parents[2] / "sql" / "src"
 NOW = "2024-05-15 10:00"  # a Wednesday
 
 # question, and for each interval its beginning and its end, in UTC
@@ -67,11 +65,9 @@ UNNAMED = [
 
 @pytest.fixture
 def server(owner: Any) -> Iterator[Any]:
-    """A connection on which the functions are those of src/, whatever version is installed."""
+    """A connection whose time zone is not the one that is reckoned in."""
     with owner.transaction(force_rollback=True):
         owner.execute("SET LOCAL timezone = 'America/New_York'")
-        for path in sorted([*SRC.glob("77_*.sql"), *SRC.glob("78_*.sql")]):
-            owner.execute(path.read_text(encoding="utf-8").replace("CREATE FUNC", "CREATE OR REPLACE FUNC"))
         yield owner
 
 
@@ -108,56 +104,23 @@ def test_a_question_names_no_time(server: Any, question: str) -> None:
     "as_of", ["0001-01-01", "9999-12-31 23:59", "294276-12-31", "4713-01-01 BC", "1000-01-01"]
 )
 def test_no_moment_is_too_far_for_any_expression(server: Any, as_of: str) -> None:
-    for question, _ in [
-        *NAMED,
-        ("999 years ago", ""),
-        ("the last 999 months", ""),
-        ("9999-12-31, 31 Dec 9999", ""),
-    ]:
-        query = "SELECT t.since, t.until FROM pgmnemo._times(%s, %s::timestamp AT TIME ZONE 'UTC') t"
-        since = server.execute(
-            f"SELECT cardinality(since) - cardinality(until) FROM ({query}) t", (question, as_of)
+    far = ["999 years ago", "the last 999 months", "9999-12-31, 31 Dec 9999"]
+    for question in [*(named for named, _ in NAMED), *far]:
+        query = (
+            "SELECT cardinality(t.since) - cardinality(t.until) "
+            "FROM pgmnemo._times(%s, %s::timestamp AT TIME ZONE 'UTC') t"
         )
-        assert since.fetchone()[0] == 0
+        assert server.execute(query, (question, as_of)).fetchone() == (0,)
 
 
 def test_no_text_raises(server: Any) -> None:
     chance = random.Random(2024)
     pieces = " ".join(question for question, _ in NAMED).split()
     pieces += [
-        "0",
-        "00",
-        "0000",
-        "0001",
-        "31",
-        "99",
-        "99999",
-        "2023",
-        "-",
-        "--",
-        "2024-02-30",
-        "of",
-        "'",
-        "\\",
-        "(",
-        "é",
-        "\n",
-    ]
-    pieces += [
-        "january",
-        "feb",
-        "ago",
-        "years",
-        "days",
-        "last",
-        "this",
-        "q0",
-        "q4",
-        "999",
-        "1000",
-        "quarter",
-        "%",
-    ]
+        "0", "00", "0000", "0001", "31", "99", "99999", "2023", "-", "--", "2024-02-30", "of", "'", "\\", "(",
+        "é", "\n", "january", "feb", "ago", "years", "days", "last", "this", "q0", "q4", "999", "1000",
+        "quarter", "%",
+    ]  # fmt: skip
     questions = [
         chance.choice(["", " ", " ", " "]).join(chance.choices(pieces, k=chance.randint(1, 12)))
         for _ in range(3000)

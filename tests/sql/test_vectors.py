@@ -184,22 +184,6 @@ def test_the_protocols_call_works_word_for_word_with_either_type(tenant: Any, un
         assert len(tenant.rows(query, literal, "river", tenant.project)) == 1
 
 
-@pytest.mark.parametrize(("numbers", "sentence"), [
-    ([1.0, 2.0], "embedding has 2 numbers in 1 dimension(s), but must have 1024 in one"),
-    ([], "embedding has 0 numbers in 1 dimension(s), but must have 1024 in one"),
-    ([[1.0] * 1024], "embedding has 1024 numbers in 2 dimension(s), but must have 1024 in one"),
-    ([0.0] * 1024, "embedding has norm 0, but must have one from 1e-15 to 1e15"),
-    ([1e30] * 1024, "but must have one from 1e-15 to 1e15"),
-    ([float("nan")] * 1024, "NaN not allowed in vector"),
-    ([float("inf")] * 1024, "infinite value not allowed in vector"),
-    ([None] * 1024, "array must not contain nulls"),
-])  # fmt: skip
-def test_an_embedding_that_is_none_is_refused(tenant: Any, numbers: Any, sentence: str) -> None:
-    for call in ("recall_lessons(%s::real[])", "store_lesson(gen_random_uuid(), 'a', 'b', %s::real[])"):
-        with pytest.raises(psycopg.Error, match=re.escape(sentence)):
-            tenant.rows(f"SELECT * FROM pgmnemo.{call}", numbers)
-
-
 @pytest.mark.parametrize(("row", "constraint"), [
     ("1024, array_fill(0, '{1024}')", "norm"),
     ("1024, array_fill(1, '{1024}')", "norm"),
@@ -217,12 +201,3 @@ def test_a_vector_that_is_no_direction_of_its_width_cannot_be_written_past_the_v
         f"FROM pgmnemo.lesson, (SELECT {row}) AS v (w, e)")  # fmt: skip
     with pytest.raises(errors.CheckViolation, match=constraint):
         tenant.alter(direct)
-
-
-def test_a_cancel_works_at_once(crowd: Any) -> None:
-    large, _, questions = crowd
-    with large.client.transaction(force_rollback=True):
-        large.client.execute("SET LOCAL statement_timeout = 1")
-        with pytest.raises(psycopg.errors.QueryCanceled):
-            large.rows("SELECT pgmnemo.recall_lessons(query_text => 'lesson') FROM generate_series(1, 1000)")
-    assert len(large.ids("lesson", questions[0])) == 10
