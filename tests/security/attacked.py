@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import subprocess
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +21,48 @@ A, B = UUID(int=0xA1 << 64), UUID(int=0xB2 << 96)
 PROJECT = UUID(int=1)
 ROLES = ("keeper", "alice", "bob", "dual", "mallory")
 GRANTS = (("alice", A), ("bob", B), ("dual", A), ("dual", B))
+OF_OLD = {"store": "store_lesson", "recall": "recall_lessons", "check": "check_index"}
+# Every verb for a tenant: what follows the tenant's argument, and what the verb that reads the setting is
+# given. {p} is a project, {k} and {l} are keys of lessons.
+PLANTED = "ARRAY[ROW('{p}', 'x', 'y', NULL, NULL, NULL, 3, '{{}}'" + ", NULL" * 8 + ")::pgmnemo.lesson_input]"
+BY_ARGUMENT = {
+    "recall": "query_text => 'river'",
+    "explain": "'{p}', '{k}', query_text => 'river'",
+    "store": "'{p}', 'x', 'y'",
+    "store_set": PLANTED,
+    "store_passages": "1, '{{x}}'",
+    "forget": "'{p}', '{k}', true",
+    "link": "'{p}', '{k}', '{l}', 'x'",
+    "unlink": "'{p}', '{k}', '{l}', 'follows'",
+    **dict.fromkeys(("forget_all", "check", "repair", "compact", "index"), ""),
+    **dict.fromkeys(("list_lessons", "list_edges", "list_passages", "list_postings", "list_bare"), ""),
+}
+BY_SETTING = {
+    "recall_lessons": "query_text => 'river'",
+    "explain_recall": "'{p}', '{k}', query_text => 'river'",
+    "store_lesson": "'{p}', 'x', 'y'",
+    "store_lessons": PLANTED,
+    "add_passages": "1, '{{x}}'",
+    "forget_lesson": "'{p}', '{k}', true",
+    "forget_project": "'{p}'",
+    "link_lessons": "'{p}', '{k}', '{l}', 'x'",
+    "unlink_lessons": "'{p}', '{k}', '{l}', 'follows'",
+    **dict.fromkeys(("forget_tenant", "check_index", "repair_index"), ""),
+    **dict.fromkeys(("compact_postings", "index_lessons"), ""),
+}
+
+
+def by_argument(tenant: UUID, project: UUID, key: str, other: str) -> list[str]:
+    """Each verb's call for the tenant, without its schema."""
+    return [
+        f"{verb}('{tenant}'{given and ', '}{given.format(p=project, k=key, l=other)})"
+        for verb, given in BY_ARGUMENT.items()
+    ]
+
+
+def by_setting(project: UUID, key: str, other: str) -> list[str]:
+    """The same of the verbs that are for the session's tenant."""
+    return [f"{verb}({given.format(p=project, k=key, l=other)})" for verb, given in BY_SETTING.items()]
 
 
 def vector(*coordinates: float) -> list[float]:
@@ -104,47 +145,30 @@ class Site:
     def store(self, client: Connection, tenant: UUID, key: str, text: str, **attributes: object) -> Any:
         casts = {"embedding": "::real[]", "passage_embeddings": "::vector[]", "passages": "::text[]"}
         names = "".join(f", {name} => %s{casts.get(name, '')}" for name in attributes)
-        return self._verb(
-            client,
-            tenant,
-            "store_lesson",
-            "store",
-            f"%s, %s, %s{names}",
-            (PROJECT, key, text, *attributes.values()),
-        )[0][0]
+        given = (PROJECT, key, text, *attributes.values())
+        return self._verb(client, tenant, "store", f"%s, %s, %s{names}", *given)[0][0]
 
     def recall(
-        self,
-        client: Connection,
-        tenant: UUID,
-        text: str | None,
-        vector: Sequence[float] | None = None,
-        k: int = 10,
+        self, client: Connection, tenant: UUID, text: str | None, vector: Any = None, k: int = 10
     ) -> list[str]:
-        rows = self._verb(
-            client, tenant, "recall_lessons", "recall", "%s::real[], %s, %s", (vector, k, text), "external_id"
-        )
-        return [row[0] for row in rows]
+        given = "%s::real[], %s, %s"
+        return [
+            row[0] for row in self._verb(client, tenant, "recall", given, vector, k, text, what="external_id")
+        ]
 
     def check(self, client: Connection, tenant: UUID) -> list[tuple[Any, ...]]:
-        return self._verb(client, tenant, "check_index", "check", "", ())
+        return self._verb(client, tenant, "check", "")
 
     def _verb(
-        self,
-        client: Connection,
-        tenant: UUID,
-        old: str,
-        new: str,
-        arguments: str,
-        values: tuple[Any, ...],
-        columns: str = "*",
+        self, client: Connection, tenant: UUID, verb: str, arguments: str, *values: object, what: str = "*"
     ) -> list[tuple[Any, ...]]:
+        """By the setting in the version with the holes, which knows no other way."""
         if self.old:
             client.execute("SELECT set_config('pgmnemo.tenant_id', %s, false)", (str(tenant),))
-            return client.execute(f"SELECT {columns} FROM pgmnemo.{old}({arguments})", values).fetchall()
-        comma = ", " if arguments else ""
-        query = f"SELECT {columns} FROM pgmnemo.{new}(%s{comma}{arguments})"
-        return client.execute(query, (tenant, *values)).fetchall()
+            call, given = f"{OF_OLD[verb]}({arguments})", values
+        else:
+            call, given = f"{verb}(%s{arguments and ', '}{arguments})", (tenant, *values)
+        return client.execute(f"SELECT {what} FROM pgmnemo.{call}", given).fetchall()
 
 
 def attempt(client: Connection, statement: str, *values: object) -> list[tuple[Any, ...]] | None:

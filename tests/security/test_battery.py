@@ -18,10 +18,9 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from tests.security.attacked import OURS, PROJECT, A, B, Site, vector
+from tests.security.attacked import OURS, PROJECT, A, B, Site, by_argument, by_setting, vector
 from tests.security.test_findings import MARKS, plant
 
-Attempt = tuple[str, tuple[Any, ...]]
 TABLES = ("lesson", "passage", "posting", "lesson_edge", "tenant", "tenant_grant", "caller_key")
 VIEWS = ("lessons", "passages", "edges", "postings", "calling")
 MODES = (
@@ -36,18 +35,10 @@ MODES = (
 )
 C = UUID(int=0xC3 << 80)  # granted to crew, of which heir inherits and bare does not
 SECRETS = {A: ("alpharetta", "key-of-a"), B: ("bratislava", "key-of-b"), C: ("casablanca", "key-of-c")}
-REACHES = {
-    "alice": {A},
-    "bob": {B},
-    "dual": {A, B},
-    "mallory": set(),
-    "crew": {C},
-    "heir": {C},
-    "bare": set(),
-    "veteran": {A},
-    "newcomer": set(),
-    "revenant": set(),
-}
+ROLES = ("alice", "bob", "dual", "mallory", "crew", "heir", "bare", "veteran", "newcomer", "revenant")
+HOLDERS = {A: ("alice", "dual", "veteran"), B: ("bob", "dual"), C: ("crew", "heir")}
+OWNERS = {tenant: holders[0] for tenant, holders in HOLDERS.items()}
+REACHES = {role: {tenant for tenant, holders in HOLDERS.items() if role in holders} for role in ROLES}
 SETTINGS = (
     "search_path = mallory, public, pg_temp, pg_catalog",
     "search_path = ''",
@@ -157,20 +148,17 @@ class Battery:
             found += [str(error), diagnostic.message_detail, diagnostic.context]
         told = f"{found} {' '.join(self.said)}"
         asked = " ".join(statements)
-        for tenant, secrets in SECRETS.items():
-            if tenant not in REACHES[role]:
-                for secret in secrets:
-                    if secret in told and secret not in asked:
-                        self.leaks.append((kind, role, asked, f"told {secret}"))
+        for secret in (secret for tenant in tenants_of_others(role) for secret in SECRETS[tenant]):
+            if secret in told and secret not in asked:
+                self.leaks.append((kind, role, asked, f"told {secret}"))
 
     def hold(self, kind: str, role: str, statement: str) -> None:
         """Whether the victims can still recall and store while the attacker's transaction stands."""
         for victim, tenant in (("bob", B), ("alice", A)):
             if tenant in REACHES[role]:
                 continue
-            client = self.client(f"{victim}") if victim != role else None
+            client = self.client(victim)
             try:
-                assert client is not None
                 with client.transaction(force_rollback=True):
                     self.site.recall(client, tenant, SECRETS[tenant][0])
                     self.site.store(
@@ -212,15 +200,27 @@ def rows(client: psycopg.Connection[Any], statement: str) -> list[Any]:
     ]
 
 
+def fill(site: Site, client: psycopg.Connection[Any], tenant: UUID) -> None:
+    """Four lessons with its secrets, and a link between the first two."""
+    word, key = SECRETS[tenant]
+    for n in range(4):
+        site.store(
+            client, tenant, f"{key}-{n}", f"the {word} river {n}", embedding=vector(n, 1, 2),
+            passages=[f"the {word}", f"river {n}"],
+            passage_embeddings=[str(vector(n, 2)), str(vector(2, n, 1))],
+        )  # fmt: skip
+    link = "SELECT pgmnemo.link(%s, %s, %s, %s, 'follows')"
+    client.execute(link, (tenant, PROJECT, f"{key}-0", f"{key}-1"))
+
+
 @pytest.fixture
 def battery(make_site: Callable[..., Site]) -> Iterator[Battery]:
     site = make_site(
         OURS, *MARKS, "CREATE SCHEMA mallory AUTHORIZATION mallory", "GRANT ALL ON SCHEMA mallory TO PUBLIC"
     )
     root = site.connect()
-    extra = ("crew", "heir", "bare", "veteran", "newcomer", "revenant")
-    for role in extra:
-        root.execute(f"DROP ROLE IF EXISTS {role}")
+    none_of_these = f"DROP ROLE IF EXISTS {', '.join(ROLES[4:])}"
+    root.execute(none_of_these)
     for role in ("crew", "heir", "bare", "newcomer", "revenant"):
         root.execute(f"CREATE ROLE {role} LOGIN")
     root.execute("GRANT crew TO heir WITH INHERIT TRUE, SET FALSE")
@@ -234,36 +234,18 @@ def battery(make_site: Callable[..., Site]) -> Iterator[Battery]:
     root.execute("CREATE ROLE newcomer LOGIN; CREATE ROLE revenant LOGIN")
     for role, tenant in (("alice", A), ("bob", B), ("crew", C)):
         with site.connect(role, tenant, **{"pgmnemo.exact_scan_limit": 0}) as client:
-            word, key = SECRETS[tenant]
-            for n in range(4):
-                site.store(
-                    client,
-                    tenant,
-                    f"{key}-{n}",
-                    f"the {word} river {n}",
-                    embedding=vector(n, 1, 2),
-                    passages=[f"the {word}", f"river {n}"],
-                    passage_embeddings=[str(vector(n, 2)), str(vector(2, n, 1))],
-                )
-            client.execute(
-                "SELECT pgmnemo.link(%s, %s, %s, %s, 'follows')", (tenant, PROJECT, f"{key}-0", f"{key}-1")
-            )
+            fill(site, client, tenant)
     root.execute("ANALYZE")
     yield Battery(site)
-    for role in extra:
-        root.execute(f"DROP ROLE IF EXISTS {role}")
+    root.execute(none_of_these)
 
 
 def on_tables(role: str) -> Iterator[tuple[str, list[str], bool]]:
     """Every kind of statement on every table and view."""
     for table in (*TABLES, *VIEWS):
         name, own = f"pgmnemo.{table}", f"mallory.copy_{role}"
-        acting = [
-            f"SET LOCAL pgmnemo.acting_tenant = '{tenant}'"
-            for tenant in (A, B, C)
-            if tenant not in REACHES[role]
-        ]
-        for setting in acting:
+        for tenant in tenants_of_others(role):
+            setting = f"SET LOCAL pgmnemo.acting_tenant = '{tenant}'"
             yield "SELECT", [setting, f"SELECT * FROM {name}"], False
             yield "SELECT", [setting, f"SELECT count(*) FROM {name}"], False
         for statement in (
@@ -329,101 +311,45 @@ FORGED = (
     "pgmnemo._caller()",
     "ROW('{owner}', mallory.lend())::pgmnemo.caller",
 )
-OWNERS = {A: "alice", B: "bob", C: "crew"}
+HELPERS = (
+    "_enter", "_leave", "_reaches", "_proved", "_lock_tenant", "_store", "_settings", "_add_postings",
+    "_remove_postings", "_vector_rows", "_keyword_leg", "_scope", "_lesson_id",
+)  # fmt: skip
+
+
+def tenants_of_others(role: str) -> list[UUID]:
+    return [tenant for tenant in HOLDERS if tenant not in REACHES[role]]
 
 
 def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
     """Every verb for every other tenant, by argument and by setting, as whoever one may pretend to be."""
-    row = (
-        f"ROW('{PROJECT}', 'key', 'planted', NULL, NULL, NULL, 3, '{{}}', "
-        "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
-    )
-    set_of = f"ARRAY[{row}::pgmnemo.lesson_input]"
-    for tenant in (A, B, C):
-        if tenant in REACHES[role]:
-            continue
-        key = SECRETS[tenant][1][:-1] + SECRETS[tenant][1][-1] + "-0"
-        calls = {
-            "recall": "query_text => 'river'",
-            "explain": f"'{PROJECT}', '{key}', query_text => 'river'",
-            "list_lessons": "",
-            "list_passages": "",
-            "list_edges": "",
-            "list_postings": "",
-            "list_bare": "",
-            "check": "",
-            "repair": "",
-            "compact": "",
-            "index": "",
-            "forget": f"'{PROJECT}', '{key}', true",
-            "forget_all": "",
-            "store": f"'{PROJECT}', 'key', 'planted'",
-            "store_set": set_of,
-            "store_passages": "1, '{x}'",
-            "link": f"'{PROJECT}', '{key}', '{key[:-1]}1', 'x'",
-            "unlink": f"'{PROJECT}', '{key}', '{key[:-1]}1', 'follows'",
-        }
-        for verb, arguments in calls.items():
-            given = f"'{tenant}'" + (f", {arguments}" if arguments else "")
-            yield "verb by argument", [f"SELECT * FROM pgmnemo.{verb}({given})"], True
-            yield (
-                "EXPLAIN of a verb",
-                [f"EXPLAIN (ANALYZE, VERBOSE, BUFFERS) SELECT * FROM pgmnemo.{verb}({given})"],
-                False,
-            )
+    for tenant in tenants_of_others(role):
+        key, other = (f"{SECRETS[tenant][1]}-{n}" for n in (0, 1))
+        for call in by_argument(tenant, PROJECT, key, other):
+            yield "verb by argument", [f"SELECT * FROM pgmnemo.{call}"], True
+            explain = f"EXPLAIN (ANALYZE, VERBOSE, BUFFERS) SELECT * FROM pgmnemo.{call}"
+            yield "EXPLAIN of a verb", [explain], False
             for forged in FORGED:
                 caller = forged.replace("{owner}", OWNERS[tenant])
-                yield (
-                    "verb by forged caller",
-                    [f"SELECT * FROM pgmnemo.{verb}({given}, caller => {caller})"],
-                    False,
-                )
-        session = {
-            "recall_lessons": "query_text => 'river'",
-            "explain_recall": f"'{PROJECT}', '{key}', query_text => 'river'",
-            "check_index": "",
-            "repair_index": "",
-            "compact_postings": "",
-            "index_lessons": "",
-            "forget_tenant": "",
-            "forget_project": f"'{PROJECT}'",
-            "forget_lesson": f"'{PROJECT}', '{key}', true",
-            "store_lesson": f"'{PROJECT}', 'key', 'planted'",
-            "store_lessons": set_of,
-            "add_passages": "1, '{x}'",
-            "link_lessons": f"'{PROJECT}', '{key}', '{key[:-1]}1', 'x'",
-            "current_tenant": "",
-            "list_grants": "",
-            "unlink_lessons": f"'{PROJECT}', '{key}', '{key[:-1]}1', 'follows'",
-            "open_staging": "",
-            "store_staged": "",
-            "list_settings": "",
-        }
-        for verb, arguments in session.items():
-            settings = [
-                f"SET LOCAL pgmnemo.tenant_id = '{tenant}'",
-                f"SET LOCAL pgmnemo.acting_tenant = '{tenant}'",
-            ]
-            yield "verb by setting", [*settings, f"SELECT * FROM pgmnemo.{verb}({arguments})"], False
+                with_caller = f"{call.removesuffix(')')}, caller => {caller})"
+                yield "verb by forged caller", [f"SELECT * FROM pgmnemo.{with_caller}"], False
+        settings = [f"SET LOCAL pgmnemo.{name} = '{tenant}'" for name in ("tenant_id", "acting_tenant")]
+        more = ("current_tenant()", "list_grants()", "open_staging()", "store_staged()", "list_settings()")
+        for call in (*by_setting(PROJECT, key, other), *more):
+            yield "verb by setting", [*settings, f"SELECT * FROM pgmnemo.{call}"], False
         for view in VIEWS:
             yield "view by setting", [*settings, f"SELECT * FROM pgmnemo.{view}"], False
+        owner = OWNERS[tenant]
         for become in (
-            f"SET ROLE {OWNERS[tenant]}",
-            f"SET SESSION AUTHORIZATION {OWNERS[tenant]}",
-            "SET ROLE keeper",
-            "RESET ROLE",
+            f"SET ROLE {owner}", f"SET SESSION AUTHORIZATION {owner}", "SET ROLE keeper", "RESET ROLE",
             "SET ROLE NONE",
-        ):
+        ):  # fmt: skip
             yield "another role", [become, f"SELECT * FROM pgmnemo.list_lessons('{tenant}')"], False
         left = (
             f"DO $$ BEGIN PERFORM pgmnemo.recall('{tenant}', query_text => 'x'); "
             "EXCEPTION WHEN OTHERS THEN NULL; END $$"
         )
-        yield (
-            "after an error",
-            [f"SET LOCAL pgmnemo.acting_tenant = '{tenant}'", left, "TABLE pgmnemo.lesson"],
-            False,
-        )
+        yield "after an error", [settings[1], left, "TABLE pgmnemo.lesson"], False
         staged = [
             "CREATE TEMPORARY TABLE lesson_staging AS SELECT (NULL::pgmnemo.lesson_input).* LIMIT 0",
             f"COMMENT ON TABLE pg_temp.lesson_staging IS '{tenant}'",
@@ -432,31 +358,15 @@ def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
             "SELECT * FROM pgmnemo.store_staged()",
         ]
         yield "staging by hand", staged, False
-    for helper in (
-        "_enter",
-        "_leave",
-        "_reaches",
-        "_proved",
-        "_lock_tenant",
-        "_store",
-        "_settings",
-        "_add_postings",
-        "_remove_postings",
-        "_vector_rows",
-        "_keyword_leg",
-        "_scope",
-        "_lesson_id",
-    ):
+    for helper in HELPERS:
         for count in range(5):
             yield "helper", [f"SELECT pgmnemo.{helper}({', '.join(['NULL'] * count)})"], False
-    for owners in (
-        "grant_tenant('{t}', '{r}')",
-        "revoke_tenant('{t}', 'bob')",
-        "build_vector_index()",
-        "suspend_vector_index()",
-    ):
-        for tenant in (A, B, C):
-            yield "the owner's verbs", ["SELECT pgmnemo." + owners.format(t=tenant, r=role)], True
+    for tenant in HOLDERS:
+        for call in (
+            f"grant_tenant('{tenant}', '{role}')", f"revoke_tenant('{tenant}', 'bob')",
+            "build_vector_index()", "suspend_vector_index()",
+        ):  # fmt: skip
+            yield "the owner's verbs", [f"SELECT pgmnemo.{call}"], True
 
 
 def on_catalogues(role: str) -> Iterator[tuple[str, list[str], bool]]:
@@ -480,14 +390,8 @@ def on_catalogues(role: str) -> Iterator[tuple[str, list[str], bool]]:
         "pg_db_role_setting",
         "pg_replication_slots",
     ):
-        yield (
-            "catalogue",
-            [
-                f"SELECT x::text FROM pg_catalog.{view} x "
-                "WHERE x::text ~ 'alpharetta|bratislava|casablanca|key-of'"
-            ],
-            False,
-        )
+        secret = "x::text ~ 'alpharetta|bratislava|casablanca|key-of'"
+        yield "catalogue", [f"SELECT x::text FROM pg_catalog.{view} x WHERE {secret}"], False
     for statement in (
         "SELECT lastval()",
         "SELECT nextval('pgmnemo.lesson_id_seq')",
@@ -533,39 +437,24 @@ def on_catalogues(role: str) -> Iterator[tuple[str, list[str], bool]]:
 def with_settings(role: str) -> Iterator[tuple[str, list[str], bool]]:
     """Verbs for one's own tenants and for others', under settings of every kind."""
     for setting in SETTINGS:
-        for victim in (tenant for tenant in (A, B, C) if tenant not in REACHES[role]):
-            first = [f"SET LOCAL {setting}".replace("{victim}", str(victim))]
-            yield (
-                "setting",
-                [*first, f"SELECT * FROM pgmnemo.recall('{victim}', query_text => 'river')"],
-                False,
-            )
-            yield (
-                "setting",
-                [
-                    *first,
-                    "SELECT * FROM pgmnemo.lessons",
-                    "SELECT * FROM pgmnemo.list_grants()",
-                    "SELECT * FROM pgmnemo.calling",
-                ],
-                False,
-            )
+        for victim in tenants_of_others(role):
+            first = f"SET LOCAL {setting}".replace("{victim}", str(victim))
+            recall = f"SELECT * FROM pgmnemo.recall('{victim}', query_text => 'river')"
+            views = [f"SELECT * FROM pgmnemo.{view}" for view in ("lessons", "list_grants()", "calling")]
+            yield "setting", [first, recall], False
+            yield "setting", [first, *views], False
         for own in sorted(REACHES[role], key=str):
-            first = [f"SET LOCAL {setting}".replace("{victim}", str(B if own != B else A))]
             numbers = f"'{{{','.join(map(str, vector(1, 2)))}}}'::real[]"
-            yield (
-                "setting, own tenant",
-                [
-                    *first,
-                    f"SELECT * FROM pgmnemo.recall('{own}', {numbers}, query_text => 'the river', k => 100)",
-                    f"SELECT pgmnemo.store('{own}', '{PROJECT}', 'mine', 'my river', {numbers})",
-                    f"SELECT * FROM pgmnemo.check('{own}')",
-                    f"SELECT * FROM pgmnemo.list_passages('{own}')",
-                    f"SELECT pgmnemo.repair('{own}')",
-                    f"SELECT pgmnemo.forget_all('{own}')",
-                ],
-                False,
-            )
+            own_work = [
+                f"SET LOCAL {setting}".replace("{victim}", str(B if own != B else A)),
+                f"SELECT * FROM pgmnemo.recall('{own}', {numbers}, query_text => 'the river', k => 100)",
+                f"SELECT pgmnemo.store('{own}', '{PROJECT}', 'mine', 'my river', {numbers})",
+                f"SELECT * FROM pgmnemo.check('{own}')",
+                f"SELECT * FROM pgmnemo.list_passages('{own}')",
+                f"SELECT pgmnemo.repair('{own}')",
+                f"SELECT pgmnemo.forget_all('{own}')",
+            ]
+            yield "setting, own tenant", own_work, False
 
 
 @pytest.fixture
@@ -575,7 +464,7 @@ def planted(battery: Battery) -> Battery:
     guarded = "DO $do$ BEGIN EXECUTE $ex$%s$ex$; EXCEPTION WHEN OTHERS THEN NULL; END $do$"
     with site.connect("mallory") as mallory:
         for schema in ("public", "mallory"):
-            for text in plant(None, schema):
+            for text in plant(schema):
                 mallory.execute((guarded % text).encode())
         mallory.execute(
             "CREATE FUNCTION mallory.lend() RETURNS bytea LANGUAGE sql SECURITY DEFINER "

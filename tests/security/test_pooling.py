@@ -459,18 +459,6 @@ def test_transaction_mode_a_search_path_left_behind_misleads_short_names_alone(
     assert value(client, "SELECT count(*) FROM trap.lesson_staging") == 1
 
 
-def test_transaction_mode_staging_outside_a_transaction_is_gone_at_once(pool: Callable[..., Pool]) -> None:
-    client = pool("transaction").connect("alice")
-    client.execute("SELECT pgmnemo.open_staging(%s)", (A,))
-    assert refused(client, "TABLE lesson_staging") == errors.UndefinedTable
-
-
-def test_transaction_mode_works_without_prepared_statements(pool: Callable[..., Pool]) -> None:
-    started = pool("transaction", 2)
-    clients = [Client(started.connect("dual"), tenant, name) for name in ("one", "two") for tenant in (A, B)]
-    together(clients, 8)
-
-
 def often(client: Connection, tenant: UUID) -> None:
     for _ in range(6):  # psycopg prepares after five times
         client.execute(RECALL, (tenant, "river"))

@@ -8,34 +8,12 @@ import psycopg
 import pytest
 from psycopg import errors
 
-TABLES = (
-    "lesson",
-    "lesson_edge",
-    "posting",
-    "passage",
-    "tenant",
-    "tenant_grant",
-    "caller_key",
-    "vector_graph",
-)
+from tests.security.attacked import BY_ARGUMENT, by_argument, by_setting
+
+WALLED = ("lesson", "lesson_edge", "posting", "passage", "tenant")
+TABLES = (*WALLED, "tenant_grant", "caller_key", "vector_graph")
 VIEWS = ("lessons", "edges", "postings", "passages")
-WALLED = TABLES[:5]
 FIRST = {"caller_key": "key"}
-SESSION_CALLS = (
-    "recall_lessons(query_text => 'river')", "store_lesson(%(p)s, 'x', 'y')", "store_lessons('{}')",
-    "forget_lesson(%(p)s, 'a')", "forget_project(%(p)s)", "forget_tenant()", "compact_postings()",
-    "index_lessons()", "check_index()", "repair_index()", "add_passages(1, '{x}')",
-    "link_lessons(%(p)s, 'a', 'b', 'k')", "unlink_lessons(%(p)s, 'a', 'b', 'k')",
-    "explain_recall(%(p)s, 'a', query_text => 'river')",
-)  # fmt: skip
-TENANT_CALLS = (
-    "recall(%(t)s, query_text => 'river')", "store(%(t)s, %(p)s, 'x', 'y')", "store_set(%(t)s, '{}')",
-    "forget(%(t)s, %(p)s, 'a')", "forget_all(%(t)s)", "compact(%(t)s)", "index(%(t)s)", "check(%(t)s)",
-    "repair(%(t)s)", "store_passages(%(t)s, 1, '{x}')", "link(%(t)s, %(p)s, 'a', 'b', 'k')",
-    "unlink(%(t)s, %(p)s, 'a', 'b', 'k')", "explain(%(t)s, %(p)s, 'a', query_text => 'river')",
-    "list_lessons(%(t)s)", "list_edges(%(t)s)", "list_passages(%(t)s)", "list_postings(%(t)s)",
-    "list_bare(%(t)s)",
-)  # fmt: skip
 UNUSED = "c0a8f2ee-5f0b-4f0e-9a63-3d7f3a1b9e55"  # a tenant that nobody was granted
 
 
@@ -92,9 +70,10 @@ def test_another_tenants_id_gives_a_stranger_nothing(pair: tuple[Any, Any], stra
     for view in VIEWS:
         assert stranger.execute(f"SELECT count(*) FROM pgmnemo.{view}").fetchone() == (0,)
     assert stranger.execute("SELECT * FROM pgmnemo.list_grants()").fetchall() == []
-    for call in (*SESSION_CALLS, *TENANT_CALLS):
+    project = pair[0].project
+    for call in (*by_setting(project, "a", "b"), *by_argument(pair[0].id, project, "a", "b")):
         with pytest.raises(errors.InsufficientPrivilege, match="role stranger has no grant for tenant"):
-            stranger.execute(f"SELECT * FROM pgmnemo.{call}", {"t": pair[0].id, "p": pair[0].project})
+            stranger.execute(f"SELECT * FROM pgmnemo.{call}")
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -216,7 +195,7 @@ def test_a_role_that_does_not_exist_gets_no_grant(owner: Any) -> None:
 def test_every_verb_with_a_tenant_is_among_the_calls(owner: psycopg.Connection[Any]) -> None:
     definers = "SELECT proname FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace AND prosecdef"
     verbs = {name for (name,) in owner.execute(definers)}
-    assert verbs - {call.split("(")[0] for call in TENANT_CALLS} == {"current_tenant", "list_grants"}
+    assert verbs - BY_ARGUMENT.keys() == {"current_tenant", "list_grants"}
 
 
 @pytest.mark.parametrize("forge", [
@@ -231,10 +210,10 @@ def test_nobody_calls_in_anothers_name(
     pair: tuple[Any, Any], stranger: Any, database: Any, forge: str
 ) -> None:
     forged = f"({forge.replace('{role}', database.facts.role)})"
-    for call in TENANT_CALLS:
+    for call in by_argument(pair[0].id, pair[0].project, "a", "b"):
         call = call.removesuffix(")") + f", caller => {forged})"
         with pytest.raises(errors.InsufficientPrivilege, match="does not prove that role"):
-            stranger.execute(f"SELECT * FROM pgmnemo.{call}", {"t": pair[0].id, "p": pair[0].project})
+            stranger.execute(f"SELECT * FROM pgmnemo.{call}")
     for call in ("current_tenant", "list_grants"):
         stranger.execute("SELECT set_config('pgmnemo.tenant_id', %s, false)", (str(pair[0].id),))
         with pytest.raises(errors.InsufficientPrivilege, match="does not prove that role"):

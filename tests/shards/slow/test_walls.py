@@ -22,13 +22,14 @@ from shards.local import Local
 from tests.security.attacked import OURS, PROJECT, A, B, Connection, Server, Site, vector
 from tests.security.test_battery import (
     REACHES,
-    SECRETS,
     Battery,
     C,
+    fill,
     on_catalogues,
     on_tables,
     on_verbs,
     spring_traps,
+    tenants_of_others,
     with_settings,
 )
 from tests.security.test_findings import MARKS
@@ -116,28 +117,15 @@ def routed(plproxy: None) -> Iterator[Routed]:
                 "ALTER ROLE newcomer RENAME TO veteran", "DROP ROLE revenant", "CREATE ROLE newcomer LOGIN",
                 "CREATE ROLE revenant LOGIN",
             )  # fmt: skip
-            fill(site)
+            for role, tenant in (("alice", A), ("bob", B), ("crew", C)):
+                client = site.connect(role, **{"pgmnemo.exact_scan_limit": 0})
+                fill(site, client, tenant)
+                # what a victim stores while somebody attacks, so that storing it again changes nothing
+                site.store(client, tenant, "during", "stored during an attack", embedding=vector(1, 2))
             yield site
     finally:
         local.down(folder)
         folder.parent.rmdir()
-
-
-def fill(site: Routed) -> None:
-    for role, tenant in (("alice", A), ("bob", B), ("crew", C)):
-        client = site.connect(role, **{"pgmnemo.exact_scan_limit": 0})
-        word, key = SECRETS[tenant]
-        for n in range(4):
-            site.store(
-                client, tenant, f"{key}-{n}", f"the {word} river {n}", embedding=vector(n, 1, 2),
-                passages=[f"the {word}", f"river {n}"],
-                passage_embeddings=[str(vector(n, 2)), str(vector(2, n, 1))],
-            )  # fmt: skip
-        client.execute(
-            "SELECT pgmnemo.link(%s, %s, %s, %s, 'follows')", (tenant, PROJECT, f"{key}-0", f"{key}-1")
-        )
-        # what a victim stores while somebody attacks, so that storing it again changes nothing
-        site.store(client, tenant, "during", "stored during an attack", embedding=vector(1, 2))
 
 
 def attempts(role: str) -> Iterator[tuple[str, list[str], bool]]:
@@ -153,20 +141,13 @@ def attempts(role: str) -> Iterator[tuple[str, list[str], bool]]:
     for kind, statements, held in with_settings(role):
         # without forget_all, which would leave nothing to attack
         yield kind, [text for text in statements if "forget_all" not in text], held
-    for tenant in (A, B, C):
+    for tenant in tenants_of_others(role):
         for helper in HELPERS:
-            call = f"SELECT * FROM pgmnemo.{helper.format(t=tenant, r=role)}"
-            if tenant not in REACHES[role]:
-                yield "the router's own", [call], True
+            yield "the router's own", [f"SELECT * FROM pgmnemo.{helper.format(t=tenant, r=role)}"], True
         for settings in FORGED:
-            if tenant not in REACHES[role]:
-                given = f"'{tenant}', query_text => 'river', settings => '{settings.format(t=tenant)}'"
-                yield "forged settings", [f"SELECT * FROM pgmnemo.recall({given})"], False
-                yield (
-                    "forged settings",
-                    [f"SELECT * FROM pgmnemo.recall({given}, staleness => '1 hour')"],
-                    False,
-                )
+            given = f"'{tenant}', query_text => 'river', settings => '{settings.format(t=tenant)}'"
+            for arguments in (given, f"{given}, staleness => '1 hour'"):
+                yield "forged settings", [f"SELECT * FROM pgmnemo.recall({arguments})"], False
 
 
 def others(battery: Battery, role: str) -> set[tuple[Any, ...]]:
