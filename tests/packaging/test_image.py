@@ -15,6 +15,7 @@ import pytest
 
 from pgmnemo.progress import QUIET
 from pgmnemo.server import discovery, open_database
+from tests.helping import CURRENT
 
 
 @pytest.fixture(scope="module")
@@ -53,14 +54,14 @@ def service(engine: None, root: Path) -> Iterator[int]:
             yield port
 
 
-def test_the_runner_finds_it_by_itself(service: int, version: str) -> None:
+def test_the_runner_finds_it_by_itself(service: int) -> None:
     environ = {"PGMNEMO_PORT": str(service), "PGMNEMO_PASSWORD": "from-outside"}
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if discovery.find_server(None, environ, QUIET, Path(os.devnull)):
             break
         time.sleep(1)
-    with open_database(version, environ=environ) as database:
+    with open_database(CURRENT, environ=environ) as database:
         assert database.facts.origin == "compose"
         with database.connect() as connection:
-            assert connection.execute("SELECT pgmnemo.version()").fetchone() == (version,)
+            assert connection.execute("SELECT pgmnemo.version()").fetchone() == (CURRENT,)

@@ -121,8 +121,3 @@ def test_a_released_script_is_not_written_again(copy: Path) -> None:
     assert done.returncode != 0
     assert f"{CURRENT} is released and frozen" in done.stderr
     assert (copy / f"pgmnemo--{CURRENT}.sql").read_text() == "frozen"
-
-
-def test_the_committed_script_is_its_committed_sources(sql: Path) -> None:
-    done = make(sql, "check-src")
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -8,10 +8,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
-from pgmnemo.server.embedded import embedded_server
 from tests.helping import CURRENT
 
 SEMANTIC_VERSION = re.compile(r"\d+\.\d+\.\d+")
@@ -79,20 +77,3 @@ def test_nothing_that_sets_up_names_the_current_release(root: Path) -> None:
     names = ("Makefile", "docker-compose.yml", "pyproject.toml", "sql/Makefile", "sql/Dockerfile")
     files = [*(root / name for name in names), *(root / ".github").rglob("*.yml")]
     assert [path for path in files if word.search(path.read_text(encoding="utf-8"))] == []
-
-
-def test_a_role_without_rights_but_over_its_own_database_can_create_it(sql: Path) -> None:
-    with embedded_server(sql, CURRENT) as conninfo:
-        address = f"host={conninfo['host']}"
-        with psycopg.connect(f"{address} user=postgres dbname=postgres", autocommit=True) as boss:
-            boss.execute("CREATE ROLE owner LOGIN")
-            boss.execute("CREATE DATABASE mine OWNER owner TEMPLATE template0 ENCODING 'UTF8'")
-        with psycopg.connect(f"{address} user=postgres dbname=mine", autocommit=True) as boss:
-            boss.execute("CREATE EXTENSION vector")
-        with psycopg.connect(f"{address} user=owner dbname=mine", autocommit=True) as owner:
-            owner.execute("CREATE EXTENSION pgmnemo")
-            foreign = owner.execute(
-                "SELECT proname FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace "
-                "AND proowner <> 'owner'::regrole"
-            ).fetchall()
-            assert foreign == []

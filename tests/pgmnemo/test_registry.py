@@ -21,13 +21,6 @@ from runner.protocol.texts import TEXTS
 PLACES = {"path": "os:path", "join": "os.path:join", "lost": "no_such_module_here:THING"}
 
 
-def test_a_registry_keeps_its_order_and_says_what_it_holds() -> None:
-    found = Registry("colour", {"red": 1, "blue": 2})
-    assert list(found) == ["red", "blue"]
-    assert (len(found), found["blue"], "red" in found, "green" in found) == (2, 2, True, False)
-    assert dict(found.items()) == {"red": 1, "blue": 2}
-
-
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(UsageError, match="there is no colour named 'green'; choose one of: red, blue"):
         Registry("colour", {"red": 1, "blue": 2})["green"]

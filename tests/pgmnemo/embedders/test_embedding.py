@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -129,41 +124,6 @@ def test_an_interrupted_run_loses_no_whole_batch_and_ends_with_the_same_bytes(
     assert resumed.cached == 24
     assert resumed.segments.tobytes() == whole.segments.tobytes()
     assert resumed.questions.tobytes() == whole.questions.tobytes()
-
-
-KILLED = """
-import sys, time
-from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-import test_embedding as t
-from runner.protocol.texts.embedding import embed_corpus
-from runner.records import Corpus, Question, SearchScope, Segment
-class Slow(t.Recorder):
-    def embed_documents(self, texts):
-        print("batch", flush=True)
-        time.sleep(0.05)
-        return super().embed_documents(texts)
-    embed_queries = embed_documents
-segments = tuple(Segment("p", str(n), f"text number {n}") for n in range(2000))
-corpus = Corpus("tiny", "", "", "session", segments,
-    (Question("q", "p", "what?", "t"),), (SearchScope("pool", True),))
-embed_corpus(corpus, Slow(), Path(sys.argv[1]))
-"""
-
-
-def test_kill_9_loses_at_most_one_batch(tmp_path: Path, make_corpus: Callable[..., Corpus]) -> None:
-    command = [sys.executable, "-c", KILLED, str(tmp_path), str(Path(__file__).parent)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdout is not None
-        for _ in range(6):
-            assert run.stdout.readline() == "batch\n"
-        time.sleep(0.02)
-        os.kill(run.pid, signal.SIGKILL)
-        begun = 6 + run.stdout.read().count("batch")
-    again = make_corpus([f"text number {n}" for n in range(2000)], ["what?"])
-    vectors = embed_corpus(again, Recorder(), tmp_path)
-    assert vectors.cached >= 8 * (begun - 1)
-    assert vectors.cached + vectors.embedded == 2001
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 0.0, 3.0])

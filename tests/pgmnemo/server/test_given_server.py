@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-import threading
+import shutil
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pgmnemo.errors import DatabaseError
+from pgmnemo.records import DatabaseFacts
 from pgmnemo.server import Database, open_database
 from pgmnemo.server.plain import NAME as PEERS
 from pgmnemo.server.plain import open_plain
@@ -71,23 +73,12 @@ def test_an_ordinary_owner_can_make_it_where_pgvector_is_there(
 
 
 def test_two_runs_at_once_make_one_database(server: Any, stub: Path) -> None:
-    facts, failures = [], []
+    def run(_: int) -> DatabaseFacts:
+        with open_on(server.dsn("boss"), stub) as database:
+            return database.facts
 
-    def run() -> None:
-        try:
-            with open_on(server.dsn("boss"), stub) as database:
-                facts.append(database.facts)
-        except DatabaseError as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=run) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
-    assert len(facts) == 3
-    assert len(set(facts)) == 1
+    with ThreadPoolExecutor(3) as pool:
+        assert len(set(pool.map(run, range(3)))) == 1
 
 
 def test_two_runs_at_once_make_the_extensions_of_peers_once(server: Any) -> None:
@@ -121,102 +112,90 @@ def test_a_making_that_fails_leaves_no_database(server: Any, make_role: Any, stu
     assert NAME not in server.names()["pg_database"]
 
 
-@pytest.mark.parametrize("check_only", [False, True])
-class TestSentences:
-    """Each shortfall of a given server, in a run and in a dry run."""
+@dataclass(frozen=True)
+class Short:
+    """A server that falls short of something: who logs in, what was done on it before, and what is said."""
 
-    def test_unreachable(self, stub: Path, nowhere: dict[str, str], check_only: bool) -> None:
-        dsn = f"postgresql://u:secret@127.0.0.1:{nowhere['PGMNEMO_PORT']}/d"
-        assert "cannot be reached" in sentence(dsn, stub, check_only=check_only)
+    told: str
+    login: Mapping[str, str] = field(default_factory=lambda: {"user": "boss"})
+    role: tuple[str, ...] = ()  # that of the login, if it is to be made: attributes, and settings
+    before: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()  # in the database of the runner
+    version: str = "0.2.1"
 
-    def test_wrong_password(self, server: Any, stub: Path, check_only: bool) -> None:
-        dsn = server.dsn("boss", password="secretly-wrong")
-        assert "the password is wrong for user 'boss'" in sentence(dsn, stub, check_only=check_only)
 
-    def test_no_password(self, server: Any, stub: Path, check_only: bool) -> None:
-        dsn = f"postgresql://boss@127.0.0.1:{server.port}/postgres"
-        assert "wants a password" in sentence(dsn, stub, check_only=check_only)
+OTHER = "UPDATE pg_extension SET extversion = '0.1' WHERE extname = 'pgmnemo'"
+SHORT = {
+    "wrong password": Short("the password is wrong for user 'boss'", {"user": "boss", "password": "secret2"}),
+    "no password": Short("wants a password", {"user": "boss", "password": ""}),
+    "no such database": Short("no database 'gone'", {"user": "boss", "database": "gone"}),
+    "no such role": Short("ghost", {"user": "ghost"}),
+    "read-only": Short("read-only: default_transaction_read_only",
+                       role=("SUPERUSER", "default_transaction_read_only = on")),
+    "no right to make a database": Short(f"may not create the database {NAME}", role=("CREATEROLE",)),
+    "no right to make the role": Short(
+        "may not create the role pgmnemo_runner.* ALTER ROLE plain CREATEROLE", role=("CREATEDB",)),
+    "no member of the role": Short("GRANT pgmnemo_runner TO plain", role=("CREATEDB CREATEROLE",),
+                                   before=("CREATE ROLE pgmnemo_runner",)),
+    "a role that passes the policies": Short("passes row-level security",
+                                             before=("CREATE ROLE pgmnemo_runner BYPASSRLS",)),
+    "no pgvector": Short("has no pgvector", role=("SUPERUSER", "extension_control_path = '/nowhere'")),
+    "an old pgvector": Short("has pgvector 0.8.3; pgmnemo needs 0.8.4 or newer",
+                             role=("SUPERUSER", "extension_control_path = '{old}:$system'")),
+    "no such release": Short(r"does not offer pgmnemo 9.9.9 \(only 0.2.1\).*make -C sql install.*{stub}",
+                             version="9.9.9"),
+    "another version": Short("holds pgmnemo 0.1 instead of 0.2.1",
+                             inside=("CREATE EXTENSION pgmnemo CASCADE", OTHER)),
+    "something else": Short("holds something else than pgmnemo", inside=("CREATE TABLE mine ()",)),
+}  # fmt: skip
+both_ways = pytest.mark.parametrize("check_only", [False, True], ids=["run", "dry run"])
 
-    def test_no_such_database(self, server: Any, stub: Path, check_only: bool) -> None:
-        assert "no database 'gone'" in sentence(server.dsn("boss", "gone"), stub, check_only=check_only)
 
-    def test_no_such_role(self, server: Any, stub: Path, check_only: bool) -> None:
-        told = sentence(server.dsn("ghost"), stub, check_only=check_only)
-        assert "ghost" in told
-
-    def test_read_only(self, make_role: Any, stub: Path, check_only: bool) -> None:
-        dsn = make_role("reader", "SUPERUSER", "default_transaction_read_only = on")
-        assert "read-only: default_transaction_read_only" in sentence(dsn, stub, check_only=check_only)
-
-    def test_no_right_to_make_a_database(self, make_role: Any, stub: Path, check_only: bool) -> None:
-        dsn = make_role("plain", "CREATEROLE")
-        assert f"may not create the database {NAME}" in sentence(dsn, stub, check_only=check_only)
-
-    def test_no_right_to_make_the_role(self, make_role: Any, stub: Path, check_only: bool) -> None:
-        dsn = make_role("plain", "CREATEDB")
-        told = sentence(dsn, stub, check_only=check_only)
-        assert "may not create the role pgmnemo_runner" in told
-        assert "ALTER ROLE plain CREATEROLE" in told
-
-    def test_no_member_of_the_role(self, server: Any, make_role: Any, stub: Path, check_only: bool) -> None:
-        dsn = make_role("plain", "CREATEDB CREATEROLE")
-        server.run("CREATE ROLE pgmnemo_runner")
-        assert "GRANT pgmnemo_runner TO plain" in sentence(dsn, stub, check_only=check_only)
-
-    def test_a_role_that_passes_the_policies(self, server: Any, stub: Path, check_only: bool) -> None:
-        server.run("CREATE ROLE pgmnemo_runner BYPASSRLS")
-        assert "passes row-level security" in sentence(server.dsn("boss"), stub, check_only=check_only)
-
-    def test_no_pgvector(self, make_role: Any, stub: Path, check_only: bool) -> None:
-        dsn = make_role("bare", "SUPERUSER", "extension_control_path = '/nowhere'")
-        assert "has no pgvector" in sentence(dsn, stub, check_only=check_only)
-
-    def test_an_old_pgvector(
-        self, make_role: Any, stub: Path, readable_folder: Path, check_only: bool
-    ) -> None:
-        folder = readable_folder / "old" / "extension"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "vector.control").write_text("default_version = '0.8.3'\n")
-        dsn = make_role("late", "SUPERUSER", f"extension_control_path = '{folder.parent}:$system'")
-        told = sentence(dsn, stub, check_only=check_only)
-        assert "has pgvector 0.8.3; pgmnemo needs 0.8.4 or newer" in told
-
-    def test_no_such_release_on_the_server(self, server: Any, stub: Path, check_only: bool) -> None:
-        told = sentence(server.dsn("boss"), stub, "9.9.9", check_only=check_only)
-        assert "does not offer pgmnemo 9.9.9 (only 0.2.1)" in told
-        assert "make -C sql install" in told
-        assert str(stub) in told
-
-    def test_another_version_in_the_database(self, server: Any, stub: Path, check_only: bool) -> None:
+@both_ways
+@pytest.mark.parametrize("case", SHORT)
+def test_what_a_server_falls_short_of_is_one_sentence(
+    server: Any, make_role: Any, stub: Path, readable_folder: Path, case: str, check_only: bool
+) -> None:
+    short, old = SHORT[case], readable_folder / "old"
+    (old / "extension").mkdir(parents=True, exist_ok=True)
+    (old / "extension" / "vector.control").write_text("default_version = '0.8.3'\n")
+    dsn = server.dsn(**short.login)
+    if short.role:
+        dsn = make_role("plain", *(part.format(old=old) for part in short.role))
+    server.run(*short.before)
+    if short.inside:
         server.run(f"CREATE DATABASE {NAME}")
-        server.run("CREATE EXTENSION pgmnemo CASCADE", database=NAME)
-        server.run("UPDATE pg_extension SET extversion = '0.1' WHERE extname = 'pgmnemo'", database=NAME)
-        told = sentence(server.dsn("boss"), stub, check_only=check_only)
-        assert "holds pgmnemo 0.1 instead of 0.2.1" in told
+        server.run(*short.inside, database=NAME)
+    told = short.told.replace("{stub}", str(stub))
+    assert re.search(told, sentence(dsn, stub, short.version, check_only))
 
-    def test_something_else_in_the_database(self, server: Any, stub: Path, check_only: bool) -> None:
-        server.run(f"CREATE DATABASE {NAME}")
-        server.run("CREATE TABLE mine ()", database=NAME)
-        told = sentence(server.dsn("boss"), stub, check_only=check_only)
-        assert "holds something else than pgmnemo" in told
 
-    def test_a_patched_copy(self, server: Any, stub: Path, tmp_path: Path, check_only: bool) -> None:
-        with open_on(server.dsn("boss"), stub) as database:
-            release = database.facts.fingerprint
-        for path in stub.iterdir():
-            (tmp_path / path.name).write_bytes(path.read_bytes())
-        (tmp_path / "releases.toml").write_text(f'["0.2.1"]\nfingerprint = "{release}"\n')
-        with open_on(server.dsn("boss"), tmp_path):
-            pass
-        server.run("CREATE FUNCTION pgmnemo.more() RETURNS int LANGUAGE sql AS 'SELECT 1'", database=NAME)
-        told = sentence(server.dsn("boss"), tmp_path, check_only=check_only)
-        assert re.search(r"another extension named pgmnemo, or a patched copy of 0\.2\.1", told)
+@both_ways
+def test_a_server_that_nobody_reaches_is_said(stub: Path, nowhere: dict[str, str], check_only: bool) -> None:
+    dsn = f"postgresql://u:secret@127.0.0.1:{nowhere['PGMNEMO_PORT']}/d"
+    assert "cannot be reached" in sentence(dsn, stub, check_only=check_only)
+
+
+@both_ways
+def test_a_patched_copy_is_said(server: Any, stub: Path, tmp_path: Path, check_only: bool) -> None:
+    with open_on(server.dsn("boss"), stub) as database:
+        release = database.facts.fingerprint
+    listed(stub, tmp_path, release)
+    with open_on(server.dsn("boss"), tmp_path):
+        pass
+    server.run("CREATE FUNCTION pgmnemo.more() RETURNS int LANGUAGE sql AS 'SELECT 1'", database=NAME)
+    told = sentence(server.dsn("boss"), tmp_path, check_only=check_only)
+    assert re.search(r"another extension named pgmnemo, or a patched copy of 0\.2\.1", told)
+
+
+def listed(stub: Path, folder: Path, fingerprint: str) -> None:
+    """The files of the stub in `folder`, with a release of that fingerprint."""
+    shutil.copytree(stub, folder, dirs_exist_ok=True)
+    (folder / "releases.toml").write_text(f'["0.2.1"]\nfingerprint = "{fingerprint}"\n')
 
 
 def test_files_of_another_extension_make_no_database(server: Any, stub: Path, tmp_path: Path) -> None:
-    for path in stub.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    (tmp_path / "releases.toml").write_text(f'["0.2.1"]\nfingerprint = "{"0" * 64}"\n')
+    listed(stub, tmp_path, "0" * 64)
     assert "another extension named pgmnemo" in sentence(server.dsn("boss"), tmp_path)
     assert NAME not in server.names()["pg_database"]
 
