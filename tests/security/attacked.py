@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
+from psycopg.conninfo import make_conninfo
 
 from pgmnemo.server.releases import default_version
 from pgmnemo.server.server_files import installation
@@ -106,8 +107,8 @@ class Server:
     def _program(
         self, name: str, database: str, *options: str, given: str | None = None
     ) -> subprocess.CompletedProcess[str]:
-        place = ["-h", self.conninfo["host"], "-p", self.conninfo["port"], "-U", self.conninfo["user"]]
-        command = [str(installation(self.postgres) / "bin" / name), *place, *options, "-d", database]
+        place = make_conninfo(**{**self.conninfo, "dbname": database})
+        command = [installation(self.postgres) / "bin" / name, *options, "-d", place]
         return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
 
 

@@ -304,16 +304,6 @@ def test_transaction_mode_a_tenant_left_behind_is_asked_for_its_grant(pool: Call
             assert kinds == ({None} if granted else {errors.InsufficientPrivilege})
 
 
-def test_transaction_mode_another_login_has_connections_of_its_own(pool: Callable[..., Pool]) -> None:
-    started = pool("transaction")
-    first, others = started.connect("alice"), [started.connect(login) for login in ("bob", "mallory")]
-    first.execute(f"SET pgmnemo.tenant_id = '{A}'")
-    assert value(started.connect("alice"), TENANT) == str(A)
-    for other in others:
-        assert value(other, TENANT) is None
-        assert value(other, PID) != value(first, PID)
-
-
 def test_transaction_mode_a_tenant_left_behind_serves_the_next_client_of_a_granted_login(
     pool: Callable[..., Pool],
 ) -> None:
@@ -417,16 +407,6 @@ def test_transaction_mode_staging_ends_with_its_transaction(pool: Callable[..., 
     assert [sorted(key for key, _ in rows) for rows in found] == [["a", "b"], ["c"]]
 
 
-def test_transaction_mode_staging_is_one_tenants(pool: Callable[..., Pool]) -> None:
-    client = pool("transaction").connect("dual")
-    with client.transaction():
-        staged(client, A, "a")
-        staged(client, B, "b")
-        assert client.execute(STAGED).fetchall() == [("inserted", 1)]
-    assert client.execute(RECALL, (A, "heron otter")).fetchall() == []
-    assert client.execute(RECALL, (B, "heron otter")).fetchall() == [("b", "The otter of b")]
-
-
 def test_transaction_mode_staging_is_one_roles(pool: Callable[..., Pool]) -> None:
     client = pool("transaction").connect("app", "shared")
     with client.transaction():
@@ -470,17 +450,6 @@ def test_transaction_mode_knows_no_prepared_statements(pool: Callable[..., Pool]
     often(first, A)
     with pytest.raises(errors.DuplicatePreparedStatement, match="already exists"):
         often(second, B)
-
-
-def test_transaction_mode_loses_prepared_statements(pool: Callable[..., Pool]) -> None:
-    started = pool("transaction", 2)
-    first, second = started.connect("dual", prepare=0), started.connect("dual")
-    with second.transaction():
-        value(second, PID)
-        with first.transaction():
-            first.execute(RECALL, (A, "river"))
-    with pytest.raises(errors.InvalidSqlStatementName, match="does not exist"):
-        first.execute(RECALL, (A, "river"))
 
 
 def test_transaction_mode_may_run_the_prepared_statement_of_another_client(pool: Callable[..., Pool]) -> None:

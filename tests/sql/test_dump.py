@@ -3,48 +3,42 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from pgmnemo.server.server_files import installation
 
+Connection = psycopg.Connection[Any]
+
 
 @pytest.fixture
-def restored(owner: psycopg.Connection[Any], database: Any) -> Any:
+def restored(owner: Connection, database: Any) -> Iterator[Callable[[], Connection]]:
     """Call it to dump the database and get a connection to its restored copy."""
-    connections = []
+    with ExitStack() as stack:
 
-    def restore() -> psycopg.Connection[Any]:
-        bin_folder = installation(int(database.facts.postgresql.split(".")[0])) / "bin"
-        owner.execute("CREATE DATABASE restored")
-        dumped = call(bin_folder / "pg_dump", database.conninfo, database.facts.database)
-        call(bin_folder / "psql", database.conninfo, "restored", "-q", "-v", "ON_ERROR_STOP=1", input_=dumped)
-        connections.append(psycopg.connect(**{**database.conninfo, "dbname": "restored"}, autocommit=True))
-        return connections[0]
+        def restore() -> Connection:
+            bin_folder = installation(int(database.facts.postgresql.split(".")[0])) / "bin"
+            owner.execute("CREATE DATABASE restored")
+            stack.callback(owner.execute, "DROP DATABASE restored WITH (FORCE)")
+            dumped = call(bin_folder / "pg_dump", database.conninfo, database.facts.database)
+            quietly = ("-q", "-v", "ON_ERROR_STOP=1")
+            call(bin_folder / "psql", database.conninfo, "restored", *quietly, input_=dumped)
+            copy = psycopg.connect(**{**database.conninfo, "dbname": "restored"}, autocommit=True)
+            return stack.enter_context(copy)
 
-    yield restore
-    for connection in connections:
-        connection.close()
-    owner.execute("DROP DATABASE IF EXISTS restored WITH (FORCE)")
+        yield restore
 
 
 def call(program: Path, conninfo: Any, database: str, *options: str, input_: str | None = None) -> str:
-    place = [
-        "-h",
-        conninfo["host"],
-        "-p",
-        str(conninfo["port"]),
-        "-U",
-        conninfo["user"],
-        *options,
-        "-d",
-        database,
-    ]
-    done = subprocess.run([str(program), *place], input=input_, capture_output=True, text=True, check=False)
+    command = [program, *options, "-d", make_conninfo(**{**conninfo, "dbname": database})]
+    done = subprocess.run(command, input=input_, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

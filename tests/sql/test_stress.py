@@ -71,14 +71,7 @@ def crowd(count: int, words: int = 12) -> dict[str, Said]:
 
 def repeated(text: str, times: int) -> str:
     """As an assistant does: what it was told, over and over, among words of its own."""
-    own = (
-        "Great",
-        "So to sum up",
-        "You mentioned",
-        "Let me make a plan of it",
-        "As you said",
-        "Here are steps",
-    )
+    own = ("Great", "So to sum up", "You mentioned", "Let me plan it", "As you said", "Here are steps")
     return " ".join(f"{own[n % len(own)]}: {text} {chatter(n, 6)}." for n in range(times))
 
 
@@ -90,7 +83,6 @@ TALK = "context lifts all of one session by its best lesson, above a fair answer
 SHORT = "below length_pivot words a text is as good as a shorter one"
 BICYCLE = "I took the blue bicycle to the repair shop in Ghent."
 BOILERPLATE = chatter(77, 60) + ". "
-HEADER = "Confidential notes of the weekly sync, do not forward. "
 
 CASES = {
     "a short answer beside a long ramble": Case(
@@ -164,14 +156,6 @@ CASES = {
         },
         better=("right",),
     ),
-    "a question in the words of the boilerplate": Case(
-        question="Which of the confidential notes of the weekly sync speak of parental leave?",
-        lessons={
-            "right": Said(text=HEADER + "Parental leave is twelve weeks from now on."),
-            **{name: Said(text=HEADER * 3 + said.text) for name, said in crowd(30).items()},
-        },
-        better=("right",),
-    ),
     "German": Case(
         question="Wann fährt der letzte Zug nach Konstanz?",
         lessons=plain(
@@ -179,23 +163,6 @@ CASES = {
             "Konstanz liegt am Bodensee und ist im Sommer sehr schön.",
             "Wann der Bus fährt, weiß nur der Fahrer.",
             "Der Bruder fährt der Schwester nach, der letzte in der Reihe ist der Onkel.",
-        ),
-        better=("a",), config="simple",
-    ),
-    "French": Case(
-        question="Où est la clé de la cave ?",
-        lessons=plain(
-            "La clé de la cave est sous le pot de fleurs.", "La cave est humide et le vin y est bon.",
-            "Où est la gare de la ville ? La gare est à côté de la poste.",
-            "La clé de voûte de la théorie est la symétrie.", "Il est à la maison de la plage.",
-        ),
-        better=("a",), config="simple",
-    ),
-    "Spanish": Case(
-        question="¿Cuándo es el cumpleaños de la abuela?",
-        lessons=plain(
-            "El cumpleaños de la abuela es el tres de marzo.", "La abuela de Pedro vive en Sevilla.",
-            "El cumpleaños de Pedro es en agosto.", "¿Cuándo es la reunión de la oficina? Es el lunes.",
         ),
         better=("a",), config="simple",
     ),
@@ -259,22 +226,6 @@ CASES = {
         ),
         better=("a",),
         fails={"hybrid": HASHED},
-    ),
-    "versions": Case(
-        question="What did 1.10.2 fix?",
-        lessons=plain(
-            "Release 1.10.2 fixed the login.", "Release 1.2.10 fixed the export.",
-            "Release 1.10.1 fixed the import.", "A fix for the fix that fixed the fixes.",
-        ),
-        better=("a",),
-    ),
-    "numbers of invoices": Case(
-        question="Is invoice 88214 paid?",
-        lessons=plain(
-            "Invoice 88214: paid.", "Invoice 88241: paid, and invoice 81284: paid.", "Invoice 88214-B: void.",
-            "Invoices are paid at the end of the month.",
-        ),
-        better=("a",),
     ),
     "addresses of machines": Case(
         question="Who uses 10.0.3.17?",
@@ -359,8 +310,7 @@ def fill(tenant: Any, case: Case) -> None:
         place = {} if said.position is None else {'"position"': said.position}
         tenant.store(
             name, said.text, role=said.role, importance=said.importance, embedding=vector(said.text).tolist(),
-            occurred_at=NOW - back,
-            passages=list(said.passages) or None,
+            occurred_at=NOW - back, passages=list(said.passages) or None,
             passage_embeddings=[vector(text) for text in said.passages] or None, **place,
         )  # fmt: skip
 
