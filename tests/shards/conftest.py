@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import psycopg
 import pytest
 
 from pgmnemo.errors import DatabaseError
-from shards import local
+from shards import local, moving
 from shards.debian import router_home
 from shards.local import Local
 
@@ -75,6 +75,11 @@ def fill(client: Connection, tenant: UUID, lessons: int) -> None:
     client.execute("SELECT pgmnemo.link(%s, %s, 'k1', 'k2', 'follows')", (tenant, PROJECT))
 
 
+def recovered(site: Site) -> list[str]:
+    """What becomes of moves that were cut short."""
+    return [outcome for _, outcome in moving.recover(site.router)]
+
+
 def where(site: Site, tenant: UUID) -> str:
     """The shard on which the directory places a tenant."""
     return str(site.rows("router", "SELECT shard FROM directory.tenant WHERE tenant_id = %s", tenant)[0][0])
@@ -83,6 +88,18 @@ def where(site: Site, tenant: UUID) -> str:
 def short_folder() -> Path:
     """A folder that is not there yet, where a socket's path is short enough and anyone can go."""
     return Path(tempfile.mkdtemp(prefix="pgmnemo-t", dir="/tmp")) / "c"
+
+
+@contextmanager
+def cluster_of(shards: int) -> Iterator[Local]:
+    """A router and shards on files of their own, all gone afterwards."""
+    folder = short_folder()
+    folder.parent.chmod(0o755)
+    try:
+        yield local.up(folder, shards, volatile=True)
+    finally:
+        local.down(folder)
+        folder.parent.rmdir()
 
 
 @pytest.fixture(scope="session")
@@ -99,13 +116,8 @@ def plproxy() -> None:
 @pytest.fixture(scope="session")
 def shared(plproxy: None) -> Iterator[Local]:
     """A cluster that no test may leave with a server down."""
-    folder = short_folder()
-    folder.parent.chmod(0o755)
-    try:
-        yield local.up(folder, 3, volatile=True)
-    finally:
-        local.down(folder)
-        folder.parent.rmdir()
+    with cluster_of(3) as cluster:
+        yield cluster
 
 
 @pytest.fixture

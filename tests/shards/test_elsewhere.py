@@ -9,6 +9,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from uuid import uuid4
 
 import psycopg
@@ -17,10 +18,10 @@ import pytest
 from pgmnemo.server.folders import stop_server
 from pgmnemo.server.server_process import give_to_server, identity
 from runner.places import ROOT
-from shards import cli, local
+from shards import cli
 from shards.debian import router_home
 from shards.local import Local
-from tests.shards.conftest import short_folder
+from tests.shards.conftest import cluster_of
 
 Store = Callable[..., str]
 SECRET, OUTER = "inner-secret", "outer-secret"
@@ -29,21 +30,15 @@ SECRET, OUTER = "inner-secret", "outer-secret"
 @pytest.fixture
 def cluster(plproxy: None) -> Iterator[Local]:
     """Two servers; the databases `other` on them are to be the shards of a router elsewhere."""
-    folder = short_folder()
-    folder.parent.chmod(0o755)
-    try:
-        made = local.up(folder, 2, volatile=True)
+    with cluster_of(2) as made:
         for name in ("shard1", "shard2"):
             with psycopg.connect(**made.conninfo(name, "postgres"), autocommit=True) as server:
                 server.execute(f"CREATE ROLE pgmnemo SUPERUSER LOGIN PASSWORD '{SECRET}'")
                 server.execute("CREATE DATABASE other TEMPLATE template0")
-                rules = folder / name / "data" / "pg_hba.conf"
+                rules = made.folder / name / "data" / "pg_hba.conf"
                 rules.write_text("local other all scram-sha-256\n" + rules.read_text())
                 server.execute("SELECT pg_reload_conf()")
         yield made
-    finally:
-        local.down(folder)
-        folder.parent.rmdir()
 
 
 @pytest.fixture
@@ -73,12 +68,12 @@ def router(cluster: Local) -> Iterator[str]:
     address = f"host={home} port=5432 dbname=pgmnemo user=pgmnemo password={OUTER}"
     try:
         for _ in range(600):
-            try:
-                psycopg.connect(address).close()
-                break
-            except psycopg.OperationalError:
-                assert process.poll() is None, (cluster.folder / "elsewhere.log").read_text()
-                time.sleep(0.1)
+            with suppress(psycopg.OperationalError), psycopg.connect(address) as probe:
+                # not the one that the script starts first, to make the database
+                if probe.execute("SHOW cluster_name").fetchone() == ("pgmnemo_router",):
+                    break
+            assert process.poll() is None, (cluster.folder / "elsewhere.log").read_text()
+            time.sleep(0.1)
         yield address
     finally:
         stop_server(home / "router")
@@ -97,16 +92,8 @@ def test_a_router_elsewhere_with_shards_that_ask_for_passwords(
         for name in ("shard1", "shard2")
     }
     for name, place in places.items():
-        run(
-            "add",
-            name,
-            "--address",
-            place,
-            "--operator",
-            f"{place} user=pgmnemo password={SECRET}",
-            "--secret",
-            SECRET,
-        )
+        operator = f"{place} user=pgmnemo password={SECRET}"
+        run("add", name, "--address", place, "--operator", operator, "--secret", SECRET)
     tenant = uuid4()
     run("login", "alice")
     assert "lies on shard1" in run("grant", str(tenant), "alice")

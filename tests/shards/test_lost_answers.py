@@ -10,7 +10,7 @@ import pytest
 from pgmnemo.errors import DatabaseError
 from shards import ends, moving
 from shards.installing import open_operator
-from tests.shards.conftest import PROJECT, Site, fill
+from tests.shards.conftest import PROJECT, Site, fill, recovered
 from tests.shards.cutting import Link, linked
 
 RECALL = "SELECT external_id FROM pgmnemo.recall(%s, query_text => 'heron', k => 100) ORDER BY lesson_id"
@@ -63,6 +63,5 @@ def test_a_link_that_is_cut_at_the_commit_of_the_switch(
     assert link.was_cut
     if last:
         assert site.rows("shard1", ON, tenant) == site.rows("shard2", ON, tenant) == KEYS
-        recovered = [outcome for _, outcome in moving.recover(site.router)]
-        assert recovered == ["moved" if when == "after" else "undone"]
+        assert recovered(site) == ["moved" if when == "after" else "undone"]
     whole(site, tenant, "shard2" if when == "after" else "shard1")

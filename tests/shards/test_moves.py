@@ -5,8 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Event, Thread
+from threading import Event
 from uuid import UUID, uuid4
 
 import pytest
@@ -15,7 +16,7 @@ from psycopg import errors
 from pgmnemo.errors import DatabaseError, PgmnemoError, UsageError
 from shards import cli, copying, ends, moving
 from shards.torture import STEPS
-from tests.shards.conftest import PROJECT, Connection, Site, where
+from tests.shards.conftest import PROJECT, Connection, Site, recovered, where
 
 Store = Callable[..., str]
 KILLED = """
@@ -67,6 +68,14 @@ def nowhere_else(site: Site, tenant: UUID) -> None:
             ]
 
 
+def untouched(site: Site, tenant: UUID, client: Connection, store: Store) -> None:
+    """The tenant lies on shard1 alone, is served there, and no move is left."""
+    assert store(client, tenant, "after") == "inserted"
+    assert where(site, tenant) == "shard1"
+    assert site.rows("router", "SELECT * FROM directory.move") == []
+    nowhere_else(site, tenant)
+
+
 def test_rows_keep_their_ids_and_answers_stay(site: Site, store: Store) -> None:
     tenant, client = filled(site, store)
     before = site.rows("shard1", HELD, tenant)
@@ -113,36 +122,29 @@ def test_what_changes_during_the_copy_arrives_too(site: Site, store: Store) -> N
 
 def test_a_writer_meets_one_retryable_error_at_most(site: Site, store: Store) -> None:
     tenant, _ = filled(site, store)
-    end, done, errors_of_a_call = Event(), [], [0]
+    end, done, tries = Event(), list[str](), [0]
 
     def write() -> None:
-        client, number = site.connect("alice"), 0
+        client = site.connect("alice")
         while not end.is_set():
-            tries = 0
-            while True:
-                try:
-                    store(client, tenant, f"n{number}")
-                    break
-                except errors.SerializationFailure:
-                    tries += 1
-            errors_of_a_call.append(tries)
-            done.append(f"n{number}")
-            number += 1
+            try:
+                store(client, tenant, f"n{len(done)}")
+                done.append(f"n{len(done)}")
+                tries.append(0)
+            except errors.SerializationFailure:
+                tries[-1] += 1
 
-    writers = [Thread(target=write)]
-    for writer in writers:
-        writer.start()
-    try:
-        for target in ("shard2", "shard3", "shard1"):
-            moving.move(site.router, tenant, target)
-    finally:
-        end.set()
-        for writer in writers:
-            writer.join()
-    assert max(errors_of_a_call) <= 1
-    keys = {row[1] for row in site.rows("shard1", HELD, tenant)}
+    with ThreadPoolExecutor(1) as pool:
+        writer = pool.submit(write)
+        try:
+            for target in ("shard2", "shard3", "shard1"):
+                moving.move(site.router, tenant, target)
+        finally:
+            end.set()
+        writer.result()
+    assert max(tries) <= 1
     assert done
-    assert set(done) <= keys
+    assert set(done) <= {row[1] for row in site.rows("shard1", HELD, tenant)}
 
 
 @pytest.mark.parametrize("step", [*STEPS, "done"])
@@ -162,10 +164,7 @@ def test_a_mover_that_is_killed_leaves_what_recover_undoes_or_finishes(
             store(client, tenant, "meanwhile")
     else:
         assert store(client, tenant, "meanwhile") == "inserted"
-    outcomes = moving.recover(site.router)
-    assert [outcome for _, outcome in outcomes] == (
-        [] if step == "done" else ["moved"] if late else ["undone"]
-    )
+    assert recovered(site) == ([] if step == "done" else ["moved"] if late else ["undone"])
     assert where(site, tenant) == ("shard2" if late else "shard1")
     store(client, tenant, "meanwhile")
     held = site.rows(where(site, tenant), HELD, tenant)
@@ -232,9 +231,7 @@ def test_a_mover_that_lost_the_router_is_still_at_work(
 
     with pytest.raises(DatabaseError, match="the connection to the router was lost"):
         moving.move(router, tenant, "shard2", lost)
-    assert store(client, tenant, "after") == "inserted"
-    assert site.rows("router", "SELECT * FROM directory.move") == []
-    nowhere_else(site, tenant)
+    untouched(site, tenant, client, store)
 
 
 @pytest.mark.parametrize("step", ["open the target", "recover"])
@@ -264,7 +261,7 @@ def test_what_the_target_does_not_hold_is_not_taken_away(
         store(client, tenant, "after")
     site.run("router", "UPDATE directory.tenant SET shard = 'shard1' WHERE tenant_id = %s", tenant)
     site.run("router", "UPDATE directory.move SET state = 'copying' WHERE tenant_id = %s", tenant)
-    assert [outcome for _, outcome in moving.recover(site.router)] == ["undone"]
+    assert recovered(site) == ["undone"]
     assert store(client, tenant, "after") == "inserted"
 
 
@@ -277,9 +274,7 @@ def test_an_interrupted_move_is_undone(site: Site, store: Store) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         moving.move(site.router, tenant, "shard2", interrupted)
-    assert store(client, tenant, "after") == "inserted"
-    assert site.rows("router", "SELECT * FROM directory.move") == []
-    nowhere_else(site, tenant)
+    untouched(site, tenant, client, store)
 
 
 def test_a_slip_on_the_way_undoes_the_move(site: Site, store: Store) -> None:
@@ -292,9 +287,7 @@ def test_a_slip_on_the_way_undoes_the_move(site: Site, store: Store) -> None:
 
     with pytest.raises(DatabaseError, match=r"13 of 13 lessons .* nothing was moved"):
         moving.move(site.router, tenant, "shard2", slip)
-    assert where(site, tenant) == "shard1"
-    assert store(client, tenant, "after") == "inserted"
-    nowhere_else(site, tenant)
+    untouched(site, tenant, client, store)
 
 
 def test_to_a_shard_that_is_its_own_unknown_or_full(site: Site, store: Store) -> None:
@@ -357,5 +350,4 @@ def test_a_call_that_does_not_end_stops_the_move_not_the_tenant(
         slow.execute("SELECT pgmnemo_shard._enter(%s)", (tenant,))
         with pytest.raises(PgmnemoError, match=r"did not end within 200ms; nothing was moved"):
             moving.move(site.router, tenant, "shard2")
-    assert store(client, tenant, "after") == "inserted"
-    nowhere_else(site, tenant)
+    untouched(site, tenant, client, store)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -16,41 +17,43 @@ from pgmnemo.errors import DatabaseError, PgmnemoError, UsageError
 from shards import cli, local, moving
 from shards.debian import router_home
 from shards.state import state
-from tests.shards.conftest import Site, short_folder
+from tests.shards.conftest import Site, cluster_of, short_folder
 
 Store = Callable[..., str]
+REPLICA = "shard1-replica1"
 AGED = "SELECT external_id FROM pgmnemo.recall(%s, query_text => 'heron', staleness => %s) ORDER BY 1"
 
 
 @pytest.fixture(scope="module")
 def pair(plproxy: None) -> Iterator[Site]:
     """Two shards, the first with a replica."""
-    folder = short_folder()
-    folder.parent.chmod(0o755)
-    try:
-        cluster = local.up(folder, 2, volatile=True)
+    with cluster_of(2) as cluster:
         site = Site(local.add_replica(cluster, "shard1"))
         with site.open:
             yield site
-    finally:
-        local.down(folder)
-        folder.parent.rmdir()
 
 
 def asked_of_replica(site: Site) -> int:
     """Calls of the door that the replica has answered; its own statistics."""
-    return int(
-        site.rows("shard1-replica1", "SELECT xact_commit FROM pg_stat_database WHERE datname = 'pgmnemo'")[0][
-            0
-        ]
-    )
+    query = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'pgmnemo'"
+    return int(site.rows(REPLICA, query)[0][0])
+
+
+@contextmanager
+def lagging(site: Site) -> Iterator[None]:
+    """While the replica takes nothing over."""
+    site.rows(REPLICA, "SELECT pg_wal_replay_pause()::text")
+    try:
+        yield
+    finally:
+        site.rows(REPLICA, "SELECT pg_wal_replay_resume()::text")
 
 
 def caught_up(site: Site) -> None:
     """Wait until the replica has what the primary has."""
     ((wanted,),) = site.rows("shard1", "SELECT pg_current_wal_insert_lsn()::text")
     behind = "SELECT pg_last_wal_replay_lsn() < %s::pg_lsn"
-    while site.rows("shard1-replica1", behind, wanted) != [(False,)]:
+    while site.rows(REPLICA, behind, wanted) != [(False,)]:
         time.sleep(0.05)
 
 
@@ -77,28 +80,22 @@ def test_a_replica_staler_than_asked_for_says_how_stale(pair: Site, store: Store
     store(client, tenant, "seen")
     caught_up(pair)
     client.execute(AGED, (tenant, "10 s"))
-    pair.rows("shard1-replica1", "SELECT pg_wal_replay_pause()::text")
-    try:
+    with lagging(pair):
         store(client, tenant, "unseen")
         time.sleep(0.3)
         with pytest.raises(errors.ObjectNotInPrerequisiteState) as caught:
             client.execute(AGED, (tenant, "0.2 s"))
         assert "the replica of shard shard1 cannot prove to be less than" in str(caught.value)
         assert client.execute(AGED, (tenant, "1 hour")).fetchall() == [("seen",)]
-    finally:
-        pair.rows("shard1-replica1", "SELECT pg_wal_replay_resume()::text")
     assert client.execute(AGED, (tenant, None)).fetchall() == [("seen",), ("unseen",)]
 
 
 def test_a_tenant_that_just_came_is_read_from_the_primary(pair: Site, store: Store) -> None:
     tenant, client = pair.tenant("shard2"), pair.connect("alice")
     store(client, tenant, "moved")
-    pair.rows("shard1-replica1", "SELECT pg_wal_replay_pause()::text")
-    try:
+    with lagging(pair):
         moving.move(pair.router, tenant, "shard1")
         assert client.execute(AGED, (tenant, "1 hour")).fetchall() == [("moved",)]
-    finally:
-        pair.rows("shard1-replica1", "SELECT pg_wal_replay_resume()::text")
 
 
 def test_a_shard_that_is_down_is_named_and_the_others_serve(pair: Site, store: Store) -> None:
@@ -157,23 +154,19 @@ def test_where_no_cluster_can_be(tmp_path: Path, plproxy: None) -> None:
 def test_the_command_ends_in_a_sentence_and_a_code(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    nowhere = ("--folder", str(tmp_path / "none"))
-    for arguments, code, sentence in (
-        ((), 2, "name a command"),
-        (("fly",), 2, "there is no command 'fly'; see `python -m shards --help`"),
-        (("move", "x", "shard1"), 2, "invalid value for TENANT"),
-        (("down", *nowhere), 3, "nothing to take down"),
-        (("status", *nowhere), 3, "python -m shards up starts one"),
-        (("status", "--router", "nonsense"), 2, "cannot be read: write libpq's words"),
-        (("status", "--router", "host=/nowhere dbname=x"), 3, "cannot be reached"),
-        (("torture", "--killed", "9", "--moves", "3"), 2, "must be from 0 to 3, as there are 3 moves"),
-        (
-            ("torture", "--killed", "2", "--moves", "3", "--routers", "2"),
-            2,
-            "--routers is 2, but must be from 0 to 1",
-        ),
+    nowhere = f"--folder {tmp_path / 'none'}"
+    for words, code, sentence in (
+        ("", 2, "name a command"),
+        ("fly", 2, "there is no command 'fly'; see `python -m shards --help`"),
+        ("move x shard1", 2, "invalid value for TENANT"),
+        (f"down {nowhere}", 3, "nothing to take down"),
+        (f"status {nowhere}", 3, "python -m shards up starts one"),
+        ("status --router nonsense", 2, "cannot be read: write libpq's words"),
+        ("status --router host=/nowhere", 3, "cannot be reached"),
+        ("torture --killed 9 --moves 3", 2, "must be from 0 to 3, as there are 3 moves"),
+        ("torture --killed 2 --moves 3 --routers 2", 2, "--routers is 2, but must be from 0 to 1"),
     ):
-        assert cli.main(arguments) == code, arguments
+        assert cli.main(words.split()) == code, words
         told = capsys.readouterr().err
         assert sentence in told
         assert len(told.strip().splitlines()) == 1
@@ -188,15 +181,11 @@ def test_up_to_down_by_commands_leaves_nothing(plproxy: None, capsys: pytest.Cap
         assert cli.main(["up", "--shards", "2", "--volatile", *given]) == 0
         servers = {int((path / "postmaster.pid").read_text().split()[0]) for path in folder.glob("*/data")}
         assert len(servers) == 3
-        for arguments in (
-            ["login", "alice"],
-            ["grant", tenant, "alice", "--shard", "shard2"],
-            ["move", tenant, "shard1"],
-            ["recover"],
-            ["replica", "shard2"],
-            ["status"],
-        ):
-            assert cli.main([*arguments, *given]) == 0, capsys.readouterr().err
+        for words in (
+            "login alice", f"grant {tenant} alice --shard shard2", f"move {tenant} shard1", "recover",
+            "replica shard2", "status",
+        ):  # fmt: skip
+            assert cli.main([*words.split(), *given]) == 0, capsys.readouterr().err
         told = capsys.readouterr().out
         assert "lies on shard2" in told
         assert "moved from shard2 to shard1" in told

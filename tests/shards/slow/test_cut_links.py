@@ -9,7 +9,7 @@ from psycopg.conninfo import make_conninfo
 from pgmnemo.errors import PgmnemoError
 from shards import moving
 from shards.installing import open_operator
-from tests.shards.conftest import Site, where
+from tests.shards.conftest import Site, recovered, where
 from tests.shards.cutting import linked
 from tests.shards.test_lost_answers import filled, whole
 
@@ -35,7 +35,7 @@ def test_a_link_that_is_cut_at_any_message(site: Site, end: str) -> None:
                     link.told("nothing", "after")
                     if end != "router":
                         site.run("router", OPERATOR, site.cluster.operator(end), end)
-            assert {outcome for _, outcome in moving.recover(site.router)} <= {"moved", "undone"}
+            assert set(recovered(site)) <= {"moved", "undone"}
             whole(site, tenant, where(site, tenant))
             place += 1
     assert place > 5

@@ -17,7 +17,6 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from shards import local
 from shards.local import Local
 from tests.security.attacked import OURS, PROJECT, A, B, Connection, Server, Site, vector
 from tests.security.test_battery import (
@@ -33,7 +32,7 @@ from tests.security.test_battery import (
     with_settings,
 )
 from tests.security.test_findings import MARKS
-from tests.shards.conftest import short_folder
+from tests.shards.conftest import cluster_of
 
 ROLES = ("keeper", "mallory", "alice", "bob", "dual", "crew", "heir", "bare", "newcomer", "revenant")
 PLACES = {A: "shard1", B: "shard1", C: "shard2"}
@@ -91,41 +90,34 @@ class Routed(Site):
 
 @pytest.fixture
 def routed(plproxy: None) -> Iterator[Routed]:
-    folder = short_folder()
-    folder.parent.chmod(0o755)
-    try:
-        cluster = local.up(folder, 2, volatile=True)
-        with ExitStack() as stack:
-            site = Routed(Server({}, 15), OURS, "pgmnemo", stack, cluster)
-            site.everywhere(*(f"CREATE ROLE {role} LOGIN" for role in ROLES))
-            # PostgreSQL 15 has no membership without SET ROLE, so bare is a member on the shards alone.
-            site.everywhere("GRANT crew TO heir")
-            with psycopg.connect(**cluster.conninfo("shard2"), autocommit=True) as shard:
-                shard.execute("GRANT crew TO bare WITH INHERIT FALSE, SET FALSE")
-            root = site.connect()
-            for mark in (
-                *MARKS,
-                "CREATE SCHEMA mallory AUTHORIZATION mallory",
-                "GRANT ALL ON SCHEMA mallory TO PUBLIC",
-            ):
-                root.execute(mark.encode())
-            for tenant, shard_name in PLACES.items():
-                root.execute("SELECT pgmnemo.place_tenant(%s, %s)", (tenant, shard_name))
-            for tenant, role in GRANTS:
-                root.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, role))
-            site.everywhere(
-                "ALTER ROLE newcomer RENAME TO veteran", "DROP ROLE revenant", "CREATE ROLE newcomer LOGIN",
-                "CREATE ROLE revenant LOGIN",
-            )  # fmt: skip
-            for role, tenant in (("alice", A), ("bob", B), ("crew", C)):
-                client = site.connect(role, **{"pgmnemo.exact_scan_limit": 0})
-                fill(site, client, tenant)
-                # what a victim stores while somebody attacks, so that storing it again changes nothing
-                site.store(client, tenant, "during", "stored during an attack", embedding=vector(1, 2))
-            yield site
-    finally:
-        local.down(folder)
-        folder.parent.rmdir()
+    with cluster_of(2) as cluster, ExitStack() as stack:
+        site = Routed(Server({}, 15), OURS, "pgmnemo", stack, cluster)
+        site.everywhere(*(f"CREATE ROLE {role} LOGIN" for role in ROLES))
+        # PostgreSQL 15 has no membership without SET ROLE, so bare is a member on the shards alone.
+        site.everywhere("GRANT crew TO heir")
+        with psycopg.connect(**cluster.conninfo("shard2"), autocommit=True) as shard:
+            shard.execute("GRANT crew TO bare WITH INHERIT FALSE, SET FALSE")
+        root = site.connect()
+        for mark in (
+            *MARKS,
+            "CREATE SCHEMA mallory AUTHORIZATION mallory",
+            "GRANT ALL ON SCHEMA mallory TO PUBLIC",
+        ):
+            root.execute(mark.encode())
+        for tenant, shard_name in PLACES.items():
+            root.execute("SELECT pgmnemo.place_tenant(%s, %s)", (tenant, shard_name))
+        for tenant, role in GRANTS:
+            root.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, role))
+        site.everywhere(
+            "ALTER ROLE newcomer RENAME TO veteran", "DROP ROLE revenant", "CREATE ROLE newcomer LOGIN",
+            "CREATE ROLE revenant LOGIN",
+        )  # fmt: skip
+        for role, tenant in (("alice", A), ("bob", B), ("crew", C)):
+            client = site.connect(role, **{"pgmnemo.exact_scan_limit": 0})
+            fill(site, client, tenant)
+            # what a victim stores while somebody attacks, so that storing it again changes nothing
+            site.store(client, tenant, "during", "stored during an attack", embedding=vector(1, 2))
+        yield site
 
 
 def attempts(role: str) -> Iterator[tuple[str, list[str], bool]]:
