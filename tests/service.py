@@ -14,7 +14,7 @@ Body = dict[str, Any]
 
 
 class Broken:
-    """An answer that is none: a status, bytes that are no JSON, one that is cut or comes too slowly."""
+    """An answer that is none: a status (0: no byte comes), no JSON, one that is cut or comes too slowly."""
 
     def __init__(
         self,
@@ -30,7 +30,10 @@ class Broken:
 
 
 class Server(ThreadingHTTPServer):
-    """Answers with the next of `broken` while there is any, then with what `answer` makes of a request."""
+    """Answers with the next of `broken` while there is any, then with what `answer` makes of a request.
+
+    That may be a `Broken`, too.
+    """
 
     daemon_threads = True
 
@@ -56,12 +59,12 @@ class Handler(BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.requests.append((self.path, self.headers["Authorization"], body))
             broken = self.server.broken.pop(0) if self.server.broken else None
-        if broken is None:
-            self._send(Broken(content=json.dumps(self.server.answer(self.path, body)).encode()))
-        else:
-            self._send(broken)
+        answer = broken or self.server.answer(self.path, body)
+        self._send(answer if isinstance(answer, Broken) else Broken(content=json.dumps(answer).encode()))
 
     def _send(self, made: Broken) -> None:
+        if not made.status:
+            return
         self.send_response(made.status)
         for name, value in made.headers.items():
             self.send_header(name, value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
+from pgmnemo.places import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
+from pgmnemo.server.embedded import embedded_server
 from runner.systems import Kind, Lesson, Lessons, Match, Place, Query, System
 from tests.helping import CURRENT
 
@@ -196,17 +198,16 @@ def tiny() -> Tiny:
 
 
 @pytest.fixture(scope="session")
-def environ() -> Mapping[str, str]:
-    """No compose service answers, so that databases are embedded ones."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return {"PGMNEMO_PORT": str(probe.getsockname()[1])}
+def server() -> Iterator[str]:
+    """The DSN of a living PostgreSQL for all that can share one."""
+    with embedded_server(SQL_FOLDER, CURRENT) as conninfo:
+        yield make_conninfo(**conninfo)
 
 
 @pytest.fixture
-def place(tmp_path: Path, environ: Mapping[str, str]) -> Iterator[Place]:
+def place(tmp_path: Path) -> Iterator[Place]:
     """Nothing may be left there."""
     folder = tmp_path / "place"
     folder.mkdir()
-    yield Place(folder, CURRENT, "tiny", {"gate_strict": "off"}, environ)
+    yield Place(folder, CURRENT, "tiny", {"gate_strict": "off"}, {})
     assert not list(folder.iterdir())

@@ -42,29 +42,52 @@ def refused(system: System, tiny: Any, project: str | None = None, **options: An
     return sentence
 
 
-def test_each_client_is_of_one_thread_and_given_back(tools: Any, tiny: Any, queries: list[Query]) -> None:
-    threads: dict[int, set[int]] = defaultdict(set)
+@pytest.fixture
+def watched(tools: Any, tiny: Any) -> Any:
+    """A system of which is noted in which thread each client works, and whether one is closed at work."""
     system = tools.ScriptedClients(tools.best(tiny))
-    made = system.client
+    system.threads, system.closed_at_work, made = defaultdict(set), list[bool](), system.client
+    at_work: set[int] = set()
 
     def client(settings: Any = None) -> Any:
         one = made(settings)
-        asked = one.ask
+        asked, closes = one.ask, one.close
 
         def noted(query: Query, k: int) -> Any:
-            threads[id(one)].add(threading.get_ident())
+            system.threads[id(one)].add(threading.get_ident())
+            at_work.add(id(one))
             time.sleep(0.002)
+            at_work.discard(id(one))
             return asked(query, k)
 
-        one.ask = noted
+        def closing() -> None:
+            system.closed_at_work.append(id(one) in at_work)
+            closes()
+
+        one.ask, one.close = noted, closing
         return one
 
     system.client = client
-    ask(system, queries, tiny, workers=4)
-    assert (system.opened, system.closed, system.asked) == (4, 4, len(queries))
-    assert len(threads) == 4
-    assert all(len(idents) == 1 for idents in threads.values())
-    assert len(set.union(*threads.values())) == 4
+    return system
+
+
+def test_each_client_is_of_one_thread_and_given_back(watched: Any, tiny: Any, queries: list[Query]) -> None:
+    ask(watched, queries, tiny, workers=4)
+    assert (watched.opened, watched.closed, watched.asked) == (4, 4, len(queries))
+    assert sorted(map(len, watched.threads.values())) == [1] * 4
+    assert len(set.union(*watched.threads.values())) == 4
+
+
+def test_no_client_is_closed_while_it_is_at_work(watched: Any, tiny: Any) -> None:
+    """A connection that is closed under a thread which waits for its answer takes the process down."""
+    many = [Query(number, "x", None, None) for number in range(40)]
+    for taken in range(20):
+        found = answers(watched, "odd", many, K, Judge("odd", tiny), workers=4)
+        for _ in range(taken % 4 + 1):
+            next(found)
+        found.close()  # type: ignore[attr-defined]
+    assert watched.opened == watched.closed == 80
+    assert watched.closed_at_work == [False] * 80
 
 
 def test_a_system_without_clients_is_asked_by_one_thread_and_stays_open(
@@ -83,70 +106,29 @@ def test_a_system_without_clients_is_asked_by_one_thread_and_stays_open(
     assert not closed
 
 
-def test_no_client_is_closed_while_it_is_at_work(tools: Any, tiny: Any) -> None:
-    """A connection that is closed under a thread which waits for its answer takes the process down."""
-    at_work: set[int] = set()
-    closed_at_work = []
-    system = tools.ScriptedClients(tools.best(tiny))
-    made = system.client
-
-    def client(settings: Any = None) -> Any:
-        one = made(settings)
-        asked, closes = one.ask, one.close
-
-        def noted(query: Query, k: int) -> Any:
-            at_work.add(id(one))
-            time.sleep(0.002)
-            at_work.discard(id(one))
-            return asked(query, k)
-
-        def closing() -> None:
-            closed_at_work.append(id(one) in at_work)
-            closes()
-
-        one.ask, one.close = noted, closing
-        return one
-
-    system.client = client
-    many = [Query(number, "x", None, None) for number in range(40)]
-    for taken in range(20):
-        found = answers(system, "odd", many, K, Judge("odd", tiny), workers=4)
-        for _ in range(taken % 4 + 1):
-            next(found)
-        found.close()  # type: ignore[attr-defined]
-    assert system.opened == system.closed == len(closed_at_work) == 80
-    assert not any(closed_at_work)
-
-
 def test_asking_ends_however_threads_take_turns(tools: Any, tiny: Any) -> None:
-    """A thousand short and a few hundred broken rounds: none of them waits for ever."""
+    """Hundreds of short and broken rounds: none of them waits for ever."""
     few = [Query(number, "x", None, None) for number in range(3)]
-    for _ in range(1000):
-        ask(tools.ScriptedClients(lambda query, k: []), few, tiny)
     for _ in range(300):
+        ask(tools.ScriptedClients(lambda query, k: []), few, tiny)
+    for _ in range(100):
         with pytest.raises(SystemFault):
             ask(tools.ScriptedClients(lambda query, k: 1 / 0), few, tiny)
 
 
 WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "no lesson of ours": (lambda: [Match(99)], "with 99, which is no lesson that it was given"),
-    "a negative number": (lambda: [Match(-1)], "with -1, which is no lesson that it was given"),
     "a number as text": (lambda: [Match("1")], "with '1', which is no lesson"),  # type: ignore[arg-type]
-    "a broken number": (lambda: [Match(1.0)], "with 1.0, which is no lesson"),  # type: ignore[arg-type]
     "a list as number": (lambda: [Match([1])], r"with \[1\], which is no lesson"),  # type: ignore[arg-type]
-    "no number": (lambda: [Match(None)], "with None, which is no lesson"),  # type: ignore[arg-type]
     "one twice": (lambda: [Match(1), Match(2), Match(1)], "with lesson 1 twice"),
     "too many": (lambda: [Match(n) for n in range(7)], "with 7 lessons where 5 were asked for"),
     "NaN": (lambda: [Match(1, float("nan"))], "with a score that is no number"),
-    "NaN of numpy": (lambda: [Match(1, np.float32("nan"))], "with a score that is no number"),
     "infinite": (lambda: [Match(1, float("-inf"))], "with a score that is no number"),
     "a score as text": (lambda: [Match(1, "9")], "with a score that is no number"),  # type: ignore[arg-type]
-    "a complex score": (lambda: [Match(1, 1j)], "with a score that is no number"),  # type: ignore[arg-type]
     "rising": (lambda: [Match(1, 0.5), Match(2, 0.6)], "with scores that do not fall with the ranks"),
     "components": (lambda: [Match(1, 0.5, (1.0,))], "with 1 components of a score where it names 2"),
     "a component": (lambda: [Match(1, 0.5, (1.0, float("nan")))], "with a component that is no number"),
     "rows": (lambda: [(1, 0.5)], "with something else than a list of Match"),
-    "texts": (lambda: "12", "with something else than a list of Match"),
     "a mapping": (lambda: {1: 0.5}, "with something else than a list of Match"),
 }  # fmt: skip
 
@@ -174,10 +156,8 @@ def test_a_lesson_of_another_scope_is_refused(tools: Any, tiny: Any) -> None:
     [
         pytest.param(lambda: [], id="nothing"),
         pytest.param(lambda: (Match(number) for number in (3, 1)), id="a generator"),
-        pytest.param(lambda: (Match(3), Match(1)), id="a tuple"),
         pytest.param(lambda: [Match(np.int64(3), np.float32(0.5)), Match(1, 0.5)], id="numbers of numpy"),
         pytest.param(lambda: [Match(3, 1), Match(1, None)], id="a score here and there"),
-        pytest.param(lambda: [Match(3, 0.1 + 0.2), Match(1, 0.3)], id="ties"),
         pytest.param(lambda: [Match(3, 0.3), Match(1, 0.1 + 0.2)], id="ties but for the last bit"),
         pytest.param(lambda: [Match(3, 0.3, (1.0, None)), Match(1, 0.2)], id="components"),
     ],
@@ -196,9 +176,7 @@ class Odd(Exception):
 RAISED: dict[str, tuple[Callable[[], BaseException], str]] = {
     "lines": (lambda: Odd("first line\nsecond line"), "odd failed: Odd: first line"),
     "no words": (lambda: ValueError(), "odd failed: ValueError: no reason given"),
-    "a key": (lambda: KeyError("project"), "odd failed: KeyError: 'project'"),
     "long": (lambda: OSError("x" * 9000), "odd failed: OSError: x{299}…"),
-    "memory": (lambda: MemoryError(), "odd failed: MemoryError: no reason given"),
     "an exit": (lambda: SystemExit(0), "odd failed: SystemExit: 0"),
     "cancelled": (lambda: asyncio.CancelledError(), "odd failed: CancelledError: no reason given"),
     "the end of something": (lambda: StopIteration(), "odd failed: StopIteration: no reason given"),

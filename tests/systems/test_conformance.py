@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -61,18 +60,11 @@ def parted(found: list[Match]) -> list[Match]:
     return [replace(match, components=(1.0,)) for match in found]
 
 
-def unless(mark: str) -> Callable[[Query, list[Match]], list[Match]]:
-    """With components, where a question lacks what the system looks for."""
-    return lambda query, found: found if mark in query.text else parted(found)
-
-
 WRONG: dict[str, tuple[type[Honest], dict[str, Any], str, str]] = {
     "components, where there is no name": (
-        Honest, {"ask": unless("Chloe")}, "questions are answered",
+        Honest, {"ask": lambda query, found: found if "Chloe" in query.text else parted(found)},
+        "questions are answered",
         "answered question 1 with 1 components of a score where it names 0 ('who planted a quince tree?')",
-    ),
-    "components, where nothing is quoted": (
-        Honest, {"ask": unless('"')}, "questions are answered", "('who planted a quince tree?')",
     ),
     "a question that it cannot read": (
         Honest, {"ask": lambda query, found: found if any(map(str.isalpha, query.text)) else 1 / 0},
@@ -135,35 +127,15 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def command(installed: Path, *words: str) -> str:
-    return runner(ROOT, *words, modules=installed)
-
-
 def test_it_keeps_the_contract(installed: Path) -> None:
-    assert "my-memory keeps the contract" in command(installed, "check-system", "my-memory")
+    assert "my-memory keeps the contract" in runner(ROOT, "check-system", "my-memory", modules=installed)
 
 
 def test_it_is_measured_without_a_change_here(installed: Path, tmp_path: Path) -> None:
-    out = command(
-        installed,
-        "sample",
-        "--system",
-        "my-memory",
-        "--embedder",
-        "none",
-        "--output",
-        str(tmp_path),
-        "--quiet",
-    )
+    words = ("--system", "my-memory", "--embedder", "none", "--output", str(tmp_path), "--quiet")
+    out = runner(ROOT, "sample", *words, modules=installed)
     folder = Path(out.split("artefacts: ")[1].strip())
     run = json.loads((folder / "run.json").read_text())
     assert run["arms"][0]["name"] == "my-memory"
     assert folder.name.startswith("my-memory_")
-    assert "intact" in command(installed, "verify", "--rerun", "0", str(folder))
-
-
-def test_it_is_listed_where_a_name_is_wrong(installed: Path) -> None:
-    environ = {**os.environ, "PYTHONHASHSEED": "42", "PYTHONPATH": str(installed)}
-    words = [sys.executable, "-m", "runner", "sample", "--system", "my-memori"]
-    done = subprocess.run(words, cwd=ROOT, env=environ, capture_output=True, text=True)
-    assert (done.returncode, "http, my-memory" in done.stderr) == (2, True)
+    assert "intact" in runner(ROOT, "verify", "--rerun", "0", str(folder), modules=installed)

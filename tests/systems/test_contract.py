@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ FIXED = ("bm25s",)  # takes no lesson once it is loaded
 WORDLESS = [name for name in NAMES if not kind_of(name).needs_vectors]
 ODD = (
     '"NEAR( OR AND -- ; \'; DROP TABLE memory; \\', "*", "\0 zero", "🐕 ÆØÅ 日本語", "a:b ^c {d} (e",
-    "x" * 9000,
+    "x" * 9000, "?!",
 )  # fmt: skip
 
 
@@ -45,12 +46,17 @@ class Loaded:
         return [one.matches for one in answers(self.system, self.name, queries, k, judge, **options)]
 
 
-def loaded(name: str, tools: Any, environ: Any, folder: Any, vectors: bool = True) -> Iterator[Loaded]:
+def located(name: str, server: str, folder: Path, label: str) -> Place:
+    """On the server that they share, but for what needs one of its own."""
     if sentence := absent(kind_of(name)):
         pytest.skip(sentence)
+    dsn = None if name.startswith("pg-textsearch") else server
+    return Place(folder, CURRENT, label, {"gate_strict": "off"}, {}, dsn)
+
+
+def loaded(name: str, tools: Any, server: str, folder: Path, vectors: bool = True) -> Iterator[Loaded]:
     lessons = tools.Tiny(vectors)
-    place = Place(folder, CURRENT, f"{name} {vectors}", {"gate_strict": "off"}, environ)
-    with open_system(name, place) as system:
+    with open_system(name, located(name, server, folder, f"{name} {vectors}")) as system:
         seconds = system.load(lessons)
         assert all(taken >= 0 for taken in seconds.values())
         yield Loaded(name, system, lessons)
@@ -58,16 +64,16 @@ def loaded(name: str, tools: Any, environ: Any, folder: Any, vectors: bool = Tru
 
 @pytest.fixture(scope="module", params=NAMES)
 def one(
-    request: pytest.FixtureRequest, tools: Any, environ: Any, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tools: Any, server: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Loaded]:
-    yield from loaded(request.param, tools, environ, tmp_path_factory.mktemp("one"))
+    yield from loaded(request.param, tools, server, tmp_path_factory.mktemp("one"))
 
 
 @pytest.fixture(scope="module", params=WORDLESS)
 def without_vectors(
-    request: pytest.FixtureRequest, tools: Any, environ: Any, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tools: Any, server: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Loaded]:
-    yield from loaded(request.param, tools, environ, tmp_path_factory.mktemp("none"), vectors=False)
+    yield from loaded(request.param, tools, server, tmp_path_factory.mktemp("none"), vectors=False)
 
 
 def places(system: Loaded, project: str | None) -> list[int]:
@@ -80,9 +86,8 @@ def places(system: Loaded, project: str | None) -> list[int]:
 
 
 def test_the_lesson_of_a_questions_words_comes_back_under_its_own_number(one: Loaded, tools: Any) -> None:
-    for project in tools.PROJECTS:
+    for project in (*tools.PROJECTS, None):
         assert set(places(one, project)) == {1}
-    assert set(places(one, None)) == {1}
 
 
 def test_so_it_does_without_vectors(without_vectors: Loaded, tools: Any) -> None:
@@ -90,9 +95,9 @@ def test_so_it_does_without_vectors(without_vectors: Loaded, tools: Any) -> None
         assert set(places(without_vectors, project)) == {1}
 
 
-@pytest.mark.parametrize("k", [1, 2, 50])
+@pytest.mark.parametrize("k", [2, 50])
 def test_as_many_are_answered_as_there_are_and_no_more_than_k(one: Loaded, tools: Any, k: int) -> None:
-    for project, size in zip((*tools.PROJECTS, None), (4, 5, 3, 12), strict=True):
+    for project, size in ((tools.PROJECTS[2], 3), (None, 12)):
         queries = [query for query, _ in one.lessons.queries(project)]
         sizes = {len(matches) for matches in one.ask(queries, k)}
         most = min(k, size)
@@ -128,11 +133,6 @@ def test_no_text_of_a_question_is_too_odd(one: Loaded, tools: Any) -> None:
     odd = [text for text in ODD if not (one.kind.postgres and "\0" in text)]
     queries = [one.lessons.query(text, project) for text in odd for project in (tools.PROJECTS[0], None)]
     assert len(one.ask(queries, 5)) == len(queries)
-
-
-def test_a_question_without_a_word_is_answered_by_its_vector_or_by_nothing(one: Loaded) -> None:
-    [found] = one.ask([one.lessons.query("?!", one.lessons.projects[0])], 3)
-    assert len(found) in ((0,) if not one.kind.vectors else (0, 3))
 
 
 def test_facts_and_sizes_are_told(one: Loaded) -> None:
@@ -207,9 +207,10 @@ def test_it_has_clients_for_several_threads_and_takes_new_lessons(one: Loaded, t
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_second_opening_holds_nothing_of_the_first(name: str, place: Place, tools: Any) -> None:
-    if sentence := absent(kind_of(name)):
-        pytest.skip(sentence)
+def test_a_second_opening_holds_nothing_of_the_first(
+    name: str, server: str, tools: Any, tmp_path: Path
+) -> None:
+    place = located(name, server, tmp_path, f"{name} twice")
     for projects in (tools.PROJECTS, tools.PROJECTS[:1]):
         lessons = tools.Tiny(projects=projects)
         with open_system(name, place) as system:

@@ -14,7 +14,7 @@ from runner.systems import Place, Query, absent, kind_of, open_system
 COMMON, RARE = 900, 9
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def lessons(tools: Any) -> Any:
     rows = [("common", f"a note {at}") for at in range(COMMON)] + [
         ("rare", f"a word {at}") for at in range(RARE)
@@ -23,11 +23,11 @@ def lessons(tools: Any) -> Any:
     return tools.Listed(rows, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
-@pytest.fixture
-def loaded(place: Place, lessons: Any) -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def loaded(server: str, lessons: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     if sentence := absent(kind_of("langgraph")):
         pytest.skip(sentence)
-    with open_system("langgraph", place) as system:
+    with open_system("langgraph", Place(tmp_path_factory.mktemp("langgraph"), dsn=server)) as system:
         system.load(lessons)
         yield system
 

@@ -18,6 +18,7 @@ import pytest
 
 from runner.cli import main
 from runner.errors import SystemFault
+from runner.places import ROOT
 from runner.systems import SYSTEMS, Place, absent, kind_of, open_system
 from runner.systems import peers as module
 from runner.systems.asking import Judge, answers
@@ -48,6 +49,11 @@ def laid(peer: Environment, environ: dict[str, str], version: str | None) -> Non
     place.mkdir(parents=True)
     peer.python(environ).parent.mkdir()
     peer.python(environ).symlink_to(sys.executable)
+    described(place, version)
+
+
+def described(place: Path, version: str | None) -> None:
+    """What pip leaves of a package."""
     if version:
         facts = place / f"toy_peer-{version}.dist-info"
         facts.mkdir()
@@ -55,32 +61,20 @@ def laid(peer: Environment, environ: dict[str, str], version: str | None) -> Non
 
 
 def test_what_is_not_installed_is_told_with_the_command_that_installs_it(
-    peer: Environment, environ: dict[str, str]
+    peer: Environment, environ: dict[str, str], tmp_path: Path
 ) -> None:
     words = f"not installed: toy-peer 1.5, which needs an environment of its own; {INSTALL} toy"
     assert peer.missing(environ) == words
     laid(peer, environ, None)
     assert peer.missing(environ) == words
-
-
-def test_another_version_is_told_and_the_right_one_lacks_nothing(
-    peer: Environment, environ: dict[str, str], tmp_path: Path
-) -> None:
-    laid(peer, environ, "0.1.115")
-    words = f"of another version: toy-peer 0.1.115 instead of 1.5; {INSTALL} toy"
-    assert peer.missing(environ) == words
-    other = {"PGMNEMO_CACHE_DIR": str(tmp_path / "other")}
-    laid(peer, other, "1.5")
-    assert peer.missing(other) == ""
-
-
-def test_an_environment_whose_python_is_gone_is_not_installed(
-    peer: Environment, environ: dict[str, str]
-) -> None:
-    laid(peer, environ, "1.5")
-    peer.python(environ).unlink()
-    peer.python(environ).symlink_to("/nowhere/python")
-    assert peer.missing(environ).startswith("not installed: ")
+    other, right = ({"PGMNEMO_CACHE_DIR": str(tmp_path / name)} for name in ("other", "right"))
+    laid(peer, other, "0.1.115")
+    assert peer.missing(other) == f"of another version: toy-peer 0.1.115 instead of 1.5; {INSTALL} toy"
+    laid(peer, right, "1.5")
+    assert peer.missing(right) == ""
+    peer.python(right).unlink()
+    peer.python(right).symlink_to("/nowhere/python")
+    assert peer.missing(right) == words
 
 
 def test_it_is_made_by_pip_and_made_anew(
@@ -94,18 +88,13 @@ def test_it_is_made_by_pip_and_made_anew(
     assert not (peer.folder(environ) / "left").exists()
 
 
-def test_pip_that_fails_leaves_nothing_and_is_one_sentence(
+def test_pip_that_fails_or_takes_another_version_is_one_sentence(
     peer: Environment, environ: dict[str, str], piped: Callable[..., None]
 ) -> None:
     piped(None)
     with pytest.raises(SystemFault, match=r"^pip could not install toy-peer 1\.5"):
         peer.install(environ)
     assert not peer.folder(environ).exists()
-
-
-def test_pip_that_takes_another_version_is_one_sentence(
-    peer: Environment, environ: dict[str, str], piped: Callable[..., None]
-) -> None:
     piped("0.1.115")
     with pytest.raises(SystemFault, match=r"^toy is still of another version: toy-peer 0\.1\.115"):
         peer.install(environ)
@@ -123,12 +112,7 @@ def piped(environ: dict[str, str], peer: Environment, monkeypatch: pytest.Monkey
                 return run(command, **given)
             assert command[-2:] == ["-r", str(peer.requirements)]
             [place] = peer.folder(environ).glob("lib/python*/site-packages")
-            if version:
-                facts = place / f"toy_peer-{version}.dist-info"
-                facts.mkdir()
-                (facts / "METADATA").write_text(
-                    f"Metadata-Version: 2.1\nName: toy-peer\nVersion: {version}\n"
-                )
+            described(place, version)
             return subprocess.CompletedProcess(command, int(version is None))
 
         monkeypatch.setattr(module.subprocess, "run", pip)
@@ -177,13 +161,11 @@ class Toy:
         return dict(os.environ)
 
 WRONG = {{
-    "die": "os._exit(3)",
     "shout": "print('the library gave up', file=sys.stderr, flush=True); os._exit(1)",
     "kill": "os.kill(os.getpid(), 9)",
     "hang": "time.sleep(60)",
     "raise": "raise ValueError('first line\\\\nsecond')",
     "garbage": "os.write(PIPE, b'no JSON at all\\\\n')",
-    "list": "os.write(PIPE, b'[1]\\\\n')",
 }}
 PIPE = os.dup(1)
 serve(Toy())
@@ -234,12 +216,10 @@ def test_it_answers_as_a_system_does(toy: None, place: Place, tiny: Any) -> None
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("die", r"^toy failed: its process ended with exit code 3(: .*)?$"),
         ("shout", r"^toy failed: its process ended with exit code 1: the library gave up$"),
         ("kill", r"^toy failed: its process ended by signal 9(: .*)?$"),
         ("raise", r"^toy failed: ValueError: first line$"),
         ("garbage", r"^toy failed: its process answered with what is no answer: 'no JSON at all'$"),
-        ("list", r"^toy failed: its process answered with what is no answer: '\[1\]'$"),
         ("hang", r"^toy did not answer in time \(no answer after 0\.3 s; --time-limit gives it longer\)$"),
     ],
 )
@@ -322,38 +302,22 @@ def test_a_python_that_is_not_there_is_one_sentence(script: Path, tmp_path: Path
         Worker("toy", tmp_path / "nowhere", script, tmp_path)
 
 
-def test_a_runner_that_is_killed_leaves_no_process(script: Path, tmp_path: Path, spawn: Any) -> None:
+def test_a_runner_that_is_killed_leaves_no_process(script: Path, tmp_path: Path) -> None:
     """A parent that ends without a word closes the pipe, too."""
-    pid = spawn(
-        f"""
-        import os
-        from pathlib import Path
-        from runner.systems.piped import Worker
-        worker = Worker("toy", Path({str(STARTED)!r}), Path({str(script)!r}), Path({str(tmp_path)!r}))
-        worker.call("hello")
-        print(worker.pid, flush=True)
-        os.kill(os.getpid(), 9)
-        """
-    )
-    until = time.monotonic() + 10
+    code = f"""
+import os
+from pathlib import Path
+from runner.systems.piped import Worker
+worker = Worker("toy", Path({str(STARTED)!r}), Path({str(script)!r}), Path({str(tmp_path)!r}))
+worker.call("hello")
+print(worker.pid, flush=True)
+os.kill(os.getpid(), 9)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    pid, until = int(done.stdout), time.monotonic() + 10
     while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
         assert time.monotonic() < until
         time.sleep(0.05)
-
-
-@pytest.fixture
-def spawn() -> Callable[[str], int]:
-    """What a program of its own prints as a number."""
-    import subprocess
-    import textwrap
-
-    def spawned(code: str) -> int:
-        command = [sys.executable, "-c", textwrap.dedent(code)]
-        root = Path(__file__).parents[2]
-        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=60)
-        return int(done.stdout)
-
-    return spawned
 
 
 @pytest.fixture(scope="module")
@@ -367,7 +331,11 @@ def mem0(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 def test_its_ranking_is_the_cosine_of_our_vectors_above_its_least_similarity(mem0: Any, tiny: Any) -> None:
     """So it has the vectors that it was given, and no keyword leg."""
-    assert mem0.facts()["keyword leg"].startswith("off: ")
+    facts = mem0.facts()
+    assert facts["keyword leg"].startswith("off: ")
+    assert facts["version"] == ENVIRONMENTS["mem0"].version
+    assert (facts["infer"], facts["threshold"]) == ("False", "0.0")
+    assert set(mem0.sizes()) >= {"qdrant", "history.db"}
     cosine, rows = ExactCosine(), {lesson.number: lesson.vector for lesson in tiny}
     cosine.load(tiny)
     for project in (*tiny.projects, None):
@@ -377,29 +345,6 @@ def test_its_ranking_is_the_cosine_of_our_vectors_above_its_least_similarity(mem
             for query in queries
         ]
         assert ranked("mem0", mem0, tiny, queries, 50) == wanted
-
-
-def test_the_version_of_mem0_that_ran_and_what_is_on_disk_are_told(mem0: Any) -> None:
-    facts = mem0.facts()
-    assert facts["version"] == ENVIRONMENTS["mem0"].version
-    assert (facts["infer"], facts["threshold"]) == ("False", "0.0")
-    assert set(mem0.sizes()) >= {"qdrant", "history.db"}
-
-
-def test_no_trace_is_left_in_the_home_folder(mem0: Any, tmp_path: Path, tiny: Any) -> None:
-    home, place = tmp_path / "home", tmp_path / "place"
-    home.mkdir()
-    place.mkdir()
-    environ = {
-        **os.environ,
-        "HOME": str(home),
-        "PGMNEMO_CACHE_DIR": str(ENVIRONMENTS["mem0"].folder().parents[1]),
-    }
-    with open_system("mem0", Place(place, environ=environ)) as system:
-        system.load(tiny)
-        assert system.ask(tiny.query("What of the oven?"), 1)
-    assert not list(home.iterdir())
-    assert not list(place.iterdir())
 
 
 @pytest.fixture(scope="module")

@@ -45,13 +45,11 @@ system.close()
 """
 
 
-@pytest.fixture(autouse=True)
-def installed() -> None:
-    if sentence := absent(kind_of("pg-textsearch")):
-        pytest.skip(sentence)
+if _sentence := absent(kind_of("pg-textsearch")):
+    pytest.skip(_sentence, allow_module_level=True)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def lessons(tools: Any) -> Any:
     """A project whose every lesson is full of gulls before one in which each mentions them once."""
     rows = [("loud", f"gulls and gulls, a gull {at}") for at in range(MANY)]
@@ -61,9 +59,9 @@ def lessons(tools: Any) -> Any:
     return tools.Listed(rows, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
-@pytest.fixture
-def loaded(place: Place, lessons: Any) -> Iterator[Any]:
-    with open_system("pg-textsearch", place) as system:
+@pytest.fixture(scope="module")
+def loaded(lessons: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with open_system("pg-textsearch", Place(tmp_path_factory.mktemp("textsearch"), environ={})) as system:
         system.load(lessons)
         yield system
 

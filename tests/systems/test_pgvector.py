@@ -29,9 +29,9 @@ def lessons(tools: Any) -> Any:
     return tools.Listed(rows, directions(1200))
 
 
-@pytest.fixture
-def loaded(place: Place, lessons: Any) -> Iterator[Any]:
-    with open_system("pgvector", place) as system:
+@pytest.fixture(scope="module")
+def loaded(server: str, lessons: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with open_system("pgvector", Place(tmp_path_factory.mktemp("pgvector"), dsn=server)) as system:
         system.load(lessons)
         yield system
 
@@ -62,7 +62,7 @@ def test_a_filter_above_the_index_leaves_as_many_rows_as_there_are(
         for name in (*FORCED, *([] if iterative else ["hnsw.iterative_scan"])):
             client._connection.execute(f"SET {name} = off")
         with loaded.database.admin() as owner:
-            owner.execute(f"DROP INDEX {loaded.table}_project")
+            owner.execute(f"DROP INDEX IF EXISTS {loaded.table}_project")
         sizes = {len(client.ask(query(lessons, at, "rare"), 12)) for at in range(20)}
     assert sizes == {12} if iterative else max(sizes) < 12
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +15,6 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.places import SQL_FOLDER
-from pgmnemo.server.embedded import embedded_server
 from runner.errors import SystemFault
 from runner.systems import Place, absent, kind_of, open_system
 from runner.systems.controls import ExactCosine
@@ -63,35 +60,30 @@ OURS = "CREATE EXTENSION vector; CREATE EXTENSION pgmnemo"
 ROWS = "SELECT role, count(*) FROM pgmnemo.agent_lesson GROUP BY role"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[dict[str, str]]:
-    with embedded_server(SQL_FOLDER, CURRENT) as conninfo:
-        with psycopg.connect(**conninfo, autocommit=True) as admin:
-            for name in ("theirs", "ours", "plain"):
-                admin.execute(f"CREATE DATABASE {name}".encode())
-        for name, script in (("theirs", SIGNATURES), ("ours", OURS)):
-            with psycopg.connect(**{**conninfo, "dbname": name}, autocommit=True) as owner:
-                owner.execute(script.encode())
-        yield conninfo
+@pytest.fixture(scope="module", autouse=True)
+def databases(server: str) -> None:
+    with psycopg.connect(server, autocommit=True) as admin:
+        for name in ("theirs", "ours", "plain"):
+            admin.execute(f"CREATE DATABASE {name}".encode())
+    for name, script in (("theirs", SIGNATURES), ("ours", OURS)):
+        with psycopg.connect(server, dbname=name, autocommit=True) as owner:
+            owner.execute(script.encode())
 
 
 @pytest.fixture
-def given(server: dict[str, str], place: Place) -> Any:
+def given(server: str, place: Place) -> Any:
     """The place with the address of a database."""
-
-    def named(database: str) -> Place:
-        dsn = make_conninfo(**{**server, "dbname": database})
-        return replace(place, environ={**os.environ, VARIABLE: dsn})
-
-    return named
+    return lambda database: replace(
+        place, environ={**os.environ, VARIABLE: make_conninfo(server, dbname=database)}
+    )
 
 
 @pytest.fixture
-def rows(server: dict[str, str]) -> Any:
+def rows(server: str) -> Any:
     """How many rows each role has."""
 
     def counted() -> dict[str, int]:
-        with psycopg.connect(**{**server, "dbname": "theirs"}) as connection:
+        with psycopg.connect(server, dbname="theirs") as connection:
             return dict(connection.execute(ROWS).fetchall())
 
     return counted
@@ -128,13 +120,6 @@ def test_rows_go_where_a_run_breaks_off(given: Any, rows: Any, tiny: Any) -> Non
     assert rows() == {"somebody": 5}
 
 
-def test_a_vector_that_is_wider_than_the_column_is_one_sentence(given: Any, tiny: Any) -> None:
-    with open_system(NAME, given("theirs")) as system:
-        system._width = 100  # type: ignore[attr-defined]
-        with pytest.raises(SystemFault, match="keeps vectors of 100 dimensions, and these have 384"):
-            system.load(tiny)
-
-
 @pytest.mark.parametrize(
     ("database", "words"),
     [
@@ -151,8 +136,8 @@ def test_another_database_is_one_sentence(given: Any, database: str, words: str)
         raise AssertionError("it cannot be opened")
 
 
-def test_a_patched_copy_of_ours_is_not_taken_for_it_either(server: dict[str, str], given: Any) -> None:
-    with psycopg.connect(**{**server, "dbname": "ours"}) as owner:
+def test_a_patched_copy_of_ours_is_not_taken_for_it_either(server: str, given: Any) -> None:
+    with psycopg.connect(server, dbname="ours") as owner:
         owner.execute("CREATE FUNCTION pgmnemo.odd() RETURNS int LANGUAGE sql AS 'SELECT 1'")
         owner.commit()
         try:
