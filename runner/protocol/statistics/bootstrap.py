@@ -11,7 +11,7 @@ absolute value is the critical value, in place of a table's. Two guards keep it 
   in one or two clusters most resamples hold none of them, and the bootstrap alone takes the silence for
   certainty.
 
-`tests/protocol/statistics/test_bootstrap.py` measures its coverage beside the percentile bootstrap's.
+`tests/protocol/statistics/test_coverage.py` measures its coverage beside the percentile bootstrap's.
 """
 
 from __future__ import annotations
