@@ -164,20 +164,11 @@ def start(sql: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     def run(
         *arguments: object, pause: str = "", wait: int = 300, temporary: Path | None = None
     ) -> subprocess.Popen[str]:
-        environ = {
-            **os.environ,
-            "PAUSE": pause,
-            "WAIT": str(wait),
-            "PYTHONPATH": str(ROOT),
-            **({"TMPDIR": str(temporary)} if temporary else {}),
-        }
-        process = subprocess.Popen(
-            [sys.executable, str(DRIVER), str(sql), *map(str, arguments)],
-            env=environ,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        environ = {**os.environ, "PAUSE": pause, "WAIT": str(wait), "PYTHONPATH": str(ROOT)}
+        environ |= {"TMPDIR": str(temporary)} if temporary else {}
+        words = [sys.executable, str(DRIVER), str(sql), *map(str, arguments)]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        process = subprocess.Popen(words, env=environ, text=True, **pipes)
         started.append(process)
         if pause:
             assert process.stdout is not None

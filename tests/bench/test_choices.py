@@ -64,14 +64,11 @@ def run(cli: Callable[..., Any], server: Any, sql: Path, tmp_path: Path) -> Call
     return made
 
 
-@pytest.mark.parametrize("suite", ["longmemeval", "longmemeval-m"])
-def test_longmemeval_by_turns_in_two_scopes_with_passages_by_characters(
-    run: Callable[..., Results], suite: str
-) -> None:
+def test_longmemeval_by_turns_in_two_scopes_with_passages_by_characters(run: Callable[..., Results]) -> None:
     items = [*map(item, KEYS[:5]), item("ff", marked=False)]
     found = run(
-        suite, items, "--granularity", "turn", "--scopes", "haystack,pool", "--passages", "12/4", "--text",
-        "undated", "--max-chars", 30, "--jobs", 2,
+        "longmemeval", items, "--granularity", "turn", "--scopes", "haystack,pool", "--passages", "12/4",
+        "--text", "undated", "--max-chars", 30, "--jobs", 2,
     )  # fmt: skip
     run_, choice = found.run, found.run.choice
     assert [scope.name for scope in run_.scopes] == ["haystack", "pool"]

@@ -58,14 +58,9 @@ def test_the_options_of_fetch_are_documented() -> None:
     ("arguments", "sentence"),
     [
         (["versify"], "there is no command 'versify' (did you mean verify?); see `python -m runner --help`"),
-        (["frobnicate"], "there is no command 'frobnicate'; see `python -m runner --help`"),
         (["tune", "swep"], "there is no place for swep (did you mean sweep?);"),
-        (["score"], "score needs --suite;"),
         (["score", "--suit", "sample"], "score needs --suite; did you mean --suite instead of --suit?;"),
-        (["check-system"], "check-system needs NAME;"),
         (["peers", "install"], "peers install needs NAME;"),
-        (["score", "--suite"], "--suite needs a value after it;"),
-        (["--quiet", "sample"], "--quiet stands before the command; name the command first, and its options"),
     ],
 )
 def test_what_a_command_line_lacks_is_named(

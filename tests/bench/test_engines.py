@@ -21,10 +21,9 @@ from runner.bench.material import CorpusLessons, Material
 from runner.bench.request import Request
 from runner.protocol.editions import current
 from runner.records import Corpus, Segment, Vectors
-from runner.systems import Lesson, Place, Query
+from runner.systems import Lesson, Place
 from runner.systems.asking import Judge
 from runner.systems.pgmnemo import Pgmnemo
-from tests.helping import CURRENT
 
 IDENTITY = EmbedderIdentity("fake", "fake", "1", dimensions=2, max_tokens=0, batch_size=8)
 ROWS = np.array([[1, 0], [0, 1]], dtype=np.float32)
@@ -121,15 +120,6 @@ def test_bm25_alone_switches_off_whatever_else_a_question_s_words_move() -> None
     assert pgmnemo("0.3.0").legs["bm25"][0] == off | more | {"mode": "keyword"}
     others = {"neighbours_weight": "0", "assistant_weight": "1"}
     assert pgmnemo("0.4.0").legs["bm25"][0] == off | more | others | {"mode": "keyword"}
-
-
-@pytest.mark.parametrize("version", ["0.2.1", "0.3.0", CURRENT])
-def test_an_answer_is_asked_for_with_the_components_of_its_version(version: str) -> None:
-    client = pgmnemo(version).client()
-    assert client.ask(Query(0, "what?", None, None), 3) == []
-    names = ", ".join(f'"{name}"' for name in current().engine(version).components)
-    asked = cast(Any, client.connection).sent[-1].decode()
-    assert asked.split(" FROM")[0] == f"SELECT in_project, external_id, score, {names}"
 
 
 def test_an_engine_of_lessons_is_given_no_passage() -> None:

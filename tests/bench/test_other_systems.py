@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import runner
+from runner.places import ROOT
 from runner.protocol.editions import current
 from runner.report.citation import command
 from runner.runs.reading import Results, read_results
@@ -57,23 +58,13 @@ def test_a_run_without_pgmnemo_needs_no_database_and_no_vectors(
     assert run.choice.mode == ""
     assert results.metrics["system"] == "sqlite-fts5"
     assert results.metrics["pgmnemo_version"] is None
-    intact(results, sql)
-    corpus = Path(runner.__file__).parents[1] / "benchmarks" / "sample"
-    intact(results, sql, corpus=corpus)
-
-
-def test_its_folder_its_title_and_its_terminal_name_it_with_its_version(
-    cli: Callable[..., Any], sqlite: None, tmp_path: Path
-) -> None:
-    ended = cli("sample", "--system", "sqlite-fts5", "--quiet", "--output", tmp_path, "--limit", 3)
-    results = made(tmp_path)
-    version = results.run.version
-    assert re.fullmatch(r"\d+\.\d+\.\d+", version)
-    day = f"{results.run.started:%Y%m%d}"
-    assert results.folder.name == f"sqlite-fts5_{version}_{day}_none_limit3"
-    assert f"SQLite FTS5 {version}" in ended.out
-    assert results.text("report.md").startswith(f"# the sample: SQLite FTS5 {version}, embedder none\n")
-    assert "pgmnemo v" not in results.text("report.md")
+    assert re.fullmatch(r"\d+\.\d+\.\d+", run.version)
+    assert results.folder.name == f"sqlite-fts5_{run.version}_{run.started:%Y%m%d}_none"
+    assert f"SQLite FTS5 {run.version}" in ended.out
+    report = results.text("report.md")
+    assert report.startswith(f"# the sample: SQLite FTS5 {run.version}, embedder none\n")
+    assert "pgmnemo v" not in report
+    intact(results, sql, corpus=ROOT / "benchmarks" / "sample")
 
 
 def test_it_is_cited_by_its_own_name(
@@ -137,41 +128,17 @@ def test_a_version_behind_the_name_is_the_version_under_test(
     intact(results, sql)
 
 
-@pytest.mark.parametrize(
-    ("words", "wanted"),
-    [
-        (("--system", "sqlite-fts5"), "--system sqlite-fts5 --embedder hash --granularity session --limit 2"),
-        (
-            ("--system", "sqlite-fts5", "--systems", "pgmnemo", "--version", "v0.3.0"),
-            "--system sqlite-fts5 --version v0.3.0 --embedder hash --granularity session --systems pgmnemo "
-            "--limit 2",
-        ),
-        (
-            ("--system", "pgmnemo@0.3.0", "--text", "dated-without-captions"),
-            "--system pgmnemo@0.3.0 --embedder hash --granularity session --text dated-without-captions "
-            "--limit 2",
-        ),
-    ],
-)
 def test_the_command_that_makes_the_run_again_is_the_one_that_made_it(
-    words: tuple[str, ...], wanted: str, bench: Callable[..., Any], sqlite: None, tmp_path: Path
+    bench: Callable[..., Any], sqlite: None, tmp_path: Path
 ) -> None:
-    assert bench(*words, "--limit", 2).code == 0
+    words = ("--system", "sqlite-fts5", "--systems", "pgmnemo", "--version", "v0.3.0", "--limit", 2)
+    assert bench(*words).code == 0
     results = made(tmp_path / "results")
-    assert command(results.run) == f"python -m runner sample {wanted}"
+    assert command(results.run) == (
+        "python -m runner sample --system sqlite-fts5 --version v0.3.0 --embedder hash --granularity session "
+        "--systems pgmnemo --limit 2"
+    )
     assert command(results.run) in results.text("report.md")
-
-
-def test_a_dry_run_of_another_system_shows_its_gates_alone(
-    cli: Callable[..., Any], sqlite: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    ended = cli("sample", "--system", "sqlite-fts5", "--dry-run", "--quiet", "--output", tmp_path / "none")
-    assert ended.code == 0
-    shown = {line.split()[1] for line in ended.out.splitlines() if line.startswith("| ")}
-    assert shown >= set(current().gates) - OWN_GATES
-    assert not shown & OWN_GATES
-    assert not (tmp_path / "none").exists()
 
 
 TEXT = "dated-without-captions"
@@ -199,15 +166,3 @@ def test_another_text_is_a_labelled_deviation(
         intact(results, sql, corpus=locomo_path)
     choice = json.loads(other.text("run.json"))["choice"]
     assert choice["text"] == TEXT
-
-
-def test_a_run_of_one_text_is_not_completed_as_one_of_another(
-    start: Callable[..., Any], bench: Callable[..., Any], server: Any, tmp_path: Path
-) -> None:
-    process = start("sample", "--embedder", "hash", "--dsn", server.dsn(), "--output", tmp_path / "results",
-                    "--text", TEXT, pause="bm25, pool")  # fmt: skip
-    process.kill()
-    process.communicate()
-    ended = bench("--resume", tmp_path / "results")
-    assert ended.code == 2
-    assert f"the interrupted run had text = {TEXT}, this one full" in ended.sentence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import pytest
 
 import runner
-from pgmnemo.errors import ModelError
 from pgmnemo.models import http
 from runner.bench.conclusion import Outcome
 from runner.runs.reading import read_results
@@ -86,20 +84,6 @@ def test_a_failed_rerank_keeps_the_order_and_is_counted(make: Make) -> None:
     for one in failed:
         base, other = (rows[one.question, arm, one.scope] for arm in ("bm25s", "bm25s+rerank"))
         assert base.ranking == other.ranking
-
-
-def test_beyond_the_limit_the_run_fails_in_one_sentence_and_goes_on_later(make: Make) -> None:
-    with serving(reranked) as server:
-        server.answer = lambda path, body: {"oops": 1} if len(body["documents"]) > 2 else reranked(path, body)
-        with pytest.raises(ModelError, match=r"failed on \d questions, and .* allows 2") as end:
-            make(server, rerank_failures=2)
-        assert "\n" not in str(end.value)
-        server.answer = reranked
-        partial = Path(end.value.__notes__[0].split()[1])
-        done = make(server, partial, rerank_failures=2)
-    lines = [json.loads(line) for line in (done.folder / "reranks.jsonl").read_text().splitlines()]
-    assert sum(bool(line["failed"]) for line in lines) <= 2
-    assert {row.n for row in done.run.reranks if row.type == "all"} == {36}
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])

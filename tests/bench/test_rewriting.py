@@ -24,16 +24,7 @@ from tests.service import Server, chat, serving
 
 pytest.importorskip("bm25s")
 Make = Callable[..., Outcome]
-TEXTS = [
-    question.text
-    for question in SUITES["sample"]
-    .chosen(
-        SUITES["sample"].locate(None, {}),
-        runner.Request("sample").choice,
-        runner.Request("sample").edition,
-    )
-    .questions
-]
+TEXTS = [one.text for one in SUITES["sample"].load(SUITES["sample"].locate(None, {})).questions]
 HEAD = PROMPT.partition("{question}")[0]
 
 

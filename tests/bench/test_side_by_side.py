@@ -169,15 +169,6 @@ def test_every_system_has_figures_and_a_difference_to_the_one_under_test(beside:
     assert all(f"`{name}`" in report for name in systems)
 
 
-def test_an_older_version_beside_ranks_as_it_does_under_test(
-    beside: Results, bench: Callable[..., Any], tmp_path: Path
-) -> None:
-    assert bench("--version", "0.3.0").code == 0
-    alone = made(tmp_path / "results")
-    asked = [line["ranking"] for line in alone.raw if line["arm"] == "pgmnemo"]
-    assert [line["ranking"] for line in beside.raw if line["arm"] == "pgmnemo@0.3.0"] == asked
-
-
 def fails(error: BaseException) -> Callable[..., Any]:
     def raising(*_: Any) -> Any:
         raise error
@@ -198,28 +189,15 @@ FAILS: dict[str, tuple[dict[str, Any], str]] = {
     "not installed": ({"packages": ("no-such-package",)}, "odd is not installed: no-such-package"),
     "a late question": ({"ask": late}, "odd failed: ConnectionError: the service went away"),
     "wrong use of it": ({"open": fails(UsageError("odd needs its address"))}, "odd needs its address"),
-    "an exit": ({"ask": fails(SystemExit(1))}, "odd failed: SystemExit: 1"),
     "a foreign number": (
         {"ask": lambda query, found: [Match(99)]},
         "odd answered question 1 with 99, which is no lesson that it was given",
-    ),
-    "one twice": (
-        {"ask": lambda query, found: [*found[:3], found[0]]}, "odd answered question 1 with lesson 0 twice",
-    ),
-    "no score": (
-        {"ask": lambda query, found: [Match(one.number, float("nan")) for one in found]},
-        "odd answered question 1 with a score that is no number",
-    ),
-    "another scope": (
-        {"ask": lambda query, found: [Match(number) for number in range(39) if query.project]},
-        "odd answered question 1 with lesson ",
     ),
     "hanging": (
         {"ask": lambda query, found: time.sleep(9)},
         "odd did not answer in time (no answer after 2 s; --time-limit gives it longer)",
     ),
     "its size": ({"sizes": fails(PermissionError("denied"))}, "odd failed: PermissionError: denied"),
-    "its seconds": ({"load": lambda: {"store": float("nan")}}, "odd failed: ValueError: cannot convert"),
     "its end": ({"close": fails(OSError("busy"))}, "odd failed: OSError: busy"),
 }  # fmt: skip
 
@@ -316,16 +294,6 @@ def test_a_system_that_never_finds_anything_is_known() -> None:
 
     arms = [Arm("full", "", "system"), Arm("empty", "", "system"), Arm("gone", "", "system", failed="why")]
     assert silent(arms, [row("full"), row("full", "y"), row("empty"), row("empty")]) == ["empty"]
-
-
-def test_another_choice_of_systems_is_another_run(
-    odd: Callable[..., None], bench: Callable[..., Any], tmp_path: Path
-) -> None:
-    odd(ask=fails(KeyboardInterrupt()))
-    assert bench("--systems", "odd").code == 130
-    ended = bench("--resume", tmp_path / "results")
-    assert ended.code == 2
-    assert "the interrupted run had systems = ['odd'], this one []" in ended.sentence
 
 
 def test_a_setting_is_that_of_the_system_under_test_alone(bench: Callable[..., Any], tmp_path: Path) -> None:

@@ -12,17 +12,8 @@ from tests.helping import CURRENT
 def test_the_development_split_is_blocked(
     cli: Callable[..., Any], server: Any, longmemeval_path: Path, tmp_path: Path
 ) -> None:
-    words = (
-        "longmemeval",
-        "--quiet",
-        "--embedder",
-        "none",
-        "--data",
-        longmemeval_path,
-        "--dsn",
-        server.dsn(),
-    )
-    ended = cli(*words, "--output", tmp_path)
+    words = ("--quiet", "--embedder", "none", "--data", longmemeval_path, "--dsn", server.dsn())
+    ended = cli("longmemeval", *words, "--output", tmp_path)
     assert ended.code == 1
     what = "which is the 246-item development split of LongMemEval-S; shape: 246 projects instead of 500"
     assert ended.sentence.startswith("blocked: 2 gates failed (dataset: sha256 1b6e84ec6f26")
