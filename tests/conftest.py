@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 from pgmnemo.server import discovery
+from runner.protocol.suites import SUITES
+from runner.records import Corpus
 
 pytest_plugins = ("tests.finished", "tests.records")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -63,6 +65,18 @@ def locomo_path() -> Path:
 def longmemeval_path() -> Path:
     """The 246 development items of LongMemEval-S."""
     return corpus_file("LONGMEMEVAL_DATA_DIR", ("longmemeval_s_dev246.json.xz", "longmemeval_s_dev246.json"))
+
+
+@pytest.fixture(scope="session")
+def locomo_corpora(locomo_path: Path) -> dict[str, Corpus]:
+    """LoCoMo at both levels, read once."""
+    return {level: SUITES["locomo"].load(locomo_path, level) for level in ("session", "turn")}
+
+
+@pytest.fixture(scope="session")
+def longmemeval_corpus(longmemeval_path: Path) -> Corpus:
+    """The development items by sessions, read once."""
+    return SUITES["longmemeval"].load(longmemeval_path)
 
 
 def corpus_folder(variable: str) -> Path:

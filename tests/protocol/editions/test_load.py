@@ -133,9 +133,6 @@ def test_a_missing_pin_is_refused_by_name(refused: Callable[[str], str], pin: Pi
     [
         (("moon",), ""),
         (("retrieval", "moon"), " in retrieval"),
-        (("suites", "locomo", "moon"), " in suites.locomo"),
-        (("embedders", "minilm", "moon"), " in embedders.minilm"),
-        (("engines", "passages", "moon"), " in engines.passages"),
     ],
 )
 def test_an_unknown_pin_is_refused_by_name(refused: Callable[[str], str], pin: Pin, place: str) -> None:
@@ -146,25 +143,12 @@ def test_an_unknown_pin_is_refused_by_name(refused: Callable[[str], str], pin: P
     ("pin", "value", "sentence"),
     [
         ("seed", "42", "expected `int`, got `str` in seed"),
-        ("seed", True, "expected `int`, got `bool` in seed"),
         ("retrieval", 50, "expected `object`, got `int` in retrieval"),
         ("retrieval.depth", 50.5, "expected `int`, got `float` in retrieval.depth"),
-        ("metrics.cutoffs", 5, "expected `array`, got `int` in metrics.cutoffs"),
         ("metrics.cutoffs", [1, "5"], "expected `int`, got `str` in metrics.cutoffs[1]"),
-        ("gates", ["seed", 7], "expected `str`, got `int` in gates[1]"),
-        ("embedders.minilm.dimensions", "384", "expected `int`, got `str` in embedders.minilm.dimensions"),
-        ("engines.passages.passages", 1, "expected `bool`, got `int` in engines.passages.passages"),
         ("settings.gate_strict", ["warn"], "expected `float | str`, got `array` in settings.gate_strict"),
-        ("suites.sample", 7, "expected `object`, got `int` in suites.sample"),
-        ("suites.locomo.bytes", "many", "expected `int | null`, got `str` in suites.locomo.bytes"),
         ("suites.locomo.shape.turns", "many", "expected `int`, got `str` in suites.locomo.shape.turns"),
         ("suites.locomo.views", [{"name": 1}], "expected `str`, got `int` in suites.locomo.views[0].name"),
-        ("variance.locomo.MRR@50", "wide", "expected `float`, got `str` in variance.locomo.MRR@50"),
-        (
-            "other_files.longmemeval_dev.what",
-            1,
-            "expected `str`, got `int` in other_files.longmemeval_dev.what",
-        ),
     ],
 )
 def test_a_mistyped_pin_is_refused_by_name(

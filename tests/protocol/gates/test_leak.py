@@ -31,13 +31,8 @@ def haystack(*texts: str, suite: str = "longmemeval", **segment: Any) -> Corpus:
     "planted",
     [
         GOLD,
-        f'{{"session_id":"{GOLD}"}}',
-        f"({GOLD})",
-        "answer_99999999",
         "answer_sharegpt_hA7AkP3_0",
         '"has_answer": true',
-        "has_answer",
-        "sharegpt_yywfIrx_0",
         "eac54add",
         "gpt4_2655b836",
     ],
@@ -51,7 +46,7 @@ def test_an_id_or_label_in_a_text_fails(changed: Changed, planted: str) -> None:
     assert "segment ultrachat_168672 of gpt4_2655b836" in result.where
 
 
-@pytest.mark.parametrize("planted", ["D1:3", "see D12:4.", "conv-1/D2", "conv-2/q1", "conv-1", "has_answer"])
+@pytest.mark.parametrize("planted", ["see D12:4.", "conv-1/D2", "conv-2/q1", "has_answer"])
 def test_a_dialog_id_fails_where_the_corpus_has_such(changed: Changed, verified: Facts, planted: str) -> None:
     first, *others = verified.corpus.segments
     leaking = replace(first, text=f"{first.text} {planted}")
@@ -76,9 +71,7 @@ def test_an_id_in_a_question_counts(changed: Changed, verified: Facts) -> None:
     "text",
     [
         "the answer_key is in D3.js and D1:3",
-        "answer_text = questions[168672]",
         "in 2023 we met 55 times",
-        "feac54adde is a longer word",
         "Ann: the answer is here, has it an answer?",
     ],
 )

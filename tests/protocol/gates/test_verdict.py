@@ -98,10 +98,3 @@ def test_another_system_is_not_asked_what_pgmnemo_is(changed: Changed) -> None:
 
 def test_pgmnemo_is_pgmnemo_at_whichever_version(changed: Changed) -> None:
     assert [result.gate for result in check_all(changed(choice_system="pgmnemo@0.2.1"))] == list(GATES)
-
-
-def test_the_edition_names_gates_that_there_are() -> None:
-    gates = gates_of(current())
-    assert tuple(gate.name for gate in gates) == current().gates
-    assert len(gates_of(current(), ours=False)) == len(gates) - len(current().pgmnemo_gates)
-    assert all(gate.words.endswith(".") for gate in gates)

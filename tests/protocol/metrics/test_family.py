@@ -50,7 +50,6 @@ def test_a_reading_may_ask_a_metric_at_any_k(name: str) -> None:
     ("cutoffs", "sentence"),
     [
         ([0], "k = 0 is out of range"),
-        ([-1], "k = -1"),
         ([51], "50 ranks are kept"),
         ([], "no k"),
         ([5, 5], "twice"),

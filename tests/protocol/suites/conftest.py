@@ -39,13 +39,8 @@ def in_force() -> Callable[..., Facts]:
 
     def facts(corpus: Corpus, allowed: bool, files: Mapping[str, str] | None = None) -> Facts:
         read = corpus.files if files is None else files
-        choice = Choice(
-            suite=corpus.suite,
-            level=corpus.granularity,
-            embedder="none",
-            version=CURRENT,
-            allow_unregistered_corpus=allowed,
-        )
+        own = {"suite": corpus.suite, "level": corpus.granularity, "embedder": "none", "version": CURRENT}
+        choice = Choice(**own, allow_unregistered_corpus=allowed)
         run = cast(Run, SimpleNamespace(edition=current(), choice=choice))
         return Facts(run, replace(corpus, files=read, sha256=listed(read)))
 

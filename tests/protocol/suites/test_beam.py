@@ -110,11 +110,8 @@ def test_a_passage_is_the_message_of_which_the_beginning_is_embedded(write_chat:
         ("Shall we? ->-> 1,12", "Shall we?"),
         ("```\ncode\n``` ->-> 2,N/A\n", "```\ncode\n```"),
         ("So ->->  3,8", "So"),
-        ("So -> -> 3, 8", "So"),
         ("One ->-> 1,1 and more", "One  and more"),
-        ("Ends so ->->", "Ends so"),
         ("a ->-> b", "a ->-> b"),
-        ("  a -> b\n", "  a -> b\n"),
     ],
 )
 def test_the_index_is_cut_off_and_nothing_else(content: str, kept: str) -> None:
@@ -149,8 +146,6 @@ def test_chats_come_in_the_order_of_their_numbers_under_the_name_of_their_size(w
     [
         (lambda chat, asked: chat[0]["turns"][0][0].pop("role"),
          "message 0 of batch 1 of 1/chat.json has no 'role'"),
-        (lambda chat, asked: chat[0]["turns"][0][0].pop("id"), "'id' of a message of batch 1 .* but is None"),
-        (lambda chat, asked: chat[0].pop("turns"), "batch 1 of 1/chat.json has no 'turns'"),
         (lambda chat, asked: chat[1].update(time_anchor="spring"),
          "date of batch 2 of .* cannot be read: 'spring'"),
         (lambda chat, asked: asked.update(riddle=[{"question": "?"}]),
@@ -185,17 +180,6 @@ def test_a_chat_that_lacks_a_file_or_is_strange_is_named(write_chat: Write) -> N
     (path / "kept").rename(path / "1" / "chat.json")
     (path / "1").rename(path / "1 (copy)")
     with pytest.raises(CorpusError, match=r"1 \(copy\) is no chat of BEAM, whose folders are numbers"):
-        BEAM.load(path)
-
-
-def test_an_empty_chat_and_a_number_with_zeros_are_named(write_chat: Write) -> None:
-    for empty in ([], [{"batch_number": 1, "turns": []}]):
-        path = write_chat(value=empty)
-        with pytest.raises(CorpusError, match=r"1/chat\.json holds no message; fetch it again"):
-            BEAM.load(path)
-    write_chat()
-    write_chat("02")
-    with pytest.raises(CorpusError, match=r"02 is no chat of BEAM, .*; name it without leading zeros"):
         BEAM.load(path)
 
 

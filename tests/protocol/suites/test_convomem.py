@@ -100,8 +100,6 @@ def test_test_cases_that_are_mixed_before_share_their_conversations(tmp_path: Pa
     ("content", "kind", "sentence"),
     [
         ({"items": []}, "user", "has no 'evidence_items'; its keys are: items"),
-        ({"evidence_items": [{"question": "?"}]}, "user", "item 0 of .* has no 'conversations'"),
-        ([{"evidenceItems": []}], "user", "test case 0 of .* has no 'conversations'"),
         ({"evidence_items": [item(conversations=[{"messages": [{"text": "x"}]}])]}, "user",
          "message 0 of conversation 0 of item 0 of .* has no 'speaker'"),
         ({"evidence_items": []}, "rumour", "the folder of .* is 'rumour', which is none of: user, assistant"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,14 @@ Conversation = dict[str, Any]
 Write = Callable[[Any], Path]
 
 
-@pytest.fixture(scope="module")
-def real(locomo_path: Path) -> Corpus:
-    return LOCOMO.load(locomo_path, "session")
+@pytest.fixture
+def real(locomo_corpora: dict[str, Corpus]) -> Corpus:
+    return locomo_corpora["session"]
 
 
-@pytest.fixture(scope="module")
-def real_turns(locomo_path: Path) -> Corpus:
-    return LOCOMO.load(locomo_path, "turn")
+@pytest.fixture
+def real_turns(locomo_corpora: dict[str, Corpus]) -> Corpus:
+    return locomo_corpora["turn"]
 
 
 def test_session_is_its_date_and_its_turns_with_captions(write: Write, conversation: Conversation) -> None:
@@ -65,16 +65,6 @@ def test_a_passage_is_lines_of_turns_without_the_date(write: Write, conversation
     assert [one.text for one in other.passages] == ["Bo: I sold the kite."]
     turns = LOCOMO.load(write([conversation]), "turn").segments
     assert [one.passages for one in turns][1] == (Passage("Bo: Nice.", "Bo: Nice."),)
-
-
-def test_real_turns_are_neighbours_within_a_session_alone(real_turns: Corpus) -> None:
-    for before, after in pairwise(real_turns.segments):
-        if before.project == after.project:
-            assert before.position is not None
-            assert after.position is not None
-            alike = before.id.partition(":")[0] == after.id.partition(":")[0]
-            assert after.position - before.position == (1 if alike else 2)
-    assert {one.role is None for one in real_turns.segments} == {False}
 
 
 def test_real_sessions_have_the_passages_that_the_protocol_counts(real: Corpus, real_turns: Corpus) -> None:
@@ -116,18 +106,12 @@ def _put(new: Any, *path: str | int) -> Callable[[Conversation], None]:
     ("change", "sentence"),
     [
         (_delete("sample_id"), "item 0 of .* has no 'sample_id'; its keys are: conversation"),
-        (_delete("conversation"), "conv-1 has no 'conversation'"),
-        (_delete("qa"), "conv-1 has no 'qa'"),
         (_delete("conversation", "session_2_date_time"), "conv-1 has no 'session_2_date_time'"),
-        (_put("x", "conversation", "session_1"), "'session_1' of conv-1 must be a list, but is 'x'"),
         (_put("May", "conversation", "session_1_date_time"), "date of session 1 of conv-1 cannot be read"),
         (_delete("conversation", "session_1", 1, "text"), "turn 2 of session 1 of conv-1 has no 'text'"),
         (_put("D2:7", "conversation", "session_1", 0, "dia_id"), "'dia_id' of turn 1 .* is 'D2:7', not D1"),
-        (_put(5, "conversation", "session_1", 0, "blip_caption"), "the caption of turn 1 .* must be a str"),
         (_put(6, "qa", 1, "category"), "'category' of question 1 of conv-1 is 6, which is none of: 1, 2"),
-        (_put(True, "qa", 1, "category"), "must be a whole number, but is True"),
         (_put("D1:1", "qa", 0, "evidence"), "'evidence' of question 0 of conv-1 must be a list"),
-        (_put([3], "qa", 0, "evidence"), r"'evidence'\[0\] of question 0 of conv-1 must be a string"),
     ],
 )
 def test_wrong_item_and_key_are_named(
@@ -164,6 +148,14 @@ def test_view_of_categories_1_to_4_leaves_out_adversarial_questions(real: Corpus
     assert sum(view(question.key, question.type) for question in real.questions) == 1986 - 446
 
 
+@pytest.mark.parametrize("granularity", ["session", "turn"])
+def test_locomo_texts_hold_no_id(locomo_corpora: dict[str, Corpus], granularity: str) -> None:
+    for segment in locomo_corpora[granularity].segments:
+        assert not re.search(r"\bD\d+:\d+", segment.text)
+        for label in ("dia_id", "session_", "conv-", segment.id, segment.external_id):
+            assert label not in segment.text
+
+
 SESSIONS = {f"c/D{session}" for session in range(1, 31)}
 TURNS = {f"c/D{session}:{turn}" for session in range(1, 31) for turn in range(1, 30)}
 
@@ -177,14 +169,11 @@ def found(strings: list[str], turns: bool = False) -> list[tuple[str, str | None
     ("strings", "cited"),
     [
         (["D1:3"], ["D1:3"]),
-        (["D8:6; D9:17"], ["D8:6", "D9:17"]),
         (["D9:1 D4:4 D4:6"], ["D9:1", "D4:4", "D4:6"]),
-        (["D22:1 D22:2 D9:10 D9:11"], ["D22:1", "D22:2", "D9:10", "D9:11"]),
         (["D:11:26", "D20:21"], ["D:11:26", "D20:21"]),
         (["D30:05"], ["D30:05"]),
         (["D1:18", "D", "D1:20"], ["D1:18", "D1:20"]),
         (["D1:1", "D1:1"], ["D1:1"]),
-        ([], []),
     ],
 )
 def test_every_id_in_every_string_is_read(strings: list[str], cited: list[str]) -> None:

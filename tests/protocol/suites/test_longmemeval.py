@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -24,11 +22,6 @@ from runner.systems.system import Match
 LONGMEMEVAL = SUITES["longmemeval"]
 Item = dict[str, Any]
 Write = Callable[[Any], Path]
-
-
-@pytest.fixture(scope="module")
-def real(longmemeval_path: Path) -> Corpus:
-    return LONGMEMEVAL.load(longmemeval_path)
 
 
 def test_session_is_its_date_and_its_turns_without_empty_ones(write: Write, item: Item) -> None:
@@ -95,10 +88,7 @@ def test_view_without_abstention_goes_by_the_key(write: Write, item: Item) -> No
         ("question_type", "riddle", "'question_type' of q1_abs is 'riddle', which is none of"),
         ("question_date", "today", "the date of question q1_abs cannot be read: 'today'"),
         ("haystack_dates", ["2023/05/20 (Sat) 10:44"], "3 haystack_session_ids, 1 haystack_dates and 3"),
-        ("haystack_dates", ["x"] * 3, "the date of session 'answer_1' of q1_abs cannot be read"),
         ("haystack_sessions", [[{"role": "user"}], [], []], "turn 0 of session 'answer_1' .* no 'content'"),
-        ("haystack_sessions", [["hello"], [], []], "turn 0 of session 'answer_1' .* must be an object"),
-        ("answer_session_ids", "answer_1", "'answer_session_ids' of q1_abs must be a list"),
     ],
 )
 def test_wrong_item_and_key_are_named(write: Write, item: Item, key: str, value: Any, sentence: str) -> None:
@@ -112,9 +102,9 @@ def test_question_that_stands_twice_is_refused(write: Write, item: Item) -> None
         LONGMEMEVAL.load(write([item, item]))
 
 
-def test_development_split_loads_whole(real: Corpus) -> None:
-    assert real.sha256 == "1b6e84ec6f26bed1a4b8e41b828ed99476627b46dfd0cd4b801f40324ec95c53"
-    assert dict(real.shape) == {
+def test_development_split_loads_whole(longmemeval_corpus: Corpus) -> None:
+    assert longmemeval_corpus.sha256 == "1b6e84ec6f26bed1a4b8e41b828ed99476627b46dfd0cd4b801f40324ec95c53"
+    assert dict(longmemeval_corpus.shape) == {
         "projects": 246,
         "segments": 11_777 - 7,  # seven haystacks hold an id twice, with the same turns
         "questions": 246,
@@ -127,27 +117,31 @@ def test_development_split_loads_whole(real: Corpus) -> None:
         "knowledge-update": 38,
         "single-session-assistant": 23,
     }
-    assert not any("#" in segment.id for segment in real.segments)
-    assert all(one.segment for question in real.questions for one in question.evidence)
+    assert not any("#" in segment.id for segment in longmemeval_corpus.segments)
+    assert all(one.segment for question in longmemeval_corpus.questions for one in question.evidence)
 
 
-def test_equal_texts_are_one_object(real: Corpus) -> None:
-    texts = [segment.text for segment in real.segments]
+def test_longmemeval_texts_hold_no_id(longmemeval_corpus: Corpus) -> None:
+    """No raw turn of the corpus holds such a string by chance, so the check needs no exception."""
+    labels = ("answer_", "has_answer", "sharegpt_", "ultrachat_", "_session_ids", "question_id")
+    for segment in longmemeval_corpus.segments:
+        for label in (*labels, segment.id, segment.project, segment.external_id):
+            assert label not in segment.text
+
+
+def test_order_of_opaque_ids_does_not_put_evidence_first(longmemeval_corpus: Corpus) -> None:
+    """Ties go by the opaque id: gold is in the first half of its haystack about as often as not."""
+    gold = {(question.project, one) for question in longmemeval_corpus.questions for one in question.gold}
+    haystacks: dict[str, list[tuple[str, bool]]] = {}
+    for one in longmemeval_corpus.segments:
+        haystacks.setdefault(one.project, []).append((one.external_id, (one.project, one.id) in gold))
+    ranks = [at / len(rows) for rows in haystacks.values() for at, (_, hit) in enumerate(sorted(rows)) if hit]
+    assert 0.44 < sum(ranks) / len(ranks) < 0.54
+
+
+def test_equal_texts_are_one_object(longmemeval_corpus: Corpus) -> None:
+    texts = [segment.text for segment in longmemeval_corpus.segments]
     assert len(set(map(id, texts))) == len(set(texts))
-
-
-def test_loading_keeps_no_more_memory_than_the_texts_need(longmemeval_path: Path) -> None:
-    program = (
-        "import sys, psutil, pathlib\n"
-        "from runner.protocol.suites import SUITES\n"
-        "corpus = SUITES['longmemeval'].load(pathlib.Path(sys.argv[1]))\n"
-        "print(psutil.Process().memory_info().rss)\n"
-    )
-    root = Path(sys.modules["runner"].__file__ or "").parents[1]
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(longmemeval_path)], cwd=root, capture_output=True, check=True
-    )
-    assert int(done.stdout) < 600 << 20
 
 
 # At turn level

@@ -93,14 +93,10 @@ def test_neither_answer_nor_choices_nor_targets_reach_a_text(tmp_path: Path) -> 
     ("content", "name", "sentence"),
     [
         ({"roles": [{"QA": {}}]}, "FirstAgent/simple.json", "roles/0 has no 'message_list'"),
-        ({"roles": [{"message_list": ["x"]}]}, "FirstAgent/simple.json", "roles/0 has no 'QA'"),
         ({"roles": [trajectory(SESSIONS, "1")]}, "FirstAgent/simple.json", "holds '1', which is no step"),
-        ({"roles": [trajectory(SESSIONS, [1, 2, 3])]}, "FirstAgent/simple.json", "which is no step"),
         ({"roles": [trajectory([{"text": "x"}], 0)]}, "FirstAgent/simple.json",
          "message 0 of session 0 of .* has none of: user_message, user"),
-        ({"roles": [trajectory([7], 0)]}, "FirstAgent/simple.json", "message 0 of .* must be an object"),
         ({"roles": []}, "FirstAgent/riddle.json", "a category of .* is 'riddle', which is none of: simple"),
-        ([], "FirstAgent/simple.json", "must be an object"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named(tmp_path: Path, content: Any, name: str, sentence: str) -> None:

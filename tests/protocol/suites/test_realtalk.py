@@ -81,13 +81,6 @@ def test_the_session_of_a_turn_is_the_number_in_its_id(folder: Folder) -> None:
     assert second.occurred_at == datetime(2024, 1, 3, 22, 11, 47, tzinfo=UTC)
 
 
-def test_a_turn_bears_the_date_of_its_session(folder: Folder) -> None:
-    corpus = REALTALK.load(folder(), "turn")
-    last = corpus.segments[-1]
-    assert (last.id, last.text) == ("Chat_1/D2:3", "[03.01.2024, 22:11:47]\nBo: It is true.")
-    assert corpus.shape["turns"] == corpus.shape["segments"] == 5
-
-
 def test_a_turn_has_its_speaker_and_position_and_a_session_neither(folder: Folder) -> None:
     turns = REALTALK.load(folder(), "turn").segments
     assert [one.position for one in turns] == [1, 2, 4, 5, 6]  # the second session stands under two keys
@@ -125,16 +118,12 @@ def test_what_cites_nothing_is_not_scored_and_what_no_turn_holds_has_no_gold(fol
     ("strings", "cited"),
     [
         (["D1:1;D1:2, D2:01."], ["D1:1", "D1:2", "D2:1"]),
-        (["D:1:2"], ["D1:2"]),
         (["D 2:1"], ["D2:1"]),  # so spelt in chat 8, and cited by nothing else there
         (["D1 : 1; D 2: 1 - D 2:2"], ["D1:1", "D2:1", "D2:2"]),
         (["D1:2-D2:2"], ["D1:2", "D2:1", "D2:2"]),
         (["D2:3 - D2:1"], ["D2:3", "D2:2", "D2:1"]),
-        (["D2:1-3"], ["D2:1", "D2:2", "D2:3"]),
-        (["D1:1", "D1:1"], ["D1:1"]),
         (["D9:1", "D1:1"], ["D1:1"]),
         (["D9:1"], ["D9:1"]),
-        ([], []),
         (["", "D"], []),
     ],
 )
@@ -159,14 +148,10 @@ def test_events_answers_and_ids_stand_in_no_text(folder: Folder) -> None:
     [
         (lambda chat: chat["session_1"][0].pop("clean_text"),
          "turn 1 of session_1 of Chat_1_Ana_Bo.json has no"),
-        (lambda chat: chat["session_1"][0].update(dia_id="1"),
-         "'dia_id' of turn 1 .* is '1', not D<session>"),
         (lambda chat: chat["session_2"][1].update(date_time="yesterday"),
          "turn 2 of session_2 .*'yesterday'"),
         (lambda chat: chat["qa"][2].update(category=4),
          "question 2 of Chat_1_Ana_Bo.json.* none of: 1, 2, 3"),
-        (lambda chat: chat["qa"][0].pop("evidence"), "question 0 of Chat_1_Ana_Bo.json has no 'evidence'"),
-        (lambda chat: chat.pop("qa"), "Chat_1_Ana_Bo.json has no 'qa'"),
     ],
 )  # fmt: skip
 def test_a_broken_chat_is_named(
@@ -192,25 +177,6 @@ def test_a_strange_a_doubled_and_a_broken_file_are_named(folder: Folder, chat: C
     (path / "Chat_2_Ana_Cy.json").write_text("[]")
     with pytest.raises(CorpusError, match=r"Chat_2_Ana_Cy\.json holds must be an object"):
         REALTALK.load(path)
-
-
-def test_what_looks_like_a_chat_and_is_no_file_of_it_is_named(folder: Folder) -> None:
-    path = folder()
-    (path / "README.md").write_text("about")
-    (path / ".hidden.json").write_text("{}")
-    (path / "Chat_5_Ana_Cy.json.part").write_text("{")
-    assert len(REALTALK.load(path).files) == 1
-    for name in ("Chat_1_Ana_Bo.json.gz", "chat_2_Ana_Bo.JSON", "Chat_3_Ana_Cy.json", "Chat_4", "old"):
-        place = path / name
-        if name.endswith(("gz", "JSON")):
-            place.write_text("{}")
-        elif name.endswith("json"):
-            place.symlink_to(path / "gone.json")
-        else:
-            place.mkdir()
-        with pytest.raises(CorpusError, match=rf"{re.escape(name)} is no file of REALTALK, .* take it out"):
-            REALTALK.load(path)
-        place.rmdir() if place.is_dir() else place.unlink()
 
 
 def test_chats_come_in_the_order_of_their_numbers_and_the_hash_is_that_of_the_list(
