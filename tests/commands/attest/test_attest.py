@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from pgmnemo.errors import UsageError
 from runner.cli import main
 from runner.commands.attest import attest
 from runner.commands.leaderboard import leaderboard
@@ -122,17 +121,12 @@ def test_a_key_that_may_sign_runs_alone_vouches_for_no_re_run(
     [
         ({"manifest_sha256": "0" * 64}, "is of another run"),
         ({"of": 40}, "tells of 5 of 40 questions; 36 were asked"),
-        ({"questions": 37}, "tells of 37 of 36 questions"),
-        ({"scopes": ["pool"]}, "tells of the scopes pool, which are not those of the run"),
         ({"when": "2020-01-01T00:00:00Z"}, "is of 2020-01-01 00:00, before the run had ended"),
-        ({"when": "2027-13-01T00:00:00Z"}, "cannot be read as the record of a re-run"),
         ({"tolerance": {"score": 0.5, "component": 0}}, "holds score to 0.5, and no more"),
         ({"arms": ["bm25"]}, "tells of the arms bm25, which are not those of the run"),
-        ({"arms": ["pgmnemo", "rrf"]}, "tells of the arms pgmnemo, rrf, which are not those of the run"),
         ({"by": "bob@example.org"}, "says that it is by bob@example.org; the key is of ann@example.org"),
         ({"by": "ann and bob"}, "is not of its schema"),
         ({"schema": "pgmnemo/rerun/9"}, "names the schema pgmnemo/rerun/9; known here: pgmnemo/rerun/2"),
-        ({"more": 1}, "is not of its schema"),
     ],
 )
 def test_a_record_that_does_not_hold_is_a_fault(
@@ -174,29 +168,28 @@ def test_nothing_of_the_run_changes_and_an_archive_takes_the_record_along(
         assert more <= {path.name for path in folder.iterdir()}
 
 
-def test_a_run_that_does_not_come_out_the_same_gets_no_record(run: Path) -> None:
-    def other(folder: Path, **options: Any) -> Verification:
-        return Verification(folder, "verified", (Answer("rerun", Found.WRONG, "rank 1 is a, recalled is b"),))
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (
+            Answer("rerun", Found.WRONG, "rank 1 is a, recalled is b"),
+            "is not intact: rerun: rank 1 is a, rec",
+        ),
+        (
+            Answer("questions", Found.NOT_ASKED, "give --corpus PATH"),
+            "was not recalled again: give --corpus P",
+        ),
+    ],
+)
+def test_a_run_that_did_not_come_out_the_same_gets_no_record(
+    run: Path, answer: Answer, sentence: str
+) -> None:
+    def check(folder: Path, **options: Any) -> Verification:
+        return Verification(folder, "verified", (answer,))
 
-    with pytest.raises(RefusedError, match="is not intact: rerun: rank 1 is a, recalled is b"):
-        attest(run, "ann@example.org", check=other)
+    with pytest.raises(RefusedError, match=sentence):
+        attest(run, "ann@example.org", check=check)
     assert not list(run.glob("rerun-*"))
-
-
-def test_a_run_whose_gold_nobody_asked_gets_no_record(run: Path) -> None:
-    def partly(folder: Path, **options: Any) -> Verification:
-        return Verification(folder, "verified", (Answer("questions", Found.NOT_ASKED, "give --corpus PATH"),))
-
-    with pytest.raises(RefusedError, match="was not recalled again: give --corpus PATH"):
-        attest(run, "ann@example.org", check=partly)
-    assert not list(run.glob("rerun-*"))
-
-
-def test_a_tenth_record_is_wrong_use(run: Path) -> None:
-    for _ in range(9):
-        record(run)
-    with pytest.raises(UsageError, match="has 9 records of re-runs, and takes no more"):
-        record(run)
 
 
 def test_a_bare_rerun_is_of_the_usual_number(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

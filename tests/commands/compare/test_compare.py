@@ -160,12 +160,8 @@ def test_another_system_is_compared_by_its_own_name(folder: Folder, ranks: Ranks
 
 DIFFERENT: dict[str, dict[str, Any]] = {
     "corpus": {"corpus": {"sha256": "ef" * 32}},
-    "granularity": {"choice": {"level": "turn"}},
-    "text": {"choice": {"text": "dated-without-captions"}},
     "scopes": {"scopes": (SearchScope("conversation"),)},
-    "embedder": {"embedder": {"revision": "sha256:54"}},
     "mode": {"choice": {"mode": "keyword"}},
-    "settings": {"choice": {"settings": {"ef_search": "200"}}},
     "metrics": {"metrics": {"metric_code": "2.0.0"}},
 }
 
@@ -249,7 +245,7 @@ def test_what_is_no_finished_run_is_refused(folder: Folder, ranks: Ranks, tmp_pa
         compare(a, a)
 
 
-@pytest.mark.parametrize("name", ["run.json", "metrics.json", "raw_retrievals.jsonl"])
+@pytest.mark.parametrize("name", ["run.json", "raw_retrievals.jsonl"])
 def test_a_file_that_is_not_the_manifests_is_refused(folder: Folder, ranks: Ranks, name: str) -> None:
     a, b = folder("a", ranks), folder("b", ranks)
     (b / name).write_text((b / name).read_text().replace("q1", "q9").replace("minilm", "hash"))

@@ -203,13 +203,3 @@ def test_a_forbidden_drop_and_a_strict_gate_fail(
     code, out = command(*words, "--max-drop", "recall_any@1=0.01")
     assert code == 1
     assert "more than the 1.0 that --max-drop allows" in out
-
-
-def test_a_summary_that_cannot_be_written_is_one_sentence(
-    runs: dict[str, Any],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    command: Callable[..., tuple[int, str]],
-) -> None:
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "no" / "folder"))
-    assert command("--baseline", runs["old"].folder, runs["same"].folder)[0] == 3

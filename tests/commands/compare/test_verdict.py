@@ -34,18 +34,13 @@ def moved(difference: float, low: float, high: float) -> Row:
 @pytest.mark.parametrize(
     ("difference", "low", "high", "p", "expected"),
     [
-        (0.03, 0.012, 0.048, 0.01, Finding.IMPROVED),
         (0.03, 0.001, 0.059, 0.04, Finding.IMPROVED),
         (0.03, 0.001, 0.059, 0.06, Finding.INCONCLUSIVE),  # Holm does not let it stand
-        (0.03, -0.002, 0.062, 0.07, Finding.INCONCLUSIVE),
         (0.008, 0.002, 0.014, 0.01, Finding.INCONCLUSIVE),  # shown, but perhaps no more than the band
         (0.004, 0.001, 0.007, 0.01, Finding.EQUIVALENT),  # shown, and within the band
         (0.0, -0.01, 0.01, 1.0, Finding.EQUIVALENT),
         (0.0, -0.011, 0.011, 1.0, Finding.INCONCLUSIVE),  # too few questions to show equality
-        (-0.004, -0.007, -0.001, 0.01, Finding.EQUIVALENT),
         (-0.03, -0.059, -0.001, 0.04, Finding.REGRESSED),
-        (-0.03, -0.059, -0.001, 0.06, Finding.INCONCLUSIVE),
-        (-0.03, -0.062, 0.002, 0.07, Finding.INCONCLUSIVE),
     ],
 )
 def test_one_metric(difference: float, low: float, high: float, p: float, expected: Finding) -> None:
@@ -89,11 +84,8 @@ def test_a_forbidden_drop_is_a_regression_whatever_the_family_says() -> None:
     ("suite", "metric", "expected"),
     [
         ("longmemeval", "recall_any@10", 0.005),
-        ("longmemeval", "recall_all@5", 0.005),
         ("longmemeval", "MRR@50", 0.010),
-        ("locomo", "recall_any@5", 0.010),
         ("locomo", "nDCG@10", 0.015),
-        ("sample", "recall_any@10", RECALL_BAND),
         ("sample", "MRR@50", RANK_BAND),
     ],
 )

@@ -135,21 +135,6 @@ def test_a_folder_of_beir_is_the_corpus_again(beir: Path) -> None:
     assert set(after.files) == {"corpus.jsonl", "queries.jsonl", "qrels/test.tsv"}
 
 
-def test_a_round_trip_ranks_alike(beir: Path) -> None:
-    """By the words that text and question share, ties by id: the order depends on every text and question."""
-
-    def order(corpus: Any, question: Any) -> list[str]:
-        terms = set(question.text.lower().split())
-        own = [one for one in corpus.segments if one.project == question.project]
-        shared = {one.id: len(terms & set(one.text.lower().split())) for one in own}
-        return sorted(shared, key=lambda one: (-shared[one], one))
-
-    def ranked(corpus: Any) -> dict[str, list[str]]:
-        return {question.key: order(corpus, question) for question in corpus.questions if question.scored}
-
-    assert ranked(SUITES["file"].load(beir)) == ranked(SUITES["sample"].load(CORPUS))
-
-
 @pytest.mark.parametrize(("theirs", "ours"), [("conversation", "project"), ("pool", "pool")])
 def test_a_run_beside_the_corpus_is_scored_by_ours_as_before(beir: Path, theirs: str, ours: str) -> None:
     stated = score(beir / "runs" / theirs / "pgmnemo.run", "file", data=beir, scope=ours)
@@ -172,11 +157,8 @@ def test_a_qrels_of_trec_is_read_too(copy: Path) -> None:
         ("qrels/test.tsv", "garden/q01\tnobody\t1", r"cites 'nobody', which is the id of no session"),
         ("qrels/test.tsv", "nobody\tgarden/s01\t1", r"judge 'nobody', which is no question of queries"),
         ("qrels/test.tsv", "garden/q01 0 garden/s01 1", r"has 1 columns and not 3 \(query-id, corpus-id, sc"),
-        ("qrels/test.tsv", "garden/q01\tgarden/s01\thigh", r"the judgement 'high' is no whole number"),
         ("qrels/test.tsv", "garden/q01\tgarden/s01\t1", r"judges .garden/s01. for .garden/q01. a second"),
         ("corpus.jsonl", '{"_id": "garden/s01", "text": "a"}', r"stands twice in|names no project, unlike"),
-        ("corpus.jsonl", '{"id": "x", "text": "a"}', r"is no JSON object with an '_id' that is a text"),
-        ("corpus.jsonl", '{"_id": "x", "text": 7}', r"'text' of line 40 of corpus\.jsonl must be a text"),
         ("queries.jsonl", "{", r"line 37 of queries\.jsonl is not JSON"),
     ],
 )  # fmt: skip

@@ -121,17 +121,6 @@ def test_the_page_loads_nothing_and_runs_its_own_script_alone(found: Leaderboard
     assert text.count("<svg") == 12
 
 
-def test_what_titles_share_stands_once_above_the_links(found: Leaderboard) -> None:
-    titles = ("LoCoMo, turn level, protocol 1", "The sample, protocol 1", "LoCoMo, turn level, protocol 2")
-    groups = tuple(replace(found.groups[0], title=title) for title in titles)
-    listed = page(replace(found, groups=groups)).partition('<ol class="contents">')[2].partition("</ol>")[0]
-    shown = re.sub(r"\s+", " ", re.sub(r'<span.*?</span>|aria-label="[^"]*"|</?ul>|</li>', "", listed))
-    assert shown.strip() == (
-        '<li>LoCoMo, turn level <li><a href="#group-1" >protocol 1</a> '
-        '<li><a href="#group-3" >protocol 2</a> <li>The sample <li><a href="#group-2" >protocol 1</a>'
-    )
-
-
 def test_each_deviation_stands_once_a_group_and_its_runs_refer_to_it(found: Leaderboard) -> None:
     long = "pool: " + "as many candidates as were asked for, " * 5
     groups = tuple(

@@ -21,7 +21,6 @@ from runner.commands.leaderboard.board import SCHEMA
 from runner.commands.leaderboard.entry import results_folders
 from runner.commands.leaderboard.page import page
 from runner.commands.leaderboard.text import SHARED, behind, markdown, rank
-from runner.records import RewriterIdentity, SearchScope, View
 from runner.runs.schemas import fault
 from runner.verification import verify
 
@@ -180,17 +179,6 @@ def fewer(side: Side) -> None:
     ("name", "alter"),
     {
         "suite": changed(choice={"suite": "locomo"}),
-        "corpus": changed(corpus={"sha256": "0" * 64}),
-        "granularity": changed(choice={"level": "turn"}),
-        "text": changed(choice={"text": "dated-without-captions"}),
-        "passages": changed(choice={"passages": "1200/200"}),
-        "characters of a lesson": changed(choice={"max_chars": 100}),
-        "scopes": changed(scopes=(SearchScope("conversation"),)),
-        "embedder": changed(embedder={"dimensions": 1}),
-        "rewriting": changed(rewriter=RewriterIdentity("words", "", "sha256:00")),
-        "mode": changed(choice={"mode": "keyword"}),
-        "settings": changed(choice={"settings": {"ef_search": "200"}}),
-        "views": changed(views=(View("all", ("temporal",)),)),
         "questions asked": changed(choice={"types": ("temporal",)}),
         "protocol": changed(protocol={"version": "9.0.0"}),
         "n": fewer,

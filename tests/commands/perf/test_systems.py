@@ -1,4 +1,4 @@
-"""Every installed system loads the corpus, keeps tenants apart, finds the nearest, takes new lessons."""
+"""Systems that load the corpus of a measurement: tenants apart, the nearest found, plans."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from pgmnemo.places import SQL_FOLDER
 from runner.commands.perf.measurement import _judge
-from runner.commands.perf.request import USUAL, Subject, subject
+from runner.commands.perf.request import Subject, subject
 from runner.commands.perf.timing import Reads
 from runner.commands.perf.workload import Loaded, Tenant, Workload, nearest
 from runner.systems import Match, Place, Query, System, chroma
@@ -21,20 +21,23 @@ from tests.helping import CURRENT
 
 K = 10
 pytestmark = pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")
-VERSIONS = {"pgmnemo": ("0.2.1", CURRENT), "pgmnemo+passages": ("0.3.1", CURRENT)}
-CASES = [(name, version) for name in USUAL for version in VERSIONS.get(name, ("0.2.1",))]
+NAMES = (
+    "pgmnemo",
+    "pgmnemo+passages",
+    "sqlite-hybrid",
+    "chroma",
+)  # the others: tests/systems/test_contract.py
 Opened = tuple[Subject, Any]
 
 
-@pytest.fixture(scope="module", params=CASES, ids=lambda case: f"{case[0]}-{case[1]}")
+@pytest.fixture(scope="module", params=NAMES)
 def loaded(
     request: pytest.FixtureRequest, workload: Workload, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Opened]:
-    name, version = request.param
-    one = subject(name)
-    if sentence := one.missing(version):
+    one = subject(request.param)
+    if sentence := one.missing(CURRENT):
         pytest.skip(sentence)
-    with one.open(Place(tmp_path_factory.mktemp("system"), sql=SQL_FOLDER), version) as system:
+    with one.open(Place(tmp_path_factory.mktemp("system"), sql=SQL_FOLDER), CURRENT) as system:
         seconds = system.load(Loaded(workload, one.passages))
         assert all(value >= 0 for value in seconds.values())
         yield one, system
@@ -78,33 +81,6 @@ def test_answers_have_k_different_rows_that_the_tenant_may_see_and_the_nearest(
             assert len(found) == len(set(found)) == K
             assert set(found) <= seen
     assert sum(shares) / len(shares) >= (0.9 if loaded[0].kind.approximate else 1.0)
-
-
-def test_a_hybrid_finds_by_words_what_vectors_do_not(loaded: Opened, client: Any, workload: Workload) -> None:
-    if not loaded[0].kind.hybrid:
-        pytest.skip("it has no keywords")
-    lesson = workload.lesson(int(workload.rows(Tenant.WHOLE)[5]), passages=True)
-    assert lesson.vector is not None
-    far = Query(0, lesson.passages[0], -lesson.vector, reads(loaded, Tenant.WHOLE).project)
-    assert lesson.number in numbers(client.ask(far, K))
-
-
-def test_an_added_lesson_is_found_at_once_by_another_client_and_only_by_its_tenant(
-    loaded: Opened, client: Any, workload: Workload
-) -> None:
-    lesson = next(one for one in workload.spare(loaded[0].passages) if one.project == "share")
-    client.add(lesson)
-    query = Query(0, lesson.text, lesson.vector, "share")
-    with closing(loaded[1].client()) as other:
-        assert numbers(other.ask(query, K))[0] == lesson.number
-        assert lesson.number not in numbers(other.ask(replace(query, project="fixed"), K))
-
-
-def test_sizes_and_facts_are_told(loaded: Opened, workload: Workload) -> None:
-    sizes = loaded[1].sizes()
-    assert sum(sizes.values()) > workload.count * 384 * 2
-    assert all(loaded[1].facts().values())
-    assert loaded[1].facts()["version"]
 
 
 def test_a_sweep_of_ef_search_reaches_the_index_of_chroma(loaded: Opened, workload: Workload) -> None:

@@ -46,20 +46,6 @@ class Slow(System):
         self.clients -= 1
 
 
-class Single(System):
-    """Has no clients."""
-
-    def __init__(self) -> None:
-        self.threads: set[int] = set()
-
-    def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
-        return {}
-
-    def ask(self, query: Query, k: int) -> list[Match]:
-        self.threads.add(threading.get_ident())
-        return [Match(0)]
-
-
 def reads(tenant: Tenant = Tenant.WHOLE, k: int = 10, **options: Any) -> Reads:
     return Reads(tenant, k, walls=True, **options)
 
@@ -84,12 +70,6 @@ def test_several_clients_ask_at_once_and_give_their_connections_back(workload: W
     assert cell["per_second"] > 2 / 0.005
 
 
-def test_a_system_without_clients_is_asked_by_one_thread(workload: Workload) -> None:
-    system = Single()
-    cell, _ = read(system, workload, reads(most=40))
-    assert (cell["questions"], system.threads) == (40, {threading.get_ident()})
-
-
 @pytest.mark.parametrize(
     ("tenant", "walls", "project"),
     [(Tenant.WHOLE, True, "whole"), (Tenant.WHOLE, False, None), (Tenant.SHARE, False, "share")],
@@ -104,11 +84,6 @@ def test_what_filters_by_a_column_is_asked_for_everything_unfiltered(
 def test_an_answer_that_lacks_rows_shows(workload: Workload, rows: int, complete: float) -> None:
     cell, _ = read(Slow(rows=rows), workload, reads(most=30))
     assert (cell["rows"], cell["complete"]) == (rows, complete)
-
-
-def test_a_tenant_with_fewer_rows_than_k_is_complete_with_all_of_them(workload: Workload) -> None:
-    cell, _ = read(Slow(rows=20), workload, reads(Tenant.SHARE, 50, most=30))
-    assert cell["complete"] == 1.0
 
 
 def test_a_writer_keeps_its_rate_and_ends_with_the_block(workload: Workload) -> None:

@@ -38,11 +38,6 @@ def test_at_the_optimum_nothing_is_gained_by_any_step() -> None:
     assert np.abs(gradient).max() < 1e-4
 
 
-def test_the_order_of_the_questions_does_not_matter() -> None:
-    features, marks = drawn(100)
-    assert fit(features, marks) == pytest.approx(fit(features[::-1], marks[::-1]), abs=1e-8)
-
-
 def test_a_question_without_gold_among_its_candidates_teaches_nothing() -> None:
     features, marks = drawn(50)
     lost = [*features, np.ones((7, 3))], [*marks, np.zeros(7)]

@@ -104,7 +104,6 @@ def test_a_second_tuning_asks_nothing_and_writes_the_same_bytes(
 
 REFUSED = {
     "suite": (("--suite", "nothing"), "there is no suite named 'nothing'; choose one of: .*"),
-    "twice": (("--suite", "sample", "--suite", "sample"), "--suite names one twice: sample, sample"),
     "engine": (
         ("--suite", "sample", "--version", "v0.3.1"),
         r"pgmnemo 0\.3\.1 does not say by itself what each component adds; name --version v0\.4\.0 or later, "
@@ -112,9 +111,6 @@ REFUSED = {
     ),
     "release": (
         ("--suite", "sample", "--version", "9.9"), r"there is no release '9\.9' of pgmnemo in .*"
-    ),
-    "embedder": (
-        ("--suite", "sample", "--embedder", "none"), "there is no embedder named 'none'; choose one of: .*"
     ),
     "kept": (("--suite", "realtalk"), "realtalk is never tuned on, so that its figures count; .*"),
 }  # fmt: skip
