@@ -1,5 +1,5 @@
 """What tests of several folders use: a command in a process of its own, a register of cases, rankings,
-the current release."""
+one check of a run, the current release."""
 
 from __future__ import annotations
 
@@ -15,11 +15,17 @@ from typing import Any, TypeVar
 
 import pytest
 
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.progress import QUIET
 from pgmnemo.server.releases import default_version
 from runner.places import ROOT
 from runner.protocol.editions import known
 from runner.systems import Lessons, Query
 from runner.systems.asking import Judge, answers
+from runner.verification import Answer
+from runner.verification.checks import CHECKS
+from runner.verification.evidence import Evidence
+from runner.verification.verification import signers_list
 
 CURRENT = default_version()  # the release in force, which no test names by its number
 Case = TypeVar("Case", bound=Callable[..., Any])
@@ -72,6 +78,11 @@ def registering(cases: dict[str, Case]) -> Callable[[str], Callable[[Case], Case
         return register
 
     return named
+
+
+def answered(check: str, folder: Path, history: Path | None = None, signers: Path | None = None) -> Answer:
+    """What one check of `verify` answers, without the others."""
+    return CHECKS[check](Evidence(folder, None, history, SQL_FOLDER, None, QUIET, signers_list(signers)))
 
 
 def ranked(name: str, system: Any, lessons: Lessons, queries: Sequence[Query], k: int) -> list[list[int]]:

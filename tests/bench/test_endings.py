@@ -479,8 +479,3 @@ OTHERS = "another suite's file"
 def test_another_suites_file_is_called_by_its_name(stage: Stage, locomo_path: Path) -> None:
     ended = stage.cli("longmemeval", "--embedder", "none", "--data", locomo_path)
     holds(OTHERS, ended)
-
-
-def test_a_version_may_be_named_without_its_v(bench: Callable[..., Any], tmp_path: Path) -> None:
-    assert bench("--version", "0.2.1", "--limit", 1).code == 0
-    assert next((tmp_path / "results").glob("v0.2.1_*_hash_limit1"))

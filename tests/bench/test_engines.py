@@ -122,12 +122,6 @@ def test_bm25_alone_switches_off_whatever_else_a_question_s_words_move() -> None
     assert pgmnemo("0.4.0").legs["bm25"][0] == off | more | others | {"mode": "keyword"}
 
 
-def test_an_engine_of_lessons_is_given_no_passage() -> None:
-    row = given("0.2.1", lessons("0.2.1")[0])
-    assert "passages" not in row
-    assert len(row) == 8
-
-
 def test_an_engine_of_passages_is_given_texts_and_padded_vectors() -> None:
     new = lessons("0.3.0")
     row = given("0.3.0", new[0])

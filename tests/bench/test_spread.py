@@ -26,14 +26,6 @@ def test_types_come_first_and_then_projects() -> None:
     assert plan(evenly(asked, 5)) == [("a", "x"), ("a", "x"), ("a", "y"), ("b", "y"), ("c", "z")]
 
 
-def test_questions_come_in_the_order_of_the_corpus_each_once() -> None:
-    asked = questions(("b", "y"), ("a", "x"), ("a", "y"), ("b", "x"))
-    for most in range(6):
-        found = [one.position for one in evenly(asked, most)]
-        assert found == sorted(set(found))
-        assert len(found) == min(most, 4)
-
-
 def test_a_smaller_part_lies_within_a_larger_one() -> None:
     asked = questions(*((f"p{at * at % 7}", f"t{at % 5}") for at in range(60)))
     for most in range(60):

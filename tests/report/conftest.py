@@ -20,7 +20,6 @@ METRICS = {
     "recall_all@50": "the share of questions with every gold segment among the first 50",
     "MRR@50": "the mean of 1 / rank of the first gold segment, 0 when it is not among the first 50",
 }
-HEADLINE = ("recall_any@5", "recall_any@10", "MRR@50")
 SPLITS = {
     ("all", "all"): 20,
     ("all", "temporal"): 12,

@@ -43,11 +43,6 @@ def figures(shelve: Callable[..., Path], folder: Path, run: Run, moved: Moved) -
     ("moved", "words"),
     [
         ({}, NOT_BELOW),
-        ({("vector", "MRR@50"): (0.5, 0.4)}, NOT_BELOW),
-        (
-            {("vector", "MRR@50"): (0.554, 0.637)},
-            "hybrid is below vector in MRR@50 (0.554 against 0.637, difference ~0.083 [~0.100, +0.020])",
-        ),
         (
             {
                 ("keyword", "recall_any@5"): (0.85, 0.95),
@@ -85,10 +80,8 @@ def test_the_view_is_that_of_the_headline(
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"arms": ARMS[:1]}, "pgmnemo v0.2.1 was not asked in mode keyword and vector"),
         ({"arms": ARMS[:2]}, "pgmnemo v0.2.1 was not asked in mode vector"),
         ({"choice": {"mode": "vector"}}, "mode vector is itself a leg"),
-        ({"choice": {"mode": "keyword"}, "embedder": None}, "mode keyword is itself a leg"),
         (
             {"choice": {"system": "chroma"}, "arms": (Arm("chroma", "", "system", "Chroma", "1.2"),)},
             "Chroma 1.2 has no legs that are known here",

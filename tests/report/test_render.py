@@ -9,18 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jinja2 import UndefinedError
 
 from pgmnemo.errors import OutputError
 from runner.records import GateResult, Json, Score, SearchScope, Status, Verdict
 from runner.report import render
 from runner.runs.reading import Results
 from runner.runs.run import Arm, PassageCounts, Run, write_run
-from tests.helping import kept_runs
 
 Documents = tuple[Json, Run]
-ROOT = Path(__file__).parents[2]
-COMMITTED = kept_runs()
 GOLDEN = Path(__file__).with_name("golden.md")
 
 
@@ -30,12 +26,6 @@ def test_the_report_is_the_golden_one_byte_by_byte(run_of: Callable[..., Documen
     if os.environ.get("PGMNEMO_WRITE_GOLDEN") == "1":
         GOLDEN.write_text(text, encoding="utf-8")
     assert text.encode() == GOLDEN.read_bytes()
-
-
-@pytest.mark.parametrize("folder", COMMITTED, ids=lambda folder: f"{folder.parents[1].name}-{folder.name}")
-def test_a_committed_report_comes_out_of_its_editions_template_to_the_byte(folder: Path) -> None:
-    left = Results(folder)
-    assert render(left.metrics, left.run).encode() == left.content("report.md")
 
 
 def test_a_record_read_back_from_disk_renders_to_the_same_bytes(
@@ -90,26 +80,11 @@ def test_a_trivial_recall_is_no_headline_and_not_cited(run_of: Any) -> None:
     assert "no recall@10 to cite" in text
 
 
-def test_a_small_scope_does_not_make_a_rank_trivial(run_of: Any) -> None:
-    text = render(*run_of(results=_trivial(run_of.scores(), "MRR@50")))
-    assert "| MRR@50        |  0.910 |" in text.split("## Arms")[0]
-
-
 def test_a_run_whose_headlines_are_all_trivial_says_so(run_of: Any) -> None:
     results = [replace(score, trivial=1) for score in run_of.scores()]
     first = render(*run_of(results=results, headline=("recall_any@5",))).split("## Arms")[0]
     assert "| metric" not in first
     assert "is no headline here" in first
-
-
-def test_a_keyword_only_run_on_a_part_of_the_questions(run_of: Callable[..., Documents]) -> None:
-    asked = {"k": (1, 5), "limit": 20, "types": ("multi hop",), "allow_unregistered_corpus": True}
-    choice = {"embedder": "none", "mode": "keyword", **asked}
-    text = render(*run_of(embedder=None, database=None, resources=None, latency=(), choice=choice))
-    assert "embedder none" in text.splitlines()[0]
-    assert "| embedder     | none (keyword only) |" in text
-    options = "--k 1,5 --limit 20 --types 'multi hop' --allow-unregistered-corpus"
-    assert f"--embedder none --granularity session {options}\n" in text
 
 
 def test_a_figure_that_was_not_computed_is_a_dash(run_of: Callable[..., Documents]) -> None:
@@ -123,11 +98,6 @@ def test_documents_of_two_runs_are_not_mixed(run_of: Callable[..., Documents]) -
     _, other = run_of(seed=7)
     with pytest.raises(OutputError, match="disagree on seed"):
         render(metrics, other)
-
-
-def test_a_document_that_lacks_a_fact_is_not_rendered_around(run_of: Callable[..., Documents]) -> None:
-    with pytest.raises(UndefinedError, match="cpu"):
-        render(*run_of(machine=None))
 
 
 def test_an_engine_of_passages_has_them_counted(run_of: Callable[..., Documents]) -> None:

@@ -97,28 +97,3 @@ def test_another_system_is_taken_whole(first: Run) -> None:
     other = replace(first, choice=replace(first.choice, system="chroma", mode=""))
     assert list(differences(first, other)) == []
     assert words(other, "mode") == "hybrid"
-
-
-def test_several_differences_come_in_the_order_of_the_conditions(first: Run) -> None:
-    other = replace(first, choice=replace(first.choice, limit=1, level="turn", suite="locomo"))
-    assert [name for name, _ in differences(first, other)] == ["suite", "granularity", "questions asked"]
-    assert [name for name, _ in differences(first, other, {"granularity"})] == ["granularity"]
-
-
-def test_each_condition_is_said_in_words(first: Run) -> None:
-    assert {name: words(first, name) for name in CONDITIONS} == {
-        "suite": "sample",
-        "corpus": "cd" * 32,
-        "granularity": "session",
-        "text": "full",
-        "passages": "turns",
-        "characters of a lesson": "all",
-        "scopes": "conversation",
-        "embedder": "minilm",
-        "rewriting": "none",
-        "mode": "hybrid",
-        "settings": "defaults",
-        "views": "all",
-        "questions asked": "all",
-        "protocol": first.protocol.version,
-    }

@@ -41,17 +41,7 @@ CASES: list[tuple[dict[str, Any], list[str], list[str]]] = [  # changes, labels,
         [],
         ["weight = 0.3 (in the name of the system)"],
     ),
-    (
-        {"types": ("temporal", "multi-hop")},
-        ["temporal-multi-hop"],
-        ["only the types temporal, multi-hop (--types)"],
-    ),
     ({"limit": 2000}, ["limit2000"], ["only 2,000 questions, spread evenly (--limit)"]),
-    (
-        {"rewrite": "words"},
-        ["rewrite-words"],
-        ["every question asked in the words of the rewriter words (--rewrite)"],
-    ),
     ({"passages": "1200/200"}, ["passages1200/200"], ["passages of 1200/200 characters (--passages)"]),
     ({"max_chars": 4000}, ["chars4000"], ["at most 4,000 characters of a lesson (--max-chars)"]),
     ({"max_tokens": 128}, ["tokens128"], ["at most 128 tokens of a text (--max-tokens)"]),
@@ -90,10 +80,8 @@ def test_the_cutoffs_are_the_editions_unless_chosen() -> None:
     [
         ("pgmnemo", True),
         ("pgmnemo@0.3.0", True),
-        ("pgmnemo:bm25_b=0.5", True),
         ("pgmnemo+keyword", False),
         ("chroma", False),
-        ("pgmnemo2", False),
     ],
 )
 def test_pgmnemo_is_ours_at_whichever_version(system: str, ours: bool) -> None:

@@ -14,7 +14,6 @@ from runner.protocol.editions import current
 from runner.protocol.metrics.document import metrics_document
 from runner.records import Difference, GateResult, Json, Score, Status
 from runner.runs.canonical import public
-from runner.runs.choice import Choice
 from runner.runs.environment import Code, code, machine, packages, peak_memory_mb
 from runner.runs.folder import RunFolder
 from runner.runs.run import Run, blocked_text, write_blocked, write_metrics, write_run
@@ -26,14 +25,8 @@ DIFFERENCE = Difference("pgmnemo", "bm25", "pool", "all", "recall_any@5", 1 / 3,
 
 
 def _metrics(run: Run, score: Score = SCORE) -> Json:
-    return metrics_document(
-        run,
-        [score],
-        [DIFFERENCE],
-        code="1",
-        definitions={"recall_any@5": "a"},
-        intervals={"mean": "b"},
-    )
+    told = {"definitions": {"recall_any@5": "a"}, "intervals": {"mean": "b"}}
+    return metrics_document(run, [score], [DIFFERENCE], code="1", **told)
 
 
 def test_the_record_is_read_back_as_written(tmp_path: Path, run: Run) -> None:
@@ -95,12 +88,6 @@ def test_metrics_repeat_the_pins_and_have_a_line_for_each_figure(tmp_path: Path,
     assert all(document[pin] == record[pin] for pin in ("guc_state", "seed", "embedder"))
     assert document["corpus"] == {"suite": "sample", "granularity": "session", **record["corpus"]}
     assert sum(line.startswith('    {"arm": ') for line in text.splitlines()) == 2
-
-
-def test_metrics_of_another_system_have_no_version_of_pgmnemo(run: Run) -> None:
-    other = replace(run, choice=Choice(suite="sample", level="session", system="sqlite-fts5"), arms=())
-    document = _metrics(other)
-    assert (document["system"], document["pgmnemo_version"]) == ("sqlite-fts5", None)
 
 
 def test_a_figure_that_is_no_number_is_refused_by_name(run: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -15,6 +16,7 @@ from runner.protocol.editions import current
 from runner.runs.choice import Choice
 from runner.runs.folder import RunFolder, folder_name, pin_plan, results_base
 from runner.runs.run import Arm, Run
+from runner.runs.storage import LineWriter, write_file
 
 SCHEMAS = current().schemas
 
@@ -63,24 +65,11 @@ def test_a_second_run_of_a_day_gets_a_number(tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".*"))
 
 
-def test_an_interrupted_run_keeps_its_name(tmp_path: Path) -> None:
-    with RunFolder.start(tmp_path, "run") as folder:
-        (folder.path / "raw").touch()
-    assert _finished(tmp_path).name == "run_2"
-
-
 def test_runs_that_start_together_get_folders_of_their_own(tmp_path: Path) -> None:
     with ThreadPoolExecutor(16) as pool:
         finished = list(pool.map(lambda number: _finished(tmp_path, str(number)), range(48)))
     assert len(set(finished)) == 48
     assert {(path / "report.md").read_text(encoding="utf-8") for path in finished} == set(map(str, range(48)))
-
-
-def test_nothing_is_visible_before_the_end(tmp_path: Path) -> None:
-    with RunFolder.start(tmp_path, "run") as folder:
-        (folder.path / "raw").touch()
-        assert not folder.target.exists()
-    assert [path.name for path in tmp_path.iterdir()] == [".run.partial"]
 
 
 def test_a_run_that_wrote_nothing_leaves_nothing(tmp_path: Path) -> None:
@@ -159,8 +148,16 @@ def test_a_base_without_the_right_to_write_is_one_sentence(
         RunFolder.start(tmp_path, "run")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_base_is_one_sentence(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    with pytest.raises(OutputError, match="--output"):
-        RunFolder.start(tmp_path / "below", "run")
+def test_a_full_disk_is_one_sentence_and_leaves_the_file_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    write_file(tmp_path / "run.json", "{}\n")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputError, match="the disk is full"):
+        write_file(tmp_path / "run.json", "x")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["{}\n"]
+    with pytest.raises(OutputError, match="the disk is full"), LineWriter(tmp_path / "raw") as writer:
+        writer.append("{}")

@@ -68,13 +68,6 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert second == replace(ASKED, arm="random", ranking=(Hit("c1/D2"), Hit("c1/D1")), seconds=None)
 
 
-def test_what_is_read_is_written_to_the_same_bytes(tmp_path: Path) -> None:
-    line = encode(ASKED, kept=Kept.ALL)
-    (tmp_path / RAW).write_text(line + "\n", encoding="utf-8")
-    (read,) = read_raw(tmp_path / RAW)
-    assert encode(read, kept=Kept.ALL) == line
-
-
 def test_timings_never_reach_the_bytes() -> None:
     assert encode(ASKED, kept=Kept.ALL) == encode(replace(ASKED, seconds=9.9), kept=Kept.ALL)
 
@@ -83,11 +76,6 @@ def test_timings_never_reach_the_bytes() -> None:
 def test_a_score_that_is_no_number_is_refused(score: float) -> None:
     with pytest.raises(OutputError, match=r"question c1/q0, arm pgmnemo.*score of c1/D2"):
         encode(replace(ASKED, ranking=(Hit("c1/D2", score),)), kept=Kept.ALL)
-
-
-def test_a_component_that_is_no_number_is_refused() -> None:
-    with pytest.raises(OutputError, match="component of c1/D2"):
-        encode(replace(ASKED, ranking=(Hit("c1/D2", 1.0, (float("nan"),)),)), kept=Kept.ALL)
 
 
 def test_a_segment_ranked_twice_is_refused() -> None:
@@ -143,17 +131,12 @@ OTHER = encode(replace(ASKED, question="c1/q1"), kept=Kept.ALL)
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("{", "truncated"),
         ("[]", "Expected `object`"),
         (GOOD.replace('"type":"temporal",', ""), "missing required field `type`"),
-        (GOOD.replace('"size":12', '"size":"12"'), r"Expected `int`.*size"),
         (GOOD.replace('["c1/D2"],"ranking"', '"c1/D2","ranking"'), r"Expected `array`.*gold"),
-        (GOOD.replace("0.123457", '"0.123457"'), r"Expected `float`.*ranking"),
         (OTHER.replace("0.1235,1.5,0.0", "0.1235,1.5"), "a rank has not as many components as those before"),
-        (OTHER.replace("[0.1235,1.5,0.0,0.6,null]", "[]"), r"length >= 1.*ranking"),
         (GOOD.replace('"c1/D1",0.1', '"c1/D2",0.1'), "ranked twice"),
         (GOOD.replace("0.123457", "NaN"), "malformed"),
-        (GOOD.replace("0.1235", "1e999"), r"out of range.*ranking"),
         (GOOD, "stands there twice"),
     ],
 )

@@ -14,7 +14,6 @@ import pytest
 
 from pgmnemo.errors import OutputError, UsageError
 from runner.errors import RefusedError
-from runner.protocol.editions import current
 from runner.records import Hit, Verdict
 from runner.runs.canonical import pretty
 from runner.runs.raw import read_raw
@@ -59,14 +58,6 @@ def test_every_file_is_read_once(folder: Path, whole: Path) -> None:
     assert (results.metrics is metrics, results.raw is raw) == (True, True)
     assert results.digest("run.json") == digest
     assert results.document["name"] == run.name == whole.name
-
-
-def test_a_file_is_told_by_its_hash(whole: Path) -> None:
-    results: Results = read_results(whole)
-    listed = {entry["name"]: entry["sha256"] for entry in results.manifest["files"]}
-    assert {name: results.digest(name) for name in listed} == listed
-    assert results.schemas["raw_retrievals.jsonl"] == current().schemas.raw
-    assert results.schemas["report.md"] == current().schemas.report
 
 
 def test_rows_are_the_raw_lines_without_scores_and_detailed_ones_have_them(whole: Path) -> None:
@@ -127,23 +118,11 @@ def _put(text: bytes) -> Callable[[Path], None]:
         ("run.json", Path.unlink, "run", r"^run\.json cannot be read \(No such file or directory\)$"),
         ("run.json", _put(b'{"\xff": 1}'), "run", r"^run\.json is no UTF-8 text \(byte 2\)$"),
         ("run.json", _put(b"{"), "run", r"^run\.json is not JSON \("),
-        ("run.json", _put(b"[" * 200_000), "run", r"^run\.json is not JSON \("),
-        ("run.json", _put(b'{"seed": NaN}'), "run", r"^run\.json is not JSON \(JSON is malformed"),
-        (
-            "run.json",
-            _put(b"[]"),
-            "run",
-            r"names the schema None; known here: pgmnemo/run/5",
-        ),
-        ("run.json", _put(b'{"schema": 3}'), "run", "names the schema None"),
         ("run.json", _put(b'{"schema": "pgmnemo/run/9"}'), "run", "names the schema pgmnemo/run/9; known"),
-        ("run.json", _put(b'{"schema": "pgmnemo/raw/3"}'), "run", "names the schema pgmnemo/raw/3; known"),
         ("run.json", lambda path: change(path, seed="42"), "run", r"is not of its schema: it\.seed must be"),
         ("metrics.json", lambda path: change(path, results=7), "metrics", "is not of its schema"),
-        ("manifest.json", lambda path: change(path, files={}), "manifest", "is not of its schema"),
         ("raw_retrievals.jsonl", _cut, "raw", r"^raw_retrievals\.jsonl ends in the middle of a line$"),
         ("raw_retrievals.jsonl", _put(b"{}\n"), "rows", "line 1, is not of its schema"),
-        ("raw_retrievals.jsonl", _put(b"{\n"), "counts", "line 1, is not JSON"),
         ("timings.jsonl", _put(b'{"question": "q"}\n'), "timings", "line 1, is not of its schema"),
         (
             "manifest.json",
@@ -167,16 +146,6 @@ def test_a_record_that_no_run_can_have_made_is_told(folder: Path) -> None:
         _ = Results(folder).run
 
 
-def test_a_finished_run_is_read_with_the_readers_own_kind(whole: Path) -> None:
-    class Mine(Results):
-        @property
-        def arms(self) -> list[str]:
-            return [arm.name for arm in self.run.arms]
-
-    assert read_results(str(whole), Mine).arms[0] == "pgmnemo"
-    assert read_results(whole).edition is current()
-
-
 def test_what_is_no_results_folder_is_wrong_use(tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "nowhere"):
         assert not is_run(place)
@@ -184,7 +153,7 @@ def test_what_is_no_results_folder_is_wrong_use(tmp_path: Path) -> None:
             read_results(place)
 
 
-@pytest.mark.parametrize("name", ["run.json", "BLOCKED.md", "manifest.json", "metrics.json"])
+@pytest.mark.parametrize("name", ["run.json", "BLOCKED.md"])
 def test_one_file_is_enough_to_see_a_damaged_run(tmp_path: Path, name: str) -> None:
     (tmp_path / name).touch()
     assert is_run(tmp_path)

@@ -68,16 +68,6 @@ def test_chance_depends_on_the_seed_the_scope_and_the_question_alone(tiny: Any, 
     assert sorted(drawn(42, 1, boat)) == sorted(one.number for one in tiny if one.project == boat)
 
 
-def test_the_first_of_a_random_order_are_not_drawn_by_its_length(tiny: Any) -> None:
-    """Every lesson comes first about as often as every other."""
-    chance = RandomOrder(42, lambda query: str(query.number))
-    chance.load(tiny)
-    first = [chance.ask(Query(number, "", None, None), 5)[0].number for number in range(2400)]
-    often = np.bincount(first, minlength=len(tiny))
-    assert often.min() > 140
-    assert often.max() < 270
-
-
 def test_fusion_adds_what_the_ranks_are_worth_and_ties_go_to_the_lower_number() -> None:
     one, other = [Match(5), Match(3), Match(8)], [Match(3), Match(5), Match(1)]
     fused = by_rank([one, other], 3)

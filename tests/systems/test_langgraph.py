@@ -42,16 +42,6 @@ def test_it_searches_by_the_vector_that_is_handed_over_whatever_the_text_says(
         assert best.score == pytest.approx(1.0, abs=1e-6)
 
 
-def test_scores_are_cosines_of_our_vectors(loaded: Any, lessons: Any) -> None:
-    asked = Query(0, "which?", lessons[COMMON].vector, "rare")
-    found = loaded.ask(asked, 50)
-    vectors = {one.number: one.vector for one in lessons}
-    assert len(found) == RARE
-    assert [match.score for match in found] == pytest.approx(
-        [float(vectors[match.number] @ asked.vector) for match in found], abs=1e-6
-    )
-
-
 @pytest.mark.parametrize("plan", ["planner", "hnsw"])
 def test_every_scope_is_answered_in_full(loaded: Any, lessons: Any, plan: str) -> None:
     """Through its index, too, where a search for fifty asks for a hundred and one candidates."""

@@ -47,20 +47,6 @@ def register(monkeypatch: pytest.MonkeyPatch) -> Any:
     return known
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("oracle", "there is no system named 'oracle'; choose one of: pgmnemo, sqlite-fts5, .*"),
-        ("chroma@1.0", "the system chroma takes no version: 'chroma@1.0'"),
-        ("pgmnemo@", "the system pgmnemo lacks the version behind its @: 'pgmnemo@'"),
-        ("@0.3.0", "there is no system named ''; choose one of: .*"),
-    ],
-)
-def test_a_name_that_means_no_system_is_wrong_use(name: str, words: str) -> None:
-    with pytest.raises(UsageError, match=f"^{words}$"):
-        kind_of(name)
-
-
 def test_another_package_may_add_a_system_and_a_name_that_two_bring_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

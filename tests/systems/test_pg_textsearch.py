@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pgmnemo.server.server_process import SETTINGS
 from runner.places import ROOT
 from runner.systems import Place, Query, absent, kind_of, open_system
 from runner.systems.fusing import by_rank
-from runner.systems.pg_textsearch import PRELOADED
 
 MANY, FEW = 1500, 20
 
@@ -122,18 +120,6 @@ def test_it_is_its_legs_fused_by_rank(loaded: Any, lessons: Any) -> None:
         whole, wanted = loaded.ask(asked, 50), by_rank(legs, 50)
         assert [match.number for match in whole] == [match.number for match in wanted]
         assert [match.score for match in whole] == pytest.approx([match.score for match in wanted])
-
-
-def test_its_server_is_set_as_the_other_embedded_ones(loaded: Any) -> None:
-    with loaded.database.admin() as owner:
-        shown = {
-            name: owner.execute(f"SELECT current_setting('{name}')").fetchone()[0]
-            for name in {**SETTINGS, **PRELOADED} if name not in ("timezone", "jit")  # of the session
-        }  # fmt: skip
-        assert shown == {name: {**SETTINGS, **PRELOADED}[name] for name in shown}
-        session = owner.execute("SELECT current_setting('timezone'), current_setting('jit')").fetchone()
-    assert session == ("UTC", "off")
-    assert set(loaded.database.extensions) == {"vector", "pg_textsearch"}
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")

@@ -68,7 +68,7 @@ questions = 2
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The repository with a run of today, then a toy of each part under an edition that is released there."""
     top = tmp_path_factory.mktemp("toy") / "repository"
-    ignored = shutil.ignore_patterns("__pycache__", "performance", "report.html")
+    ignored = shutil.ignore_patterns("__pycache__", "performance", "report.html", "results")
     for name in ("pgmnemo", "runner", "shards", "sql", "benchmarks", "tools"):
         shutil.copytree(ROOT / name, top / name, ignore=ignored)
     for name in ("PROTOCOL.md", "HISTORY.md", "pyproject.toml"):
@@ -156,27 +156,20 @@ def test_what_is_released_is_said_where_readers_look(copy: Path) -> None:
     ("words", "next_lines", "sentence"),
     [
         (("98.0.0", "--why", "x"), 'gates = ["blocked"]', "98.0.0 is no version after 99.0.0"),
-        (("soon", "--why", "x"), 'gates = ["blocked"]', "soon is no version after 99.0.0"),
         (("99.1.0",), 'gates = ["blocked"]', "--why takes one line"),
         (("99.1.0", "--why", "x"), "", "nothing is new: neither next.toml nor PROTOCOL.md has changed"),
         (("99.1.0", "--why", "x"), 'gates = ["moon"]', "there is no gate named 'moon'"),
-        (("99.1.0", "--why", "x"), 'metrics.families = ["moon"]', "there is no metric family named 'moon'"),
         (("99.1.0", "--why", "x"), "moon = 1", "next.toml is no part of an edition: "),
-        (("99.1.0", "--why", "x"), "gates = [", "next.toml is not valid TOML"),
     ],
 )
 def test_what_cannot_be_released_is_one_sentence_and_changes_nothing(
     copy: Path, words: tuple[str, ...], next_lines: str, sentence: str
 ) -> None:
-    before = (
-        (copy / "PROTOCOL.md").read_bytes(),
-        (copy / "HISTORY.md").read_bytes(),
-        (copy / NEXT).read_bytes(),
-    )
+    before = [(copy / name).read_bytes() for name in ("PROTOCOL.md", "HISTORY.md")]
     (copy / NEXT).write_text(next_lines)
     assert sentence in released(copy, *words)
-    (copy / NEXT).write_bytes(before[2])
-    assert ((copy / "PROTOCOL.md").read_bytes(), (copy / "HISTORY.md").read_bytes()) == before[:2]
+    (copy / NEXT).write_text("")
+    assert [(copy / name).read_bytes() for name in ("PROTOCOL.md", "HISTORY.md")] == before
     assert not (copy / "runner" / "protocol" / "editions" / "99.1.0").exists()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from runner.runs.manifest import USUAL
 from runner.verification import Answer, Found, Verification, verify
 from runner.verification.sign import NAMESPACE, RERUN_NAMESPACE, sign
 from runner.verification.sign.signing import signature_of
+from tests.helping import answered, kept_run
 from tests.verify.sign.conftest import Key, believed, new_key, run
 
 __all__ = ["believed", "new_key", "run"]
@@ -31,18 +33,23 @@ SAME = "the same ids and scores"
 ARMS = ("pgmnemo", "bm25")
 
 
+@cache
+def sound() -> Verification:
+    """What `verify` says of the run that the tests copy."""
+    return verify(kept_run("sample"))
+
+
 def recalled(folder: Path, *, rerun: int, **options: Any) -> Verification:
     """verify, where the recall itself came out the same: tests/verify/test_rerun.py has real ones."""
-    found = verify(folder, **options)
+    found = sound()
     asked = tuple(
         Answer(one.check, Found.HOLDS, SAME) if one in found.unasked else one for one in found.answers
     )
-    return Verification(found.folder, found.verdict, asked, arms=ARMS)
+    return Verification(folder, found.verdict, asked, arms=ARMS)
 
 
 def reruns(run: Path, signers: Path | None = None) -> Answer:
-    [answer] = (one for one in verify(run, allowed_signers=signers).answers if one.check == "reruns")
-    return answer
+    return answered("reruns", run, signers=signers)
 
 
 def record(run: Path, key: Key | None = None, by: str = "ann@example.org", number: int = 5) -> Path:

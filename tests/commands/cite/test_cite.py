@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pgmnemo.errors import OutputError, UsageError
+from pgmnemo.errors import UsageError
 from pgmnemo.records import EmbedderIdentity
 from runner.cli import main
 from runner.commands.cite import cite
@@ -88,35 +88,6 @@ def test_a_run_that_may_not_be_cited_is_refused_and_no_previous_value_either(
         cite(after, previous=refused)
     with pytest.raises(UsageError, match="is no results folder; name one that a run has finished"):
         cite(tmp_path)
-
-
-def test_a_folder_with_a_blocked_mark_is_refused_whatever_run_json_says(results: Make) -> None:
-    folder = results()
-    (folder / "BLOCKED.md").write_text("blocked")
-    with pytest.raises(GateError, match=r"is blocked and has no figure .+ read its BLOCKED\.md"):
-        cite(folder)
-
-
-def test_a_file_that_is_not_the_manifests_is_refused(results: Make) -> None:
-    folder = results()
-    metrics = folder / "metrics.json"
-    metrics.write_text(metrics.read_text().replace("0.975", "0.985"))
-    with pytest.raises(GateError, match=r"metrics\.json is not the file"):
-        cite(folder)
-
-
-def test_a_folder_that_lacks_a_file_is_damaged(results: Make) -> None:
-    folder = results()
-    (folder / "metrics.json").unlink()
-    with pytest.raises(
-        OutputError, match=r"metrics\.json cannot be read .+ take it from the commit of the run"
-    ):
-        cite(folder)
-
-
-def test_disclosures_go_along(results: Make) -> None:
-    text = cite(results(disclosures=("DRAGON+ is ranked by cosine.",))).text
-    assert text.endswith("\nDisclosed: DRAGON+ is ranked by cosine.")
 
 
 def test_the_badge_is_a_drawing_that_needs_nothing_from_elsewhere(results: Make) -> None:

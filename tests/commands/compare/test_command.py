@@ -99,20 +99,6 @@ def test_a_waived_difference_is_shouted(cli: Callable[..., Ended], folder: Folde
     )
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["a", "--versions", "v1", "v2"], "compare takes two results folders or --versions, not both"),
-        (["--versions", "v0.2.1", "v0.2.1"], "--versions needs a --suite to run both on"),
-    ],
-)
-def test_wrong_use_is_one_sentence(cli: Callable[..., Ended], words: list[str], sentence: str) -> None:
-    ended = cli(*words)
-    assert ended.code == 2
-    assert sentence in ended.err
-    assert len(ended.err.splitlines()) == 1
-
-
 def test_two_versions_are_run_on_the_spot_and_compared(
     cli: Callable[..., Ended], folder: Folder, ranks: Ranks, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pgmnemo.errors import OutputError, UsageError
+from pgmnemo.errors import UsageError
 from runner.commands.compare import Comparison, compare
 from runner.commands.compare.rows import Row
 from runner.commands.compare.verdict import Finding
-from runner.errors import RefusedError
 from runner.protocol.statistics import bootstrap_difference
 from runner.records import SearchScope
 from runner.report.html.panels import side_words
@@ -216,48 +215,3 @@ def test_every_difference_is_told_at_once(folder: Folder, ranks: Ranks) -> None:
         compare(a, b)
     with pytest.raises(UsageError, match="differ in mode"):
         compare(a, b, despite=["embedder"])
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"despite": ["embeder"]}, "'embeder'; choose one of: corpus, granularity, text, passages, "),
-        ({"max_drop": {"recall@5": 0.1}}, "no metric 'recall@5'"),
-        ({"max_drop": {"MRR@50": 2.0}}, "not 2.0"),
-    ],
-)
-def test_a_waiver_or_a_limit_that_makes_no_sense_is_refused(
-    folder: Folder, ranks: Ranks, options: dict[str, Any], sentence: str
-) -> None:
-    with pytest.raises(UsageError, match=sentence):
-        compare(folder("a", ranks), folder("b", ranks), **options)
-
-
-def test_what_is_no_finished_run_is_refused(folder: Folder, ranks: Ranks, tmp_path: Path) -> None:
-    a, b = folder("a", ranks), folder("b", ranks)
-    with pytest.raises(UsageError, match="is no results folder"):
-        compare(a, tmp_path / "nowhere")
-    (b / "BLOCKED.md").write_text("# BLOCKED")
-    with pytest.raises(RefusedError, match="is blocked"):
-        compare(a, b)
-    (a / "raw_retrievals.jsonl").unlink()
-    with pytest.raises(OutputError, match=r"there is no raw_retrievals\.jsonl; .* restore"):
-        compare(a, a)
-
-
-@pytest.mark.parametrize("name", ["run.json", "raw_retrievals.jsonl"])
-def test_a_file_that_is_not_the_manifests_is_refused(folder: Folder, ranks: Ranks, name: str) -> None:
-    a, b = folder("a", ranks), folder("b", ranks)
-    (b / name).write_text((b / name).read_text().replace("q1", "q9").replace("minilm", "hash"))
-    for pair in ((a, b), (b, a)):
-        with pytest.raises(RefusedError, match=f"{name} is not the file that manifest.json lists"):
-            compare(*pair)
-
-
-def test_a_file_that_is_not_of_its_schema_is_damaged(folder: Folder, ranks: Ranks, reseal: Any) -> None:
-    a, b = folder("a", ranks), folder("b", ranks)
-    for text, why in (("{", "is not JSON"), ("[]", "names the schema None"), ("{}", "names the schema None")):
-        (b / "run.json").write_text(text)
-        reseal(b)
-        with pytest.raises(OutputError, match=rf"run\.json {why}.+take it from the commit of the run"):
-            compare(a, b)

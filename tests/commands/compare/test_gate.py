@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from runner.commands.compare import gate, gating
 from runner.commands.compare.gating import newest
 from runner.commands.compare.text import gate_text as markdown
 from runner.commands.compare.verdict import Finding
-from runner.errors import GateError
 from runner.verification import verify
 from runner.verification.check import Check
 from runner.verification.checks import CHECKS
@@ -30,10 +29,10 @@ def runs(finish: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -
     return {name: finish(base / name, minimum=m) for name, m in (("old", 1), ("same", 1), ("worse", 12))}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def check(runs: dict[str, Any]) -> Callable[..., Any]:
-    """`verify`, with the list of releases that knows these runs' extension."""
-    return partial(verify, sql=runs["old"].sql)
+    """`verify`, once a run, with the list of releases that knows these runs' extension."""
+    return cache(partial(verify, sql=runs["old"].sql))
 
 
 @pytest.fixture
@@ -147,23 +146,6 @@ def test_a_baseline_is_another_run_and_like_the_candidate_where_one_is(
     (unlike / "manifest.json").unlink()
     with pytest.raises(UsageError, match="holds no other finished run"):
         newest(tmp_path, tried)
-
-
-def test_no_run_and_a_blocked_run_the_same_run_and_missing_legs_are_told(
-    runs: dict[str, Any], check: Callable[..., Any], tmp_path: Path
-) -> None:
-    old, same = runs["old"].folder, runs["same"].folder
-    with pytest.raises(UsageError, match=r"^the baseline .+ is the candidate: name another run as baseline$"):
-        gate(old, old, check=check)
-    with pytest.raises(UsageError, match=r"v0\.2\.1 was not asked in mode keyword and vector; leave --legs"):
-        gate(old, same, check=check, legs=True)
-    with pytest.raises(UsageError, match="there is no folder"):
-        gate(tmp_path / "nowhere", old)
-    with pytest.raises(UsageError, match="holds no finished run"):
-        gate(tmp_path, old)
-    (tmp_path / "BLOCKED.md").write_text("# BLOCKED")
-    with pytest.raises(GateError, match=r"the candidate .+ is blocked"):
-        gate(old, tmp_path, check=check)
 
 
 @pytest.fixture

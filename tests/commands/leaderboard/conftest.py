@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -33,4 +33,4 @@ def base(finish: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -
 @pytest.fixture(scope="session")
 def check(base: Path, finish: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Any:
     """`verify`, with the list of releases that knows these runs' extension, whose seconds are made up too."""
-    return partial(verify, sql=finish(tmp_path_factory.mktemp("other")).sql)
+    return cache(partial(verify, sql=finish(tmp_path_factory.mktemp("other")).sql))

@@ -76,15 +76,6 @@ def test_json_is_printed_and_every_form_is_written(command: Callable[..., Any], 
     assert (tmp_path / "board.md").read_text() == command("--markdown")[1]
 
 
-def test_a_file_of_another_kind_and_one_that_cannot_be_written_are_told(
-    command: Callable[..., Any], tmp_path: Path
-) -> None:
-    code, sentence = command("--output", tmp_path / "board.pdf")
-    assert (code, "--output takes a file that ends in .html" in sentence) == (2, True)
-    code, sentence = command("--output", tmp_path / "no" / "board.html")
-    assert (code, "cannot be written" in sentence) == (3, True)
-
-
 def test_the_picture_is_well_formed_and_stands_alone(found: Leaderboard) -> None:
     text = picture(found)
     root = ElementTree.fromstring(text)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pgmnemo.errors import OutputError, UsageError
+from pgmnemo.errors import OutputError
 from runner.commands.compare import compare
 from runner.commands.compare.side import Side, read_side
 from runner.commands.history import log_deviation
@@ -137,17 +137,6 @@ def test_a_folder_a_folder_of_runs_and_a_pattern_name_the_same_run_once(base: Pa
         (tmp_path / name / "run.json").touch()
     assert results_folders([tmp_path / "[a]"]) == (tmp_path / "[a]",)
     assert results_folders([tmp_path / "[!x]"]) == (tmp_path / "a",)
-
-
-@pytest.mark.parametrize("name", ["nowhere", "no*where", "."])
-def test_a_name_that_leads_to_no_run_is_told(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match=r"holds no run; name results folders"):
-        leaderboard([name])
-    with pytest.raises(UsageError, match="name at least one"):
-        leaderboard([])
 
 
 def test_its_json_is_of_the_published_schema(found: Leaderboard, broken: Callable[..., list[Any]]) -> None:

@@ -16,7 +16,7 @@ from runner.commands.page import render_report
 from runner.errors import RefusedError
 from runner.report.html import PAGE, TEMPLATE
 from runner.verification import Found
-from tests.helping import kept_run
+from tests.helping import answered, kept_run
 
 ROOT = Path(__file__).parents[3]
 CORPUS = ROOT / "benchmarks" / "sample" / "sample.json"
@@ -29,8 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def answer(folder: Path) -> Any:
-    found = runner.verify(folder, history=ROOT / "HISTORY.md").answers
-    return next(one for one in found if one.check == "page")
+    return answered("page", folder, ROOT / "HISTORY.md")
 
 
 def test_the_page_goes_beside_the_report_and_verifies(
@@ -69,7 +68,6 @@ def test_a_page_of_another_template_is_not_asked_and_one_of_none_is_not_of_the_r
     assert told.found is found
     if found is Found.NOT_ASKED:
         assert told.sentence.startswith(f"{PAGE} is of {other}, and {TEMPLATE} is in use: ")
-        assert not runner.verify(folder, history=ROOT / "HISTORY.md").faults
 
 
 def test_no_page_is_committed() -> None:

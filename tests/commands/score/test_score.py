@@ -14,11 +14,10 @@ from typing import Any
 
 import pytest
 
-from pgmnemo.errors import PgmnemoError, UsageError
 from runner.cli import main
 from runner.commands.score import Stated, score
 from runner.commands.score.text import sentences
-from runner.errors import CorpusError, RankingsError
+from runner.errors import RankingsError
 from runner.protocol.suites import SUITES
 from runner.records import Corpus
 from runner.runs.schemas import fault
@@ -248,23 +247,6 @@ def test_another_suites_file_or_level_is_called_so(tmp_path: Path, locomo_path: 
         RankingsError, match=r"of question conv-26/q0 is given as .* another file or granularity"
     ):
         score(raw_of(LOCOMO, tmp_path), "locomo", data=locomo_path, granularity="turn")
-
-
-@pytest.mark.parametrize(
-    ("words", "kind", "sentence"),
-    [
-        ({"suite": "nonsense"}, UsageError, "there is no suite named 'nonsense'"),
-        ({"granularity": "word"}, UsageError, "sample has no granularity 'word'"),
-        ({"data": "/nonsense"}, CorpusError, "--data names /nonsense, which does not exist"),
-        ({"suite": "file"}, UsageError, "the suite file measures on your own data"),
-    ],
-)
-def test_what_is_asked_wrongly_has_its_own_ending(
-    tmp_path: Path, words: dict[str, str], kind: type[PgmnemoError], sentence: str
-) -> None:
-    given: dict[str, Any] = {"rankings": written(tmp_path, ONE), "suite": "sample", **words}
-    with pytest.raises(kind, match=re.escape(sentence)):
-        score(**given)
 
 
 def test_a_stranger_learns_the_ids_and_no_gold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

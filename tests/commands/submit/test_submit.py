@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import tarfile
 from collections.abc import Callable
 from functools import partial
@@ -15,7 +14,6 @@ import pytest
 import runner
 from runner.cli import main
 from runner.commands.submit import submit
-from runner.errors import RefusedError
 from runner.runs.archive import pack, unpacked
 from runner.runs.history import entries
 from runner.runs.reading import Results
@@ -78,12 +76,6 @@ def test_a_byte_changed_and_packed_anew_is_found_by_verify(
         pack(files | {name: files[name].replace(b"0", b"1", 1)}, into)
     assert main(["verify", str(bad)]) == 1
     assert "wrong      manifest   report.md has sha256" in capsys.readouterr().out
-
-
-def test_a_run_that_is_not_intact_is_not_packed(tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match="is not intact: history: "):
-        submit(shutil.copytree(SAMPLE, tmp_path / SAMPLE.name), tmp_path / "run.tar.gz")
-    assert not (tmp_path / "run.tar.gz").exists()
 
 
 def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

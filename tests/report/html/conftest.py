@@ -18,8 +18,6 @@ from runner.runs.run import Arm, Run
 from runner.runs.timings import Latency
 from tests.helping import kept_runs
 
-ROOT = Path(__file__).parents[3]
-RESULTS = ROOT / "benchmarks"
 AWKWARD = "</script><script>alert('1')</script>\"&amp; 🧭 ünï\u2028"
 COMPONENTS = {
     "cosine": "active", "bm25": "active", "passage_terms": "active", "passage_cosine": "active",

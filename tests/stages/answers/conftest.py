@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import runner
 from runner.stages.answers.command import AnswerOptions
 from tests.service import Body, chat
 
@@ -70,7 +68,7 @@ def longmemeval() -> list[Any]:
 
 @pytest.fixture(scope="session")
 def made_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, Path]]:
-    """(results folder, corpus) of a suite, run once by the command line."""
+    """(results folder, corpus) of a suite, run once."""
     made: dict[str, tuple[Path, Path]] = {}
 
     def make(suite: str) -> tuple[Path, Path]:
@@ -78,17 +76,13 @@ def made_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[
             base = tmp_path_factory.mktemp(suite)
             corpus = base / f"{suite}.json"
             corpus.write_text(json.dumps({"locomo": locomo, "longmemeval": longmemeval}[suite]()))
-            command = [sys.executable, "-m", "runner", suite, "--system", "bm25s", "--embedder", "none",
-                       "--data", str(corpus), "--allow-unregistered-corpus", "--output", str(base / "out"),
-                       "--quiet"]  # fmt: skip
-            done = subprocess.run(command, capture_output=True, text=True, env={**os.environ})
-            assert done.returncode == 0, done.stderr
-            (folder,) = (
-                (base / "out").iterdir()
-                if not (base / "out" / "HISTORY.md").exists()
-                else [one for one in (base / "out").iterdir() if one.is_dir()]
-            )
-            made[suite] = (folder, corpus)
+            asked = runner.Request(
+                suite, system="bm25s", embedder="none", data=corpus, allow_unregistered_corpus=True,
+                output=base / "out",
+            )  # fmt: skip
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("PYTHONHASHSEED", "42")
+                made[suite] = (runner.run(asked).folder, corpus)
         return made[suite]
 
     return make

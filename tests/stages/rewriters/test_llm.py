@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pgmnemo.errors import ModelError, UsageError
+from pgmnemo.errors import ModelError
 from pgmnemo.models.chat import prompt_sha256
 from runner.stages.rewriters import REWRITERS, RewriteOptions, Rewriter, by_rule
 from runner.stages.rewriters.llm import PROMPT
@@ -80,17 +80,3 @@ def test_what_is_no_line_of_words_is_a_failure_and_is_not_kept(
                 made.rewrite(QUESTION)
             assert "\n" not in str(failure.value)
     assert len(server.requests) == 2
-
-
-@pytest.mark.parametrize(
-    ("told", "sentence"),
-    [
-        ({}, "the rewriter llm needs both --rewrite-url and --rewrite-model"),
-        ({"rewrite_url": "ftp://x", "rewrite_model": "m"}, "'ftp://x' is not an http or https address"),
-        ({"rewrite_failures": -1}, "--rewrite-failures takes 0 or more, not -1"),
-        ({"rewrite_timeout": 0.0}, "--rewrite-timeout takes seconds above 0 and up to 3,600, not 0"),
-    ],
-)
-def test_what_makes_no_sense_is_told(told: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(UsageError, match=sentence):
-        REWRITERS["llm"](RewriteOptions(**told))

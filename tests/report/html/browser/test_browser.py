@@ -40,8 +40,10 @@ def faults(page: Any) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("options", [{}, PHONE, {"color_scheme": "dark"}], ids=["desktop", "phone", "dark"])
-@pytest.mark.parametrize("which", ["page_file", "compared_file"])
+@pytest.mark.parametrize(
+    ("which", "options"),
+    [("page_file", {}), ("page_file", PHONE), ("compared_file", {"color_scheme": "dark"})],
+)
 def test_it_says_nothing_on_the_console_and_asks_for_nothing(
     browser: Any, opened: Any, which: str, options: dict[str, Any], request: pytest.FixtureRequest
 ) -> None:
@@ -54,8 +56,7 @@ def test_it_says_nothing_on_the_console_and_asks_for_nothing(
         assert wider == 0, "the page scrolls sideways"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("which", ["page_file", "compared_file"])
+@pytest.mark.parametrize(("which", "scheme"), [("page_file", "dark"), ("compared_file", "light")])
 def test_axe_finds_no_serious_fault(
     browser: Any, opened: Any, which: str, scheme: str, request: pytest.FixtureRequest
 ) -> None:
