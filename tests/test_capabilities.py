@@ -88,13 +88,11 @@ C, E = ("tests.a.test_b", "test_c", ""), ("tests.a.test_b.TestD", "test_e", "")
     ("files", "sentence"),
     [
         ([[C], [E]], ""),
-        ([[C, ("tests.a.test_b", "test_cc", "<failure/>"), E]], ""),
         ([[(C[0], "test_c[1]", ""), (C[0], "test_c[2]", ""), E]], ""),
         ([[C]], "tests/a/test_b.py::TestD::test_e did not run"),
         ([[(C[0], "test_c[1]", ""), (C[0], "test_c[2]", "<failure/>"), E]],
          "tests/a/test_b.py::test_c failed"),
         ([[C, E], [(*C[:2], "<skipped/>")]], "tests/a/test_b.py::test_c was skipped"),
-        ([[(*C[:2], "<error/>"), E]], "tests/a/test_b.py::test_c ended in an error"),
     ],
 )  # fmt: skip
 def test_a_test_that_did_not_run_and_pass_is_named(

@@ -28,6 +28,10 @@ SAMPLE = kept_run("sample")
 RUN = "benchmarks/sample/results/v1"  # the place of a run in an archive
 
 
+Change = Callable[[Path], object]
+RAW = "raw_retrievals.jsonl"
+
+
 @dataclass(frozen=True)
 class Stage:
     """What a case may use: a folder, and committed runs to copy into it."""
@@ -35,25 +39,22 @@ class Stage:
     base: Path
     patch: pytest.MonkeyPatch
 
-    def sample(self, name: str = "a") -> Path:
-        """The whole committed run of the sample, under another name."""
-        return Path(shutil.copytree(SAMPLE, self.base / name))
+    def sample(self, *changes: Change, sealed: bool = False) -> Path:
+        """The whole committed run of the sample, changed; where it is sealed, its manifest follows."""
+        return changed(Path(shutil.copytree(SAMPLE, self.base / "a")), changes, sealed)
 
-    def locomo(self, name: str = "a", **run: Any) -> Path:
-        """As much of the committed LoCoMo run as a citation reads, with a changed run.json."""
+    def locomo(self, *changes: Change, name: str = "a", sealed: bool = True) -> Path:
+        """As much of the committed LoCoMo run as a citation reads."""
         place = self.base / name
         place.mkdir()
         for file in ("run.json", "metrics.json", "manifest.json"):
             shutil.copy(LOCOMO / file, place / file)
-        edit(place / "run.json", **run)
-        seal(place)
-        return place
+        return changed(place, changes, sealed)
 
     def blocked(self) -> Path:
-        place = self.base / "blocked"
-        place.mkdir()
-        (place / "BLOCKED.md").write_text("# BLOCKED")
-        return place
+        (self.base / "blocked").mkdir()
+        (self.base / "blocked" / "BLOCKED.md").write_text("# BLOCKED")
+        return self.base / "blocked"
 
     def archive(self, content: bytes) -> Path:
         (self.base / "run.tar.gz").write_bytes(content)
@@ -73,12 +74,37 @@ class Stage:
         return self.base / "notes.md"
 
 
-def edit(file: Path, **changes: Any) -> None:
+def edit(name: str, **changes: Any) -> Change:
     """Change entries of a JSON file; a mapping is merged into the one that is there."""
-    document = json.loads(file.read_text())
-    for name, value in changes.items():
-        document[name] = document[name] | value if isinstance(value, dict) else value
-    file.write_text(json.dumps(document))
+
+    def change(place: Path) -> None:
+        document = json.loads((place / name).read_text())
+        for key, value in changes.items():
+            document[key] = document[key] | value if isinstance(value, dict) else value
+        (place / name).write_text(json.dumps(document))
+
+    return change
+
+
+def swap(name: str, old: str, new: str) -> Change:
+    return lambda place: (place / name).write_text((place / name).read_text().replace(old, new))
+
+
+def put(name: str, text: str) -> Change:
+    return lambda place: (place / name).write_text(text)
+
+
+def instead(name: str, make: Callable[[Path], object]) -> Change:
+    """Something else in the place of a file."""
+    return lambda place: ((place / name).unlink(), make(place / name))
+
+
+def changed(place: Path, changes: tuple[Change, ...], sealed: bool) -> Path:
+    for change in changes:
+        change(place)
+    if sealed:
+        seal(place)
+    return place
 
 
 def seal(place: Path) -> None:
@@ -89,10 +115,6 @@ def seal(place: Path) -> None:
             content = (place / entry["name"]).read_bytes()
             entry.update(bytes=len(content), sha256=sha256(content).hexdigest())
     (place / "manifest.json").write_text(json.dumps(manifest))
-
-
-def rewrite(file: Path, old: str, new: str) -> None:
-    file.write_text(file.read_text().replace(old, new))
 
 
 Case = Callable[[Stage], list[Any]]
@@ -109,12 +131,7 @@ for cause, words in {
     "`verify` of a folder without a run": ["verify", ROOT / "sql"],
     "`verify` with a corpus or history that is not there": ["verify", SAMPLE, "--corpus", "/nonsense"],
     "`verify --rerun -1`": ["verify", SAMPLE, "--rerun", "-1"],
-    "`report`, `cite` or `leaderboard` over another file": [
-        "leaderboard",
-        SAMPLE,
-        "--output",
-        ROOT / "README.md",
-    ],
+    "`report`, `cite` or `leaderboard` over another file": ["leaderboard", SAMPLE, "--output", README],
     "`report`, `cite` or `leaderboard` into a run": ["cite", LOCOMO, "--badge", LOCOMO / "badge.svg"],
     "`cite` or `report` into another kind of file": ["cite", LOCOMO, "--badge", "badge.png"],
     "`cite` of documents, or of several runs": ["cite", SAMPLE, LOCOMO],
@@ -156,180 +173,123 @@ for cause, words in {
     "`leaderboard` of nothing": ["leaderboard", "/nonsense"],
     "`leaderboard` into another kind of file": ["leaderboard", SAMPLE, "--output", "board.pdf"],
     "`verify` or `leaderboard` with a list of signers that cannot be read": [
-        "verify",
-        SAMPLE,
-        "--allowed-signers",
-        "/nonsense",
+        "verify", SAMPLE, "--allowed-signers", "/nonsense",
     ],
     "`attest` of nothing": ["attest", "/nonsense", "--by", "ann@example.org"],
     "`attest` under what is no name": ["attest", SAMPLE, "--by", "Ann and Bob"],
     "`sign` of what is no run": ["sign", ROOT / "sql", "--key", "key"],
     "`sign` with a key that is not there": ["sign", SAMPLE, "--key", "/nonsense"],
     "`leaderboard` that cannot be written": ["leaderboard", SAMPLE, "--output", "/nonsense/board.svg"],
-}.items():
+}.items():  # fmt: skip
     CASES[cause] = lambda stage, words=words: words  # type: ignore[misc]
 
 
-@ending("`answer` of a changed run")
-def _(stage: Stage) -> list[Any]:
-    place = stage.sample()
-    rewrite(place / "raw_retrievals.jsonl", "0", "1")
-    return ["answer", place, *READER]
-
-
-@ending("`answer` from another corpus")
-def _(stage: Stage) -> list[Any]:
-    place = stage.base / "locomo.json"
-    place.write_text('[{"sample_id": "c", "qa": []}]')
-    return ["answer", LOCOMO, *READER, "--data", place]
-
-
-@ending("`answer` with prompts by an unknown rule")
-def _(stage: Stage) -> list[Any]:
-    return ["answer", SAMPLE, *READER, "--judge-prompts", stage.file(b'{"x": "y"}')]
-
-
-@ending("`submit` over a file")
-def _(stage: Stage) -> list[Any]:
-    return ["submit", SAMPLE, "--output", stage.archive(b"")]
-
-
-@ending("`submit` of a blocked run")
-def _(stage: Stage) -> list[Any]:
-    return ["submit", stage.blocked(), "--output", stage.base / "run.tar.gz"]
-
-
-@ending("`submit` of a run that is not intact")
-def _(stage: Stage) -> list[Any]:
-    place = stage.sample()
-    rewrite(place / "report.md", "0", "1")
-    return ["submit", place, "--output", stage.base / "run.tar.gz"]
-
-
-@ending("an archive with a changed byte")
-def _(stage: Stage) -> list[Any]:
-    whole = gzip.compress(b"a run" * 99)
-    return ["verify", stage.archive(whole[:-6] + b"?" + whole[-5:])]
-
-
-@ending("an archive that is none")
-def _(stage: Stage) -> list[Any]:
-    return ["verify", stage.archive(b"a run")]
-
-
-@ending("an archive that is a bomb")
-def _(stage: Stage) -> list[Any]:
-    return ["verify", stage.archive(gzip.compress(bytes(9 << 20)))]
-
-
-@ending("an archive of many members")
-def _(stage: Stage) -> list[Any]:
-    return ["verify", stage.members(*(f"{RUN}/{number}" for number in range(33)))]
-
-
-@ending("an archive of two runs")
-def _(stage: Stage) -> list[Any]:
-    return ["verify", stage.members(f"{RUN}/run.json", f"{RUN}_2/run.json")]
-
-
-@ending("a member that leads outside")
-def _(stage: Stage) -> list[Any]:
-    return ["verify", stage.members("../run.json")]
-
-
-@ending("a member that is a link or a device")
-def _(stage: Stage) -> list[Any]:
-    return ["verify", stage.members(f"{RUN}/run.json", kind=tarfile.SYMTYPE)]
-
-
-@ending("`rescore` of a damaged run")
-def _(stage: Stage) -> list[Any]:
-    place = stage.sample()
-    (place / "raw_retrievals.jsonl").write_text("{")
-    return ["rescore", place]
-
-
-@ending("`compare` without the raw rankings")
-def _(stage: Stage) -> list[Any]:
-    place = stage.sample()
-    (place / "raw_retrievals.jsonl").unlink()
-    return ["compare", SAMPLE, place]
-
-
-@ending("`compare` of unlike runs")
-def _(stage: Stage) -> list[Any]:
-    place = stage.sample()
-    edit(place / "run.json", choice={"mode": "vector"})
-    seal(place)
-    return ["compare", SAMPLE, place]
-
-
-@ending("`compare` of a changed file")
-def _(stage: Stage) -> list[Any]:
-    place = stage.sample()
-    edit(place / "run.json", seed=7)
-    return ["compare", SAMPLE, place]
-
-
-@ending("`compare` of runs without a shared scope")
-def _(stage: Stage) -> list[Any]:
-    place = stage.sample()
-    rewrite(place / "raw_retrievals.jsonl", '"conversation"', '"talk"')
-    rewrite(place / "raw_retrievals.jsonl", '"pool"', '"lake"')
-    seal(place)
-    return ["compare", SAMPLE, place, "--despite", "scopes,questions,gold"]
-
-
-@ending("`compare` of runs without a shared cutoff")
-def _(stage: Stage) -> list[Any]:
-    place = stage.sample()
-    rewrite(place / "metrics.json", "recall_any@", "recall_some@")
-    seal(place)
-    return ["compare", SAMPLE, place, "--despite", "metrics"]
-
-
-@ending("`compare` of runs without a shared question")
-def _(stage: Stage) -> list[Any]:
-    place = stage.sample()
-    rewrite(place / "raw_retrievals.jsonl", '"question":"', '"question":"another ')
-    seal(place)
-    return ["compare", SAMPLE, place, "--despite", "questions"]
-
-
-@ending("`compare` of a blocked run")
-def _(stage: Stage) -> list[Any]:
-    return ["compare", SAMPLE, stage.blocked()]
-
-
-@ending("`compare` of a file that is not JSON")
-def _(stage: Stage) -> list[Any]:
-    place = stage.sample()
-    (place / "run.json").write_text("{")
-    seal(place)
-    return ["compare", SAMPLE, place]
-
-
-@ending("`compare` of a file that is another JSON")
-def _(stage: Stage) -> list[Any]:
-    place = stage.sample()
-    (place / "run.json").write_text("[]")
-    seal(place)
-    return ["compare", SAMPLE, place]
-
-
-@ending("`gate` of a folder without a run")
-def _(stage: Stage) -> list[Any]:
-    return ["gate", "--baseline", stage.base, SAMPLE]
-
-
-@ending("`gate --legs` of a run without legs")
-def _(stage: Stage) -> list[Any]:
-    return ["gate", "--baseline", SAMPLE, SAMPLE.with_name("v0.2.1_20261124_minilm"), "--legs"]
-
-
-@ending("`gate` of a blocked run")
-def _(stage: Stage) -> list[Any]:
-    return ["gate", "--baseline", SAMPLE, stage.blocked()]
+ANN = ("--by", "ann@example.org")
+CASES |= {
+    "`answer` of a changed run": lambda s: ["answer", s.sample(swap(RAW, "0", "1")), *READER],
+    "`answer` from another corpus": lambda s: [
+        "answer", LOCOMO, *READER, "--data", s.file(b'[{"sample_id": "c", "qa": []}]'),
+    ],
+    "`answer` with prompts by an unknown rule": lambda s: [
+        "answer", SAMPLE, *READER, "--judge-prompts", s.file(b'{"x": "y"}'),
+    ],
+    "`submit` over a file": lambda s: ["submit", SAMPLE, "--output", s.archive(b"")],
+    "`submit` of a blocked run": lambda s: ["submit", s.blocked(), "--output", s.base / "run.tar.gz"],
+    "`submit` of a run that is not intact": lambda s: [
+        "submit", s.sample(swap("report.md", "0", "1")), "--output", s.base / "run.tar.gz",
+    ],
+    "an archive with a changed byte": lambda s: [
+        "verify", s.archive((whole := gzip.compress(b"a run" * 99))[:-6] + b"?" + whole[-5:]),
+    ],
+    "an archive that is none": lambda s: ["verify", s.archive(b"a run")],
+    "an archive that is a bomb": lambda s: ["verify", s.archive(gzip.compress(bytes(9 << 20)))],
+    "an archive of many members": lambda s: ["verify", s.members(*(f"{RUN}/{n}" for n in range(33)))],
+    "an archive of two runs": lambda s: ["verify", s.members(f"{RUN}/run.json", f"{RUN}_2/run.json")],
+    "a member that leads outside": lambda s: ["verify", s.members("../run.json")],
+    "a member that is a link or a device": lambda s: [
+        "verify", s.members(f"{RUN}/run.json", kind=tarfile.SYMTYPE),
+    ],
+    "`rescore` of a damaged run": lambda s: ["rescore", s.sample(put(RAW, "{"))],
+    "`rescore` into another run": lambda s: ["rescore", SAMPLE, "--output", s.sample() / "anew"],
+    "`compare` without the raw rankings": lambda s: [
+        "compare", SAMPLE, s.sample(instead(RAW, lambda place: None)),
+    ],
+    "`compare` of unlike runs": lambda s: [
+        "compare", SAMPLE, s.sample(edit("run.json", choice={"mode": "vector"}), sealed=True),
+    ],
+    "`compare` of a changed file": lambda s: ["compare", SAMPLE, s.sample(edit("run.json", seed=7))],
+    "`compare` of runs without a shared scope": lambda s: [
+        "compare", SAMPLE, "--despite", "scopes,questions,gold",
+        s.sample(swap(RAW, '"conversation"', '"talk"'), swap(RAW, '"pool"', '"lake"'), sealed=True),
+    ],
+    "`compare` of runs without a shared cutoff": lambda s: [
+        "compare", SAMPLE, "--despite", "metrics",
+        s.sample(swap("metrics.json", "recall_any@", "recall_some@"), sealed=True),
+    ],
+    "`compare` of runs without a shared question": lambda s: [
+        "compare", SAMPLE, "--despite", "questions",
+        s.sample(swap(RAW, '"question":"', '"question":"another '), sealed=True),
+    ],
+    "`compare` of a blocked run": lambda s: ["compare", SAMPLE, s.blocked()],
+    "`compare` of a file that is not JSON": lambda s: [
+        "compare", SAMPLE, s.sample(put("run.json", "{"), sealed=True),
+    ],
+    "`compare` of a file that is another JSON": lambda s: [
+        "compare", SAMPLE, s.sample(put("run.json", "[]"), sealed=True),
+    ],
+    "`gate` of a folder without a run": lambda s: ["gate", "--baseline", s.base, SAMPLE],
+    "`gate --legs` of a run without legs": lambda s: [
+        "gate", "--baseline", SAMPLE, SAMPLE.with_name("v0.2.1_20261124_minilm"), "--legs",
+    ],
+    "`gate` of a blocked run": lambda s: ["gate", "--baseline", SAMPLE, s.blocked()],
+    "`cite` of what is no run": lambda s: ["cite", s.base],
+    "`cite` of a blocked run": lambda s: ["cite", s.blocked()],
+    "`cite` of an unverified run": lambda s: [
+        "cite", s.locomo(*(edit(name, verdict="unverified") for name in ("run.json", "metrics.json"))),
+    ],
+    "`cite` of a trivial recall": lambda s: [
+        "cite", s.locomo(swap("metrics.json", '"trivial": 0', '"trivial": 1')),
+    ],
+    "`cite` of a changed file": lambda s: ["cite", s.locomo(edit("run.json", seed=7), sealed=False)],
+    "`cite` of another manifest": lambda s: [
+        "cite", s.locomo(edit("manifest.json", files=None), sealed=False),
+    ],
+    "`cite` of two runs in one folder": lambda s: ["cite", s.locomo(edit("run.json", verdict="verified"))],
+    "`cite` of a file that is not JSON": lambda s: ["cite", s.locomo(put("run.json", "{"))],
+    "`cite` of a file that is another JSON": lambda s: ["cite", s.locomo(put("run.json", "[]"))],
+    "`cite` of a run that does not verify": lambda s: ["cite", s.locomo()],
+    "`cite` of a file that is a named pipe": lambda s: [
+        "cite", s.locomo(instead("run.json", os.mkfifo), sealed=False),
+    ],
+    "`cite` of a file that leads out of the folder": lambda s: [
+        "cite",
+        s.locomo(instead("run.json", lambda place: place.symlink_to(LOCOMO / "run.json")), sealed=False),
+    ],
+    "`cite` of a text with a control character": lambda s: [
+        "cite", s.locomo(edit("run.json", python="3\x1b[2J")),
+    ],
+    "`cite --previous` of an unlike run": lambda s: [
+        "cite", s.locomo(), "--previous", s.locomo(edit("run.json", choice={"mode": "vector"}), name="b"),
+    ],
+    "`cite --badge` that cannot be written": lambda s: [
+        "cite", LOCOMO, "--badge", s.base / "no" / "badge.svg",
+    ],
+    "`cite --check` of what is no text": lambda s: ["cite", "--check", s.file(b"\xff\xfe")],
+    "`history` far from any HISTORY.md": lambda s: ["history", "add", s.sample()],
+    "`history deviation` without words": lambda s: [
+        "history", "deviation", s.sample(), " ", "--history", s.file(b"# HISTORY\n"),
+    ],
+    "`history deviation` of a run that is not logged": lambda s: [
+        "history", "deviation", s.sample(), "late", "--history", s.file(b"# HISTORY\n"),
+    ],
+    "`sign` of a blocked run": lambda s: ["sign", s.blocked(), "--key", "key"],
+    "`sign` of a changed file": lambda s: ["sign", s.sample(edit("run.json", seed=7)), "--key", "key"],
+    "`sign` where a signature is": lambda s: ["sign", s.sample(put("manifest.json.sig", "")), "--key", "key"],
+    "`attest` of a changed file": lambda s: ["attest", s.sample(edit("run.json", seed=7)), *ANN],
+    "`attest` where nine records are": lambda s: [
+        "attest", s.sample(*(put(f"rerun-{number}.json", "") for number in range(1, 10))), *ANN,
+    ],
+}  # fmt: skip
 
 
 @ending("`gate` with a summary that cannot be written")
@@ -338,145 +298,20 @@ def _(stage: Stage) -> list[Any]:
     return ["gate", "--baseline", SAMPLE, stage.sample()]
 
 
-@ending("`cite` of what is no run")
-def _(stage: Stage) -> list[Any]:
-    return ["cite", stage.base]
-
-
-@ending("`cite` of a blocked run")
-def _(stage: Stage) -> list[Any]:
-    return ["cite", stage.blocked()]
-
-
-@ending("`cite` of an unverified run")
-def _(stage: Stage) -> list[Any]:
-    place = stage.locomo(verdict="unverified")
-    edit(place / "metrics.json", verdict="unverified")
-    seal(place)
-    return ["cite", place]
-
-
-@ending("`cite` of a trivial recall")
-def _(stage: Stage) -> list[Any]:
-    place = stage.locomo()
-    rewrite(place / "metrics.json", '"trivial": 0', '"trivial": 1')
-    seal(place)
-    return ["cite", place]
-
-
-@ending("`cite` of a changed file")
-def _(stage: Stage) -> list[Any]:
-    place = stage.locomo()
-    edit(place / "run.json", seed=7)
-    return ["cite", place]
-
-
-@ending("`cite` of another manifest")
-def _(stage: Stage) -> list[Any]:
-    place = stage.locomo()
-    edit(place / "manifest.json", files=None)
-    return ["cite", place]
-
-
-@ending("`cite` of two runs in one folder")
-def _(stage: Stage) -> list[Any]:
-    return ["cite", stage.locomo(verdict="verified")]
-
-
-@ending("`cite` of a file that is not JSON")
-def _(stage: Stage) -> list[Any]:
-    place = stage.locomo()
-    (place / "run.json").write_text("{")
-    seal(place)
-    return ["cite", place]
-
-
-@ending("`cite` of a file that is another JSON")
-def _(stage: Stage) -> list[Any]:
-    place = stage.locomo()
-    (place / "run.json").write_text("[]")
-    seal(place)
-    return ["cite", place]
-
-
-@ending("`rescore` into another run")
-def _(stage: Stage) -> list[Any]:
-    return ["rescore", SAMPLE, "--output", stage.sample() / "anew"]
-
-
-@ending("`cite` of a run that does not verify")
-def _(stage: Stage) -> list[Any]:
-    return ["cite", stage.locomo()]
-
-
 @ending("`cite` of a run that was withdrawn")
 def _(stage: Stage) -> list[Any]:
-    place = stage.locomo("v0.2.1_20261121_minilm")
+    place = stage.locomo(name="v0.2.1_20261121_minilm")
     digest = sha256((place / "manifest.json").read_bytes()).hexdigest()
     entry = f"## 2026-12-01 · locomo · late\n\n- manifest sha256: {digest}\n- deviation: withdrawn\n"
     (stage.base / "HISTORY.md").write_text(f"# History\n\n{entry}")
     return ["cite", place]
 
 
-@ending("`cite` of a file that is a named pipe")
-def _(stage: Stage) -> list[Any]:
-    place = stage.locomo()
-    (place / "run.json").unlink()
-    os.mkfifo(place / "run.json")
-    return ["cite", place]
-
-
-@ending("`cite` of a file that leads out of the folder")
-def _(stage: Stage) -> list[Any]:
-    place = stage.locomo()
-    (place / "run.json").unlink()
-    (place / "run.json").symlink_to(LOCOMO / "run.json")
-    return ["cite", place]
-
-
-@ending("`cite` of a text with a control character")
-def _(stage: Stage) -> list[Any]:
-    place = stage.locomo(python="3\x1b[2J")
-    seal(place)
-    return ["cite", place]
-
-
-@ending("`cite --previous` of an unlike run")
-def _(stage: Stage) -> list[Any]:
-    return ["cite", stage.locomo(), "--previous", stage.locomo("b", choice={"mode": "vector"})]
-
-
-@ending("`cite --badge` that cannot be written")
-def _(stage: Stage) -> list[Any]:
-    return ["cite", LOCOMO, "--badge", stage.base / "no" / "badge.svg"]
-
-
-@ending("`cite --check` of what is no text")
-def _(stage: Stage) -> list[Any]:
-    return ["cite", "--check", stage.file(b"\xff\xfe")]
-
-
-@ending("`history` far from any HISTORY.md")
-def _(stage: Stage) -> list[Any]:
-    return ["history", "add", stage.sample()]
-
-
-@ending("`history deviation` without words")
-def _(stage: Stage) -> list[Any]:
-    return ["history", "deviation", stage.sample(), " ", "--history", stage.file(b"# HISTORY\n")]
-
-
-@ending("`history deviation` of a run that is not logged")
-def _(stage: Stage) -> list[Any]:
-    return ["history", "deviation", stage.sample(), "late", "--history", stage.file(b"# HISTORY\n")]
-
-
 @ending("`history` of a run that was changed")
 def _(stage: Stage) -> list[Any]:
     place, history = stage.sample(), stage.file(b"# HISTORY\n")
     assert main(["history", "add", str(place), "--history", str(history)]) == 0
-    edit(place / "run.json", seed=7)
-    seal(place)
+    changed(place, (edit("run.json", seed=7),), sealed=True)
     return ["history", "add", place, "--history", history]
 
 
@@ -486,25 +321,6 @@ def keygen(place: Path, passphrase: str = "") -> Path:
         pytest.skip("there is no ssh-keygen: install openssh-client")
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase, "-f", place], check=True)
     return place
-
-
-@ending("`sign` of a blocked run")
-def _(stage: Stage) -> list[Any]:
-    return ["sign", stage.blocked(), "--key", "key"]
-
-
-@ending("`sign` of a changed file")
-def _(stage: Stage) -> list[Any]:
-    place = stage.sample()
-    edit(place / "run.json", seed=7)
-    return ["sign", place, "--key", "key"]
-
-
-@ending("`sign` where a signature is")
-def _(stage: Stage) -> list[Any]:
-    place = stage.sample()
-    (place / "manifest.json.sig").touch()
-    return ["sign", place, "--key", "key"]
 
 
 @ending("`sign` with what is no key")
@@ -525,13 +341,6 @@ def _(stage: Stage) -> list[Any]:
     return ["sign", stage.sample(), "--key", stage.file(b"a key")]
 
 
-@ending("`attest` of a changed file")
-def _(stage: Stage) -> list[Any]:
-    place = stage.sample()
-    edit(place / "run.json", seed=7)
-    return ["attest", place, "--by", "ann@example.org"]
-
-
 def unrecalled(stage: Stage) -> None:
     """Nothing is recalled again, which would take a model."""
     stage.patch.setattr(sys.modules["runner.verification.checks.rerun"], "SERVICES", ("minilm",))
@@ -540,23 +349,13 @@ def unrecalled(stage: Stage) -> None:
 @ending("`attest` of a run that does not hold")
 def _(stage: Stage) -> list[Any]:
     unrecalled(stage)
-    place = stage.sample()
-    (place / "notes.txt").touch()
-    return ["attest", place, "--by", "ann@example.org"]
+    return ["attest", stage.sample(put("notes.txt", "")), *ANN]
 
 
 @ending("`attest` of what cannot be recalled again")
 def _(stage: Stage) -> list[Any]:
     unrecalled(stage)
-    return ["attest", SAMPLE, "--by", "ann@example.org"]
-
-
-@ending("`attest` where nine records are")
-def _(stage: Stage) -> list[Any]:
-    place = stage.sample()
-    for number in range(1, 10):
-        (place / f"rerun-{number}.json").touch()
-    return ["attest", place, "--by", "ann@example.org"]
+    return ["attest", SAMPLE, *ANN]
 
 
 @pytest.mark.parametrize("cause", CASES)

@@ -65,15 +65,9 @@ def tiny_xlm_roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _write(folder / "tokenizer_config.json", {"tokenizer_class": "XLMRobertaTokenizer", **special})
     _write(folder / "special_tokens_map.json", {**special, "cls_token": "<s>", "sep_token": "</s>"})
     config = transformers.XLMRobertaConfig(
-        vocab_size=size,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=514,
-        type_vocab_size=1,
-        pad_token_id=1,
-    )
+        vocab_size=size, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64,
+        max_position_embeddings=514, type_vocab_size=1, pad_token_id=1,
+    )  # fmt: skip
     torch.manual_seed(1)
     _save(transformers.XLMRobertaModel(config), folder)
     return folder
@@ -93,13 +87,9 @@ def tiny_dragon(tmp_path_factory: pytest.TempPathFactory) -> Path:
         _write(folder / "tokenizer_config.json", {"do_lower_case": True})
         _write(folder / "special_tokens_map.json", {"unk_token": "[UNK]", "pad_token": "[PAD]"})
         config = transformers.BertConfig(
-            vocab_size=len(vocabulary),
-            hidden_size=24,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            intermediate_size=48,
-            max_position_embeddings=512,
-        )
+            vocab_size=len(vocabulary), hidden_size=24, num_hidden_layers=2, num_attention_heads=2,
+            intermediate_size=48, max_position_embeddings=512,
+        )  # fmt: skip
         torch.manual_seed(seed)
         _save(transformers.BertModel(config), folder)
     return root
@@ -119,14 +109,8 @@ def _write(path: Path, value: object) -> None:
 def _unigram_tokenizer(path: Path) -> int:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-    pieces = [
-        "<s>",
-        "<pad>",
-        "</s>",
-        "<unk>",
-        *("▁" + word for word in WORDS),
-        *"▁abcdefghijklmnopqrstuvwxyz?[]:",
-    ]
+    special = ("<s>", "<pad>", "</s>", "<unk>")
+    pieces = [*special, *("▁" + word for word in WORDS), *"▁abcdefghijklmnopqrstuvwxyz?[]:"]
     tokenizer = Tokenizer(models.Unigram([(piece, -1.0) for piece in pieces], unk_id=3))
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()

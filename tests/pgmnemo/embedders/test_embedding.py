@@ -166,12 +166,6 @@ def test_a_long_embedding_is_announced_with_its_time(
     assert "will take about 3 min" in lines.said[1]
 
 
-def test_an_empty_corpus_gives_empty_matrices(make_corpus: Callable[..., Corpus]) -> None:
-    vectors = embed_corpus(make_corpus([], []), Recorder(), None, passages=True)
-    assert vectors.passages is not None
-    assert [one.shape for one in (vectors.segments, vectors.questions, vectors.passages)] == [(0, 6)] * 3
-
-
 def test_a_text_with_a_lone_surrogate_has_a_key(make_corpus: Callable[..., Corpus], tmp_path: Path) -> None:
     embedder = EMBEDDERS["hash"](EmbedderOptions())
     assert embed_corpus(make_corpus(["\ud83d"], ["why?"]), embedder, tmp_path).embedded == 2

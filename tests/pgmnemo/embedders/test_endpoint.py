@@ -13,7 +13,7 @@ import pytest
 
 from pgmnemo.embedders import EmbedderOptions
 from pgmnemo.embedders.endpoint import KEY_VARIABLE, Endpoint
-from pgmnemo.errors import ModelError, UsageError
+from pgmnemo.errors import ModelError
 from runner.protocol.texts.embedding import embed_corpus
 from runner.records import Corpus
 from tests.service import Body, Broken, Server, serving
@@ -83,8 +83,6 @@ def test_the_width_is_asked_for_once_if_it_was_not_given(
     "answer",
     [
         {"data": []},
-        {"error": "x"},
-        ["x"],
         {"data": [{"index": 0, "embedding": [1, 2, 3]}] * 2},
         {"data": [{"index": 0, "embedding": [1, 2]}, {"index": 1, "embedding": [1]}]},
         {"data": [{"index": n, "embedding": "AAAA"} for n in (0, 1)]},
@@ -113,22 +111,6 @@ def test_another_width_than_asked_for_is_refused(
 ) -> None:
     with pytest.raises(ModelError, match=r"\(1, 3\) for segment 1 of the corpus, expected \(1, 5\)"):
         embed_corpus(make_corpus(["a"], ["b"]), endpoint(dimensions=5), None)
-
-
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({"endpoint_url": None}, "needs both a URL and the name of a model"),
-        ({"model": None}, "needs both a URL and the name of a model"),
-        ({"endpoint_url": "localhost:8080"}, "is not an http or https address"),
-        ({"max_tokens": 5}, "the embedder endpoint cuts no tokens; leave --max-tokens out"),
-    ],
-)
-def test_what_makes_no_sense_is_wrong_use(
-    endpoint: Callable[..., Endpoint], settings: dict[str, Any], sentence: str
-) -> None:
-    with pytest.raises(UsageError, match=sentence):
-        endpoint(**settings)
 
 
 def test_no_more_calls_are_made_at_once_than_may_be(

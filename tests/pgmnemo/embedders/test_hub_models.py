@@ -146,14 +146,11 @@ def hub_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "hub"
 
 
-@pytest.mark.parametrize(
-    ("name", "model"), [("bge-m3", "BAAI/bge-m3"), ("dragon-plus", "facebook/dragon-plus")]
-)
-def test_a_model_that_cannot_be_had_is_one_sentence(name: str, model: str, hub_cache: Path) -> None:
+def test_a_model_that_cannot_be_had_is_one_sentence(hub_cache: Path) -> None:
     with pytest.raises(ModelError) as failure:
-        EMBEDDERS[name](EmbedderOptions()).load()
+        EMBEDDERS["bge-m3"](EmbedderOptions()).load()
     sentence = str(failure.value)
-    assert model in sentence
+    assert "BAAI/bge-m3" in sentence
     assert "hub could not be reached" in sentence
     assert "local folder" in sentence
     assert "\n" not in sentence
@@ -176,12 +173,6 @@ def test_a_cached_snapshot_of_the_pinned_commit_needs_no_network(
     rows = EMBEDDERS["dragon-plus"](EmbedderOptions()).embed_queries(TEXTS)
     expected = EMBEDDERS["dragon-plus"](EmbedderOptions(model=str(tiny_dragon))).embed_queries(TEXTS)
     np.testing.assert_array_equal(rows, expected)
-
-
-def test_other_weights_than_the_pinned_ones_are_refused(hub_cache: Path, tiny_dragon: Path) -> None:
-    into_cache(hub_cache, dragon.QUERY, tiny_dragon / "dragon-plus-query-encoder")
-    with pytest.raises(ModelError, match="is not the pinned model: its sha256 is"):
-        EMBEDDERS["dragon-plus"](EmbedderOptions()).load()
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -33,13 +30,6 @@ def test_rows_without_a_length_stay_as_they_are() -> None:
     np.testing.assert_array_equal(rows, np.array([[0.6, 0.8], [0, 0], [np.nan, 1]], dtype=np.float32))
 
 
-@pytest.mark.parametrize("name", ["dimensions", "batch_size", "max_tokens"])
-def test_numbers_that_are_not_positive_are_wrong_use(name: str) -> None:
-    settings: dict[str, Any] = {name: 0}
-    with pytest.raises(UsageError, match=f"--{name.replace('_', '-')} takes a positive number, not 0"):
-        EmbedderOptions(**settings)
-
-
 def test_what_is_not_set_is_as_the_edition_pins_it() -> None:
     pins = replace(current().embedding, max_tokens=99, batch_size=5)
     made = make_embedder("bge-m3", edition=replace(current(), embedding=pins)).identity
@@ -48,12 +38,6 @@ def test_what_is_not_set_is_as_the_edition_pins_it() -> None:
     assert (own.max_tokens, own.batch_size) == (7, 3)
     pinned = current().embedding
     assert (EmbedderOptions().tokens, EmbedderOptions().usual_batch) == (pinned.max_tokens, pinned.batch_size)
-
-
-@pytest.mark.parametrize("name", ["bge-m3", "dragon-plus", "minilm"])
-def test_a_model_folder_that_is_none_is_wrong_use(name: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is not a folder"):
-        EMBEDDERS[name](EmbedderOptions(model=str(tmp_path / "nothing")))
 
 
 def test_hashing_is_deterministic_and_labelled() -> None:

@@ -55,10 +55,8 @@ def test_a_busy_service_is_asked_again_when_it_says(server: Server, pauses: list
     [
         (Broken(401, b"no"), 1, rf"refused the key \(401 Unauthorized: no\); set {KEY} to a valid one"),
         (Broken(400, b"too\nlong"), 1, r"refused the request \(400 Bad Request: too long\); check the addr"),
-        (Broken(302, headers={"Location": "http://127.0.0.1:9/"}), 1, "refused the request .*302"),
         (Broken(content=b"<html>busy</html>"), 1, "did not answer with JSON .*; check the address and the"),
         (Broken(503, b"over\nloaded"), 5, r"after 5 tries \(503 Service Unavailable: over loaded\)"),
-        (Broken(content=b'{"a": []}' * 9, cut=40), 5, r"after 5 tries \(IncompleteRead"),
         (Broken(content=b'{"a": [1]}', slow=0.2), 5, "after 5 tries .*not whole after 0.3 s"),
     ],
 )
@@ -86,7 +84,7 @@ def test_an_address_that_cannot_be_meant_is_wrong_use(url: str) -> None:
     assert "secret" not in str(failure.value)
 
 
-@pytest.mark.parametrize("url", ["http://h/v1", "http://h/v1/", "http://h/v1/any", "http://h/v1/any/"])
+@pytest.mark.parametrize("url", ["http://h/v1", "http://h/v1/any/"])
 def test_the_end_of_an_address_may_be_written_or_left(url: str) -> None:
     assert service_url(url, "/any", KEY) == "http://h/v1/any"
 

@@ -182,22 +182,6 @@ def test_a_lesson_that_is_written_meanwhile_is_left_to_the_next_call(
     assert lessons.texts() == {"0": ["one, corrected"], "1": ["two"]}
 
 
-def test_a_lesson_that_is_written_while_its_passages_are_is_left_to_the_next_call(
-    lessons: Lessons, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lessons.store("one", "two")
-    give, calls = adding._give, iter([True])
-
-    def overtaken(*given: Any) -> bool:
-        if next(calls, False):
-            lessons.store("one, corrected")
-        return give(*given)
-
-    monkeypatch.setattr(adding, "_give", overtaken)
-    assert "lessons that somebody else wrote meanwhile: 1" in lessons.add()[1]
-    assert lessons.texts() == {"1": ["two"]}
-
-
 def test_a_lesson_of_too_many_passages_is_left_out(lessons: Lessons, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adding, "MOST", 1)
     lessons.store(*TEXTS[:2])
@@ -238,10 +222,3 @@ def test_what_is_in_the_way_is_one_sentence(cause: str, lessons: Lessons, former
     assert (ended, out) == (int(ENDINGS[cause]["code"]), "")
     assert is_sentence(ENDINGS[cause], err), err
     assert lessons.passages() == {}
-
-
-def test_an_embedder_wider_than_what_is_stored_is_wrong_use(lessons: Lessons) -> None:
-    lessons.store(TEXTS[0], vectors=True)
-    code, _, err = lessons.add("--embedder", "hash", "--dimensions", "2000")
-    assert code == 2
-    assert "have vectors of 384 dimensions, and hash gives 2000" in err

@@ -132,15 +132,7 @@ def test_an_exception_leaves_neither_server_nor_folder(base: Path, stub: Path) -
     assert processes_of(base) == []
 
 
-def test_two_runs_have_two_servers(base: Path, stub: Path) -> None:
-    with embedded_server(stub, "0.2.1") as one, embedded_server(stub, "0.2.1") as other:
-        assert one["host"] != other["host"]
-        with psycopg.connect(**one), psycopg.connect(**other):  # type: ignore[arg-type]
-            pass
-    assert list(base.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
 def test_a_run_that_is_killed_leaves_nothing(
     name: str, base: Path, start_run: Callable[..., subprocess.Popen[str]]
 ) -> None:

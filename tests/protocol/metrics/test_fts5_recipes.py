@@ -3,7 +3,7 @@
 The recipe, with a loader of its own so that only the metrics are under test:
 
 - text `[date]` and one line `Speaker: text` for each turn, photo captions left out; at turn level one turn
-  with its session's date line, or without; empty sessions are skipped;
+  with its session's date line; empty sessions are skipped;
 - an FTS5 table `porter unicode61` over all ten conversations, so that `bm25()` has one set of statistics;
 - the question's lower-case `[a-z0-9]{2,}` terms, each quoted, repeats kept, joined by OR;
 - `bm25()` ascending within the question's conversation, ties by row id, the first ten;
@@ -18,7 +18,6 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +31,6 @@ from runner.records import Hit, Retrieval
 Conversation = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Recipe:
-    by_turn: bool
-    dated: bool
-
-
 def sessions(conversation: Conversation) -> Iterator[tuple[str, str, list[dict[str, str]]]]:
     talk = conversation["conversation"]
     for key in talk:
@@ -45,11 +38,11 @@ def sessions(conversation: Conversation) -> Iterator[tuple[str, str, list[dict[s
             yield f"D{key.removeprefix('session_')}", talk[f"{key}_date_time"], talk[key]
 
 
-def documents(conversation: Conversation, recipe: Recipe) -> Iterator[tuple[str, str]]:
+def documents(conversation: Conversation, by_turn: bool) -> Iterator[tuple[str, str]]:
     for id, date, turns in sessions(conversation):
-        head = [f"[{date}]"] if recipe.dated else []
+        head = [f"[{date}]"]
         lines = [f"{turn['speaker']}: {turn['text']}" for turn in turns]
-        if recipe.by_turn:
+        if by_turn:
             yield from (
                 (turn["dia_id"], "\n".join([*head, line])) for turn, line in zip(turns, lines, strict=True)
             )
@@ -57,7 +50,7 @@ def documents(conversation: Conversation, recipe: Recipe) -> Iterator[tuple[str,
             yield id, "\n".join(head + lines)
 
 
-def index(corpus: list[Conversation], recipe: Recipe) -> sqlite3.Connection:
+def index(corpus: list[Conversation], by_turn: bool) -> sqlite3.Connection:
     database = sqlite3.connect(":memory:")
     database.execute(
         "CREATE VIRTUAL TABLE d USING fts5(c UNINDEXED, id UNINDEXED, body, tokenize='porter unicode61')"
@@ -66,7 +59,7 @@ def index(corpus: list[Conversation], recipe: Recipe) -> sqlite3.Connection:
         name = conversation["sample_id"]
         database.executemany(
             "INSERT INTO d VALUES (?, ?, ?)",
-            [(name, *document) for document in documents(conversation, recipe)],
+            [(name, *document) for document in documents(conversation, by_turn)],
         )
     return database
 
@@ -79,17 +72,17 @@ def search(database: sqlite3.Connection, conversation: str, question: str) -> li
     return [id for (id,) in found]
 
 
-def gold(evidence: list[str], recipe: Recipe) -> tuple[str, ...]:
+def gold(evidence: list[str], by_turn: bool) -> tuple[str, ...]:
     cited = re.findall(r"D:?(\d+):(\d+)", " ".join(evidence))
-    return tuple(sorted({f"D{s}:{t}" if recipe.by_turn else f"D{s}" for s, t in cited}))
+    return tuple(sorted({f"D{s}:{t}" if by_turn else f"D{s}" for s, t in cited}))
 
 
-def retrievals(corpus: list[Conversation], recipe: Recipe) -> Iterator[Retrieval]:
-    database = index(corpus, recipe)
+def retrievals(corpus: list[Conversation], by_turn: bool) -> Iterator[Retrieval]:
+    database = index(corpus, by_turn)
     for conversation in corpus:
         name = conversation["sample_id"]
         for number, item in enumerate(conversation["qa"]):
-            if not item["evidence"] or (item["evidence"] == ["D30:05"] and not recipe.by_turn):
+            if not item["evidence"] or (item["evidence"] == ["D30:05"] and not by_turn):
                 continue
             yield Retrieval(
                 question=f"{name}/q{number}",
@@ -98,25 +91,24 @@ def retrievals(corpus: list[Conversation], recipe: Recipe) -> Iterator[Retrieval
                 scope="conversation",
                 project=name,
                 size=100,
-                gold=gold(item["evidence"], recipe),
+                gold=gold(item["evidence"], by_turn),
                 ranking=tuple(Hit(id) for id in search(database, name, item["question"])),
             )
     database.close()
 
 
 @pytest.mark.parametrize(
-    ("recipe", "n", "published"),
+    ("by_turn", "n", "published"),
     [
-        (Recipe(by_turn=False, dated=True), 1981, ("92.63", "96.77", "79.38")),
-        (Recipe(by_turn=True, dated=True), 1982, ("58.73", "67.10", "44.80")),
-        (Recipe(by_turn=True, dated=False), 1982, ("55.65", "63.93", "41.34")),
+        (False, 1981, ("92.63", "96.77", "79.38")),
+        (True, 1982, ("58.73", "67.10", "44.80")),
     ],
-    ids=["session", "turn", "turn without its date"],
+    ids=["session", "turn"],
 )
 def test_a_published_recipe_gets_its_published_figures(
-    locomo_path: Path, recipe: Recipe, n: int, published: tuple[str, str, str]
+    locomo_path: Path, by_turn: bool, n: int, published: tuple[str, str, str]
 ) -> None:
-    rows = list(retrievals(json.loads(locomo_path.read_text()), recipe))
+    rows = list(retrievals(json.loads(locomo_path.read_text()), by_turn))
     scores = score(rows, current(), views={"all": lambda key, type_: True}, clustered=True, cutoffs=[5, 10])
     found = {r.metric: r for r in scores.results if (r.arm, r.type) == ("fts5", "all")}
     assert found["recall_any@5"].n == n
