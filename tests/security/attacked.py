@@ -23,47 +23,6 @@ PROJECT = UUID(int=1)
 ROLES = ("keeper", "alice", "bob", "dual", "mallory")
 GRANTS = (("alice", A), ("bob", B), ("dual", A), ("dual", B))
 OF_OLD = {"store": "store_lesson", "recall": "recall_lessons", "check": "check_index"}
-# Every verb for a tenant: what follows the tenant's argument, and what the verb that reads the setting is
-# given. {p} is a project, {k} and {l} are keys of lessons.
-PLANTED = "ARRAY[ROW('{p}', 'x', 'y', NULL, NULL, NULL, 3, '{{}}'" + ", NULL" * 8 + ")::pgmnemo.lesson_input]"
-BY_ARGUMENT = {
-    "recall": "query_text => 'river'",
-    "explain": "'{p}', '{k}', query_text => 'river'",
-    "store": "'{p}', 'x', 'y'",
-    "store_set": PLANTED,
-    "store_passages": "1, '{{x}}'",
-    "forget": "'{p}', '{k}', true",
-    "link": "'{p}', '{k}', '{l}', 'x'",
-    "unlink": "'{p}', '{k}', '{l}', 'follows'",
-    **dict.fromkeys(("forget_all", "check", "repair", "compact", "index"), ""),
-    **dict.fromkeys(("list_lessons", "list_edges", "list_passages", "list_postings", "list_bare"), ""),
-}
-BY_SETTING = {
-    "recall_lessons": "query_text => 'river'",
-    "explain_recall": "'{p}', '{k}', query_text => 'river'",
-    "store_lesson": "'{p}', 'x', 'y'",
-    "store_lessons": PLANTED,
-    "add_passages": "1, '{{x}}'",
-    "forget_lesson": "'{p}', '{k}', true",
-    "forget_project": "'{p}'",
-    "link_lessons": "'{p}', '{k}', '{l}', 'x'",
-    "unlink_lessons": "'{p}', '{k}', '{l}', 'follows'",
-    **dict.fromkeys(("forget_tenant", "check_index", "repair_index"), ""),
-    **dict.fromkeys(("compact_postings", "index_lessons"), ""),
-}
-
-
-def by_argument(tenant: UUID, project: UUID, key: str, other: str) -> list[str]:
-    """Each verb's call for the tenant, without its schema."""
-    return [
-        f"{verb}('{tenant}'{given and ', '}{given.format(p=project, k=key, l=other)})"
-        for verb, given in BY_ARGUMENT.items()
-    ]
-
-
-def by_setting(project: UUID, key: str, other: str) -> list[str]:
-    """The same of the verbs that are for the session's tenant."""
-    return [f"{verb}({given.format(p=project, k=key, l=other)})" for verb, given in BY_SETTING.items()]
 
 
 def vector(*coordinates: float) -> list[float]:
@@ -74,11 +33,11 @@ def vector(*coordinates: float) -> list[float]:
 
 @dataclass
 class Server:
-    """An embedded PostgreSQL."""
+    """An embedded PostgreSQL, with a database to copy for each version that was asked for."""
 
     conninfo: dict[str, str]
     postgres: int
-    made: list[str] = field(default_factory=list)
+    kept: dict[str, str] = field(default_factory=dict)
 
     def connect(self, database: str, user: str | None = None, **settings: object) -> Connection:
         options = " ".join(f"-c {name}={value}" for name, value in settings.items())
@@ -87,14 +46,33 @@ class Server:
 
     def create(self, name: str, *before: str) -> str:
         """A database with pgvector in public, after the statements of a superuser in `before`."""
-        with self.connect("postgres") as root:
-            root.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
-            root.execute(f'CREATE DATABASE "{name}" OWNER keeper TEMPLATE template0')
+        self._copy(name, "template0")
         with self.connect(name) as root:
-            root.execute("CREATE EXTENSION vector SCHEMA public")
-            for statement in before:
+            for statement in ("CREATE EXTENSION vector SCHEMA public", *before):
                 root.execute(statement)
         return name
+
+    def install(self, name: str, version: str, *before: str) -> str:
+        """A database with a version of the extension, which keeper owns, and what GRANTS says."""
+        if before:
+            return self._installed(name, version, *before)
+        if version not in self.kept:
+            self.kept[version] = self._installed(f"kept {version}", version)
+        self._copy(name, self.kept[version])
+        return name
+
+    def _installed(self, name: str, version: str, *before: str) -> str:
+        self.create(name, *before)
+        with self.connect(name, "keeper") as owner:
+            owner.execute(f"CREATE EXTENSION pgmnemo VERSION '{version}'")
+            for role, tenant in GRANTS:
+                owner.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, role))
+        return name
+
+    def _copy(self, name: str, template: str) -> None:
+        with self.connect("postgres") as root:
+            root.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+            root.execute(f'CREATE DATABASE "{name}" OWNER keeper TEMPLATE "{template}"')
 
     def program(self, name: str, database: str, *options: str, given: str | None = None) -> str:
         """What one of PostgreSQL's programs says as a superuser, errors included."""
@@ -104,9 +82,7 @@ class Server:
     def dump(self, database: str) -> str:
         return self._program("pg_dump", database).stdout
 
-    def _program(
-        self, name: str, database: str, *options: str, given: str | None = None
-    ) -> subprocess.CompletedProcess[str]:
+    def _program(self, name: str, database: str, *options: str, given: str | None = None) -> Any:
         place = make_conninfo(**{**self.conninfo, "dbname": database})
         command = [installation(self.postgres) / "bin" / name, *options, "-d", place]
         return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
@@ -124,6 +100,12 @@ class Site:
     @property
     def old(self) -> bool:
         return self.version == REVIEWED
+
+    def holds(self, leaked: object) -> None:
+        """An attack got something from the version with the holes, which proves it, and nothing from ours."""
+        assert bool(leaked) == self.old, (
+            leaked or "the attack no longer finds the hole that it is written for"
+        )
 
     def connect(self, role: str | None = None, tenant: UUID | None = None, **settings: object) -> Connection:
         """As a superuser, or as `role` for `tenant`."""

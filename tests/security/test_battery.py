@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -18,85 +18,41 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from tests.security.attacked import OURS, PROJECT, A, B, Site, by_argument, by_setting, vector
+from tests.security.attacked import OURS, PROJECT, A, B, Site, vector
 from tests.security.test_findings import MARKS, plant
+from tests.security.verbs import by_argument, by_setting
 
 TABLES = ("lesson", "passage", "posting", "lesson_edge", "tenant", "tenant_grant", "caller_key")
 VIEWS = ("lessons", "passages", "edges", "postings", "calling")
-MODES = (
-    "ACCESS SHARE",
-    "ROW SHARE",
-    "ROW EXCLUSIVE",
-    "SHARE UPDATE EXCLUSIVE",
-    "SHARE",
-    "SHARE ROW EXCLUSIVE",
-    "EXCLUSIVE",
-    "ACCESS EXCLUSIVE",
-)
+MODES = ("ACCESS SHARE", "ROW SHARE", "ROW EXCLUSIVE", "SHARE UPDATE EXCLUSIVE", "SHARE", "EXCLUSIVE",
+         "SHARE ROW EXCLUSIVE", "ACCESS EXCLUSIVE")  # fmt: skip
 C = UUID(int=0xC3 << 80)  # granted to crew, of which heir inherits and bare does not
+OPEN = ("CREATE SCHEMA mallory AUTHORIZATION mallory", "GRANT ALL ON SCHEMA mallory TO PUBLIC")
 SECRETS = {A: ("alpharetta", "key-of-a"), B: ("bratislava", "key-of-b"), C: ("casablanca", "key-of-c")}
 ROLES = ("alice", "bob", "dual", "mallory", "crew", "heir", "bare", "veteran", "newcomer", "revenant")
 HOLDERS = {A: ("alice", "dual", "veteran"), B: ("bob", "dual"), C: ("crew", "heir")}
 OWNERS = {tenant: holders[0] for tenant, holders in HOLDERS.items()}
 REACHES = {role: {tenant for tenant, holders in HOLDERS.items() if role in holders} for role in ROLES}
+# What a role has besides its tenants is the same for all: these three stand for them where no grant decides.
+TYPICAL = ("alice", "dual", "mallory")
 SETTINGS = (
-    "search_path = mallory, public, pg_temp, pg_catalog",
-    "search_path = ''",
-    "row_security = off",
-    "hnsw.ef_search = 1",
-    "hnsw.iterative_scan = off",
-    "hnsw.max_scan_tuples = 1",
-    "standard_conforming_strings = off",
-    "quote_all_identifiers = on",
-    "plan_cache_mode = force_custom_plan",
-    "plan_cache_mode = force_generic_plan",
-    "enable_indexscan = off",
-    "enable_indexonlyscan = off",
-    "enable_bitmapscan = off",
-    "enable_seqscan = off",
-    "enable_sort = off",
-    "work_mem = '64kB'",
-    "DateStyle = 'SQL, DMY'",
-    "bytea_output = escape",
-    "client_min_messages = debug5",
-    "debug_print_plan = on",
-    "debug_parallel_query = on",
-    "default_text_search_config = 'pg_catalog.simple'",
-    "transform_null_equals = on",
-    "array_nulls = off",
-    "TimeZone = 'Asia/Kathmandu'",
-    "IntervalStyle = sql_standard",
-    "extra_float_digits = -15",
-    "default_transaction_isolation = serializable",
-    "default_transaction_read_only = on",
-    "plpgsql.extra_errors = 'all'",
-    "plpgsql.variable_conflict = use_variable",
-    "track_functions = 'all'",
-    "session_replication_role = replica",
-    "xmloption = document",
-    "jit = on",
-    "geqo_threshold = 2",
-    "join_collapse_limit = 1",
-    "constraint_exclusion = on",
-    "escape_string_warning = on",
-    "backslash_quote = on",
-    "lc_messages = 'C'",
-    "pgmnemo.acting_tenant = '{victim}'",
-    "pgmnemo.tenant_id = '{victim}'",
-    "pgmnemo.gate_strict = 'x'",
-    "pgmnemo.text_config = 'pg_temp.c'",
-    "pgmnemo.text_config = '0'",
-    "pgmnemo.statistics_scope = 'tenant'",
-    "pgmnemo.exact_scan_limit = 0",
-    "pgmnemo.ef_search = 1",
-    "pgmnemo.pool_depth = 1",
-    "pgmnemo.pool_depth = 'NaN'",
-    "pgmnemo.bm25_k1 = 'Infinity'",
-    "pgmnemo.graph_seeds = -1",
-    "pgmnemo.bypass_notice = off",
-    "pgmnemo.caller = '(bob,x)'",
-    "pgmnemo.upgrading_role = 'keeper'",
-)
+    "search_path = mallory, public, pg_temp, pg_catalog", "search_path = ''", "row_security = off",
+    "hnsw.ef_search = 1", "hnsw.iterative_scan = off", "hnsw.max_scan_tuples = 1",
+    "standard_conforming_strings = off", "quote_all_identifiers = on", "work_mem = '64kB'",
+    "plan_cache_mode = force_custom_plan", "plan_cache_mode = force_generic_plan", "enable_indexscan = off",
+    "enable_bitmapscan = off", "enable_seqscan = off", "enable_sort = off", "DateStyle = 'SQL, DMY'",
+    "bytea_output = escape", "client_min_messages = debug5", "debug_print_plan = on",
+    "debug_parallel_query = on", "default_text_search_config = 'pg_catalog.simple'", "array_nulls = off",
+    "transform_null_equals = on", "TimeZone = 'Asia/Kathmandu'", "extra_float_digits = -15",
+    "default_transaction_isolation = serializable", "default_transaction_read_only = on",
+    "plpgsql.extra_errors = 'all'", "plpgsql.variable_conflict = use_variable", "track_functions = 'all'",
+    "session_replication_role = replica", "jit = on", "constraint_exclusion = on",
+    "pgmnemo.acting_tenant = '{victim}'", "pgmnemo.tenant_id = '{victim}'", "pgmnemo.gate_strict = 'x'",
+    "pgmnemo.text_config = 'pg_temp.c'", "pgmnemo.statistics_scope = 'tenant'",
+    "pgmnemo.exact_scan_limit = 0", "pgmnemo.ef_search = 1", "pgmnemo.pool_depth = 1",
+    "pgmnemo.pool_depth = 'NaN'", "pgmnemo.bm25_k1 = 'Infinity'", "pgmnemo.graph_seeds = -1",
+    "pgmnemo.bypass_notice = off", "pgmnemo.caller = '(bob,x)'", "pgmnemo.upgrading_role = 'keeper'",
+)  # fmt: skip
 
 
 @dataclass
@@ -167,25 +123,27 @@ class Battery:
             except errors.LockNotAvailable:
                 self.leaks.append((kind, role, statement, f"holds {victim} up"))
 
+    def tell(self, capsys: pytest.CaptureFixture[str]) -> None:
+        counts = ", ".join(f"{kind} {count}" for kind, count in self.tried.most_common())
+        with capsys.disabled():
+            print(f"\nattempts: {self.tried.total()} ({counts}); leaks: {len(self.leaks)}")
+
     def state(self) -> list[tuple[Any, ...]]:
-        return self.site.rows(
-            "SELECT 'lesson', tenant_id, md5(string_agg(l::text, ',' ORDER BY id)) "
-            "FROM pgmnemo.lesson l GROUP BY 2 UNION ALL "
-            "SELECT 'passage', tenant_id, md5(string_agg(p::text, ',' ORDER BY lesson_id, number)) "
-            "FROM pgmnemo.passage p GROUP BY 2 UNION ALL "
-            "SELECT 'posting', tenant_id, "
-            "md5(string_agg(p::text, ',' ORDER BY project_id, lexeme, lesson_ids)) "
-            "FROM pgmnemo.posting p GROUP BY 2 UNION ALL "
-            "SELECT 'edge', tenant_id, md5(string_agg(e::text, ',' ORDER BY source_id, target_id)) "
-            "FROM pgmnemo.lesson_edge e GROUP BY 2 UNION ALL "
-            "SELECT 'grant', NULL, md5(string_agg(g::text, ',' ORDER BY tenant_id, grantee::text)) "
-            "FROM pgmnemo.tenant_grant g UNION ALL "
-            "SELECT 'key', NULL, md5(key::text) FROM pgmnemo.caller_key UNION ALL "
-            "SELECT 'objects', NULL, "
-            "md5(string_agg(pg_describe_object(classid, objid, objsubid), ',' ORDER BY 1)) "
-            "FROM (SELECT * FROM pg_depend WHERE refobjid = 'pgmnemo'::regnamespace "
-            "ORDER BY classid, objid) d ORDER BY 1, 2"
-        )
+        """A digest of what each tenant holds, of the grants, the keys and the objects."""
+        kept = {"lesson": "id", "passage": "lesson_id, number", "posting": "project_id, lexeme, lesson_ids",
+                "lesson_edge": "source_id, target_id"}  # fmt: skip
+        queries = [
+            f"SELECT '{table}', tenant_id, md5(string_agg(r::text, ',' ORDER BY {key})) "
+            f"FROM pgmnemo.{table} r GROUP BY 2"
+            for table, key in kept.items()
+        ]
+        queries += [
+            "SELECT 'grant', NULL, md5(string_agg(g::text, ',' ORDER BY g)) FROM pgmnemo.tenant_grant g",
+            "SELECT 'key', NULL, md5(key::text) FROM pgmnemo.caller_key",
+            "SELECT 'objects', NULL, md5(string_agg(pg_describe_object(classid, objid, objsubid), ',' "
+            "ORDER BY classid, objid)) FROM pg_depend WHERE refobjid = 'pgmnemo'::regnamespace",
+        ]
+        return self.site.rows(" UNION ALL ".join(queries) + " ORDER BY 1, 2")
 
 
 def rows(client: psycopg.Connection[Any], statement: str) -> list[Any]:
@@ -215,9 +173,7 @@ def fill(site: Site, client: psycopg.Connection[Any], tenant: UUID) -> None:
 
 @pytest.fixture
 def battery(make_site: Callable[..., Site]) -> Iterator[Battery]:
-    site = make_site(
-        OURS, *MARKS, "CREATE SCHEMA mallory AUTHORIZATION mallory", "GRANT ALL ON SCHEMA mallory TO PUBLIC"
-    )
+    site = make_site(OURS, *MARKS, *OPEN)
     root = site.connect()
     none_of_these = f"DROP ROLE IF EXISTS {', '.join(ROLES[4:])}"
     root.execute(none_of_these)
@@ -247,21 +203,14 @@ def on_tables(role: str) -> Iterator[tuple[str, list[str], bool]]:
         for tenant in tenants_of_others(role):
             setting = f"SET LOCAL pgmnemo.acting_tenant = '{tenant}'"
             yield "SELECT", [setting, f"SELECT * FROM {name}"], False
-            yield "SELECT", [setting, f"SELECT count(*) FROM {name}"], False
         for statement in (
             f"SELECT * FROM {name} FOR UPDATE",
-            f"SELECT * FROM {name} FOR KEY SHARE",
             f"SELECT * FROM {name} TABLESAMPLE SYSTEM (100)",
-            f"TABLE {name}",
-            f"SELECT ctid, xmin FROM {name}",
             f"COPY {name} TO STDOUT",
-            f"INSERT INTO {name} DEFAULT VALUES",
             f"INSERT INTO {name} SELECT * FROM {name}",
             f"DELETE FROM {name}",
-            f"TRUNCATE {name}",
             f"TRUNCATE {name} CASCADE",
             f"MERGE INTO {name} t USING (SELECT 1) s ON true WHEN MATCHED THEN DELETE",
-            f"EXPLAIN SELECT * FROM {name}",
             f"EXPLAIN ANALYZE SELECT * FROM {name}",
             f"EXPLAIN (VERBOSE, FORMAT JSON) DELETE FROM {name}",
             f"CREATE TRIGGER t BEFORE INSERT ON {name} FOR EACH ROW "
@@ -272,28 +221,19 @@ def on_tables(role: str) -> Iterator[tuple[str, list[str], bool]]:
             f"CREATE POLICY p ON {name} USING (true)",
             f"CREATE TABLE {own} (LIKE {name} INCLUDING ALL)",
             f"CREATE TABLE {own} () INHERITS ({name})",
-            f"CREATE TABLE {own} AS TABLE {name}",
             f"CREATE VIEW {own} AS SELECT * FROM {name}; SELECT * FROM {own}",
             f"CREATE MATERIALIZED VIEW {own} AS SELECT * FROM {name}",
             f"CREATE TABLE {own} (t uuid, i bigint, FOREIGN KEY (t, i) REFERENCES {name})",
             f"ALTER TABLE {name} DISABLE ROW LEVEL SECURITY",
-            f"ALTER TABLE {name} NO FORCE ROW LEVEL SECURITY",
             f"ALTER TABLE {name} OWNER TO {role}",
-            f"ALTER TABLE {name} ADD COLUMN x int",
             f"ALTER TABLE {name} DISABLE TRIGGER ALL",
             f"ALTER TABLE {name} SET (security_barrier = false)",
             f"DROP TABLE {name} CASCADE",
-            f"DROP VIEW {name} CASCADE",
-            f"COMMENT ON TABLE {name} IS 'x'",
             f"GRANT ALL ON {name} TO {role}",
             f"REASSIGN OWNED BY keeper TO {role}",
             f"ANALYZE {name}",
-            f"CLUSTER {name}",
             f"REINDEX TABLE {name}",
-            f"REFRESH MATERIALIZED VIEW {name}",
             f"SELECT pg_catalog.query_to_xml('TABLE {name}', true, false, '')",
-            f"SELECT pg_catalog.table_to_xml('{name}', true, false, '')",
-            f"SELECT * FROM pg_catalog.pg_get_statisticsobjdef_columns('{name}'::regclass)",
             f"DECLARE c CURSOR WITH HOLD FOR TABLE {name}; FETCH ALL FROM c",
             f"PREPARE p_{table} AS TABLE {name}",
         ):
@@ -303,10 +243,6 @@ def on_tables(role: str) -> Iterator[tuple[str, list[str], bool]]:
 
 
 FORGED = (
-    "NULL",
-    "ROW('{owner}', NULL)::pgmnemo.caller",
-    "ROW(NULL, NULL)::pgmnemo.caller",
-    "ROW('{owner}', '\\x00')::pgmnemo.caller",
     "(SELECT ROW('{owner}', c.proof)::pgmnemo.caller FROM pgmnemo.calling c)",
     "pgmnemo._caller()",
     "ROW('{owner}', mallory.lend())::pgmnemo.caller",
@@ -329,7 +265,7 @@ def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
             yield "verb by argument", [f"SELECT * FROM pgmnemo.{call}"], True
             explain = f"EXPLAIN (ANALYZE, VERBOSE, BUFFERS) SELECT * FROM pgmnemo.{call}"
             yield "EXPLAIN of a verb", [explain], False
-            for forged in FORGED:
+            for forged in FORGED if role == "mallory" else ():
                 caller = forged.replace("{owner}", OWNERS[tenant])
                 with_caller = f"{call.removesuffix(')')}, caller => {caller})"
                 yield "verb by forged caller", [f"SELECT * FROM pgmnemo.{with_caller}"], False
@@ -372,63 +308,38 @@ def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
 def on_catalogues(role: str) -> Iterator[tuple[str, list[str], bool]]:
     """What PostgreSQL itself knows of rows, and the objects of the extension."""
     for view in (
-        "pg_stats",
-        "pg_stats_ext",
-        "pg_stats_ext_exprs",
-        "pg_statistic",
-        "pg_statistic_ext_data",
-        "pg_sequences",
-        "pg_stat_activity",
-        "pg_prepared_statements",
-        "pg_cursors",
-        "pg_stat_statements",
-        "pg_locks",
-        "pg_policies",
-        "pg_description",
-        "pg_largeobject",
-        "pg_stat_xact_user_functions",
-        "pg_db_role_setting",
-        "pg_replication_slots",
-    ):
+        "pg_stats", "pg_stats_ext", "pg_stats_ext_exprs", "pg_statistic", "pg_statistic_ext_data", "pg_locks",
+        "pg_stat_activity", "pg_prepared_statements", "pg_cursors", "pg_sequences", "pg_policies",
+        "pg_description", "pg_stat_xact_user_functions", "pg_db_role_setting",
+    ):  # fmt: skip
         secret = "x::text ~ 'alpharetta|bratislava|casablanca|key-of'"
         yield "catalogue", [f"SELECT x::text FROM pg_catalog.{view} x WHERE {secret}"], False
     for statement in (
-        "SELECT lastval()",
         "SELECT nextval('pgmnemo.lesson_id_seq')",
         "SELECT setval('pgmnemo.lesson_id_seq', 1)",
         "SELECT last_value FROM pgmnemo.lesson_id_seq",
-        "SELECT pg_sequence_last_value('pgmnemo.lesson_id_seq'::regclass) IS NOT NULL",
         "ALTER SEQUENCE pgmnemo.lesson_id_seq RESTART",
         "ALTER EXTENSION pgmnemo UPDATE",
         "DROP EXTENSION pgmnemo CASCADE",
         "DROP SCHEMA pgmnemo CASCADE",
-        "ALTER SCHEMA pgmnemo RENAME TO x",
         "CREATE FUNCTION pgmnemo.recall(text) RETURNS int LANGUAGE sql AS 'SELECT 1'",
         "CREATE OR REPLACE FUNCTION pgmnemo._caller() RETURNS pgmnemo.caller "
         "LANGUAGE sql AS 'SELECT NULL::pgmnemo.caller'",
         "CREATE TABLE pgmnemo.mine ()",
-        "CREATE TYPE pgmnemo.mine AS ()",
         "CREATE OPERATOR pgmnemo.= (LEFTARG = uuid, RIGHTARG = uuid, FUNCTION = uuid_eq)",
         "CREATE CAST (text AS pgmnemo.caller) WITH INOUT AS IMPLICIT",
         "ALTER FUNCTION pgmnemo.recall SECURITY INVOKER",
         "ALTER FUNCTION pgmnemo._caller() SET search_path = mallory",
         "DROP FUNCTION pgmnemo._enter",
-        "ALTER TYPE pgmnemo.caller ADD ATTRIBUTE x int",
-        "CREATE TABLE mallory.x OF pgmnemo.lesson_input",
         "CREATE TABLE mallory.x (y pgmnemo.caller)",
-        "CREATE DOMAIN mallory.x AS pgmnemo.lesson",
         "CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION mallory.trap()",
         "ALTER DEFAULT PRIVILEGES FOR ROLE keeper GRANT ALL ON TABLES TO PUBLIC",
         "CREATE ROLE made IN ROLE bob",
         "GRANT bob TO CURRENT_USER",
-        "ALTER ROLE bob RENAME TO other",
         "LOAD 'auto_explain'",
-        "CREATE EXTENSION dblink",
-        "SELECT pg_read_file('PG_VERSION')",
         "COPY (SELECT 1) TO PROGRAM 'true'",
         "CREATE OPERATOR CLASS mallory.o DEFAULT FOR TYPE halfvec USING btree AS OPERATOR 1 <",
         "CREATE PUBLICATION p FOR TABLE pgmnemo.lesson",
-        "SELECT lo_import('/etc/passwd')",
         "VACUUM pgmnemo.lesson",
     ):
         yield "objects", [statement], True
@@ -506,26 +417,31 @@ GRANT ALL ON ALL TABLES IN SCHEMA mallory TO PUBLIC;
 """.format(",".join(map(str, (A, B, C))))
 
 
+def attempts(role: str) -> Iterator[tuple[str, list[str], bool]]:
+    """What a role tries; where no grant decides, the typical ones try for all."""
+    yield from on_verbs(role)
+    for generate in (on_tables, on_catalogues, with_settings) if role in TYPICAL else ():
+        yield from generate(role)
+
+
 def test_the_battery(planted: Battery, capsys: pytest.CaptureFixture[str]) -> None:
     battery = planted
     before = battery.state()
     for role in REACHES:
-        for generate in (on_tables, on_verbs, on_catalogues, with_settings):
-            for kind, statements, held in generate(role):
-                battery.attack(kind, role, statements, held=held, all_of_it=kind.startswith("setting"))
+        for kind, statements, held in attempts(role):
+            battery.attack(kind, role, statements, held=held, all_of_it=kind.startswith("setting"))
     spring_traps(battery)
     after = battery.state()
     if before != after:
         battery.leaks.append(("state", "anyone", "all of it", str(set(before) ^ set(after))))
-    with capsys.disabled():
-        counts = ", ".join(f"{kind} {count}" for kind, count in battery.tried.most_common())
-        print(f"\nattempts: {battery.tried.total()} ({counts}); leaks: {len(battery.leaks)}")
+    battery.tell(capsys)
     assert not battery.leaks
-    assert battery.tried.total() > 5000
+    assert battery.tried.total() > 3000
     assert battery.passed["setting, own tenant"] > 100
     # refused for the right reason, not for a slip in the attempt
     for kind in ("verb by argument", "verb by forged caller", "EXPLAIN of a verb", "the owner's verbs"):
         assert battery.refused[kind].keys() == {"42501"}
+        assert not battery.passed[kind]
 
 
 def spring_traps(battery: Battery) -> None:
@@ -533,45 +449,27 @@ def spring_traps(battery: Battery) -> None:
     site = battery.site
     with site.connect("mallory") as mallory:
         mallory.execute(TRAP.encode())
+    store = f"SELECT pgmnemo.store('{B}', '{PROJECT}', 'key-of-b-0', 'x' || mallory.lent())"
     for role, statements in {
         None: (
-            "ANALYZE mallory.bait",
-            "REINDEX TABLE mallory.bait",
-            "VACUUM FULL mallory.bait",
-            "CLUSTER mallory.bait USING bait_x",
-            "REINDEX INDEX mallory.bait_x",
-            "VACUUM ANALYZE mallory.bait",
-            "ANALYZE",
-            "VACUUM pgmnemo.lesson",
-            "REINDEX TABLE pgmnemo.passage",
-            "TABLE mallory.view",
+            "ANALYZE mallory.bait", "REINDEX TABLE mallory.bait", "VACUUM FULL mallory.bait",
+            "CLUSTER mallory.bait USING bait_x", "ANALYZE", "VACUUM pgmnemo.lesson", "TABLE mallory.view",
             "INSERT INTO mallory.filled VALUES (1)",
         ),
-        "keeper": (
-            "ANALYZE pgmnemo.lesson",
-            "ANALYZE",
-            "TABLE mallory.view",
-            "REINDEX TABLE pgmnemo.passage",
-        ),
+        "keeper": ("ANALYZE pgmnemo.lesson", "TABLE mallory.view", "REINDEX TABLE pgmnemo.passage"),
         "bob": (
-            "TABLE mallory.view",
-            "INSERT INTO mallory.filled VALUES (1)",
-            "SELECT mallory.lent()",
+            "TABLE mallory.view", "INSERT INTO mallory.filled VALUES (1)", "SELECT mallory.lent()",
             f"SELECT pgmnemo.recall('{B}', query_text => 'river') ORDER BY mallory.lent()",
-            f"SELECT *, mallory.lent() FROM pgmnemo.list_lessons('{B}')",
-            f"SELECT pgmnemo.store('{B}', '{PROJECT}', 'key-of-b-0', 'x' || mallory.lent())",
+            f"SELECT *, mallory.lent() FROM pgmnemo.list_lessons('{B}')", store,
         ),
-    }.items():
+    }.items():  # fmt: skip
         with site.connect(role, B) as client:
             for statement in statements:
                 battery.tried["traps"] += 1
+                undone = role == "bob" and "VACUUM" not in statement
                 try:
-                    with (
-                        client.transaction(force_rollback=role == "bob")
-                        if "VACUUM" not in statement
-                        else ExitStack()
-                    ):
-                        client.execute(statement.encode())
+                    with client.transaction(force_rollback=True) if undone else nullcontext():
+                        client.execute(statement)
                         marks = client.execute("SELECT who, what FROM public.marks").fetchall()
                 except psycopg.Error:
                     continue
@@ -593,7 +491,7 @@ def test_the_battery_would_see_a_leak(planted: Battery) -> None:
         "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA pgmnemo TO mallory",
     )
     for kind, statements, held in on_tables("mallory"):
-        if kind in ("SELECT", "LOCK", "COPY"):
+        if kind in ("SELECT", "LOCK", "COPY") and "pgmnemo.lesson " in f"{statements[-1]} ":
             planted.attack(kind, "mallory", statements, held=held)
     reasons = {leak[3] for leak in planted.leaks}
     assert reasons >= {"told bratislava", "told alpharetta", "holds bob up"}

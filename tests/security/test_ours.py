@@ -40,26 +40,21 @@ def test_a_proof_is_worth_nothing_elsewhere_or_later_or_for_another(ours: Site) 
     with alice.transaction():
         name, mine = proof(alice)
         assert alice.execute(LISTED, (A, name, mine)).fetchone() == (1,)
-        for client, tenant, forged in (
-            (alice, B, "bob"),
-            (alice, B, "keeper"),
-            (alice, B, "postgres"),
-            (other, A, name),
-        ):
+        forgeries = ((alice, B, "bob"), (alice, B, "keeper"), (alice, B, "postgres"), (other, A, name))
+        for client, tenant, forged in forgeries:
             with pytest.raises(errors.InsufficientPrivilege, match="does not prove"), client.transaction():
                 client.execute(LISTED, (tenant, forged, mine))
     with pytest.raises(errors.InsufficientPrivilege, match="does not prove that role alice calls"):
         alice.execute(LISTED, (A, name, mine))
 
 
-@pytest.mark.parametrize(
-    "caller", ["NULL", "ROW(NULL, NULL)::pgmnemo.caller", "ROW('bob', NULL)::pgmnemo.caller"]
-)
-def test_no_proof_is_no_proof_even_without_a_key(ours: Site, caller: str) -> None:
+def test_no_proof_is_no_proof_even_without_a_key(ours: Site) -> None:
     ours.run("DELETE FROM pgmnemo.caller_key")
-    for call in (f"list_lessons('{B}', {caller})", f"list_grants({caller})"):
-        with pytest.raises(errors.InsufficientPrivilege, match="does not prove"):
-            ours.connect("alice").execute(f"SELECT * FROM pgmnemo.{call}")
+    alice = ours.connect("alice")
+    for caller in ("NULL", "ROW(NULL, NULL)::pgmnemo.caller", "ROW('bob', NULL)::pgmnemo.caller"):
+        for call in (f"list_lessons('{B}', {caller})", f"list_grants({caller})"):
+            with pytest.raises(errors.InsufficientPrivilege, match="does not prove"):
+                alice.execute(f"SELECT * FROM pgmnemo.{call}")
 
 
 def test_a_strangers_function_proves_its_owner_alone(ours: Site) -> None:
@@ -111,35 +106,18 @@ def test_who_reads_all_data_reads_no_secret_and_no_lesson(ours: Site, right: str
     ours.run(f"GRANT {right} TO mallory")
     try:
         mallory = ours.connect("mallory", B, **{"pgmnemo.acting_tenant": B})
-        for table in (
-            "caller_key",
-            "tenant_grant",
-            "lesson",
-            "passage",
-            "posting",
-            "lesson_edge",
-            "tenant",
-            "vector_graph",
-        ):
+        for table in ("caller_key", "tenant_grant", "lesson", "passage", "posting", "lesson_edge", "tenant",
+                      "vector_graph"):  # fmt: skip
             assert not attempt(mallory, f"SELECT * FROM pgmnemo.{table}")
-            changed = attempt(
-                mallory, f"WITH gone AS (DELETE FROM pgmnemo.{table} RETURNING 1) SELECT count(*) FROM gone"
-            )
-            assert changed in (None, [(0,)])
+            gone = f"WITH gone AS (DELETE FROM pgmnemo.{table} RETURNING 1) SELECT count(*) FROM gone"
+            assert attempt(mallory, gone) in (None, [(0,)])
     finally:
         ours.run(f"REVOKE {right} FROM mallory")
 
 
 def test_default_privileges_of_the_owner_give_nobody_a_table(make_site: Make) -> None:
-    given = "ALTER DEFAULT PRIVILEGES FOR ROLE keeper GRANT"
-    site = make_site(
-        OURS,
-        f"{given} ALL ON TABLES TO mallory",
-        f"{given} ALL ON FUNCTIONS TO mallory",
-        f"{given} ALL ON SEQUENCES TO mallory",
-        f"{given} ALL ON TYPES TO mallory",
-        f"{given} ALL ON SCHEMAS TO mallory",
-    )
+    given = "ALTER DEFAULT PRIVILEGES FOR ROLE keeper GRANT ALL ON {} TO mallory"
+    site = make_site(OURS, *map(given.format, ("TABLES", "FUNCTIONS", "SEQUENCES", "TYPES", "SCHEMAS")))
     held = site.rows(
         "SELECT relname FROM pg_class WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind IN ('r', 'S') "
         "AND (has_table_privilege('mallory', oid, 'SELECT') "
@@ -159,10 +137,7 @@ def test_an_update_refuses_what_a_stranger_put_into_the_schema(server: Server) -
     server.create(
         "planted", "CREATE SCHEMA pgmnemo AUTHORIZATION mallory", "GRANT ALL ON SCHEMA pgmnemo TO PUBLIC"
     )
-    overload = (
-        "CREATE FUNCTION pgmnemo._importance(level smallint) RETURNS float8 "
-        "LANGUAGE sql AS 'SELECT 1::float8'"
-    )
+    overload = "CREATE FUNCTION pgmnemo._importance(level smallint) RETURNS float8 RETURN 1::float8"
     with server.connect("planted", "keeper") as keeper, server.connect("planted", "mallory") as mallory:
         keeper.execute(f"CREATE EXTENSION pgmnemo VERSION '{REVIEWED}'")
         mallory.execute(overload)
@@ -180,27 +155,21 @@ def test_an_update_refuses_what_a_stranger_put_into_the_schema(server: Server) -
             mallory.execute(overload)
 
 
-@pytest.mark.parametrize(
-    "setting",
-    [
-        "standard_conforming_strings = off",
-        "quote_all_identifiers = on",
-        "transform_null_equals = on",
-        "array_nulls = off",
-        "DateStyle = 'SQL, DMY'",
-        "plpgsql.extra_errors = 'all'",
-        "bytea_output = escape",
-    ],
-)
-def test_answers_are_the_same_under_any_setting(ours: Site, setting: str) -> None:
+def test_answers_are_the_same_under_any_setting(ours: Site) -> None:
     question = "what's in the river of May 2023? \\ 'quoted'"
-    usual, odd = ours.connect("alice", A), ours.connect("alice", A)
-    odd.execute(f"SET {setting}")
-    ours.store(usual, A, "other", "It's a \\ river in May", occurred_at="2023-05-08")
+    alice = ours.connect("alice", A)
+    ours.store(alice, A, "other", "It's a \\ river in May", occurred_at="2023-05-08")
     recall = "SELECT to_jsonb(r)::text FROM pgmnemo.recall(%s, query_text => %s, as_of => '2025-01-01') r"
-    answers = [client.execute(recall, (A, question)).fetchall() for client in (usual, odd)]
-    assert len(answers[0]) == 2
-    assert answers[0] == answers[1]
+    usual = alice.execute(recall, (A, question)).fetchall()
+    assert len(usual) == 2
+    for setting in (
+        "standard_conforming_strings = off", "quote_all_identifiers = on", "transform_null_equals = on",
+        "array_nulls = off", "DateStyle = 'SQL, DMY'", "bytea_output = escape",
+        "plpgsql.extra_errors = 'all'",
+    ):  # fmt: skip
+        odd = ours.connect("alice", A)
+        odd.execute(f"SET {setting}")
+        assert odd.execute(recall, (A, question)).fetchall() == usual, setting
 
 
 def test_a_dump_goes_back_to_its_owner(ours: Site, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
-"""The extension in PostgreSQL 18 and 16, and a tenant of its own for each test."""
+"""The extension in PostgreSQL 18 (PGMNEMO_POSTGRES=16: in 16), and a tenant of its own for each test."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from pgmnemo.server import Database, open_database
 from tests.helping import CURRENT
 
+POSTGRES = int(os.environ.get("PGMNEMO_POSTGRES", "18"))
 WIDTH = 1024
 OWNER = "pgmnemo_owner"  # of the extension, where the runner installs it as a superuser
 Connection = psycopg.Connection[Any]
@@ -129,9 +131,9 @@ class Tenant:
         return [row["external_id"] for row in self.recall(text, vector, **options)]
 
 
-@pytest.fixture(scope="session", params=[18, 16], ids=["pg18", "pg16"])
-def database(request: pytest.FixtureRequest) -> Iterator[Database]:
-    with open_database(CURRENT, environ={}, postgres=request.param) as opened:
+@pytest.fixture(scope="session")
+def database() -> Iterator[Database]:
+    with open_database(CURRENT, environ={}, postgres=POSTGRES) as opened:
         with opened.admin() as owner:
             owner.execute("SELECT pgmnemo.share_vector_index()")  # each test is another tenant's
         yield opened

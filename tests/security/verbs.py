@@ -1,0 +1,63 @@
+"""Every verb for a tenant, in its spellings. A new verb is one row here, and every wall is asked about it.
+
+tests/sql/test_security.py asks them of a login without a grant, of a revoked one, of one that calls in
+another's name, and of a tenant beside another; test_battery.py under every setting and caller that it knows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+
+@dataclass(frozen=True)
+class Verb:
+    """`named` takes the tenant as its first argument, `session` serves the session's tenant.
+
+    `given` is what both take besides: {p} is a project, {k} and {l} are keys of lessons in it.
+    """
+
+    named: str | None
+    session: str | None = None
+    given: str = ""
+
+
+PLANTED = "ARRAY[ROW('{p}', 'x', 'y', NULL, NULL, NULL, 3, '{{}}'" + ", NULL" * 8 + ")::pgmnemo.lesson_input]"
+VERBS = (
+    Verb("store", "store_lesson", "'{p}', 'x', 'y'"),
+    Verb("store_set", "store_lessons", PLANTED),
+    Verb("store_passages", "add_passages", "1, '{{x}}'"),
+    Verb("recall", "recall_lessons", "query_text => 'river'"),
+    Verb("explain", "explain_recall", "'{p}', '{k}', query_text => 'river'"),
+    Verb("link", "link_lessons", "'{p}', '{k}', '{l}', 'x'"),
+    Verb("unlink", "unlink_lessons", "'{p}', '{k}', '{l}', 'follows'"),
+    *(Verb(f"list_{what}") for what in ("lessons", "edges", "passages", "postings", "bare")),
+    Verb("check", "check_index"),
+    Verb("repair", "repair_index"),
+    Verb("compact", "compact_postings"),
+    Verb("index", "index_lessons"),
+    Verb("forget", "forget_lesson", "'{p}', '{k}', true"),
+    Verb(None, "forget_project", "'{p}'"),
+    Verb("forget_all", "forget_tenant"),
+)
+# Of no tenant, or, for staging and grants, held to the caller's rights by what they call.
+OF_NO_TENANT = {
+    "version", "list_settings", "current_tenant", "list_grants", "open_staging", "store_staged",
+    "grant_tenant", "revoke_tenant", "build_vector_index", "suspend_vector_index", "share_vector_index",
+}  # fmt: skip
+
+
+def by_argument(tenant: UUID, project: UUID, key: str, other: str) -> list[str]:
+    """Each verb's call for the tenant, without its schema."""
+    return [
+        f"{verb.named}('{tenant}'{verb.given and ', '}{verb.given.format(p=project, k=key, l=other)})"
+        for verb in VERBS
+        if verb.named
+    ]
+
+
+def by_setting(project: UUID, key: str, other: str) -> list[str]:
+    """The same of the verbs that are for the session's tenant."""
+    return [
+        f"{verb.session}({verb.given.format(p=project, k=key, l=other)})" for verb in VERBS if verb.session
+    ]
