@@ -2,7 +2,7 @@
 # make test                set up and run the tests but those below; ARGS= goes to pytest, JUNIT=FILE is written
 # make postgres16          set up and ask PostgreSQL 16 what 18 is asked of the extension; ON16= names other tests
 # make attack              set up and attack the extension: every finding, a battery of attempts, PgBouncer
-# make shards              set up and try the shards at length: walls, same answers, 50 moves under writers
+# make shards              set up and try the shards at length: walls, same answers, moves under writers
 # make forge               set up and verify every committed run, change runs field by field, forge runs by class: fails
 #                          where `verify` finds fewer; tries intervals on made-up data
 # make upgrade             set up and upgrade the extension from every release, with data and under load

@@ -79,34 +79,50 @@ CATALOGUE = {
 }
 
 
+@pytest.fixture(scope="module")
+def templates(database: Any) -> Iterator[Callable[[str], str]]:
+    """Call it with a version for a database to copy, in which an ordinary role owns that."""
+    made: list[str] = []
+    with database.admin() as owner:
+        for role in (OWNER, AGENT):
+            owner.execute(f"CREATE ROLE {role}")
+
+        def template(version: str) -> str:
+            if (name := f"upgrade from {version}") not in made:
+                made.append(name)
+                owner.execute(f'CREATE DATABASE "{name}" OWNER {OWNER} TEMPLATE template0')
+                with psycopg.connect(**{**database.conninfo, "dbname": name}, autocommit=True) as connection:
+                    for statement in ("CREATE EXTENSION vector SCHEMA public", f"SET ROLE {OWNER}",
+                                      f"CREATE EXTENSION pgmnemo VERSION '{version}'"):  # fmt: skip
+                        connection.execute(statement)
+                    for tenant in TENANTS:
+                        connection.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, AGENT))
+                    if release(version) >= (0, 4, 0):  # older ones have all tenants in the same graphs
+                        connection.execute("SELECT pgmnemo.share_vector_index()")
+            return name
+
+        yield template
+        for name in made:
+            owner.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+        for role in (OWNER, AGENT):
+            owner.execute(f"DROP ROLE {role}")
+
+
 @pytest.fixture
-def make_database(database: Any, owner: Connection) -> Iterator[Callable[..., Connection]]:
-    """Call it with a version for a superuser's connection to a database where an ordinary role owns that."""
-    made: list[tuple[str, Connection]] = []
-    for role in (OWNER, AGENT):
-        owner.execute(sql.SQL("CREATE ROLE {}").format(sql.Identifier(role)))
+def make_database(database: Any, owner: Connection, templates: Any) -> Iterator[Callable[..., Connection]]:
+    """Call it with a version for a superuser's connection to a copy of its template."""
+    made: list[Connection] = []
 
     def make(version: str) -> Connection:
         name = f"upgrade_{len(made)}"
-        owner.execute(f"CREATE DATABASE {name} OWNER {OWNER}")
-        connection = psycopg.connect(**{**database.conninfo, "dbname": name}, autocommit=True)
-        made.append((name, connection))
-        connection.execute("CREATE EXTENSION vector SCHEMA public")
-        connection.execute(f"SET ROLE {OWNER}")
-        connection.execute(sql.SQL("CREATE EXTENSION pgmnemo VERSION {}").format(sql.Literal(version)))
-        for tenant in TENANTS:
-            connection.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, AGENT))
-        if release(version) >= (0, 4, 0):  # older ones have all tenants in the same graphs, and stay so
-            connection.execute("SELECT pgmnemo.share_vector_index()")
-        connection.execute("RESET ROLE")
-        return connection
+        owner.execute(f'CREATE DATABASE {name} OWNER {OWNER} TEMPLATE "{templates(version)}"')
+        made.append(psycopg.connect(**{**database.conninfo, "dbname": name}, autocommit=True))
+        return made[-1]
 
     yield make
-    for name, connection in made:
+    for connection in made:
         connection.close()
-        owner.execute(f"DROP DATABASE {name} WITH (FORCE)")
-    for role in (OWNER, AGENT):
-        owner.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
+        owner.execute(f"DROP DATABASE {connection.info.dbname} WITH (FORCE)")
 
 
 @pytest.fixture
@@ -292,8 +308,9 @@ def test_rows_and_answers_are_those_of_the_full_script(
     make_database: Callable[..., Connection], older: str
 ) -> None:
     upgraded, full = make_database(older), make_database(CURRENT)
+    # from the oldest with so many that lists of postings have several blocks
     for connection in (upgraded, full):
-        fill(connection, 300, passages=older != "0.2.1")
+        fill(connection, 3_000 if older == OLD[0] else 200, passages=older != "0.2.1")
     marked = "SELECT DISTINCT lesson_id FROM pgmnemo.passage WHERE indexed ORDER BY 1"
     old = "SELECT id FROM pgmnemo.lesson WHERE indexed ORDER BY 1"
     before = upgraded.execute(old if older == "0.2.1" else marked).fetchall()
@@ -312,28 +329,12 @@ def test_rows_and_answers_are_those_of_the_full_script(
         assert upgraded.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
 
 
-@pytest.mark.parametrize("limit", [10_000, 0])
-def test_an_update_from_0_4_0_to_0_4_1_changes_no_answer(
-    make_database: Callable[..., Connection], limit: int
-) -> None:
-    """In one database, so that the graphs are the same, too: through them (0) and past them."""
-    connection = make_database("0.4.0")
-    fill(connection, 600, passages=True)
-    connection.execute("SELECT set_config('pgmnemo.exact_scan_limit', %s, false)", (str(limit),))
-    before = answers(connection, QUESTIONS)
-    connection.execute(f"SET ROLE {OWNER}")
-    connection.execute("ALTER EXTENSION pgmnemo UPDATE TO '0.4.1'")
-    connection.execute("RESET ROLE")
-    assert len(before) > 1000
-    assert answers(connection, QUESTIONS) == before
-
-
 def test_lessons_with_passages_are_indexed_as_by_the_full_script(
     make_database: Callable[..., Connection],
 ) -> None:
     upgraded, full = make_database("0.3.0"), make_database(CURRENT)
-    fill(upgraded, 300, passages=True)
-    fill(full, 300, passages=True)
+    for connection in (upgraded, full):
+        fill(connection, 200, passages=True)
     upgraded.execute(f"SET ROLE {OWNER}")
     upgraded.execute("SELECT pgmnemo.suspend_vector_index()")
     upgrade(upgraded)
@@ -347,24 +348,6 @@ def test_lessons_with_passages_are_indexed_as_by_the_full_script(
         assert upgraded.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
     upgraded.execute("RESET ROLE")
     assert catalogue(upgraded) == catalogue(full)
-
-
-def test_ten_thousand_lessons_are_kept(make_database: Callable[..., Connection], database: Any) -> None:
-    if not database.facts.postgresql.startswith("18"):
-        return  # the same statements as above, and half a minute of loading
-    upgraded, full = make_database("0.2.1"), make_database(CURRENT)
-    for connection in (upgraded, full):
-        fill(connection, 10_000)
-    held = "SELECT count(*), count(*) FILTER (WHERE active) FROM pgmnemo.lesson"
-    before = upgraded.execute(held).fetchone()
-    began = perf_counter()
-    upgrade(upgraded)
-    assert perf_counter() - began < 120  # seconds; a few on an idle machine
-    assert upgraded.execute(held).fetchone() == before
-    assert before is not None
-    assert before[0] > 9_900
-    same_rows(upgraded, full)
-    assert answers(upgraded, QUESTIONS[:3]) == answers(full, QUESTIONS[:3])
 
 
 def test_an_upgrade_that_fails_leaves_everything_as_it_was(make_database: Callable[..., Connection]) -> None:
@@ -502,20 +485,16 @@ def through(connection: Connection) -> int:
     raise AssertionError("three deadlocks")
 
 
-@OLDER
+@pytest.mark.parametrize("older", [OLD[0], OLD[-1]])
 def test_an_upgrade_goes_through_while_others_write_and_read(
-    make_database: Callable[..., Connection],
-    database: Any,
-    record_property: Callable[[str, object], None],
-    older: str,
+    make_database: Callable[..., Connection], record_property: Callable[[str, object], None], older: str
 ) -> None:
     """Calls that are under way may fail, one in each session for every step of the way, and so may the
     upgrade, which can be tried again; nothing that was stored is lost or spoilt.
     """
-    large = older == "0.3.1" and database.facts.postgresql.startswith("18")
     steps = len(OLD) - OLD.index(older)
     connection = make_database(older)
-    fill(connection, 10_000 if large else 300)
+    fill(connection, 2_000 if older == OLD[0] else 300)
     over = Event()
     with ThreadPoolExecutor(4) as pool:
         sessions = [pool.submit(busy, place(connection), number, over) for number in range(4)]
@@ -524,7 +503,7 @@ def test_an_upgrade_goes_through_while_others_write_and_read(
             began = perf_counter()
             tries = through(connection)
             record_property("upgrade_seconds", perf_counter() - began)
-            sleep(1.5)
+            sleep(0.5)
         finally:
             over.set()
     stored = [key for session in sessions for key in session.result()[0]]

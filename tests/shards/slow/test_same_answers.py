@@ -30,33 +30,18 @@ def compared(suite: str, path: Path, most: int | None) -> Compared:
             local.down(folder)
 
 
-def test_locomo_is_answered_alike(
-    plproxy: None, locomo_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = compared("locomo", locomo_path, None)
-    tell(capsys, "locomo", found)
-    assert found.questions == 1986
-    assert found.shards == (4, 3, 3)
-    assert found.differing == ()
-
-
-def test_longmemeval_is_answered_alike(
-    plproxy: None, longmemeval_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Twenty haystacks; the script itself, with `longmemeval --embedder hash`, asks them all."""
-    found = compared("longmemeval", longmemeval_path, 20)
-    tell(capsys, "longmemeval", found)
-    assert found.questions >= 20
-    assert sum(found.shards) == 20
-    assert len(found.shards) == 3
-    assert found.differing == ()
-
-
-def tell(capsys: pytest.CaptureFixture[str], suite: str, found: Compared) -> None:
+@pytest.mark.parametrize(("suite", "most", "questions"), [("locomo", 3, 497), ("longmemeval", 6, 6)])
+def test_a_corpus_is_answered_alike(
+    plproxy: None, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str], suite: str, most: int,
+    questions: int,
+) -> None:  # fmt: skip
+    """The first conversations or haystacks; the script itself, with `SUITE --embedder hash`, asks them all."""
+    found = compared(suite, request.getfixturevalue(f"{suite}_path"), most)
     with capsys.disabled():
-        print(
-            f"\n{suite}: {found.questions:,} questions, {found.size:,} bytes, {len(found.differing)} differ"
-        )
+        print(f"\n{suite}: {found.questions:,} questions, {found.size:,} bytes, {found.differing} differ")
+    assert found.questions == questions
+    assert (sum(found.shards), len(found.shards)) == (most, 3)
+    assert found.differing == ()
 
 
 def test_another_answer_is_seen(plproxy: None, sample_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,7 @@
-"""Moves of tenants under writers, movers and routers killed: nothing acknowledged is lost."""
+"""Moves of tenants under writers, movers and routers killed: nothing acknowledged is lost.
+
+`python -m shards torture` does so fifty times.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,12 @@ from shards.torture import Tally, report, torture
 
 def test_nothing_acknowledged_is_lost(plproxy: None, capsys: pytest.CaptureFixture[str]) -> None:
     with temporary() as folder:
-        tally = torture(folder, 50, 10, 42)
+        tally = torture(folder, 15, 5, 42)
     with capsys.disabled():
         print("\n" + report(tally))
-    assert tally.moved == 40
-    assert tally.killed == 10 == tally.undone + tally.finished
-    assert tally.calls > 1000
+    assert tally.moved == 10
+    assert tally.killed == 5 == tally.undone + tally.finished
+    assert tally.calls > 300
     assert tally.most <= 1
 
 
@@ -23,10 +26,10 @@ def test_a_router_that_is_killed_at_the_switch_loses_nothing(
     plproxy: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with temporary() as folder:
-        tally = torture(folder, 5, 0, 42, routers=5)
+        tally = torture(folder, 3, 0, 42, routers=3)
     with capsys.disabled():
         print("\n" + report(tally))
-    assert tally.routers == 5
+    assert tally.routers == 3
     assert tally.cut > 0
 
 

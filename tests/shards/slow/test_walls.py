@@ -78,7 +78,7 @@ class Routed(Site):
                     server.execute(statement.encode())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def routed(plproxy: None) -> Iterator[Routed]:
     with cluster_of(2) as cluster, ExitStack() as stack:
         site = Routed(Server({}, 15), OURS, "pgmnemo", stack, cluster)
@@ -157,35 +157,22 @@ def test_the_battery_finds_nothing_through_the_router(
     assert "42501" in battery.refused["the router's own"]
 
 
-def test_the_battery_would_see_a_leak_through_the_router(routed: Routed) -> None:
-    """With a grant that nobody should give."""
-    root = routed.connect()
+def test_the_battery_would_see_a_leak_and_a_change_through_the_router(routed: Routed) -> None:
+    """With grants that nobody should give."""
+    root, battery = routed.connect(), Battery(routed)
     for tenant in (A, B):
         root.execute("SELECT pgmnemo.grant_tenant(%s, 'mallory')", (tenant,))
-    battery = Battery(routed)
-    for tenant in (A, B):
         recall = f"SELECT * FROM pgmnemo.recall('{tenant}', query_text => 'river')"
         battery.attack("verb by argument", "mallory", [recall])
     told = ("bratislava", "alpharetta", "key-of-a", "key-of-b")
     assert {leak[3] for leak in battery.leaks} == {f"told {secret}" for secret in told}
-
-
-@pytest.mark.parametrize(
-    ("call", "changed"),
-    [
-        ("repair('{B}')", {"posting"}),  # the same words, in other blocks
-        ("store('{B}', '{PROJECT}', 'key', 'planted')", {"lesson", "posting"}),
-    ],
-)
-def test_the_battery_would_see_a_change_through_the_router(
-    routed: Routed, call: str, changed: set[str]
-) -> None:
-    """With a grant that nobody should give."""
-    routed.connect().execute("SELECT pgmnemo.grant_tenant(%s, 'mallory')", (B,))
-    battery = Battery(routed)
-    before = others(battery, "mallory")
-    with unchanged(battery, "mallory"):
-        statement = f"SELECT * FROM pgmnemo.{call.format(B=B, PROJECT=PROJECT)}"
-        battery.attack("verb by argument", "mallory", [statement])
-    assert [leak[:2] for leak in battery.leaks] == [("state", "mallory")]
-    assert {row[1:3] for row in before ^ others(battery, "mallory")} == {(kind, B) for kind in changed}
+    for call, changed in {
+        f"store('{B}', '{PROJECT}', 'key', 'planted')": {"lesson", "posting"},
+        f"repair('{B}')": {"posting"},  # the same words, in other blocks
+    }.items():
+        battery.leaks.clear()
+        before = others(battery, "mallory")
+        with unchanged(battery, "mallory"):
+            battery.attack("verb by argument", "mallory", [f"SELECT * FROM pgmnemo.{call}"])
+        assert [leak[:2] for leak in battery.leaks] == [("state", "mallory")]
+        assert {row[1:3] for row in before ^ others(battery, "mallory")} == {(kind, B) for kind in changed}
