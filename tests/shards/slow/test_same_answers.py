@@ -35,7 +35,7 @@ def test_a_corpus_is_answered_alike(
     plproxy: None, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str], suite: str, most: int,
     questions: int,
 ) -> None:  # fmt: skip
-    """The first conversations or haystacks; the script itself, with `SUITE --embedder hash`, asks them all."""
+    """The first conversations or haystacks; the script, with `SUITE --embedder hash`, asks them all."""
     found = compared(suite, request.getfixturevalue(f"{suite}_path"), most)
     with capsys.disabled():
         print(f"\n{suite}: {found.questions:,} questions, {found.size:,} bytes, {found.differing} differ")
