@@ -1,12 +1,12 @@
-"""Forgeries of arms: dropped, emptied, renamed and invented."""
+"""Forgeries of arms: dropped, emptied, renamed and invented, and of scopes."""
 
 from __future__ import annotations
 
 from random import Random
 
 from runner.systems import kind_of
-from tests.verify.forge.draft import Draft, Inapplicable
-from tests.verify.forge.table import claim
+from tests.verify.forge.draft import Draft, Inapplicable, forgery
+from tests.verify.forge.record import put
 
 
 def _without(draft: Draft, arm: str) -> None:
@@ -16,61 +16,34 @@ def _without(draft: Draft, arm: str) -> None:
     draft.raw = [line for line in draft.raw if line["arm"] != arm]
 
 
-@claim("arms dropped", "the strongest control")
-def _bm25(draft: Draft, chance: Random) -> None:
-    _without(draft, "bm25")
-
-
-@claim("arms dropped", "the mode that is better")
-def _keyword(draft: Draft, chance: Random) -> None:
-    _without(draft, "keyword")
-
-
-@claim("arms dropped", "every control")
+@forgery("arms dropped", "every control")
 def _controls(draft: Draft, chance: Random) -> None:
     for arm in ("cosine", "random"):
         _without(draft, arm)
 
 
-@claim("arms emptied", "a control")
+@forgery("arms emptied", "a control")
 def _emptied(draft: Draft, chance: Random) -> None:
     for line in draft.block(chance.choice(["bm25", "cosine"])):
         line["ranking"] = []
 
 
-@claim("arms emptied", "a leg")
+@forgery("arms emptied", "a leg")
 def _leg(draft: Draft, chance: Random) -> None:
     for line in draft.block(chance.choice(["keyword", "vector"])):
         line["ranking"] = []
 
 
-@claim("arms emptied", "as failed")
+@forgery("arms emptied", "as failed")
 def _failed(draft: Draft, chance: Random) -> None:
     next(one for one in draft.run["arms"] if one["name"] == "bm25")["failed"] = "no answer"
     draft.raw = [line for line in draft.raw if line["arm"] != "bm25"]
 
 
-@claim("arms emptied", "a leg cut to its first ten")
+@forgery("arms emptied", "a leg cut to its first ten")
 def _leg_cut(draft: Draft, chance: Random) -> None:
     for line in draft.block(chance.choice(["keyword", "vector", "bm25"])):
         del line["ranking"][10:]
-
-
-@claim("arms emptied", "a control of half its ranks")
-def _control_cut(draft: Draft, chance: Random) -> None:
-    for line in draft.block(chance.choice(["cosine", "random"])):
-        del line["ranking"][len(line["ranking"]) // 2 :]
-
-
-@claim("arms emptied", "a control in one question")
-def _once(draft: Draft, chance: Random) -> None:
-    chance.choice(draft.block("random"))["ranking"] = []
-
-
-@claim("arms emptied", "a leg called failed that answered")
-def _called_failed(draft: Draft, chance: Random) -> None:
-    next(one for one in draft.run["arms"] if one["name"] == "vector")["failed"] = "out of memory"
-    draft.raw = [line for line in draft.raw if line["arm"] != "vector"]
 
 
 def _rename(draft: Draft, arm: str, other: str) -> None:
@@ -80,23 +53,18 @@ def _rename(draft: Draft, arm: str, other: str) -> None:
         line["arm"] = other if line["arm"] == arm else line["arm"]
 
 
-@claim("arms renamed", "random as mem0")
+@forgery("arms renamed", "random as mem0")
 def _mem0(draft: Draft, chance: Random) -> None:
     _rename(draft, "random", "mem0")
 
 
-@claim("arms renamed", "bm25 as lucene")
-def _lucene(draft: Draft, chance: Random) -> None:
-    _rename(draft, "bm25", "lucene")
-
-
-@claim("arms renamed", "the arm under test as another system")
+@forgery("arms renamed", "the arm under test as another system")
 def _under_test(draft: Draft, chance: Random) -> None:
     _rename(draft, "pgmnemo", "lexical")
     draft.run["choice"]["system"] = "lexical"
 
 
-@claim("arms renamed", "two exchange their names")
+@forgery("arms renamed", "two exchange their names")
 def _two(draft: Draft, chance: Random) -> None:
     for arm, other in (("bm25", "x"), ("cosine", "bm25"), ("x", "cosine")):
         _rename(draft, arm, other)
@@ -109,12 +77,39 @@ def _invent(draft: Draft, name: str, title: str, source: str) -> None:
     draft.timings += [{**line, "arm": name} for line in draft.timings if line["arm"] == "pgmnemo"]
 
 
-@claim("arms invented", "a peer that ranks at random")
+@forgery("arms invented", "a peer that ranks at random")
 def _peer(draft: Draft, chance: Random) -> None:
     _invent(draft, "mem0", "Mem0", "random")
 
 
-@claim("arms invented", "a system of the house, chosen, that ranks at random")
+@forgery("arms invented", "a system of the house, chosen, that ranks at random")
 def _house(draft: Draft, chance: Random) -> None:
     draft.run["choice"]["systems"] = ["bm25s"]
     _invent(draft, "bm25s", kind_of("bm25s").title, "random")
+
+
+@forgery("scopes", "the pool left out")
+def _pool(draft: Draft, chance: Random) -> None:
+    draft.run["scopes"] = [one for one in draft.run["scopes"] if one["name"] != "pool"]
+    draft.raw = [line for line in draft.raw if line["scope"] != "pool"]
+    draft.timings = [line for line in draft.timings if line["scope"] != "pool"]
+
+
+@forgery("scopes", "the pool left out, as chosen")
+def _pool_chosen(draft: Draft, chance: Random) -> None:
+    _pool(draft, chance)
+    put(draft.run, "choice.scopes", ["conversation"])
+
+
+@forgery("scopes", "the conversation called pool")
+def _exchanged(draft: Draft, chance: Random) -> None:
+    other = {"conversation": "pool", "pool": "conversation"}
+    for line in (*draft.raw, *draft.timings):
+        line["scope"] = other[line["scope"]]
+    draft.raw.sort(key=lambda line: ([one["name"] for one in draft.run["arms"]].index(line["arm"]),
+                                     line["scope"]))  # fmt: skip
+
+
+@forgery("scopes", "the pool as no pool")
+def _pooled(draft: Draft, chance: Random) -> None:
+    draft.run["scopes"][1]["pooled"] = False

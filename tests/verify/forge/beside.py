@@ -8,9 +8,8 @@ from random import Random
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.server.releases import release_fingerprint
 from runner.records import Json
-from tests.verify.forge.draft import Draft, Inapplicable
+from tests.verify.forge.draft import Draft, Inapplicable, forgery
 from tests.verify.forge.rankings import ids
-from tests.verify.forge.table import forgery
 
 OLDER = "pgmnemo@0.3.1"
 

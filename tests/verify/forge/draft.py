@@ -11,7 +11,6 @@ from datetime import UTC
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import msgspec
 
@@ -42,8 +41,6 @@ class Inapplicable(Exception):
 class Draft:
     """The documents of a run, free to be changed.
 
-    `last` holds changes of run.json that stand after its gates were judged again, `figures` those of
-    metrics.json, `words` those of report.md, `named` a name that the run shall have instead of its own,
     `worse` lets gates get worse. `reranks` is empty where the run had no reranker.
     """
 
@@ -52,12 +49,7 @@ class Draft:
     timings: list[Json]
     timed_k: int
     reranks: list[Json] = field(default_factory=list)
-    code: str | None = None
     worse: bool = False
-    named: str | None = None
-    last: list[Callable[[Json], None]] = field(default_factory=list)
-    figures: list[Callable[[Json], None]] = field(default_factory=list)
-    words: list[Callable[[str], str]] = field(default_factory=list)
 
     def block(self, arm: str, scope: str | None = None) -> list[Json]:
         """The raw lines of an arm, in one scope or in all."""
@@ -98,7 +90,7 @@ def written(draft: Draft, home: Path) -> Path:
         asdict(one)
         for one in latencies([Timing(**line) for line in draft.timings], draft.timed_k)
     ] if draft.timings else []  # fmt: skip
-    run["name"] = draft.named or folder_name(msgspec.convert(run, Run))
+    run["name"] = folder_name(msgspec.convert(run, Run))
     folder = home / run["name"]
     folder.mkdir(parents=True)
     for name, lines in ((RAW, draft.raw), (TIMINGS, draft.timings), (RERANKS, draft.reranks)):
@@ -110,10 +102,8 @@ def written(draft: Draft, home: Path) -> Path:
         run["reranks"] = [asdict(one) for one in counts(left.reranks, left.rows, left.timings)]
         _record(folder, run)
     _judged(folder, run, draft.worse)
-    for change in draft.last:
-        change(run)
     _record(folder, run)
-    _figures(folder, draft)
+    _figures(folder)
     _logged(folder, home)
     return folder
 
@@ -144,16 +134,11 @@ def _judged(folder: Path, run: Json, worse: bool = False) -> None:
     run |= {"verdict": judge(gates), "deviations": list(deviations(gates))}
 
 
-def _figures(folder: Path, draft: Draft) -> None:
+def _figures(folder: Path) -> None:
     left = Results(folder)
-    figures: Any = json.loads(metrics_text(metrics_of(left.run, list(left.detailed()), draft.code)))
-    for change in draft.figures:
-        change(figures)
+    figures = json.loads(metrics_text(metrics_of(left.run, list(left.detailed()))))
     (folder / "metrics.json").write_text(metrics_text(figures), encoding="utf-8")
-    text = render(figures, left.run)
-    for rewrite in draft.words:
-        text = rewrite(text)
-    (folder / "report.md").write_text(text, encoding="utf-8")
+    (folder / "report.md").write_text(render(figures, left.run), encoding="utf-8")
     write_manifest(folder, left.edition.schemas)
 
 
@@ -165,3 +150,26 @@ def _logged(folder: Path, home: Path) -> None:
         run.started.astimezone(UTC).date(), run.choice.suite, folder.name, run.verdict, digest, run.deviations
     )
     (home / "HISTORY.md").write_text(f"{HEADER}\n{entry}", encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Forgery:
+    """One way to forge a run, or one with systems `beside`."""
+
+    kind: str
+    words: str
+    change: Change
+    beside: bool = False
+
+
+FORGERIES: list[Forgery] = []
+
+
+def forgery(kind: str, words: str, beside: bool = False) -> Callable[[Change], Change]:
+    """A decorator that enters a function into the table."""
+
+    def enter(change: Change) -> Change:
+        FORGERIES.append(Forgery(kind, words, change, beside))
+        return change
+
+    return enter

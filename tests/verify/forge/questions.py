@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.verify.forge.draft import Draft
+from tests.verify.forge.draft import Draft, forgery
 from tests.verify.forge.rankings import failing, ids
-from tests.verify.forge.table import forgery
 
 
 @forgery("gold changed", "the first of the ranking where it fails")

@@ -7,8 +7,7 @@ from random import Random
 from typing import Any
 
 from runner.records import Json
-from tests.verify.forge.draft import Draft, Inapplicable
-from tests.verify.forge.table import forgery
+from tests.verify.forge.draft import Draft, Inapplicable, forgery
 
 CONTROLS = ("bm25", "cosine", "random")
 

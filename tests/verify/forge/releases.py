@@ -3,57 +3,24 @@
 from __future__ import annotations
 
 from random import Random
-from uuid import uuid5
 
 import msgspec
 
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.server.releases import release_fingerprint, setting_defaults
-from runner.bench.material import NAMESPACE
 from runner.protocol.editions import edition, known
 from runner.records import Json
-from tests.verify.forge.draft import Draft, Inapplicable
+from tests.verify.forge.draft import Draft, Inapplicable, forgery
 from tests.verify.forge.record import relabel
-from tests.verify.forge.table import claim, forgery
 
 
-@claim("settings", "a weight in guc_state and guc_defaults")
-def _both(draft: Draft, chance: Random) -> None:
-    name = chance.choice([one for one in draft.run["guc_defaults"] if one.endswith("_weight")])
-    for group in ("guc_state", "guc_defaults"):
-        draft.run[group][name] = "3.5"
-
-
-@claim("settings", "a weight in guc_state")
-def _state(draft: Draft, chance: Random) -> None:
-    name = chance.choice([one for one in draft.run["guc_defaults"] if one.endswith("_weight")])
-    draft.run["guc_state"][name] = "3.5"
-
-
-@claim("settings", "a weight in guc_state, and chosen")
+@forgery("settings", "a weight in guc_state, and chosen")
 def _chosen(draft: Draft, chance: Random) -> None:
     draft.run["guc_state"]["pgmnemo.bm25_weight"] = "3.5"
     draft.run["choice"]["settings"] = {"bm25_weight": "3.5"}
 
 
-@claim("settings", "one left out")
-def _left_out(draft: Draft, chance: Random) -> None:
-    name = chance.choice([one for one in draft.run["guc_defaults"] if one.endswith("_weight")])
-    for group in ("guc_state", "guc_defaults"):
-        del draft.run[group][name]
-
-
-@claim("settings", "another tenant")
-def _tenant(draft: Draft, chance: Random) -> None:
-    draft.run["guc_state"]["pgmnemo.tenant_id"] = str(uuid5(NAMESPACE, "another"))
-
-
-@claim("disclosures", "invented")
-def _disclosed(draft: Draft, chance: Random) -> None:
-    draft.run["disclosures"].append("the questions were read by two people")
-
-
-@claim("disclosures", "missing, of an embedder that demands one")
+@forgery("disclosures", "missing, of an embedder that demands one")
 def _undisclosed(draft: Draft, chance: Random) -> None:
     relabel(draft, "dragon-plus")
     draft.run["disclosures"] = []
@@ -66,15 +33,9 @@ def _version(draft: Draft, chance: Random) -> None:
     _released(run, old, new)
 
 
-@claim("version", "the release before, which gives the same answers")
+@forgery("version", "the release before, which gives the same answers")
 def _same_answers(draft: Draft, chance: Random) -> None:
     _released(draft.run, "0.4.1", "0.4.0")
-
-
-@forgery("version", "of the folder and the choice alone")
-def _version_alone(draft: Draft, chance: Random) -> None:
-    draft.run["choice"]["version"] = "0.9.0"
-    draft.run["arms"][0]["version"] = "0.9.0"
 
 
 def _released(run: Json, old: str, new: str) -> None:
@@ -92,7 +53,7 @@ def _released(run: Json, old: str, new: str) -> None:
     }
 
 
-@claim("edition", "an older one is cited")
+@forgery("edition", "an older one is cited")
 def _older(draft: Draft, chance: Random) -> None:
     run = draft.run
     others = [one for one in known() if one != run["protocol"]["version"]]
@@ -102,13 +63,3 @@ def _older(draft: Draft, chance: Random) -> None:
     run["protocol"] = {
         "version": cited.version, "sha256": cited.sha256, "pins_sha256": cited.pins_sha256,
     }  # fmt: skip
-
-
-@claim("edition", "another text under its number")
-def _text(draft: Draft, chance: Random) -> None:
-    draft.run["protocol"]["sha256"] = "0" * 64
-
-
-@claim("edition", "other pins under its number")
-def _pins(draft: Draft, chance: Random) -> None:
-    draft.run["protocol"]["pins_sha256"] = "0" * 64
