@@ -30,7 +30,7 @@ def compared(suite: str, path: Path, most: int | None) -> Compared:
             local.down(folder)
 
 
-@pytest.mark.parametrize(("suite", "most", "questions"), [("locomo", 3, 497), ("longmemeval", 6, 6)])
+@pytest.mark.parametrize(("suite", "most", "questions"), [("locomo", 3, 497), ("longmemeval", 3, 3)])
 def test_a_corpus_is_answered_alike(
     plproxy: None, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str], suite: str, most: int,
     questions: int,
