@@ -49,17 +49,6 @@ def list_anew(folder: Path, name: str) -> None:
     change(folder / "manifest.json", files=files)
 
 
-def test_every_file_is_read_once(folder: Path, whole: Path) -> None:
-    results = Results(folder)
-    run, metrics, raw = results.run, results.metrics, results.raw
-    digest = results.digest("run.json")
-    shutil.rmtree(folder)
-    assert results.run is run
-    assert (results.metrics is metrics, results.raw is raw) == (True, True)
-    assert results.digest("run.json") == digest
-    assert results.document["name"] == run.name == whole.name
-
-
 def test_rows_are_the_raw_lines_without_scores_and_detailed_ones_have_them(whole: Path) -> None:
     results, read = Results(whole), list(read_raw(whole / "raw_retrievals.jsonl"))
     assert results.rows == [replace(row, ranking=tuple(Hit(hit.id) for hit in row.ranking)) for row in read]

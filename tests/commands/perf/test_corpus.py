@@ -13,7 +13,6 @@ from runner.commands.perf.generating import RARE_WORDS, Vocabulary, projection
 from runner.commands.perf.workload import (
     FIXED_SIZE,
     SPARE,
-    Loaded,
     Source,
     Tenant,
     Truth,
@@ -45,17 +44,6 @@ def test_tenants_have_their_sizes_and_the_spare_rows_are_nobody_s_load(workload:
     assert len(list(workload.spare())) == SPARE
     later = lessons(workload, range(workload.count, workload.count + 10))
     assert {lesson.project for lesson in later} == {"whole", "share"}
-
-
-def test_what_is_loaded_are_the_rows_in_order_with_passages_or_without(workload: Workload) -> None:
-    plain, cut = Loaded(workload, passages=False), Loaded(workload, passages=True)
-    assert len(plain) == len(cut) == workload.count
-    assert plain.projects == ["whole", "share", "fixed"]
-    assert [plain[place].number for place in (0, 5, -1)] == [0, 5, workload.count - 1]
-    assert plain.number(plain[7].project, plain[7].external_id) == 7
-    assert plain[3].passages == () != cut[3].passages
-    assert cut[3].passage_vectors is not None
-    assert cut[3].passage_vectors.shape == (2, workload.width)
 
 
 @pytest.mark.parametrize("counts", [(1000, 10, 100), (7, 3, 1), (5, 0, 5)])

@@ -70,16 +70,6 @@ def test_several_clients_ask_at_once_and_give_their_connections_back(workload: W
     assert cell["per_second"] > 2 / 0.005
 
 
-@pytest.mark.parametrize(
-    ("tenant", "walls", "project"),
-    [(Tenant.WHOLE, True, "whole"), (Tenant.WHOLE, False, None), (Tenant.SHARE, False, "share")],
-)
-def test_what_filters_by_a_column_is_asked_for_everything_unfiltered(
-    tenant: Tenant, walls: bool, project: str | None
-) -> None:
-    assert Reads(tenant, 10, walls).project == project
-
-
 @pytest.mark.parametrize(("rows", "complete"), [(10, 1.0), (9, 0.0)])
 def test_an_answer_that_lacks_rows_shows(workload: Workload, rows: int, complete: float) -> None:
     cell, _ = read(Slow(rows=rows), workload, reads(most=30))

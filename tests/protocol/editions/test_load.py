@@ -235,24 +235,6 @@ def test_a_wrong_file_can_be_called_by_its_name() -> None:
             assert names[pins.sha256] == pins.what
 
 
-def test_a_public_corpus_has_every_pin() -> None:
-    suites = current().suites
-    for pins in (suites["locomo"], suites["longmemeval"]):
-        assert all((pins.sha256, pins.bytes, pins.data_variable, pins.url, pins.shape, pins.views))
-    assert (suites["locomo"].clustered, suites["longmemeval"].clustered) == (True, False)
-    assert not suites["sample"].citable
-    assert suites["sample"].sha256
-
-
-@pytest.mark.parametrize("suite", ["locomo", "longmemeval", "realtalk", "beam", "beam-500k", "sample"])
-def test_the_counts_of_each_corpus_add_up(suite: str) -> None:
-    shape = dict(current().suites[suite].shape)
-    questions = shape.pop("questions")
-    counts = {"projects", "segments", "turns", "scored", "edges", "abstention"}
-    counts -= {"abstention"} if "beam" in suite else set()  # there it is a type
-    assert sum(number for name, number in shape.items() if name not in counts) == questions
-
-
 @pytest.mark.parametrize(("suite", "files"), [("realtalk", 10), ("beam", 40), ("beam-500k", 70)])
 def test_the_hashes_of_a_folders_files_are_the_list_that_the_edition_pins(suite: str, files: int) -> None:
     found, pins = registered_files(current(), suite), current().suites[suite]

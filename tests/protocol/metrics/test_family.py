@@ -16,15 +16,6 @@ def test_the_registry_holds_the_protocols_metrics_under_the_literatures_names() 
     assert list(metrics_for(current())) == [*recalls, "MRR@50", "nDCG@10"]
 
 
-def test_a_metric_says_what_it_is() -> None:
-    for name, metric in metrics_for(current()).items():
-        assert name == metric.name == f"{metric.family}@{metric.k}"
-        assert metric.direction == "higher"
-        assert metric.worst == 0
-        assert metric.definition.endswith(".")
-        assert metric.definition.count(". ") == 0
-
-
 def test_the_code_that_makes_the_numbers_has_a_version() -> None:
     code = current().metrics.code
     assert code.count(".") == 2

@@ -217,16 +217,6 @@ def test_the_size_s_folder_its_parent_and_the_variable_lead_to_it(write_chat: Wr
         BEAM_500K.locate(path.parent, {})
 
 
-def test_the_headline_view_is_of_the_pointed_types() -> None:
-    for suite in (BEAM, BEAM_500K):
-        pins = current().suites[suite.name]
-        everything, pointed, others = suite.views(current())
-        assert pins.headline_view == pointed.name == "pointed"
-        assert tuple(kind for kind in TYPES if pointed("", kind)) == POINTED
-        assert all(pointed("", kind) != others("", kind) for kind in TYPES if kind != "abstention")
-        assert all(everything("", kind) for kind in TYPES)
-
-
 @pytest.fixture(scope="module")
 def real(beam_path: Path) -> Corpus:
     return BEAM.load(BEAM.locate(beam_path, {}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import subprocess
 import sys
@@ -16,7 +15,6 @@ import pytest
 from pgmnemo.errors import OutputError
 from runner.places import ROOT
 from runner.protocol.suites import SUITES, shelf
-from runner.protocol.suites.shelf import Shelf
 from runner.records import Shelved
 
 S, M = SUITES["longmemeval"], SUITES["longmemeval-m"]
@@ -42,22 +40,6 @@ def test_a_shelf_is_a_sequence(write: Write, item: Item) -> None:
     assert list(reversed(segments)) == whole[::-1]
     with pytest.raises(IndexError):
         segments[2]
-
-
-def test_the_files_go_with_the_shelf(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[Any] = []
-    real = shelf.TemporaryFile
-
-    def noted(**options: Any) -> Any:
-        opened.append(real(**options))
-        return opened[-1]
-
-    monkeypatch.setattr(shelf, "TemporaryFile", noted)
-    held = Shelf(lambda session: pytest.fail("nothing is written"))
-    assert [file.closed for file in opened] == [False, False]
-    del held
-    gc.collect()
-    assert [file.closed for file in opened] == [True, True]
 
 
 def test_several_threads_may_read_a_shelf(write: Write, item: Item) -> None:

@@ -39,15 +39,6 @@ def test_windows_are_of_four_turns_every_two_and_end_at_the_last(names: str, wan
     assert windows(names) == wanted
 
 
-@pytest.mark.parametrize("length", [1, 4, 5, 39])
-def test_every_turn_of_a_person_stands_in_a_window_and_the_last_in_the_last(length: int) -> None:
-    names = "".join(chr(ord("a") + place % 26) for place in range(length))
-    found = windows(names)
-    assert set("".join(found)) == set(names)
-    assert found[-1].endswith(names[-4:])
-    assert all(len(one) == min(4, length) for one in found)
-
-
 def test_the_width_and_the_step_are_those_of_the_edition() -> None:
     assert current().passages == PINS
     assert windows("abcdef", replace(PINS, turns=3, step=1)) == ["abc", "bcd", "cde", "def"]
