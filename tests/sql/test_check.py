@@ -11,7 +11,7 @@ import pytest
 
 from tests.sql.sound import sound, text
 
-WRITERS, STEPS = 16, 8
+WRITERS, STEPS = 16, 5
 
 
 def problems(tenant: Any) -> set[str]:
@@ -46,7 +46,6 @@ DAMAGES = [
     (f"UPDATE pgmnemo.posting SET lexeme = 'stranger' WHERE {ONE}", {"posting missing", "posting surplus"}),
     (f"UPDATE pgmnemo.posting SET project_id = gen_random_uuid() WHERE {ONE}",
      {"posting missing", "posting surplus"}),
-    (f"UPDATE pgmnemo.posting SET lesson_ids[1] = -1 WHERE {ONE}", {"posting missing", "posting surplus"}),
     (f"UPDATE pgmnemo.posting SET lesson_ids[1] = NULL WHERE {ONE}",
      {"posting missing", "posting surplus", "block not in ascending order"}),
     (f"UPDATE pgmnemo.posting SET lesson_ids[1] = lesson_ids[2], lesson_ids[2] = lesson_ids[1], "
@@ -60,10 +59,7 @@ DAMAGES = [
      {"block with lists of different lengths", "posting surplus"}),
     (f"UPDATE pgmnemo.posting SET lesson_count = lesson_count + 1 WHERE {ONE}",
      {"block with wrong lesson_count"}),
-    (f"UPDATE pgmnemo.posting SET token_total = token_total - 1 WHERE {ONE}",
-     {"block with wrong token_total"}),
     (f"UPDATE pgmnemo.posting SET max_frequency = 9 WHERE {ONE}", {"block with wrong max_frequency"}),
-    (f"UPDATE pgmnemo.posting SET min_tokens = 0 WHERE {ONE}", {"block with wrong min_tokens"}),
     (f"INSERT INTO pgmnemo.posting SELECT tenant_id, project_id, 'none', '{{}}', '{{}}', '{{}}', 0, 0, 0, 0 "
      f"FROM pgmnemo.posting WHERE {ONE}", {"block of no or more than 128 lessons"}),
     (f"UPDATE pgmnemo.lesson SET content = 'quietly' WHERE {WHOLE}",
@@ -72,12 +68,9 @@ DAMAGES = [
      {"lesson with wrong token_count", "posting with wrong token count"}),
     (f"UPDATE pgmnemo.lesson SET text_config = 'gone' WHERE {WHOLE}", {"lesson with unknown text_config"}),
     (f"UPDATE pgmnemo.lesson SET active = false WHERE {WHOLE}", {"posting surplus"}),
-    (f"DELETE FROM pgmnemo.lesson WHERE {WHOLE}", {"posting surplus"}),
     (f"UPDATE pgmnemo.passage SET project_id = gen_random_uuid() WHERE {PASSAGE} 1",
      {"passage in another project"}),
     (f"UPDATE pgmnemo.passage SET lexemes = 'forged' WHERE {PASSAGE} 1", {"passage with stale lexemes"}),
-    (f"UPDATE pgmnemo.passage SET lexemes = NULL WHERE {PASSAGE} 2", {"passage with stale lexemes"}),
-    (f"UPDATE pgmnemo.passage SET content = 'other words' WHERE {PASSAGE} 2", {"passage with stale lexemes"}),
     (f"UPDATE pgmnemo.passage SET embedding = (ARRAY[1.005] || array_fill(0.0, '{{383}}'))::halfvec, "
      f"width = 384 WHERE {PASSAGE} 1", {"passage with a vector not of unit length"}),
     (f"UPDATE pgmnemo.passage SET embedding = (ARRAY[1] || array_fill(0, '{{767}}'))::halfvec, width = 768 "

@@ -170,15 +170,3 @@ def test_context_and_times_are_traced(tenant: Any) -> None:
     assert shown["time"]["interval 1"]["note"].startswith("2024-05-01")
     assert shown["score"]["recency"]["note"] == "age 51.00 days, half-life 30 days"
     assert explain(tenant, "a", QUESTION, as_of=MOMENT)["score"]["context"]["note"] == "its own relevance"
-
-
-def test_a_lesson_that_is_not_there_or_not_named_is_an_error(tenant: Any, make_tenant: Any) -> None:
-    other = make_tenant()
-    other.store("a", "river")
-    with pytest.raises(psycopg.errors.NoDataFound, match="has no lesson 'a'"):
-        explain(tenant, "a", "river", in_project=other.project)
-    with pytest.raises(psycopg.errors.InvalidParameterValue, match="in_project is NULL, but must name"):
-        explain(tenant, "a", "river", project_id=None)
-    other.set(gate_strict="sometimes")
-    with pytest.raises(psycopg.errors.InvalidParameterValue, match="gate_strict"):
-        explain(other, "a", "river")

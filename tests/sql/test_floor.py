@@ -74,19 +74,3 @@ def test_a_large_scope_is_read_exactly(server: dict[str, Any], told: list[str]) 
             "(SELECT array_agg(sin(7 * d)::real) FROM generate_series(1, 1024) d))"
         )
         assert connection.execute(recall, (tenant,)).fetchone() == ("n7",)
-
-
-def test_an_update_from_0_3_1_says_it_as_well(server: dict[str, Any], told: list[str]) -> None:
-    """0.3.1 said nothing, and so does its update to 0.4.0."""
-    assert told
-    said: list[str] = []
-    with psycopg.connect(**server, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE updated")
-    with psycopg.connect(**{**server, "dbname": "updated"}, autocommit=True) as connection:
-        connection.execute("CREATE EXTENSION vector")
-        connection.execute("CREATE EXTENSION pgmnemo VERSION '0.3.1'")
-        connection.add_notice_handler(lambda notice: said.append(str(notice.message_primary)))
-        connection.execute("ALTER EXTENSION pgmnemo UPDATE")
-    with psycopg.connect(**server, autocommit=True) as connection:
-        connection.execute("DROP DATABASE updated")
-    assert [one for one in said if "before 0.8.4" in one]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -90,8 +89,3 @@ def test_links_tell_what_became_of_them(tenant: Any) -> None:
     assert tenant.value(query, tenant.project, tenant.id) is False
     assert tenant.value("SELECT pgmnemo.forget_lesson(%s, 'a', true)", tenant.project)
     assert tenant.value("SELECT count(*) FROM pgmnemo.edges") == 0
-
-
-def test_roles_and_projects_are_crossed_but_not_shown(chain: Any) -> None:
-    chain.alter("UPDATE pgmnemo.lesson SET project_id = %s WHERE external_id = 'a'", uuid4())
-    assert graph(chain) == pytest.approx({"b": 0.125, "c": 0.1})

@@ -35,21 +35,6 @@ def test_after_single_writes_updates_and_forgetting(tenant: Any) -> None:
     sound(tenant)
 
 
-def test_after_direct_statements(tenant: Any) -> None:
-    chance = random.Random(3)
-    tenant.store_many({f"l{n}": text(chance) for n in range(40)})
-    tenant.alter("UPDATE pgmnemo.lesson SET content = content || ' river', topic = 'engine' WHERE id % 3 = 0")
-    sound(tenant)
-    tenant.alter("UPDATE pgmnemo.lesson SET id = DEFAULT, active = id % 2 = 0 WHERE id % 5 < 2")
-    sound(tenant)
-    tenant.alter("UPDATE pgmnemo.lesson SET lexemes = 'forged:1', token_count = 9 WHERE active")
-    sound(tenant)
-    tenant.alter("DELETE FROM pgmnemo.lesson WHERE id % 4 = 0")
-    sound(tenant)
-    tenant.alter("UPDATE pgmnemo.lesson SET project_id = gen_random_uuid() WHERE id % 3 = 0")
-    sound(tenant)
-
-
 def test_after_compaction_which_leaves_fewer_blocks(tenant: Any) -> None:
     chance = random.Random(4)
     for n in range(40):

@@ -9,7 +9,6 @@ from uuid import uuid4
 import numpy as np
 import psycopg
 import pytest
-from psycopg import errors
 
 KEPT = "SELECT number, content, width, vector_dims(embedding) FROM pgmnemo.passages ORDER BY number"
 
@@ -138,40 +137,6 @@ def test_add_passages_gives_them_once_and_makes_the_lesson_as_if_stored_with_the
     assert {k: v for k, v in first.items() if k not in same | {"recency", "score"}} == {
         k: v for k, v in second.items() if k not in same | {"recency", "score"}}  # fmt: skip
     assert first["passage"] == "violin"
-
-
-@pytest.mark.parametrize(("call", "sentence"), [
-    ("store_lesson('{p}', 'a', 'b', passage_embeddings => '{}')", "has 0 passages, but 0 passage_embeddings"),
-    ("store_lesson('{p}', 'a', 'b', passages => '{x,y}', passage_embeddings => ARRAY[{v}::vector])",
-     "has 2 passages, but 1 passage_embeddings"),
-    ("store_lesson('{p}', 'a', 'b', passages => '{x,NULL}')", "has no text in passage 2"),
-    ("store_lesson('{p}', 'a', 'b', passages => array_fill('x'::text, '{10001}'))", "has 10001 passages"),
-    ("store_lesson('{p}', 'a', 'b', passages => '{x}', passage_embeddings => ARRAY['[1,2]'::vector])",
-     "expected 1024 dimensions, not 2"),
-    ("store_lesson('{p}', 'a', 'b', passages => '{x}', passage_embeddings => ARRAY[{0}::vector])",
-     "must have passage_embeddings with a norm from 1e-15 to 1e15"),
-    ("add_passages(-1, '{x}')", "there is no lesson -1"),
-    ("add_passages(-1, '{}')", "lesson -1 is given no passages"),
-    ("add_passages(-1, NULL)", "lesson -1 is given no passages"),
-    ("add_passages(-1, '{x}', ARRAY['[1,2]'::vector])", "must have passage_embeddings of 1024 dimensions"),
-    ("add_passages(-1, '{NULL}')", "lesson -1 has no text in passage 1"),
-])  # fmt: skip
-def test_passages_that_are_none_are_refused_in_one_sentence(tenant: Any, call: str, sentence: str) -> None:
-    filled = call.replace("{p}", str(tenant.project)).replace("{v}", "array_fill(1, '{1024}')")
-    filled = filled.replace("{0}", "array_fill(0, '{1024}')")
-    with pytest.raises(psycopg.Error) as caught:
-        tenant.rows(f"SELECT pgmnemo.{filled}")
-    assert sentence in (caught.value.diag.message_primary or "")
-    assert tenant.value("SELECT count(*) FROM pgmnemo.lessons") == 0
-
-
-def test_another_tenants_lesson_is_given_no_passages(make_tenant: Any) -> None:
-    mine, theirs = make_tenant(), make_tenant()
-    theirs.store("a", "violin")
-    lesson = theirs.value("SELECT id FROM pgmnemo.lessons")
-    with pytest.raises(errors.NoDataFound):
-        mine.value("SELECT pgmnemo.add_passages(%s, '{x}')", lesson)
-    assert texts(theirs) == []
 
 
 def test_staging_takes_passages_along(tenant: Any) -> None:

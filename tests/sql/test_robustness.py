@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -35,10 +34,7 @@ QUESTIONS = {
     "control characters": "".join(map(chr, range(1, 32))) + "\x7f river",
     "right to left and joiners": "\u202eriver\u202c \u200driver\u200b \ufeff",
     "combining": "r\u0301\u0302\u0303" * 1000,
-    **{
-        f"plane {plane}": "".join(map(chr, range(plane * 0x10000 + 0x21, plane * 0x10000 + 0x10000, 0x101)))
-        for plane in range(1, 17)
-    },
+    "other planes": "".join(map(chr, range(0x10021, 0x10FFFF, 0x1011))),
     "plane 0": "".join(chr(code) for code in range(0x21, 0x10000, 0x11) if not 0xD800 <= code < 0xE000),
 }
 
@@ -67,8 +63,6 @@ def few(tenant: Any, unit: Any) -> Any:
 
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS.keys())
 def test_every_question_has_an_answer(few: Any, unit: Any, question: str) -> None:
-    assert set(few.ids(question)) == {"a", "b"}
-    assert few.ids(question, unit(0, 1, 0.1), mode="vector") == ["b", "a"]
     rows = few.recall(question, unit(1))
     assert {row["external_id"] for row in rows} == {"a", "b"}
     assert all(np.isfinite(row["score"]) for row in rows)
@@ -108,46 +102,6 @@ def test_operators_are_plain_text(few: Any) -> None:
     ):
         assert few.ids(question, mode="keyword", k=1) == ["a"]
         assert few.recall(question, mode="keyword", k=1)[0]["bm25"] > 0
-
-
-def test_a_nul_is_refused_by_the_driver(few: Any) -> None:
-    for call in (lambda: few.recall("a\0b"), lambda: few.store("c", "a\0b")):
-        with pytest.raises(psycopg.DataError, match="NUL"):
-            call()
-
-
-EMBEDDINGS = [
-    ([1.0, 2.0], "embedding has 2 numbers in 1 dimension(s), but must have 1024 in one"),
-    ([1.0] * 1025, "embedding has 1025 numbers in 1 dimension(s), but must have 1024 in one"),
-    ([0.0] * 1024, "embedding has norm 0, but must have one from 1e-15 to 1e15"),
-    ([float("nan")] * 1024, "NaN not allowed in vector"),
-    ([float("inf")] + [0.0] * 1023, "infinite value not allowed in vector"),
-    ([float("-inf")] + [0.0] * 1023, "infinite value not allowed in vector"),
-    ([3e38] * 1024, "but must have one from 1e-15 to 1e15"),
-]
-ARRAYS = [
-    ([], "embedding has 0 numbers in 1 dimension(s), but must have 1024 in one"),
-    ([[1.0] * 1024], "embedding has 1024 numbers in 2 dimension(s), but must have 1024 in one"),
-    ([None] * 1024, "array must not contain nulls"),
-]
-
-
-@pytest.mark.parametrize(("numbers", "sentence"), EMBEDDINGS + ARRAYS, ids=range(len(EMBEDDINGS + ARRAYS)))
-def test_a_wrong_embedding_is_a_clear_error(few: Any, numbers: list[Any], sentence: str) -> None:
-    for call in (
-        "recall_lessons(%s::real[])", f"explain_recall('{few.project}', 'a', %s::real[])",
-        f"store_lesson('{few.project}', 'c', 'river', %s::real[])",
-    ):  # fmt: skip
-        with pytest.raises(psycopg.Error, match=re.escape(sentence)):
-            few.rows(f"SELECT * FROM pgmnemo.{call}", numbers)
-    assert sorted(few.ids("river")) == ["a", "b"]
-
-
-@pytest.mark.parametrize("numbers", [row[0] for row in EMBEDDINGS], ids=range(len(EMBEDDINGS)))
-def test_a_passage_with_a_wrong_embedding_stores_nothing(few: Any, numbers: list[float]) -> None:
-    with pytest.raises(psycopg.Error, match=r"embedding|dimensions|NaN|infinite"):
-        few.store("c", "river", passages=["river"], passage_embeddings=[numbers])
-    assert few.value("SELECT count(*) FROM pgmnemo.lessons") == 2
 
 
 def test_tiny_and_huge_embeddings_have_the_direction_that_they_have(few: Any, unit: Any) -> None:
@@ -200,32 +154,26 @@ def cancelled(connection: psycopg.Connection[Any], query: str, values: dict[str,
 
 
 @pytest.mark.parametrize("query", BUSY.values(), ids=BUSY.keys())
-def test_a_statement_timeout_works_at_once(crowd: Any, session: psycopg.Connection[Any], query: str) -> None:
+def test_a_statement_timeout_and_a_cancel_work_at_once(
+    crowd: Any, session: psycopg.Connection[Any], query: str
+) -> None:
     before = session.execute(SETTINGS).fetchall()
     lessons = crowd.value("SELECT count(*) FROM pgmnemo.lessons")
-    for limit in (3, 40, 150):
+    for limit in (3, 40, 0):
         session.execute(f"SET statement_timeout = {limit}")
+        timer = Timer(0.2, session.cancel_safe)
         start = time.monotonic()
+        if not limit:
+            timer.start()
         cancelled(session, query, parameters(crowd))
-        assert time.monotonic() - start < AT_ONCE
+        assert time.monotonic() - start < 0.2 + AT_ONCE
+        if not limit:
+            timer.join()
         session.execute("RESET statement_timeout")
         assert session.execute(SETTINGS).fetchall() == before
         assert left_behind(crowd, session) == []
     assert crowd.value("SELECT count(*) FROM pgmnemo.lessons") == lessons
     assert len(crowd.ids("lesson 7", parameters(crowd)["vector"])) == 10
-
-
-@pytest.mark.parametrize("query", BUSY.values(), ids=BUSY.keys())
-def test_a_cancel_works_at_once(crowd: Any, session: psycopg.Connection[Any], query: str) -> None:
-    before = session.execute(SETTINGS).fetchall()
-    timer = Timer(0.2, session.cancel_safe)
-    start = time.monotonic()
-    timer.start()
-    cancelled(session, query, parameters(crowd))
-    assert time.monotonic() - start < 0.2 + AT_ONCE
-    timer.join()
-    assert session.execute(SETTINGS).fetchall() == before
-    assert left_behind(crowd, session) == []
 
 
 def test_a_transaction_goes_on_from_the_savepoint_before_a_cancel(
@@ -285,34 +233,3 @@ def test_hubs_and_cycles_cost_no_more_than_depth_times_width(linked: Any, tenant
     tenant.set(graph_depth=4)
     rows = tenant.recall("river", k=10)
     assert (rows[0]["external_id"], rows[0]["graph"]) == ("l000", 0)
-
-
-@pytest.mark.parametrize("limit", [0, 10_000], ids=["hnsw", "exact"])
-def test_validity_is_respected_by_every_leg_and_as_of_filters_in_none(
-    tenant: Any, unit: Any, limit: int
-) -> None:
-    """Each lesson is found by one leg alone, and holds from May to June."""
-    tenant.set(exact_scan_limit=limit, pool_depth=1)
-    span = {"occurred_at": "2024-05-01 UTC", "expires_at": "2024-06-01 UTC"}
-    tenant.store("words", "river", **span)
-    tenant.store("vector", "x", embedding=unit(1), **span)
-    tenant.store("passage", "x", passages=["lantern"], passage_embeddings=[unit(0, 1)], **span)
-    tenant.store("linked", "x", **span)
-    tenant.store("filled", "x", **span)
-    tenant.store("always", "river", embedding=unit(0, 0, 1), occurred_at="2000-01-01 UTC")
-    tenant.link("always", "linked")
-    questions: tuple[tuple[str | None, Any, int], ...] = (
-        ("river", None, 6), (None, unit(1), 1), (None, unit(0, 1), 1), (None, unit(0, 0, 1), 6),
-        ("river", unit(1), 6), ("lantern", unit(0, 1), 6),
-    )  # fmt: skip
-    everything = {"words", "vector", "passage", "linked", "filled", "always"}
-    for text, vector, k in questions:
-        for moment in ("2024-04-30 UTC", "2024-06-01 UTC", "1990-01-01 UTC", "2090-01-01 UTC"):
-            held = set(tenant.ids(text, vector, k=k, valid_at=moment))
-            assert held == (set() if moment.startswith("1990") else {"always"})
-            unfiltered = tenant.ids(text, vector, k=k, as_of=moment)
-            assert len(unfiltered) == k
-            assert k < 6 or set(unfiltered) == everything
-        within = tenant.ids(text, vector, k=k, valid_at="2024-05-01 UTC")
-        assert len(within) == k
-        assert k < 6 or set(within) == everything

@@ -65,21 +65,19 @@ def test_a_scope_that_holds_k_lessons_returns_k(tenant: Any, unit: Any, mode: st
     assert len(tenant.recall("absent", unit(0, 1), k=10_000, mode=mode)) == 13
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])
 @pytest.mark.parametrize("limit", [0, 10_000])
-def test_a_tenant_of_one_percent_gets_k_rows_in_every_mode(
-    make_tenant: Any, unit: Any, mode: str, limit: int
-) -> None:
+def test_a_tenant_of_one_percent_gets_k_rows_in_every_mode(make_tenant: Any, unit: Any, limit: int) -> None:
     small, large = make_tenant(), make_tenant()
     for tenant, count in ((large, 700), (small, 7)):
         tenant.set(exact_scan_limit=limit, pool_depth=1)
         tenant.store_many(
             {f"l{n:03}": "a river" for n in range(count)}, [unit(1, n % 13) for n in range(count)]
         )
-    assert len(small.recall("river", unit(1, 2), k=7, mode=mode)) == 7
-    assert len(small.recall("river", unit(1, 2), k=7, mode=mode, project_id=None)) == 7
-    for k in (5, 300):
-        assert len(large.recall("river", unit(1, 2), k=k, mode=mode)) == k
+    for mode in ("hybrid", "vector", "keyword"):
+        for project in (small.project, None):
+            assert len(small.recall("river", unit(1, 2), k=7, mode=mode, project_id=project)) == 7
+        for k in (5, 300):
+            assert len(large.recall("river", unit(1, 2), k=k, mode=mode)) == k
 
 
 def test_role_and_valid_at_filter_every_leg(tenant: Any, unit: Any) -> None:
@@ -95,3 +93,24 @@ def test_role_and_valid_at_filter_every_leg(tenant: Any, unit: Any) -> None:
         assert tenant.ids("river", unit(1), mode=mode, valid_at=NOW - day) == ["present"]
         assert tenant.ids("river", unit(1), mode=mode, role="pilot") == ["present"]
         assert len(tenant.ids("river", unit(1), mode=mode)) == 3
+
+
+def test_validity_is_respected_by_every_leg(tenant: Any, unit: Any) -> None:
+    """Each lesson is found by one leg alone, the graph of vectors among them, and holds from May to June."""
+    tenant.set(exact_scan_limit=0, pool_depth=1)
+    span = {"occurred_at": "2024-05-01 UTC", "expires_at": "2024-06-01 UTC"}
+    tenant.store("words", "river", **span)
+    tenant.store("vector", "x", embedding=unit(1), **span)
+    tenant.store("passage", "x", passages=["lantern"], passage_embeddings=[unit(0, 1)], **span)
+    tenant.store("linked", "x", **span)
+    tenant.store("always", "river", embedding=unit(0, 0, 1), occurred_at="2000-01-01 UTC")
+    tenant.link("always", "linked")
+    for text, vector, k in (
+        ("river", None, 5),
+        (None, unit(1), 1),
+        (None, unit(0, 1), 1),
+        ("river", unit(1), 5),
+    ):
+        for moment in ("2024-04-30 UTC", "2024-06-01 UTC", "2090-01-01 UTC"):
+            assert tenant.ids(text, vector, k=k, valid_at=moment) == ["always"]
+        assert len(tenant.ids(text, vector, k=k, valid_at="2024-05-01 UTC")) == k

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 import tomllib
 from hashlib import sha256
 from pathlib import Path
@@ -75,14 +74,6 @@ def test_every_file_has_its_layer() -> None:
     assert places == sorted(places)
 
 
-def test_an_unknown_order_is_refused() -> None:
-    for arguments in ([], ["read"], ["write", "public"], ["managed", "public", "more"]):
-        done = subprocess.run([sys.executable, str(SQL / "assemble.py"), *arguments], capture_output=True,
-                              text=True, check=False)  # fmt: skip
-        assert (done.returncode, done.stdout) == (2, "")
-        assert "assemble.py write" in done.stderr
-
-
 @pytest.mark.parametrize("version", RELEASES)
 def test_the_scripts_of_a_release_are_those_that_are_listed(version: str) -> None:
     """A version that is not listed is still being written, and held to src/ by the test above."""
@@ -108,23 +99,19 @@ def test_every_older_release_has_a_way_to_the_current_version(owner: psycopg.Con
     assert {source for (source,) in ways} == {version for version in RELEASES if version != CURRENT}
 
 
-@pytest.mark.parametrize("path", FILES, ids=name)
-def test_a_source_file_holds_the_object_it_is_named_after(path: Path) -> None:
-    made = OBJECT.findall(source(path))
-    if path.parent.name in BARE:
-        assert made == []
-    elif path.stem.endswith("_indexes"):
-        assert {kind for kind, _ in made} == {"INDEX"}
-        assert all(found.startswith(path.stem.removesuffix("indexes")) for _, found in made)
-    else:
-        assert [found.removeprefix("_") for _, found in made] == [path.stem]
-
-
-@pytest.mark.parametrize("path", FILES, ids=name)
-def test_no_line_is_too_long(path: Path) -> None:
-    """But a COMMENT's, which is kept as it is written."""
-    code = re.sub(r"^COMMENT ON .*?';$", "", source(path), flags=re.MULTILINE | re.DOTALL)
-    assert [line for line in code.splitlines() if len(line) > LONGEST] == []
+def test_a_source_file_holds_the_object_it_is_named_after_in_lines_that_are_not_too_long() -> None:
+    for path in FILES:
+        made = OBJECT.findall(source(path))
+        if path.parent.name in BARE:
+            assert made == [], name(path)
+        elif path.stem.endswith("_indexes"):
+            assert {kind for kind, _ in made} == {"INDEX"}, name(path)
+            assert all(found.startswith(path.stem.removesuffix("indexes")) for _, found in made), name(path)
+        else:
+            assert [found.removeprefix("_") for _, found in made] == [path.stem], name(path)
+        # but a COMMENT's line is kept as it is written
+        code = re.sub(r"^COMMENT ON .*?';$", "", source(path), flags=re.MULTILINE | re.DOTALL)
+        assert [line for line in code.splitlines() if len(line) > LONGEST] == [], name(path)
 
 
 def test_every_public_object_is_described(owner: psycopg.Connection[Any]) -> None:

@@ -6,44 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-from psycopg import errors
-
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.server.releases import setting_defaults
 
 README = Path(__file__).resolve().parents[2] / "sql" / "README.md"
-
-
-@pytest.mark.parametrize(("name", "value", "range_"), [
-    ("gate_strict", "on", "one of enforce, warn, off"),
-    ("statistics_scope", "world", "one of tenant, project"),
-    ("text_config", "klingon", "a text search configuration"),
-    ("recency_weight", "1.01", "a number from 0 to 1"),
-    ("recency_weight", "much", "a number from 0 to 1"),
-    ("bm25_k1", "NaN", "a number from 0 to 10"),
-    ("bm25_b", "-0.1", "a number from 0 to 1"),
-    ("cosine_weight", "Infinity", "a number from 0 to 1000"),
-    ("passage_terms_weight", "-1", "a number from 0 to 100"),
-    ("context_weight", "101", "a number from 0 to 100"),
-    ("recency_half_life", "0", "a number from 0.001 to 36500"),
-    ("graph_depth", "5", "a whole number from 0 to 4"),
-    ("graph_seeds", "0", "a whole number from 1 to 100"),
-    ("pool_depth", "10.5", "a whole number from 1 to 10000"),
-    ("exact_scan_limit", "-1", "a whole number from 0 to 10000000"),
-    ("ef_search", "1001", "a whole number from 1 to 1000"),
-])  # fmt: skip
-def test_a_value_out_of_range_is_an_error_that_names_the_range(
-    tenant: Any, name: str, value: str, range_: str
-) -> None:
-    tenant.set(**{name: value})
-    sentence = re.escape(f"pgmnemo.{name} is '{value}', but must be {range_}")
-    with pytest.raises(errors.InvalidParameterValue, match=sentence):
-        tenant.recall("river")
-    with pytest.raises(errors.InvalidParameterValue, match=sentence):
-        tenant.store("a", "b")
-    listed = dict(tenant.rows("SELECT name, warning FROM pgmnemo.list_settings()"))
-    assert listed[f"pgmnemo.{name}"] == "value out of range: every use of it is an error"
 
 
 def test_values_at_the_ends_of_their_range_are_taken(tenant: Any) -> None:

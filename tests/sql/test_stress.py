@@ -28,7 +28,6 @@ FILLER = [
     "shelf", "paint", "coffee", "meeting", "lamp", "train", "photo", "jacket", "song", "mountain", "bottle",
     "carpet", "window", "colour", "summer", "pencil", "blanket", "radio",
 ]  # fmt: skip
-COLOURS = ["blue", "green", "red", "white", "grey", "black", "pink", "brown", "gold", "teal"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,17 +93,6 @@ CASES = {
         },
         better=("a",),
     ),
-    "a long answer beside a short mention": Case(
-        question="How do I rotate the signing key of the release server?",
-        lessons={
-            "z": Said(text=(
-                "Runbook. To rotate the signing key of the release server, stop the server, revoke the old "
-                f"signing key, make a new key and restart the release server. {chatter(4, 300)}")),
-            **plain("The release went well.", "A key was found on the stairs.", "The server is loud."),
-            **crowd(30),
-        },
-        better=("z",),
-    ),
     "a long answer in one passage beside words that are scattered": Case(
         question="What did the vet say about the cough of the cat?",
         lessons={
@@ -118,15 +106,6 @@ CASES = {
         },
         better=("told",),
     ),
-    "near-duplicates": Case(
-        question="When is the standup on Fridays?",
-        lessons={
-            **{f"n{n:02}": Said(text=f"The standup is at nine in room {colour}, as every day.")
-               for n, colour in enumerate(COLOURS)},
-            "moved": Said(text="On Fridays the standup is at ten."),
-        },
-        better=("moved",),
-    ),
     "a word said forty times": Case(
         question="When is the deadline of the grant?",
         lessons={
@@ -135,16 +114,6 @@ CASES = {
             **crowd(20),
         },
         better=("a",),
-    ),
-    "one speaker dominates": Case(
-        question="What does Ben play?",
-        lessons={
-            **{f"anna{n:02}": Said(text=f"Anna: I play the piano after {word}, every day.")
-               for n, word in enumerate(FILLER)},
-            "ben1": Said(text="Ben: I play the cello in a quartet."),
-            "ben2": Said(text="Ben: the bus was late again."),
-        },
-        better=("ben1",),
     ),
     "a boilerplate of sixty words": Case(
         question="What is the hint of the garage code?",
@@ -156,16 +125,6 @@ CASES = {
         },
         better=("right",),
     ),
-    "German": Case(
-        question="Wann fährt der letzte Zug nach Konstanz?",
-        lessons=plain(
-            "Der letzte Zug nach Konstanz fährt um 23:14 Uhr.", "Der Zug nach Bern war gestern sehr voll.",
-            "Konstanz liegt am Bodensee und ist im Sommer sehr schön.",
-            "Wann der Bus fährt, weiß nur der Fahrer.",
-            "Der Bruder fährt der Schwester nach, der letzte in der Reihe ist der Onkel.",
-        ),
-        better=("a",), config="simple",
-    ),
     "Chinese, cut by blanks": Case(
         question="我 的 护照 在 哪里 ?",
         lessons=plain(
@@ -173,13 +132,6 @@ CASES = {
             "哪里 有 好 的 餐馆 ?", "护照 有效期 是 十 年 。",
         ),
         better=("a",), worse=("b", "c", "e"), config="simple",
-    ),
-    "emoji": Case(
-        question="party 🎉 for Lena",
-        lessons=plain(
-            "The party 🎉 for Lena is on the roof 🏠.", "🎉 🎉 🎉", "Lena likes tea 🍵.", "🏠 for rent 🏠",
-        ),
-        better=("a",), config="simple",
     ),
     "an assistant repeats the user at ten times the length": Case(
         question="Where did I take the blue bicycle?",
@@ -227,16 +179,6 @@ CASES = {
         better=("a",),
         fails={"hybrid": HASHED},
     ),
-    "addresses of machines": Case(
-        question="Who uses 10.0.3.17?",
-        lessons=plain("10.0.3.17 is the printer.", "10.0.3.71 is the scanner.", "10.0.17.3 is the door."),
-        better=("a",),
-    ),
-    "a question of stop words only": Case(
-        question="What is it that we have to do now?",
-        lessons={"vital": Said(text="Call the notary.", importance=5, days=1), **crowd(12)},
-        better=("vital",), worse=tuple(f"x{n:02}" for n in range(12)),
-    ),
     "a long text with all the words beside short ones with some": Case(
         question="Which knots does the sailing course teach?",
         lessons={
@@ -278,12 +220,6 @@ CASES = {
         },
         better=("first", "second"), worse=tuple(f"talk{n}" for n in range(10)),
         fails={"keyword": TALK},
-    ),
-    "a typing mistake": Case(
-        question="Where is the key of the celar?",
-        lessons={**plain("The key of the cellar hangs by the stove.", "The key of the car is lost."),
-                 **crowd(10)},
-        better=("a",), worse=tuple(f"x{n:02}" for n in range(10)),
     ),
     "a name in a long list beside one that it is about": Case(
         question="What is Lena allergic to?",

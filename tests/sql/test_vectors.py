@@ -159,21 +159,6 @@ def test_lessons_enter_the_index_when_their_scope_grows_large(tenant: Any, unit:
     assert tenant.value(indexed) == 25
 
 
-def test_a_lesson_as_a_whole_is_indexed_beside_its_passages(tenant: Any, unit: Any) -> None:
-    tenant.set(exact_scan_limit=0)
-    tenant.store("whole", "x", embedding=unit(1), passages=["x"])
-    tenant.store("parts", "x", embedding=unit(1), passages=["x", "y"], passage_embeddings=[unit(0, 1), None])
-    indexed = (
-        "SELECT external_id, number FROM pgmnemo.passages p JOIN pgmnemo.lessons l ON l.id = p.lesson_id "
-        "WHERE p.indexed ORDER BY 1, 2")  # fmt: skip
-    assert tenant.rows(indexed) == [("parts", 0), ("parts", 1), ("whole", 0)]
-    assert tenant.ids(None, unit(0, 1), mode="vector", k=1) == ["parts"]
-    assert tenant.value("SELECT pgmnemo.index_lessons()") == 0
-    scan = "pgmnemo._vector_rows(pgmnemo._scope(%s, %s), %s::vector::halfvec, '{f}', 10)"
-    scope = (tenant.id, tenant.project, str(unit(1).tolist()))
-    assert tenant.look(f"SELECT lesson_id FROM {scan}", *scope) == []  # a large scope reads none one by one
-
-
 def test_the_protocols_call_works_word_for_word_with_either_type(tenant: Any, unit: Any) -> None:
     tenant.store("a", "river", embedding=unit(1))
     for kind in ("float4[]", "vector", "vector(1024)"):

@@ -6,7 +6,6 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import psycopg
 import pytest
 from psycopg import errors
 
@@ -119,41 +118,6 @@ def test_the_gate_decides_on_lessons_without_provenance(
         "off": [],
     }  # fmt: skip
     assert notices == told[gate]
-
-
-@pytest.mark.parametrize(("call", "sentence"), [
-    ("store_lesson(NULL, 'a', 'b')", "'a', lacks project_id, external_id or content"),
-    ("store_lesson('{project}', '', 'b')", "'', lacks project_id, external_id or content"),
-    ("store_lesson('{project}', 'a', NULL)", "'a', lacks project_id, external_id or content"),
-    ("store_lesson('{project}', repeat('é', 501), 'b')", "external_id of 1002 bytes, but may have 1 to 1000"),
-    ("store_lesson('{project}', 'a', 'b', importance => 6)", "'a', must have an importance from 1 to 5"),
-    ("store_lesson('{project}', 'a', 'b', importance => -70000)", "'a', must have an importance from 1 to 5"),
-    ("store_lesson('{project}', 'a', 'b', occurred_at => 'infinity')", "'a', must have a finite occurred_at"),
-    ("store_staged()", "role pgmnemo_runner has no staging table in this transaction"),
-    ("recall_lessons(query_text => 'a', k => 0)", "k is 0, but must be from 1 to 10000"),
-    ("recall_lessons(query_text => 'a', k => 10001)", "k is 10001, but must be from 1 to 10000"),
-    ("recall_lessons(query_text => 'a', k => NULL)", "k is NULL, but must be from 1 to 10000"),
-    ("recall_lessons()", "recall needs an embedding, a query_text or both"),
-    ("recall_lessons(query_text => 'a', mode => 'fast')",
-     "mode is 'fast', but must be one of hybrid, vector, keyword"),
-    ("recall_lessons(query_text => 'a', mode => 'vector')", "mode vector needs an embedding"),
-    ("recall_lessons(array_fill(1::real, '{1024}'), mode => 'keyword')", "mode keyword needs a query_text"),
-    ("recall_lessons(query_text => 'a', as_of => 'infinity')", "as_of is infinity, but must be finite"),
-    ("link_lessons('{project}', 'x', 'x', 'k')", "a lesson cannot be linked to itself"),
-    ("link_lessons('{project}', 'x', 'y', 'k', 1.5)", "weight is 1.5, but must be from 1e-30 to 1"),
-    ("link_lessons('{project}', 'x', 'y', 'k', 'NaN')", "weight is NaN, but must be from 1e-30 to 1"),
-    ("link_lessons('{project}', 'x', 'y', '')", "kind has 0 bytes, but must have 1 to 1000"),
-    ("link_lessons('{project}', 'x', 'z', 'k')", "project {project} has no lesson 'z'"),
-    ("link_lessons('{project}', 'x', 'y', 'k', 1, '2025-01-02', '2025-01-01')",
-     "but must be after valid_from"),
-    ("unlink_lessons('{project}', 'z', 'y', 'k')", "project {project} has no lesson 'z'"),
-])  # fmt: skip
-def test_a_wrong_call_ends_in_one_sentence(tenant: Any, call: str, sentence: str) -> None:
-    tenant.store_many({"x": "one", "y": "two"})
-    with pytest.raises(psycopg.Error) as caught:
-        tenant.rows(f"SELECT * FROM pgmnemo.{call.replace('{project}', str(tenant.project))}")
-    assert sentence.replace("{project}", str(tenant.project)) in (caught.value.diag.message_primary or "")
-    assert tenant.value("SELECT count(*) FROM pgmnemo.lessons") == 2
 
 
 def test_a_key_twice_in_one_set_is_refused_whole(tenant: Any) -> None:
