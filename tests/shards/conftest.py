@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,6 +75,12 @@ def fill(client: Connection, tenant: UUID, lessons: int) -> None:
     client.execute("SELECT pgmnemo.link(%s, %s, 'k1', 'k2', 'follows')", (tenant, PROJECT))
 
 
+def store(client: Connection, tenant: UUID, key: str, text: str = "The heron stands in the river.") -> str:
+    """One lesson by the router; what became of it."""
+    query = "SELECT pgmnemo.store(%s, %s, %s, %s)"
+    return str(client.execute(query, (tenant, PROJECT, key, text)).fetchall()[0][0])
+
+
 def recovered(site: Site) -> list[str]:
     """What becomes of moves that were cut short."""
     return [outcome for _, outcome in moving.recover(site.router)]
@@ -125,14 +131,3 @@ def site(shared: Local) -> Iterator[Site]:
     found = Site(shared)
     with found.open:
         yield found
-
-
-@pytest.fixture
-def store() -> Callable[..., str]:
-    """Store one lesson by the router; what became of it."""
-
-    def one(client: Connection, tenant: UUID, key: str, text: str = "The heron stands in the river.") -> str:
-        query = "SELECT pgmnemo.store(%s, %s, %s, %s)"
-        return str(client.execute(query, (tenant, PROJECT, key, text)).fetchall()[0][0])
-
-    return one

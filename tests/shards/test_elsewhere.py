@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from uuid import uuid4
 
@@ -21,9 +21,8 @@ from runner.places import ROOT
 from shards import cli
 from shards.debian import router_home
 from shards.local import Local
-from tests.shards.conftest import cluster_of
+from tests.shards.conftest import cluster_of, store
 
-Store = Callable[..., str]
 SECRET, OUTER = "inner-secret", "outer-secret"
 
 
@@ -81,7 +80,7 @@ def router(cluster: Local) -> Iterator[str]:
 
 
 def test_a_router_elsewhere_with_shards_that_ask_for_passwords(
-    cluster: Local, router: str, store: Store, capsys: pytest.CaptureFixture[str]
+    cluster: Local, router: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def run(*arguments: str) -> str:
         assert cli.main([*arguments, "--router", router]) == 0, capsys.readouterr().err

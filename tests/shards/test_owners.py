@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from uuid import UUID, uuid4
 
 import psycopg
@@ -11,9 +11,8 @@ from psycopg import sql
 
 from pgmnemo.server.releases import default_version
 from shards import cli, moving
-from tests.shards.conftest import Connection, Site, fill
+from tests.shards.conftest import Connection, Site, fill, store
 
-Store = Callable[..., str]
 TABLES = ("lesson", "passage", "lesson_edge", "posting", "tenant", "tenant_grant")
 
 
@@ -48,7 +47,7 @@ def lenient(site: Site) -> Iterator[str]:
 
 
 def test_a_move_to_and_from_a_shard_of_a_superuser_touches_nobody_else(
-    site: Site, store: Store, lenient: str, capsys: pytest.CaptureFixture[str]
+    site: Site, lenient: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with psycopg.connect(lenient, autocommit=True, options="-c pgmnemo.gate_strict=off") as database:
         database.execute("CREATE EXTENSION vector")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from uuid import UUID, uuid4
 
 import psycopg
@@ -11,9 +10,9 @@ from psycopg import errors
 
 from shards.names import STRIDE
 from shards.verbs import verbs
-from tests.shards.conftest import PROJECT, Site
+from tests.security.verbs import by_argument
+from tests.shards.conftest import PROJECT, Site, store
 
-Store = Callable[..., str]
 COUNTS = """
 SELECT (SELECT count(*) FROM directory.tenant t WHERE t.shard = s.name), s.number, s.name
   FROM directory.shard s
@@ -43,51 +42,25 @@ def test_every_verb_with_a_tenant_has_a_function_of_the_same_name_and_arguments(
     assert routed == {name: [*names, "settings", *staleness.get(name, [])] for name, names in known.items()}
 
 
-def test_every_verb_works_through_the_router(site: Site, store: Store) -> None:
+def test_every_verb_works_through_the_router(site: Site) -> None:
     tenant, client = site.tenant(), site.connect("alice")
-    assert store(client, tenant, "a") == "inserted"
-    assert store(client, tenant, "a") == "unchanged"
-    numbers = "'" + str(vector(1, 2)).replace("[", "{").replace("]", "}") + "'::real[]"
+    assert [store(client, tenant, "a") for _ in range(2)] == ["inserted", "unchanged"]
+    numbers = f"'{{{','.join(map(str, vector(1, 2)))}}}'::real[]"
     client.execute(
-        f"SELECT pgmnemo.store('{tenant}', '{PROJECT}', 'b', 'An otter swims.', {numbers}, role => 'user', "
-        f"passages => ARRAY['An otter', 'swims'], "
-        f"passage_embeddings => ARRAY['{vector(1)}', '{vector(2, 3)}']::vector[], "
-        '"position" => 2)'
+        f"SELECT pgmnemo.store('{tenant}', '{PROJECT}', 'b', 'An otter by the river.', {numbers}, "
+        f"passages => '{{An otter,swims}}', role => 'user', \"position\" => 2, "
+        f"passage_embeddings => ARRAY['{vector(1)}', '{vector(2, 3)}']::vector[])"
     )
-    row = f"ROW('{PROJECT}', 'c', 'A carp', '{vector(3)}', NULL, NULL, 3, '{{}}'" + ", NULL" * 8 + ")"
-    done = client.execute(
-        f"SELECT external_id, outcome FROM pgmnemo.store_set(%s, ARRAY[{row}::pgmnemo.lesson_input])",
-        (tenant,),
-    )
-    assert done.fetchall() == [("c", "inserted")]
-    told = {
-        "recall": f"{numbers}, query_text => 'otter'",
-        "explain": f"'{PROJECT}', 'b', query_text => 'otter'",
-        "list_lessons": "",
-        "list_passages": "",
-        "list_postings": "",
-        "link": f"'{PROJECT}', 'a', 'b', 'follows'",
-        "list_edges": "",
-        "unlink": f"'{PROJECT}', 'a', 'b', 'follows'",
-        "compact": "",
-        "index": "",
-        "repair": "",
-        "forget": f"'{PROJECT}', 'a', true",
-    }
-    for verb, arguments in told.items():
-        comma = ", " if arguments else ""
-        assert client.execute(f"SELECT * FROM pgmnemo.{verb}('{tenant}'{comma}{arguments})").fetchall(), verb
-    assert client.execute("SELECT * FROM pgmnemo.check(%s)", (tenant,)).fetchall() == []
-    number = client.execute(
-        "SELECT lesson_id FROM pgmnemo.recall(%s, query_text => 'carp')", (tenant,)
-    ).fetchall()[0][0]
-    assert client.execute("SELECT pgmnemo.store_passages(%s, %s, '{carp}')", (tenant, number)).fetchall() == [
-        (True,)
-    ]
-    assert client.execute("SELECT pgmnemo.forget_all(%s)", (tenant,)).fetchall() == [(2,)]
+    recall = f"SELECT lesson_id FROM pgmnemo.recall('{tenant}', {numbers}, query_text => 'heron')"
+    (number,) = client.execute(recall).fetchall()[0]
+    empty = {"check", "list_edges"}  # which have nothing to say here
+    for call in by_argument(tenant, PROJECT, "a", "b"):
+        told = client.execute(f"SELECT * FROM pgmnemo.{call.replace(', 1, ', f', {number}, ')}").fetchall()
+        assert told or call.partition("(")[0] in empty, call
+    assert client.execute("SELECT * FROM pgmnemo.list_lessons(%s)", (tenant,)).fetchall() == []
 
 
-def test_the_answer_is_that_of_the_shard_to_the_last_bit(site: Site, store: Store) -> None:
+def test_the_answer_is_that_of_the_shard_to_the_last_bit(site: Site) -> None:
     tenant, client = site.tenant("shard2"), site.connect("alice")
     for n in range(20):
         store(client, tenant, f"k{n}", f"The heron number {n} stands in the river of {n * n} stones.")
@@ -99,7 +72,7 @@ def test_the_answer_is_that_of_the_shard_to_the_last_bit(site: Site, store: Stor
     )
 
 
-def test_a_new_tenant_goes_where_the_fewest_are_and_ids_are_of_the_shard(site: Site, store: Store) -> None:
+def test_a_new_tenant_goes_where_the_fewest_are_and_ids_are_of_the_shard(site: Site) -> None:
     tenants, used = [], set()
     while used != {"shard1", "shard2", "shard3"}:  # which shards are behind, the tests before this one decide
         least = min(site.rows("router", COUNTS))
@@ -123,7 +96,7 @@ def test_a_new_tenant_goes_where_the_fewest_are_and_ids_are_of_the_shard(site: S
         assert all(number * STRIDE < lesson <= (number + 1) * STRIDE for lesson in ids)
 
 
-def test_settings_of_the_caller_go_along_and_end_with_the_call(site: Site, store: Store) -> None:
+def test_settings_of_the_caller_go_along_and_end_with_the_call(site: Site) -> None:
     tenant, client = site.tenant(), site.connect("alice")
     store(client, tenant, "free")
     client.execute("SET pgmnemo.gate_strict = enforce")
@@ -138,7 +111,7 @@ def test_settings_of_the_caller_go_along_and_end_with_the_call(site: Site, store
     assert client.execute(RECALL, (tenant, "heron")).fetchall() == [("free",), ("free again",)]
 
 
-def test_a_role_that_is_set_is_the_one_that_calls(site: Site, store: Store) -> None:
+def test_a_role_that_is_set_is_the_one_that_calls(site: Site) -> None:
     tenant = site.tenant(login="alice")
     operator = site.router
     store(site.connect("alice"), tenant, "hers")

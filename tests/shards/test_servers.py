@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,9 +17,8 @@ from pgmnemo.errors import DatabaseError, PgmnemoError, UsageError
 from shards import cli, local, moving
 from shards.debian import router_home
 from shards.state import state
-from tests.shards.conftest import Site, cluster_of, short_folder
+from tests.shards.conftest import Site, cluster_of, short_folder, store
 
-Store = Callable[..., str]
 REPLICA = "shard1-replica1"
 AGED = "SELECT external_id FROM pgmnemo.recall(%s, query_text => 'heron', staleness => %s) ORDER BY 1"
 
@@ -57,7 +56,7 @@ def caught_up(site: Site) -> None:
         time.sleep(0.05)
 
 
-def test_a_replica_answers_those_who_allow_some_staleness(pair: Site, store: Store) -> None:
+def test_a_replica_answers_those_who_allow_some_staleness(pair: Site) -> None:
     tenant, client = pair.tenant("shard1"), pair.connect("alice")
     store(client, tenant, "first")
     caught_up(pair)
@@ -75,7 +74,7 @@ def test_a_replica_answers_those_who_allow_some_staleness(pair: Site, store: Sto
         client.execute(AGED, (tenant, "0 s"))
 
 
-def test_a_replica_staler_than_asked_for_says_how_stale(pair: Site, store: Store) -> None:
+def test_a_replica_staler_than_asked_for_says_how_stale(pair: Site) -> None:
     tenant, client = pair.tenant("shard1"), pair.connect("alice")
     store(client, tenant, "seen")
     caught_up(pair)
@@ -90,7 +89,7 @@ def test_a_replica_staler_than_asked_for_says_how_stale(pair: Site, store: Store
     assert client.execute(AGED, (tenant, None)).fetchall() == [("seen",), ("unseen",)]
 
 
-def test_a_tenant_that_just_came_is_read_from_the_primary(pair: Site, store: Store) -> None:
+def test_a_tenant_that_just_came_is_read_from_the_primary(pair: Site) -> None:
     tenant, client = pair.tenant("shard2"), pair.connect("alice")
     store(client, tenant, "moved")
     with lagging(pair):
@@ -98,7 +97,7 @@ def test_a_tenant_that_just_came_is_read_from_the_primary(pair: Site, store: Sto
         assert client.execute(AGED, (tenant, "1 hour")).fetchall() == [("moved",)]
 
 
-def test_a_shard_that_is_down_is_named_and_the_others_serve(pair: Site, store: Store) -> None:
+def test_a_shard_that_is_down_is_named_and_the_others_serve(pair: Site) -> None:
     here, there = pair.tenant("shard2"), pair.tenant("shard1")
     client = pair.connect("alice")
     store(client, here, "here")
@@ -119,7 +118,7 @@ def test_a_shard_that_is_down_is_named_and_the_others_serve(pair: Site, store: S
     assert store(pair.connect("alice"), there, "again") == "inserted"
 
 
-def test_a_shard_is_added_with_the_logins_that_there_are(pair: Site, store: Store) -> None:
+def test_a_shard_is_added_with_the_logins_that_there_are(pair: Site) -> None:
     tenant = pair.tenant("shard2")
     store(pair.connect("alice"), tenant, "old")
     pair.cluster = local.add(pair.cluster, "shard3")
