@@ -124,3 +124,9 @@ def copy(finished: Any, tmp_path: Path) -> Callable[[], Copy]:
         return Copy(tmp_path / "results" / finished.folder.name, finished.sql, finished.corpus)
 
     return fresh
+
+
+@pytest.fixture
+def run(copy: Callable[[], Copy]) -> Copy:
+    """One copy."""
+    return copy()

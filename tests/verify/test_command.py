@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,8 @@ def released(monkeypatch: pytest.MonkeyPatch, finished: Any) -> None:
 
 @pytest.mark.usefixtures("released")
 def test_one_line_a_check_and_the_files_alone_where_that_is_asked(
-    copy: Callable[[], Any], capsys: pytest.CaptureFixture[str]
+    run: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = copy()
     assert main(["verify", str(run.folder), "--corpus", str(run.corpus), "--rerun", "0"]) == 0
     *checks, end, why = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in checks].count("holds") == len(checks) - 6
@@ -55,7 +53,7 @@ SERVICE = (
     ],
 )  # fmt: skip
 def test_what_a_headline_stands_on_and_was_not_asked_is_exit_code_4(
-    copy: Callable[[], Any],
+    run: Any,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     more: list[str],
@@ -63,7 +61,6 @@ def test_what_a_headline_stands_on_and_was_not_asked_is_exit_code_4(
     said: str,
 ) -> None:
     """Whatever the files say: a run whose vectors are claimed to be a service's had exit code 0 before."""
-    run = copy()
     if embedder != "hash":
         record = run.read("run.json")
         record["choice"]["embedder"] = embedder
@@ -79,8 +76,7 @@ def test_what_a_headline_stands_on_and_was_not_asked_is_exit_code_4(
 
 
 @pytest.mark.usefixtures("released")
-def test_a_fault_goes_before_what_was_not_asked(copy: Callable[[], Any], finished: Any) -> None:
-    run = copy()
+def test_a_fault_goes_before_what_was_not_asked(run: Any, finished: Any) -> None:
     run.edit("report.md", "n = 4", "n = 5")
     assert main(["verify", str(run.folder), str(finished.folder)]) == 1
     assert runner.verify(run.folder, rerun=0, sql=run.sql).outcome is Outcome.FAULT
@@ -88,9 +84,8 @@ def test_a_fault_goes_before_what_was_not_asked(copy: Callable[[], Any], finishe
 
 @pytest.mark.usefixtures("released")
 def test_one_fault_in_one_of_several_folders_is_exit_code_1(
-    copy: Callable[[], Any], finished: Any, capsys: pytest.CaptureFixture[str]
+    run: Any, finished: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = copy()
     run.edit("report.md", "n = 4", "n = 5")
     assert main(["verify", str(finished.folder), str(run.folder)]) == 1
     out = capsys.readouterr().out
@@ -99,8 +94,7 @@ def test_one_fault_in_one_of_several_folders_is_exit_code_1(
 
 
 @pytest.mark.usefixtures("released")
-def test_json_for_machines(copy: Callable[[], Any], capsys: pytest.CaptureFixture[str]) -> None:
-    run = copy()
+def test_json_for_machines(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "--json", "--rerun", "0", str(run.folder)]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["schema"] == "pgmnemo/verification/1"
@@ -113,8 +107,7 @@ def test_json_for_machines(copy: Callable[[], Any], capsys: pytest.CaptureFixtur
     }  # fmt: skip
 
 
-def test_history_can_be_named(copy: Callable[[], Any], tmp_path: Path) -> None:
-    run = copy()
+def test_history_can_be_named(run: Any, tmp_path: Path) -> None:
     elsewhere = tmp_path / "log.md"
     run.path("HISTORY.md").rename(elsewhere)
     assert runner.verify(run.folder, history=elsewhere, sql=run.sql).intact

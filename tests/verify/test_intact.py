@@ -33,18 +33,14 @@ def test_a_run_agrees_with_its_corpus(copy: Callable[[], Any]) -> None:
     assert holding >= CORPUS_CHECKS
 
 
-def test_a_corpus_may_be_named_from_where_one_stands(
-    copy: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = copy()
+def test_a_corpus_may_be_named_from_where_one_stands(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(run.corpus.parents[1])
     near = replace(run, corpus=run.corpus.relative_to(run.corpus.parents[1]))
     assert len(near.corpus.parts) == 2
     assert near.verify(corpus=True).faults == ()
 
 
-def test_a_deviation_that_became_known_later_is_told(copy: Callable[[], Any]) -> None:
-    run = copy()
+def test_a_deviation_that_became_known_later_is_told(run: Any) -> None:
     log_deviation(run.folder, "the clock was wrong")
     answer = next(answer for answer in run.verify().answers if answer.check == "history")
     assert answer.found is Found.HOLDS

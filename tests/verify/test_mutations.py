@@ -37,8 +37,8 @@ def change_a_field(document: Any, chance: random.Random) -> str:
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != "report.md"])
-def test_a_field_alone_and_with_the_manifest_rewritten(copy: Callable[[], Any], name: str) -> None:
-    run, chance = copy(), random.Random(42)
+def test_a_field_alone_and_with_the_manifest_rewritten(run: Any, name: str) -> None:
+    chance = random.Random(42)
     original, manifest = run.read(name), run.read("manifest.json")
     for _ in range(3):
         document = run.read(name)
@@ -54,8 +54,8 @@ def test_a_field_alone_and_with_the_manifest_rewritten(copy: Callable[[], Any], 
 
 
 @pytest.mark.parametrize("name", [*FILES, "report.html"])
-def test_single_bytes(copy: Callable[[], Any], name: str) -> None:
-    run, chance = copy(), random.Random(42)
+def test_single_bytes(run: Any, name: str) -> None:
+    chance = random.Random(42)
     content = run.path(name).read_bytes()
     for _ in range(3):
         place = chance.randrange(len(content))
@@ -68,8 +68,7 @@ def test_single_bytes(copy: Callable[[], Any], name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_that_is_gone(copy: Callable[[], Any], name: str) -> None:
-    run = copy()
+def test_a_file_that_is_gone(run: Any, name: str) -> None:
     run.path(name).unlink()
     assert not run.verify().intact
     if name != "manifest.json":
@@ -87,9 +86,8 @@ def test_a_file_besides(copy: Callable[[], Any]) -> None:
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_lines_that_are_gone_doubled_or_exchanged(copy: Callable[[], Any], name: str) -> None:
+def test_lines_that_are_gone_doubled_or_exchanged(run: Any, name: str) -> None:
     """Even where the manifest and HISTORY.md were rewritten."""
-    run = copy()
     first, second, *rest = run.read(name)
     for lines in ([second, *rest], [first, first, second, *rest], [second, first, *rest], []):
         run.write(name, lines)
@@ -110,14 +108,12 @@ def test_lines_that_are_gone_doubled_or_exchanged(copy: Callable[[], Any], name:
         ("· sample ·", "· locomo ·"),
     ],
 )
-def test_an_entry_that_says_something_else(copy: Callable[[], Any], old: str, new: str) -> None:
-    run = copy()
+def test_an_entry_that_says_something_else(run: Any, old: str, new: str) -> None:
     run.edit("HISTORY.md", old, new)
     assert list(run.faults()) == ["history"]
 
 
-def test_an_entry_that_is_gone_or_stands_twice(copy: Callable[[], Any]) -> None:
-    run = copy()
+def test_an_entry_that_is_gone_or_stands_twice(run: Any) -> None:
     path = run.path("HISTORY.md")
     head, entry = path.read_text(encoding="utf-8").split("\n## ")
     bare = entry.replace("- deviation: ", "- what: ")
@@ -131,9 +127,8 @@ def test_an_entry_that_is_gone_or_stands_twice(copy: Callable[[], Any]) -> None:
     assert "no HISTORY.md" in run.faults()["history"]
 
 
-def test_a_renamed_folder_is_the_run_of_its_record_and_a_link_is_that_folder(copy: Callable[[], Any]) -> None:
+def test_a_renamed_folder_is_the_run_of_its_record_and_a_link_is_that_folder(run: Any) -> None:
     """A better version by name alone is none: which run it is stands in run.json."""
-    run = copy()
     place, link = run.folder.with_name("v9.9.9_20261122_bge-m3"), run.folder.with_name("latest")
     run.folder.rename(place)
     link.symlink_to(place)

@@ -125,10 +125,8 @@ def test_a_nearer_history_does_not_shadow_the_checkouts(checkout: Any) -> None:
     assert "has no entry of the run" in checkout.faults()["history"]
 
 
-def test_a_run_is_not_committed_before_it_began(
-    copy: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run, now = copy(), datetime.now(UTC)
+def test_a_run_is_not_committed_before_it_began(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = datetime.now(UTC)
     git(run.folder.parent, "init")
     git(run.folder.parent, "add", ".")
     monkeypatch.setenv("GIT_COMMITTER_DATE", f"{now - timedelta(days=2):%Y-%m-%dT%H:%M:%SZ}")
@@ -151,16 +149,14 @@ def test_a_deviation_that_once_stood_there_stays(committed: Any) -> None:
 @pytest.mark.parametrize(
     ("before", "after"), [("<!--\n", "\n-->\n"), ("```\n", "\n```\n"), ("<pre>\n", "\n</pre>\n")]
 )
-def test_an_entry_that_no_reader_sees_is_none(copy: Callable[[], Any], before: str, after: str) -> None:
-    run = copy()
+def test_an_entry_that_no_reader_sees_is_none(run: Any, before: str, after: str) -> None:
     head, entry = run.path("HISTORY.md").read_text().split("\n## ")
     run.path("HISTORY.md").write_text(f"{head}\n{before}## {entry}{after}")
     assert "has no entry of the run" in run.faults()["history"]
 
 
 @pytest.mark.parametrize("suite", ["Sample", "SAMPLE", "s\u200bample", "\uff53ample", "elsewhere"])
-def test_a_later_deviation_is_told_however_its_suite_is_spelled(copy: Callable[[], Any], suite: str) -> None:
-    run = copy()
+def test_a_later_deviation_is_told_however_its_suite_is_spelled(run: Any, suite: str) -> None:
     path = run.path("HISTORY.md")
     head, entry = path.read_text().split("\n## ")
     later = entry.replace("· sample ·", f"· {suite} ·").split("\n- deviation")[0]
@@ -177,9 +173,8 @@ def test_a_later_deviation_is_told_however_its_suite_is_spelled(copy: Callable[[
     ],
 )
 def test_what_git_does_not_tell_is_not_called_uncommitted(
-    copy: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None, said: str
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None, said: str
 ) -> None:
-    run = copy()
     programs = tmp_path / "programs"
     programs.mkdir()
     if script:

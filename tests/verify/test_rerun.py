@@ -116,8 +116,7 @@ def test_an_honest_run_has_its_rankings_again(copy: Copies) -> None:
 
 
 @pytest.mark.usefixtures("system")
-def test_exchanged_ids_that_every_other_check_lets_pass_are_found(copy: Copies) -> None:
-    run = copy()
+def test_exchanged_ids_that_every_other_check_lets_pass_are_found(run: Any) -> None:
     exchange(run)
     assert run.faults(corpus=True) == {}
     found = verify(run.folder, corpus=run.corpus, sql=run.sql, rerun=25)
@@ -133,9 +132,8 @@ def test_changed_scores_in_the_same_order_are_found(copy: Copies) -> None:
     assert "the score of " in forged(copy(), raised)
 
 
-def test_gold_that_was_never_recalled_stands_nowhere(copy: Copies, system: Callable[..., None]) -> None:
+def test_gold_that_was_never_recalled_stands_nowhere(run: Any, system: Callable[..., None]) -> None:
     """It borrowed its recorded score before, at any rank."""
-    run = copy()
     system(Few)
     lines = run.read("raw_retrievals.jsonl")
     for line in (*of(lines, "pgmnemo"), *of(lines, "bm25")):
@@ -266,11 +264,10 @@ def test_answers_beside_are_those_of_vectors_beside(
 
 
 @pytest.mark.usefixtures("system")
-def test_the_manifest_draws_the_questions(copy: Copies) -> None:
+def test_the_manifest_draws_the_questions(run: Any) -> None:
     from runner.bench.request import selected
     from runner.verification.recalling import drawn
 
-    run = copy()
     evidence = Evidence(run.folder, run.corpus)
     assert evidence.corpus is not None
     asked = selected(evidence.run.choice, evidence.corpus, evidence.edition)
@@ -298,10 +295,7 @@ def test_a_negative_number_of_questions_is_wrong_use(copy: Copies) -> None:
     ],
 )
 @pytest.mark.usefixtures("system")
-def test_what_cannot_be_recalled_again_is_not_asked(
-    copy: Copies, field: str, value: str, sentence: str
-) -> None:
-    run = copy()
+def test_what_cannot_be_recalled_again_is_not_asked(run: Any, field: str, value: str, sentence: str) -> None:
     part, inner = field.split(".")
     record = run.read("run.json")
     record[part][inner] = value
@@ -313,9 +307,8 @@ def test_what_cannot_be_recalled_again_is_not_asked(
 
 @pytest.mark.usefixtures("system")
 def test_another_corpus_is_a_fault_where_it_is_named_and_not_at_hand_where_it_is_found(
-    copy: Copies, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = copy()
     other = tmp_path / "sample.json"
     other.write_text(json.dumps(json.loads(run.corpus.read_text(encoding="utf-8"))), encoding="utf-8")
     assert "corpus" in {one.check for one in verify(run.folder, corpus=other, sql=run.sql, rerun=2).faults}
@@ -327,8 +320,7 @@ def test_another_corpus_is_a_fault_where_it_is_named_and_not_at_hand_where_it_is
     assert "name that one with --corpus" in answer.sentence
 
 
-def test_a_corpus_that_is_not_here_is_said(copy: Copies) -> None:
-    run = copy()
+def test_a_corpus_that_is_not_here_is_said(run: Any) -> None:
     document = run.read("run.json")
     document["choice"]["suite"] = "file"
     run.write("run.json", document)
