@@ -288,17 +288,6 @@ def test_transaction_mode_a_tenant_left_behind_is_asked_for_its_grant(pool: Star
             assert kinds == ({None} if granted else {errors.InsufficientPrivilege})
 
 
-def test_transaction_mode_a_tenant_left_behind_serves_the_next_client_of_a_granted_login(
-    pool: Start,
-) -> None:
-    """Why the README says: name the tenant in each call."""
-    started = pool("transaction")
-    first, second = started.connect("dual"), started.connect("dual")
-    first.execute(f"SET pgmnemo.tenant_id = '{A}'")
-    value(second, STORE_LESSON, PROJECT, "k", "The heron")
-    assert [len(second.execute(RECALL, (tenant, "heron")).fetchall()) for tenant in (A, B)] == [1, 0]
-
-
 def leave(client: Connection) -> None:
     """What a careless client leaves to the next: a role, a setting, held rows, a table in the way."""
     client.execute(
@@ -309,9 +298,7 @@ def leave(client: Connection) -> None:
     )
 
 
-def test_transaction_mode_a_careless_client_leaves_its_session_to_the_next_of_its_login(
-    pool: Start,
-) -> None:
+def test_transaction_mode_a_careless_client_leaves_its_session_to_the_next_of_its_login(pool: Start) -> None:
     """Why the README says: a login for each agent, SET LOCAL, no cursors held."""
     started = pool("transaction")
     leave(started.connect("app", "shared"))
@@ -336,9 +323,7 @@ def test_a_reset_query_that_always_runs_clears_what_is_left(pool: Start, mode: s
     assert value(client, "SELECT to_regclass('pg_temp.lesson_staging')") is None
 
 
-def test_transaction_mode_a_prepared_statement_left_behind_asks_who_runs_it(
-    pool: Start,
-) -> None:
+def test_transaction_mode_a_prepared_statement_left_behind_asks_who_runs_it(pool: Start) -> None:
     started = pool("transaction")
     first, second = started.connect("app", "shared"), started.connect("app", "shared")
     query = f"SELECT content FROM pgmnemo.recall('{A}', query_text => 'heron')"
@@ -421,19 +406,6 @@ def test_transaction_mode_a_search_path_left_behind_misleads_short_names_alone(
             staged(client, A, "a", table=table)
             assert client.execute(STAGED).fetchall() == stored
     assert value(client, "SELECT count(*) FROM trap.lesson_staging") == 1
-
-
-def often(client: Connection, tenant: UUID) -> None:
-    for _ in range(6):  # psycopg prepares after five times
-        client.execute(RECALL, (tenant, "river"))
-
-
-def test_transaction_mode_knows_no_prepared_statements(pool: Start) -> None:
-    started = pool("transaction")
-    first, second = started.connect("dual", prepare=5), started.connect("dual", prepare=5)
-    often(first, A)
-    with pytest.raises(errors.DuplicatePreparedStatement, match="already exists"):
-        often(second, B)
 
 
 def test_transaction_mode_may_run_the_prepared_statement_of_another_client(pool: Start) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from threading import Timer
 from typing import Any
@@ -198,38 +198,3 @@ def test_cancelled_writers_leave_the_index_sound(crowd: Any, session: psycopg.Co
         session.execute(f"SET statement_timeout = {1 + 25 * limit}")
         cancelled(session, BUSY[busy], parameters(crowd))
     assert crowd.rows("SELECT * FROM pgmnemo.check_index()") == []
-
-
-@pytest.fixture
-def linked(tenant: Any) -> Callable[[int], list[tuple[int, float]]]:
-    """Join every lesson to a hub and to the next, in a ring, and give what flows in from the hub."""
-
-    def proximity(depth: int) -> list[tuple[int, float]]:
-        if not tenant.value("SELECT count(*) FROM pgmnemo.lessons"):
-            tenant.store_many({f"l{n:03}": "river" if n == 0 else "x" for n in range(400)})
-            tenant.alter(
-                "INSERT INTO pgmnemo.lesson_edge (tenant_id, source_id, target_id, kind) "
-                "SELECT a.tenant_id, a.id, b.id, kind FROM unnest('{spoke,again,ring}'::text[]) AS kind "
-                "CROSS JOIN (SELECT *, right(external_id, 3)::int AS n FROM pgmnemo.lesson) a "
-                "CROSS JOIN (SELECT *, right(external_id, 3)::int AS n FROM pgmnemo.lesson) b "
-                "WHERE a.n <> b.n AND b.n = CASE kind WHEN 'ring' THEN (a.n + 1) % 400 ELSE 0 END"
-            )
-        hub = tenant.value("SELECT id FROM pgmnemo.lessons WHERE external_id = 'l000'")
-        return tenant.look(
-            "SELECT * FROM pgmnemo._graph_proximity(pgmnemo._scope(%s, NULL), %s, '{8}', %s, 50)",
-            tenant.id,
-            [hub],
-            depth,
-        )
-
-    return proximity
-
-
-def test_hubs_and_cycles_cost_no_more_than_depth_times_width(linked: Any, tenant: Any) -> None:
-    for depth in range(5):
-        found = linked(depth)
-        assert len(found) == 50 * depth
-        assert all(0 < strength <= 4 for _, strength in found)
-    tenant.set(graph_depth=4)
-    rows = tenant.recall("river", k=10)
-    assert (rows[0]["external_id"], rows[0]["graph"]) == ("l000", 0)

@@ -350,24 +350,6 @@ def test_lessons_with_passages_are_indexed_as_by_the_full_script(
     assert catalogue(upgraded) == catalogue(full)
 
 
-def test_an_upgrade_that_fails_leaves_everything_as_it_was(make_database: Callable[..., Connection]) -> None:
-    connection = make_database("0.2.1")
-    fill(connection, 60)
-    connection.execute("CREATE VIEW public.mine AS SELECT embedding FROM pgmnemo.lesson")
-    before = (
-        catalogue(connection),
-        connection.execute("SELECT l::text FROM pgmnemo.lesson l ORDER BY id").fetchall(),
-    )
-    with pytest.raises(errors.DependentObjectsStillExist):
-        upgrade(connection)
-    connection.execute("RESET ROLE")
-    held = connection.execute("SELECT l::text FROM pgmnemo.lesson l ORDER BY id").fetchall()
-    assert (catalogue(connection), held) == before
-    connection.execute("DROP VIEW public.mine")
-    upgrade(connection)
-    assert connection.execute("SELECT pgmnemo.version()").fetchone() == (CURRENT,)
-
-
 def test_a_superuser_who_upgrades_anothers_extension_owns_nothing_of_it(
     make_database: Callable[..., Connection],
 ) -> None:
@@ -388,47 +370,6 @@ def test_rights_that_were_taken_away_stay_taken_away(make_database: Callable[...
                   "has_table_privilege(%s, 'pgmnemo.posting', 'INSERT')",
                   "has_function_privilege(%s, 'pgmnemo.forget_tenant()', 'EXECUTE')"):  # fmt: skip
         assert connection.execute(f"SELECT {query}", (AGENT,)).fetchone() == (False,)
-
-
-@FORMER
-def test_a_staging_table_of_the_same_session_is_replaced(
-    make_database: Callable[..., Connection], older: str
-) -> None:
-    """It belongs to no tenant, so nothing of it is stored; a new one takes its place."""
-    connection = make_database(older)
-    connection.execute(f"SET ROLE {OWNER}")
-    connection.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (TENANTS[0], OWNER))
-    for name, value in (("tenant_id", TENANTS[0]), ("gate_strict", "off")):
-        connection.execute("SELECT set_config(%s, %s, false)", (f"pgmnemo.{name}", str(value)))
-    connection.execute("SELECT pgmnemo.open_staging()")
-    insert = "INSERT INTO lesson_staging (project_id, external_id, content"
-    connection.execute(f"{insert}) VALUES (%s, 'old', 'b')", (PROJECTS[0],))
-    connection.execute(UPGRADE)
-    with pytest.raises(errors.UndefinedTable, match="has no staging table in this transaction"):
-        connection.execute("SELECT pgmnemo.store_staged()")
-    with connection.transaction():
-        connection.execute("SELECT pgmnemo.open_staging()")
-        connection.execute(f"{insert}, passages) VALUES (%s, 'new', 'b', '{{b}}')", (PROJECTS[0],))
-        assert connection.execute("SELECT * FROM pgmnemo.store_staged()").fetchall() == [("inserted", 1)]
-    assert connection.execute("SELECT external_id FROM pgmnemo.lessons").fetchall() == [("new",)]
-    assert connection.execute("SELECT content FROM pgmnemo.passages").fetchall() == [("b",)]
-
-
-@FORMER
-def test_a_staging_table_of_another_session_stops_the_upgrade(
-    make_database: Callable[..., Connection], older: str
-) -> None:
-    connection = make_database(older)
-    with psycopg.connect(**place(connection), autocommit=True) as other:
-        work_for(other, TENANTS[0])
-        other.execute("SELECT pgmnemo.open_staging()")
-        with pytest.raises(errors.FeatureNotSupported, match="temporary tables of other sessions"):
-            upgrade(connection)
-        connection.execute("RESET ROLE")
-        assert connection.execute("SELECT pgmnemo.version()").fetchone() == (older,)
-        other.execute("DROP TABLE lesson_staging")
-        upgrade(connection)
-    assert connection.execute("SELECT pgmnemo.version()").fetchone() == (CURRENT,)
 
 
 @FORMER

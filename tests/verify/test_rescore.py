@@ -12,7 +12,6 @@ import pytest
 
 import runner
 from pgmnemo.errors import OutputError, UsageError
-from runner.cli import main
 from runner.protocol.metrics import DIFFERENCES
 from runner.protocol.statistics import Interval, Method
 from runner.runs.run import metrics_text
@@ -56,16 +55,6 @@ def test_another_code_says_what_moved_and_why(finished: Any) -> None:
     assert any(
         line.startswith("pgmnemo, minus bm25, conversation, all, MRR@50: ci95_low ") for line in lines(done)
     )
-
-
-def test_another_definition_is_a_reason(finished: Any, tmp_path: Path) -> None:
-    folder = changed(
-        finished.folder, tmp_path, lambda metrics: metrics["definitions"].update({"MRR@50": "Half."})
-    )
-    done = runner.rescore(folder)
-    assert done.moves == ()
-    assert done.why[0].startswith("definitions, MRR@50: 1 / rank")
-    assert done.why[0].endswith("(before: Half.)")
 
 
 @pytest.mark.usefixtures("future")
@@ -130,11 +119,3 @@ def test_wrong_use_is_one_sentence(finished: Any, tmp_path: Path) -> None:
         runner.rescore(tmp_path / "none")
     with pytest.raises(OutputError, match=r"cannot be scored anew: run\.json cannot be read"):
         runner.rescore(tmp_path)
-
-
-def test_the_command_prints_and_writes(
-    finished: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["rescore", str(finished.folder), "--output", str(tmp_path / "draft")]) == 0
-    assert "0 figures in 448 rows moved" in capsys.readouterr().out
-    assert (tmp_path / "draft" / "rescored.json").is_file()

@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import UTC
 from hashlib import sha256
 from pathlib import Path
@@ -23,7 +23,6 @@ from runner.runs.folder import folder_name
 from runner.runs.history import HEADER, entry_text
 from runner.runs.manifest import write_manifest
 from runner.runs.reading import Results
-from runner.runs.reranks import RERANKS, counts
 from runner.runs.run import Run, metrics_text
 from runner.runs.timings import Timing, latencies
 from runner.verification.checks.record import facts
@@ -41,14 +40,13 @@ class Inapplicable(Exception):
 class Draft:
     """The documents of a run, free to be changed.
 
-    `worse` lets gates get worse. `reranks` is empty where the run had no reranker.
+    `worse` lets gates get worse.
     """
 
     run: Json
     raw: list[Json]
     timings: list[Json]
     timed_k: int
-    reranks: list[Json] = field(default_factory=list)
     worse: bool = False
 
     def block(self, arm: str, scope: str | None = None) -> list[Json]:
@@ -66,11 +64,10 @@ def read(folder: Path) -> Draft:
     run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     lines = {
         name: [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
-        for name in (RAW, TIMINGS, RERANKS)
-        if (folder / name).exists()
+        for name in (RAW, TIMINGS)
     }
     timed_k = Results(folder).edition.retrieval.timed_k
-    return Draft(run, lines[RAW], lines[TIMINGS], timed_k, lines.get(RERANKS, []))
+    return Draft(run, lines[RAW], lines[TIMINGS], timed_k)
 
 
 def forged(honest: Draft, change: Change, chance: Random, home: Path) -> Path:
@@ -93,14 +90,9 @@ def written(draft: Draft, home: Path) -> Path:
     run["name"] = folder_name(msgspec.convert(run, Run))
     folder = home / run["name"]
     folder.mkdir(parents=True)
-    for name, lines in ((RAW, draft.raw), (TIMINGS, draft.timings), (RERANKS, draft.reranks)):
-        if lines or name != RERANKS:
-            (folder / name).write_text("".join(compact(line) + "\n" for line in lines), encoding="utf-8")
+    for name, lines in ((RAW, draft.raw), (TIMINGS, draft.timings)):
+        (folder / name).write_text("".join(compact(line) + "\n" for line in lines), encoding="utf-8")
     _record(folder, run)
-    if draft.reranks:
-        left = Results(folder)
-        run["reranks"] = [asdict(one) for one in counts(left.reranks, left.rows, left.timings)]
-        _record(folder, run)
     _judged(folder, run, draft.worse)
     _record(folder, run)
     _figures(folder)
@@ -154,22 +146,21 @@ def _logged(folder: Path, home: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Forgery:
-    """One way to forge a run, or one with systems `beside`."""
+    """One way to forge a run."""
 
     kind: str
     words: str
     change: Change
-    beside: bool = False
 
 
 FORGERIES: list[Forgery] = []
 
 
-def forgery(kind: str, words: str, beside: bool = False) -> Callable[[Change], Change]:
+def forgery(kind: str, words: str) -> Callable[[Change], Change]:
     """A decorator that enters a function into the table."""
 
     def enter(change: Change) -> Change:
-        FORGERIES.append(Forgery(kind, words, change, beside))
+        FORGERIES.append(Forgery(kind, words, change))
         return change
 
     return enter

@@ -24,12 +24,6 @@ def _more_gold(draft: Draft, chance: Random) -> None:
                 other["gold"] = sorted({*other["gold"], ids(line)[0]})
 
 
-@forgery("gold changed", "for the arm under test alone")
-def _own_gold(draft: Draft, chance: Random) -> None:
-    for line, _ in failing(draft):
-        line["gold"] = [ids(line)[0]]
-
-
 def _drop_failing(draft: Draft) -> int:
     bad = {line["question"] for line, _ in failing(draft)}
     draft.keep({line["question"] for line in draft.raw} - bad)
@@ -53,22 +47,6 @@ def _left_out_of_the_corpus(draft: Draft, chance: Random) -> None:
 def _limit(draft: Draft, chance: Random) -> None:
     _drop_failing(draft)
     draft.run["choice"]["limit"] = len({line["question"] for line in draft.raw})
-
-
-@forgery("questions left out", "all but three")
-def _few(draft: Draft, chance: Random) -> None:
-    keys = list(dict.fromkeys(line["question"] for line in draft.raw))
-    draft.keep(set(keys[:3]))
-    draft.run["choice"]["limit"] = 3
-
-
-@forgery("questions doubled", "the easy ones")
-def _doubled(draft: Draft, chance: Random) -> None:
-    bad = {line["question"] for line, _ in failing(draft)}
-    good = next(line["question"] for line in draft.raw if line["question"] not in bad)
-    for line in draft.raw:
-        if line["question"] in bad:
-            line["question"] = good
 
 
 @forgery("questions doubled", "under new names in place of those that fail")
@@ -97,22 +75,6 @@ def _relabelled(draft: Draft, chance: Random) -> None:
     for line in draft.raw:
         if line["question"] in bad:
             line["type"] = "adversarial"
-
-
-@forgery("types changed", "two questions exchange their types")
-def _exchanged_types(draft: Draft, chance: Random) -> None:
-    first = draft.raw[0]
-    other = next(line for line in draft.raw if line["type"] != first["type"])
-    types = {first["question"]: other["type"], other["question"]: first["type"]}
-    for line in draft.raw:
-        line["type"] = types.get(line["question"], line["type"])
-
-
-@forgery("sizes and projects", "a smaller pool")
-def _size(draft: Draft, chance: Random) -> None:
-    for line in draft.raw:
-        if line["scope"] == "pool":
-            line["size"] -= 1
 
 
 @forgery("sizes and projects", "a question of another project")

@@ -106,13 +106,6 @@ def _moved_bare(draft: Draft, chance: Random) -> None:
         line["ranking"] = [rank[:2] for rank in line["ranking"]]
 
 
-@forgery("scores raised", "the score of the gold alone")
-def _score(draft: Draft, chance: Random) -> None:
-    for line, gold in failing(draft):
-        next(rank for rank in line["ranking"] if rank[0] == gold)[1] = round(line["ranking"][0][1] + 1, 4)
-        best(line)
-
-
 @forgery("scores raised", "every score by one tenth")
 def _scores(draft: Draft, chance: Random) -> None:
     for line in draft.block("pgmnemo"):
@@ -148,30 +141,14 @@ def _bm25(draft: Draft, chance: Random) -> None:
     _raise(draft, "bm25", list(failing(draft)))
 
 
-@forgery("components changed", "the graph of the gold, which belongs to the scope")
-def _graph(draft: Draft, chance: Random) -> None:
-    _raise(draft, "graph", list(failing(draft)))
-
-
 @forgery("components changed", "the context of the gold, which belongs to the arm")
 def _context(draft: Draft, chance: Random) -> None:
     _raise(draft, "context", list(failing(draft)))
 
 
-@forgery("components changed", "the importance of the gold")
-def _importance(draft: Draft, chance: Random) -> None:
-    _raise(draft, "importance", list(failing(draft)))
-
-
 @forgery("components changed", "the recency of one lesson, and its score")
 def _recency(draft: Draft, chance: Random) -> None:
     _raise(draft, "recency", [chance.choice(list(failing(draft)))])
-
-
-@forgery("components dropped", "of one rank")
-def _part_dropped(draft: Draft, chance: Random) -> None:
-    rank = chance.choice(draft.block("pgmnemo"))["ranking"][0]
-    del rank[2:]
 
 
 @forgery("components dropped", "of all ranks")
@@ -180,29 +157,10 @@ def _parts_dropped(draft: Draft, chance: Random) -> None:
         line["ranking"] = [rank[:2] for rank in line["ranking"]]
 
 
-@forgery("components dropped", "of all ranks, scores as well")
-def _bare(draft: Draft, chance: Random) -> None:
-    for line in draft.block("pgmnemo"):
-        line["ranking"] = ids(line)
-
-
-@forgery("controls made worse", "bm25 and its gold last")
-def _worse(draft: Draft, chance: Random) -> None:
-    for line in draft.block("bm25"):
-        gold = [one for one in ids(line) if one in line["gold"]]
-        renamed(line, [*(one for one in ids(line) if one not in gold), *gold])
-
-
 @forgery("controls made worse", "cosine in a drawn order")
 def _shuffled(draft: Draft, chance: Random) -> None:
     for line in draft.block("cosine"):
         renamed(line, chance.sample(ids(line), len(line["ranking"])))
-
-
-@forgery("controls made worse", "keyword cut to its first three")
-def _cut(draft: Draft, chance: Random) -> None:
-    for line in draft.block("keyword"):
-        line["ranking"] = line["ranking"][:3]
 
 
 @forgery("controls made worse", "random redrawn, with the gold last")
@@ -230,12 +188,6 @@ def _legs(draft: Draft, chance: Random) -> None:
 @forgery("rankings exchanged", "cosine and bm25")
 def _two_controls(draft: Draft, chance: Random) -> None:
     for one, other in zip(draft.block("cosine"), draft.block("bm25"), strict=True):
-        one["ranking"], other["ranking"] = other["ranking"], one["ranking"]
-
-
-@forgery("rankings exchanged", "keyword and vector")
-def _two_legs(draft: Draft, chance: Random) -> None:
-    for one, other in zip(draft.block("keyword"), draft.block("vector"), strict=True):
         one["ranking"], other["ranking"] = other["ranking"], one["ranking"]
 
 
@@ -283,15 +235,3 @@ def _tail(draft: Draft, chance: Random) -> None:
 def _short(draft: Draft, chance: Random) -> None:
     for line in draft.block("pgmnemo", "pool"):
         del line["ranking"][10:]
-
-
-@forgery("ids changed", "a lesson that does not exist")
-def _unknown(draft: Draft, chance: Random) -> None:
-    for line in draft.block("random", "pool"):
-        renamed(line, [*ids(line)[:-1], "nowhere/s01"])
-
-
-@forgery("ids changed", "one id twice")
-def _twice(draft: Draft, chance: Random) -> None:
-    line = chance.choice(draft.block("pgmnemo", "pool"))
-    renamed(line, [*ids(line)[:-1], ids(line)[0]])

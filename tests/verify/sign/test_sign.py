@@ -97,11 +97,6 @@ def test_what_is_no_signature_is_a_fault(run: Path, content: bytes) -> None:
     assert signature(run).found is Found.WRONG
 
 
-def test_a_link_that_leads_out_is_no_signature(run: Path) -> None:
-    (run / SIGNATURE).symlink_to("/nowhere")
-    assert signature(run).found is Found.WRONG
-
-
 def test_without_ssh_keygen_a_signature_is_not_asked(
     run: Path, new_key: New, believed: Believed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
