@@ -83,6 +83,7 @@ def test_several_memories_of_one_lesson_count_as_their_best_and_the_facts_say_so
         (lambda rows: rows * 9, "answered 45 memories where 3 were asked for"),
         (lambda rows: [{**rows[0], "score": "high"}], 'answered a score that is no number: "high"'),
         (lambda rows: [{**rows[0], "score": float("nan")}], "answered a score that is no number: NaN"),
+        (lambda rows: [{**rows[0], "score": 10**400}], "answered a score that is no number: 1000"),
         (lambda rows: [{**row, "score": at} for at, row in enumerate(rows)], "scores that do not fall"),
         (lambda rows: [{"id": "9999", "score": 1}], "9999, which is no lesson that it was given"),
         (lambda rows: [{"memory": "x"}], "answered a memory without our id"),

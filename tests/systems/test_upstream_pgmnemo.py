@@ -120,6 +120,13 @@ def test_rows_go_where_a_run_breaks_off(given: Any, rows: Any, tiny: Any) -> Non
     assert rows() == {"somebody": 5}
 
 
+def test_a_vector_that_is_wider_than_the_column_is_one_sentence(given: Any, tiny: Any) -> None:
+    with open_system(NAME, given("theirs")) as system:
+        system._width = 100  # type: ignore[attr-defined]
+        with pytest.raises(SystemFault, match="keeps vectors of 100 dimensions, and these have 384"):
+            system.load(tiny)
+
+
 @pytest.mark.parametrize(
     ("database", "words"),
     [
