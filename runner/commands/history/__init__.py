@@ -1,5 +1,180 @@
-"""Runs and deviations are appended to HISTORY.md in its one form; what stands there is never rewritten."""
+"""`python -m runner history add | deviation | thin | restore`: what is kept of runs, what is said of them.
 
-from runner.commands.history.log import keep_run, log_deviation, log_run
+Runs and deviations are appended to HISTORY.md in its one form; what stands there is never rewritten.
+"""
 
-__all__ = ["keep_run", "log_deviation", "log_run"]
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from os import PathLike
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from pgmnemo.errors import UsageError
+from pgmnemo.terminal import say
+from runner.commands.history import raw
+from runner.errors import RefusedError
+from runner.options import Run
+from runner.records import Verdict
+from runner.runs.folder import is_local, keep
+from runner.runs.history import HISTORY, append_entry, entry_text, logged_manifests, own
+from runner.runs.manifest import MANIFEST
+from runner.runs.reading import Unreadable, read_results
+from runner.runs.run import Run as Record
+from runner.verification.check import Wrong
+from runner.verification.checks.files import complete, manifest
+from runner.verification.evidence import Evidence
+
+HistoryFile = Annotated[
+    Path | None, Parameter(help="the file (default: the HISTORY.md of the nearest folder above)")
+]
+
+history = App(name="history", help="Runs that are kept: their entries in HISTORY.md, and their raw files.")
+
+
+@history.command
+def add(folder: Run, /, *, history: HistoryFile = None) -> int:
+    """Append the entry of a run, unless it stands there; a run in local/ moves to results/ first."""
+    place = keep_run(folder, history=history)
+    if place != folder:
+        say(f"{folder}: moved to {place}")
+    path, appended = log_run(place, history=history)
+    say(f"{path}: {'appended' if appended else 'has it already'}")
+    return 0
+
+
+@history.command
+def deviation(
+    folder: Run,
+    text: Annotated[str, Parameter(help="what departs from the protocol, in one line")],
+    /,
+    *,
+    history: HistoryFile = None,
+) -> int:
+    """Append a deviation that became known after the run."""
+    say(f"{log_deviation(folder, text, history=history)}: appended")
+    return 0
+
+
+@history.command
+def thin(*folders: Run) -> int:
+    """Take the raw files of old runs out of the checkout; the commit that has them is noted in raw.json."""
+    for folder in _some(folders):
+        say(f"{folder}: {', '.join(raw.thin(folder)) or 'nothing'} taken away; commit that")
+    return 0
+
+
+@history.command
+def restore(*folders: Run) -> int:
+    """Bring back the raw files that a run lacks from the repository's history, held against its manifest."""
+    for folder in _some(folders):
+        say(f"{folder}: {', '.join(raw.restore(folder)) or 'nothing'} restored")
+    return 0
+
+
+def _some(folders: tuple[Path, ...]) -> tuple[Path, ...]:
+    if not folders:
+        raise UsageError("name the folder of a run, or several")
+    return folders
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A results folder as HISTORY.md names it: `results` relative to the file, and its manifest's hash."""
+
+    run: Record
+    history: Path
+    results: str
+    manifest: str
+
+
+def keep_run(folder: str | PathLike[str], *, history: str | PathLike[str] | None = None) -> Path:
+    """Move a run that is not kept to `results`; where it stands then. Any other folder stays where it is.
+
+    Raises what `log_run` would raise for it, and OutputError where it cannot be moved.
+    """
+    _read(Path(folder), history)  # what is no run stays, too
+    return keep(Path(folder)) if is_local(Path(folder)) else Path(folder)
+
+
+def log_run(folder: str | PathLike[str], *, history: str | PathLike[str] | None = None) -> tuple[Path, bool]:
+    """Append the entry of the run in `folder`: the file, and whether anything had to be appended.
+
+    Raises RefusedError when the folder is logged under another manifest: it was changed since.
+    """
+    logged = _read(Path(folder), history)
+    if _is_logged(logged):
+        return logged.history, False
+    _append(logged, logged.run.started.date(), list(logged.run.deviations))
+    return logged.history, True
+
+
+def log_deviation(
+    folder: str | PathLike[str],
+    deviation: str,
+    *,
+    history: str | PathLike[str] | None = None,
+    day: date | None = None,
+) -> Path:
+    """Append a deviation of the run in `folder` that became known after it; the file.
+
+    The entry bears `day` (today, unless given); a verified run is a deviation from then on. Raises UsageError
+    when the run itself is not logged yet, RefusedError when it was changed since it was.
+    """
+    logged = _read(Path(folder), history)
+    if not deviation.strip():
+        raise UsageError("a deviation needs words: say what departs from the protocol")
+    if not _is_logged(logged):
+        raise UsageError(
+            f"{logged.history} has no entry for {logged.results}: add the run first, with history add"
+        )
+    _append(logged, day or datetime.now(UTC).date(), [deviation])
+    return logged.history
+
+
+def _append(logged: Logged, day: date, deviations: list[str]) -> None:
+    verdict, suite = logged.run.verdict, logged.run.choice.suite
+    if deviations and verdict is Verdict.VERIFIED:
+        verdict = Verdict.DEVIATION
+    append_entry(logged.history, entry_text(day, suite, logged.results, verdict, logged.manifest, deviations))
+
+
+def _is_logged(logged: Logged) -> bool:
+    known = logged_manifests(logged.history, logged.results)
+    if known and logged.manifest not in known:
+        raise RefusedError(
+            f"{logged.results} stands in {logged.history} with another manifest: the folder was changed "
+            "since; take it from the commit of the run"
+        )
+    return bool(known)
+
+
+def _read(folder: Path, history: str | PathLike[str] | None) -> Logged:
+    results = read_results(folder, Evidence)
+    _demand_whole(results)
+    place = folder.resolve()
+    file = Path(history).absolute() if history is not None else _nearest(place)
+    inside = place.is_relative_to(file.parent.resolve())
+    name = place.relative_to(file.parent.resolve()).as_posix() if inside else place.name
+    return Logged(results.run, file, name, results.digest(MANIFEST))
+
+
+def _demand_whole(results: Evidence) -> None:
+    """RefusedError unless the folder holds what its manifest lists, to the byte, and nothing besides."""
+    for look in (complete, manifest):
+        try:
+            look(results)
+        except (Wrong, Unreadable) as fault:
+            raise RefusedError(
+                f"{results.folder}: {fault}; the folder was changed since the run: make the run again"
+            ) from None
+
+
+def _nearest(place: Path) -> Path:
+    found = own(place)
+    if found is None:
+        raise UsageError(f"no folder above {place} holds a {HISTORY}: name the file with --history")
+    return found

@@ -1,6 +1,75 @@
-"""`sign`: an SSH signature over a run's manifest, and who made one that is there."""
+"""`python -m runner sign DIR --key KEY`: an SSH signature over manifest.json.
 
-from runner.verification.sign.keygen import NAMESPACE, RERUN_NAMESPACE, signed_by
-from runner.verification.sign.signing import sign
+The manifest pins every other file of a run, and so the whole run.
+"""
 
-__all__ = ["NAMESPACE", "RERUN_NAMESPACE", "sign", "signed_by"]
+from __future__ import annotations
+
+from pathlib import Path
+
+from pgmnemo.errors import UsageError, os_errors
+from pgmnemo.terminal import say
+from runner.errors import SigningError
+from runner.options import Run
+from runner.runs.manifest import MANIFEST, SIGNATURE
+from runner.runs.reading import Results, read_results
+from runner.verification.sign.keygen import NAMESPACE, RERUN_NAMESPACE, keygen, reason
+
+__all__ = ["NAMESPACE", "RERUN_NAMESPACE", "sign", "signature_of", "whole"]
+
+
+def sign_command(folder: Run, /, *, key: Path) -> int:
+    """Sign a run: an SSH signature over its manifest, beside it in manifest.json.sig.
+
+    Args:
+        key: private SSH key, or the public one of a key that the agent has
+    """
+    say(f"written: {sign(folder, key)}")
+    return 0
+
+
+def sign(folder: Path | str, key: Path | str) -> Path:
+    """Write the signature by the private `key` over the manifest of the run in `folder`, and return its path.
+
+    With a public key the agent signs. Every file is first held against the manifest. Raises UsageError for no
+    run, no key and where a signature is there already, RefusedError for a blocked or changed run,
+    SigningError where there is no ssh-keygen or the key is locked.
+    """
+    results = whole(folder)
+    target = results.folder / SIGNATURE
+    if target.exists() or target.is_symlink():
+        raise UsageError(
+            f"{target} is there, and no signature is overwritten: remove it first if it is yours"
+        )
+    signature = signature_of(results.content(MANIFEST), key)
+    with (
+        os_errors(f"{target} cannot be written ({{why}}): make the folder writable"),
+        target.open("xb") as file,
+    ):
+        file.write(signature)
+    return target
+
+
+def whole(folder: Path | str) -> Results:
+    """The run, each of its files the one that the manifest lists; UsageError or RefusedError for another."""
+    results: Results = read_results(folder)
+    return read_results(folder, files=list(results.schemas))
+
+
+def signature_of(content: bytes, key: Path | str, namespace: str = NAMESPACE) -> bytes:
+    """The signature of these bytes; UsageError for what is no key, SigningError for a locked one."""
+    key = Path(key).expanduser()
+    if not key.is_file():
+        raise UsageError(
+            f"--key: there is no file {key}; name a private SSH key, as `ssh-keygen -t ed25519` makes"
+        )
+    done = keygen("sign", "-q", "-n", namespace, "-f", key, "-", data=content)
+    if not done.returncode:
+        return done.stdout
+    if b"passphrase" in done.stderr:
+        raise SigningError(
+            f"--key: {key} has a passphrase, and no agent has it: `ssh-add` it, then sign again"
+        )
+    raise UsageError(
+        f"--key: {key} is no private SSH key that ssh-keygen signs with ({reason(done)}); name another"
+    )

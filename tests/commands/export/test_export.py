@@ -16,7 +16,7 @@ import pytest
 from pgmnemo.errors import OutputError, UsageError
 from runner.cli import main
 from runner.commands.export import export
-from runner.commands.export.beir import documents
+from runner.commands.export.forms import documents
 from runner.commands.score import score
 from runner.errors import CorpusError
 from runner.protocol.suites import SUITES

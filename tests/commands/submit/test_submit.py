@@ -83,7 +83,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         into.write(b"half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("runner.commands.submit.submitting.pack", full)
+    monkeypatch.setattr("runner.commands.submit.pack", full)
     with pytest.raises(runner.RunnerError, match=r"cannot be written \(No space left on device\)"):
         submit(SAMPLE, tmp_path / "run.tar.gz")
     assert not list(tmp_path.iterdir())

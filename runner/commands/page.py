@@ -1,4 +1,7 @@
-"""report.html of a finished run, rendered anew; with another run or the corpus beside it if asked."""
+"""`python -m runner report DIR`: report.html of a finished run, rendered anew.
+
+With another run or the corpus beside it if asked.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ from collections.abc import Collection
 from pathlib import Path
 
 from pgmnemo.errors import OutputError, UsageError
+from pgmnemo.terminal import say
 from runner.commands.compare.comparing import compare
 from runner.errors import RefusedError
+from runner.options import Despite, Run
 from runner.records import Corpus
 from runner.report.html import PAGE, Compared, Texts, render_page
 from runner.runs.output import check_output
@@ -17,6 +22,26 @@ from runner.runs.storage import reported, write_file
 from runner.verification.evidence import Evidence
 
 MARK = '<meta name="generator" content="pgmnemo/page/'
+
+
+def report_command(
+    folder: Run,
+    /,
+    *,
+    compare: Path | None = None,
+    despite: Despite = (),
+    corpus: Path | None = None,
+    output: Path | None = None,
+) -> int:
+    """Render report.html of a finished run anew, with another run or the corpus beside it if asked.
+
+    Args:
+        compare: results folder of a run to compare it with
+        corpus: the corpus file or its folder: show its text, too
+        output: where the page goes (default: report.html in the folder)
+    """
+    say(render_report(folder, corpus=corpus, baseline=compare, despite=despite, output=output))
+    return 0
 
 
 @collector_paused()

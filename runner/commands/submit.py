@@ -1,4 +1,4 @@
-"""From a results folder to an archive that is verified before anybody gets it."""
+"""`python -m runner submit DIR --output FILE`: a finished run as one archive, which is verified first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from pathlib import Path
 
 from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.escaping import line
+from pgmnemo.terminal import say
 from runner.errors import RefusedError
+from runner.options import Run
 from runner.runs.archive import SUFFIX, pack
 from runner.runs.folder import KEPT, LOCAL
 from runner.runs.history import HEADER, HISTORY, Entry, entries, histories, of_run
@@ -16,6 +18,16 @@ from runner.runs.output import check_new
 from runner.runs.reading import Results
 from runner.runs.run import BLOCKED
 from runner.verification import Verification, verify
+
+
+def submit_command(folder: Run, /, *, output: Path) -> int:
+    """Verify a run, then pack it with its entry in HISTORY.md into one archive, which others can verify.
+
+    Args:
+        output: new file that ends in .tar.gz
+    """
+    say(f"written: {submit(folder, output)}")
+    return 0
 
 
 def submit(folder: Path | str, output: Path | str, *, check: Callable[..., Verification] = verify) -> Path:

@@ -1,26 +1,70 @@
-"""BEIR: corpus.jsonl, queries.jsonl and qrels/test.tsv, and the runs of each scope beside them.
+"""The forms in which other programs read a run: TREC's runs and qrels, BEIR's corpus, queries and qrels.
 
-BEIR has one corpus for all questions. Where a run searches within a project, each lesson and each question
-says in its `metadata` which one; the suite `file` reads that again.
+The score of a rank is made of the rank alone, so that no two are equal: trec_eval orders by score, and breaks
+ties by id where the protocol has another rule. BEIR has one corpus for all questions: where a run searches
+within a project, each lesson and each question says in its `metadata` which one; the suite `file` reads that
+again, and the runs of each scope stand beside.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from pgmnemo.errors import OutputError, UsageError
-from runner.commands.export.trec import file_name, lines
 from runner.protocol.suites.beir_folder import DOCUMENTS, HEAD, JUDGED, QUERIES
 from runner.records import Corpus, Hit, Question, Retrieval
 from runner.report.render import template
 from runner.runs.canonical import compact
 from runner.verification.evidence import Evidence
 
-README = Path(__file__).parent / "templates" / "beir.md.j2"
+QRELS = "qrels.txt"
+TEMPLATES = Path(__file__).parent / "templates"
 Name = Callable[[str, str], str]
+
+
+def trec(results: Evidence) -> Iterator[tuple[str, str]]:
+    """Path and text of each file: README.md, then by scope the qrels and one run for each arm."""
+    run, depth = results.run, results.edition.retrieval.depth
+    first, arm = run.scopes[0].name, file_name(run.system)
+    yield "README.md", template(TEMPLATES / "trec.md.j2").render(run=run, qrels=QRELS, scope=first, arm=arm)
+    for scope in dict.fromkeys(row.scope for row in results.rows):
+        rows = [row for row in results.rows if row.scope == scope]
+        yield f"{file_name(scope)}/{QRELS}", qrels(rows)
+        for name in dict.fromkeys(row.arm for row in rows):
+            ranked = (row for row in rows if row.arm == name)
+            yield f"{file_name(scope)}/{file_name(name)}.run", "".join(lines(ranked, depth))
+
+
+def qrels(rows: Iterable[Retrieval]) -> str:
+    """`question 0 lesson 1` for each gold lesson, each question once."""
+    gold = {row.question: row.gold for row in rows}
+    return "".join(f"{_id(key)} 0 {_id(one)} 1\n" for key, ids in gold.items() for one in ids)
+
+
+def lines(rows: Iterable[Retrieval], depth: int) -> Iterator[str]:
+    """`question Q0 lesson rank score arm` for each rank."""
+    for row in rows:
+        tag, question = "_".join(row.arm.split()), _id(row.question)
+        for rank, hit in enumerate(row.ranking, start=1):
+            yield f"{question} Q0 {_id(hit.id)} {rank} {depth + 1 - rank} {tag}\n"
+
+
+def file_name(text: str) -> str:
+    """A name for a file: what no file system minds stays, anything else is a dash."""
+    return re.sub(r"[^A-Za-z0-9._+@=-]+", "-", text).lstrip(".") or "-"
+
+
+def _id(text: str) -> str:
+    if text.split() != [text]:
+        raise OutputError(
+            f"the id {text!r} has a blank in it or is empty, which no TREC run can hold: measure with ids "
+            "without blanks"
+        )
+    return text
 
 
 def beir(results: Evidence) -> Iterator[tuple[str, str]]:
@@ -28,7 +72,7 @@ def beir(results: Evidence) -> Iterator[tuple[str, str]]:
     corpus, depth = _corpus(results), results.edition.retrieval.depth
     name, asked = _naming(corpus), {row.question: row for row in results.rows}
     names = {"documents": DOCUMENTS, "queries": QUERIES, "judged": JUDGED}
-    yield "README.md", template(README).render(name=results.run.name, **names)
+    yield "README.md", template(TEMPLATES / "beir.md.j2").render(name=results.run.name, **names)
     yield DOCUMENTS, "".join(documents(corpus, name))
     yield QUERIES, "".join(_line(_query(one)) for one in corpus.questions if one.key in asked)
     judged = ((row.question, name(row.project, one)) for row in asked.values() for one in row.gold)

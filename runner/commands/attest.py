@@ -1,4 +1,4 @@
-"""From a run that somebody recalled again to the record of it."""
+"""`python -m runner attest DIR --by NAME`: a run recalled again, and the record of it beside the run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 
 from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.progress import QUIET, Progress
+from pgmnemo.terminal import say
 from runner.errors import RefusedError
+from runner.options import Run
 from runner.places import ROOT
 from runner.runs.canonical import pretty
 from runner.runs.environment import code
@@ -17,10 +19,24 @@ from runner.runs.manifest import MANIFEST, MOST, SIGNED, USUAL, Rerun
 from runner.runs.reading import Results
 from runner.verification import Verification, verify
 from runner.verification.sameness import BOUNDS
-from runner.verification.sign.keygen import RERUN_NAMESPACE
-from runner.verification.sign.signing import signature_of, whole
+from runner.verification.sign import RERUN_NAMESPACE, signature_of, whole
 
 NAME = re.compile(r"[^\s,;\"]{1,200}")
+
+
+def attest_command(
+    folder: Run, /, *, by: str, key: Path | None = None, rerun: int = USUAL, corpus: Path | None = None
+) -> int:
+    """Recall questions of a run again, and record beside it that they came out the same.
+
+    Args:
+        by: your name as a list of signers has it, such as you@example.org
+        key: private SSH key that signs the record; without one nobody need believe it
+        rerun: how many questions to recall again
+        corpus: the corpus file or its folder
+    """
+    say(f"written: {attest(folder, by, key=key, rerun=rerun, corpus=corpus, progress=Progress())}")
+    return 0
 
 
 def attest(
