@@ -38,8 +38,8 @@ RUNS, FINISHED, OTHERS = (
     for place, title in enumerate(("Runs", "Finished runs", "Corpora, databases and systems"))
 )
 COMMANDS = {
-    "verify": (FINISHED, "runner.verification.command:verify_command"),
-    "rescore": (FINISHED, "runner.verification.command:rescore_command"),
+    "verify": (FINISHED, "runner.verification.verification:verify_command"),
+    "rescore": (FINISHED, "runner.verification.rescore:rescore_command"),
     "sign": (FINISHED, "runner.verification.sign:sign_command"),
     "attest": (FINISHED, "runner.commands.attest:attest_command"),
     "submit": (FINISHED, "runner.commands.submit:submit_command"),

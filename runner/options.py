@@ -88,8 +88,5 @@ MaxDrop = Annotated[
 ]
 Despite = Annotated[tuple[str, ...], listed("compare although these conditions differ, and label the result")]
 Strict = Annotated[bool, Parameter(help="exit with 1 when the comparison is inconclusive, too")]
-Legs = Annotated[
-    bool, Parameter(help="fail, too, where the candidate's hybrid is below its keyword or vector leg")
-]
 Quiet = Annotated[bool, Parameter(help="say nothing but the result")]
 Run = Annotated[Path, Parameter(help="results folder of a run")]

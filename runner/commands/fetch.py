@@ -11,12 +11,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote
 from urllib.request import Request, urlopen
-
-from cyclopts import Parameter
 
 from pgmnemo.errors import OutputError, UsageError
 from pgmnemo.progress import QUIET, Progress
@@ -46,14 +44,13 @@ class Wanted:
     bytes: int | None = None
 
 
-def fetch_command(
-    suite: Annotated[str, Parameter(help="a suite with a registered corpus, such as locomo")],
-    /,
-    *,
-    output: Annotated[Path | None, Parameter(help="folder for it (default: the user's data folder)")] = None,
-    quiet: Quiet = False,
-) -> int:
-    """Download a registered corpus and check its hash."""
+def fetch_command(suite: str, /, *, output: Path | None = None, quiet: Quiet = False) -> int:
+    """Download a registered corpus and check its hash.
+
+    Args:
+        suite: a suite with a registered corpus, such as locomo
+        output: folder for it (default: the user's data folder)
+    """
     print(fetch(suite, output, Progress(quiet=quiet)))
     return 0
 

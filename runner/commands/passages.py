@@ -3,44 +3,40 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator
+from typing import Annotated
 from uuid import UUID
 
 from cyclopts import Parameter
 
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
 from pgmnemo.errors import UsageError
+from pgmnemo.passages.adding import Added, add_passages
+from pgmnemo.progress import Progress
+from pgmnemo.server import open_lessons
 from runner.options import Quiet
 from runner.runs.choice import NO_EMBEDDER
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pgmnemo.passages.adding import Added
+EMBEDDER = (
+    f"the one that made the lessons' vectors: {', '.join(EMBEDDERS)}, or {NO_EMBEDDER}: passages are "
+    "found by their words alone"
+)
 
 
 def passages_command(
     *,
-    tenant: Annotated[str, Parameter(help="tenant whose lessons are meant")],
-    dsn: Annotated[
-        str | None, Parameter(help="the database that holds the lessons (default: PGMNEMO_DSN)")
-    ] = None,
-    embedder: Annotated[
-        str,
-        Parameter(
-            help=f"the one that made the lessons' vectors: {', '.join(EMBEDDERS)}, or {NO_EMBEDDER}: "
-            "passages "
-            "are found by their words alone"
-        ),
-    ] = NO_EMBEDDER,
+    tenant: str,
+    dsn: str | None = None,
+    embedder: Annotated[str, Parameter(help=EMBEDDER)] = NO_EMBEDDER,
     options: Annotated[EmbedderOptions, Parameter(name="*")] = EmbedderOptions(),  # noqa: B008
     quiet: Quiet = False,
 ) -> int:
-    """Give the lessons of a tenant the passages that they lack, as after an upgrade to 0.3.0."""
-    from pgmnemo.passages.adding import add_passages
-    from pgmnemo.progress import Progress
-    from pgmnemo.server import open_lessons
+    """Give the lessons of a tenant the passages that they lack, as after an upgrade to 0.3.0.
 
+    Args:
+        tenant: tenant whose lessons are meant
+        dsn: the database that holds the lessons (default: PGMNEMO_DSN)
+    """
     owner = _tenant(tenant)
     model = None if embedder == NO_EMBEDDER else EMBEDDERS[embedder](options)
     with open_lessons(dsn, owner, os.environ) as connection:

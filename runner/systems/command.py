@@ -11,28 +11,31 @@ from cyclopts import App, Parameter
 
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.server.releases import version_number
-from runner.systems import SYSTEMS
+from runner.protocol.editions import current
+from runner.systems import SYSTEMS, Place
+from runner.systems.conformance import check_system
+from runner.systems.peers import environment
 
 
 def check_system_command(
     name: Annotated[str, Parameter(help=f"{', '.join(SYSTEMS)}, or one of another package")],
     /,
     *,
-    version: Annotated[str | None, Parameter(help="version of pgmnemo (default: the current one)")] = None,
-    dsn: Annotated[str | None, Parameter(help="PostgreSQL to use (default: as for a run)")] = None,
-    system_url: Annotated[str | None, Parameter(help="address of the system http")] = None,
-    allow_reset: Annotated[
-        bool, Parameter(help="let the system http be emptied for all its users, before and after")
-    ] = False,
+    version: str | None = None,
+    dsn: str | None = None,
+    system_url: str | None = None,
+    allow_reset: bool = False,
 ) -> int:
     """Check in half a minute that a system keeps the contract of every run; exits with 1 if not.
 
     With 3 where it cannot be tried here: a package, a database or a service is missing or broken.
-    """
-    from runner.protocol.editions import current
-    from runner.systems import Place
-    from runner.systems.conformance import check_system
 
+    Args:
+        version: version of pgmnemo (default: the current one)
+        dsn: PostgreSQL to use (default: as for a run)
+        system_url: address of the system http
+        allow_reset: let the system http be emptied for all its users, before and after
+    """
     settings = {setting: str(value) for setting, value in current().settings.items()}
     place = Place(
         Path(gettempdir()), version_number(version), "check-system", settings,
@@ -51,10 +54,12 @@ peers = App(name="peers", help="Install peers that need an environment of their 
 
 
 @peers.command
-def install(name: Annotated[str, Parameter(help="mem0")], /) -> int:
-    """Make the peer's environment in the user's cache folder, anew if it is there."""
-    from runner.systems.peers import environment
+def install(name: str, /) -> int:
+    """Make the peer's environment in the user's cache folder, anew if it is there.
 
+    Args:
+        name: mem0
+    """
     peer = environment(name)
     print(f"{peer.package} {peer.version} goes into {peer.folder()} ({peer.size})", flush=True)
     print(f"{peer.install()}: installed; delete the folder to be rid of it")

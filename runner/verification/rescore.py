@@ -1,4 +1,4 @@
-"""rescore: metrics and report anew from the raw rankings, by a version of the metric code; what moved.
+"""`python -m runner rescore DIR`: metrics and report anew from the raw rankings, and what moved.
 
 The artefacts stay as they are. What comes out is a draft beside them: a run of its own has a manifest and an
 entry in HISTORY.md, and this has neither.
@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from pgmnemo.errors import OutputError, UsageError
+from pgmnemo.terminal import say
+from runner.options import Run
 from runner.protocol.metrics import DIFFERENCES
 from runner.protocol.metrics.document import metrics_of
 from runner.records import Json
@@ -59,6 +61,17 @@ class Rescored:
             "why": list(self.why),
             "moved": [asdict(move) for move in self.moves],
         }
+
+
+def rescore_command(folder: Run, /, *, metric_code: str | None = None, output: Path | None = None) -> int:
+    """Compute metrics and report of a run anew from its raw rankings, and say what moved.
+
+    Args:
+        metric_code: version of the metric code (default: that of the run's edition)
+        output: new folder for metrics.json and report.md
+    """
+    say(*lines(rescore(folder, metric_code=metric_code, output=output)))
+    return 0
 
 
 @collector_paused()

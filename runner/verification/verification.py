@@ -1,4 +1,7 @@
-"""verify: a results folder held against itself, HISTORY.md, its commit and, if given, the corpus."""
+"""`python -m runner verify DIR…`: is a results folder what its run left?
+
+It is held against itself, HISTORY.md, its commit and, if given, the corpus.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,12 @@ from pathlib import Path
 from pgmnemo.errors import UsageError
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
+from pgmnemo.terminal import say
 from runner.errors import RefusedError
+from runner.protocol.editions import OlderEdition
 from runner.records import Json
 from runner.runs.archive import run_folder
+from runner.runs.canonical import pretty
 from runner.runs.reading import Unreadable, collector_paused, is_run
 from runner.runs.storage import read_regular
 from runner.stages.answers.lines import is_answers
@@ -121,6 +127,58 @@ class Verification:
             "attested": self.attested,
             "checks": [asdict(answer) for answer in self.answers],
         }
+
+
+def verify_command(
+    *folders: Path,
+    corpus: Path | None = None,
+    history: Path | None = None,
+    allowed_signers: Path | None = None,
+    rerun: int | None = None,
+    run: Path | None = None,
+    json: bool = False,
+) -> int:
+    """Check results folders, or archives of such, against themselves, HISTORY.md and, if given, the corpus.
+
+    Exits with 0 where no fault was found and all that a headline stands on was recalled again or held, or
+    --rerun 0 asked for the files alone; with 1 for a fault, with 4 where something was not asked.
+
+    Args:
+        folders: results folder of a run, or an archive by submit
+        corpus: the corpus file or its folder
+        history: HISTORY.md (default: the nearest above the folder)
+        allowed_signers: list of whose signatures count (default: benchmarks/allowed_signers, if there)
+        rerun: recall N questions again (25 without a number) in embedded databases, and find the corpus for it; 0: hold the files alone
+        run: of a folder of `answer`: the run that it read (default: beside it)
+        json: print JSON instead of lines
+    """  # noqa: E501
+    if not folders:
+        raise UsageError("verify takes one results folder or more; see `python -m runner verify --help`")
+    done, others = [], []
+    for folder in folders:
+        try:
+            found = verify(
+                folder,
+                corpus=corpus,
+                history=history,
+                allowed_signers=allowed_signers,
+                rerun=rerun,
+                run=run,
+                progress=Progress(),
+            )
+        except OlderEdition as older:
+            if len(folders) == 1:
+                raise
+            say(older, error=True)
+            others.append(older.code)
+            continue
+        done.append(found)
+        if not json:
+            say(*([f"{folder}:"] if len(folders) > 1 else []), *lines(done[-1]))
+    if json:
+        say(pretty({"schema": SCHEMA, "runs": [one.document() for one in done]}), end="")
+    codes = [*(one.outcome.code for one in done), *others]
+    return 1 if 1 in codes else max(codes)
 
 
 def verify(

@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from pgmnemo.errors import UsageError
+from pgmnemo.terminal import say
+from runner.commands.cite import marks
+from runner.commands.cite.citation import cite
+from runner.runs.output import check_output, write_output
 
 MARK = "under pgmnemo Recall Benchmark Protocol"
-Root = Annotated[Path | None, Parameter(help="where benchmarks/ lies (default: this repository)")]
 
 
 def cite_command(
-    *places: Annotated[
-        Path, Parameter(help="results folder of a run; with --check or --write Markdown files")
-    ],
-    previous: Annotated[
-        Path | None, Parameter(help="results folder of an earlier version's comparable run")
-    ] = None,
-    bibtex: Annotated[bool, Parameter(help="print a BibTeX entry instead of the paragraph")] = False,
-    badge: Annotated[Path | None, Parameter(help="also write a badge into this file, an .svg")] = None,
-    write: Annotated[bool, Parameter(help="fill in the marked figures of Markdown files")] = False,
-    check: Annotated[
-        bool, Parameter(help="hold the figures of Markdown files against the artefacts")
-    ] = False,
-    root: Root = None,
+    *places: Path,
+    previous: Path | None = None,
+    bibtex: bool = False,
+    badge: Path | None = None,
+    write: bool = False,
+    check: bool = False,
+    root: Path | None = None,
 ) -> int:
     """Write the release-note paragraph of protocol §8 from a run's artefacts; notes go to standard error.
 
     With --write or --check it is about figures in documents that carry a mark.
+
+    Args:
+        places: results folder of a run; with --check or --write Markdown files
+        previous: results folder of an earlier version's comparable run
+        bibtex: print a BibTeX entry instead of the paragraph
+        badge: also write a badge into this file, an .svg
+        write: fill in the marked figures of Markdown files
+        check: hold the figures of Markdown files against the artefacts
+        root: where benchmarks/ lies (default: this repository)
     """
     if write and check:
         raise UsageError("cite takes --write or --check, not both")
@@ -43,19 +46,18 @@ def cite_command(
     return _run(places[0], previous, bibtex, badge)
 
 
-def lint_command(*files: Annotated[Path, Parameter(help="Markdown files")], root: Root = None) -> int:
-    """The former name of `cite --check`; goes with the next release."""
-    from pgmnemo.terminal import say
+def lint_command(*files: Path, root: Path | None = None) -> int:
+    """The former name of `cite --check`; goes with the next release.
 
+    Args:
+        files: Markdown files
+        root: where benchmarks/ lies (default: this repository)
+    """
     say("lint is `cite --check` from now on; this name goes with the next release", error=True)
     return _documents(files, False, root)
 
 
 def _run(folder: Path, previous: Path | None, bibtex: bool, badge: Path | None) -> int:
-    from pgmnemo.terminal import say
-    from runner.commands.cite.citation import cite
-    from runner.runs.output import check_output, write_output
-
     if badge is not None:
         check_output("--badge", badge, (".svg",), MARK)
     citation = cite(folder, previous=previous)
@@ -69,9 +71,6 @@ def _run(folder: Path, previous: Path | None, bibtex: bool, badge: Path | None) 
 
 def _documents(files: tuple[Path, ...], filled: bool, root: Path | None) -> int:
     """A line for each thing to mend on standard output, figures of others and counts on standard error."""
-    from pgmnemo.terminal import say
-    from runner.commands.cite import marks
-
     if not files:
         raise UsageError("cite takes one Markdown file or more behind --check or --write")
     report = (marks.write if filled else marks.check)(files, root=root)

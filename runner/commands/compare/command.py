@@ -10,22 +10,29 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from pgmnemo.errors import UsageError
+from pgmnemo.places import SQL_FOLDER
+from pgmnemo.progress import Progress
+from pgmnemo.server.server_files import check_release
+from pgmnemo.terminal import say
 from runner.bench.options import Options
+from runner.bench.pipeline import run
 from runner.bench.request import Request
-from runner.options import Despite, Legs, MaxDrop, Quiet, Strict, limits
+from runner.commands.compare.comparing import compare
+from runner.commands.compare.gating import gate
+from runner.commands.compare.text import append_summary, comparison_text, gate_text
+from runner.markdown import show
+from runner.options import Despite, MaxDrop, Quiet, Strict, limits
+from runner.runs.canonical import tabular
 
 
 def compare_command(
-    *folders: Annotated[Path, Parameter(help="results folders: the baseline, the candidate")],
+    *folders: Path,
     despite: Despite = (),
     max_drop: MaxDrop = [],  # noqa: B006
     strict: Strict = False,
-    json: Annotated[bool, Parameter(help="print the comparison as JSON")] = False,
-    versions: Annotated[
-        tuple[str, str] | None,
-        Parameter(help="the baseline, the candidate: run both on the spot, with the options of a run"),
-    ] = None,
-    suite: Annotated[str | None, Parameter(help="suite to run both versions on")] = None,
+    json: bool = False,
+    versions: tuple[str, str] | None = None,
+    suite: str | None = None,
     options: Annotated[Options, Parameter(name="*")] = Options(),  # noqa: B008
     quiet: Quiet = False,
 ) -> int:
@@ -33,13 +40,13 @@ def compare_command(
 
     Exits with 0 when the candidate has improved, is equivalent or nothing can be told, with 1 when it has
     regressed.
-    """
-    from pgmnemo.terminal import say
-    from runner.commands.compare.comparing import compare
-    from runner.commands.compare.text import comparison_text
-    from runner.markdown import show
-    from runner.runs.canonical import tabular
 
+    Args:
+        folders: results folders: the baseline, the candidate
+        json: print the comparison as JSON
+        versions: the baseline, the candidate: run both on the spot, with the options of a run
+        suite: suite to run both versions on
+    """
     before, after = _folders(folders, versions, suite, options, quiet)
     comparison = compare(before, after, despite=despite, max_drop=limits(max_drop))
     if json:
@@ -67,11 +74,6 @@ def _folders(
 
 def _run(versions: Sequence[str], request: Request, quiet: bool) -> Sequence[Path]:
     """Make the same run of both versions; a version that does not exist is told before either is run."""
-    from pgmnemo.places import SQL_FOLDER
-    from pgmnemo.progress import Progress
-    from pgmnemo.server.server_files import check_release
-    from runner.bench.pipeline import run
-
     requests = [replace(request, version=version) for version in versions]
     for each in requests:
         check_release(SQL_FOLDER, each.number)
@@ -79,23 +81,24 @@ def _run(versions: Sequence[str], request: Request, quiet: bool) -> Sequence[Pat
 
 
 def gate_command(
-    candidate: Annotated[Path, Parameter(help="results folder, or a folder of them: the newest")],
+    candidate: Path,
     /,
     *,
-    baseline: Annotated[Path, Parameter(help="likewise, to compare with: the newest like the candidate")],
+    baseline: Path,
     despite: Despite = (),
     max_drop: MaxDrop = [],  # noqa: B006
     strict: Strict = False,
-    legs: Legs = False,
+    legs: bool = False,
 ) -> int:
     """Verify a run and a baseline and compare them, for a release job: one exit code, one summary.
 
     The summary is appended to GITHUB_STEP_SUMMARY where that is set.
-    """
-    from pgmnemo.terminal import say
-    from runner.commands.compare.gating import gate
-    from runner.commands.compare.text import append_summary, gate_text
 
+    Args:
+        candidate: results folder, or a folder of them: the newest
+        baseline: likewise, to compare with: the newest like the candidate
+        legs: fail, too, where the candidate's hybrid is below its keyword or vector leg
+    """
     gated = gate(baseline, candidate, despite=despite, max_drop=limits(max_drop), strict=strict, legs=legs)
     text = gate_text(gated)
     say(text, end="")

@@ -47,14 +47,12 @@ def add(folder: Run, /, *, history: HistoryFile = None) -> int:
 
 
 @history.command
-def deviation(
-    folder: Run,
-    text: Annotated[str, Parameter(help="what departs from the protocol, in one line")],
-    /,
-    *,
-    history: HistoryFile = None,
-) -> int:
-    """Append a deviation that became known after the run."""
+def deviation(folder: Run, text: str, /, *, history: HistoryFile = None) -> int:
+    """Append a deviation that became known after the run.
+
+    Args:
+        text: what departs from the protocol, in one line
+    """
     say(f"{log_deviation(folder, text, history=history)}: appended")
     return 0
 

@@ -1,8 +1,8 @@
-"""From what the command line names to runs that were verified and read, or to why they are on no board."""
+"""From what the command line names to runs that were verified and read, and what those of one board share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from glob import glob, has_magic
@@ -13,12 +13,17 @@ from runner.commands.compare.side import Side, read_side
 from runner.commands.leaderboard.board import Aside
 from runner.protocol.editions import OlderEdition
 from runner.report.citation import CITABLE
+from runner.report.formats import CITED, shorten
+from runner.runs import alike
 from runner.runs.archive import is_archive, unpacked
 from runner.runs.reading import is_run
 from runner.runs.run import BLOCKED
 from runner.verification import Verification
 
 Verify = Callable[..., Verification]
+QUESTIONS, DEFINITIONS, CODE = "n", "metric definitions", "major version of the metric code"
+
+NAMES = [*alike.CONDITIONS, QUESTIONS, DEFINITIONS, CODE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +102,34 @@ def _read(folder: Path, check: Verify) -> Entry | Aside:
 
 def _aside(folder: Path, kind: str, reason: str) -> Aside:
     return Aside(folder.resolve().name, folder.as_posix(), kind, reason)
+
+
+def _definitions(side: Side) -> dict[str, str]:
+    """The sentence that defines each metric that is shown."""
+    known = side.metrics["definitions"]
+    return {name: known[name] for name in (CITED, *side.run.headline) if name in known}
+
+
+def _asked(side: Side) -> str:
+    return f"{alike.asked(side.metrics, side.run):,}"
+
+
+def _major(side: Side) -> str:
+    return str(side.metrics["metric_code"]).partition(".")[0]
+
+
+def words(side: Side) -> dict[str, str]:
+    """Each condition as people read it."""
+    listed = {name: shorten(alike.words(side.run, name)) for name in alike.CONDITIONS}
+    return {**listed, QUESTIONS: _asked(side), DEFINITIONS: ", ".join(_definitions(side)), CODE: _major(side)}
+
+
+def apart(first: Side, other: Side) -> Iterator[str]:
+    """One sentence for each condition in which `other` is not like `first`; another suite says it all."""
+    for name, how in alike.differences(other.run, first.run):
+        yield f"{name}: {shorten(how)}"
+        if name == "suite":
+            return
+    for name, of in ((QUESTIONS, _asked), (DEFINITIONS, _definitions), (CODE, _major)):
+        if of(first) != of(other):
+            yield f"{name}: {of(other)} against {of(first)}"

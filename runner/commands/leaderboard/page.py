@@ -9,8 +9,8 @@ from textwrap import shorten
 from urllib.parse import quote
 
 from runner.commands.leaderboard import plot, text
-from runner.commands.leaderboard.alike import NAMES
 from runner.commands.leaderboard.board import Aside, Group, Leaderboard, Row
+from runner.commands.leaderboard.entry import NAMES
 from runner.report.html.page import dressed
 from runner.report.render import template
 from runner.runs.run import BLOCKED

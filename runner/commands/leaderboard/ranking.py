@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from runner.commands.compare.pairs import pair
-from runner.commands.leaderboard.alike import apart, words
 from runner.commands.leaderboard.board import VALUE, Aside, Behind, Board, Group, Leaderboard, Row
-from runner.commands.leaderboard.entry import Entry, Verify, read_entry, results_folders
+from runner.commands.leaderboard.entry import Entry, Verify, apart, read_entry, results_folders, words
 from runner.protocol.statistics.bootstrap import bootstrap_difference
 from runner.records import ALL, SearchScope
 from runner.report.formats import CITED, questions_of

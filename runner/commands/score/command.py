@@ -1,47 +1,51 @@
-"""`python -m runner score --rankings FILE --suite NAME`: rankings that somebody else made."""
+"""`python -m runner score`: rankings that somebody else made, and with --ids what there is to rank."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from pgmnemo.errors import UsageError
+from runner.commands.score.stating import score
+from runner.commands.score.text import markdown
+from runner.markdown import show
+from runner.protocol.editions import current
+from runner.protocol.suites import SUITES
+from runner.records import Corpus, Json
+from runner.runs.canonical import compact, tabular
+from runner.runs.run import TABLES
+from runner.runs.storage import reported
+
+QUERIES, DOCUMENTS = "queries.jsonl", "documents.jsonl"
 
 
 def score_command(
     *,
-    suite: Annotated[str, Parameter(help="the suite whose questions were ranked")],
-    rankings: Annotated[
-        Path | None, Parameter(help="raw retrievals (JSONL) or a TREC run, plain or packed")
-    ] = None,
-    ids: Annotated[
-        Path | None,
-        Parameter(help="write the questions and lessons with their ids into this folder, and score nothing"),
-    ] = None,
-    granularity: Annotated[
-        str | None, Parameter(help="what a lesson is, such as session or turn (default: the suite's own)")
-    ] = None,
-    scope: Annotated[
-        str | None,
-        Parameter(help="where the questions were searched, if the file does not say (default: the first)"),
-    ] = None,
-    data: Annotated[Path | None, Parameter(help="the corpus file or its folder")] = None,
-    name: Annotated[str, Parameter(help="whose rankings these are")] = "",
-    json: Annotated[bool, Parameter(help="print JSON instead of tables")] = False,
+    suite: str,
+    rankings: Path | None = None,
+    ids: Path | None = None,
+    granularity: str | None = None,
+    scope: str | None = None,
+    data: Path | None = None,
+    name: str = "",
+    json: bool = False,
 ) -> int:
     """Score rankings that somebody else made, with intervals; the verdict is *stated*.
 
     Nothing is run, and nothing but --ids writes anything.
-    """
-    from runner.commands.score.ids import lines, write_ids
-    from runner.commands.score.stating import score
-    from runner.commands.score.text import markdown
-    from runner.markdown import show
-    from runner.runs.canonical import tabular
-    from runner.runs.run import TABLES
 
+    Args:
+        suite: the suite whose questions were ranked
+        rankings: raw retrievals (JSONL) or a TREC run, plain or packed
+        ids: write the questions and lessons with their ids into this folder, and score nothing
+        granularity: what a lesson is, such as session or turn (default: the suite's own)
+        scope: where the questions were searched, if the file does not say (default: the first)
+        data: the corpus file or its folder
+        name: whose rankings these are
+        json: print JSON instead of tables
+    """
     if (rankings is None) == (ids is None):
         raise UsageError("score takes --rankings FILE, or --ids DIR to write what may be ranked")
     if ids is not None:
@@ -54,3 +58,53 @@ def score_command(
     else:
         show(markdown(stated))
     return 0
+
+
+def write_ids(
+    folder: Path, suite: str, *, granularity: str | None = None, data: Path | None = None
+) -> Corpus:
+    """Write queries.jsonl (the questions that are scored) and documents.jsonl (the lessons) into a folder.
+
+    A line holds id, project, text and time (of a question `as_of`); no gold and no type. Raises UsageError
+    where one of the files is there already.
+    """
+    parts, folder = SUITES[suite], folder.expanduser()
+    corpus = parts.load(parts.locate(data, os.environ), granularity, edition=current())
+    there = next((name for name in (QUERIES, DOCUMENTS) if (folder / name).exists()), None)
+    if there:
+        raise UsageError(f"--ids: {folder / there} is there, and nothing is overwritten; name another folder")
+    with reported(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder / QUERIES, _queries(corpus))
+        _write(folder / DOCUMENTS, _documents(corpus))
+    return corpus
+
+
+def _write(path: Path, records: Iterable[Json]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(f"{compact(record)}\n" for record in records)
+
+
+def _queries(corpus: Corpus) -> Iterator[Json]:
+    for one in corpus.questions:
+        if one.scored:
+            yield {"id": one.key, "project": one.project, "text": one.text, "as_of": _time(one.as_of)}
+
+
+def _documents(corpus: Corpus) -> Iterator[Json]:
+    for one in corpus.segments:
+        yield {"id": one.id, "project": one.project, "text": one.text, "time": _time(one.occurred_at)}
+
+
+def _time(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat()
+
+
+def lines(corpus: Corpus, folder: Path) -> Iterator[str]:
+    """For people: what was written, and what a ranking is of."""
+    scored = sum(question.scored for question in corpus.questions)
+    yield f"{folder / QUERIES}: {scored:,} questions"
+    yield f"{folder / DOCUMENTS}: {len(corpus.segments):,} lessons, one for each {corpus.granularity}"
+    for scope in corpus.scopes:
+        where = "all lessons" if scope.pooled else "the lessons of its own project"
+        yield f"scope {scope.name}: rank {where} for each question"

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pgmnemo.server import server_files
-from runner.bench import pipeline
 from runner.bench.request import Request
 from runner.cli import main
+from runner.commands.compare import command
 from runner.commands.compare.comparison import SCHEMA
 from runner.runs.schemas import fault
 
@@ -108,8 +107,8 @@ def test_two_versions_are_run_on_the_spot_and_compared(
         asked.append(request)
         return SimpleNamespace(folder=folder(f"run{len(asked)}", ranks, choice={"version": request.number}))
 
-    monkeypatch.setattr(pipeline, "run", run)
-    monkeypatch.setattr(server_files, "check_release", lambda sql, number: None)
+    monkeypatch.setattr(command, "run", run)
+    monkeypatch.setattr(command, "check_release", lambda sql, number: None)
     ended = cli("--versions", "v0.2.1", "v0.3.0", "--suite", "sample", "--embedder", "none", "--limit", 3)
     same = ("sample", "none", 3)
     assert [(r.version, r.suite, r.embedder, r.limit) for r in asked] == [

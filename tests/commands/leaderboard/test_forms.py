@@ -17,7 +17,8 @@ from xml.etree import ElementTree
 import pytest
 
 from runner.cli import main
-from runner.commands.leaderboard import Leaderboard, leaderboard, ranking
+from runner.commands.leaderboard import Leaderboard, leaderboard
+from runner.commands.leaderboard import command as module
 from runner.commands.leaderboard.page import link, page
 from runner.commands.leaderboard.plot import axis, picture
 from runner.commands.leaderboard.text import markdown
@@ -35,7 +36,7 @@ def found(base: Path, check: Any) -> Leaderboard:
 def command(
     base: Path, check: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str]]:
-    monkeypatch.setattr(ranking, "leaderboard", partial(leaderboard, check=check))
+    monkeypatch.setattr(module, "leaderboard", partial(leaderboard, check=check))
 
     def run(*words: object) -> tuple[int, str]:
         code = main(["leaderboard", str(base / "*"), *map(str, words)])
