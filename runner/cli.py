@@ -51,7 +51,7 @@ COMMANDS = {
     "cite": (FINISHED, "runner.commands.cite.command:cite_command"),
     "leaderboard": (FINISHED, "runner.commands.leaderboard.command:leaderboard_command"),
     "history": (FINISHED, "runner.commands.history:history"),
-    "answer": (FINISHED, "runner.stages.answers.command:answer_command"),
+    "answer": (FINISHED, "runner.stages.answers.answering:answer_command"),
     "lint": (FINISHED, "runner.commands.cite.command:lint_command"),
     "fetch": (OTHERS, "runner.commands.fetch:fetch_command"),
     "passages": (OTHERS, "runner.commands.passages:passages_command"),

@@ -7,6 +7,6 @@ one table with one (PROTOCOL.md §4.13).
 from __future__ import annotations
 
 from runner.stages.answers.answering import Answering, answer
-from runner.stages.answers.command import AnswerOptions
+from runner.stages.answers.options import AnswerOptions
 
 __all__ = ["AnswerOptions", "Answering", "answer"]

@@ -1,4 +1,4 @@
-"""The straight line of an answer run: read the run, answer, judge, judge some again, count, write."""
+"""`python -m runner answer RUN`: read the run, answer, judge, judge some again, count, write."""
 
 from __future__ import annotations
 
@@ -8,23 +8,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
+
+from cyclopts import Parameter
 
 from pgmnemo.errors import ModelError
 from pgmnemo.models.at_once import Failures, at_once
 from pgmnemo.models.chat import Chat, chat_of
 from pgmnemo.progress import QUIET, Progress
+from pgmnemo.terminal import say
+from runner.options import Quiet, Run
 from runner.places import ROOT
 from runner.protocol.editions import current
 from runner.records import Json
 from runner.runs.canonical import pretty
 from runner.runs.folder import RunFolder, pin_plan, results_base
 from runner.runs.storage import write_file
-from runner.stages.answers.command import AnswerOptions
 from runner.stages.answers.document import PAGE, document, markdown
 from runner.stages.answers.judging import asks, digest, judge_prompts, judged
 from runner.stages.answers.lines import ANSWERS, DOCUMENT, JUDGEMENTS, Answered, Judged, Lines
 from runner.stages.answers.material import Material, read_errors, read_material
+from runner.stages.answers.options import AnswerOptions
 
 FOLDER = "answers"  # of a suite: never among its results
 T = TypeVar("T", bound=Answered | Judged)
@@ -48,6 +52,16 @@ class Work:
     judge: Chat
     prompts: Mapping[str, str]
     progress: Progress
+
+
+def answer_command(
+    folder: Run, /, *, options: Annotated[AnswerOptions, Parameter(name="*")], quiet: Quiet = False
+) -> int:
+    """Have a reader answer from what a run retrieved, and a judge compare with the corpus's answers."""
+    made = answer(folder, options, progress=Progress(quiet=quiet))
+    say(markdown(made.document))
+    say(f"artefacts: {made.folder}")
+    return 0
 
 
 def answer(

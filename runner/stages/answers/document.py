@@ -12,10 +12,10 @@ from runner.records import Json
 from runner.report.formats import MISSING
 from runner.runs.environment import code
 from runner.runs.run import Run, moment
-from runner.stages.answers.command import AnswerOptions
 from runner.stages.answers.figures import Basis, counted, figures, usage
 from runner.stages.answers.lines import Answered, Judged
 from runner.stages.answers.material import READER, Material
+from runner.stages.answers.options import AnswerOptions
 
 PAGE = "answers.md"
 SCHEMA = "pgmnemo/answers/2"

@@ -13,7 +13,8 @@ import pytest
 
 from pgmnemo.errors import UsageError
 from runner.cli import main
-from runner.commands.compare import command, gate
+from runner.commands.compare import command as module
+from runner.commands.compare import gate
 from runner.commands.compare.gating import newest
 from runner.commands.compare.text import gate_text as markdown
 from runner.commands.compare.verdict import Finding
@@ -152,7 +153,7 @@ def test_a_baseline_is_another_run_and_like_the_candidate_where_one_is(
 def command(
     check: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str]]:
-    monkeypatch.setattr(command, "gate", partial(gate, check=check))
+    monkeypatch.setattr(module, "gate", partial(gate, check=check))
 
     def run(*words: object) -> tuple[int, str]:
         code = main(["gate", *map(str, words)])

@@ -16,7 +16,6 @@ from pgmnemo.errors import ModelError, UsageError
 from runner.errors import RefusedError
 from runner.runs.schemas import fault
 from runner.stages.answers.answering import answer
-from runner.stages.answers.command import AnswerOptions
 from runner.stages.answers.document import NO_RECALL
 from runner.stages.answers.judging import locomo_f1
 from tests.helping import endings, is_sentence

@@ -1,4 +1,4 @@
-"""`python -m runner answer RUN`: question answering over a finished run, and what it can be asked to do."""
+"""What an answer run can be asked to do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from pgmnemo.errors import UsageError
 from pgmnemo.models import check_numbers
 from pgmnemo.models.at_once import MOST
 from pgmnemo.models.http import TIMEOUT
-from runner.options import Quiet, Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,18 +89,3 @@ def _price(text: str) -> tuple[str, tuple[float, float]]:
     except ValueError:
         pass
     raise UsageError(f"--price takes MODEL=IN,OUT, such as my-model=0.15,0.60, not {text!r}")
-
-
-def answer_command(
-    folder: Run, /, *, options: Annotated[AnswerOptions, Parameter(name="*")], quiet: Quiet = False
-) -> int:
-    """Have a reader answer from what a run retrieved, and a judge compare with the corpus's answers."""
-    from pgmnemo.progress import Progress
-    from pgmnemo.terminal import say
-    from runner.stages.answers.answering import answer
-    from runner.stages.answers.document import markdown
-
-    made = answer(folder, options, progress=Progress(quiet=quiet))
-    say(markdown(made.document))
-    say(f"artefacts: {made.folder}")
-    return 0
