@@ -59,7 +59,7 @@ COMMANDS = {
     "peers": (OTHERS, "runner.systems.command:peers"),
     "perf": (OTHERS, "runner.commands.perf.command:perf"),
     "tune": (OTHERS, "runner.commands.tune.command:tune_app"),
-    "train": (OTHERS, "runner.commands.train.command:train_command"),
+    "train": (OTHERS, "runner.commands.train.training:train_command"),
 }
 """Commands over finished runs, databases and systems; each is loaded when it is called."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,20 +29,11 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _names(_: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
-    found = tuple(name for token in tokens for name in names(token.value))
-    if not found:
-        given = ",".join(token.value for token in tokens)
-        raise UsageError(f"{tokens[0].keyword} takes names with commas between, not {given!r}")
-    return found
-
-
-def _systems(_: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
-    found = split_names(",".join(token.value for token in tokens))
-    if not found:
-        given = ",".join(token.value for token in tokens)
-        raise UsageError(f"{tokens[0].keyword} takes names with commas between, not {given!r}")
-    return found
+def _listed(split: Callable[[str], tuple[str, ...]], _: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
+    given = ",".join(token.value for token in tokens)
+    if found := split(given):
+        return found
+    raise UsageError(f"{tokens[0].keyword} takes names with commas between, not {given!r}")
 
 
 def _numbers(_: Any, tokens: Sequence[Token]) -> tuple[int, ...]:
@@ -67,16 +59,10 @@ def _limit(text: str) -> tuple[str, float]:
         raise UsageError(f"--max-drop takes METRIC=DROP, such as recall_any@10=0.01, not {text!r}") from None
 
 
-def listed(help: str, group: str | None = None) -> Parameter:
-    """Names with commas between."""
-    return Parameter(help=help, group=group, converter=_names, n_tokens=1)
-
-
-def systems_listed(help: str, group: str | None = None) -> Parameter:
-    """Names of systems with commas between, which may stand between the settings of one, too."""
-    return Parameter(help=help, group=group, converter=_systems, n_tokens=1)
-
-
+NAMES = Parameter(converter=partial(_listed, names), n_tokens=1)
+"""Names with commas between."""
+SYSTEM_NAMES = Parameter(converter=partial(_listed, split_names), n_tokens=1)
+"""Names of systems with commas between, which may stand between the settings of one, too."""
 Numbers = Annotated[tuple[int, ...], Parameter(converter=_numbers, n_tokens=1)]
 MaxDrop = Annotated[
     list[str],
@@ -86,7 +72,9 @@ MaxDrop = Annotated[
         "may be repeated",
     ),
 ]
-Despite = Annotated[tuple[str, ...], listed("compare although these conditions differ, and label the result")]
+Despite = Annotated[
+    tuple[str, ...], NAMES, Parameter(help="compare although these conditions differ, and label the result")
+]
 Strict = Annotated[bool, Parameter(help="exit with 1 when the comparison is inconclusive, too")]
 Quiet = Annotated[bool, Parameter(help="say nothing but the result")]
 Run = Annotated[Path, Parameter(help="results folder of a run")]

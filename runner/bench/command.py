@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from pgmnemo.places import SQL_FOLDER
-from runner.bench.options import RESULTS, Options
+from runner.bench.options import RUN, Options
 from runner.bench.request import Request
 from runner.errors import SystemFault
 from runner.options import Quiet
@@ -21,18 +21,16 @@ def suite_command(suite: str, sql: Path = SQL_FOLDER) -> Callable[..., int]:
     def command(
         *,
         options: Annotated[Options, Parameter(name="*")] = Options(),  # noqa: B008
-        dry_run: Annotated[
-            bool, Parameter(group=RESULTS, help="check the gates and write nothing; exits with 0 or 1")
-        ] = False,
-        repeat: Annotated[
-            int,
-            Parameter(
-                group=RESULTS,
-                help="make the run N times; exits with 1 if two differ by more than the protocol's bands",
-            ),
-        ] = 1,
-        quiet: Annotated[Quiet, Parameter(group=RESULTS)] = False,
+        dry_run: Annotated[bool, RUN] = False,
+        repeat: Annotated[int, RUN] = 1,
+        quiet: Annotated[Quiet, RUN] = False,
     ) -> int:
+        """The docstring says what the options are for; `cli` says what is measured.
+
+        Args:
+            dry_run: check the gates and write nothing; exits with 0 or 1
+            repeat: make the run N times; exits with 1 if two differ by more than the protocol's bands
+        """
         request = Request.of(suite, options)
         return _dry(request, quiet, sql) if dry_run else _bench(request, repeat, quiet, sql)
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from pgmnemo.errors import UsageError
 from pgmnemo.server.releases import version_number
 from pgmnemo.versions import release
 from runner.naming import Name
-from runner.options import listed
+from runner.options import NAMES
 from runner.systems import Kind, Place, System, absent, kind_of, open_system
 from runner.systems.wrappers import PASSAGES
 
@@ -27,35 +25,45 @@ SINCE = (0, 3, 0)  # the first version of pgmnemo that takes passages
 
 @dataclass(frozen=True, kw_only=True)
 class PerfRequest:
-    """The options of `python -m runner perf`; `check` says what cannot be before anything is made."""
+    """The options of `python -m runner perf`; `check` says what cannot be before anything is made.
 
-    memories: Annotated[int, Parameter(help="memories of the tenant that holds everything")] = 0
-    tenants: Annotated[int, Parameter(help="T: the small tenant holds N/T memories, interleaved")] = 100
-    version: Annotated[str | None, Parameter(help="version of pgmnemo (default: the current one)")] = None
-    dimensions: Annotated[int, Parameter(help="width of the vectors: 384, or 1024 by an orthonormal map")] = (
-        NATIVE
-    )
-    corpus: Annotated[str, Parameter(help="suite whose turns and questions are used")] = "sample"
-    data: Annotated[Path | None, Parameter(help="the suite's file or its folder")] = None
-    embedder: Annotated[str, Parameter(help="embedder of 384 dimensions (hash for tests)")] = "minilm"
-    systems: Annotated[
-        tuple[str, ...], listed("S,S,…: measure these systems only (default: all that are installed)")
-    ] = ()
-    questions: Annotated[int, Parameter(help="ask at most N")] = 400
-    k: Annotated[int, Parameter(help="rows asked for")] = 10
-    clients: Annotated[int, Parameter(help="clients of the concurrent reads (1: none)")] = 8
-    seconds: Annotated[float, Parameter(help="longest time for one kind of reads")] = 8.0
-    seed: Annotated[int, Parameter(help="decides the corpus")] = 42
-    name: Annotated[str | None, Parameter(help="name of the results folder")] = None
-    output: Annotated[
-        Path | None, Parameter(help="folder for results folders (default: benchmarks/performance)")
-    ] = None
-    scratch: Annotated[
-        Path | None, Parameter(help="folder for the corpus and the peers' files (default: TMPDIR)")
-    ] = None
-    cache: Annotated[
-        Path | None, Parameter(help="folder of the embedding cache (default: the user's own)")
-    ] = None
+    Args:
+        memories: memories of the tenant that holds everything
+        tenants: T: the small tenant holds N/T memories, interleaved
+        version: version of pgmnemo (default: the current one)
+        dimensions: width of the vectors: 384, or 1024 by an orthonormal map
+        corpus: suite whose turns and questions are used
+        data: the suite's file or its folder
+        embedder: embedder of 384 dimensions (hash for tests)
+        systems: S,S,…: measure these systems only (default: all that are installed)
+        questions: ask at most N
+        k: rows asked for
+        clients: clients of the concurrent reads (1: none)
+        seconds: longest time for one kind of reads
+        seed: decides the corpus
+        name: name of the results folder
+        output: folder for results folders (default: benchmarks/performance)
+        scratch: folder for the corpus and the peers' files (default: TMPDIR)
+        cache: folder of the embedding cache (default: the user's own)
+    """
+
+    memories: int = 0
+    tenants: int = 100
+    version: str | None = None
+    dimensions: int = NATIVE
+    corpus: str = "sample"
+    data: Path | None = None
+    embedder: str = "minilm"
+    systems: Annotated[tuple[str, ...], NAMES] = ()
+    questions: int = 400
+    k: int = 10
+    clients: int = 8
+    seconds: float = 8.0
+    seed: int = 42
+    name: str | None = None
+    output: Path | None = None
+    scratch: Path | None = None
+    cache: Path | None = None
 
     def check(self) -> None:
         """UsageError for what cannot be."""

@@ -1,21 +1,25 @@
-"""The weights of the reranker `linear`: ask, leave each conversation out once, fit, judge, write."""
+"""`python -m runner train`: ask, leave each conversation out once, fit, judge, write the weights."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
+from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from cyclopts import Parameter
 
 from pgmnemo.errors import OutputError, os_errors
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
-from runner.commands.train.command import TrainOptions
 from runner.commands.train.logit import PENALTY, fit
 from runner.commands.tune.asking import Session, Setup
+from runner.commands.tune.request import REPEATED, TuneOptions
 from runner.commands.tune.tasks import HEADLINE, Task, load_tasks
+from runner.options import Quiet
 from runner.protocol.editions import current
 from runner.protocol.statistics.interval import Interval
 from runner.protocol.statistics.paired_score import score_interval
@@ -30,6 +34,47 @@ from runner.systems import open_system
 OURS = "pgmnemo"
 DECIMALS = 3  # of a weight: what lies below moves no figure
 FOLDS = 10  # in which questions without a conversation are left out
+
+
+TRAINED_ON = ("locomo", "longmemeval")  # BEAM and REALTALK show how it does on what it was not trained on
+
+
+@dataclass(frozen=True)
+class TrainOptions(TuneOptions):
+    """The options of `python -m runner train`: those of `tune`, but for what is trained on and written.
+
+    Args:
+        suite: train on this suite; may be repeated
+        output: file for the weights
+    """
+
+    suite: Annotated[list[str], REPEATED] = field(default_factory=lambda: list(TRAINED_ON))
+    output: Path = Path("weights.json")
+
+
+def train_command(
+    *,
+    options: Annotated[TrainOptions, Parameter(name="*")] = TrainOptions(),
+    quiet: Quiet = False,
+) -> int:
+    """Train the reranker linear on development items, each conversation judged by weights without it."""
+    made = train(options, progress=Progress(quiet=quiet))
+    for one in made["left_out"]:
+        print(*lines(one), sep="\n")
+    print(f"written: {options.output}")
+    return 0
+
+
+def lines(one: Json) -> Iterator[str]:
+    """The figures of one task, for people."""
+    yield f"{one['task']}, n = {one['n']:,}, each question by weights that were fitted without it"
+    for name in one["own"]:
+        scale, digits = (1, 3) if name.startswith("MRR") else (100, 1)
+        own, new, apart = (
+            "{} [{}, {}]".format(*(f"{scale * value:.{digits}f}" for value in one[row][name]))
+            for row in ("own", "reranked", "difference")
+        )
+        yield f"  {name:14} {own}  reranked {new}  difference {apart}"
 
 
 @dataclass(frozen=True, slots=True)

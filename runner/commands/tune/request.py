@@ -29,21 +29,25 @@ FIXED = ("over", "keyword", "vector", "anchor")  # settings that say what is col
 MOST = 2_000  # points of a sweep
 
 
-def repeated(help: str) -> Parameter:
-    """An option that may be given several times."""
-    return Parameter(consume_multiple=False, help=help)
+REPEATED = Parameter(consume_multiple=False)
+"""An option that may be given several times."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options that `tune`, `tune sweep` and `train` share."""
+    """The options that `tune`, `tune sweep` and `train` share.
 
-    version: Annotated[str | None, Parameter(help="version of pgmnemo (default: the current one)")] = None
-    dsn: Annotated[str | None, Parameter(help="PostgreSQL to use (default: as for a run)")] = None
-    embedder: Annotated[str, Parameter(help="embedder")] = "minilm"
-    cache: Annotated[
-        Path | None, Parameter(help="folder of the embedding cache; that of components lies beside it")
-    ] = None
+    Args:
+        version: version of pgmnemo (default: the current one)
+        dsn: PostgreSQL to use (default: as for a run)
+        embedder: embedder
+        cache: folder of the embedding cache; that of components lies beside it
+    """
+
+    version: str | None = None
+    dsn: str | None = None
+    embedder: str = "minilm"
+    cache: Path | None = None
 
     @property
     def number(self) -> str:
@@ -53,16 +57,17 @@ class Options:
 
 @dataclass(frozen=True)
 class TuneOptions(Options):
-    """The options of `python -m runner tune`."""
+    """The options of `python -m runner tune`.
 
-    suite: Annotated[list[str], repeated("tune by this suite; may be repeated")] = field(
-        default_factory=lambda: list(SUITES_TUNED)
-    )
-    data: Annotated[
-        list[str],
-        repeated("[SUITE=]PATH: a suite's file or folder, or without a name that of all; may be repeated"),
-    ] = field(default_factory=list)
-    output: Annotated[Path, Parameter(help="folder for tuning.json and TUNING.md")] = Path("tuning")
+    Args:
+        suite: tune by this suite; may be repeated
+        data: [SUITE=]PATH: a suite's file or folder, or without a name that of all; may be repeated
+        output: folder for tuning.json and TUNING.md
+    """
+
+    suite: Annotated[list[str], REPEATED] = field(default_factory=lambda: list(SUITES_TUNED))
+    data: Annotated[list[str], REPEATED] = field(default_factory=list)
+    output: Path = Path("tuning")
 
     def check(self) -> None:
         """UsageError for what cannot be."""
@@ -102,19 +107,25 @@ class Point:
 
 @dataclass(frozen=True)
 class SweepOptions(Options):
-    """The options of `python -m runner tune sweep`."""
+    """The options of `python -m runner tune sweep`.
 
-    grid: Annotated[
-        tuple[str, ...], repeated("NAME=V,V,…: an axis, a setting or `text`; may be repeated")
-    ] = ()
-    strategy: Annotated[
-        str, Parameter(help="convex or rrf, with what is collected: convex:over=sqlite-hybrid,vector=cosine")
-    ] = CONVEX
-    suite: Annotated[str, Parameter(help="the suite to sweep on")] = "locomo"
-    granularity: Annotated[str | None, Parameter(help="what a lesson is (default: the suite's own)")] = None
-    data: Annotated[Path | None, Parameter(help="the corpus file or its folder")] = None
-    k: Annotated[int, Parameter(help="ranks that are asked for, from which a pool follows")] = 10
-    output: Annotated[Path, Parameter(help="folder for sweep.json, SWEEP.md and sweep.svg")] = Path("sweep")
+    Args:
+        grid: NAME=V,V,…: an axis, a setting or `text`; may be repeated
+        strategy: convex or rrf, with what is collected: convex:over=sqlite-hybrid,vector=cosine
+        suite: the suite to sweep on
+        granularity: what a lesson is (default: the suite's own)
+        data: the corpus file or its folder
+        k: ranks that are asked for, from which a pool follows
+        output: folder for sweep.json, SWEEP.md and sweep.svg
+    """
+
+    grid: Annotated[tuple[str, ...], REPEATED] = ()
+    strategy: str = CONVEX
+    suite: str = "locomo"
+    granularity: str | None = None
+    data: Path | None = None
+    k: int = 10
+    output: Path = Path("sweep")
 
     def check(self) -> None:
         """UsageError for what cannot be."""
