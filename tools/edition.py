@@ -22,7 +22,7 @@ from pgmnemo.errors import PgmnemoError, UsageError
 from runner.protocol.editions import Edition, current, known
 from runner.protocol.editions.load import DOCUMENT, FOLDER, PINS, TEXT, added, tables_of
 from runner.protocol.gates import gate_named
-from runner.protocol.metrics.family import family_named
+from runner.protocol.metrics.metric import family_named
 from runner.runs.history import append_entry
 
 NEXT = "next.toml"

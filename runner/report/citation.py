@@ -5,8 +5,7 @@ from __future__ import annotations
 import shlex
 
 from runner.records import ALL
-from runner.report.figures import Figures, Row, trivial
-from runner.report.formats import CITED, count, questions_of
+from runner.report.formats import CITED, Figures, Row, count, questions_of, trivial
 from runner.runs.choice import BY_TURNS, FULL, OURS
 from runner.runs.run import Run
 

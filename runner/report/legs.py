@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from runner.report.figures import Figures, Row
-from runner.report.formats import MISSING, change, change_interval, figure
-from runner.runs.legs import LEGS, legs_of, strategies_beside
+from runner.report.formats import MISSING, Figures, Row, change, change_interval, figure
+from runner.runs.alike import LEGS, legs_of, strategies_beside
 from runner.runs.run import Arm, Run
 
 

@@ -14,7 +14,7 @@ from pgmnemo.escaping import markdown
 from pgmnemo.registry import Registry
 from runner.records import Verdict
 from runner.report import citation, formats, sections
-from runner.report.figures import Figures
+from runner.report.formats import Figures
 from runner.report.legs import against_legs, legs_beside
 from runner.runs.run import Run, moment
 

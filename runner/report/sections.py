@@ -9,10 +9,10 @@ from pgmnemo.escaping import markdown
 from pgmnemo.records import EmbedderIdentity
 from runner.markdown import table
 from runner.records import ALL, GateResult, Status
-from runner.report.figures import Figures, trivial
 from runner.report.formats import (
     CITED,
     MISSING,
+    Figures,
     change,
     change_interval,
     count,
@@ -22,6 +22,7 @@ from runner.report.formats import (
     questions_of,
     seconds,
     shorten,
+    trivial,
 )
 from runner.runs.reranks import RerankCount
 from runner.runs.run import Arm, Run

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.commands.cite.forms import badge
+from runner.commands.cite.citation import badge
 from runner.commands.cite.shelf import row_of
 from runner.commands.compare import compare
 from runner.commands.compare.side import Side
@@ -21,7 +21,7 @@ from runner.protocol.suites import SUITES
 from runner.records import Hit, Json, Retrieval, Verdict
 from runner.report import render, summary
 from runner.report.citation import citation
-from runner.report.figures import Figures
+from runner.report.formats import Figures
 from runner.report.html import render_page
 from runner.report.html.panels import forest
 from runner.runs.canonical import compact

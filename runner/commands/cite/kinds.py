@@ -19,8 +19,16 @@ from runner.commands.compare import Comparison, compare
 from runner.commands.compare.side import Side
 from runner.markdown import table
 from runner.records import ALL, Verdict
-from runner.report.figures import DAGGER, trivial
-from runner.report.formats import count, difference, figure, interval, is_recall, questions_of
+from runner.report.formats import (
+    DAGGER,
+    count,
+    difference,
+    figure,
+    interval,
+    is_recall,
+    questions_of,
+    trivial,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pgmnemo.errors import UsageError
 from runner.commands.cite.citation import demand_checked, demand_kept, read_cited
 from runner.commands.compare.side import Side
 from runner.errors import RefusedError
-from runner.report.figures import Figures, Row
+from runner.report.formats import Figures, Row
 from runner.runs.reading import is_run
 
 COUNTED = "n"  # in place of a metric: how many questions

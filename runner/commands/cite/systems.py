@@ -13,8 +13,7 @@ from pgmnemo.errors import UsageError
 from runner.commands.compare.side import Side
 from runner.markdown import table
 from runner.records import ALL
-from runner.report.figures import Figures
-from runner.report.formats import MISSING, questions_of
+from runner.report.formats import MISSING, Figures, questions_of
 from runner.report.render import template
 from runner.runs.run import Arm, Run
 

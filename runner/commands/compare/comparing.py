@@ -7,12 +7,9 @@ from itertools import chain
 from pathlib import Path
 
 from pgmnemo.errors import UsageError
-from runner.commands.compare.comparison import Change, Comparison
-from runner.commands.compare.conditions import mismatches
-from runner.commands.compare.pairs import Pair, pair
-from runner.commands.compare.rows import Row, moved, rows_of
-from runner.commands.compare.side import read_side
-from runner.commands.compare.verdict import Member, decide, dropped, family
+from runner.commands.compare.comparison import Change, Comparison, mismatches
+from runner.commands.compare.rows import Member, Row, decide, dropped, family, moved, rows_of
+from runner.commands.compare.side import Pair, pair, read_side
 from runner.protocol.statistics.bootstrap import RESAMPLES
 from runner.report.formats import change, figure
 from runner.runs.manifest import MANIFEST

@@ -12,8 +12,7 @@ from runner.commands.compare.comparison import Comparison
 from runner.errors import RefusedError
 from runner.protocol.statistics.bootstrap import RESAMPLES
 from runner.report.legs import Against, against_legs
-from runner.runs.alike import differences
-from runner.runs.legs import LEGS
+from runner.runs.alike import LEGS, differences
 from runner.runs.manifest import MANIFEST
 from runner.runs.reading import Results
 from runner.runs.run import RUN, Run

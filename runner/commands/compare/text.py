@@ -10,13 +10,12 @@ from pgmnemo import escaping
 from pgmnemo.errors import os_errors
 from runner.commands.compare.comparison import Comparison
 from runner.commands.compare.gating import Checked, Gated
-from runner.commands.compare.rows import Row
+from runner.commands.compare.rows import LEVEL, Finding, Member, Row
 from runner.commands.compare.side import Side
-from runner.commands.compare.verdict import LEVEL, Finding, Member
 from runner.markdown import table
 from runner.records import ALL
-from runner.report.figures import DAGGER
 from runner.report.formats import (
+    DAGGER,
     MISSING,
     count,
     difference,

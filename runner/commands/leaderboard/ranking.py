@@ -9,7 +9,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from runner.commands.compare.pairs import pair
+from runner.commands.compare.side import pair
 from runner.commands.leaderboard.board import VALUE, Aside, Behind, Board, Group, Leaderboard, Row
 from runner.commands.leaderboard.entry import Entry, Verify, apart, read_entry, results_folders, words
 from runner.protocol.statistics.bootstrap import bootstrap_difference

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pgmnemo import escaping
 from runner.commands.leaderboard.board import NOTES, Behind, Board, Group, Leaderboard, Row
 from runner.markdown import table
-from runner.report.figures import DAGGER, trivial
-from runner.report.formats import count, difference, figure, interval, is_recall, shorten
+from runner.report.formats import DAGGER, count, difference, figure, interval, is_recall, shorten, trivial
 
 NO_EVIDENCE = "This corpus proves that an installation works; it is no evidence of recall (protocol §2.3)."
 TRIVIAL = f"{DAGGER} counts questions whose whole scope holds no more than k segments: no headline."

@@ -43,7 +43,7 @@ def plot(
     ] = None,
 ) -> int:
     """Draw latency, load time and size over the number of memories from several runs."""
-    from runner.commands.perf.growth import join
+    from runner.commands.perf.plots import join
 
     if not folders:
         raise UsageError("perf plot takes folders that perf wrote; see `python -m runner perf plot --help`")

@@ -16,11 +16,10 @@ from pgmnemo.places import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.server_files import check_release
 from runner.commands.perf.document import MARKDOWN, document, load, markdown, write
-from runner.commands.perf.estimate import check, estimate, scratch_folder
 from runner.commands.perf.generating import generate, read_source
 from runner.commands.perf.measurement import JUDGED, measure_system
 from runner.commands.perf.plots import REMEDY, recall_over_latency
-from runner.commands.perf.request import USUAL, PerfRequest, Subject, subject
+from runner.commands.perf.request import USUAL, PerfRequest, Subject, check, estimate, scratch_folder, subject
 from runner.commands.perf.workload import Tenant, Workload, nearest
 from runner.places import ROOT
 from runner.records import Json

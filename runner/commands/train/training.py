@@ -21,8 +21,8 @@ from runner.commands.tune.request import REPEATED, TuneOptions
 from runner.commands.tune.tasks import HEADLINE, Task, load_tasks
 from runner.options import Quiet
 from runner.protocol.editions import current
-from runner.protocol.statistics.interval import Interval
-from runner.protocol.statistics.paired_score import score_interval
+from runner.protocol.statistics.clusters import Interval
+from runner.protocol.statistics.paired import score_interval
 from runner.protocol.statistics.single import mean_interval
 from runner.records import Json
 from runner.runs.canonical import pretty

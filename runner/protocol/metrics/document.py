@@ -2,18 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
-from runner.protocol.metrics.anchored import anchored
-from runner.protocol.metrics.family import metrics_for
-from runner.protocol.metrics.readings import readings_of
+import numpy as np
+
+from runner.protocol.editions import Reading
+from runner.protocol.metrics.metric import metric_named, metrics_for
 from runner.protocol.metrics.score import score
-from runner.protocol.metrics.table import arrange
-from runner.records import Difference, Json, Retrieval, Score
+from runner.protocol.metrics.table import ScopeTable, arrange
+from runner.records import Difference, Json, Retrieval, Score, SearchScope
+from runner.runs.alike import pairs
 from runner.runs.canonical import METRIC_DIGITS, significant
-from runner.runs.legs import pairs
 from runner.runs.run import Run
+
+
+def readings_of(
+    table: ScopeTable,
+    arms: Sequence[str],
+    readings: Sequence[Reading],
+    level: str,
+    uncited: int,
+    unmarked: int,
+) -> Iterator[Json]:
+    """One row a reading, arm and metric, in the scope of `table`.
+
+    Questions without a ranking: `uncited` is the number of those that cite nothing, `unmarked` that of those
+    which cite what the level does not hold.
+    """
+    questions = table.judged()
+    for reading in readings:
+        if reading.levels and level not in reading.levels:
+            continue
+        left_out = set(reading.without.get(level, ()))
+        kept = np.array([question.key not in left_out for question in questions])
+        added = [(reading.uncited, uncited), (reading.unmarked, unmarked)]
+        worth = sum(number * value for value, number in added if value is not None)
+        extra = sum(number for value, number in added if value is not None)
+        for arm in arms:
+            found = table.found(arm)
+            for name in reading.metrics:
+                values = metric_named(name).formula(found)[kept]
+                total = float(values.sum()) + worth
+                n = int(kept.sum()) + extra
+                yield {
+                    "reading": reading.name,
+                    "arm": arm,
+                    "scope": table.scope,
+                    "metric": name,
+                    "value": significant(total / n, METRIC_DIGITS, f"{reading.name}, {arm}, {name}"),
+                    "n": n,
+                }
+
+
+TEMPORAL = "temporal"  # the component that an anchor adds, of pgmnemo as of a strategy
+
+
+def anchored(run: Run, rows: Iterable[Retrieval]) -> Iterator[Json]:
+    """One row for each system with an anchor and each scope where it answers: asked, and acted on.
+
+    Acted on: among the ranks whose components the raw file holds, the first ten, is a lesson to which the
+    time that the question names adds something.
+    """
+    places = {
+        arm.name: arm.components.index(TEMPORAL)
+        for arm in run.systems
+        if TEMPORAL in arm.components and not arm.failed
+    }
+    found: dict[tuple[str, str], list[Retrieval]] = {}
+    for row in rows:
+        if row.arm in places:
+            found.setdefault((row.arm, row.scope), []).append(row)
+    for arm in run.systems:
+        if arm.name in places:
+            for scope in run.scopes_of(arm):
+                yield _row(arm.name, scope, found.get((arm.name, scope.name), ()), places[arm.name])
+
+
+def _row(arm: str, scope: SearchScope, rows: Sequence[Retrieval], place: int) -> Json:
+    acted = [row.question for row in rows if _acts(row, place)]
+    return {"arm": arm, "scope": scope.name, "n": len(rows), "questions": acted}
+
+
+def _acts(row: Retrieval, place: int) -> bool:
+    return any(hit.components and hit.components[place] for hit in row.ranking)
+
 
 FIGURES = ("value", "ci95_low", "ci95_high")
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from pgmnemo.registry import Registry
 from runner.protocol.editions import Edition
-from runner.protocol.metrics.family import metrics_for
-from runner.protocol.metrics.metric import Floats, Metric
+from runner.protocol.metrics.metric import Floats, Metric, metrics_for
 from runner.protocol.metrics.table import CEILING, Judged, ScopeTable, arrange
 from runner.protocol.statistics import MEAN, PAIRED_SCORE, PAIRED_T, Interval, Method, mean_interval
 from runner.records import Difference, Retrieval, Score

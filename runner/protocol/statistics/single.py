@@ -20,8 +20,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from runner.protocol.statistics.clusters import Clustered, Floats, by_cluster
-from runner.protocol.statistics.interval import CONFIDENCE, Interval
+from runner.protocol.statistics.clusters import CONFIDENCE, Clustered, Floats, Interval, by_cluster
 from runner.protocol.statistics.quantile import t_quantile
 
 PRIOR_CORRELATION = 0.1  # within a cluster; ten times what LoCoMo's sessions show under BM25

@@ -7,9 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from runner.report.figures import Figures, Row, trivial
 from runner.report.formats import (
     CITED,
+    Figures,
+    Row,
     change,
     change_interval,
     count,
@@ -19,6 +20,7 @@ from runner.report.formats import (
     questions_of,
     scope_words,
     shorten,
+    trivial,
 )
 from runner.report.html import svg
 from runner.report.html.plots import CEILING, RANDOM, arm_class

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from pgmnemo.errors import OutputError
 from runner.records import Json, Retrieval, Verdict
 from runner.report import formats
-from runner.report.figures import Figures
+from runner.report.formats import Figures
 from runner.report.html import opening, panels
 from runner.report.html.plots import CEILING, arm_class, component_class, names
 from runner.report.html.questions import Contestant, questions, texts_of

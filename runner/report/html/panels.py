@@ -10,9 +10,8 @@ from markupsafe import Markup
 
 from runner.naming import Name
 from runner.records import ALL, Hit
-from runner.report.figures import Figures
-from runner.report.figures import Row as Result
-from runner.report.formats import MINUS, change, change_interval, count, figure, is_recall, p_text
+from runner.report.formats import MINUS, Figures, change, change_interval, count, figure, is_recall, p_text
+from runner.report.formats import Row as Result
 from runner.report.html import plots
 from runner.report.html.plots import CEILING, RANDOM, Axis, Mark, Row, arm_class, buckets, component_class
 from runner.report.html.standings import FAMILIES, Curve, Scope, first_ranks

@@ -9,7 +9,7 @@ from math import log
 import numpy as np
 from markupsafe import Markup
 
-from runner.report import figures
+from runner.report import formats
 from runner.report.html import svg
 from runner.report.html.standings import Curve
 
@@ -128,7 +128,7 @@ def _anchor(place: float, edge: float = 0.04) -> str:
 def recall(
     curves: Mapping[str, Curve],
     arms: Sequence[str],
-    known: Mapping[int, figures.Row],
+    known: Mapping[int, formats.Row],
     exhausted: int,
     label: str,
 ) -> Markup:

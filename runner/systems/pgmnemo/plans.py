@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from pgmnemo.embedders import pad
 from runner.markdown import table
-from runner.systems.pgmnemo.former import Connection
-from runner.systems.pgmnemo.session import PgmnemoClient
+from runner.systems.pgmnemo.session import Connection, PgmnemoClient
 from runner.systems.system import Query
 
 NAME = "plans.md"

@@ -23,9 +23,8 @@ from pgmnemo.server import Database, database_errors, open_database
 from pgmnemo.server.durable import durable_settings
 from runner.protocol.editions import current
 from runner.systems import MODES
-from runner.systems.pgmnemo.former import Connection, Form, told
 from runner.systems.pgmnemo.plans import typical_plans
-from runner.systems.pgmnemo.session import MODE, Names, PgmnemoClient
+from runner.systems.pgmnemo.session import MODE, Connection, Form, Names, PgmnemoClient, told
 from runner.systems.postgres import OnServer
 from runner.systems.system import Kind, Lesson, Lessons, Place, Query
 

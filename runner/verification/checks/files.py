@@ -11,12 +11,12 @@ from runner.report import render
 from runner.report.html import PAGE, TEMPLATE, page_template, render_page
 from runner.runs.canonical import compact, pretty
 from runner.runs.manifest import COMPLETE, MANIFEST, pinned
-from runner.runs.packing import LINES, doubled, restoring
 from runner.runs.raw import RAW
 from runner.runs.reading import REPORT, Results
 from runner.runs.reranks import RERANKS
 from runner.runs.rewrites import REWRITES
 from runner.runs.run import BLOCKED, METRICS, RUN, metrics_text
+from runner.runs.storage import LINES, doubled, restoring
 from runner.runs.timings import TIMINGS
 from runner.verification.check import NotAsked, Wrong, differing_line
 from runner.verification.evidence import Evidence

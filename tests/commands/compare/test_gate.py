@@ -16,6 +16,7 @@ from runner.cli import main
 from runner.commands.compare import command as module
 from runner.commands.compare import gate
 from runner.commands.compare.gating import newest
+from runner.commands.compare.rows import Finding
 from runner.commands.compare.text import gate_text as markdown
 from runner.commands.compare.verdict import Finding
 from runner.verification import verify

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from runner.commands.compare.conditions import CONDITIONS
-from runner.commands.compare.rows import Row
-from runner.commands.compare.verdict import (
+from runner.commands.compare.comparison import CONDITIONS
+from runner.commands.compare.rows import (
     LEVEL,
     RANK_BAND,
     RECALL_BAND,
     Finding,
     Member,
+    Row,
     band,
     decide,
     dropped,

@@ -13,7 +13,7 @@ import pytest
 
 from runner import systems
 from runner.cli import main
-from runner.commands.perf import document, estimate, measuring
+from runner.commands.perf import document, measuring, request
 from runner.commands.perf.document import Which, ratio
 from runner.commands.perf.measuring import measure
 from runner.commands.perf.plots import COLOURS, GROWTH
@@ -96,10 +96,10 @@ def test_a_machine_that_lacks_something_is_refused_before_anything_is_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     if lacking == "disk":
-        monkeypatch.setattr(estimate, "disk_usage", lambda _: SimpleNamespace(free=10**9))
+        monkeypatch.setattr(request, "disk_usage", lambda _: SimpleNamespace(free=10**9))
     else:
         memory = SimpleNamespace(available=10**6, total=10**10)
-        monkeypatch.setattr(estimate.psutil, "virtual_memory", lambda: memory)
+        monkeypatch.setattr(request.psutil, "virtual_memory", lambda: memory)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     code, _, err = ended([*TINY, "--output", str(results), "--scratch", str(scratch)], capsys)
@@ -111,7 +111,7 @@ def test_a_machine_that_lacks_something_is_refused_before_anything_is_made(
 
 def test_what_a_run_needs_grows_with_it() -> None:
     def needed(memories: int, dimensions: int = 384) -> Any:
-        return estimate.estimate(
+        return request.estimate(
             PerfRequest(memories=memories, dimensions=dimensions), [subject(name) for name in USUAL]
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from runner.protocol.metrics.anchored import anchored
+from runner.protocol.metrics.document import anchored
 from runner.records import Hit, Retrieval, SearchScope
 from runner.runs.run import Arm, Run
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from pgmnemo.errors import UsageError
 from runner.protocol.editions import current
 from runner.protocol.metrics import DIFFERENCES, metrics_for
-from runner.protocol.metrics.family import metric_named
+from runner.protocol.metrics.metric import metric_named
 
 
 def test_the_registry_holds_the_protocols_metrics_under_the_literatures_names() -> None:

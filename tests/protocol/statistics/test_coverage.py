@@ -20,8 +20,7 @@ from runner.protocol.statistics import (
     mean_interval,
     score_interval,
 )
-from runner.protocol.statistics.clusters import Floats, by_cluster
-from runner.protocol.statistics.interval import Interval
+from runner.protocol.statistics.clusters import Floats, Interval, by_cluster
 from runner.protocol.statistics.quantile import t_quantile
 
 SIZES = (197, 105, 193, 260, 242, 158, 190, 239, 196, 202)

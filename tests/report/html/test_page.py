@@ -14,7 +14,7 @@ import pytest
 
 from pgmnemo.errors import OutputError
 from runner.records import Verdict
-from runner.report.figures import Figures
+from runner.report.formats import Figures
 from runner.report.html import PAGE, Texts, render_page
 from runner.report.html.opening import standfirst
 from runner.runs.reading import read_results
