@@ -15,10 +15,10 @@ from runner.bench.stages import Reranking
 from runner.bench.work import Work
 from runner.errors import SystemFault
 from runner.records import Retrieval
+from runner.runs.costs import SUFFIX, Timing
+from runner.runs.lines import Lines
 from runner.runs.raw import Kept
-from runner.runs.reranks import SUFFIX
 from runner.runs.run import Arm
-from runner.runs.timings import TimingsWriter
 from runner.systems import open_system
 from runner.systems.asking import Judge, components_of, faults
 from runner.systems.controls import ExactCosine, RandomOrder
@@ -33,7 +33,7 @@ def measure_under_test(
     system: System,
     material: Material,
     raw: Rows,
-    timings: TimingsWriter | None,
+    timings: Lines[Timing] | None,
     reranks: Reranking | None = None,
 ) -> None:
     """Load the system under test; it, its legs and the controls answer; then it is timed.
@@ -108,7 +108,7 @@ def measure_beside(
     names: Iterable[str],
     material: Material,
     raw: Rows,
-    timings: TimingsWriter | None,
+    timings: Lines[Timing] | None,
     reranks: Reranking | None = None,
 ) -> None:
     """Each other system, one after the other, alone on the machine; one that fails says so in its row."""
@@ -132,7 +132,7 @@ def _measured(
     name: str,
     material: Material,
     raw: Rows,
-    timings: TimingsWriter | None,
+    timings: Lines[Timing] | None,
     reranks: Reranking | None,
 ) -> tuple[Arm, ...]:
     """A system beside, and the same reordered where the run has a reranker."""

@@ -15,15 +15,23 @@ from runner.places import ROOT
 from runner.records import Json, Retrieval, Status
 from runner.report import render
 from runner.report.html import PAGE, render_page
-from runner.runs import reranks, rewrites
+from runner.runs.costs import (
+    RERANKS,
+    REWRITES,
+    TIMINGS,
+    Rerank,
+    Rewrite,
+    Timing,
+    latencies,
+    rerank_counts,
+    rewrite_counts,
+)
 from runner.runs.folder import RunFolder, is_local, keep
 from runner.runs.history import append_entry, entry_text
+from runner.runs.lines import read_lines
 from runner.runs.manifest import MANIFEST
-from runner.runs.reranks import RERANKS, read_reranks
-from runner.runs.rewrites import REWRITES, read_rewrites
 from runner.runs.run import Run, write_blocked, write_metrics, write_run
 from runner.runs.storage import write_file
-from runner.runs.timings import TIMINGS, latencies, read_timings
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +64,15 @@ def publish(work: Work, folder: RunFolder, metrics: Json, rows: Sequence[Retriev
 
     OutputError when that fails.
     """
-    timings = list(read_timings(folder.path / TIMINGS))
+    timings = list(read_lines(folder.path / TIMINGS, Timing))
     if work.reranker is not None:
-        work.note(reranks=reranks.counts(read_reranks(folder.path / RERANKS), rows, timings))
+        work.note(reranks=rerank_counts(read_lines(folder.path / RERANKS, Rerank), rows, timings))
     if work.rewriter is not None:
-        lines, types = list(read_rewrites(folder.path / REWRITES)), {row.question: row.type for row in rows}
-        work.note(rewrites=rewrites.counts(lines, types))
+        lines, types = (
+            list(read_lines(folder.path / REWRITES, Rewrite)),
+            {row.question: row.type for row in rows},
+        )
+        work.note(rewrites=rewrite_counts(lines, types))
     work.note(
         latency=latencies(timings, work.run.edition.retrieval.timed_k),
         resources=resources(work.watch, work.vectors),

@@ -32,12 +32,11 @@ from runner.protocol.gates import check_after, check_before
 from runner.protocol.metrics.document import metrics_of
 from runner.protocol.texts.embedding import embed_corpus, rehearse
 from runner.records import GateResult
+from runner.runs.costs import RERANKS, REWRITES, TIMINGS, Timing
 from runner.runs.environment import code
 from runner.runs.folder import PLAN, RunFolder, both, interrupted, partial_folder, pin_plan, results_base
+from runner.runs.lines import Lines
 from runner.runs.raw import RAW, RawWriter, read_raw
-from runner.runs.reranks import RERANKS
-from runner.runs.rewrites import REWRITES
-from runner.runs.timings import TIMINGS, TimingsWriter
 from runner.systems import System, absent, kind_of, open_system
 from runner.systems.asking import faults
 from runner.systems.pgmnemo import Pgmnemo
@@ -70,7 +69,7 @@ def run(
             _embed(work)
             with (
                 RawWriter(folder.path / RAW) as raw,
-                TimingsWriter(folder.path / TIMINGS) as timings,
+                Lines(folder.path / TIMINGS, Timing) as timings,
                 reranking(work, folder.path) as reranks,
             ):
                 material = Material(

@@ -11,8 +11,10 @@ from pgmnemo.progress import QUIET, Progress
 from runner.bench.material import Asked, Material, spread
 from runner.protocol.editions import RetrievalPins
 from runner.records import Hit, Retrieval, SearchScope
+from runner.runs.canonical import decimals
+from runner.runs.costs import Timing
+from runner.runs.lines import Lines
 from runner.runs.raw import Kept, Key
-from runner.runs.timings import TimingsWriter
 from runner.systems.asking import LIMIT, Judge, answers, timed
 from runner.systems.system import WORKERS, Query, System
 
@@ -80,7 +82,7 @@ def retrieve(
 
 
 def time_recall(
-    writer: TimingsWriter,
+    writer: Lines[Timing],
     material: Material,
     ranker: Ranker,
     scopes: Iterable[SearchScope],
@@ -98,7 +100,8 @@ def time_recall(
         found = timed(ranker.system, ranker.name, queries, pins.timed_k, ranker.judge, limit=ranker.limit)
         label = f"{ranker.name}, {scope.name}, timed"
         for one, answer in zip(sample, progress.track(found, label, len(sample), part=True), strict=True):
-            writer.write(one.question.key, ranker.name, scope.name, answer.seconds)
+            seconds = decimals(answer.seconds, 6)
+            writer.write(Timing(one.question.key, ranker.name, scope.name, seconds))
 
 
 def _retrieval(one: Asked, ranker: Ranker, scope: SearchScope, size: int, hits: Iterable[Hit]) -> Retrieval:

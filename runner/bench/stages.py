@@ -17,10 +17,10 @@ from runner.bench.material import Asked, Material
 from runner.bench.retrieve import Ranker, Rows, retrieve, time_recall
 from runner.bench.work import Work
 from runner.records import Corpus, RerankerIdentity, SearchScope
-from runner.runs.reranks import RERANKS, SUFFIX, Rerank, ReranksWriter
-from runner.runs.rewrites import REWRITES, Rewrite, asked_sha256, read_rewrites, write_rewrites
+from runner.runs.costs import RERANKS, REWRITES, SUFFIX, Rerank, Rewrite, Timing, asked_sha256
+from runner.runs.lines import Lines, read_lines, text_of
 from runner.runs.run import Arm
-from runner.runs.timings import TimingsWriter
+from runner.runs.storage import write_file
 from runner.stages.rerankers import Reranker
 from runner.stages.rerankers.reranked import Reranked, reranked
 from runner.stages.rewriters import Rewriter, Rewritten
@@ -35,7 +35,7 @@ class Reranking:
     """The reranker of a run and the file of what it cost."""
 
     reranker: Reranker
-    writer: ReranksWriter
+    writer: Lines[Rerank]
 
     def measure(
         self,
@@ -44,11 +44,13 @@ class Reranking:
         arm: Arm,
         material: Material,
         raw: Rows,
-        timings: TimingsWriter | None,
+        timings: Lines[Timing] | None,
     ) -> Arm:
         """The arm of a system that has just answered, reordered: every question, then some timed."""
         name, scopes, pins = base.name + SUFFIX, work.run.scopes_beside, work.run.edition.retrieval
-        most, before = work.request.rerank_options.rerank_failures, self.writer.failed(name)
+        most = work.request.rerank_options.rerank_failures
+        failed = ((one.question, one.scope) for one in self.writer.held if one.arm == name and one.failed)
+        before = len(set(failed))  # in the run that goes on
         judge, lessons = Judge(name, material.lessons, 0), material.lessons
         failures = Failures(f"the reranker {self.reranker.identity.name}", "--rerank-failures", most, before)
         wrapped = reranked(name, base.system, lessons, self.reranker, failures)
@@ -89,7 +91,7 @@ def reranking(work: Work, folder: Path) -> Iterator[Reranking | None]:
     if work.reranker is None:
         yield None
         return
-    with closing(work.reranker), ReranksWriter(folder / RERANKS) as writer:
+    with closing(work.reranker), Lines(folder / RERANKS, Rerank) as writer:
         yield Reranking(work.reranker, writer)
 
 
@@ -123,7 +125,7 @@ def rewrite(work: Work, folder: Path) -> None:
         return
     texts = [one.question.text for one in work.asked]
     path = folder / REWRITES
-    before = {line.question: line for line in read_rewrites(path)} if path.exists() else {}
+    before = {line.question: line for line in read_lines(path, Rewrite)} if path.exists() else {}
     with work.watch.stage("embed"), closing(work.rewriter):
         kept = {one.question.text for one in work.asked if _stands(before, one)}
         made = _made(work, work.rewriter, Counter(text for text in texts if text not in kept))
@@ -131,7 +133,7 @@ def rewrite(work: Work, folder: Path) -> None:
     if before:
         _demand_same(lines, before)
     else:
-        write_rewrites(path, lines)
+        write_file(path, text_of(lines))
     words = {text: one.text for text, one in made.items() if isinstance(one, Rewritten)}
     work.corpus, work.asked = worded(work.corpus, work.asked, words)
 

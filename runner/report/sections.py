@@ -24,7 +24,7 @@ from runner.report.formats import (
     shorten,
     trivial,
 )
-from runner.runs.reranks import RerankCount
+from runner.runs.costs import RerankCount
 from runner.runs.run import Arm, Run
 
 Facts = Mapping[str, Any]

@@ -18,11 +18,9 @@ import msgspec
 from runner.protocol.editions.edition import SchemaPins
 from runner.records import Json
 from runner.runs.canonical import pretty
+from runner.runs.costs import RERANKS, REWRITES, TIMINGS
 from runner.runs.raw import RAW
-from runner.runs.reranks import RERANKS
-from runner.runs.rewrites import REWRITES
 from runner.runs.storage import write_file
-from runner.runs.timings import TIMINGS
 
 MANIFEST = "manifest.json"
 DERIVED = ("report.html",)  # rendered from the others at any time, in a newer form too; never pinned

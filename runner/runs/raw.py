@@ -19,7 +19,7 @@ import msgspec
 from pgmnemo.errors import OutputError, os_errors
 from runner.records import Hit, Retrieval
 from runner.runs.canonical import COMPONENT_DECIMALS, SCORE_DIGITS, compact, decimals, significant
-from runner.runs.storage import LineWriter, drop_torn_line
+from runner.runs.lines import LineWriter, drop_torn_line
 
 RAW = "raw_retrievals.jsonl"
 DETAILED_RANKS = 10

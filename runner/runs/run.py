@@ -27,11 +27,9 @@ from runner.records import (
 )
 from runner.runs.canonical import pretty, public, published, tabular
 from runner.runs.choice import HEADLINE_SCOPE, NO_EMBEDDER, OURS, Choice
+from runner.runs.costs import Latency, RerankCount, RewriteCount
 from runner.runs.environment import Code, Machine
-from runner.runs.reranks import RerankCount
-from runner.runs.rewrites import RewriteCount
 from runner.runs.storage import write_file
-from runner.runs.timings import Latency
 
 RUN = "run.json"
 SCHEMA = "pgmnemo/run/5"

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import errno
-import json
 import lzma
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self, TypeVar
-
-import msgspec
 
 from pgmnemo.errors import OutputError, PgmnemoError, os_errors
 
@@ -77,56 +73,6 @@ def sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
-class LineWriter:
-    """Appends whole lines to a file, each handed to the system before the next; a context manager.
-
-    Unbuffered on purpose: a killed run keeps every line but at most the last, and closing after a full disk
-    has nothing left to fail on.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        with reported(path):
-            self._file = path.open("ab", buffering=0)
-
-    def append(self, line: str) -> None:
-        """Write one line (without its newline). Raises OutputError on a full disk, leaving a torn line."""
-        rest = memoryview(line.encode() + b"\n")
-        with reported(self.path):
-            while rest:
-                rest = rest[self._file.write(rest) or 0 :]
-
-    def forget(self, arm: str) -> None:
-        """Take away the lines of an arm that failed; each line is a JSON object that names its arm."""
-        with reported(self.path):
-            lines = self.path.read_bytes().splitlines(True)
-            kept = [line for line in lines if json.loads(line)["arm"] != arm]
-            self._file.close()
-            write_file(self.path, b"".join(kept).decode())
-            self._file = self.path.open("ab", buffering=0)
-
-    def close(self) -> None:
-        """See everything onto the disk and close."""
-        if not self._file.closed:
-            with reported(self.path), self._file:
-                os.fsync(self._file.fileno())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-def drop_torn_line(path: Path) -> None:
-    """Cut what follows the last newline of `path`: the line that a killed run did not finish."""
-    if not path.exists():
-        return
-    with reported(path), path.open("r+b") as file:
-        content = file.read()
-        file.truncate(content.rfind(b"\n") + 1)
-
-
 DOCUMENT = 64 << 20  # bytes of a document that is read whole
 KINDS = {
     stat.S_IFDIR: "a folder",
@@ -164,21 +110,6 @@ def demand_regular(path: Path, kind: type[PgmnemoError]) -> None:
 def _demand_regular(mode: int, name: str, kind: type[PgmnemoError]) -> None:
     if not stat.S_ISREG(mode):
         raise kind(f"{name} is {KINDS.get(stat.S_IFMT(mode), 'something else')} and no regular file")
-
-
-L = TypeVar("L")
-
-
-def decoded(content: bytes, name: str, kind: type[L], what: str) -> Iterator[L]:
-    """The lines of a file of that name, in its order, each a record of `kind`, called `what` in a sentence.
-
-    Raises OutputError that names a malformed one.
-    """
-    for number, line in enumerate(content.splitlines(), start=1):
-        try:
-            yield msgspec.json.decode(line, type=kind)
-        except msgspec.DecodeError as error:
-            raise OutputError(f"{name}, line {number} is no {what} ({error})") from None
 
 
 LINES, PACKED = ".jsonl", ".jsonl.xz"

@@ -17,6 +17,7 @@ from pgmnemo.registry import Registry
 from runner.records import Json, Retrieval
 from runner.runs.canonical import pretty
 from runner.runs.folder import KEPT, LOCAL
+from runner.runs.lines import text_of
 from runner.runs.manifest import MANIFEST
 from runner.runs.raw import RAW
 from runner.runs.reading import Results, is_run, read_results
@@ -28,7 +29,7 @@ from runner.stages.answers.judging import JUDGE, by_reply, digest
 from runner.stages.answers.lines import ANSWERS, DOCUMENT, JUDGEMENTS, Answered, AnswerResults, Judged
 from runner.stages.answers.material import READER, Material, read_material
 from runner.verification.check import Check, NotAsked, Wrong
-from runner.verification.checks.files import demand_written, lines_of, manifest
+from runner.verification.checks.files import demand_written, manifest
 
 FILES = (ANSWERS, JUDGEMENTS, DOCUMENT, PAGE, MANIFEST)
 
@@ -75,8 +76,8 @@ def schema(evidence: AnswerEvidence) -> str:
     """Every file is its text as written anew from what was read, and the page follows from the document."""
     written = {
         DOCUMENT: pretty(evidence.document),
-        ANSWERS: lines_of(evidence.answers),
-        JUDGEMENTS: lines_of(evidence.judgements),
+        ANSWERS: text_of(evidence.answers),
+        JUDGEMENTS: text_of(evidence.judgements),
         PAGE: markdown(evidence.document),
     }
     demand_written(evidence, written)

@@ -27,9 +27,9 @@ from runner.errors import CorpusError, SystemAbsent
 from runner.protocol.texts.embedding import embed_corpus
 from runner.records import Corpus, Retrieval
 from runner.runs.choice import OURS
+from runner.runs.costs import SUFFIX
 from runner.runs.manifest import MANIFEST
 from runner.runs.raw import Kept, Key
-from runner.runs.reranks import SUFFIX
 from runner.runs.run import Arm, Run
 from runner.stages.rerankers import CHARACTERS, RERANKERS, Reranker, RerankOptions
 from runner.stages.rewriters import by_rule

@@ -15,8 +15,8 @@ from pgmnemo.models import http
 from runner.bench.conclusion import Outcome
 from runner.protocol.suites import SUITES
 from runner.runs.canonical import compact
+from runner.runs.costs import asked_sha256
 from runner.runs.reading import read_results
-from runner.runs.rewrites import asked_sha256
 from runner.stages.rewriters import RewriteOptions
 from runner.stages.rewriters.llm import PROMPT
 from runner.verification import Found

@@ -16,10 +16,10 @@ from pgmnemo.errors import OutputError, UsageError
 from runner.errors import RefusedError
 from runner.records import Hit, Verdict
 from runner.runs.canonical import pretty
+from runner.runs.costs import Timing
 from runner.runs.raw import read_raw
 from runner.runs.reading import Results, Unreadable, is_run, read_results
 from runner.runs.run import Arm, write_run
-from runner.runs.timings import Timing
 
 
 @pytest.fixture(scope="module")

@@ -7,25 +7,26 @@ from pathlib import Path
 import pytest
 
 from pgmnemo.errors import OutputError
-from runner.runs.timings import TIMINGS, Latency, Timing, TimingsWriter, latencies, read_timings
+from runner.runs.costs import TIMINGS, Latency, Timing, latencies
+from runner.runs.lines import Lines, read_lines
 
 
 def test_a_timing_is_one_line_in_microseconds(tmp_path: Path) -> None:
-    with TimingsWriter(tmp_path / TIMINGS) as writer:
-        writer.write("q0", "pgmnemo", "pool", 0.0012345678)
+    with Lines(tmp_path / TIMINGS, Timing) as writer:
+        writer.write(Timing("q0", "pgmnemo", "pool", 0.001235))
     line = '{"question":"q0","arm":"pgmnemo","scope":"pool","seconds":0.001235}\n'
     assert (tmp_path / TIMINGS).read_text(encoding="utf-8") == line
-    assert list(read_timings(tmp_path / TIMINGS)) == [Timing("q0", "pgmnemo", "pool", 0.001235)]
+    assert list(read_lines(tmp_path / TIMINGS, Timing)) == [Timing("q0", "pgmnemo", "pool", 0.001235)]
 
 
 def test_the_timings_of_an_arm_that_failed_are_taken_away(tmp_path: Path) -> None:
-    with TimingsWriter(tmp_path / TIMINGS) as writer:
+    with Lines(tmp_path / TIMINGS, Timing) as writer:
         for arm in ("pgmnemo", "chroma"):
             for question in ("q0", "q1"):
-                writer.write(question, arm, "pool", 0.5)
+                writer.write(Timing(question, arm, "pool", 0.5))
         writer.forget("chroma")
-        writer.write("q0", "sqlite-fts5", "pool", 0.25)
-    kept = [(timing.question, timing.arm) for timing in read_timings(tmp_path / TIMINGS)]
+        writer.write(Timing("q0", "sqlite-fts5", "pool", 0.25))
+    kept = [(timing.question, timing.arm) for timing in read_lines(tmp_path / TIMINGS, Timing)]
     assert kept == [("q0", "pgmnemo"), ("q1", "pgmnemo"), ("q0", "sqlite-fts5")]
 
 
@@ -41,4 +42,4 @@ def test_latency_is_of_each_arm_and_scope() -> None:
 def test_a_malformed_timing_is_named(tmp_path: Path) -> None:
     (tmp_path / TIMINGS).write_text('{"question":"q0"}\n', encoding="utf-8")
     with pytest.raises(OutputError, match="line 1 is no timing"):
-        list(read_timings(tmp_path / TIMINGS))
+        list(read_lines(tmp_path / TIMINGS, Timing))

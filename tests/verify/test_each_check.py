@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from runner.runs.canonical import compact, pretty
-from runner.runs.timings import Timing, latencies
+from runner.runs.costs import Timing, latencies
 from runner.verification import CHECKS, Answer, Found
 from runner.verification.evidence import Evidence
 from tests.verify.conftest import OLDER, RIVAL

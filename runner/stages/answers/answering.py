@@ -23,10 +23,11 @@ from runner.protocol.editions import current
 from runner.records import Json
 from runner.runs.canonical import pretty
 from runner.runs.folder import RunFolder, pin_plan, results_base
+from runner.runs.lines import Lines
 from runner.runs.storage import write_file
 from runner.stages.answers.document import PAGE, document, markdown
 from runner.stages.answers.judging import asks, digest, judge_prompts, judged
-from runner.stages.answers.lines import ANSWERS, DOCUMENT, JUDGEMENTS, Answered, Judged, Lines
+from runner.stages.answers.lines import ANSWERS, DOCUMENT, JUDGEMENTS, Answered, Judged, line_of
 from runner.stages.answers.material import Material, read_errors, read_material
 from runner.stages.answers.options import AnswerOptions
 
@@ -84,9 +85,9 @@ def answer(
     names = spread(material, options.limit)
     wrong = read_errors(options.key_errors, material.keys) & set(names)
     with _folder(work) as (folder, started):
-        with Lines(folder.path / ANSWERS, Answered) as answers:
+        with Lines(folder.path / ANSWERS, Answered, line_of(Answered)) as answers:
             said = _answer(work, names, answers)
-        with Lines(folder.path / JUDGEMENTS, Judged) as told:
+        with Lines(folder.path / JUDGEMENTS, Judged, line_of(Judged)) as told:
             verdicts = _judge(work, said, told)
             again = list(_judge(work, _judged_twice(work, said), told, again=True).values())
         material.unchanged()

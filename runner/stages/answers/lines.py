@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from pgmnemo.errors import OutputError
 from runner.records import Json
-from runner.runs.canonical import compact
+from runner.runs.lines import decoded
 from runner.runs.reading import Results, Unreadable
-from runner.runs.storage import LineWriter, decoded, drop_torn_line
 
 ANSWERS, JUDGEMENTS, DOCUMENT = "answers.jsonl", "judgements.jsonl", "answers.json"
 
@@ -56,24 +54,9 @@ class Judged:
 T = TypeVar("T", bound=Answered | Judged)
 
 
-class Lines(LineWriter, Generic[T]):
-    """A file of such lines, which may hold some already; of two about one thing the later counts."""
-
-    def __init__(self, path: Path, kind: type[T]) -> None:
-        drop_torn_line(path)
-        self._kind = kind
-        self.held = list(told(path.read_bytes(), path.name, kind)) if path.exists() else []
-        super().__init__(path)
-
-    def write(self, line: T) -> None:
-        """One line, seen by the system before the next. Raises OutputError on a full disk."""
-        self.append(compact(asdict(line)))
-        self.held.append(line)
-
-
-def told(content: bytes, name: str, kind: type[T]) -> Iterator[T]:
-    """The lines of a file of that name, in its order. Raises OutputError that names a malformed one."""
-    return decoded(content, name, kind, f"{kind.__name__.lower()} line")
+def line_of(kind: type[T]) -> str:
+    """What a line is called in a sentence."""
+    return f"{kind.__name__.lower()} line"
 
 
 class AnswerResults(Results):
@@ -106,7 +89,7 @@ class AnswerResults(Results):
     def _told(self, name: str, kind: type[T]) -> list[T]:
         content = self.content(name)
         try:
-            return list(told(content, name, kind))
+            return list(decoded(content, name, kind, line_of(kind)))
         except OutputError as error:
             raise Unreadable(str(error)) from None
 

@@ -9,7 +9,7 @@ from pgmnemo.server.releases import release_fingerprints
 from runner.naming import Name
 from runner.records import Corpus
 from runner.runs.choice import OURS, Choice
-from runner.runs.reranks import SUFFIX
+from runner.runs.costs import SUFFIX
 from runner.runs.run import Arm
 from runner.systems import SYSTEMS, beneath, kind_of
 from runner.systems.wrappers import PASSAGES

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any
 
 from runner.report import render
 from runner.report.html import PAGE, TEMPLATE, page_template, render_page
 from runner.runs.canonical import compact, pretty
+from runner.runs.costs import RERANKS, REWRITES, TIMINGS
+from runner.runs.lines import text_of
 from runner.runs.manifest import COMPLETE, MANIFEST, pinned
 from runner.runs.raw import RAW
 from runner.runs.reading import REPORT, Results
-from runner.runs.reranks import RERANKS
-from runner.runs.rewrites import REWRITES
 from runner.runs.run import BLOCKED, METRICS, RUN, metrics_text
 from runner.runs.storage import LINES, doubled, restoring
-from runner.runs.timings import TIMINGS
 from runner.verification.check import NotAsked, Wrong, differing_line
 from runner.verification.evidence import Evidence
 
@@ -62,12 +59,12 @@ def schema(evidence: Evidence) -> str:
         RUN: pretty(evidence.document),
         METRICS: metrics_text(evidence.metrics),
         RAW: "".join(f"{compact(line)}\n" for line in evidence.raw),
-        TIMINGS: lines_of(evidence.timings),
+        TIMINGS: text_of(evidence.timings),
     }
     if RERANKS in evidence.schemas:
-        written[RERANKS] = lines_of(evidence.reranks)
+        written[RERANKS] = text_of(evidence.reranks)
     if REWRITES in evidence.schemas:
-        written[REWRITES] = lines_of(evidence.rewrites)
+        written[REWRITES] = text_of(evidence.rewrites)
     demand_written(evidence, written)
     lines = len(evidence.raw) + len(evidence.timings)
     return f"every file is of the schema that protocol {evidence.edition.version} gives it ({lines:,} lines)"
@@ -135,8 +132,3 @@ def page(evidence: Evidence) -> str:
             "render it anew with `python -m runner report`, or remove it"
         )
     return f"{PAGE} comes out of the other artefacts again, to the byte ({TEMPLATE})"
-
-
-def lines_of(records: Iterable[Any]) -> str:
-    """Records as the lines of a file."""
-    return "".join(f"{compact(asdict(record))}\n" for record in records)

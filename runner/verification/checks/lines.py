@@ -8,9 +8,7 @@ from __future__ import annotations
 from runner.bench.material import spread
 from runner.naming import Name
 from runner.protocol.suites import SUITES
-from runner.runs.reranks import RERANKS, SUFFIX, Rerank
-from runner.runs.rewrites import REWRITES, asked_sha256
-from runner.runs.timings import TIMINGS
+from runner.runs.costs import RERANKS, REWRITES, SUFFIX, TIMINGS, Rerank, asked_sha256
 from runner.stages.rewriters import by_rule
 from runner.systems import SYSTEMS, kind_of
 from runner.verification.check import NotAsked, Wrong

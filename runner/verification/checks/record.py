@@ -41,11 +41,9 @@ from runner.records import (
 from runner.records import Evidence as Cited
 from runner.runs.canonical import public
 from runner.runs.choice import NO_EMBEDDER
+from runner.runs.costs import latencies, rerank_counts, rewrite_counts
 from runner.runs.folder import folder_name
-from runner.runs.reranks import counts as rerank_counts
-from runner.runs.rewrites import counts as rewrite_counts
 from runner.runs.run import RUN, CorpusPins, ProtocolPins, Resources, Run
-from runner.runs.timings import latencies
 from runner.verification.check import Wrong, unlike
 from runner.verification.checks.arms import expected_arms
 from runner.verification.checks.scores import shown_values

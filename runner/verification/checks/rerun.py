@@ -14,9 +14,9 @@ from pgmnemo.errors import PgmnemoError
 from runner.records import Retrieval
 from runner.runs.canonical import compact
 from runner.runs.choice import OURS
+from runner.runs.costs import SUFFIX
 from runner.runs.manifest import USUAL
 from runner.runs.raw import RAW, Key, decode, key
-from runner.runs.reranks import SUFFIX
 from runner.runs.run import Arm, Run
 from runner.stages.rewriters import by_rule
 from runner.systems import beneath, kind_of

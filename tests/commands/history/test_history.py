@@ -15,10 +15,10 @@ from runner.cli import main
 from runner.commands.history import log_deviation, log_run
 from runner.errors import RefusedError
 from runner.records import Verdict
+from runner.runs.costs import TIMINGS
 from runner.runs.manifest import write_manifest
 from runner.runs.raw import RAW
 from runner.runs.reading import REPORT
-from runner.runs.timings import TIMINGS
 
 NAME = "v0.2.1_20261121_minilm"
 

@@ -11,10 +11,10 @@ import pytest
 
 from runner.cli import main
 from runner.commands.history.raw import restore, thin
+from runner.runs.costs import TIMINGS
 from runner.runs.raw import RAW
 from runner.runs.reading import Results
 from runner.runs.storage import pack
-from runner.runs.timings import TIMINGS
 from runner.verification import verify
 from tests.helping import kept_run
 from tests.repositories import git

@@ -13,9 +13,9 @@ import pytest
 from runner.protocol.metrics.document import metrics_of
 from runner.records import Hit, Json, Retrieval, SearchScope
 from runner.report.html import render_page
+from runner.runs.costs import Latency
 from runner.runs.reading import Results
 from runner.runs.run import Arm, Run
-from runner.runs.timings import Latency
 from tests.helping import kept_runs
 
 AWKWARD = "</script><script>alert('1')</script>\"&amp; 🧭 ünï\u2028"

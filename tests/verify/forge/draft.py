@@ -19,12 +19,12 @@ from runner.protocol.metrics.document import metrics_of
 from runner.records import GateResult, Json
 from runner.report import render
 from runner.runs.canonical import compact, pretty
+from runner.runs.costs import RERANKS, Timing, latencies, rerank_counts
 from runner.runs.folder import folder_name
 from runner.runs.history import HEADER, entry_text
 from runner.runs.manifest import write_manifest
 from runner.runs.reading import Results
 from runner.runs.run import Run, metrics_text
-from runner.runs.timings import Timing, latencies
 from runner.verification.checks.record import facts
 from runner.verification.evidence import Evidence
 

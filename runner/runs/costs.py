@@ -1,21 +1,59 @@
-"""reranks.jsonl: what the rerank of each answer cost and whether it failed; its sums stand in run.json.
+"""What recalls, reranks and rewrites cost: the lines of three files, and their sums, which stand in run.json.
 
-A failed rerank keeps the system's own order. Calls and what came from a cache differ from run to run, so
-none of this stands in the raw file, which repeats to the byte.
+timings.jsonl says how long each timed recall took; reranks.jsonl what the rerank of each answer cost and
+whether it failed, in which case the system's own order stays; rewrites.jsonl what was asked in place of each
+question: the SHA-256 of the words, for no text of a corpus stands in an artefact (PROTOCOL.md §2). All of it
+differs from run to run, and so stands apart from the raw file, which repeats to the byte.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
 
 import numpy as np
 
 from runner.records import ALL, Retrieval
-from runner.runs.canonical import compact, decimals
-from runner.runs.storage import LineWriter, decoded, drop_torn_line
-from runner.runs.timings import Timing
+from runner.runs.canonical import decimals
+
+TIMINGS = "timings.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds of one recall, as the client saw it."""
+
+    question: str
+    arm: str
+    scope: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Percentiles of one arm in one scope at `k` results, in milliseconds, interpolated linearly."""
+
+    arm: str
+    scope: str
+    k: int
+    n: int
+    p50_ms: float
+    p95_ms: float
+
+
+def latencies(timings: Collection[Timing], k: int) -> tuple[Latency, ...]:
+    """p50 and p95 of each arm in each scope, in order of appearance."""
+    groups: dict[tuple[str, str], list[float]] = {}
+    for timing in timings:
+        groups.setdefault((timing.arm, timing.scope), []).append(timing.seconds * 1000)
+    return tuple(_latency(arm, scope, k, values) for (arm, scope), values in groups.items())
+
+
+def _latency(arm: str, scope: str, k: int, milliseconds: list[float]) -> Latency:
+    p50, p95 = np.percentile(milliseconds, [50, 95])
+    return Latency(arm, scope, k, len(milliseconds), decimals(float(p50), 3), decimals(float(p95), 3))
+
 
 RERANKS = "reranks.jsonl"
 SUFFIX = "+rerank"  # behind the name of an arm whose answers are reordered
@@ -62,29 +100,7 @@ class RerankCount:
     added_p50_ms: float | None = None
 
 
-class ReranksWriter(LineWriter):
-    """Appends to the file, which may hold some lines already; a torn last one is cut."""
-
-    def __init__(self, path: Path) -> None:
-        drop_torn_line(path)
-        self.before = list(read_reranks(path)) if path.exists() else []
-        super().__init__(path)
-
-    def write(self, rerank: Rerank) -> None:
-        """One line. Raises OutputError on a full disk."""
-        self.append(compact(asdict(rerank)))
-
-    def failed(self, arm: str) -> int:
-        """How many answers of an arm failed in the run that goes on."""
-        return len({(one.question, one.scope) for one in self.before if one.arm == arm and one.failed})
-
-
-def read_reranks(path: Path) -> Iterator[Rerank]:
-    """The lines of a run, in its order. Raises OutputError that names a malformed one."""
-    return decoded(path.read_bytes(), path.name, Rerank, "rerank")
-
-
-def counts(
+def rerank_counts(
     reranks: Iterable[Rerank], rows: Collection[Retrieval], timings: Collection[Timing]
 ) -> tuple[RerankCount, ...]:
     """The sums of every reranked arm, in order of appearance: over all its questions, then type by type."""
@@ -97,14 +113,14 @@ def counts(
             groups.setdefault((one.arm, one.scope, type), []).append(one)
     pairs = dict.fromkeys((arm, scope) for arm, scope, _ in groups)
     return tuple(
-        _count(arm, scope, type, some, answers, timings)
+        _reranked(arm, scope, type, some, answers, timings)
         for arm, scope in pairs
         for (other, place, type), some in groups.items()
         if (other, place) == (arm, scope)
     )
 
 
-def _count(
+def _reranked(
     arm: str,
     scope: str,
     type: str,
@@ -145,3 +161,57 @@ def _added(arm: str, base: str, scope: str, timings: Collection[Timing]) -> floa
         if name == arm and (base, question) in taken
     ]
     return decimals(1000 * float(np.median(more)), 3) if more else None
+
+
+REWRITES = "rewrites.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """One question. `changed`: it was asked in other words; `calls` of a model, or `cached` from before.
+
+    `failed` says why it was asked as it stands; empty where it was rewritten.
+    """
+
+    question: str
+    asked_sha256: str
+    changed: bool
+    calls: int = 0
+    cached: int = 0
+    failed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteCount:
+    """Sums over the questions of one type, or `all` of them."""
+
+    type: str
+    n: int
+    changed: int
+    calls: int
+    cached: int
+    failures: int
+
+
+def asked_sha256(text: str) -> str:
+    """What a line holds of the words that were asked: the SHA-256 of their UTF-8."""
+    return sha256(text.encode()).hexdigest()
+
+
+def rewrite_counts(rewrites: Collection[Rewrite], types: Mapping[str, str]) -> tuple[RewriteCount, ...]:
+    """The sums over all questions, then type by type in order of appearance; `types` by question."""
+    groups: dict[str, list[Rewrite]] = {ALL: list(rewrites)} if rewrites else {}
+    for one in rewrites:
+        groups.setdefault(types[one.question], []).append(one)
+    return tuple(_rewritten(type, some) for type, some in groups.items())
+
+
+def _rewritten(type: str, some: Collection[Rewrite]) -> RewriteCount:
+    return RewriteCount(
+        type=type,
+        n=len(some),
+        changed=sum(one.changed for one in some),
+        calls=sum(one.calls for one in some),
+        cached=sum(one.cached for one in some),
+        failures=sum(bool(one.failed) for one in some),
+    )
