@@ -1,7 +1,11 @@
-"""Where the extension's files are: packed beside this package in a wheel, in `sql/` of a checkout."""
+"""Where the extension's files are, and versions as numbers that can be compared.
+
+The files are packed beside this package in a wheel, in `sql/` of a checkout.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -10,3 +14,12 @@ CHECKOUT = HERE.parent
 
 SQL_FOLDER = HERE / "sql" if (HERE / "sql").is_dir() else CHECKOUT / "sql"
 """Control file, scripts and the list of releases."""
+
+
+CONTROL = "pgmnemo.control"
+DEFAULT = re.compile(r"^default_version\s*=\s*'([^']+)'", re.MULTILINE)
+
+
+def release(version: str) -> tuple[int, ...]:
+    """A version's numbers: `v0.3.0-rc1` and `0.3.0` are of one release."""
+    return tuple(int(number) for number in re.findall(r"\d+", version.partition("-")[0]))

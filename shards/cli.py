@@ -19,8 +19,8 @@ from psycopg.conninfo import conninfo_to_dict
 
 from pgmnemo.ending import ended, words
 from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.server.connections import database_errors, place
 from pgmnemo.server.releases import default_version
-from pgmnemo.server.sentences import database_errors, place
 from pgmnemo.server.server_checks import Session, value
 from pgmnemo.terminal import Plain, console, grid
 from shards import installing, local, moving

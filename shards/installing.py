@@ -13,9 +13,9 @@ from psycopg.conninfo import conninfo_to_dict
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.server.bench_database import create, exists
+from pgmnemo.server.connections import connect, database_errors, place
 from pgmnemo.server.extension import install, installed
 from pgmnemo.server.releases import release_fingerprint
-from pgmnemo.server.sentences import connect, database_errors, place
 from pgmnemo.server.server_checks import Session, check_available, check_server, value
 from shards.doors import door
 from shards.names import DATABASE, ROUTER_ROLE, SQL, STRIDE

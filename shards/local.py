@@ -24,8 +24,8 @@ from psycopg.conninfo import make_conninfo
 
 from pgmnemo.errors import DatabaseError, UsageError, os_errors
 from pgmnemo.places import SQL_FOLDER
-from pgmnemo.server.embedded import SOCKET_PATH_LIMIT, stage
 from pgmnemo.server.folders import open_to_others, stop_server
+from pgmnemo.server.opening import SOCKET_PATH_LIMIT, stage
 from pgmnemo.server.releases import default_version
 from pgmnemo.server.server_files import PIXELTABLE, installation
 from pgmnemo.server.server_process import SUPERUSER, ServerProcess, give_to_server

@@ -18,7 +18,7 @@ from uuid import UUID
 from psycopg import errors
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.server.sentences import database_errors
+from pgmnemo.server.connections import database_errors
 from pgmnemo.server.server_checks import Session, value
 from shards import copying
 from shards.directory import Move, moves, shard_named, shard_of

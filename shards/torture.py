@@ -35,7 +35,7 @@ from pgmnemo.calls import (
     store,
 )
 from pgmnemo.errors import CheckError, DatabaseError
-from pgmnemo.server.sentences import connect
+from pgmnemo.server.connections import connect
 from pgmnemo.server.server_checks import Session, value
 from shards import local, moving
 from shards.installing import open_operator

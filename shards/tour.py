@@ -12,7 +12,7 @@ from psycopg import errors
 
 from pgmnemo.calls import Call, execute, grant_tenant, list_lessons, recall, store
 from pgmnemo.errors import CheckError
-from pgmnemo.server.sentences import connect
+from pgmnemo.server.connections import connect
 from pgmnemo.server.server_checks import Session
 from shards import local, moving
 from shards.installing import open_operator

@@ -24,8 +24,8 @@ from uuid import UUID, uuid4
 import psutil
 
 from pgmnemo.calls import execute, grant_tenant, recall, store
+from pgmnemo.server.connections import connect
 from pgmnemo.server.releases import default_version
-from pgmnemo.server.sentences import connect
 from pgmnemo.server.server_checks import Session, value
 from shards import local, moving
 from shards.installing import open_operator

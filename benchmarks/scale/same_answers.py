@@ -26,9 +26,9 @@ from pgmnemo.errors import CheckError
 from pgmnemo.progress import Progress
 from pgmnemo.records import Matrix
 from pgmnemo.server.bench_database import create
+from pgmnemo.server.connections import connect
 from pgmnemo.server.extension import install
 from pgmnemo.server.releases import default_version
-from pgmnemo.server.sentences import connect
 from pgmnemo.server.server_checks import Session, value
 from runner.protocol.suites import SUITES
 from runner.protocol.texts.embedding import embed_corpus, rows_of

@@ -17,7 +17,7 @@ from pgmnemo.calls import execute
 from pgmnemo.embedders import Embedder, pad
 from pgmnemo.embedders.embedding import embed_texts
 from pgmnemo.errors import UsageError
-from pgmnemo.passages.cutting import passages_of
+from pgmnemo.passages.windows import passages_of
 from pgmnemo.progress import QUIET, Progress, expected
 from pgmnemo.records import Matrix, Passage
 

@@ -93,3 +93,35 @@ def windows(turns: Sequence[Line], pins: Rule) -> Iterator[Sequence[Line]]:
         starts = range(0, last + 1, pins.step)
         for start in [*starts, last] if starts[-1] < last else starts:
             yield stretch[start : start + pins.turns]
+
+
+WINDOWS = Windows()
+DATE = re.compile(r"\[[^\[\]]*\]")
+ROLE = re.compile(r"(user|assistant): ?")
+
+
+def passages_of(content: str, rule: Rule = WINDOWS) -> tuple[Passage, ...]:
+    """The passages of a lesson's text, in order; none of a text without a word."""
+    lines = content.split("\n")
+    if len(lines) > 1 and DATE.fullmatch(lines[0].strip()):
+        del lines[0]
+    if any(ROLE.match(line) for line in lines):
+        return cut(_messages(lines), rule, rule.characters)
+    return cut([Line(line, line) for line in lines if line.strip()], rule)
+
+
+def _messages(lines: list[str]) -> list[Line]:
+    """Turns of a talk with an assistant; what stands before the first one is a turn by itself."""
+    messages: list[list[str]] = []
+    for line in lines:
+        if not messages or ROLE.match(line):
+            messages.append([])
+        messages[-1].append(line)
+    return [turn for message in messages if (turn := _turn("\n".join(message))).words.strip()]
+
+
+def _turn(text: str) -> Line:
+    role = ROLE.match(text)
+    if role is None:
+        return Line(text, text)
+    return Line(text, text[role.end() :], person=role[1] != "assistant")

@@ -4,10 +4,9 @@
 that others build a database without the extension. `fingerprint` tells builds of the extension apart.
 """
 
-from pgmnemo.server.fingerprint import fingerprint
-from pgmnemo.server.handle import Database
+from pgmnemo.server.connections import Database, database_errors
+from pgmnemo.server.extension import fingerprint
 from pgmnemo.server.lessons import open_lessons
 from pgmnemo.server.opening import open_database
-from pgmnemo.server.sentences import database_errors
 
 __all__ = ["Database", "database_errors", "fingerprint", "open_database", "open_lessons"]

@@ -9,6 +9,7 @@ from psycopg import errors, sql
 
 from pgmnemo.errors import DatabaseError
 from pgmnemo.records import DatabaseFacts
+from pgmnemo.server.connections import ROLE, Database, connect
 from pgmnemo.server.discovery import Server
 from pgmnemo.server.extension import (
     LOCK,
@@ -20,14 +21,13 @@ from pgmnemo.server.extension import (
     not_allowed,
     rehearse,
 )
-from pgmnemo.server.handle import ROLE, Database
-from pgmnemo.server.runner_role import check_role, ensure_role
-from pgmnemo.server.sentences import connect
 from pgmnemo.server.server_checks import (
     Session,
     check_attribute,
     check_available,
+    check_role,
     check_server,
+    ensure_role,
     server_version,
     value,
 )

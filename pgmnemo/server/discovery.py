@@ -14,7 +14,7 @@ from psycopg.conninfo import conninfo_to_dict
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.places import CHECKOUT
 from pgmnemo.progress import Progress
-from pgmnemo.server.sentences import connect, place
+from pgmnemo.server.connections import connect, place
 
 # The compose service: docker-compose.yml and sql/Dockerfile say the same; a test holds them together.
 COMPOSE_HOST = "127.0.0.1"

@@ -11,8 +11,8 @@ import psycopg
 from pgvector.psycopg import register_vector
 
 from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.server.connections import connect, database_errors, place
 from pgmnemo.server.discovery import given_server
-from pgmnemo.server.sentences import connect, database_errors, place
 
 VERSION = "SELECT extversion FROM pg_extension WHERE extname = 'pgmnemo'"
 VERB = """

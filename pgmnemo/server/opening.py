@@ -1,20 +1,120 @@
-"""The stage's entrance: from a version to an open database."""
+"""The stage's entrance: from a version to an open database, on a given server or one of our own.
+
+That one is there for the length of a block, on a private socket, in a folder that is deleted. Nothing
+survives it: not an exception, not Ctrl-C, and not SIGKILL of the runner (a watchdog shell notices that the
+runner's end of its pipe has closed; after a crash of the whole machine the next start sweeps).
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from pgmnemo.errors import DatabaseError, os_errors
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.bench_database import checked, prepared
+from pgmnemo.server.connections import Database, database_errors
 from pgmnemo.server.discovery import Server, find_server
-from pgmnemo.server.embedded import embedded_server
-from pgmnemo.server.handle import Database
+from pgmnemo.server.folders import DATA, candidates, leased, open_to_others, sweep, watched
 from pgmnemo.server.releases import release_fingerprint
-from pgmnemo.server.sentences import database_errors
+from pgmnemo.server.server_files import (
+    EXTENSION_FOLDER,
+    PIXELTABLE,
+    Bundle,
+    check_release,
+    installation,
+    readable_by_server,
+    stage_extension,
+    stage_server,
+)
+from pgmnemo.server.server_process import SETTINGS, SUPERUSER, ServerProcess, give_to_server
+
+SOCKET_PATH_LIMIT = 103  # bytes: 107 on Linux, 103 on macOS
+
+
+@contextmanager
+def embedded_server(
+    sql: Path,
+    version: str | None,
+    *,
+    postgres: int = 18,
+    settings: Mapping[str, str] | None = None,
+    bundle: Bundle = PIXELTABLE,
+) -> Iterator[dict[str, str]]:
+    """Start PostgreSQL `postgres` with the extension's files from `sql`; yields the superuser's conninfo.
+    `version` must be among them (None: the extension is not asked for). The server comes from `bundle`.
+
+    Raises DatabaseError when it does not start, UsageError for a version that neither side holds.
+    """
+    if version is not None:
+        check_release(sql, version)
+    original = installation(postgres, bundle)
+    with ExitStack() as stack:
+        folder, sockets = _folders(stack)
+        stack.enter_context(watched(folder, sockets))
+        told = f"the embedded PostgreSQL cannot be laid out in {folder.parent}: {{why}}"
+        with os_errors(f"{told}; free some space or set TMPDIR", DatabaseError):
+            home, extra = stage(original, sql, folder, postgres, bundle)
+            server = ServerProcess(home, folder, sockets, {**SETTINGS, **extra, **(settings or {})})
+            server.initialise()
+        stack.enter_context(server.running())
+        yield {
+            "host": str(sockets),
+            "hostaddr": "",
+            "port": server.settings["port"],
+            "user": SUPERUSER,
+            "dbname": "postgres",
+        }
+
+
+def _folders(stack: ExitStack) -> tuple[Path, Path]:
+    """The run's folder and the folder of its socket: the data folder, unless its path is too long."""
+    stranger = os.geteuid() == 0
+    bases = [base for base in candidates() if not stranger or open_to_others(base)]
+    if not bases:
+        raise DatabaseError(
+            "there is no folder for temporary files that the database server can enter; "
+            "set TMPDIR to one, or give the address of a server by --dsn"
+        )
+    for base in bases:
+        sweep(base)
+    folder = stack.enter_context(leased(bases[0], 0o711 if stranger else 0o700))
+    data = folder / DATA
+    data.mkdir(mode=0o700)
+    if stranger:
+        give_to_server(data)
+    if len(os.fsencode(data / ".s.PGSQL.5432")) <= SOCKET_PATH_LIMIT:
+        return folder, data
+    short = min(bases, key=lambda base: len(os.fsencode(base)))
+    sockets = stack.enter_context(leased(short))
+    if len(os.fsencode(sockets / ".s.PGSQL.5432")) > SOCKET_PATH_LIMIT:
+        raise DatabaseError(f"the path of a socket in {short} is too long; set TMPDIR to a shorter one")
+    if stranger:
+        give_to_server(sockets)
+    return folder, sockets
+
+
+def stage(
+    original: Path, sql: Path, folder: Path, postgres: int, bundle: Bundle
+) -> tuple[Path, dict[str, str]]:
+    """Put the extension where the server finds it: the server's installation, and settings it needs.
+
+    PostgreSQL 18 reads any folder (`extension_control_path`); 16 reads its own alone, so it runs from a
+    copy. A copy also serves where the server's user cannot read the installation.
+    """
+    if postgres >= 18 and (os.geteuid() != 0 or readable_by_server(original)):
+        stage_extension(sql, folder / "extension")
+        return original, {"extension_control_path": f"$system:{folder}"}
+    home = stage_server(original, folder / "server", bundle)
+    for path in (folder / "server").rglob("*"):
+        path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" or ".so" in path.name else 0o644)
+    (folder / "server").chmod(0o755)
+    stage_extension(sql, home / EXTENSION_FOLDER)
+    return home, {}
 
 
 @contextmanager

@@ -12,12 +12,10 @@ from psycopg import errors
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.bench_database import create, exists
+from pgmnemo.server.connections import ROLE, Connectable, connect, database_errors
 from pgmnemo.server.discovery import Server, find_server
-from pgmnemo.server.handle import ROLE, Connectable
 from pgmnemo.server.opening import open_server
-from pgmnemo.server.runner_role import ensure_role
-from pgmnemo.server.sentences import connect, database_errors
-from pgmnemo.server.server_checks import check_server, server_version
+from pgmnemo.server.server_checks import check_server, ensure_role, server_version
 from pgmnemo.server.server_files import PIXELTABLE, Bundle
 
 NAME = "pgmnemo_bench_by_hand"

@@ -1,15 +1,17 @@
-"""The current release of the extension, and what is known of the frozen ones: sql/releases.toml."""
+"""Releases of the extension: the current one, what sql/releases.toml knows of the frozen ones, scripts."""
 
 from __future__ import annotations
 
+import re
 import tomllib
+from hashlib import sha256
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from pgmnemo.errors import DatabaseError, os_errors
-from pgmnemo.places import SQL_FOLDER
-from pgmnemo.versions import CONTROL, DEFAULT
+from pgmnemo.places import CONTROL, DEFAULT, SQL_FOLDER
 
 
 class Release(msgspec.Struct, frozen=True):
@@ -46,15 +48,19 @@ def version_number(version: str | None) -> str:
     return default_version() if version is None else version.removeprefix("v")
 
 
-def _releases(sql: Path) -> dict[str, Release]:
-    """Every release by its version; none where there is no list."""
-    path = sql / "releases.toml"
+def _listed(path: Path, kind: type[L]) -> dict[str, L]:
+    """What a file lists by version; nothing where there is no file."""
     try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, Release])
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, kind])  # type: ignore[valid-type]
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise DatabaseError(f"the list of releases {path} cannot be read: {error}") from None
+        raise DatabaseError(f"the list of {path.stem} {path} cannot be read: {error}") from None
+
+
+def _releases(sql: Path) -> dict[str, Release]:
+    """Every release by its version."""
+    return _listed(sql / "releases.toml", Release)
 
 
 def release_of(sql: Path, version: str) -> Release | None:
@@ -72,17 +78,83 @@ def setting_defaults(sql: Path, version: str) -> dict[str, str]:
 
     They stand in defaults.toml, of each release the settings that are new or other than in the one before.
     """
-    path = sql / "defaults.toml"
-    try:
-        listed = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, dict[str, str]])
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise DatabaseError(f"the list of defaults {path} cannot be read: {error}") from None
-    return listed.get(version, {})
+    return _listed(sql / "defaults.toml", dict[str, str]).get(version, {})
 
 
 def release_fingerprint(sql: Path, version: str) -> str | None:
     """The fingerprint that release `version` must have; None if it is not released yet."""
     release = release_of(sql, version)
     return release.fingerprint if release else None
+
+
+NAME = re.compile(r"pgmnemo--(?:(?P<source>[^-]+)--)?(?P<target>[^-]+)\.sql")
+L = TypeVar("L")
+Step = tuple[str | None, str]  # a script's source and target; one that installs has no source
+
+
+def scripts(sql: Path, version: str) -> list[Path]:
+    """The scripts in `sql` that CREATE EXTENSION runs for `version`, in order; none if no way leads there.
+
+    As PostgreSQL chooses (find_install_path): the fewest scripts, then the newest that installs by its name.
+    """
+    steps = _steps(sql)
+    routes: list[tuple[str, ...]] = [(version,)]  # back to an older one, a step longer in each turn
+    while routes:
+        if whole := [route for route in routes if (None, route[-1]) in steps]:
+            start = max(route[-1] for route in whole)
+            route = min(route for route in whole if route[-1] == start)[::-1]
+            return [sql / _name(step) for step in zip((None, *route), route, strict=False)]
+        routes = [
+            (*route, source) for route in routes for source, target in steps
+            if source is not None and target == route[-1] and source not in route
+        ]  # fmt: skip
+    return []
+
+
+def versions(sql: Path) -> list[str]:
+    """Those that the scripts in `sql` lead to."""
+    return sorted(target for target in {target for _, target in _steps(sql)} if scripts(sql, target))
+
+
+def missing(sql: Path, version: str) -> str | None:
+    """The name of a script of the released `version` that is not in `sql`; None where it needs none."""
+    while (release := release_of(sql, version)) is not None:
+        source = None if release.install_sha256 else max(release.upgrade_sha256, default=None)
+        if not (sql / (name := _name((source, version)))).is_file():
+            return name
+        if source is None:
+            break
+        version = source
+    return None
+
+
+def changed(sql: Path, version: str) -> str | None:
+    """What is wrong with a script by which `version` is installed, in one sentence; None if nothing is.
+
+    Of a version that is not released, nothing can be. Raises DatabaseError for a list that cannot be read.
+    """
+    for path in scripts(sql, version):
+        source, target = _step(path)
+        release = release_of(sql, target)
+        if release is None or not (release.install_sha256 or release.upgrade_sha256):
+            continue
+        wanted = release.upgrade_sha256.get(source) if source else release.install_sha256
+        if wanted is None:
+            return f"{path.name} is no script of release {target}"
+        if (found := sha256(path.read_bytes()).hexdigest()) != wanted:
+            return f"{path.name} is not that of release {target}: its sha256 is {found}, not {wanted}"
+    return None
+
+
+def _steps(sql: Path) -> set[Step]:
+    return {_step(path) for path in sql.glob("pgmnemo--*.sql") if NAME.fullmatch(path.name)}
+
+
+def _step(path: Path) -> Step:
+    found = NAME.fullmatch(path.name)
+    assert found is not None
+    return found["source"], found["target"]
+
+
+def _name(step: Step) -> str:
+    return f"pgmnemo--{'--'.join(version for version in step if version)}.sql"

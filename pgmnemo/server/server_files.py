@@ -14,9 +14,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.places import CONTROL
 from pgmnemo.server.folders import open_to_others
-from pgmnemo.server.scripts import missing, scripts, versions
-from pgmnemo.versions import CONTROL
+from pgmnemo.server.releases import missing, scripts, versions
 
 EXTENSION_FOLDER = Path("share", "postgresql", "extension")
 

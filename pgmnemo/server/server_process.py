@@ -1,9 +1,10 @@
-"""The two programs that make and run one data folder, and the user they run as."""
+"""The two programs that make and run one data folder, their settings, and the user they run as."""
 
 from __future__ import annotations
 
 import os
 import pwd
+import shutil
 import signal
 import subprocess
 import time
@@ -11,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from pgmnemo.errors import DatabaseError
 from pgmnemo.server.folders import DATA
@@ -152,3 +155,35 @@ def give_to_server(folder: Path) -> None:
             f"PostgreSQL does not run as root, and this root cannot hand a folder to the user {SERVER_USER}; "
             "run as an ordinary user, or give the address of a server by --dsn"
         ) from None
+
+
+MEGABYTE = 1 << 20
+SHARED_MEMORY = Path("/dev/shm")
+
+
+def durable_settings() -> dict[str, str]:
+    """On top of the embedded server's own (server_process.py)."""
+    memory = psutil.virtual_memory().total // MEGABYTE
+    build = min(max(memory // 8, 64), 8192)
+    return {
+        "fsync": "on",
+        "synchronous_commit": "on",
+        "full_page_writes": "on",
+        "shared_buffers": f"{min(max(memory // 4, 128), 16384)}MB",
+        "effective_cache_size": f"{memory * 5 // 8}MB",
+        "maintenance_work_mem": f"{build}MB",
+        "max_parallel_maintenance_workers": "2",
+        "work_mem": "64MB",
+        "max_wal_size": "16GB",
+        "checkpoint_timeout": "1h",
+        "max_connections": "40",
+        "random_page_cost": "1.1",
+        "dynamic_shared_memory_type": "posix" if _holds(2 * build * MEGABYTE) else "mmap",
+    }
+
+
+def _holds(amount: int) -> bool:
+    """Whether shared memory has room for a parallel index build."""
+    with suppress(OSError):
+        return shutil.disk_usage(SHARED_MEMORY).free > amount
+    return False

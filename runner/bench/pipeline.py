@@ -17,8 +17,7 @@ from pgmnemo.embedders import default_cache_dir
 from pgmnemo.errors import ModelError, UsageError
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
-from pgmnemo.server.releases import release_fingerprint
-from pgmnemo.server.scripts import changed
+from pgmnemo.server.releases import changed, release_fingerprint
 from pgmnemo.server.server_files import check_release
 from runner.bench.arms import answers_in_all, measure_beside, measure_under_test, remarked, silent
 from runner.bench.conclusion import Outcome, log, publish, refuse

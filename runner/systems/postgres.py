@@ -14,10 +14,10 @@ import psycopg
 
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
-from pgmnemo.server.durable import durable_settings
-from pgmnemo.server.handle import Connectable
+from pgmnemo.server.connections import Connectable
 from pgmnemo.server.plain import VECTOR, Plain, open_plain
 from pgmnemo.server.server_files import PIXELTABLE, Bundle
+from pgmnemo.server.server_process import durable_settings
 from runner.systems.fusing import POOL, RANK_OFFSET
 from runner.systems.memory import of_server
 from runner.systems.system import LEG, C, Legs, Lesson, Lessons, Match, Place, Query, Served

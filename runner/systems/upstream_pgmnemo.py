@@ -24,9 +24,9 @@ from pgmnemo.errors import UsageError
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
+from pgmnemo.server.connections import connect, place
 from pgmnemo.server.extension import Installed, installed
 from pgmnemo.server.releases import release_fingerprint
-from pgmnemo.server.sentences import connect, place
 from pgmnemo.server.server_checks import server_version, value
 from runner.errors import SystemFault
 from runner.systems.system import Kind, Lesson, Lessons, Match, Place, Query, Served

@@ -16,7 +16,7 @@ from pgmnemo.embedders import Embedder, EmbedderOptions, default_cache_dir, unit
 from pgmnemo.errors import EmbedderError, PgmnemoError
 from pgmnemo.progress import Progress, lasting
 from pgmnemo.records import Matrix
-from pgmnemo.server.scripts import changed
+from pgmnemo.server.releases import changed
 from pgmnemo.server.server_files import check_release
 from runner.bench.arms import measure_beside, measure_under_test
 from runner.bench.material import Asked, CorpusLessons, Material

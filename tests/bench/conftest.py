@@ -27,7 +27,7 @@ from psycopg.conninfo import make_conninfo
 
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.server import open_database
-from pgmnemo.server.embedded import embedded_server
+from pgmnemo.server.opening import embedded_server
 from runner.cli import main
 from tests.helping import CURRENT
 

@@ -14,8 +14,8 @@ import psycopg
 import pytest
 
 from pgmnemo.embedders.embedding import text_key
+from pgmnemo.places import release
 from pgmnemo.records import DatabaseFacts, EmbedderIdentity, Passage
-from pgmnemo.versions import release
 from runner.bench import arms, heading
 from runner.bench.material import CorpusLessons, Material
 from runner.bench.request import Request

@@ -24,7 +24,7 @@ import pytest
 from pgmnemo.embedders import EMBEDDERS, EmbedderOptions, pad
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.records import Matrix
-from pgmnemo.server.embedded import embedded_server
+from pgmnemo.server.opening import embedded_server
 from runner.bench.material import Asked, CorpusLessons, Material
 from runner.protocol.suites import SUITES
 from runner.protocol.texts.embedding import embed_corpus

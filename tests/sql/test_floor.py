@@ -11,7 +11,7 @@ import pytest
 
 from pgmnemo.errors import DatabaseError
 from pgmnemo.places import SQL_FOLDER
-from pgmnemo.server.embedded import embedded_server
+from pgmnemo.server.opening import embedded_server
 from pgmnemo.server.server_files import EXTENDED, installation
 
 Connection = psycopg.Connection[Any]

@@ -14,8 +14,8 @@ from psycopg import sql
 
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.server import fingerprint
-from pgmnemo.server.embedded import embedded_server
-from pgmnemo.server.scripts import scripts
+from pgmnemo.server.opening import embedded_server
+from pgmnemo.server.releases import scripts
 from tests.helping import CURRENT
 from tests.sql.assembling import assemble
 

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgmnemo.server.scripts import changed
+from pgmnemo.server.releases import changed
 from tests.helping import CURRENT
 from tests.sql.assembling import assemble
 

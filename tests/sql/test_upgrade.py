@@ -18,9 +18,8 @@ import psycopg
 import pytest
 from psycopg import errors, sql
 
-from pgmnemo.places import SQL_FOLDER
+from pgmnemo.places import SQL_FOLDER, release
 from pgmnemo.server import fingerprint
-from pgmnemo.versions import release
 from tests.helping import CURRENT
 
 Connection = psycopg.Connection[Any]

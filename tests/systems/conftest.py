@@ -15,7 +15,7 @@ from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
-from pgmnemo.server.embedded import embedded_server
+from pgmnemo.server.opening import embedded_server
 from runner.systems import Kind, Lesson, Lessons, Match, Place, Query, System
 from tests.helping import CURRENT
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from pgmnemo import escaping
 from pgmnemo.errors import PgmnemoError, UsageError
 from pgmnemo.escaping import markdown, markup
-from pgmnemo.versions import release
+from pgmnemo.places import release
 from runner.commands.compare.side import Side
 from runner.errors import RefusedError
 from runner.naming import Name

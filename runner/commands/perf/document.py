@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pgmnemo.errors import OutputError, UsageError
-from pgmnemo.server.durable import durable_settings
+from pgmnemo.server.server_process import durable_settings
 from runner.commands.perf.generating import NOISE, RARE_WORDS, WINDOW
 from runner.commands.perf.request import PerfRequest, subject
 from runner.commands.perf.timing import RATE

@@ -14,9 +14,9 @@ from typing import Annotated
 import psutil
 
 from pgmnemo.errors import OutputError, UsageError
+from pgmnemo.places import release
 from pgmnemo.server.folders import candidates
 from pgmnemo.server.releases import version_number
-from pgmnemo.versions import release
 from runner.commands.perf.workload import PASSAGES, SPARE, sizes
 from runner.naming import Name
 from runner.options import NAMES

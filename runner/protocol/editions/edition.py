@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from pgmnemo.errors import UsageError
-from pgmnemo.versions import release
+from pgmnemo.places import release
 from runner.records import View
 
 

@@ -19,7 +19,7 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from pgmnemo.errors import PgmnemoError, UsageError
-from pgmnemo.versions import release
+from pgmnemo.places import release
 from runner.places import ROOT
 from runner.protocol.editions.edition import Edition
 

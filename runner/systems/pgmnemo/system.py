@@ -20,7 +20,7 @@ from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server import Database, database_errors, open_database
-from pgmnemo.server.durable import durable_settings
+from pgmnemo.server.server_process import durable_settings
 from runner.protocol.editions import current
 from runner.systems import MODES
 from runner.systems.pgmnemo.plans import typical_plans

@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import TypeVar
 from uuid import uuid5
 
+from pgmnemo.places import release
 from pgmnemo.records import EmbedderIdentity
 from pgmnemo.server.releases import release_fingerprint, release_of, setting_defaults
-from pgmnemo.versions import release
 from runner.bench.heading import (
     ACTIVE,
     INACTIVE,

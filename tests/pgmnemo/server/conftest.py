@@ -15,7 +15,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgmnemo.progress import Progress
-from pgmnemo.server.embedded import embedded_server
+from pgmnemo.server.opening import embedded_server
 
 CONTROL = """comment = 'a stub'
 default_version = '0.2.1'

@@ -18,8 +18,8 @@ import psycopg
 import pytest
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.server import embedded, open_database, server_files
-from pgmnemo.server.embedded import embedded_server
+from pgmnemo.server import open_database, opening, server_files
+from pgmnemo.server.opening import embedded_server
 from pgmnemo.server.server_checks import check_server
 from pgmnemo.server.server_process import SETTINGS, ServerProcess, give_to_server
 
@@ -30,7 +30,7 @@ RUN = """
 import os, sys, time
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-from pgmnemo.server.embedded import embedded_server
+from pgmnemo.server.opening import embedded_server
 with embedded_server(Path(sys.argv[2]), "0.2.1") as conninfo:
     print(conninfo["host"], flush=True)
     time.sleep(60)
@@ -199,7 +199,7 @@ def test_variables_meant_for_another_server_do_not_matter(
 def test_an_installation_that_the_server_cannot_read_is_copied(
     stub: Path, base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedded, "readable_by_server", lambda _: False)
+    monkeypatch.setattr(opening, "readable_by_server", lambda _: False)
     with embedded_server(stub, "0.2.1") as conninfo, psycopg.connect(**conninfo) as connection:  # type: ignore[arg-type]
         row = connection.execute("SELECT current_setting('extension_control_path')").fetchone()
         assert row == ("$system",)
@@ -236,7 +236,7 @@ def full(*given: object, **_: object) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("where", "name", "sentence"),
     [(subprocess, "run", r"no space left in .*; free some or set TMPDIR"),
-     (embedded, "stage_extension", "No space left on device; free some")],
+     (opening, "stage_extension", "No space left on device; free some")],
 )  # fmt: skip
 def test_a_full_disk_is_one_sentence(
     stub: Path, monkeypatch: pytest.MonkeyPatch, where: ModuleType, name: str, sentence: str

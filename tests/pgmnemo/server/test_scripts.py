@@ -10,9 +10,8 @@ import psycopg
 import pytest
 
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.server.embedded import embedded_server
-from pgmnemo.server.releases import default_version, version_number
-from pgmnemo.server.scripts import changed, missing, scripts, versions
+from pgmnemo.server.opening import embedded_server
+from pgmnemo.server.releases import changed, default_version, missing, scripts, version_number, versions
 from pgmnemo.server.server_files import check_release
 
 OWN, FIRST, SECOND = "pgmnemo--0.1.sql", "pgmnemo--0.1--0.2.sql", "pgmnemo--0.2--0.3.sql"

@@ -1,15 +1,21 @@
-"""From psycopg's errors to one sentence each; never with a password in it."""
+"""Connections as either of two roles, and psycopg's errors as one sentence each.
+
+Never with a password in it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
+from pgvector.psycopg import register_vector
 from psycopg import errors
 
 from pgmnemo.errors import DatabaseError
+from pgmnemo.records import DatabaseFacts
 
 # What libpq reports of a failed connection: the words to look for, and how to mend it.
 REFUSALS = (
@@ -85,3 +91,50 @@ def _primary(error: psycopg.Error) -> str:
     """The error's first line, without the statement it stands in."""
     told = (error.diag.message_primary or str(error)).strip()
     return (told.splitlines() or [type(error).__name__])[0]
+
+
+ROLE = "pgmnemo_runner"
+
+# What would make two runs differ, or a time mean something else, on a server that somebody else configured.
+SESSION = ("timezone=UTC", "jit=off", "max_parallel_workers_per_gather=0")
+READ_ONLY = "default_transaction_read_only=on"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connectable:
+    """A database by either role. Connections autocommit and know pgvector's types."""
+
+    conninfo: Mapping[str, Any]
+
+    def connect(self) -> psycopg.Connection[Any]:
+        """As the ordinary role `pgmnemo_runner`, for which every policy acts."""
+        return self._open(f"role={ROLE}")
+
+    def admin(self) -> psycopg.Connection[Any]:
+        """As the role that logged in, which owns the database and the extension, or is a superuser."""
+        return self._open()
+
+    def _open(self, *settings: str) -> psycopg.Connection[Any]:
+        connection = connect(self.conninfo, *settings, *SESSION)
+        register_vector(connection)
+        return connection
+
+
+@dataclass(frozen=True, kw_only=True)
+class Database(Connectable):
+    """One database with the extension.
+
+    `exists` is False only in a dry run on a server where the database, or the extension in it, is yet to be
+    made; there is nothing to connect to then. In a dry run on a given server all connections are read-only.
+    """
+
+    facts: DatabaseFacts
+    exists: bool = True
+    read_only: bool = False
+
+    def _open(self, *settings: str) -> psycopg.Connection[Any]:
+        if not self.exists:
+            raise DatabaseError(
+                f"the database {self.facts.database} does not exist yet, and a dry run makes none"
+            )
+        return super()._open(*settings, *([READ_ONLY] if self.read_only else []))
