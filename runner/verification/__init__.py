@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from runner.verification.check import Answer, Check, Found
 from runner.verification.checks import CHECKS
+from runner.verification.evidence import Answer, Check, Found
 from runner.verification.verification import Outcome, Verification, lines, verify
 
 __all__ = ["CHECKS", "Answer", "Check", "Found", "Outcome", "Verification", "lines", "verify"]

@@ -28,8 +28,8 @@ from runner.stages.answers.figures import JUDGED, Basis, counted, figures, usage
 from runner.stages.answers.judging import JUDGE, by_reply, digest
 from runner.stages.answers.lines import ANSWERS, DOCUMENT, JUDGEMENTS, Answered, AnswerResults, Judged
 from runner.stages.answers.material import READER, Material, read_material
-from runner.verification.check import Check, NotAsked, Wrong
 from runner.verification.checks.files import demand_written, manifest
+from runner.verification.evidence import Check, NotAsked, Wrong
 
 FILES = (ANSWERS, JUDGEMENTS, DOCUMENT, PAGE, MANIFEST)
 

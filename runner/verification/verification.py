@@ -23,9 +23,8 @@ from runner.runs.reading import Unreadable, collector_paused, is_run
 from runner.runs.storage import read_regular
 from runner.stages.answers.lines import is_answers
 from runner.verification.answered import ANSWER_CHECKS, AnswerEvidence
-from runner.verification.check import Answer, Found
 from runner.verification.checks import CHECKS
-from runner.verification.evidence import Evidence
+from runner.verification.evidence import Answer, Evidence, Found
 from runner.verification.sign.keygen import ALLOWED
 
 SCHEMA = "pgmnemo/verification/1"

@@ -27,9 +27,8 @@ from runner.runs.history import withdrawn
 from runner.runs.raw import RAW, decode
 from runner.runs.reading import read_results
 from runner.runs.run import Run
-from runner.verification.check import HOSTILE, Found
 from runner.verification.checks import CHECKS
-from runner.verification.evidence import Evidence
+from runner.verification.evidence import HOSTILE, Evidence, Found
 
 QUICK = ("complete", "manifest", "history", "commit", "record", "report", "timings")
 """Checks that take a fraction of a second together: none of them looks at every ranking."""

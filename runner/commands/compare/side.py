@@ -14,8 +14,7 @@ from pgmnemo.errors import UsageError
 from pgmnemo.escaping import line
 from runner.protocol.metrics import Metric, metrics_for
 from runner.protocol.metrics.metric import Floats
-from runner.protocol.metrics.score import Sheet
-from runner.protocol.metrics.table import Judged, ScopeTable, arrange
+from runner.protocol.metrics.score import Judged, ScopeTable, Sheet, arrange
 from runner.records import ALL, Verdict, View
 from runner.report.citation import version
 from runner.report.formats import Figures

@@ -24,9 +24,8 @@ from runner.runs.history import HISTORY, append_entry, entry_text, logged_manife
 from runner.runs.manifest import MANIFEST
 from runner.runs.reading import Unreadable, read_results
 from runner.runs.run import Run as Record
-from runner.verification.check import Wrong
 from runner.verification.checks.files import complete, manifest
-from runner.verification.evidence import Evidence
+from runner.verification.evidence import Evidence, Wrong
 
 HistoryFile = Annotated[
     Path | None, Parameter(help="the file (default: the HISTORY.md of the nearest folder above)")

@@ -1,14 +1,17 @@
-"""A leaderboard as records and as JSON."""
+"""A leaderboard as records, as JSON and as Markdown, and the words that every form of it shares."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from pgmnemo import escaping
+from runner.markdown import table
 from runner.records import Json
+from runner.report.formats import DAGGER, count, difference, figure, interval, is_recall, shorten, trivial
 
 SCHEMA = "pgmnemo/leaderboard/1"
 VALUE = ("metric", "value", "ci95_low", "ci95_high", "n", "trivial")
@@ -105,3 +108,121 @@ class Leaderboard:
         """The same as JSON, of the schema pgmnemo/leaderboard/1."""
         plain: Json = msgspec.json.decode(msgspec.json.encode(self))
         return {"schema": SCHEMA, **plain, "notes": list(NOTES)}
+
+
+NO_EVIDENCE = "This corpus proves that an installation works; it is no evidence of recall (protocol §2.3)."
+TRIVIAL = f"{DAGGER} counts questions whose whole scope holds no more than k segments: no headline."
+SHARED = "= marks a rank that runs share: what orders the board is the same for all of them."
+BEST = "best"
+NONE = "Among what was named, no run stands on a board."
+
+
+def markdown(found: Leaderboard) -> str:
+    """The whole leaderboard, for a README or a pull request."""
+    parts = ["# Leaderboard"]
+    for group in found.groups:
+        parts += [f"## {group.title}", *group_words(group)]
+        parts += [part for board in group.boards for part in _board(board)]
+    if found.asides:
+        rows = [(f"`{aside.folder}`", aside.kind, shorten(aside.reason)) for aside in found.asides]
+        parts += [
+            "## Apart: on no board",
+            table(("run", "why", "reason"), rows, "lll"),
+        ]
+    whole = "\n\n".join([*parts, "\n".join(f"- {note}" for note in notes(found))])
+    return escaping.markdown(whole) + "\n"
+
+
+def _board(board: Board) -> Iterator[str]:
+    """The table of a board, and below it every departure of its runs, each once."""
+    metrics = [value["metric"] for value in board.rows[0].values]
+    rows = [
+        (rank(board, row), f"`{row.label}`", row.version, *cells(row), behind(row), row.tuned_on,
+         row.attested, row.verdict)
+        for row in board.rows
+    ]  # fmt: skip
+    heads = ("", "run", "version", *metrics, "behind", "tuned on", "run by", "verdict")
+    yield f"### {scope_words(board)}"
+    yield table(heads, rows, f"rll{'r' * len(metrics)}rlll")
+    if labels := dict.fromkeys(f"- {verdict(row)}" for row in board.rows if row.deviations):
+        yield "\n".join(labels)
+
+
+def extent(found: Leaderboard) -> str:
+    """How many runs stand where, in one line."""
+    placed = sum(len(group.boards[0].rows) for group in found.groups)
+    groups = f" in {_counted(len(found.groups), 'group')}" if found.groups else ""
+    apart = f", {count(len(found.asides))} apart" if found.asides else ""
+    return f"{_counted(placed, 'run')}{groups}{apart}"
+
+
+def lead_words(group: Group) -> str:
+    """How many runs a group has, and the best figure of its first board."""
+    board = group.boards[0]
+    best = next(value for value in board.rows[0].values if value["metric"] == board.metric)
+    unit = " %" if is_recall(board.metric) else ""
+    runs = _counted(len(board.rows), "run")
+    return f"{runs}, {board.metric} up to {figure(board.metric, best['value'])}{unit}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{count(number)} {noun}" if number == 1 else f"{count(number)} {noun}s"
+
+
+def group_words(group: Group) -> Iterator[str]:
+    """Why the group stands apart, and what its figures are not."""
+    if group.apart:
+        yield f"Apart from the first group: {'; '.join(group.apart)}."
+    if not group.citable:
+        yield NO_EVIDENCE
+
+
+def scope_words(board: Board) -> str:
+    """The scope, how many questions, and what orders the rows."""
+    return f"Scope {board.scope}, n = {count(board.n)}, by {board.metric}"
+
+
+def rank(board: Board, row: Row) -> str:
+    """`2`, or `2=` where another run shares it."""
+    return f"{row.rank}=" if board.shared(row) else str(row.rank)
+
+
+def values(row: Row) -> Iterator[tuple[str, str, str]]:
+    """Each metric with its value and its interval."""
+    for value in row.values:
+        dagger = DAGGER if trivial(value) else ""
+        yield value["metric"], f"{figure(value['metric'], value['value'])}{dagger}", interval(value)
+
+
+def cells(row: Row) -> Iterator[str]:
+    """Each value with its interval."""
+    return (f"{value} {ends}" for _, value, ends in values(row))
+
+
+def behind(row: Row) -> str:
+    """The difference to the best with its interval, and whether it is one."""
+    if row.behind is None:
+        return BEST
+    return moved(row.behind) if row.behind.told_apart else f"{moved(row.behind)}, not told apart"
+
+
+def moved(one: Behind) -> str:
+    """A difference with its interval."""
+    return difference(one.metric, one.difference, one.ci95_low, one.ci95_high)
+
+
+def verdict(row: Row) -> str:
+    """`verified`, or `deviation: ` and every departure."""
+    return ": ".join([row.verdict, *(["; ".join(row.deviations)] if row.deviations else [])])
+
+
+def notes(found: Leaderboard) -> Iterator[str]:
+    """How to read it."""
+    if not found.groups:
+        yield NONE
+    yield from NOTES
+    boards = [board for group in found.groups for board in group.boards]
+    if any(board.shared(row) for board in boards for row in board.rows):
+        yield SHARED
+    if any(trivial(value) for board in boards for row in board.rows for value in row.values):
+        yield TRIVIAL

@@ -9,10 +9,9 @@ from pathlib import Path
 from pgmnemo.errors import UsageError
 from pgmnemo.terminal import say
 from runner.commands.leaderboard.board import Leaderboard
-from runner.commands.leaderboard.page import page
-from runner.commands.leaderboard.plot import picture
+from runner.commands.leaderboard.board import markdown as text
+from runner.commands.leaderboard.page import page, picture
 from runner.commands.leaderboard.ranking import leaderboard
-from runner.commands.leaderboard.text import markdown as text
 from runner.markdown import show
 from runner.runs.canonical import pretty
 from runner.runs.output import check_output, write_output

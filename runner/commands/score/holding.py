@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runner.commands.score.rankings import Ranking, Rankings
 from runner.errors import RankingsError
-from runner.protocol.metrics.table import CEILING
+from runner.protocol.metrics.score import CEILING
 from runner.records import Corpus, Hit, Question, Retrieval
 
 

@@ -14,8 +14,8 @@ from runner.commands.score.rankings import Rankings, read_rankings
 from runner.protocol.editions import Edition, current
 from runner.protocol.metrics import metrics_for
 from runner.protocol.metrics.document import readings_of, row
+from runner.protocol.metrics.score import arrange
 from runner.protocol.metrics.score import score as score_rows
-from runner.protocol.metrics.table import arrange
 from runner.protocol.suites import SUITES
 from runner.records import ALL, Corpus, Json, Retrieval, View
 

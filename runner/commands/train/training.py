@@ -27,8 +27,7 @@ from runner.protocol.statistics.single import mean_interval
 from runner.records import Json
 from runner.runs.canonical import pretty
 from runner.stages.rerankers import Candidate, Pool, Shelf, by_score
-from runner.stages.rerankers.linear import SCHEMA
-from runner.stages.rerankers.linear.features import FEATURES, Floats, Reader
+from runner.stages.rerankers.linear import FEATURES, SCHEMA, Floats, Reader
 from runner.systems import open_system
 
 OURS = "pgmnemo"

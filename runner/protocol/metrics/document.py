@@ -9,8 +9,7 @@ import numpy as np
 
 from runner.protocol.editions import Reading
 from runner.protocol.metrics.metric import metric_named, metrics_for
-from runner.protocol.metrics.score import score
-from runner.protocol.metrics.table import ScopeTable, arrange
+from runner.protocol.metrics.score import ScopeTable, arrange, score
 from runner.records import Difference, Json, Retrieval, Score, SearchScope
 from runner.runs.alike import pairs
 from runner.runs.canonical import METRIC_DIGITS, significant

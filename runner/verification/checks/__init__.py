@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pgmnemo.registry import Registry
-from runner.verification.check import Check
 from runner.verification.checks.files import complete, manifest, page, report, schema
 from runner.verification.checks.lines import reranks, rewrites, timings
 from runner.verification.checks.rankings import chance, metrics, questions, ranked, raw
@@ -12,7 +11,7 @@ from runner.verification.checks.repository import code, commit, history
 from runner.verification.checks.rerun import rerun
 from runner.verification.checks.scores import scores
 from runner.verification.checks.signed import reruns, signature
-from runner.verification.evidence import Evidence
+from runner.verification.evidence import Check, Evidence
 
 _ORDER = (
     complete, manifest, schema, history, commit, signature, reruns, code, record, raw, scores, metrics,

@@ -15,8 +15,7 @@ from runner.runs.raw import RAW
 from runner.runs.reading import REPORT, Results
 from runner.runs.run import BLOCKED, METRICS, RUN, metrics_text
 from runner.runs.storage import LINES, doubled, restoring
-from runner.verification.check import NotAsked, Wrong, differing_line
-from runner.verification.evidence import Evidence
+from runner.verification.evidence import Evidence, NotAsked, Wrong, differing_line
 
 
 def complete(evidence: Evidence) -> str:

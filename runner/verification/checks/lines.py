@@ -11,8 +11,7 @@ from runner.protocol.suites import SUITES
 from runner.runs.costs import RERANKS, REWRITES, SUFFIX, TIMINGS, Rerank, asked_sha256
 from runner.stages.rewriters import by_rule
 from runner.systems import SYSTEMS, kind_of
-from runner.verification.check import NotAsked, Wrong
-from runner.verification.evidence import Evidence
+from runner.verification.evidence import Evidence, NotAsked, Wrong
 
 EACH_ONCE = ("linear",)  # judges each candidate once, and calls nobody
 ALL_AT_ONCE = ("llm-list", "llm-promote")  # one call for all candidates, or what was kept of it

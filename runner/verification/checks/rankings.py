@@ -16,9 +16,8 @@ from runner.protocol.suites import SUITES
 from runner.records import Json
 from runner.runs.run import METRICS, metrics_text
 from runner.systems.controls import RandomOrder
-from runner.verification.check import NotAsked, Wrong, unlike
 from runner.verification.checks.scores import ids
-from runner.verification.evidence import Evidence
+from runner.verification.evidence import Evidence, NotAsked, Wrong, unlike
 
 SHARED = ("question", "type", "project", "size", "gold")  # what every arm must have seen alike in a scope
 Blocks = Mapping[tuple[str, str], Sequence[Json]]  # lines by arm and scope

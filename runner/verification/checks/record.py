@@ -44,10 +44,9 @@ from runner.runs.choice import NO_EMBEDDER
 from runner.runs.costs import latencies, rerank_counts, rewrite_counts
 from runner.runs.folder import folder_name
 from runner.runs.run import RUN, CorpusPins, ProtocolPins, Resources, Run
-from runner.verification.check import Wrong, unlike
 from runner.verification.checks.arms import expected_arms
 from runner.verification.checks.scores import shown_values
-from runner.verification.evidence import Evidence
+from runner.verification.evidence import Evidence, Wrong, unlike
 
 STAGES = ("load", "check", "embed", "ingest", "recall", "time", "score")
 ROUNDING = 0.005  # seconds, of each figure in resources

@@ -13,8 +13,7 @@ from runner.runs.folder import KEPT, is_local
 from runner.runs.history import HISTORY, Entry, entries, histories, of_run, parsed
 from runner.runs.manifest import MANIFEST
 from runner.runs.run import moment
-from runner.verification.check import NotAsked, Wrong
-from runner.verification.evidence import Evidence
+from runner.verification.evidence import Evidence, NotAsked, Wrong
 
 LATER = "; later it adds: "
 UNTRUSTED = "dubious ownership"

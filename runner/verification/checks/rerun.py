@@ -20,8 +20,7 @@ from runner.runs.raw import RAW, Key, decode, key
 from runner.runs.run import Arm, Run
 from runner.stages.rewriters import by_rule
 from runner.systems import beneath, kind_of
-from runner.verification.check import NotAsked, Wrong
-from runner.verification.evidence import Evidence
+from runner.verification.evidence import Evidence, NotAsked, Wrong
 from runner.verification.sameness import SWAY, Ranking, faults
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from runner.records import Json
 from runner.runs.choice import OURS
 from runner.runs.raw import DETAILED_RANKS
 from runner.runs.run import Arm
-from runner.verification.check import NotAsked, Wrong
-from runner.verification.evidence import Evidence
+from runner.verification.evidence import Evidence, NotAsked, Wrong
 
 HALF = 5.1e-5  # by which a component may be off that is kept with four decimals
 SHARE = 1e-5  # of a score that is kept with six digits

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from runner.errors import SigningError
 from runner.runs.manifest import MANIFEST, SIGNATURE, SIGNED, Rerun, reruns_of
-from runner.verification.check import NotAsked, Wrong
-from runner.verification.evidence import Evidence
+from runner.verification.evidence import Evidence, NotAsked, Wrong
 from runner.verification.sameness import BOUNDS
 from runner.verification.sign.keygen import RERUN_NAMESPACE, Forged, Signed, signed_by
 

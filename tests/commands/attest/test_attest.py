@@ -14,7 +14,7 @@ import pytest
 from runner.cli import main
 from runner.commands.attest import attest
 from runner.commands.leaderboard import leaderboard
-from runner.commands.leaderboard.text import markdown
+from runner.commands.leaderboard.board import markdown
 from runner.commands.submit import submit
 from runner.errors import RefusedError
 from runner.runs.archive import unpacked

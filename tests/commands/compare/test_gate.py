@@ -20,8 +20,8 @@ from runner.commands.compare.rows import Finding
 from runner.commands.compare.text import gate_text as markdown
 from runner.commands.compare.verdict import Finding
 from runner.verification import verify
-from runner.verification.check import Check
 from runner.verification.checks import CHECKS
+from runner.verification.evidence import Check
 
 
 @pytest.fixture(scope="module")

@@ -19,9 +19,8 @@ import pytest
 from runner.cli import main
 from runner.commands.leaderboard import Leaderboard, leaderboard
 from runner.commands.leaderboard import command as module
-from runner.commands.leaderboard.page import link, page
-from runner.commands.leaderboard.plot import axis, picture
-from runner.commands.leaderboard.text import markdown
+from runner.commands.leaderboard.board import markdown
+from runner.commands.leaderboard.page import axis, link, page, picture
 from runner.report.html.plots import Row
 
 SVG = "{http://www.w3.org/2000/svg}"

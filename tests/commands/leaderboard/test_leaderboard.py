@@ -16,10 +16,9 @@ from runner.commands.compare import compare
 from runner.commands.compare.side import Side, read_side
 from runner.commands.history import log_deviation
 from runner.commands.leaderboard import Leaderboard, leaderboard
-from runner.commands.leaderboard.board import SCHEMA
+from runner.commands.leaderboard.board import SCHEMA, SHARED, behind, markdown, rank
 from runner.commands.leaderboard.entry import NAMES, apart, results_folders
 from runner.commands.leaderboard.page import page
-from runner.commands.leaderboard.text import SHARED, behind, markdown, rank
 from runner.runs.schemas import fault
 from runner.verification import verify
 

@@ -12,8 +12,8 @@ import pytest
 from pgmnemo.errors import UsageError
 from runner.cli import main
 from runner.commands.leaderboard import leaderboard
+from runner.commands.leaderboard.board import markdown
 from runner.commands.leaderboard.page import page
-from runner.commands.leaderboard.text import markdown
 from runner.errors import RefusedError
 from runner.runs.manifest import MANIFEST, SIGNATURE
 from runner.verification import Answer, Found, verify
