@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
 from cyclopts import Parameter
@@ -16,11 +16,8 @@ from pgmnemo.errors import EmbedderError, UsageError
 from pgmnemo.models import check_numbers
 from pgmnemo.models.store import cache_dir
 from pgmnemo.progress import QUIET, Progress
-from pgmnemo.records import EmbedderIdentity
+from pgmnemo.records import EmbedderIdentity, Matrix
 from pgmnemo.registry import Parts
-
-if TYPE_CHECKING:
-    from pgmnemo.records import Matrix
 
 TOKENS, BATCH = 512, 8  # of a text, and texts of a batch, where neither the user nor the model says otherwise
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from pgmnemo.embedders import Embedder, EmbedderOptions
 from pgmnemo.models.hub import HubModel
 from pgmnemo.models.runtime import demand, device, library, silence
 from pgmnemo.progress import QUIET, Progress
-
-if TYPE_CHECKING:
-    from pgmnemo.records import Matrix
+from pgmnemo.records import Matrix
 
 BGE_M3 = HubModel(
     repository="BAAI/bge-m3",

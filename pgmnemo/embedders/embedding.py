@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,10 +21,7 @@ from pgmnemo.models.at_once import at_once
 from pgmnemo.models.runtime import first_line
 from pgmnemo.models.store import Store, store_path
 from pgmnemo.progress import QUIET, Progress, expected
-from pgmnemo.records import EmbedderIdentity
-
-if TYPE_CHECKING:
-    from pgmnemo.records import Matrix
+from pgmnemo.records import EmbedderIdentity, Matrix
 
 DOCUMENT, QUERY = "document", "query"  # the kinds of texts
 OVERHEAD = 100  # bytes that a vector takes on disk besides its numbers

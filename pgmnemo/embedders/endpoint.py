@@ -5,17 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pgmnemo.embedders import Embedder, EmbedderOptions, unit_rows
 from pgmnemo.errors import EmbedderError, UsageError
 from pgmnemo.models.http import Service, service_url
-from pgmnemo.records import EmbedderIdentity
-
-if TYPE_CHECKING:
-    from pgmnemo.records import Matrix
+from pgmnemo.records import EmbedderIdentity, Matrix
 
 KEY_VARIABLE = "PGMNEMO_EMBED_API_KEY"
 

@@ -7,15 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pgmnemo.embedders import Embedder, EmbedderOptions, unit_rows
 from pgmnemo.errors import UsageError
-
-if TYPE_CHECKING:
-    from pgmnemo.records import Matrix
+from pgmnemo.records import Matrix
 
 WORD = re.compile(r"\w+")
 

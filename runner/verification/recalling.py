@@ -36,6 +36,10 @@ from runner.stages.rewriters import by_rule
 from runner.systems import absent, beneath, kind_of, open_system
 from runner.verification.evidence import Evidence
 
+AS_CHOSEN = (
+    "system", "version", "beside", "text", "passages", "max_chars", "types", "split", "limit", "scopes",
+    "embedder",
+)  # fmt: skip  # what a request and the choice that is recorded of it both call so
 HASH = "hash"  # the embedder whose width is an option
 START = 3.0  # seconds in which a system opens, a database of its own among them
 LONG = 60.0  # seconds of loading from which a system is named
@@ -272,24 +276,15 @@ def requested(run: Run, left: Collection[str] = ()) -> Request:
             query_prefix=identity.query_prefix,
             document_prefix=identity.document_prefix,
         )
+    same = {name: getattr(choice, name) for name in AS_CHOSEN}
     return Request(
         choice.suite,
-        system=choice.system,
-        version=choice.version,
+        **same,
         systems=tuple(name for name in choice.systems if name not in left),
-        beside=choice.beside,
         rerank=choice.rerank or None,
         set=tuple(f"{name}={value}" for name, value in choice.settings.items()),
         mode=choice.mode or None,
         granularity=choice.level,
-        text=choice.text,
-        passages=choice.passages,
-        max_chars=choice.max_chars,
-        types=choice.types,
-        split=choice.split,
-        limit=choice.limit,
-        scopes=choice.scopes,
-        embedder=choice.embedder,
         embedder_options=options,
     )
 

@@ -43,12 +43,11 @@ from runner.runs.canonical import public
 from runner.runs.choice import NO_EMBEDDER
 from runner.runs.costs import latencies, rerank_counts, rewrite_counts
 from runner.runs.folder import folder_name
-from runner.runs.run import RUN, CorpusPins, ProtocolPins, Resources, Run
+from runner.runs.run import RUN, STAGES, CorpusPins, ProtocolPins, Resources, Run
 from runner.verification.checks.arms import expected_arms
 from runner.verification.checks.scores import shown_values
 from runner.verification.evidence import Evidence, Wrong, unlike
 
-STAGES = ("load", "check", "embed", "ingest", "recall", "time", "score")
 ROUNDING = 0.005  # seconds, of each figure in resources
 CLOCK = 2.0  # seconds by which two clocks, both cut to whole seconds, may be apart
 ITSELF = ("context",)  # a lesson without companions is its own context, so that it has values and no effect
