@@ -1,4 +1,14 @@
-"""How a text is cut into passages: by turns (PROTOCOL.md §2.6), or by characters; for every corpus alike."""
+"""How a text is cut into passages: by turns (PROTOCOL.md §2.6), or by characters; for every corpus alike.
+
+Where nobody says what the turns of a lesson's text are, they are read off it:
+
+1. A first line that is nothing but brackets, as `[8 May 2023]`, is a date and stands in no passage.
+2. Where a line begins with `user:` or `assistant:`, the text is a talk with an assistant: such a line begins
+   a turn, which goes on to the next one. The assistant's turns stand in no passage; of the user's, the words
+   without `user:` are embedded, the first 700 characters of a passage. Turns without a word are left out.
+3. In any other text each line with a word is a turn, as `Ana: I sold the kite.`, and all of a passage is
+   embedded.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections as either of two roles, and psycopg's errors as one sentence each.
+"""The handle that later stages get, connections as either of two roles, and psycopg's errors as one sentence.
 
 Never with a password in it.
 """

@@ -1,4 +1,7 @@
-"""The extension inside one database: install it, recognise it by one hash over its functions, try it out."""
+"""The extension inside one database: install it, recognise it, and try it out without a trace.
+
+One hash over what the installed functions do tells our extension from another and from a patched copy.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Releases of the extension: the current one, what sql/releases.toml knows of the frozen ones, scripts."""
+"""Releases of the extension: the current one, and what is known of the frozen ones (sql/releases.toml).
+
+PostgreSQL installs a version by its own script, or by an older one's and updates from there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The two programs that make and run one data folder, their settings, and the user they run as."""
+"""The two programs that make and run one data folder, and the user they run as.
+
+SETTINGS are those of a server that is thrown away. One that keeps what it is given is durable (fsync,
+synchronous_commit) and sized by the machine's memory after PostgreSQL's own advice: a quarter for
+shared_buffers, an eighth for building an index.
+"""
 
 from __future__ import annotations
 

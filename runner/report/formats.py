@@ -1,4 +1,7 @@
-"""How figures are printed: recalls in percent with one decimal, other metrics with three decimals."""
+"""The rows of metrics.json, looked up by what they are about, and how figures are printed.
+
+Recalls are in percent with one decimal, other metrics with three decimals.
+"""
 
 from __future__ import annotations
 

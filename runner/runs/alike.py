@@ -1,4 +1,7 @@
-"""What runs must share before their figures may stand side by side: one list for all who ask."""
+"""What runs must share before their figures may stand side by side, and which of their arms are legs.
+
+One list for all who ask. A leg is of the system under test, or of a strategy beside it.
+"""
 
 from __future__ import annotations
 

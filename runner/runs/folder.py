@@ -21,8 +21,9 @@ from pgmnemo.errors import OutputError, UsageError
 from runner.protocol.editions.edition import SchemaPins
 from runner.runs.canonical import pretty
 from runner.runs.manifest import write_manifest
+from runner.runs.packing import pack
 from runner.runs.run import Run
-from runner.runs.storage import pack, reported, sync_folder, write_file
+from runner.runs.storage import reported, sync_folder, write_file
 
 PLAN = "plan.json"
 

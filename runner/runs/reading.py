@@ -23,10 +23,11 @@ from runner.protocol.editions import Edition, demand_known
 from runner.records import Hit, Json, Retrieval
 from runner.runs.costs import RERANKS, REWRITES, TIMINGS, Rerank, Rewrite, Timing
 from runner.runs.manifest import MANIFEST, Rerun, read_rerun
+from runner.runs.packing import LINES, MOST, named, packed, restoring, unpacked
 from runner.runs.raw import RAW
 from runner.runs.run import BLOCKED, METRICS, RUN, Run
 from runner.runs.schemas import fault, known
-from runner.runs.storage import DOCUMENT, LINES, MOST, named, packed, read_regular, restoring, unpacked
+from runner.runs.storage import DOCUMENT, read_regular
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import lzma
 import os
 import stat
 from collections.abc import Iterator
@@ -110,60 +109,3 @@ def demand_regular(path: Path, kind: type[PgmnemoError]) -> None:
 def _demand_regular(mode: int, name: str, kind: type[PgmnemoError]) -> None:
     if not stat.S_ISREG(mode):
         raise kind(f"{name} is {KINDS.get(stat.S_IFMT(mode), 'something else')} and no regular file")
-
-
-LINES, PACKED = ".jsonl", ".jsonl.xz"
-MOST = 1 << 30  # bytes of a file of lines
-MEMORY = 256 << 20  # bytes that unpacking may take; what is written here takes 9 MiB
-
-
-def named(name: str) -> str:
-    """The name by which a manifest lists the file `name` of a folder: without what packing added."""
-    return name.removesuffix(PACKED) + LINES if name.endswith(PACKED) else name
-
-
-def packed(folder: Path, name: str) -> Path:
-    """Where the packed form of the file of lines `name` lies."""
-    return folder / f"{name.removesuffix(LINES)}{PACKED}"
-
-
-def pack(folder: Path) -> None:
-    """Put every file of lines in `folder` into its packed form.
-
-    Each is on the disk before the plain one goes, so that a kill leaves the one, the other or both. Raises
-    OutputError when the disk is full or the folder cannot be written.
-    """
-    for path in sorted(folder.glob(f"*{LINES}")):
-        write_packed(folder, path.name, path.read_bytes())
-        with reported(path):
-            sync_folder(folder)
-            path.unlink()
-
-
-def write_packed(folder: Path, name: str, content: bytes) -> None:
-    """Write `content` as the packed form of the file of lines `name`."""
-    write_bytes(packed(folder, name), lzma.compress(content, check=lzma.CHECK_SHA256))
-
-
-def unpacked(content: bytes, name: str, kind: type[PgmnemoError]) -> bytes:
-    """The lines in a packed file; a `kind` with half a sentence for what is no whole one or too large."""
-    reader = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=MEMORY)
-    try:
-        found = reader.decompress(content, MOST + 1)
-    except lzma.LZMAError as error:
-        raise kind(f"{name} is damaged ({error})") from None
-    if len(found) > MOST:
-        raise kind(f"{name} unpacks to more than the {MOST >> 20:,} MiB that are read of such a file")
-    if not reader.eof or reader.unused_data:
-        raise kind(f"{name} is cut short or has more behind its end")
-    return found
-
-
-def doubled(folder: Path) -> list[str]:
-    """The files of lines that lie in `folder` plain and packed."""
-    return sorted(path.name for path in folder.glob(f"*{LINES}") if packed(folder, path.name).exists())
-
-
-def restoring(folder: Path) -> str:
-    """How a run that lacks a file of lines gets it back, for the end of a sentence."""
-    return f"`python -m runner history restore {folder}` takes it from the repository's history"

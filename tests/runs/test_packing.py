@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from runner.runs import storage
+from runner.runs import packing
+from runner.runs.packing import pack
 from runner.runs.raw import RAW
 from runner.runs.reading import Results, Unreadable
-from runner.runs.storage import pack
 from runner.verification import verify
 from tests.finished import Finished
 
@@ -70,7 +70,7 @@ def test_the_rankings_of_another_run_are_told(packed: Path, finish: Callable[...
 
 
 def test_a_file_that_unpacks_to_too_much_is_not_read(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storage, "MOST", 1 << 10)
+    monkeypatch.setattr(packing, "MOST", 1 << 10)
     with pytest.raises(Unreadable, match="unpacks to more than"):
         Results(packed).content(RAW)
 

@@ -1,4 +1,7 @@
-"""The release-note paragraph of protocol §8, from the artefacts of a run that was held against itself."""
+"""A run's citation in three forms: the release-note paragraph of protocol §8, a BibTeX entry and a badge.
+
+Each is from the artefacts of a run that was held against itself.
+"""
 
 from __future__ import annotations
 

@@ -17,8 +17,9 @@ from runner.errors import RefusedError
 from runner.runs.canonical import pretty
 from runner.runs.environment import git
 from runner.runs.manifest import MANIFEST
+from runner.runs.packing import LINES, packed, unpacked, write_packed
 from runner.runs.reading import Results, is_run
-from runner.runs.storage import LINES, packed, reported, unpacked, write_file, write_packed
+from runner.runs.storage import reported, write_file
 
 NOTED = "raw.json"  # in benchmarks/: the commit that has the files of lines of each run that lacks them
 

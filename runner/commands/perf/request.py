@@ -1,4 +1,9 @@
-"""What a performance run is asked to do, checked first, and which systems it measures."""
+"""What a performance run is asked to do, which systems it measures, what it will take, whether that is here.
+
+RATES are seconds and bytes a lesson at 100,000 lessons of 384 dimensions on two cores, from the processor
+time and the sizes of loads of 20,000 lessons of LoCoMo. Work on an HNSW graph grows with the logarithm of its
+size, all else in proportion; vectors grow with their width.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m runner score`: rankings that somebody else made, and with --ids what there is to rank."""
+"""`python -m runner score`: rankings that somebody else made; with --ids what there is to rank."""
 
 from __future__ import annotations
 

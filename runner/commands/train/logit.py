@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from runner.stages.rerankers.linear import Floats
+from runner.stages.rerankers.linear.features import Floats
 
 PENALTY = 1.0  # on half the sum of squares, in units of one question
 STEPS, HALVINGS, ENOUGH = 50, 40, 1e-12  # ENOUGH: the relative gain below which it has ended

@@ -22,12 +22,13 @@ from runner.commands.tune.tasks import HEADLINE, Task, load_tasks
 from runner.options import Quiet
 from runner.protocol.editions import current
 from runner.protocol.statistics.clusters import Interval
-from runner.protocol.statistics.paired import score_interval
+from runner.protocol.statistics.paired_score import score_interval
 from runner.protocol.statistics.single import mean_interval
 from runner.records import Json
 from runner.runs.canonical import pretty
 from runner.stages.rerankers import Candidate, Pool, Shelf, by_score
-from runner.stages.rerankers.linear import FEATURES, SCHEMA, Floats, Reader
+from runner.stages.rerankers.linear import SCHEMA
+from runner.stages.rerankers.linear.features import FEATURES, Floats, Reader
 from runner.systems import open_system
 
 OURS = "pgmnemo"

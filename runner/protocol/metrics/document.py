@@ -1,4 +1,9 @@
-"""metrics.json: the pins of a run and every figure, computed from the raw rankings alone."""
+"""metrics.json: the pins of a run and every figure, computed from the raw rankings alone.
+
+Besides its own figures it has those that others count from the same rankings, with their metrics, depths and
+questions (§4.9), and on which questions an anchor of time acted: they name a time, and find what is dated
+near it (§4.2).
+"""
 
 from __future__ import annotations
 

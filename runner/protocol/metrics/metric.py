@@ -1,4 +1,4 @@
-"""What a metric is, a family of them, and where the gold is in each ranking, which is all that it needs."""
+"""What a metric is, a family of them, which of them a run reports, and where the gold is in each ranking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""From retrievals to scores: every judged question counts, and every value has its interval."""
+"""From retrievals to scores: every judged question counts, and every value has its interval.
+
+Retrievals are put side by side first: one scope, one line for each judged question, whatever an arm answered.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from runner.protocol.statistics.bootstrap import bootstrap_difference
 from runner.protocol.statistics.clusters import Floats, Interval
 from runner.protocol.statistics.hypotheses import holm, mcnemar
-from runner.protocol.statistics.paired import difference_interval, score_interval
+from runner.protocol.statistics.paired import difference_interval
+from runner.protocol.statistics.paired_score import score_interval
 from runner.protocol.statistics.single import mean_interval
 
 

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from runner.protocol.statistics.clusters import CONFIDENCE, Clustered, Floats, Interval, by_cluster
-from runner.protocol.statistics.paired import ADDED_QUESTIONS, score_interval, score_p
+from runner.protocol.statistics.paired import ADDED_QUESTIONS
+from runner.protocol.statistics.paired_score import score_interval, score_p
 
 RESAMPLES = 10_000
 SEED = 42

@@ -1,4 +1,4 @@
-"""Sums over clusters, the one thing that both intervals stand on."""
+"""What an interval function returns, and sums over clusters, the one thing that all of them stand on."""
 
 from __future__ import annotations
 

@@ -12,15 +12,11 @@ interval of metric code 1.0.0, kept for the results that name it; `paired_score`
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from math import floor
 
 import numpy as np
 
-from runner.protocol.statistics.clusters import CONFIDENCE, Clustered, Floats, Interval, by_cluster
-from runner.protocol.statistics.quantile import t_central, t_quantile
-from runner.protocol.statistics.single import dispersion
+from runner.protocol.statistics.clusters import CONFIDENCE, Floats, Interval, by_cluster
+from runner.protocol.statistics.quantile import t_quantile
 
 ADDED_QUESTIONS = 2
 
@@ -37,97 +33,3 @@ def difference_interval(differences: Floats, clusters: Sequence[Hashable] | None
     variance = (groups.jackknife() * number**2 + ADDED_QUESTIONS) / (number + ADDED_QUESTIONS) ** 2
     reach = t_quantile((1 + CONFIDENCE) / 2, groups.freedom) * np.sqrt(variance)
     return Interval(mean, np.maximum(mean - reach, -1.0), np.minimum(mean + reach, 1.0))
-
-
-LEAST_FREEDOM = 2  # a t quantile of one degree is three times as wide and covers no better
-STEPS = 60  # halvings of [-1, 1]: below the last bit of a double near 1
-LEAST_VARIANCE = 1e-200  # in place of 0, where only the difference seen is possible
-ROUNDING = 1e-9  # of the degrees, so that a sum's last bit decides nothing
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What the score test reads of each metric, each (metrics,): shares won and lost, and how sure."""
-
-    won: Floats
-    lost: Floats
-    number: Floats
-    freedom: list[int]
-
-    def statistic(self, difference: Floats) -> Floats:
-        """How many standard errors the difference seen stands above `difference`."""
-        linear = difference * (2 - self.won + self.lost) - self.won - self.lost
-        root = np.sqrt(np.maximum(linear**2 + 8 * self.lost * difference * (1 - difference), 0.0))
-        variance = (root - linear) / 2 + difference * (1 - difference)
-        apart = self.won - self.lost - difference
-        return np.asarray(apart * np.sqrt(self.number / np.maximum(variance, LEAST_VARIANCE)))
-
-
-def score_interval(differences: Floats, clusters: Sequence[Hashable] | None = None) -> Interval:
-    """Mean and 95 % interval of each column of `differences` (questions, metrics), all in [-1, 1].
-
-    `clusters` names the cluster of each question. With one cluster the interval is all of [-1, 1].
-    """
-    mean = by_cluster(differences, clusters).mean
-    found = evidence(differences, clusters)
-    if found is None:
-        return Interval.unknown(mean)
-    reach = np.array([t_quantile((1 + CONFIDENCE) / 2, freedom) for freedom in found.freedom])
-    low, high = (_end(found, reach, mean, limit) for limit in (-1.0, 1.0))
-    return Interval(mean, low, high)
-
-
-def score_p(differences: Floats, clusters: Sequence[Hashable] | None = None) -> Floats:
-    """Two-sided p value of "no difference" for each column: below 0.05 where the interval leaves 0 out."""
-    found = evidence(differences, clusters)
-    if found is None:
-        return np.ones(differences.shape[1])
-    seen = np.abs(found.statistic(np.zeros_like(found.won)))
-    return np.array(
-        [1 - t_central(float(t), freedom) for t, freedom in zip(seen, found.freedom, strict=True)]
-    )
-
-
-def evidence(differences: Floats, clusters: Sequence[Hashable] | None) -> Evidence | None:
-    """The shares, the effective number of questions and the degrees of freedom; None for one cluster."""
-    collect = partial(by_cluster, clusters=clusters)
-    groups, moved, number = collect(differences), collect(np.abs(differences)), len(differences)
-    if groups.freedom < 1:
-        return None
-    mean, won, lost = groups.mean, (moved.mean + groups.mean) / 2, (moved.mean - groups.mean) / 2
-    alone = won + lost - mean**2  # the variance of whole questions won and lost
-    effect, freedom = dispersion(differences, mean, alone), [groups.freedom] * len(mean)
-    if clusters is not None:
-        seen = np.where(alone > 0, groups.jackknife() * number / np.where(alone > 0, alone, 1.0), 1.0)
-        effect = np.maximum(effect, seen)
-        freedom = _freedom(moved, (differences**2).sum(axis=0))
-    return Evidence(won, lost, number / effect, freedom)
-
-
-def _freedom(moved: Clustered, squares: Floats) -> list[int]:
-    """Clusters less one, times the effective number of clusters over that of independent questions."""
-    clusters, total = len(moved.counts), moved.sums.sum(axis=0)
-    some = total > 0
-    rates = moved.sums / moved.counts[:, None]
-    spread = _where(some, rates.sum(axis=0) ** 2, (rates**2).sum(axis=0))
-    questions = _where(some, total**2, squares)
-    share = np.minimum(spread * (questions + clusters - 1) / (questions * clusters), 1.0)
-    least = min(LEAST_FREEDOM, moved.freedom)
-    return [
-        max(floor(moved.freedom * part + ROUNDING), least) for part in np.where(some, share, 1.0).tolist()
-    ]
-
-
-def _where(some: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], above: Floats, below: Floats) -> Floats:
-    """The quotient where there is something, else 1."""
-    return np.where(some, above / np.where(some, below, 1.0), 1.0)
-
-
-def _end(found: Evidence, reach: Floats, mean: Floats, limit: float) -> Floats:
-    """The difference farthest towards `limit` that is no more than `reach` standard errors off."""
-    inside, outside = mean.copy(), np.full_like(mean, limit)
-    for _ in range(STEPS):
-        middle = (inside + outside) / 2
-        held = np.abs(found.statistic(middle)) <= reach
-        inside, outside = np.where(held, middle, inside), np.where(held, outside, middle)
-    return inside

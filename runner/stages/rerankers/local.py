@@ -14,7 +14,7 @@ from pgmnemo.models.hub import WEIGHTS, HubModel, configuration, folder_revision
 from pgmnemo.models.runtime import INPUTS, ONNX, Graph, demand, device, first_line, library, silence
 from pgmnemo.progress import QUIET, Progress
 from runner.stages.rerankers import RerankOptions
-from runner.stages.rerankers.reranked import Scoring
+from runner.stages.rerankers.scoring import Scoring
 
 TOKENS = 512
 ONE = "ForSequenceClassification"

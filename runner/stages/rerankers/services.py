@@ -14,7 +14,7 @@ from pgmnemo.models.http import Service, service_url
 from pgmnemo.models.store import key_of
 from pgmnemo.progress import QUIET, Progress
 from runner.stages.rerankers import Pool, Reordered, RerankOptions
-from runner.stages.rerankers.reranked import Keeper, Scoring
+from runner.stages.rerankers.scoring import Keeper, Scoring
 
 RERANK_KEY = "PGMNEMO_RERANK_API_KEY"
 NAMED = 10  # passages that a list-wise answer should name at least

@@ -6,11 +6,9 @@ A rewriter is given a question's words alone: no id, no gold, no lesson and no t
 from __future__ import annotations
 
 import os
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
 from pgmnemo.models import check_numbers
@@ -75,7 +73,7 @@ class Rewriter(ABC):
 REWRITERS: Parts[Callable[[RewriteOptions], Rewriter]] = Parts(
     "rewriter",
     {
-        "words": "runner.stages.rewriters:Words",
+        "words": "runner.stages.rewriters.words:Words",
         "llm": "runner.stages.rewriters.llm:LanguageModel",
     },
 )
@@ -84,32 +82,3 @@ REWRITERS: Parts[Callable[[RewriteOptions], Rewriter]] = Parts(
 def by_rule(identity: RewriterIdentity) -> Rewriter | None:
     """The rewriter of a run, where it gives the same words at any time: a rule, and no language model."""
     return None if identity.prompt_sha256 else REWRITERS[identity.name](RewriteOptions())
-
-
-STOP_WORDS = """\
-i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers
-herself it its itself they them their theirs themselves what which who whom this that these those am is are
-was were be been being have has had having do does did doing a an the and but if or because as until while of
-at by for with about against between into through during before after above below to from up down in out on
-off over under again further then once here there when where why how all any both each few more most other
-some such no nor not only own same so than too very s t can will just don should now
-"""
-STOPPED = frozenset(STOP_WORDS.split())
-RULE = "a word goes where every part of it is a stop word; question marks go; without a word left all stay"
-PART = re.compile(r"\w+")
-
-
-class Words(Rewriter):
-    """Needs no network and no model. A word such as `what's` goes, `Caroline's` stays."""
-
-    def __init__(self, options: RewriteOptions | None = None) -> None:
-        digest = sha256(" ".join(sorted(STOPPED)).encode()).hexdigest()
-        self.identity = RewriterIdentity("words", "", f"stop words sha256:{digest}", note=RULE)
-
-    def rewrite(self, question: str) -> Rewritten:
-        left = [word.rstrip("?") for word in question.split() if not _stopped(word)]
-        return Rewritten(" ".join(left) or question)
-
-
-def _stopped(word: str) -> bool:
-    return all(part in STOPPED for part in PART.findall(word.lower()))

@@ -1,4 +1,7 @@
-"""One connection to pgmnemo: a question is one call of recall_lessons, as protocol §4.2 demands."""
+"""One connection to pgmnemo: a question is one call of recall_lessons, as protocol §4.2 demands.
+
+The verbs are those of the current version, and less of them for those before.
+"""
 
 from __future__ import annotations
 

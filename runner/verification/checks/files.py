@@ -11,10 +11,10 @@ from runner.runs.canonical import compact, pretty
 from runner.runs.costs import RERANKS, REWRITES, TIMINGS
 from runner.runs.lines import text_of
 from runner.runs.manifest import COMPLETE, MANIFEST, pinned
+from runner.runs.packing import LINES, doubled, restoring
 from runner.runs.raw import RAW
 from runner.runs.reading import REPORT, Results
 from runner.runs.run import BLOCKED, METRICS, RUN, metrics_text
-from runner.runs.storage import LINES, doubled, restoring
 from runner.verification.evidence import Evidence, NotAsked, Wrong, differing_line
 
 

@@ -12,9 +12,9 @@ import pytest
 from runner.cli import main
 from runner.commands.history.raw import restore, thin
 from runner.runs.costs import TIMINGS
+from runner.runs.packing import pack
 from runner.runs.raw import RAW
 from runner.runs.reading import Results
-from runner.runs.storage import pack
 from runner.verification import verify
 from tests.helping import kept_run
 from tests.repositories import git

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from runner.cli import main
-from runner.stages.rerankers.linear import FEATURES, read_model
+from runner.stages.rerankers.linear import read_model
+from runner.stages.rerankers.linear.features import FEATURES
 
 
 def train(place: Path, *options: str) -> int:

@@ -11,7 +11,7 @@ from runner.protocol.statistics.interval import Interval
 
 from runner.protocol.statistics import bootstrap_difference, difference_interval, score_interval
 from runner.protocol.statistics.clusters import Floats
-from runner.protocol.statistics.paired import evidence, score_p
+from runner.protocol.statistics.paired_score import evidence, score_p
 from runner.protocol.statistics.quantile import t_central, t_quantile
 
 Paired = Callable[..., tuple[Interval, Floats | None]]

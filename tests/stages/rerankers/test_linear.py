@@ -10,7 +10,8 @@ import pytest
 
 from pgmnemo.errors import ModelError
 from runner.stages.rerankers import RERANKERS, Candidate, Pool, RerankOptions, Shelf
-from runner.stages.rerankers.linear import FEATURES, SCHEMA, SHIPPED, Reader, rarity, read_model, words
+from runner.stages.rerankers.linear import SCHEMA, SHIPPED, read_model
+from runner.stages.rerankers.linear.features import FEATURES, Reader, rarity, words
 from runner.systems.system import Lesson, Lessons, Query
 
 

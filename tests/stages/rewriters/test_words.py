@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.stages.rewriters import REWRITERS, STOPPED, RewriteOptions, Words, by_rule
+from runner.stages.rewriters import REWRITERS, RewriteOptions, by_rule
+from runner.stages.rewriters.words import STOPPED, Words
 
 
 def test_the_list_is_the_one_of_postgresql() -> None:

@@ -6,137 +6,17 @@ It loads no model and calls nobody. The weights are those of a file that the com
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from math import isfinite, log
+from math import isfinite
 from pathlib import Path
-from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pgmnemo.errors import ModelError
 from runner.runs.storage import demand_regular
-from runner.stages.rerankers import Candidate, Pool, Reordered, Reranker, RerankOptions, Shelf, by_score
-from runner.systems.system import Lesson
-
-Floats = NDArray[np.float64]
-
-STEPS = (-2, -1, 1, 2)  # neighbours in the same session that are looked at
-DEEPEST = 50  # ranks over which the feature `rank` goes from 0 to 1
-FEATURES = (
-    "score",  # the system's own, as a share of the first candidate's
-    "rank",  # 0 for the first, 1 for the fiftieth and below
-    "speaker",  # 1 where the question names who speaks
-    "asks",  # 1 where a person asks another one something, which seldom answers anything
-    "cover",  # share of the question's words, weighed by rarity, that stand in the lesson
-    "window",  # the same for the lesson with the two before and the two after it
-    *(f"score{step:+d}" for step in STEPS),  # that of a neighbour which is a candidate too
-    *(f"cover{step:+d}" for step in STEPS),  # that of a neighbour
-)
-ASSISTANT = "assistant"
-ROOT = 5  # letters by which two words are one
-WORD = re.compile(r"\w+")
-
-
-class Known:
-    """What was read of the lessons on a shelf: the words of each, and who stands beside it."""
-
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
-        self.words: dict[int, frozenset[str]] = {}
-        self.beside: dict[int, Mapping[int, int]] = {}
-
-    def window(self, lesson: Lesson) -> Mapping[int, int]:
-        """Numbers of the lesson, at 0, and of those of its neighbours that there are, by their step."""
-        if lesson.number not in self.beside:
-            steps = {step: self._shelf.beside(lesson, step) for step in STEPS}
-            there = {0: lesson, **{step: other for step, other in steps.items() if other is not None}}
-            for one in there.values():
-                if one.number not in self.words:
-                    self.words[one.number] = words(one.text)
-            self.beside[lesson.number] = {step: one.number for step, one in there.items()}
-        return self.beside[lesson.number]
-
-
-class Reader:
-    """Features of pools. What was read of a lesson is kept as long as its shelf is."""
-
-    def __init__(self) -> None:
-        self._known: WeakKeyDictionary[Shelf, Known] = WeakKeyDictionary()
-
-    def features(self, pool: Pool) -> Floats:
-        """One row for each candidate, in their order; shape (candidates, features)."""
-        candidates, known = pool.candidates, self._known.setdefault(pool.shelf, Known(pool.shelf))
-        asked = words(pool.query.text)
-        windows = [known.window(one.lesson) for one in candidates]
-        held = {
-            number: known.words[number] & asked
-            for number in {one for some in windows for one in some.values()}
-        }
-        weights = rarity([held[one.lesson.number] for one in candidates])
-        covers = {number: _weight(weights, found) for number, found in held.items()}
-        shares = _shares(candidates)
-        peers = all(one.lesson.role != ASSISTANT for one in candidates)
-        rows = [
-            (
-                shares[one.lesson.number],
-                min(one.rank - 1, DEEPEST) / DEEPEST,
-                float(_named(one.lesson.role, asked)),
-                float(peers and one.lesson.role is not None and one.lesson.text.rstrip().endswith("?")),
-                covers[one.lesson.number],
-                _weight(weights, frozenset().union(*(held[number] for number in window.values()))),
-                *(shares.get(window[step], 0.0) if step in window else 0.0 for step in STEPS),
-                *(covers[window[step]] if step in window else 0.0 for step in STEPS),
-            )
-            for one, window in zip(candidates, windows, strict=True)
-        ]
-        return np.array(rows, dtype=np.float64).reshape(len(candidates), len(FEATURES))
-
-
-def words(text: str) -> frozenset[str]:
-    """The words of a text, each once, by their first letters: so most forms of a word are one."""
-    return frozenset(_root(word) for word in WORD.findall(text.casefold()))
-
-
-def _root(word: str) -> str:
-    return word[:ROOT]
-
-
-def rarity(held: Sequence[frozenset[str]]) -> dict[str, float]:
-    """How much each word of a question counts: the more, the fewer candidates hold it; all sum up to 1.
-
-    BM25's inverse document frequency, over the candidates alone; a word that none of them holds counts
-    nothing.
-    """
-    counts: dict[str, int] = {}
-    for one in held:
-        for word in one:
-            counts[word] = counts.get(word, 0) + 1
-    weights = {word: log(1 + (len(held) - count + 0.5) / (count + 0.5)) for word, count in counts.items()}
-    whole = sum(weights[word] for word in sorted(weights)) or 1.0
-    return {word: weight / whole for word, weight in weights.items()}
-
-
-def _weight(weights: Mapping[str, float], found: frozenset[str]) -> float:
-    return sum(weights.get(word, 0.0) for word in sorted(found))
-
-
-def _shares(candidates: Sequence[Candidate]) -> dict[int, float]:
-    """The score of each candidate as a share of the best, by its lesson's number; 0 below nothing."""
-    best = max((one.score or 0.0 for one in candidates), default=0.0)
-    if best <= 0:
-        return {one.lesson.number: 0.0 for one in candidates}
-    return {one.lesson.number: max(one.score or 0.0, 0.0) / best for one in candidates}
-
-
-def _named(role: str | None, asked: frozenset[str]) -> bool:
-    """Whether the question names the speaker, by the first word of the name."""
-    found = WORD.search(role.casefold()) if role else None
-    return found is not None and _root(found.group()) in asked
-
+from runner.stages.rerankers import Pool, Reordered, Reranker, RerankOptions, by_score
+from runner.stages.rerankers.linear.features import FEATURES, Reader
 
 SCHEMA = "pgmnemo/linear-reranker/1"
 SHIPPED = Path(__file__).with_name("weights.json")
