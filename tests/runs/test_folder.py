@@ -15,8 +15,9 @@ from pgmnemo.errors import OutputError, UsageError
 from runner.protocol.editions import current
 from runner.runs.choice import Choice
 from runner.runs.folder import RunFolder, folder_name, pin_plan, results_base
+from runner.runs.lines import LineWriter
 from runner.runs.run import Arm, Run
-from runner.runs.storage import LineWriter, write_file
+from runner.runs.storage import write_file
 
 SCHEMAS = current().schemas
 

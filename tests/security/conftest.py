@@ -13,7 +13,7 @@ from functools import cache
 import pytest
 
 from pgmnemo.places import SQL_FOLDER
-from pgmnemo.server.embedded import embedded_server
+from pgmnemo.server.opening import embedded_server
 from tests.security.attacked import OURS, REVIEWED, ROLES, Server, Site
 from tests.sql.conftest import POSTGRES
 

@@ -21,8 +21,7 @@ from runner.runs.archive import unpacked
 from runner.runs.canonical import pretty
 from runner.runs.manifest import USUAL
 from runner.verification import Answer, Found, Verification, verify
-from runner.verification.sign import NAMESPACE, RERUN_NAMESPACE, sign
-from runner.verification.sign.signing import signature_of
+from runner.verification.sign import NAMESPACE, RERUN_NAMESPACE, sign, signature_of
 from tests.helping import answered, kept_run
 from tests.verify.sign.conftest import Key, believed, new_key, run
 

@@ -12,8 +12,7 @@ import pytest
 
 from pgmnemo.errors import UsageError
 from runner.commands.compare import Comparison, compare
-from runner.commands.compare.rows import Row
-from runner.commands.compare.verdict import Finding
+from runner.commands.compare.rows import Finding, Row
 from runner.protocol.statistics import bootstrap_difference
 from runner.records import SearchScope
 from runner.report.html.panels import side_words

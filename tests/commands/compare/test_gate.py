@@ -18,7 +18,6 @@ from runner.commands.compare import gate
 from runner.commands.compare.gating import newest
 from runner.commands.compare.rows import Finding
 from runner.commands.compare.text import gate_text as markdown
-from runner.commands.compare.verdict import Finding
 from runner.verification import verify
 from runner.verification.checks import CHECKS
 from runner.verification.evidence import Check

@@ -16,7 +16,7 @@ import pytest
 
 from runner.cli import main
 from runner.commands.score import Stated, score
-from runner.commands.score.text import sentences
+from runner.commands.score.command import sentences
 from runner.errors import RankingsError
 from runner.protocol.suites import SUITES
 from runner.records import Corpus

@@ -7,10 +7,9 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from runner.protocol.statistics.interval import Interval
 
 from runner.protocol.statistics import bootstrap_difference, difference_interval, score_interval
-from runner.protocol.statistics.clusters import Floats
+from runner.protocol.statistics.clusters import Floats, Interval
 from runner.protocol.statistics.paired_score import evidence, score_p
 from runner.protocol.statistics.quantile import t_central, t_quantile
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import runner
-from runner.stages.answers.command import AnswerOptions
+from runner.stages.answers.options import AnswerOptions
 from tests.service import Body, chat
 
 pytest.importorskip("bm25s")

@@ -18,6 +18,7 @@ from runner.runs.schemas import fault
 from runner.stages.answers.answering import answer
 from runner.stages.answers.document import NO_RECALL
 from runner.stages.answers.judging import locomo_f1
+from runner.stages.answers.options import AnswerOptions
 from tests.helping import endings, is_sentence
 from tests.service import chat, serving
 from tests.stages.answers.conftest import sensible
