@@ -12,8 +12,9 @@ import pytest
 from runner.commands.cite.citation import badge
 from runner.commands.cite.shelf import row_of
 from runner.commands.compare import compare
+from runner.commands.compare.gating import Gated
 from runner.commands.compare.side import Side
-from runner.commands.compare.text import _decision, comparison_text
+from runner.commands.compare.text import comparison_text, gate_text
 from runner.commands.leaderboard import leaderboard
 from runner.protocol.editions import current
 from runner.protocol.metrics.document import metrics_of
@@ -141,7 +142,7 @@ def test_a_comparison_decides_on_that_view(made: Callable[..., tuple[Path, Run, 
     (panel,) = (one for one in forest(document, found.baseline.run.headline, "pool") if one.title == "MRR@50")
     assert "0.200 → 0.800; 12 questions won, 0 lost" in panel.words
     assert "conversation, pointed questions, n = 20" in comparison_text(found)
-    assert "BEAM 100K, pointed questions, " in "\n".join(_decision(found))
+    assert "BEAM 100K, pointed questions, " in gate_text(Gated((), found))
 
 
 def test_a_leaderboard_ranks_by_that_view(made: Callable[..., tuple[Path, Run, Json]]) -> None:

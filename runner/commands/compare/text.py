@@ -24,6 +24,7 @@ from runner.report.formats import (
     questions_of,
     shorten,
 )
+from runner.report.render import template
 from runner.verification import Found
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -33,34 +34,27 @@ MARKS = {
     Finding.REGRESSED: "❌",
     Finding.INCONCLUSIVE: "❔",
 }
+TEMPLATE = Path(__file__).with_name("compare.md.j2")
 KEYS_SHOWN = 12  # of the questions won or lost
 HEADS = ("metric", "before", "after", "difference", "won", "lost", "McNemar p", "Holm p", "finding")
 
 
 def comparison_text(comparison: Comparison) -> str:
     """The whole comparison, the verdict last."""
-    parts = [
-        f"- baseline: {_side(comparison.baseline)}\n- candidate: {_side(comparison.candidate)}",
-        *(f"**DESPITE {mismatch}**" for mismatch in comparison.despite),
-        *(f"## {title}\n\n{text}" for title, text in _sections(comparison)),
-        "\n".join(f"- {reason}" for reason in comparison.reasons),
-        f"verdict: {comparison.label}",
-    ]
-    return escaping.markdown("\n\n".join(parts)) + "\n"
+    return _rendered(comparison)
 
 
 def gate_text(gated: Gated) -> str:
     """What both runs were found to be, the verdict, and the rest of the comparison folded away."""
-    parts = [f"## Recall gate: {gated.word}", *map(_verification, gated.checked)]
-    if gated.comparison is None:
-        parts.append("The runs were not compared: an artefact that does not verify proves nothing.")
-    else:
-        parts += _decision(gated.comparison)
-        parts += (_folded(title, text) for title, text in _sections(gated.comparison))
-    if gated.legs is not None:
-        mark = MARKS[Finding.REGRESSED if gated.legs.falls else Finding.EQUIVALENT]
-        parts.append(f"legs: {mark} {gated.legs}")
-    return "\n\n".join(parts) + "\n"
+    return _rendered(gated.comparison, gated)
+
+
+def _rendered(found: Comparison | None, gated: Gated | None = None) -> str:
+    return template(TEMPLATE).render(
+        found=found, gated=gated, of="" if found is None else _of(found), marks=MARKS, count=count,
+        escaped=escaping.markdown, side=_side, verified=_verification, changes=_changes, scopes=_scopes,
+        metrics=_metrics, types=_types, family=_family, keys=_questions, notes=_notes,
+    )  # fmt: skip
 
 
 def append_summary(text: str, environ: Mapping[str, str] = os.environ) -> None:
@@ -90,42 +84,30 @@ def _verification(checked: Checked) -> str:
     )
 
 
-def _decision(comparison: Comparison) -> Iterator[str]:
-    """The verdict in one line, the hypotheses that it rests on, and why."""
-    before, after = comparison.baseline.run, comparison.candidate.run
-    yield escaping.markdown(
-        f"{before.corpus.title}{_of(comparison)}, {before.title} → {after.title}, protocol "
-        f"v{before.protocol.version}: {MARKS[comparison.finding]} **{comparison.label}**"
-    )
-    if not before.corpus.citable:
-        yield "The figures of this suite prove an installation and are no evidence of recall."
+def _family(comparison: Comparison) -> str:
+    """The hypotheses that the verdict rests on."""
     rows = [(member.row.scope, *_cells(member.row, member)) for member in comparison.family]
-    yield escaping.markdown(table(("scope", *HEADS), rows, "llrrrrrrrl"))
-    yield escaping.markdown("\n".join(f"- {reason}" for reason in comparison.reasons))
-
-
-def _folded(title: str, content: str) -> str:
-    return f"<details><summary>{title}</summary>\n\n{escaping.markdown(content)}\n\n</details>"
+    return table(("scope", *HEADS), rows, "llrrrrrrrl")
 
 
 def _of(comparison: Comparison) -> str:
     return "" if comparison.view == ALL else f", {questions_of(comparison.view)}"
 
 
-def _sections(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    """Title and text: what else differs, every metric and every type by scope, the questions, the method."""
-    if comparison.changes:
-        rows = [(one.what, shorten(one.baseline), shorten(one.candidate)) for one in comparison.changes]
-        yield "What else differs", table(("what", "baseline", "candidate"), rows, "lll")
+def _changes(comparison: Comparison) -> str:
+    rows = [(one.what, shorten(one.baseline), shorten(one.candidate)) for one in comparison.changes]
+    return table(("what", "baseline", "candidate"), rows, "lll")
+
+
+def _scopes(comparison: Comparison) -> dict[str, list[Row]]:
+    """The rows over all types, by scope."""
+    scopes = dict.fromkeys(row.scope for row in comparison.rows)
+    return {scope: [row for row in comparison.whole if row.scope == scope] for scope in scopes}
+
+
+def _metrics(comparison: Comparison, whole: Iterable[Row]) -> str:
     members = {id(member.row): member for member in comparison.family}
-    for scope in dict.fromkeys(row.scope for row in comparison.rows):
-        whole = [row for row in comparison.whole if row.scope == scope]
-        cells = [_cells(row, members.get(id(row))) for row in whole]
-        yield f"{scope}{_of(comparison)}, n = {count(whole[0].n)}", table(HEADS, cells, "lrrrrrrrl")
-        yield f"{scope}, by type and view", _types(comparison, scope)
-    if listed := [f"- {line}" for line in _questions(comparison)]:
-        yield "Questions won and lost", "\n".join(listed)
-    yield "Method", "\n".join(f"- {note}" for note in _notes(comparison))
+    return table(HEADS, [_cells(row, members.get(id(row))) for row in whole], "lrrrrrrrl")
 
 
 def _cells(row: Row, member: Member | None) -> tuple[str, ...]:
