@@ -1,4 +1,4 @@
-"""`python -m runner tune` and `tune sweep`: what is asked of them; `check` says what cannot be."""
+"""What a tuning and a sweep are asked to do; `check` says what cannot be before anything is opened."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
 from pgmnemo.errors import UsageError
 from pgmnemo.server.releases import version_number
 from runner.naming import Name
-from runner.options import SHARED, Quiet
 from runner.protocol.editions import current
 from runner.protocol.suites import SUITES
 from runner.protocol.texts import TEXTS
@@ -197,43 +196,3 @@ def axes(method: str, grids: Sequence[str]) -> dict[str, tuple[str, ...]]:
             raise UsageError(f"--grid {name} names a value twice: {listed}")
         found[name] = values
     return found
-
-
-tune_app = App(
-    name="tune",
-    help="Tune the weights of the score by folds, and measure what each component adds.",
-    default_parameter=SHARED,
-)
-
-
-@tune_app.default
-def tune_command(
-    *,
-    options: Annotated[TuneOptions, Parameter(name="*")] = TuneOptions(),
-    quiet: Quiet = False,
-) -> int:
-    """Tune the weights of the score by folds, and measure what each component adds."""
-    from pgmnemo.progress import Progress
-    from runner.commands.tune.tuning import markdown, tune
-
-    made = tune(options, progress=Progress(quiet=quiet))
-    print(markdown(made.document))
-    print(f"written: {made.json} and {made.markdown}")
-    return 0
-
-
-@tune_app.command(name="sweep")
-def sweep_command(
-    *,
-    options: Annotated[SweepOptions, Parameter(name="*")] = SweepOptions(),
-    quiet: Quiet = False,
-) -> int:
-    """Score a grid of strategies from components that are collected once; its best point is no result."""
-    from pgmnemo.progress import Progress
-    from runner.commands.tune.sweep import sweep
-    from runner.commands.tune.swept import markdown
-
-    made = sweep(options, progress=Progress(quiet=quiet))
-    print(markdown(made.document))
-    print(f"written: {' and '.join(map(str, made.files))}")
-    return 0
