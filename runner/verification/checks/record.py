@@ -1,7 +1,7 @@
 """run.json, made again from what decides it, and compared as a whole. (§4, §5, §9)
 
 What decides it: the run's own choice, its edition, its release, the lines of its other files, and the corpus
-where it is at hand. What nothing of this decides stays as it is recorded: runner/runs/fields.py says which.
+where it is at hand. What nothing of this decides stays as it is recorded: tests/verify/fields.py says which.
 """
 
 from __future__ import annotations
