@@ -13,7 +13,8 @@ from runner.errors import SigningError
 from runner.options import Run
 from runner.runs.manifest import MANIFEST, SIGNATURE
 from runner.runs.reading import Results, read_results
-from runner.verification.sign.keygen import NAMESPACE, RERUN_NAMESPACE, keygen, reason
+from runner.verification.sign.keygen import NAMESPACE, RERUN_NAMESPACE, reason
+from runner.verification.sign.keygen import keygen as ssh_keygen  # its module keeps its name here
 
 __all__ = ["NAMESPACE", "RERUN_NAMESPACE", "sign", "signature_of", "whole"]
 
@@ -63,7 +64,7 @@ def signature_of(content: bytes, key: Path | str, namespace: str = NAMESPACE) ->
         raise UsageError(
             f"--key: there is no file {key}; name a private SSH key, as `ssh-keygen -t ed25519` makes"
         )
-    done = keygen("sign", "-q", "-n", namespace, "-f", key, "-", data=content)
+    done = ssh_keygen("sign", "-q", "-n", namespace, "-f", key, "-", data=content)
     if not done.returncode:
         return done.stdout
     if b"passphrase" in done.stderr:
