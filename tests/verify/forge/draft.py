@@ -19,7 +19,7 @@ from runner.protocol.metrics.document import metrics_of
 from runner.records import GateResult, Json
 from runner.report import render
 from runner.runs.canonical import compact, pretty
-from runner.runs.costs import RERANKS, Timing, latencies, rerank_counts
+from runner.runs.costs import Timing, latencies
 from runner.runs.folder import folder_name
 from runner.runs.history import HEADER, entry_text
 from runner.runs.manifest import write_manifest
