@@ -127,6 +127,8 @@ def test_a_key_that_may_sign_runs_alone_vouches_for_no_re_run(
     [
         ({"manifest_sha256": "0" * 64}, "is of another run"),
         ({"of": 40}, "tells of 5 of 40 questions; 36 were asked"),
+        ({"scopes": ["pool"]}, "tells of the scopes pool, which are not those of the run"),
+        ({"when": "2027-13-01T00:00:00Z"}, "cannot be read as the record of a re-run"),
         ({"when": "2020-01-01T00:00:00Z"}, "is of 2020-01-01 00:00, before the run had ended"),
         ({"tolerance": {"score": 0.5, "component": 0}}, "holds score to 0.5, and no more"),
         ({"arms": ["bm25"]}, "tells of the arms bm25, which are not those of the run"),

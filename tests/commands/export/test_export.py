@@ -159,6 +159,9 @@ def test_a_qrels_of_trec_is_read_too(copy: Path) -> None:
         ("qrels/test.tsv", "garden/q01 0 garden/s01 1", r"has 1 columns and not 3 \(query-id, corpus-id, sc"),
         ("qrels/test.tsv", "garden/q01\tgarden/s01\t1", r"judges .garden/s01. for .garden/q01. a second"),
         ("corpus.jsonl", '{"_id": "garden/s01", "text": "a"}', r"stands twice in|names no project, unlike"),
+        ("qrels/test.tsv", "garden/q01\tgarden/s01\thigh", r"the judgement 'high' is no whole number"),
+        ("corpus.jsonl", '{"id": "x", "text": "a"}', r"is no JSON object with an '_id' that is a text"),
+        ("corpus.jsonl", '{"_id": "x", "text": 7}', r"'text' of line 40 of corpus\.jsonl must be a text"),
         ("queries.jsonl", "{", r"line 37 of queries\.jsonl is not JSON"),
     ],
 )  # fmt: skip

@@ -56,6 +56,10 @@ REFUSED = {
         (*SIZE, "--version", "v0.2.1", "--systems", "pgmnemo+passages"),
         "none of the systems can be measured: pgmnemo 0.2.1 takes no passages; measure --version v0.3.0 .*",
     ),
+    "plot of nothing": (("plot", "nowhere"), "nowhere holds no performance.json; name folders .* wrote"),
+    "no name of a system": (
+        (*SIZE, "--systems", ","), "--systems takes names with commas between, not ','",
+    ),
     "embedder of another width": (
         (*SIZE, "--embedder", "bge-m3"),
         "--embedder takes one of 384 dimensions, minilm or hash, not 'bge-m3'",

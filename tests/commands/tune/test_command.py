@@ -104,6 +104,7 @@ def test_a_second_tuning_asks_nothing_and_writes_the_same_bytes(
 
 REFUSED = {
     "suite": (("--suite", "nothing"), "there is no suite named 'nothing'; choose one of: .*"),
+    "twice": (("--suite", "sample", "--suite", "sample"), "--suite names one twice: sample, sample"),
     "engine": (
         ("--suite", "sample", "--version", "v0.3.1"),
         r"pgmnemo 0\.3\.1 does not say by itself what each component adds; name --version v0\.4\.0 or later, "

@@ -113,6 +113,11 @@ def test_views_and_types_are_subsets_of_the_questions() -> None:
     assert counted == {"all": 3, "multi": 1, "single": 2}
 
 
+def test_an_empty_view_gives_no_row() -> None:
+    scores = score(rows(), current(), views={"none": lambda key, type_: False}, clustered=False)
+    assert (scores.results, scores.differences) == ([], [])
+
+
 def test_differences_are_the_first_arm_minus_each_other_arm() -> None:
     extra = [replace(row, arm="random") for row in rows() if row.arm == "bm25"]
     scores = scored(rows() + extra)

@@ -146,6 +146,8 @@ def test_chats_come_in_the_order_of_their_numbers_under_the_name_of_their_size(w
     [
         (lambda chat, asked: chat[0]["turns"][0][0].pop("role"),
          "message 0 of batch 1 of 1/chat.json has no 'role'"),
+        (lambda chat, asked: chat[0]["turns"][0][0].pop("id"), "'id' of a message of batch 1 .* but is None"),
+        (lambda chat, asked: chat.clear(), r"1/chat\.json holds no message; fetch it again"),
         (lambda chat, asked: chat[1].update(time_anchor="spring"),
          "date of batch 2 of .* cannot be read: 'spring'"),
         (lambda chat, asked: asked.update(riddle=[{"question": "?"}]),

@@ -292,6 +292,7 @@ def test_a_question_of_several_projects_names_its_own_and_cites_it(
     ("content", "sentence"),
     [
         (b"", "mine.json is empty; benchmarks/YOUR_DATA.md shows"),
+        (b" \n\n", "mine.json holds nothing but blanks"),
         (b'{"sessions": [\n  {"id": 1,, }]}', "is not JSON (line 2, column 12: Expecting property name"),
         (b'[{"id": 1}]', "mine.json is no JSON object with sessions and questions"),
         (json.dumps(MINE).encode("utf-16"), "mine.json is UTF-16, and UTF-8 is read here; save it as UTF-8"),

@@ -62,6 +62,8 @@ def test_byte_of_a_fault_counts_bytes_not_characters(tmp_path: Path) -> None:
     [
         (b"", "is empty"),
         (b" \n", "expected a JSON list of items"),
+        (b"[]", "is an empty JSON list"),
+        (b"[{}]\n[", "more text after the end of the list: byte 5"),
         (b'{"a": 1}', "expected a JSON list of items: byte 0"),
         (b' [{"k": 1}, {"a": "xyz', "starting at: byte 18, after 1 whole items"),
         (b"[{}", "expected a comma or the end of the list"),

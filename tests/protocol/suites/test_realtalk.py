@@ -148,6 +148,8 @@ def test_events_answers_and_ids_stand_in_no_text(folder: Folder) -> None:
     [
         (lambda chat: chat["session_1"][0].pop("clean_text"),
          "turn 1 of session_1 of Chat_1_Ana_Bo.json has no"),
+        (lambda chat: chat["session_1"][0].update(dia_id="1"),
+         "'dia_id' of turn 1 .* is '1', not D<session>"),
         (lambda chat: chat["session_2"][1].update(date_time="yesterday"),
          "turn 2 of session_2 .*'yesterday'"),
         (lambda chat: chat["qa"][2].update(category=4),

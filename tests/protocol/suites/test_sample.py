@@ -62,11 +62,13 @@ def _edge(**change: Any) -> Callable[[Projects], None]:
     ("change", "sentence"),
     [
         (_session(mood="good"), "garden/s01 lacks or does not know the keys: mood"),
+        (_session(id="s01"), "the id 's01' must begin with its project, garden/"),
         (_session(id="garden/s02"), "names 'garden/s01', no session of its project; restore"),
         (_session(importance=6), "'importance' of garden/s01 is 6, which is none of: 1, 2, 3, 4, 5"),
         (_session(turns=["hello"]), "a turn of garden/s01 is not 'Speaker: text': 'hello'"),
         (_edge(weight=0.0), "'weight' of the edge garden/s02 → garden/s13 is 0.0, which is not in"),
         (_question(evidence=["garden/s99"]), "names 'garden/s99', no session"),
+        (_question(evidence=[]), "garden/q01 cites no evidence"),
         (_question(key="garden/q02"), "the question 'garden/q02' occurs twice"),
     ],
 )

@@ -112,6 +112,11 @@ def test_a_blocked_run_has_no_page(sample: Any) -> None:
         render_page(sample.metrics, replace(sample.run, verdict=Verdict.BLOCKED), sample.rows, sample.timings)
 
 
+def test_a_run_without_a_ranking_has_no_page(sample: Any) -> None:
+    with pytest.raises(OutputError, match="has no ranking to show"):
+        render_page(sample.metrics, sample.run, [], sample.timings)
+
+
 def test_a_run_that_timed_nothing_has_no_section_on_time(sample: Any) -> None:
     assert 'id="latency"' not in render_page(sample.metrics, sample.run, sample.rows, [])
 
