@@ -167,12 +167,6 @@ def test_neighbours_are_of_one_project_and_ordered_by_position_alone(tenant: Any
     )
 
 
-def test_a_missing_position_ends_the_stretch(tenant: Any) -> None:
-    for name, content, position in (("a", "violin", 1), ("b", "garden", 3), ("c", "garden", 4)):
-        tenant.store(name, content, **{'"position"': position})
-    assert {row["neighbours"] for row in tenant.recall("violin", as_of=NOW)} == {0}
-
-
 def test_the_neighbours_of_the_best_become_candidates(tenant: Any) -> None:
     for place in range(100):
         tenant.store(f"l{place:02}", "violin" if place == 50 else "garden", **{'"position"': place})

@@ -81,7 +81,6 @@ ITSELF = "no component knows a question from its answer, and nothing is more lik
 TALK = "context lifts all of one session by its best lesson, above a fair answer elsewhere"
 SHORT = "below length_pivot words a text is as good as a shorter one"
 BICYCLE = "I took the blue bicycle to the repair shop in Ghent."
-BOILERPLATE = chatter(77, 60) + ". "
 
 CASES = {
     "a short answer beside a long ramble": Case(
@@ -105,25 +104,6 @@ CASES = {
             **crowd(20),
         },
         better=("told",),
-    ),
-    "a word said forty times": Case(
-        question="When is the deadline of the grant?",
-        lessons={
-            "spam": Said(text="deadline " * 40),
-            **plain("The deadline of the grant is on Tuesday.", "The grant pays for two years."),
-            **crowd(20),
-        },
-        better=("a",),
-    ),
-    "a boilerplate of sixty words": Case(
-        question="What is the hint of the garage code?",
-        lessons={
-            "right": Said(text=BOILERPLATE + "The hint of the garage code is grandmother's birthday."),
-            "code": Said(text=BOILERPLATE + "The code of the church is posted at the door."),
-            "garage": Said(text=BOILERPLATE + "The garage smells of oil and needs a new roof."),
-            **{name: Said(text=BOILERPLATE + said.text) for name, said in crowd(30).items()},
-        },
-        better=("right",),
     ),
     "Chinese, cut by blanks": Case(
         question="我 的 护照 在 哪里 ?",
@@ -162,12 +142,6 @@ CASES = {
             **crowd(40),
         },
         better=("told",), worse=("later", "roof", "x00", "x39"),
-    ),
-    "the newer of two equal statements": Case(
-        question="Where do I live?",
-        lessons={"new": Said(text="I live in Porto.", days=6), "old": Said(text="I live in Graz.", days=700),
-                 **crowd(10)},
-        better=("new",), worse=("old",),
     ),
     "error codes that differ in two digits": Case(
         question="What does error E4021 mean?",
