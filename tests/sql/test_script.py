@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import tomllib
 from hashlib import sha256
 from pathlib import Path
@@ -47,13 +46,6 @@ def source(path: Path) -> str:
 
 def name(path: Path) -> str:
     return f"{path.parent.name}/{path.name}"
-
-
-def test_the_scripts_are_what_src_makes() -> None:
-    done = subprocess.run(
-        ["make", "-s", "-C", str(SQL), "check-src"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_what_is_checked_are_all_scripts_of_the_version() -> None:
