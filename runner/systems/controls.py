@@ -16,6 +16,7 @@ from pgmnemo.records import Matrix
 from runner.systems.system import Lessons, Match, Query, System
 
 Places = dict[str | None, NDArray[np.intp]]
+NEAR = 1e-5  # more than two float32 sums of the same vectors differ
 
 
 class ExactCosine(System):
@@ -38,9 +39,12 @@ class ExactCosine(System):
     def ask(self, query: Query, k: int) -> list[Match]:
         assert query.vector is not None, "exact cosine needs vectors"
         members = self._places[query.project]
-        cosines = self._vectors[members] @ query.vector
-        order = np.argsort(-cosines.round(9), kind="stable")[:k]
-        return [Match(int(members[place]), float(cosines[place].round(9))) for place in order]
+        near = self._vectors[members] @ query.vector  # float32: sums differ by where a row stands
+        if k < len(near):
+            members = members[near >= np.partition(near, -k)[-k] - NEAR]
+        cosines = (self._vectors[members].astype(np.float64) @ query.vector.astype(np.float64)).round(9)
+        order = np.argsort(-cosines, kind="stable")[:k]
+        return [Match(int(members[place]), float(cosines[place])) for place in order]
 
     def best(self, vector: Matrix, project: str) -> float:
         """The greatest cosine of a project's lessons with a question's vector."""
