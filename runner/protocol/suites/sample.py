@@ -6,6 +6,7 @@ Unlike the public corpora it has edges and importance, so that each scoring comp
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from pathlib import Path
 
 from runner.errors import CorpusError
 from runner.places import ROOT
@@ -17,6 +18,7 @@ from runner.protocol.suites.suite import Suite, Write
 from runner.protocol.texts import Session, Turn
 from runner.records import Corpus, Edge, Evidence, Json, Question, Segment
 
+PACKED = Path(__file__).parent  # where a wheel has it
 TYPES = (
     "single-hop", "multi-hop", "temporal", "knowledge-update", "preference",
     "adversarial", "graph", "importance", "recency",
@@ -126,5 +128,5 @@ SAMPLE = Suite(
     levels=("session",),
     types=TYPES,
     read=read,
-    committed=ROOT / "benchmarks" / "sample",
+    committed=PACKED if (PACKED / "sample.json").exists() else ROOT / "benchmarks" / "sample",
 )
