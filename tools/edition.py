@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from hashlib import sha256
@@ -18,16 +19,20 @@ from pathlib import Path
 
 import msgspec
 
+from pgmnemo.embedders import EMBEDDERS
 from pgmnemo.errors import PgmnemoError, UsageError
 from runner.protocol.editions import Edition, current, known
-from runner.protocol.editions.load import DOCUMENT, FOLDER, PINS, TEXT, added, tables_of
-from runner.protocol.gates import gate_named
-from runner.protocol.metrics.metric import family_named
+from runner.protocol.editions.edition import MetricPins
+from runner.protocol.editions.load import DOCUMENT, FOLDER, PINS, TEXT, added, tables_of, words
+from runner.protocol.gates import gate_named, gates_of
+from runner.protocol.metrics.metric import Family, family_named, metrics_for
+from runner.protocol.suites import SUITES
 from runner.runs.history import append_entry
 
 NEXT = "next.toml"
 EMPTY = "# What the next edition adds, as an edition.toml has it: a list goes on behind the one before.\n"
 NUMBER = re.compile(r"\d+\.\d+\.\d+")
+ARMS = ("bm25", "keyword", "vector", "cosine", "random")  # what runner/bench/arms.py can set beside a system
 APPENDIX = re.compile(r"^SHA-256 of `edition\.toml`: `\w*`\.$", re.MULTILINE)
 
 
@@ -35,6 +40,8 @@ def release(version: str, why: str, day: date | None = None) -> str:
     """Open the edition `version`, or pin that of today anew; in words what was done. Raises UsageError."""
     when, former = day or datetime.now(UTC).date(), current()
     if version == former.version:
+        if tables_of(FOLDER / NEXT):
+            raise UsageError(f"{NEXT} has lines, which belong to the edition after {version}: release that")
         if named := [
             run.parent.name for run in _runs() if f'"version": "{version}"' in run.read_text("utf-8")
         ]:
@@ -79,28 +86,59 @@ def _text(former: Edition, version: str, why: str, when: date) -> str:
     text = DOCUMENT.read_text("utf-8")
     if not more and sha256(text.encode()).hexdigest() == former.sha256:
         raise UsageError(f"nothing is new: neither {NEXT} nor PROTOCOL.md has changed since {former.version}")
+    tables = added(tables_of(FOLDER / former.version / PINS), more)
     try:
-        base = tables_of(FOLDER / former.version / PINS)
-        msgspec.convert({**added(base, more), "sha256": "", "pins_sha256": ""}, Edition)
+        made = msgspec.convert({**tables, "sha256": "", "pins_sha256": ""}, Edition)
+        _check(made)
     except msgspec.ValidationError as error:
-        raise UsageError(f"{NEXT} is no part of an edition: {error}") from None
+        raise UsageError(f"{NEXT} is no part of an edition: {words(error, tables)}") from None
+    except UsageError as error:
+        raise UsageError(f"{NEXT}: {error}") from None
     for name in more.get("metrics", {}).get("families", ()):
-        for metric in family_named(name).metrics(former.metrics, former.metrics.cutoffs[:1]):
-            text = _rowed(
-                text, f"| `{metric.name}` | {metric.definition} | {metric.k} |", r"\| `nDCG@\d+` .*\n"
-            )
+        text = _rowed(text, _metric_row(family_named(name), made.metrics), r"\| `nDCG@\d+` .*\n(?:\| .*\n)*")
     for name in more.get("gates", ()):
-        text = _rowed(text, f"- `{name}`: {gate_named(name).words}", r"- `history`: .*\n")
+        text = _rowed(text, f"- `{name}`: {gate_named(name).words}", r"- `history`: .*\n(?:[- ] .*\n)*")
     text = _rowed(text, f"| {version} | {when} | {why} |", rf"\| {re.escape(former.version)} \| .*\n")
-    for words in (
+    for line in (
         "**Version {}**",
         "in force since {}",
         "No canonical result under {} exists yet",
         "Protocol v{}",
     ):
-        pattern = re.compile(re.escape(words).replace(r"\{\}", r"[\d.-]+(?<![.-])"))
-        text = _replaced(text, pattern, words.format(when if "since" in words else version))
+        pattern = re.compile(re.escape(line).replace(r"\{\}", r"[\d.-]+(?<![.-])"))
+        text = _replaced(text, pattern, line.format(when if "since" in line else version))
     return text
+
+
+def _metric_row(family: Family, pins: MetricPins) -> str:
+    """A family's row of §4.1: at every cutoff, or at its own depth."""
+    metrics = list(family.metrics(pins, pins.cutoffs))
+    name = metrics[0].name if family.depth else f"{metrics[0].family}@k"
+    return f"| `{name}` | {metrics[0].definition} | {', '.join(str(one.k) for one in metrics)} |"
+
+
+def _check(made: Edition) -> None:
+    """UsageError for what the record of an edition lets pass: a name twice or of nothing, no hash."""
+    lists = {
+        "gates": made.gates, "arms": made.arms, "metrics.families": made.metrics.families,
+        "metrics.headline": made.metrics.headline,
+    }  # fmt: skip
+    for place, names in lists.items():
+        if twice := [name for name, count in Counter(names).items() if count > 1]:
+            raise UsageError(f"{place} has {twice[0]} twice")
+    gates_of(made)
+    for name in made.metrics.headline:
+        metrics_for(made)[name]
+    for place, found, there in (
+        ("arms", made.arms, ARMS),
+        ("suites", made.suites, SUITES),
+        *((f"suites.{name}.embedder", (one.embedder,), EMBEDDERS) for name, one in made.suites.items()),
+    ):
+        if unknown := [name for name in found if name not in there]:
+            raise UsageError(f"{place} names {unknown[0]}, which there is not; choose of: {', '.join(there)}")
+    for name, one in made.suites.items():
+        if one.sha256 is not None and not re.fullmatch("[0-9a-f]{64}", one.sha256):
+            raise UsageError(f"suites.{name}.sha256 is {one.sha256!r} and no SHA-256 in hexadecimal digits")
 
 
 def _rowed(text: str, row: str, behind: str) -> str:

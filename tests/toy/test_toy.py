@@ -160,6 +160,18 @@ def test_what_is_released_is_said_where_readers_look(copy: Path) -> None:
         (("99.1.0", "--why", "x"), "", "nothing is new: neither next.toml nor PROTOCOL.md has changed"),
         (("99.1.0", "--why", "x"), 'gates = ["moon"]', "there is no gate named 'moon'"),
         (("99.1.0", "--why", "x"), "moon = 1", "next.toml is no part of an edition: "),
+        (
+            ("99.1.0", "--why", "x"),
+            "gates = [",
+            "next.toml is not valid TOML (Invalid value (at end of document)); mend it",
+        ),
+        (("99.1.0", "--why", "x"), 'gates = ["leak"]', "next.toml: gates has leak twice"),
+        (("99.1.0", "--why", "x"), 'arms = ["moon"]', "next.toml: arms names moon, which there is not"),
+        (("99.1.0", "--why", "x"), 'metrics.headline = ["moon@5"]', "there is no metric named 'moon@5'"),
+        (("99.1.0", "--why", "x"), 'suites.toy.embedder = "moon"', "suites.toy.embedder names moon, which"),
+        (("99.1.0", "--why", "x"), 'suites.toy.sha256 = "xyz"', "suites.toy.sha256 is 'xyz' and no SHA-256"),
+        (("99.1.0", "--why", "x"), "suites.toy.moon = 1", "unknown field `moon` in suites.toy"),
+        (("99.0.0",), 'gates = ["blocked"]', "next.toml has lines, which belong to the edition after 99.0.0"),
     ],
 )
 def test_what_cannot_be_released_is_one_sentence_and_changes_nothing(

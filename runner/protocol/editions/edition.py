@@ -26,7 +26,7 @@ class RetrievalPins(Pins, frozen=True):
 
 
 class MetricPins(Pins, frozen=True):
-    """`code` is the version of the metric code, `families` name files in protocol/metrics/families/."""
+    """`code` is the version of the metric code, `families` name records of protocol/metrics/families/."""
 
     code: str
     families: tuple[str, ...]
@@ -164,7 +164,7 @@ class OtherFile(Pins, frozen=True):
 class Edition(Pins, frozen=True):
     """One edition. `sha256` is of the bytes of its PROTOCOL.md, `pins_sha256` of its edition.toml.
 
-    `gates` name files in runner/protocol/gates/, `arms` the legs and controls beside the system under test;
+    `gates` name records of runner/protocol/gates/, `arms` the legs and controls beside the system under test;
     `variance` maps a suite and a metric to the acceptable difference between two runs (§6), `stated`
     names the fields of run.json that nothing can check.
     """

@@ -3,7 +3,7 @@
 Each edition is a folder beside this file: edition.toml holds its pins, PROTOCOL.sha256 the hash of its
 text, which lies at the top of the repository while it is in force and in git's history afterwards. An
 edition that `follows` another holds only what it adds: a list goes on behind the one before, a value
-replaces it. next.toml collects what the next edition will add (release.py).
+replaces it. next.toml collects what the next edition will add (tools/edition.py).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def edition(version: str, folder: Path = FOLDER) -> Edition:
     try:
         return msgspec.convert({**tables, **hashes}, Edition)
     except msgspec.ValidationError as error:
-        raise UsageError(f"{pins}: {_words(error, tables)}; restore it from the repository") from None
+        raise UsageError(f"{pins}: {words(error, tables)}; restore it from the repository") from None
 
 
 def tables_of(pins: Path) -> dict[str, Any]:
@@ -76,7 +76,8 @@ def tables_of(pins: Path) -> dict[str, Any]:
     try:
         tables = tomllib.loads(_bytes(pins).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{pins} is not valid TOML ({error}); restore it from the repository") from None
+        mend = "restore it from the repository" if pins.name == PINS else "mend it"
+        raise UsageError(f"{pins} is not valid TOML ({error}); {mend}") from None
     if (former := tables.pop(FOLLOWS, None)) is None:
         return tables
     base = pins.parents[1] / former["version"] / PINS
@@ -149,7 +150,7 @@ def _bytes(path: Path) -> bytes:
         ) from None
 
 
-def _words(error: msgspec.ValidationError, tables: Mapping[str, Any]) -> str:
+def words(error: msgspec.ValidationError, tables: Mapping[str, Any]) -> str:
     """msgspec's sentence, with the name of the pin's table."""
     what, _, path = str(error).partition(" - at `$")
     place = path.strip("`").lstrip(".")
