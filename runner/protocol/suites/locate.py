@@ -116,8 +116,9 @@ def _fetched(suite: str, names: tuple[str, ...], variable: str | None) -> Path:
 def _nowhere(what: str, suite: str, variable: str | None) -> CorpusError:
     ways = "name it with --data"
     if variable is not None:
-        fetch = f"run 'python -m runner fetch {suite}', which puts it into {data_folder(suite)}"
-        ways = f"{ways}, set {variable} to its folder, or {fetch}"
+        ways = f"{ways}, set {variable} to its folder"
+    if (pins := current().suites.get(suite)) is not None and pins.url is not None:
+        ways = f"{ways}, or run 'python -m runner fetch {suite}', which puts it into {data_folder(suite)}"
     return CorpusError(f"no {what} was found: {ways}")
 
 
