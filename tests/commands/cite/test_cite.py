@@ -14,6 +14,7 @@ from pgmnemo.records import EmbedderIdentity
 from runner.cli import main
 from runner.commands.cite import cite
 from runner.errors import GateError, RefusedError
+from runner.protocol.editions import current
 from runner.records import Verdict
 from runner.runs.run import Arm
 
@@ -27,7 +28,7 @@ NEWER = {"name": "v0.3.0_20261122_minilm", "choice": {"version": "0.3.0"}}
 
 def test_the_paragraph_is_the_protocols_word_for_word(results: Make) -> None:
     assert cite(results()).text.splitlines() == [
-        "Recall measured under pgmnemo Recall Benchmark Protocol v2.0.0 (PROTOCOL.md).",
+        f"Recall measured under pgmnemo Recall Benchmark Protocol v{current().version} (PROTOCOL.md).",
         "Corpus: LoCoMo, scope conversation, n = 1,982. Embedder: minilm.",
         "recall_any@10 = 0.975 [0.956, 0.986] (v0.2.1).",
         "Verdict: deviation: embedder: minilm. Artefacts: benchmarks/locomo/results/v0.2.1_20261121_minilm/",
@@ -95,7 +96,7 @@ def test_the_badge_is_a_drawing_that_needs_nothing_from_elsewhere(results: Make)
     picture = ElementTree.fromstring(badge)
     assert picture.tag == "{http://www.w3.org/2000/svg}svg"
     texts = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
-    assert texts == ["LoCoMo recall_any@10, protocol 2.0.0", "97.5 % deviation"]
+    assert texts == [f"LoCoMo recall_any@10, protocol {current().version}", "97.5 % deviation"]
     assert badge.count("http") == 1  # the namespace, which nothing fetches
     assert not {"script", "style", "image", "use", "a"} & {e.tag.rpartition("}")[2] for e in picture.iter()}
 

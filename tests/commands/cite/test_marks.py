@@ -15,6 +15,7 @@ from runner.cli import main
 from runner.commands.cite.document import Document
 from runner.commands.cite.marks import check, write
 from runner.commands.compare import compare
+from runner.protocol.editions import current
 from runner.records import Difference, Score, Verdict, View
 from runner.report.formats import change, change_interval
 from runner.runs.history import append_entry, entry_text
@@ -124,7 +125,7 @@ def mark(words: str, body: str = "") -> str:
         (f"against {RUN} pgmnemo bm25 conversation recall_any@10", "−0.2 [−0.5, +0.1] (deviation)"),  # noqa: RUF001
         (f"count {RUN} lessons", "272"),
         (f"table pgmnemo,bm25 recall_any@10 {TUNED}", TABLE),
-        (f"source {RUN}", f"`{FOLDER}` (protocol 2.0.0, deviation: embedder: minilm)"),
+        (f"source {RUN}", f"`{FOLDER}` (protocol {current().version}, deviation: embedder: minilm)"),
     ],
 )  # fmt: skip
 def test_a_mark_is_filled_in_and_then_holds(words: str, text: str, document: Any, root: Path) -> None:
@@ -182,8 +183,8 @@ def test_nothing_else_of_a_file_changes(newline: str, document: Any, root: Path)
     file = document(text.replace("\n", newline))
     file.chmod(0o640)
     assert write([file], root=root).passed
-    sourced = f"`{FOLDER}` (protocol 2.0.0, deviation: embedder: minilm)"
-    other = f"`benchmarks/longmemeval/results/{NAME}/` (protocol 2.0.0, verified)"
+    sourced = f"`{FOLDER}` (protocol {current().version}, deviation: embedder: minilm)"
+    other = f"`benchmarks/longmemeval/results/{NAME}/` (protocol {current().version}, verified)"
     wanted = text.replace("0.826", "0.825 [0.798, 0.850] (deviation)").replace(SOURCE, SOURCE.replace(
         "--><", f"-->{sourced};\n{other}<"))  # fmt: skip
     assert file.read_bytes() == wanted.replace("\n", newline).encode()

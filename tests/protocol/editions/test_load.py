@@ -16,10 +16,10 @@ import pytest
 from pgmnemo.errors import PgmnemoError, UsageError
 from runner.places import ROOT
 from runner.protocol.editions import DOCUMENT, Edition, current, edition, known, listed, registered_files
-from runner.protocol.editions.load import FOLDER, PINS, TEXT
+from runner.protocol.editions.load import FOLDER, PINS, TEXT, tables_of
 
 FROZEN = FOLDER / known()[-1] / PINS
-TABLES = tomllib.loads(FROZEN.read_text(encoding="utf-8"))
+TABLES = tables_of(FROZEN)
 Pin = tuple[str, ...]
 
 
@@ -128,13 +128,7 @@ def test_a_missing_pin_is_refused_by_name(refused: Callable[[str], str], pin: Pi
     assert refused(without(*pin)) == f"object missing required field `{key}`{place}"
 
 
-@pytest.mark.parametrize(
-    ("pin", "place"),
-    [
-        (("moon",), ""),
-        (("retrieval", "moon"), " in retrieval"),
-    ],
-)
+@pytest.mark.parametrize(("pin", "place"), [(("moon",), ""), (("retrieval", "moon"), " in retrieval")])
 def test_an_unknown_pin_is_refused_by_name(refused: Callable[[str], str], pin: Pin, place: str) -> None:
     assert refused(with_pin(1, *pin)) == f"object contains unknown field `moon`{place}"
 
@@ -165,7 +159,7 @@ def test_broken_toml_is_one_clear_sentence(tmp_path: Path, text: bytes) -> None:
 
 
 def test_a_missing_file_is_one_clear_sentence(tmp_path: Path) -> None:
-    (folder(tmp_path, "9.0.0", FROZEN.read_text()) / TEXT).unlink()
+    (folder(tmp_path, "9.0.0", toml(TABLES)) / TEXT).unlink()
     with pytest.raises(PgmnemoError, match=r"PROTOCOL\.sha256 cannot be read .* checkout") as error:
         edition("9.0.0", tmp_path)
     assert error.value.code == 3

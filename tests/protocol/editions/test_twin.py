@@ -18,6 +18,8 @@ from runner.runs.manifest import COMPLETE, MANIFEST
 HASH = re.compile(r"\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b")
 EDITION = current()
 BODY = DOCUMENT.read_text(encoding="utf-8")
+RELEASED = re.compile(r"^(\| \d+\.\d+\.|\| `\w+@|- `\w+`: ).*\n", re.MULTILINE)
+"""The rows that a release writes: a version's, a metric's, a gate's, and those of their form."""
 
 
 def section(number: str) -> str:
@@ -35,7 +37,7 @@ def row(number: str, start: str) -> str:
 
 
 def test_it_is_short_and_names_its_pins() -> None:
-    assert len(BODY.split()) <= 4500
+    assert len(RELEASED.sub("", BODY).split()) <= 3950, "besides the rows that a release writes"
     assert f"SHA-256 of `edition.toml`: `{EDITION.pins_sha256}`" in BODY
 
 

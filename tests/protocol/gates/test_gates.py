@@ -69,12 +69,7 @@ CASES: list[tuple[str, dict[str, Any], Status, str]] = [
         DEVIATION,
         "bm25_b = 0.4 instead of 0.75",
     ),
-    (
-        "embedder",
-        {"choice_embedder": "minilm", "run_embedder": identity(name="minilm")},
-        DEVIATION,
-        "minilm",
-    ),
+    ("embedder", {"choice_embedder": "minilm", "run_embedder": identity(name="minilm")}, DEVIATION, "minilm"),
     ("embedder", {"choice_embedder": "none", "run_embedder": None}, DEVIATION, "keyword-only"),
     ("embedder", {"run_embedder": identity(max_tokens=256)}, DEVIATION, "max_tokens 256 instead of 512"),
     ("embedder", {"run_embedder": identity(revision="sha256:0")}, DEVIATION, "revision"),

@@ -28,14 +28,7 @@ def haystack(*texts: str, suite: str = "longmemeval", **segment: Any) -> Corpus:
 
 
 @pytest.mark.parametrize(
-    "planted",
-    [
-        GOLD,
-        "answer_sharegpt_hA7AkP3_0",
-        '"has_answer": true',
-        "eac54add",
-        "gpt4_2655b836",
-    ],
+    "planted", [GOLD, "answer_sharegpt_hA7AkP3_0", '"has_answer": true', "eac54add", "gpt4_2655b836"]
 )
 def test_an_id_or_label_in_a_text_fails(changed: Changed, planted: str) -> None:
     texts = ["[2023/05/30 (Tue) 23:40]\nuser: hello"] * 4

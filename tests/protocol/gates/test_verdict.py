@@ -10,15 +10,7 @@ from pathlib import Path
 import pytest
 
 from runner.protocol.editions import current
-from runner.protocol.gates import (
-    Facts,
-    check_after,
-    check_all,
-    check_before,
-    deviations,
-    gates_of,
-    judge,
-)
+from runner.protocol.gates import Facts, check_after, check_all, check_before, deviations, gates_of, judge
 from runner.protocol.suites import SUITES
 from runner.records import Corpus, GateResult, Status, Verdict
 from runner.runs.environment import Code
