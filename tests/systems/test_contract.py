@@ -221,4 +221,5 @@ def test_a_second_opening_holds_nothing_of_the_first(
 
 
 def test_all_that_need_no_network_are_among_them() -> None:
-    assert {name.partition("@")[0] for name in NAMES} == set(SYSTEMS) - set(APART)
+    told = "a new system needs its name in NAMES, or in APART with tests of its own"
+    assert {name.partition("@")[0] for name in NAMES} == set(SYSTEMS) - set(APART), told
