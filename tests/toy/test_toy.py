@@ -1,13 +1,15 @@
 """What it costs to add a part: one file and one line, in a copy of the runner with an edition of its own.
 
 CONTRIBUTING.md points here. A copy of the repository gets a toy of each part, releases an edition with them,
-makes runs with every toy, verifies them, and still verifies a run of the edition before.
+makes runs with every toy, verifies them, and still verifies a run of the edition before. The tests of what
+an edition decides are run there, too.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -62,6 +64,17 @@ citable = false
 projects = 2
 questions = 2
 """
+
+DECIDED = (  # tests of what an edition decides or writes, and of registries
+    "commands/cite/test_cite.py", "commands/cite/test_marks.py", "pgmnemo/test_registry.py",
+    "protocol/editions/test_load.py", "protocol/editions/test_twin.py", "protocol/gates", "protocol/texts",
+    "protocol/metrics/test_family.py", "protocol/suites/test_corpus.py", "report/test_render.py",
+    "systems/test_contract.py::test_all_that_need_no_network_are_among_them", "verify/test_rescore.py",
+)  # fmt: skip
+OWED = {  # those that ask for the new part's own test
+    "test_every_gate_passes_in_a_verified_run", "test_every_gate_has_a_case_in_which_it_does_not_pass",
+    "test_all_that_need_no_network_are_among_them",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +163,16 @@ def test_what_is_released_is_said_where_readers_look(copy: Path) -> None:
     pins = (copy / "runner" / "protocol" / "editions" / "99.0.0" / "edition.toml").read_bytes()
     assert f"SHA-256 of `edition.toml`: `{sha256(pins).hexdigest()}`" in text
     assert "gates" not in (copy / NEXT).read_text()
+
+
+def test_a_release_breaks_no_test_but_those_that_ask_for_the_parts_own(copy: Path) -> None:
+    shutil.copytree(ROOT / "tests", copy / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--tb=line", *(f"tests/{name}" for name in DECIDED)], cwd=copy,
+        env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert set(re.findall(r"^FAILED .*::(\w+)", done.stdout, re.MULTILINE)) == OWED, done.stdout
+    assert " passed" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -132,9 +132,7 @@ def test_an_entry_in_a_comment_withdraws_nothing(folder: Path) -> None:
     assert cite(folder).text
 
 
-def test_a_run_whose_own_words_do_not_agree_is_not_published(
-    folder: Path,
-) -> None:
+def test_a_run_whose_own_words_do_not_agree_is_not_published(folder: Path) -> None:
     run = json.loads((folder / "run.json").read_text())
     run["gates"][0].update(status="deviation")
     (folder / "run.json").write_text(pretty(run))

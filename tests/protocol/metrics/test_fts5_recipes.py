@@ -99,10 +99,7 @@ def retrievals(corpus: list[Conversation], by_turn: bool) -> Iterator[Retrieval]
 
 @pytest.mark.parametrize(
     ("by_turn", "n", "published"),
-    [
-        (False, 1981, ("92.63", "96.77", "79.38")),
-        (True, 1982, ("58.73", "67.10", "44.80")),
-    ],
+    [(False, 1981, ("92.63", "96.77", "79.38")), (True, 1982, ("58.73", "67.10", "44.80"))],
     ids=["session", "turn"],
 )
 def test_a_published_recipe_gets_its_published_figures(

@@ -14,12 +14,7 @@ from runner.protocol.texts import TEXTS, Session, Turn, Written
 PINS = PassagePins(turns=4, step=2, characters=12)
 UNDATED = ("undated-without-captions", "undated", "user-only")
 DATED = ("full", "dated-without-captions")
-LINED = (
-    "full",
-    "dated-without-captions",
-    "undated-without-captions",
-    "undated",
-)  # with a line for every turn
+LINED = (*DATED, "undated-without-captions", "undated")  # with a line for every turn
 TALK = Session(
     "8 May, 2023", (Turn("Ana", "Look\0!", caption="a red\0 kite"), Turn("Bo", "Nice."), Turn("Ana", "Yes."))
 )
