@@ -82,10 +82,7 @@ def test_its_legs_are_those_of_the_system_within(tiny: Any, tmp_path: Path) -> N
 )  # fmt: skip
 def test_what_a_strategy_lacks_is_one_sentence(name: str, sentence: str, tiny: Any, tmp_path: Path) -> None:
     pytest.importorskip("chromadb")
-    with (
-        pytest.raises(UsageError) as raised,
-        open_system(name, Place(tmp_path, environ={})) as system,
-    ):
+    with pytest.raises(UsageError) as raised, open_system(name, Place(tmp_path, environ={})) as system:
         system.load(tiny)
     assert str(raised.value) == sentence
 

@@ -32,6 +32,7 @@ def naive(family: str, gold: frozenset[str], top: list[str], k: int) -> float:
         "recall_frac": lambda: len(got) / len(gold),
         "recall_all": lambda: len(got) == len(gold),
     }
+    assert family in counts, "a new metric needs a second implementation in `naive`"
     return float(counts[family]())
 
 
