@@ -34,7 +34,7 @@ def test_every_link_leads_to_a_file(name: str) -> None:
 def test_the_procedure_names_every_embedder() -> None:
     text = (ROOT / "benchmarks" / "MEASURE.md").read_text(encoding="utf-8")
     for name in (*EMBEDDERS, "none"):
-        assert f"`{name}`" in text
+        assert f"`{name}`" in text, f"a new embedder needs a row in MEASURE.md: {name}"
 
 
 @pytest.mark.parametrize(
