@@ -142,10 +142,11 @@ def plot(runs: Sequence[Side], only: Sequence[str] = ()) -> str:
     A system that holds passages in place of lessons has a ring in the same row.
     """
     columns = _columns(runs)
-    names = [name for name in _names(columns, only) if not name.endswith(PASSAGES)]
+    shown = _names(columns, only)
+    rows = list(dict.fromkeys(name.removesuffix(PASSAGES) for name in shown))
     words = "; ".join(f"{one.title}: {one.run.system} {one.cell(one.run.system)}" for one in columns)
     return template(PLOT).render(
-        columns=columns, names=names, title=f"{TITLE}. {words}", metric=RANK, passages=PASSAGES
+        columns=columns, rows=rows, shown=shown, title=f"{TITLE}. {words}", metric=RANK, passages=PASSAGES
     )
 
 

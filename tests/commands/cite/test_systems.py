@@ -20,6 +20,9 @@ def text() -> str:
     """BEAM, on part of which 0.4.1 was tuned, and REALTALK."""
     runs = [Shelf(ROOT).run(f"{suite}/{RUN}", ROOT) for suite in ("beam", "realtalk")]
     assert "REALTALK, session" in plot(runs)
+    some = plot(runs, ("pgmnemo", "pgvector+passages"))
+    assert "<title>pgvector+passages: " in some  # a ring, and no dot of what was not chosen
+    assert "<title>pgvector: " not in some
     return systems_table(runs, "plot.svg")
 
 
