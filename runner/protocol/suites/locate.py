@@ -10,6 +10,7 @@ import platformdirs
 
 from runner.errors import CorpusError
 from runner.protocol.editions import current
+from runner.protocol.editions.edition import SuitePins
 
 PACKINGS = ("", ".xz", ".gz")
 
@@ -41,7 +42,9 @@ def locate(
         return _inside(Path(environ[variable]).expanduser(), names, variable)
     if committed is not None:
         return _inside(committed, names, "the repository")
-    return _fetched(suite, names, variable)
+    if (found := _first(data_folder(suite), names)) is not None:
+        return found
+    raise _nowhere(names[0], suite, pins)
 
 
 def locate_folder(
@@ -59,7 +62,7 @@ def locate_folder(
     if place is None:
         if found := _holding(data_folder(suite), pins.file, patterns):
             return found
-        raise _nowhere(f"folder {pins.file} of {pins.what}", suite, variable)
+        raise _nowhere(f"folder {pins.file} of {pins.what}", suite, pins)
     if not isdir(place):
         fault = "is a file" if isfile(place) else "does not exist or may not be read"
         raise CorpusError(
@@ -106,20 +109,15 @@ def _inside(place: Path, names: tuple[str, ...], origin: str) -> Path:
     return found
 
 
-def _fetched(suite: str, names: tuple[str, ...], variable: str | None) -> Path:
-    found = _first(data_folder(suite), names)
-    if found is not None:
-        return found
-    raise _nowhere(names[0], suite, variable)
-
-
-def _nowhere(what: str, suite: str, variable: str | None) -> CorpusError:
-    ways = "name it with --data"
-    if variable is not None:
-        ways = f"{ways}, set {variable} to its folder"
-    if (pins := current().suites.get(suite)) is not None and pins.url is not None:
-        ways = f"{ways}, or run 'python -m runner fetch {suite}', which puts it into {data_folder(suite)}"
-    return CorpusError(f"no {what} was found: {ways}")
+def _nowhere(what: str, suite: str, pins: SuitePins | None) -> CorpusError:
+    ways = ["name it with --data"]
+    if pins and pins.data_variable:
+        ways.append(f"set {pins.data_variable} to its folder")
+    if pins and pins.url:
+        ways.append(f"run 'python -m runner fetch {suite}', which puts it into {data_folder(suite)}")
+    if len(ways) > 1:
+        ways[-1] = f"or {ways[-1]}"
+    return CorpusError(f"no {what} was found: {', '.join(ways)}")
 
 
 def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
