@@ -154,9 +154,9 @@ def verify_command(
     """  # noqa: E501
     if not folders:
         raise UsageError("verify takes one results folder or more; see `python -m runner verify --help`")
+    folders = tuple(one for one in folders if one.name != HISTORY) or folders  # OUT/* names it, too
     done, others = [], []
-    named = [folder for folder in folders if folder.name != HISTORY]  # OUT/* names it, too
-    for folder in named or folders:
+    for folder in folders:
         try:
             found = verify(
                 folder,
