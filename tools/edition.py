@@ -12,7 +12,7 @@ import argparse
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, date, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -127,18 +127,20 @@ def _check(made: Edition) -> None:
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             raise UsageError(f"{place} has {twice[0]} twice")
     gates_of(made)
+    metrics = metrics_for(made)
     for name in made.metrics.headline:
-        metrics_for(made)[name]
-    for place, found, there in (
-        ("arms", made.arms, ARMS),
-        ("suites", made.suites, SUITES),
-        *((f"suites.{name}.embedder", (one.embedder,), EMBEDDERS) for name, one in made.suites.items()),
-    ):
-        if unknown := [name for name in found if name not in there]:
-            raise UsageError(f"{place} names {unknown[0]}, which there is not; choose of: {', '.join(there)}")
+        metrics[name]
+    _demand_known("arms", made.arms, ARMS)
+    _demand_known("suites", made.suites, SUITES)
     for name, one in made.suites.items():
+        _demand_known(f"suites.{name}.embedder", (one.embedder,), EMBEDDERS)
         if one.sha256 is not None and not re.fullmatch("[0-9a-f]{64}", one.sha256):
             raise UsageError(f"suites.{name}.sha256 is {one.sha256!r} and no SHA-256 in hexadecimal digits")
+
+
+def _demand_known(place: str, names: Iterable[str], there: Collection[str]) -> None:
+    if unknown := [name for name in names if name not in there]:
+        raise UsageError(f"{place} names {unknown[0]}, which there is not; choose of: {', '.join(there)}")
 
 
 def _rowed(text: str, row: str, behind: str) -> str:
