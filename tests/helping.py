@@ -42,7 +42,9 @@ def kept_run(suite: str, version: str = "") -> Path:
     runs = kept_runs()
     if not runs:
         pytest.skip(f"no run is committed under {known()[-1]}", allow_module_level=True)
-    return [path for path in runs if path.match(f"{suite}/results/v{version}*")][-1]
+    found = [path for path in runs if path.match(f"{suite}/results/v{version}*")]
+    assert found, f"no run of {suite} {version} is committed under {known()[-1]}"
+    return found[-1]
 
 
 def runner(top: Path, *words: str, modules: Path) -> str:

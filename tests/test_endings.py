@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 TABLE = endings("finished")
 SAMPLE = kept_run("sample")
-[LOCOMO] = (ROOT / "benchmarks" / "locomo" / "results").glob("v0.4.1_20261126_minilm_side-by-side")
+LOCOMO = kept_run("locomo")
 RUN = "benchmarks/sample/results/v1"  # the place of a run in an archive
 
 

@@ -32,7 +32,8 @@ def test_the_report_is_the_golden_one_byte_by_byte(run_of: Callable[..., Documen
 def test_a_verified_run_says_so_and_is_cited_without_a_label(run_of: Callable[..., Documents]) -> None:
     text = render(*run_of(verdict=Verdict.VERIFIED, deviations=()))
     assert "**Verified.**" in text
-    assert f"\nRecall measured under pgmnemo Recall Benchmark Protocol v{current().version} (" in text
+    protocol = f"Protocol v{current().version} (PROTOCOL.md).\n"
+    assert f"\nRecall measured under pgmnemo Recall Benchmark {protocol}" in text
     assert "\nVerdict: verified. Artefacts: benchmarks/locomo/results/v0.2.1_20260509_minilm/\n" in text
     assert "eviation" not in text.split("## Gates")[0] + text.split("## Cite it")[1]
 

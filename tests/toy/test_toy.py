@@ -38,7 +38,8 @@ LINES = {  # a file, the line that is there, and the one that follows it
         '"sample": "runner.protocol.suites.sample:SAMPLE",', '"toy": "runner.protocol.suites.toy:TOY",'
     ),
     "runner/protocol/texts/__init__.py": (
-        '"full": "runner.protocol.texts:FULL",', '"toy": "runner.protocol.texts.toy:TOY",'
+        '"user-only-dated": "runner.protocol.texts:USER_ONLY_DATED",',
+        '"toy": "runner.protocol.texts.toy:TOY",',
     ),
     "pgmnemo/embedders/__init__.py": (
         '"hash": "pgmnemo.embedders.hashing:FeatureHashing",', '"toy": "pgmnemo.embedders.toy:Toy",'

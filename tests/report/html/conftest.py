@@ -13,10 +13,11 @@ import pytest
 from runner.protocol.metrics.document import metrics_of
 from runner.records import Hit, Json, Retrieval, SearchScope
 from runner.report.html import render_page
+from runner.report.html.plots import CEILING
 from runner.runs.costs import Latency
 from runner.runs.reading import Results
 from runner.runs.run import Arm, Run
-from tests.helping import kept_runs
+from tests.helping import kept_run
 
 AWKWARD = "</script><script>alert('1')</script>\"&amp; 🧭 ünï\u2028"
 COMPONENTS = {
@@ -41,11 +42,6 @@ class Shown:
         return render_page(self.metrics, self.run, self.rows, self.timings, **more)
 
 
-def committed(suite: str) -> Path:
-    """The first committed results of a suite under an edition that is read here."""
-    return next(iter(kept_runs(suite)), None) or pytest.skip(f"no run of {suite} is committed")
-
-
 def read(folder: Path) -> Shown:
     left = Results(folder)
     timings = [(one.arm, one.scope, one.seconds) for one in left.timings]
@@ -54,7 +50,7 @@ def read(folder: Path) -> Shown:
 
 @pytest.fixture(scope="session")
 def sample_folder() -> Path:
-    return committed("sample")
+    return kept_run("sample", "0.2.1")
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +60,16 @@ def sample(sample_folder: Path) -> Shown:
 
 @pytest.fixture(scope="session")
 def locomo() -> Shown:
-    return read(committed("locomo"))
+    """The run of LoCoMo, without the systems that were measured beside it."""
+    run = read(kept_run("locomo"))
+    arms = tuple(arm for arm in run.run.arms if arm.role != "system" or arm.name == run.run.system)
+    names = {CEILING, *(arm.name for arm in arms)}
+    own = {part: [row for row in run.metrics[part] if {row["arm"], row.get("baseline", CEILING)} <= names]
+           for part in ("results", "differences", "readings")}  # fmt: skip
+    return Shown(
+        {**run.metrics, **own}, replace(run.run, arms=arms), [row for row in run.rows if row.arm in names],
+        [timing for timing in run.timings if timing[0] in names],
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="session")
