@@ -11,5 +11,5 @@ AS $$
         CASE WHEN (l).id = ANY (filled) THEN 'filled up' END,
         CASE WHEN (l).id = ANY (added) THEN 'neighbour of one of the best' END,
         CASE WHEN (l).id = ANY (linked) AND pgmnemo._recallable(l, scope)
-                  AND (l).project_id BETWEEN (scope).first_project AND (scope).last_project THEN 'graph' END), '')
+                  AND pgmnemo._in_scope((l).project_id, scope) THEN 'graph' END), '')
 $$;

@@ -2,7 +2,7 @@
 -- in the tenant, in the scope that is searched, or in the mean of both; what bounds a term, and how many lessons hold
 -- it, counts over the scope.
 CREATE FUNCTION pgmnemo._ask(scope pgmnemo.scope, words text, embedding @extschema:vector@.vector, moment timestamptz,
-                             s pgmnemo.settings)
+                             windows tstzmultirange, s pgmnemo.settings)
 RETURNS pgmnemo.question
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -24,7 +24,7 @@ BEGIN
                max(p.max_frequency) FILTER (WHERE i.inside) AS frequency,
                min(p.min_tokens) FILTER (WHERE i.inside) AS shortest
           FROM pgmnemo.posting p
-         CROSS JOIN LATERAL (SELECT p.project_id BETWEEN scope.first_project AND scope.last_project) AS i (inside)
+         CROSS JOIN LATERAL (SELECT pgmnemo._in_scope(p.project_id, scope)) AS i (inside)
          WHERE p.tenant_id = scope.tenant AND p.lexeme = ANY (lexemes || ''::text)
          GROUP BY p.lexeme
     ), everything AS (
@@ -54,7 +54,10 @@ BEGIN
     asked.held := coalesce(asked.held, 0);
     asked.terms := coalesce(asked.terms, '{}');
     asked.direction := @extschema:vector@.l2_normalize(embedding)::@extschema:vector@.halfvec;
-    IF words IS NOT NULL AND s.temporal_weight <> 0 THEN
+    IF windows IS NOT NULL THEN
+        SELECT array_agg(coalesce(lower(w), '-infinity')), array_agg(coalesce(upper(w), 'infinity'))
+          INTO asked.since, asked.until FROM unnest(windows) w;
+    ELSIF words IS NOT NULL AND s.temporal_weight <> 0 THEN
         SELECT t.since, t.until INTO asked.since, asked.until FROM pgmnemo._times(words, moment) t;
     END IF;
     RETURN asked;

@@ -27,7 +27,13 @@ DECLARE
 BEGIN
     IF last = 0 THEN
         RETURN;
-    ELSIF last > many_terms OR (SELECT sum(n) FROM unnest(asked.postings) n) <= at_once THEN
+    ELSIF scope.ids IS NOT NULL THEN
+        RETURN QUERY
+        SELECT x.lesson_id, x.total FROM pgmnemo._best_sums(scope, asked, scope.ids, NULL, NULL) x
+         WHERE x.total > 0 LIMIT depth;
+        RETURN;
+    END IF;
+    IF last > many_terms OR (SELECT sum(n) FROM unnest(asked.postings) n) <= at_once THEN
         read := last;
     ELSE
         LOOP

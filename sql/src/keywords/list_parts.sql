@@ -13,5 +13,5 @@ AS $$
              CROSS JOIN LATERAL (
                     SELECT p.lesson_ids, p.frequencies, p.token_counts FROM pgmnemo.posting p
                      WHERE p.tenant_id = (scope).tenant AND p.lexeme = t.term
-                       AND p.project_id BETWEEN (scope).first_project AND (scope).last_project OFFSET 0) p) x
+                       AND pgmnemo._in_scope(p.project_id, scope) OFFSET 0) p) x
 $$;

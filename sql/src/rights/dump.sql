@@ -6,4 +6,6 @@ SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.passage', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_edge', '');
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.supersession', '');
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.supersession_number_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.vector_graph', 'WHERE shared OR tenant_id IS NOT NULL');

@@ -10,7 +10,8 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    anywhere pgmnemo.scope := pgmnemo._scope(scope.tenant, NULL, scope.gate, NULL, scope.valid_at);
+    anywhere pgmnemo.scope := pgmnemo._scope(scope.tenant, NULL, scope.gate, NULL, scope.valid_at, scope.moment,
+                                                     scope.known_at);
     seeds bigint[] := seed_ids;
     ids bigint[] := seed_ids;
     strengths float8[] := seed_relevances;

@@ -58,7 +58,7 @@ BEGIN
                                WHERE l.tenant_id = scope.tenant AND l.id = w.id AND l.id <> ALL (ids)
                                  AND (l.id = lesson
                                       OR pgmnemo._recallable(l, scope)
-                                         AND l.project_id BETWEEN scope.first_project AND scope.last_project)
+                                         AND pgmnemo._in_scope(l.project_id, scope))
                               OFFSET 0) l
                        GROUP BY l.id);
         candidates := candidates || pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);

@@ -1,10 +1,13 @@
 -- The scope of a recall: one project, or with NULL all of the tenant. Nothing in it depends on the search path, so it
 -- fixes none and costs no call.
 CREATE FUNCTION pgmnemo._scope(tenant uuid, project uuid, gate text DEFAULT 'off', role text DEFAULT NULL,
-                               valid_at timestamptz DEFAULT NULL)
+                               valid_at timestamptz DEFAULT NULL, moment timestamptz DEFAULT NULL,
+                               known_at timestamptz DEFAULT NULL, filter pgmnemo.filter DEFAULT NULL)
 RETURNS pgmnemo.scope
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
     SELECT ROW(tenant, coalesce(project, '00000000-0000-0000-0000-000000000000'),
-               coalesce(project, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), gate, role, valid_at)::pgmnemo.scope
+               coalesce(project, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), gate, role, valid_at,
+               coalesce(valid_at, moment), known_at, known_at IS NOT NULL OR filter IS DISTINCT FROM NULL, NULL,
+               filter)::pgmnemo.scope
 $$;

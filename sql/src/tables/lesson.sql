@@ -20,6 +20,7 @@ CREATE TABLE pgmnemo.lesson (
     lexemes       tsvector    NOT NULL DEFAULT '',
     token_count   integer     NOT NULL DEFAULT 0,
     position      integer,
+    superseded_at timestamptz,
     PRIMARY KEY (tenant_id, id),
     UNIQUE (tenant_id, project_id, external_id)
 );
@@ -33,10 +34,10 @@ COMMENT ON COLUMN pgmnemo.lesson.role IS 'who the lesson is from or for; recall_
 COMMENT ON COLUMN pgmnemo.lesson.topic IS 'a title; its words count as words of the content';
 COMMENT ON COLUMN pgmnemo.lesson.content IS 'the text itself';
 COMMENT ON COLUMN pgmnemo.lesson.importance IS '1 (trifling) to 5 (vital); 3 adds nothing to the score';
-COMMENT ON COLUMN pgmnemo.lesson.metadata IS 'anything; handed back by recall, never searched';
+COMMENT ON COLUMN pgmnemo.lesson.metadata IS 'anything; handed back by recall; filters ask it';
 COMMENT ON COLUMN pgmnemo.lesson.occurred_at IS 'when it happened: the age of recency counts from here, else from stored_at';
 COMMENT ON COLUMN pgmnemo.lesson.stored_at IS 'when it was first stored';
-COMMENT ON COLUMN pgmnemo.lesson.expires_at IS 'from when on a recall with valid_at leaves it out; NULL: never';
+COMMENT ON COLUMN pgmnemo.lesson.expires_at IS 'from when on it is no longer recalled, unless an earlier time is asked for; NULL: never';
 COMMENT ON COLUMN pgmnemo.lesson.commit_sha IS 'provenance: the commit that it comes from';
 COMMENT ON COLUMN pgmnemo.lesson.artifact_hash IS 'provenance: hash of the artefact that it comes from';
 COMMENT ON COLUMN pgmnemo.lesson.verified_at IS 'when somebody last checked it';
@@ -45,3 +46,4 @@ COMMENT ON COLUMN pgmnemo.lesson.text_config IS 'text search configuration that 
 COMMENT ON COLUMN pgmnemo.lesson.lexemes IS 'pgmnemo._lexemes of topic and content; derived, whatever is written to it';
 COMMENT ON COLUMN pgmnemo.lesson.token_count IS 'length for BM25: positions in lexemes; derived';
 COMMENT ON COLUMN pgmnemo.lesson.position IS 'place in the order of the project''s conversation: the lessons at the places before and after are its neighbours; leave a gap where a session ends; NULL: it has none';
+COMMENT ON COLUMN pgmnemo.lesson.superseded_at IS 'from when on another holds in its place: pgmnemo.supersession.valid_from of the one that was not undone; NULL: none does';

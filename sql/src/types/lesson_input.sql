@@ -17,4 +17,4 @@ CREATE TYPE pgmnemo.lesson_input AS (
     position           integer
 );
 
-COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson, and the texts and vectors of its passages; the first three are required, importance NULL is 3, metadata NULL is {}, passages NULL leaves those of an unchanged text as they are';
+COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson, and the texts and vectors of its passages; the first three are required; of a lesson that is there already what is NULL stays; of a new one importance NULL is 3 and metadata NULL {}';

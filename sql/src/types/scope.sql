@@ -5,7 +5,12 @@ CREATE TYPE pgmnemo.scope AS (
     last_project  uuid,
     gate          text,
     role          text,
-    valid_at      timestamptz
+    valid_at      timestamptz,
+    moment        timestamptz,
+    known_at      timestamptz,
+    filtered      boolean,
+    ids           bigint[],
+    filter        pgmnemo.filter
 );
 
-COMMENT ON TYPE pgmnemo.scope IS 'a recall''s tenant, its projects as an interval (one, or all), pgmnemo.gate_strict, the role and the moment that were asked for (NULL: any)';
+COMMENT ON TYPE pgmnemo.scope IS 'a recall''s tenant, its projects as an interval (one, or all), pgmnemo.gate_strict, the role and the moment that were asked for (NULL: any); moment: when a lesson must not have expired or been superseded; known_at: what was known then (NULL: now); filtered: whether known_at or filter say anything; ids: the lessons that they leave, where those are few (NULL: not told)';

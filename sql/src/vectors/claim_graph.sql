@@ -1,5 +1,5 @@
--- Makes the HNSW indexes a tenant's where they are nobody's and it is large, whatever it has set; whether they serve it
--- then. Nobody waits for another who is about to claim them.
+-- Makes the HNSW indexes a tenant's where they are nobody's and it is large, whatever it has set; whether they serve
+-- it then. Nobody waits for another who is about to claim them.
 CREATE FUNCTION pgmnemo._claim_graph(tenant uuid)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

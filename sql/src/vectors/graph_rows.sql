@@ -1,6 +1,6 @@
 -- The `most` vectors in scope nearest to a direction through each HNSW index, one a width: approximate. enable_sort is
--- off because only the index gives the order without it. What the caller has set for the graphs must not decide how far
--- a scan goes through other tenants' vectors: that would count them.
+-- off because only the index gives the order without it. What the caller has set for the graphs must not decide how
+-- far a scan goes through other tenants' vectors: that would count them.
 CREATE FUNCTION pgmnemo._graph_rows(scope pgmnemo.scope, direction @extschema:vector@.halfvec,
                                     ef_search integer, most integer)
 RETURNS TABLE (lesson_id bigint, distance float8)
@@ -24,19 +24,19 @@ BEGIN
     SELECT p.lesson_id, p.embedding::@extschema:vector@.halfvec(384) OPERATOR(@extschema:vector@.<#>) narrow
       FROM pgmnemo.passage p
      WHERE p.indexed AND p.width = 384 AND p.tenant_id = scope.tenant
-       AND p.project_id BETWEEN scope.first_project AND scope.last_project
+       AND pgmnemo._in_scope(p.project_id, scope)
      ORDER BY p.embedding::@extschema:vector@.halfvec(384) OPERATOR(@extschema:vector@.<#>) narrow LIMIT most;
     RETURN QUERY
     SELECT p.lesson_id, p.embedding::@extschema:vector@.halfvec(768) OPERATOR(@extschema:vector@.<#>) middle
       FROM pgmnemo.passage p
      WHERE p.indexed AND p.width = 768 AND p.tenant_id = scope.tenant
-       AND p.project_id BETWEEN scope.first_project AND scope.last_project
+       AND pgmnemo._in_scope(p.project_id, scope)
      ORDER BY p.embedding::@extschema:vector@.halfvec(768) OPERATOR(@extschema:vector@.<#>) middle LIMIT most;
     RETURN QUERY
     SELECT p.lesson_id, p.embedding::@extschema:vector@.halfvec(1024) OPERATOR(@extschema:vector@.<#>) direction
       FROM pgmnemo.passage p
      WHERE p.indexed AND p.width = 1024 AND p.tenant_id = scope.tenant
-       AND p.project_id BETWEEN scope.first_project AND scope.last_project
+       AND pgmnemo._in_scope(p.project_id, scope)
      ORDER BY p.embedding::@extschema:vector@.halfvec(1024) OPERATOR(@extschema:vector@.<#>) direction LIMIT most;
     PERFORM set_config(n, value, true) FROM unnest(names, before) AS u (n, value);
 END

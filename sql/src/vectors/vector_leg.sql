@@ -19,6 +19,8 @@ DECLARE
 BEGIN
     IF asked.direction IS NULL THEN
         RETURN '{}';
+    ELSIF scope.ids IS NOT NULL THEN
+        RETURN pgmnemo._nearest_of(scope, asked.direction, depth);
     END IF;
     -- never below the setting, so what is smaller need not ask
     large := asked.held > s.exact_scan_limit

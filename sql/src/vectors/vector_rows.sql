@@ -15,7 +15,7 @@ BEGIN
              CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE direction END AS distance
       FROM pgmnemo.passage p
      WHERE p.tenant_id = scope.tenant AND p.indexed = ANY (flags) AND p.width = ANY ('{384,768,1024}')
-       AND p.project_id BETWEEN scope.first_project AND scope.last_project AND p.embedding IS NOT NULL
+       AND pgmnemo._in_scope(p.project_id, scope) AND p.embedding IS NOT NULL
      ORDER BY distance, p.lesson_id
      LIMIT most;
 END

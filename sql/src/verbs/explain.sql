@@ -10,6 +10,9 @@ CREATE FUNCTION pgmnemo.explain(
     mode        text        DEFAULT 'hybrid',
     k           integer     DEFAULT 10,
     in_project  uuid        DEFAULT NULL,
+    filter      jsonb       DEFAULT NULL,
+    known_at    timestamptz DEFAULT NULL,
+    windows     tstzmultirange DEFAULT NULL,
     caller      pgmnemo.caller DEFAULT pgmnemo._caller()
 )
 RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
@@ -27,7 +30,9 @@ DECLARE
     moment timestamptz := coalesce(explain.as_of, now());
     meaning @extschema:vector@.vector := CASE
         WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(explain.embedding) END;
-    words text := CASE WHEN explain.mode IS DISTINCT FROM 'vector' THEN explain.query_text END;
+    words text COLLATE "default" := CASE WHEN explain.mode IS DISTINCT FROM 'vector' THEN explain.query_text END;
+    from_role text COLLATE "default" := explain.role;
+    key text COLLATE "default" := explain.external_id;
     home uuid := coalesce(explain.in_project, explain.project_id);
     asked pgmnemo.question;
     wanted bigint;
@@ -37,16 +42,17 @@ DECLARE
     ways text;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
-    PERFORM pgmnemo._check_recall(explain.k, explain.mode, meaning IS NOT NULL, words IS NOT NULL, moment);
+    PERFORM pgmnemo._check_recall(explain.k, explain.mode, meaning IS NOT NULL, words, moment, NULL);
     IF home IS NULL THEN
         RAISE EXCEPTION 'in_project is NULL, but must name the lesson''s project where project_id is NULL'
         USING ERRCODE = 'invalid_parameter_value';
     END IF;
     s := pgmnemo._settings();
-    scope := pgmnemo._scope(tenant, explain.project_id, s.gate_strict, explain.role, explain.valid_at);
-    wanted := pgmnemo._lesson_id(tenant, home, explain.external_id);
+    scope := pgmnemo._asked_scope(tenant, explain.project_id, s.gate_strict, from_role, explain.valid_at, moment,
+                                  explain.known_at, explain.filter);
+    wanted := pgmnemo._lesson_id(tenant, home, key);
     SELECT o.* INTO l FROM pgmnemo.lesson o WHERE o.tenant_id = tenant AND o.id = wanted;
-    asked := pgmnemo._ask(scope, words, meaning, moment, s);
+    asked := pgmnemo._ask(scope, words, meaning, moment, explain.windows, s);
     pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
     SELECT row_number() OVER (ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id) AS rank,
            r.score, r.own, count(*) OVER () AS all_of_them INTO found

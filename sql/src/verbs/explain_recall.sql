@@ -8,7 +8,10 @@ CREATE FUNCTION pgmnemo.explain_recall(
     role        text        DEFAULT NULL,
     mode        text        DEFAULT 'hybrid',
     k           integer     DEFAULT 10,
-    in_project  uuid        DEFAULT NULL
+    in_project  uuid        DEFAULT NULL,
+    filter      jsonb       DEFAULT NULL,
+    known_at    timestamptz DEFAULT NULL,
+    windows     tstzmultirange DEFAULT NULL
 )
 RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
@@ -17,7 +20,7 @@ AS $$
 BEGIN
     RETURN QUERY
     SELECT * FROM pgmnemo.explain(pgmnemo._session_tenant(), project_id, external_id, embedding, query_text,
-                                  as_of, valid_at, role, mode, k, in_project);
+                                  as_of, valid_at, role, mode, k, in_project, filter, known_at, windows);
 END
 $$;
 

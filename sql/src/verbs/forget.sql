@@ -10,16 +10,17 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    key text COLLATE "default" := forget.external_id;
     gone bigint;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
     PERFORM pgmnemo._lock_tenant(tenant);
     IF hard THEN
         DELETE FROM pgmnemo.lesson l
-         WHERE l.tenant_id = tenant AND l.project_id = forget.project_id AND l.external_id = forget.external_id;
+         WHERE l.tenant_id = tenant AND l.project_id = forget.project_id AND l.external_id = key;
     ELSE
         UPDATE pgmnemo.lesson l SET active = false
-         WHERE l.tenant_id = tenant AND l.project_id = forget.project_id AND l.external_id = forget.external_id
+         WHERE l.tenant_id = tenant AND l.project_id = forget.project_id AND l.external_id = key
            AND l.active;
     END IF;
     GET DIAGNOSTICS gone = ROW_COUNT;

@@ -20,11 +20,12 @@ DECLARE
     fresh boolean;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
-    ends := ARRAY[pgmnemo._lesson_id(tenant, project_id, source),
-                  pgmnemo._lesson_id(tenant, coalesce(target_project, project_id), target)];
-    PERFORM pgmnemo._check_link(ends[1], ends[2], kind, weight, valid_from, valid_to);
+    ends := ARRAY[pgmnemo._lesson_id(tenant, project_id, link.source COLLATE "default"),
+                  pgmnemo._lesson_id(tenant, coalesce(target_project, project_id),
+                                     link.target COLLATE "default")];
+    PERFORM pgmnemo._check_link(ends[1], ends[2], link.kind COLLATE "default", weight, valid_from, valid_to);
     INSERT INTO pgmnemo.lesson_edge AS e (tenant_id, source_id, target_id, kind, weight, valid_from, valid_to)
-    VALUES (tenant, ends[1], ends[2], link.kind, link.weight, link.valid_from, link.valid_to)
+    VALUES (tenant, ends[1], ends[2], link.kind COLLATE "default", link.weight, link.valid_from, link.valid_to)
         ON CONFLICT (tenant_id, source_id, target_id, kind) DO UPDATE
        SET weight = excluded.weight, valid_from = excluded.valid_from, valid_to = excluded.valid_to
      WHERE (e.weight, e.valid_from, e.valid_to)

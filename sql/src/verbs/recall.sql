@@ -11,6 +11,10 @@ CREATE FUNCTION pgmnemo.recall(
     valid_at   timestamptz DEFAULT NULL,
     role       text        DEFAULT NULL,
     mode       text        DEFAULT 'hybrid',
+    filter     jsonb       DEFAULT NULL,
+    known_at   timestamptz DEFAULT NULL,
+    windows    tstzmultirange DEFAULT NULL,
+    floor      float8      DEFAULT NULL,
     caller     pgmnemo.caller DEFAULT pgmnemo._caller()
 )
 RETURNS TABLE (
@@ -34,7 +38,9 @@ RETURNS TABLE (
     neighbours     float8,
     recency        float8,
     importance     float8,
-    graph          float8
+    graph          float8,
+    fit            float8,
+    hidden         integer
 )
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 10
 SET search_path = pg_catalog, pg_temp
@@ -50,16 +56,19 @@ DECLARE
     moment timestamptz := coalesce(recall.as_of, now());
     meaning @extschema:vector@.vector := CASE
         WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
-    words text := CASE WHEN recall.mode IS DISTINCT FROM 'vector' THEN recall.query_text END;
+    words text COLLATE "default" := CASE WHEN recall.mode IS DISTINCT FROM 'vector' THEN recall.query_text END;
+    from_role text COLLATE "default" := recall.role;
     asked pgmnemo.question;
     pool record;
+    hidden integer;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
-    PERFORM pgmnemo._check_recall(recall.k, recall.mode, meaning IS NOT NULL, words IS NOT NULL, moment);
+    PERFORM pgmnemo._check_recall(recall.k, recall.mode, meaning IS NOT NULL, words, moment, recall.floor);
     s := pgmnemo._settings();
-    scope := pgmnemo._scope(tenant, recall.project_id, s.gate_strict, recall.role, recall.valid_at);
-    PERFORM pgmnemo._tell_hidden(scope);
-    asked := pgmnemo._ask(scope, words, meaning, moment, s);
+    scope := pgmnemo._asked_scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at, moment,
+                                  recall.known_at, recall.filter);
+    hidden := pgmnemo._hidden(scope);
+    asked := pgmnemo._ask(scope, words, meaning, moment, recall.windows, s);
     pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
     RETURN QUERY
     SELECT l.id, l.project_id, l.external_id, l.role, l.topic, l.content, l.metadata, l.occurred_at,
@@ -67,13 +76,18 @@ BEGIN
              WHERE p.tenant_id = tenant AND p.lesson_id = l.id AND p.number > 0
              ORDER BY pgmnemo._passage_worth(p, asked, s), p.number LIMIT 1),
            r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal, r.context,
-           r.neighbours, r.recency, r.importance, r.graph
-      FROM (SELECT r.score, (r.own).*
+           r.neighbours, r.recency, r.importance, r.graph, r.fit, hidden
+      FROM (SELECT r.score, (r.own).*, f.fit
               FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+             CROSS JOIN LATERAL pgmnemo._fit(r.score, asked.ideal) f
+             WHERE recall.floor IS NULL OR f.fit >= recall.floor
              ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id LIMIT recall.k) r
      CROSS JOIN LATERAL (
             SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = r.lesson_id OFFSET 0) l
      ORDER BY r.score DESC, r.external_id, r.project_id;
+    IF NOT FOUND AND hidden > 0 AND recall.floor IS NULL THEN
+        PERFORM pgmnemo._all_hidden(scope, hidden);
+    END IF;
     PERFORM pgmnemo._leave();
 END
 $$;

@@ -6,7 +6,11 @@ CREATE FUNCTION pgmnemo.recall_lessons(
     as_of      timestamptz DEFAULT NULL,
     valid_at   timestamptz DEFAULT NULL,
     role       text        DEFAULT NULL,
-    mode       text        DEFAULT 'hybrid'
+    mode       text        DEFAULT 'hybrid',
+    filter     jsonb       DEFAULT NULL,
+    known_at   timestamptz DEFAULT NULL,
+    windows    tstzmultirange DEFAULT NULL,
+    floor      float8      DEFAULT NULL
 )
 RETURNS TABLE (
     lesson_id      bigint,
@@ -29,7 +33,9 @@ RETURNS TABLE (
     neighbours     float8,
     recency        float8,
     importance     float8,
-    graph          float8
+    graph          float8,
+    fit            float8,
+    hidden         integer
 )
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
 SET search_path = pg_catalog, pg_temp
@@ -37,7 +43,7 @@ AS $$
 BEGIN
     RETURN QUERY
     SELECT * FROM pgmnemo.recall(pgmnemo._session_tenant(), embedding, k, query_text, project_id, as_of,
-                                 valid_at, role, mode);
+                                 valid_at, role, mode, filter, known_at, windows, floor);
 END
 $$;
 

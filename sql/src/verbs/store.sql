@@ -6,8 +6,8 @@ CREATE FUNCTION pgmnemo.store(
     embedding     real[]      DEFAULT NULL,
     role          text        DEFAULT NULL,
     topic         text        DEFAULT NULL,
-    importance    integer     DEFAULT 3,
-    metadata      jsonb       DEFAULT '{}',
+    importance    integer     DEFAULT NULL,
+    metadata      jsonb       DEFAULT NULL,
     occurred_at   timestamptz DEFAULT NULL,
     expires_at    timestamptz DEFAULT NULL,
     commit_sha    text        DEFAULT NULL,
@@ -16,6 +16,7 @@ CREATE FUNCTION pgmnemo.store(
     passages      text[]      DEFAULT NULL,
     passage_embeddings @extschema:vector@.vector[] DEFAULT NULL,
     "position"    integer     DEFAULT NULL,
+    clear         text[]      DEFAULT NULL,
     caller        pgmnemo.caller DEFAULT pgmnemo._caller()
 )
 RETURNS text
@@ -30,10 +31,10 @@ DECLARE
     outcome text;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
-    outcome := (SELECT s.outcome FROM pgmnemo._store(tenant, ARRAY[one]) s);
+    outcome := (SELECT s.outcome FROM pgmnemo._store(tenant, ARRAY[one], clear) s);
     PERFORM pgmnemo._leave();
     RETURN outcome;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.store IS 'stores one lesson as store_set stores a set; returns inserted, unchanged, updated or restored. embedding is real[] or vector of 1,024 dimensions, passage_embeddings a vector of 1,024 for each of passages';
+COMMENT ON FUNCTION pgmnemo.store IS 'stores one lesson as store_set stores a set; returns inserted, unchanged, updated, unembedded or restored. clear names what shall have no value afterwards, among embedding, passages, role, topic, importance, metadata, occurred_at, expires_at, commit_sha, artifact_hash, verified_at and position: what is left out stays. embedding is real[] or vector of 1,024 dimensions, passage_embeddings a vector of 1,024 for each of passages';

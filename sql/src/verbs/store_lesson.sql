@@ -5,8 +5,8 @@ CREATE FUNCTION pgmnemo.store_lesson(
     embedding     real[]      DEFAULT NULL,
     role          text        DEFAULT NULL,
     topic         text        DEFAULT NULL,
-    importance    integer     DEFAULT 3,
-    metadata      jsonb       DEFAULT '{}',
+    importance    integer     DEFAULT NULL,
+    metadata      jsonb       DEFAULT NULL,
     occurred_at   timestamptz DEFAULT NULL,
     expires_at    timestamptz DEFAULT NULL,
     commit_sha    text        DEFAULT NULL,
@@ -14,7 +14,8 @@ CREATE FUNCTION pgmnemo.store_lesson(
     verified_at   timestamptz DEFAULT NULL,
     passages      text[]      DEFAULT NULL,
     passage_embeddings @extschema:vector@.vector[] DEFAULT NULL,
-    "position"    integer     DEFAULT NULL
+    "position"    integer     DEFAULT NULL,
+    clear         text[]      DEFAULT NULL
 )
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -23,7 +24,8 @@ AS $$
 BEGIN
     RETURN pgmnemo.store(
         pgmnemo._session_tenant(), project_id, external_id, content, embedding, role, topic, importance, metadata,
-        occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position);
+        occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position,
+        clear);
 END
 $$;
 

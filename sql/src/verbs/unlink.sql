@@ -17,10 +17,12 @@ DECLARE
     gone bigint;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
-    ends := ARRAY[pgmnemo._lesson_id(tenant, project_id, source),
-                  pgmnemo._lesson_id(tenant, coalesce(target_project, project_id), target)];
+    ends := ARRAY[pgmnemo._lesson_id(tenant, project_id, unlink.source COLLATE "default"),
+                  pgmnemo._lesson_id(tenant, coalesce(target_project, project_id),
+                                     unlink.target COLLATE "default")];
     DELETE FROM pgmnemo.lesson_edge e
-     WHERE e.tenant_id = tenant AND e.source_id = ends[1] AND e.target_id = ends[2] AND e.kind = unlink.kind;
+     WHERE e.tenant_id = tenant AND e.source_id = ends[1] AND e.target_id = ends[2]
+       AND e.kind = unlink.kind COLLATE "default";
     GET DIAGNOSTICS gone = ROW_COUNT;
     PERFORM pgmnemo._leave();
     RETURN gone > 0;

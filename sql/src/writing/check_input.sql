@@ -16,6 +16,7 @@ BEGIN
      CROSS JOIN LATERAL (SELECT CASE
                 WHEN i.project_id IS NULL OR coalesce(i.external_id, '') = '' OR i.content IS NULL
                 THEN 'lacks project_id, external_id or content'
+                WHEN i.content !~ '\S' THEN 'has no text in its content'
                 WHEN octet_length(i.external_id) > 1000
                 THEN format('has an external_id of %s bytes, but may have 1 to 1000', octet_length(i.external_id))
                 WHEN octet_length(concat(i.content, i.topic, i.role, i.commit_sha, i.artifact_hash, i.metadata)) > most

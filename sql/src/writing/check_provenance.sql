@@ -1,5 +1,6 @@
--- What pgmnemo.gate_strict does to lessons without provenance when they are written.
-CREATE FUNCTION pgmnemo._check_provenance(lessons pgmnemo.lesson_input[], gate text)
+-- What pgmnemo.gate_strict does to lessons without provenance when they are written. One that is there already keeps
+-- what it has.
+CREATE FUNCTION pgmnemo._check_provenance(tenant uuid, lessons pgmnemo.lesson_input[], clear text[], gate text)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -12,7 +13,12 @@ BEGIN
         RETURN;
     END IF;
     SELECT count(*), min(i.external_id COLLATE "C") INTO bare, example
-      FROM unnest(lessons) i WHERE i.commit_sha IS NULL AND i.artifact_hash IS NULL;
+      FROM unnest(lessons) i
+     WHERE i.commit_sha IS NULL AND i.artifact_hash IS NULL
+       AND NOT EXISTS (SELECT FROM pgmnemo.lesson l
+                        WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
+                          AND (l.commit_sha IS NOT NULL AND 'commit_sha' <> ALL (clear)
+                               OR l.artifact_hash IS NOT NULL AND 'artifact_hash' <> ALL (clear)));
     IF bare > 0 AND gate = 'enforce' THEN
         RAISE EXCEPTION '% of % lessons have no provenance, % among them',
               bare, cardinality(lessons), quote_literal(example)

@@ -1,5 +1,6 @@
--- Makes room for _write_passages: takes away what the set gives anew for these lessons.
-CREATE FUNCTION pgmnemo._clear_passages(tenant uuid, ids bigint[], lessons pgmnemo.lesson_input[])
+-- Makes room for _write_passages: takes away what these lessons are given anew, what `clear` names, and the vector of
+-- a text that is another one now. Passages of such a text go with it (pgmnemo._lesson_after_update).
+CREATE FUNCTION pgmnemo._clear_passages(tenant uuid, lessons pgmnemo.lesson_input[], clear text[])
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -7,6 +8,8 @@ AS $$
     DELETE FROM pgmnemo.passage p
      USING unnest(lessons) i
       JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
-     WHERE l.id = ANY (ids) AND p.tenant_id = tenant AND p.lesson_id = l.id
-       AND (p.number = 0 OR i.passages IS NOT NULL)
+     WHERE p.tenant_id = tenant AND p.lesson_id = l.id
+       AND CASE WHEN p.number = 0
+                THEN i.embedding IS NOT NULL OR 'embedding' = ANY (clear) OR l.content <> i.content
+                ELSE i.passages IS NOT NULL OR 'passages' = ANY (clear) END
 $$;

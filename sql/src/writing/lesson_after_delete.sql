@@ -10,6 +10,9 @@ BEGIN
       WHERE g.active AND EXISTS (SELECT FROM pgmnemo.posting p
                                   WHERE p.tenant_id = g.tenant_id AND p.lexeme = '' AND p.project_id = g.project_id)
       GROUP BY g.tenant_id, g.project_id;
+    DELETE FROM pgmnemo.lesson_entry e
+     USING gone g CROSS JOIN LATERAL pgmnemo._entries(g.metadata) AS was (entry)
+     WHERE g.metadata <> '{}' AND e.tenant_id = g.tenant_id AND e.entry = was.entry AND e.lesson_id = g.id;
     RETURN NULL;
 END
 $$;

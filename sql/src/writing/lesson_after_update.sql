@@ -18,8 +18,17 @@ BEGIN
              EXCEPT SELECT tenant_id, id, active, project_id, lexemes FROM gone) w
       WHERE w.active
       GROUP BY w.tenant_id;
+    DELETE FROM pgmnemo.lesson_entry e
+     USING (SELECT tenant_id, id, metadata FROM gone EXCEPT SELECT tenant_id, id, metadata FROM written) g
+     CROSS JOIN LATERAL pgmnemo._entries(g.metadata) AS was (entry)
+     WHERE e.tenant_id = g.tenant_id AND e.entry = was.entry AND e.lesson_id = g.id;
+    INSERT INTO pgmnemo.lesson_entry
+    SELECT w.tenant_id, e.entry, w.id
+      FROM (SELECT tenant_id, id, metadata FROM written EXCEPT SELECT tenant_id, id, metadata FROM gone) w
+     CROSS JOIN LATERAL pgmnemo._entries(w.metadata) AS e (entry)
+     WHERE w.metadata <> '{}';
     DELETE FROM pgmnemo.passage p
-     USING (SELECT tenant_id, id, topic, content FROM written EXCEPT SELECT tenant_id, id, topic, content FROM gone) w
+     USING (SELECT tenant_id, id, content FROM written EXCEPT SELECT tenant_id, id, content FROM gone) w
      WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id AND p.number > 0;
     UPDATE pgmnemo.passage p SET project_id = w.project_id
       FROM written w

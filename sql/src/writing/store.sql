@@ -1,7 +1,9 @@
--- The one write path. New keys are inserted first and in order, then the lock is taken, then rows are changed:
--- writers who all keep to this sequence wait for one another but never in a circle. Only a key that is there already is
--- passed over: an id that is taken, by a sequence that was set back, is an error.
-CREATE FUNCTION pgmnemo._store(tenant uuid, lessons pgmnemo.lesson_input[])
+-- The one write path. New keys are inserted first and in order, then the lock is taken, then rows are changed: writers
+-- who all keep to this sequence wait for one another but never in a circle. Only a key that is there already is passed
+-- over: an id that is taken, by a sequence that was set back, is an error. What the set leaves out of a lesson that is
+-- there stays (pgmnemo._merged), read anew under the lock.
+CREATE FUNCTION pgmnemo._store(tenant uuid, lessons pgmnemo.lesson_input[], clear text[] DEFAULT NULL,
+                               only_new boolean DEFAULT false)
 RETURNS TABLE (project_id uuid, external_id text, lesson_id bigint, outcome text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -9,13 +11,18 @@ AS $$
 #variable_conflict use_column
 DECLARE
     s pgmnemo.settings := pgmnemo._settings();
+    gone text[] := coalesce(clear, '{}');
     large uuid[];
     inserted bigint[];
     changed bigint[];
     outcomes text[];
+    final pgmnemo.lesson_input[];
+    embedded bigint[];
 BEGIN
     PERFORM pgmnemo._check_input(lessons);
-    PERFORM pgmnemo._check_provenance(lessons, s.gate_strict);
+    PERFORM pgmnemo._check_clear(clear, '{embedding,passages,role,topic,importance,metadata,occurred_at,expires_at,'
+                                        'commit_sha,artifact_hash,verified_at,position}');
+    PERFORM pgmnemo._check_provenance(tenant, lessons, gone, s.gate_strict);
     large := pgmnemo._indexed_projects(tenant, lessons, s.exact_scan_limit);
     IF cardinality(large) > 0 AND NOT pgmnemo._claim_graph(tenant) THEN
         large := '{}';
@@ -37,29 +44,43 @@ BEGIN
     PERFORM pgmnemo._write_passages(tenant, inserted, lessons, large);
 
     IF cardinality(inserted) < cardinality(lessons) THEN
-        SELECT array_agg(l.id), array_agg(CASE WHEN l.active THEN 'updated' ELSE 'restored' END) INTO changed, outcomes
-          FROM pgmnemo.lesson l
-          JOIN unnest(lessons) i USING (project_id, external_id)
-         WHERE l.tenant_id = tenant AND l.id <> ALL (inserted)
-           AND ((l.role, l.topic, l.content, l.importance, l.metadata, l.occurred_at, l.expires_at,
-                 l.commit_sha, l.artifact_hash, l.verified_at, l.position, l.active)
+        IF only_new THEN
+            RAISE EXCEPTION 'another writer has just taken the key %', quote_literal(lessons[1].external_id)
+            USING ERRCODE = 'serialization_failure', HINT = 'Repeat the call.';
+        END IF;
+        SELECT array_agg(m.id), array_agg(CASE WHEN (m.was).active THEN 'updated' ELSE 'restored' END)
+          INTO changed, outcomes
+          FROM pgmnemo._merged(tenant, lessons, gone) m
+         WHERE m.id <> ALL (inserted)
+           AND (((m.was).role, (m.was).topic, (m.was).content, (m.was).importance, (m.was).metadata,
+                 (m.was).occurred_at, (m.was).expires_at, (m.was).commit_sha, (m.was).artifact_hash,
+                 (m.was).verified_at, (m.was).position, (m.was).active)
                 IS DISTINCT FROM
-                (i.role, i.topic, i.content, coalesce(i.importance, 3::smallint), coalesce(i.metadata, '{}'),
-                 i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at, i.position, true)
-                OR pgmnemo._passages_differ(tenant, l.id, i.embedding, i.passages, i.passage_embeddings));
+                ((m.given).role, (m.given).topic, (m.given).content, (m.given).importance, (m.given).metadata,
+                 (m.given).occurred_at, (m.given).expires_at, (m.given).commit_sha, (m.given).artifact_hash,
+                 (m.given).verified_at, (m.given).position, true)
+                OR pgmnemo._passages_differ(tenant, m.id, (m.given).embedding, (m.given).passages,
+                                            (m.given).passage_embeddings, gone));
     END IF;
     IF changed IS NOT NULL THEN
         PERFORM pgmnemo._lock_tenant(tenant);
+        embedded := pgmnemo._embedded(tenant, changed);
+        SELECT array_agg(m.given) INTO final
+          FROM pgmnemo._merged(tenant, lessons, gone) m WHERE m.id = ANY (changed);
+        PERFORM pgmnemo._clear_passages(tenant, final, gone);
         UPDATE pgmnemo.lesson l
-           SET role = i.role, topic = i.topic, content = i.content, importance = coalesce(i.importance, 3::smallint),
-               metadata = coalesce(i.metadata, '{}'), occurred_at = i.occurred_at, expires_at = i.expires_at,
-               commit_sha = i.commit_sha, artifact_hash = i.artifact_hash, verified_at = i.verified_at,
-               position = i.position, active = true
-          FROM unnest(lessons) i
-         WHERE l.tenant_id = tenant AND l.id = ANY (changed)
-           AND l.project_id = i.project_id AND l.external_id = i.external_id;
-        PERFORM pgmnemo._clear_passages(tenant, changed, lessons);
-        PERFORM pgmnemo._write_passages(tenant, changed, lessons, large);
+           SET role = i.role, topic = i.topic, content = i.content, importance = i.importance, metadata = i.metadata,
+               occurred_at = i.occurred_at, expires_at = i.expires_at, commit_sha = i.commit_sha,
+               artifact_hash = i.artifact_hash, verified_at = i.verified_at, position = i.position, active = true
+          FROM unnest(final) i
+         WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id;
+        PERFORM pgmnemo._write_passages(tenant, changed, final, large);
+        IF 'embedding' <> ALL (gone) AND cardinality(embedded) > 0 THEN
+            embedded := ARRAY(SELECT unnest(embedded) EXCEPT SELECT unnest(pgmnemo._embedded(tenant, changed)));
+            outcomes := ARRAY(SELECT CASE WHEN u.id = ANY (embedded) THEN 'unembedded' ELSE u.outcome END
+                                FROM unnest(changed, outcomes) WITH ORDINALITY AS u (id, outcome, place)
+                               ORDER BY place);
+        END IF;
     END IF;
 
     RETURN QUERY

@@ -1,6 +1,6 @@
--- That the gate hides lessons must not stay unsaid: an empty answer would look like an empty memory.
-CREATE FUNCTION pgmnemo._tell_hidden(scope pgmnemo.scope)
-RETURNS void
+-- How many active lessons in scope the gate hides, counted to a thousand: each row of an answer says it, and a NOTICE.
+CREATE FUNCTION pgmnemo._hidden(scope pgmnemo.scope)
+RETURNS integer
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -9,11 +9,11 @@ DECLARE
     hidden integer;
 BEGIN
     IF scope.gate <> 'enforce' THEN
-        RETURN;
+        RETURN 0;
     END IF;
     SELECT count(*) INTO hidden
       FROM (SELECT FROM pgmnemo.lesson l
-             WHERE l.tenant_id = scope.tenant AND l.project_id BETWEEN scope.first_project AND scope.last_project
+             WHERE l.tenant_id = scope.tenant AND pgmnemo._in_scope(l.project_id, scope)
                AND l.active AND l.commit_sha IS NULL AND l.artifact_hash IS NULL LIMIT counted) h;
     IF hidden > 0 THEN
         RAISE NOTICE 'pgmnemo.gate_strict is enforce and hides % in scope, which have neither commit_sha nor '
@@ -22,5 +22,6 @@ BEGIN
                    ELSE hidden || ' lessons' END
         USING HINT = 'SET pgmnemo.gate_strict = warn or off to recall them.';
     END IF;
+    RETURN hidden;
 END
 $$;

@@ -1,0 +1,2231 @@
+\echo Use "ALTER EXTENSION pgmnemo UPDATE" to load this file. \quit
+-- How a database that holds 0.4.1 becomes what the full script makes, in the one transaction of ALTER EXTENSION.
+-- `make script` puts parts of src/ in place of the lines that begin with @ (assemble.py). Lessons gain a column, and
+-- what their metadata says is indexed; no row is rewritten.
+-- Nothing in pgvector's schema, where others may create, is to run in place of what pg_catalog has.
+SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+-- What is new shall be the extension's owner's, whoever upgrades.
+SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
+       set_config('role', pg_get_userbyid(e.extowner), true)
+  FROM pg_extension e WHERE e.extname = 'pgmnemo';
+-- Who comes from 0.3.1 hears here what a new installation says.
+-- halfvec and iterative scans came with pgvector 0.8.0.
+DO $$
+DECLARE
+    given text := (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'vector');
+    numbers integer[] := string_to_array(substring(given FROM '^[0-9]+[.][0-9]+[.][0-9]+'), '.');
+BEGIN
+    IF numbers < '{0,8,0}' THEN
+        RAISE EXCEPTION 'pgvector is %, but must be 0.8.0 or later', given
+        USING ERRCODE = 'feature_not_supported', HINT = 'Install a later one and run ALTER EXTENSION vector UPDATE.';
+    ELSIF numbers < '{0,8,4}' THEN
+        RAISE WARNING 'pgvector is %: before 0.8.4 its HNSW indexes can be spoiled, so every scope is read exactly',
+              given
+        USING HINT = 'Recall is right, but slow beyond some 10,000 lessons a scope, until pgvector is updated.';
+    END IF;
+END
+$$;
+
+-- What has other arguments or another result. All else is replaced in place, so that rights which were granted or
+-- revoked on it stay.
+DROP FUNCTION pgmnemo.recall, pgmnemo.recall_lessons, pgmnemo.explain, pgmnemo.explain_recall,
+    pgmnemo.store, pgmnemo.store_lesson,
+    pgmnemo._store, pgmnemo._check_provenance, pgmnemo._passages_differ, pgmnemo._clear_passages,
+    pgmnemo._check_recall, pgmnemo._ask, pgmnemo._scope, pgmnemo._tell_hidden;
+-- A caller's filter, checked and typed (pgmnemo._filter).
+CREATE TYPE pgmnemo.filter AS (
+    projects     uuid[],
+    roles        text[],
+    topics       text[],
+    topic_prefix text,
+    since        timestamptz,
+    until        timestamptz,
+    contained    jsonb,
+    matching     jsonpath,
+    entries      bigint[],
+    conditions   integer[]
+);
+
+COMMENT ON TYPE pgmnemo.filter IS 'what a filter asks for (pgmnemo._filter; NULL: nothing): one of these projects, roles and topics; how the topic begins; since when and until before when it happened; what the metadata contains and matches; entries: what of that pgmnemo.lesson_entry finds, and for each the number of its condition';
+ALTER TYPE pgmnemo.scope ADD ATTRIBUTE moment timestamptz, ADD ATTRIBUTE known_at timestamptz,
+    ADD ATTRIBUTE filtered boolean, ADD ATTRIBUTE ids bigint[], ADD ATTRIBUTE filter pgmnemo.filter;
+ALTER TYPE pgmnemo.question ADD ATTRIBUTE ideal float8;
+ALTER TABLE pgmnemo.lesson ADD COLUMN superseded_at timestamptz;
+-- Finds lessons by topic.
+CREATE INDEX lesson_topic ON pgmnemo.lesson (tenant_id, topic COLLATE "C") WHERE topic IS NOT NULL;
+-- Finds lessons by when they happened.
+CREATE INDEX lesson_happened ON pgmnemo.lesson (tenant_id, coalesce(occurred_at, stored_at));
+-- Finds those that have expired.
+CREATE INDEX lesson_expiry ON pgmnemo.lesson (tenant_id, expires_at) WHERE expires_at IS NOT NULL;
+-- Finds lessons by what their metadata says. A GIN index would not do: no operator of jsonb is leakproof, so row-level
+-- security lets none of them search an index.
+CREATE TABLE pgmnemo.lesson_entry (
+    tenant_id uuid   NOT NULL,
+    entry     bigint NOT NULL,
+    lesson_id bigint NOT NULL,
+    PRIMARY KEY (tenant_id, entry, lesson_id)
+);
+
+COMMENT ON TABLE pgmnemo.lesson_entry IS 'the index of pgmnemo.lesson.metadata, kept by triggers on pgmnemo.lesson: never write it';
+COMMENT ON COLUMN pgmnemo.lesson_entry.tenant_id IS 'the tenant of the lesson';
+COMMENT ON COLUMN pgmnemo.lesson_entry.entry IS 'a path in the metadata with a value, as pgmnemo._entry makes it; 0: the lesson may hold any';
+COMMENT ON COLUMN pgmnemo.lesson_entry.lesson_id IS 'lesson.id that holds it';
+-- Two times: of the world, from when on the older lesson no longer holds, and of the memory, when it learned that and
+-- when it took it back. Rows are never changed but for the latter.
+CREATE TABLE pgmnemo.supersession (
+    number      bigint      GENERATED ALWAYS AS IDENTITY,
+    tenant_id   uuid        NOT NULL,
+    old_id      bigint      NOT NULL,
+    new_id      bigint,
+    valid_from  timestamptz NOT NULL CHECK (isfinite(valid_from)),
+    reason      text,
+    recorded_at timestamptz NOT NULL DEFAULT now(),
+    undone_at   timestamptz,
+    PRIMARY KEY (tenant_id, old_id, number),
+    FOREIGN KEY (tenant_id, old_id) REFERENCES pgmnemo.lesson (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, new_id) REFERENCES pgmnemo.lesson (tenant_id, id) ON DELETE SET NULL (new_id),
+    CHECK (old_id <> new_id)
+);
+
+COMMENT ON TABLE pgmnemo.supersession IS 'which lesson took the place of which, from when on, and when that was learned; written by the verbs';
+COMMENT ON COLUMN pgmnemo.supersession.number IS 'orders the rows of one lesson; gaps say that others write too';
+COMMENT ON COLUMN pgmnemo.supersession.tenant_id IS 'the tenant of both lessons';
+COMMENT ON COLUMN pgmnemo.supersession.old_id IS 'lesson.id that no longer holds; the row goes with it';
+COMMENT ON COLUMN pgmnemo.supersession.new_id IS 'lesson.id that holds in its place; NULL: none does, or it is forgotten for good';
+COMMENT ON COLUMN pgmnemo.supersession.valid_from IS 'from when on, in the world';
+COMMENT ON COLUMN pgmnemo.supersession.reason IS 'why, in the writer''s words';
+COMMENT ON COLUMN pgmnemo.supersession.recorded_at IS 'when the memory learned it';
+COMMENT ON COLUMN pgmnemo.supersession.undone_at IS 'when it was taken back; NULL: it holds';
+-- A lesson has one successor at most, whatever snapshot a writer has.
+CREATE UNIQUE INDEX supersession_current ON pgmnemo.supersession (tenant_id, old_id) WHERE undone_at IS NULL;
+CREATE INDEX supersession_new ON pgmnemo.supersession (tenant_id, new_id);
+-- The text search configuration of a name, which may have its schema in front; NULL where there is none. A number is
+-- no name, and what is temporary would be gone before the lessons that were cut by it. Looked up in the catalogue: a
+-- cast would be an error where the schema is somebody's own.
+CREATE OR REPLACE FUNCTION pgmnemo._config(name text)
+RETURNS regconfig
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    part constant text := '([a-zA-Z_][a-zA-Z0-9_$]*|"([^"]|"")+")';
+    parts text[];
+BEGIN
+    IF name = 'english' THEN
+        RETURN 'pg_catalog.english'::regconfig;
+    ELSIF name !~ ('^' || part || '([.]' || part || ')?$') THEN
+        RETURN NULL;
+    END IF;
+    parts := parse_ident(name);
+    IF cardinality(parts) = 1 THEN
+        parts := 'pg_catalog'::text || parts;
+    END IF;
+    RETURN (SELECT c.oid::regconfig FROM pg_ts_config c
+              JOIN pg_namespace n ON n.oid = c.cfgnamespace
+             WHERE n.nspname = parts[1]::name AND c.cfgname = parts[2]::name
+               AND n.oid <> pg_my_temp_schema() AND NOT pg_is_other_temp_schema(n.oid));
+END
+$$;
+-- What pgmnemo.lesson_entry can find of a document of conditions: values that must stand at a path. `place` tells one
+-- condition's alternatives from another's.
+CREATE OR REPLACE FUNCTION pgmnemo._asked_entries(conditions jsonb)
+RETURNS TABLE (entry bigint, place integer)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT pgmnemo._entry('.' || ltrim(c.key, '.'), v.value), c.place::integer
+      FROM jsonb_each(conditions) WITH ORDINALITY AS c (key, value, place)
+     CROSS JOIN LATERAL (
+            SELECT c.value WHERE jsonb_typeof(c.value) NOT IN ('object', 'array')
+             UNION ALL
+            SELECT c.value -> 'eq' WHERE c.value ? 'eq' AND jsonb_typeof(c.value) = 'object'
+             UNION ALL
+            SELECT i FROM jsonb_array_elements(CASE WHEN jsonb_typeof(c.value) = 'object' AND NOT c.value ? 'eq'
+                                                    THEN c.value -> 'in' END) i) AS v (value)
+     WHERE c.key NOT IN ('and', 'or', 'not')
+$$;
+-- Whether a lesson held at a moment by what was known at another time: stored by then, and not known to be superseded.
+CREATE OR REPLACE FUNCTION pgmnemo._believed(l pgmnemo.lesson, moment timestamptz, known_at timestamptz)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT (l).stored_at <= known_at
+       AND NOT EXISTS (SELECT FROM pgmnemo.supersession x
+                        WHERE x.tenant_id = (l).tenant_id AND x.old_id = (l).id AND x.valid_from <= moment
+                          AND x.recorded_at <= known_at AND (x.undone_at IS NULL OR x.undone_at > known_at))
+$$;
+-- One condition on what stands at a path of metadata, as a predicate of jsonpath. `exists` makes each of them true or
+-- false, never unknown, so that not means not; a list counts as each of its elements.
+CREATE OR REPLACE FUNCTION pgmnemo._condition_path(item text, path text, operator text, given jsonb)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    most constant integer := 100;
+    sign text := CASE operator WHEN 'gt' THEN '>' WHEN 'gte' THEN '>=' WHEN 'lt' THEN '<' WHEN 'lte' THEN '<=' END;
+BEGIN
+    IF operator = 'eq' THEN
+        RETURN format('exists(%s ? (@ == %s))', path, pgmnemo._scalar_path(item, given));
+    ELSIF operator = 'ne' THEN
+        RETURN format('!exists(%s ? (@ == %s))', path, pgmnemo._scalar_path(item, given));
+    ELSIF operator = 'in' THEN
+        IF jsonb_typeof(given) <> 'array' OR jsonb_array_length(given) NOT BETWEEN 1 AND most THEN
+            PERFORM pgmnemo._filter_error(item || ' in', format('must be a list of 1 to %s values', most),
+                                          'Write {"in": ["one", "another"]}.');
+        END IF;
+        RETURN (SELECT format('exists(%s ? (%s))', path, string_agg('@ == ' || pgmnemo._scalar_path(item, v), ' || '))
+                  FROM jsonb_array_elements(given) v);
+    ELSIF sign IS NOT NULL THEN
+        IF jsonb_typeof(given) NOT IN ('string', 'number') THEN
+            PERFORM pgmnemo._filter_error(item || ' ' || operator, 'must be a number or a text',
+                                          'Times compare as texts where all are written alike.');
+        END IF;
+        RETURN format('exists(%s ? (@ %s %s))', path, sign, pgmnemo._scalar_path(item, given));
+    ELSIF operator = 'prefix' THEN
+        IF jsonb_typeof(given) <> 'string' THEN
+            PERFORM pgmnemo._filter_error(item || ' prefix', 'must be a text', 'Write {"prefix": "deploy/"}.');
+        END IF;
+        RETURN format('exists(%s ? (@ starts with %s))', path, given);
+    ELSIF operator = 'exists' THEN
+        IF jsonb_typeof(given) <> 'boolean' THEN
+            PERFORM pgmnemo._filter_error(item || ' exists', 'must be true or false', 'Write {"exists": true}.');
+        END IF;
+        RETURN CASE WHEN given = 'true' THEN '' ELSE '!' END || format('exists(%s)', path);
+    END IF;
+    PERFORM pgmnemo._filter_error(item, 'has no operator ' || quote_literal(operator),
+                                  'Those are eq, ne, in, gt, gte, lt, lte, prefix and exists.');
+    RETURN NULL;
+END
+$$;
+-- The entries of one lesson's metadata: of each scalar, those in lists under the path of the list. One that is too
+-- deep or too large has the entry 0, which every search asks for as well.
+CREATE OR REPLACE FUNCTION pgmnemo._entries(metadata jsonb)
+RETURNS SETOF bigint
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    most constant integer := 200;    -- entries of one lesson
+    deepest constant integer := 16;  -- levels of metadata
+    found bigint[];
+    whole boolean;
+BEGIN
+    IF metadata = '{}' THEN
+        RETURN;
+    END IF;
+    WITH RECURSIVE walk (path, value, depth) AS (
+        SELECT ''::text, metadata, 0
+         UNION ALL
+        SELECT w.path || coalesce('.' || e.key, ''), e.value, w.depth + 1
+          FROM walk w
+         CROSS JOIN LATERAL (
+                SELECT o.key, o.value
+                  FROM jsonb_each(CASE jsonb_typeof(w.value) WHEN 'object' THEN w.value ELSE '{}' END) o
+                 UNION ALL
+                SELECT NULL, a.value
+                  FROM jsonb_array_elements(CASE jsonb_typeof(w.value) WHEN 'array' THEN w.value ELSE '[]' END) a) e
+         WHERE w.depth < deepest
+    ), some AS (
+        SELECT w.* FROM walk w WHERE w.depth > 0 LIMIT 4 * most
+    )
+    SELECT array_agg(DISTINCT pgmnemo._entry(s.path, s.value))
+               FILTER (WHERE jsonb_typeof(s.value) NOT IN ('object', 'array')),
+           count(*) < 4 * most AND coalesce(max(s.depth), 0) < deepest
+      INTO found, whole
+      FROM some s;
+    IF whole AND coalesce(cardinality(found), 0) <= most THEN
+        RETURN QUERY SELECT unnest(found);
+    ELSE
+        RETURN NEXT 0;
+    END IF;
+END
+$$;
+-- Equal numbers have one entry, however they are written (1 and 1.0).
+CREATE OR REPLACE FUNCTION pgmnemo._entry(path text, value jsonb)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT jsonb_hash_extended(jsonb_build_array(path, value), 0) $$;
+
+COMMENT ON FUNCTION pgmnemo._entry IS 'what pgmnemo.lesson_entry keeps of one scalar in metadata: a hash of its keys, joined by dots, and of itself';
+-- A filter that is malformed is an error, never ignored: one that says less than its writer meant would show, or
+-- forget, what it should not.
+CREATE OR REPLACE FUNCTION pgmnemo._filter(given jsonb)
+RETURNS pgmnemo.filter
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    most_bytes constant integer := 20000;
+    f pgmnemo.filter;
+    one record;
+    conditions jsonb;
+    contained bigint[];
+BEGIN
+    IF given IS NULL THEN
+        RETURN NULL;
+    ELSIF pg_column_size(given) > most_bytes THEN
+        PERFORM pgmnemo._filter_error('it', format('has %s bytes, but may have %s', pg_column_size(given), most_bytes),
+                                      'Ask for less at once.');
+    ELSIF jsonb_typeof(given) <> 'object' THEN
+        PERFORM pgmnemo._filter_error('it', 'must be an object', 'Write {"topic": "kitchen"}.');
+    END IF;
+    FOR one IN SELECT e.key, e.value FROM jsonb_each(given) e LOOP
+        IF one.key = 'projects' THEN
+            IF EXISTS (SELECT FROM unnest(pgmnemo._filter_texts(one.key, one.value)) p
+                        WHERE NOT pg_input_is_valid(p, 'uuid')) THEN
+                PERFORM pgmnemo._filter_error('''projects''', 'must be uuids', 'Name each project by its uuid.');
+            END IF;
+            f.projects := pgmnemo._filter_texts(one.key, one.value)::uuid[];
+        ELSIF one.key = 'role' THEN
+            f.roles := pgmnemo._filter_texts(one.key, one.value);
+        ELSIF one.key = 'topic' THEN
+            f.topics := pgmnemo._filter_texts(one.key, one.value);
+        ELSIF one.key = 'topic_prefix' THEN
+            IF jsonb_typeof(one.value) <> 'string' THEN
+                PERFORM pgmnemo._filter_error('''topic_prefix''', 'must be a text',
+                                              'Write {"topic_prefix": "deploy/"}.');
+            END IF;
+            f.topic_prefix := one.value #>> '{}';
+        ELSIF one.key = 'since' THEN
+            f.since := pgmnemo._filter_time(one.key, one.value);
+        ELSIF one.key = 'until' THEN
+            f.until := pgmnemo._filter_time(one.key, one.value);
+        ELSIF one.key = 'metadata' THEN
+            conditions := CASE WHEN jsonb_typeof(one.value) = 'object' THEN one.value - 'contains' ELSE one.value END;
+            f.contained := CASE WHEN jsonb_typeof(one.value) = 'object' THEN one.value -> 'contains' END;
+            IF jsonb_typeof(f.contained) <> 'object' THEN
+                PERFORM pgmnemo._filter_error('metadata contains', 'must be an object',
+                                              'Write {"contains": {"lang": "de"}}.');
+            END IF;
+            IF f.contained IS NULL OR conditions <> '{}' THEN
+                f.matching := pgmnemo._metadata_path(conditions, 0)::jsonpath;
+                SELECT array_agg(a.entry), array_agg(a.place) INTO f.entries, f.conditions
+                  FROM pgmnemo._asked_entries(conditions) a;
+            END IF;
+            IF f.contained IS NOT NULL THEN
+                contained := ARRAY(SELECT e FROM pgmnemo._entries(f.contained) e WHERE e <> 0);
+                f.entries := f.entries || contained;
+                f.conditions := f.conditions || ARRAY(SELECT -n FROM generate_series(1, cardinality(contained)) n);
+            END IF;
+        ELSE
+            PERFORM pgmnemo._filter_error('it', 'has no key ' || quote_literal(one.key),
+                                          'Those are projects, role, topic, topic_prefix, since, until and metadata.');
+        END IF;
+    END LOOP;
+    IF f.until <= f.since THEN
+        PERFORM pgmnemo._filter_error('''until''', 'must be after ''since''',
+                                      'until is the first moment that is left out.');
+    END IF;
+    RETURN f;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._filter IS 'a filter: an object of which every key must hold. projects, role, topic: a text or a list, one of which; topic_prefix: how the topic begins; since, until: when it happened (occurred_at, else stored_at), until excluded; metadata: an object of conditions {"path.to.key": value or {"eq": …, "ne": …, "in": […], "gt": …, "gte": …, "lt": …, "lte": …, "prefix": "…", "exists": true}}, with and: […], or: […], not: {…}, and at its top contains: {…} (@>). A list in metadata counts as each of its elements';
+-- How every complaint about a filter is made.
+CREATE OR REPLACE FUNCTION pgmnemo._filter_error(item text, problem text, advice text)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RAISE EXCEPTION 'filter: % %', left(item, 200), problem
+    USING ERRCODE = 'invalid_parameter_value', HINT = advice;
+END
+$$;
+-- A text or a list of texts that a filter gives for one of its keys.
+CREATE OR REPLACE FUNCTION pgmnemo._filter_texts(item text, given jsonb)
+RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    most constant integer := 1000;
+    items jsonb := CASE jsonb_typeof(given) WHEN 'array' THEN given ELSE jsonb_build_array(given) END;
+BEGIN
+    IF jsonb_array_length(items) NOT BETWEEN 1 AND most
+       OR EXISTS (SELECT FROM jsonb_array_elements(items) i WHERE jsonb_typeof(i) <> 'string') THEN
+        PERFORM pgmnemo._filter_error(quote_literal(item), format('must be a text or a list of 1 to %s texts', most),
+                                      'Leave it out where any will do.');
+    END IF;
+    RETURN ARRAY(SELECT DISTINCT i FROM jsonb_array_elements_text(items) i);
+END
+$$;
+-- A time that a filter gives: a date, which begins in UTC, or a time of day with its offset; no other reading depends
+-- on what the session has set.
+CREATE OR REPLACE FUNCTION pgmnemo._filter_time(item text, given jsonb)
+RETURNS timestamptz
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    said text := CASE WHEN jsonb_typeof(given) = 'string' THEN left(given #>> '{}', 100) END;
+BEGIN
+    said := CASE WHEN said ~ '^\d{4}-\d\d-\d\d$' THEN said || 'T00:00:00Z'
+                 WHEN said ~ '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)$' THEN said END;
+    IF said IS NULL OR NOT pg_input_is_valid(said, 'timestamptz') THEN
+        PERFORM pgmnemo._filter_error(quote_literal(item), 'must be a date or a time with its offset from UTC',
+                                      'Write 2026-05-01, 2026-05-01T09:30:00Z or 2026-05-01T09:30:00+02:00.');
+    END IF;
+    RETURN said::timestamptz;
+END
+$$;
+-- Whether a project is one of those that a call looks in: the interval for the index, and of a set its members.
+CREATE OR REPLACE FUNCTION pgmnemo._in_scope(project uuid, scope pgmnemo.scope)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT project BETWEEN (scope).first_project AND (scope).last_project
+       AND ((scope).filtered IS NOT TRUE OR ((scope).filter).projects IS NULL
+            OR project = ANY (((scope).filter).projects))
+$$;
+-- What a filter asks of metadata, as one predicate of jsonpath. The keys of a document are paths, levels joined by
+-- dots; a dot in front tells a key named and, or, not or contains from the word.
+CREATE OR REPLACE FUNCTION pgmnemo._metadata_path(given jsonb, depth integer)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    deepest constant integer := 8;
+    one record;
+    path text;
+    parts text[] := '{}';
+BEGIN
+    IF jsonb_typeof(given) IS DISTINCT FROM 'object' OR given = '{}' THEN
+        PERFORM pgmnemo._filter_error('metadata', 'must be an object with a condition in it, at each level',
+                                      'Write {"metadata": {"lang": "de", "size": {"gt": 3}}}.');
+    ELSIF depth > deepest THEN
+        PERFORM pgmnemo._filter_error('metadata', format('nests and, or and not more than %s deep', deepest),
+                                      'Write the same conditions flatter.');
+    END IF;
+    FOR one IN SELECT e.key, e.value, jsonb_typeof(e.value) AS kind FROM jsonb_each(given) e LOOP
+        IF one.key IN ('and', 'or') THEN
+            IF one.kind <> 'array' OR one.value = '[]' THEN
+                PERFORM pgmnemo._filter_error('metadata ' || one.key, 'must be a list of conditions',
+                                              format('Write {"%s": [{"lang": "de"}, {"size": {"gt": 3}}]}.', one.key));
+            END IF;
+            parts := parts || (SELECT '(' || string_agg('(' || pgmnemo._metadata_path(v, depth + 1) || ')',
+                                                        CASE one.key WHEN 'and' THEN ' && ' ELSE ' || ' END) || ')'
+                                 FROM jsonb_array_elements(one.value) v);
+        ELSIF one.key = 'not' THEN
+            parts := parts || ('!(' || pgmnemo._metadata_path(one.value, depth + 1) || ')');
+        ELSIF one.key = 'contains' THEN
+            PERFORM pgmnemo._filter_error('metadata contains', 'stands within and, or or not',
+                                          'It holds for all that is asked: write it beside them.');
+        ELSIF one.key IN ('', '.') THEN
+            PERFORM pgmnemo._filter_error('metadata', 'has an empty key', 'Name a key, levels joined by dots.');
+        ELSE
+            path := '$' || (SELECT string_agg('.' || to_json(k)::text, '' ORDER BY n)
+                              FROM unnest(string_to_array(ltrim(one.key, '.'), '.')) WITH ORDINALITY AS u (k, n));
+            IF one.kind = 'object' AND one.value <> '{}' THEN
+                parts := parts || ARRAY(SELECT pgmnemo._condition_path(quote_literal(one.key), path, o.key, o.value)
+                                          FROM jsonb_each(one.value) o);
+            ELSE
+                parts := parts || pgmnemo._condition_path(quote_literal(one.key), path, 'eq', one.value);
+            END IF;
+        END IF;
+    END LOOP;
+    RETURN array_to_string(parts, ' && ');
+END
+$$;
+-- What a filter and known_at ask of a lesson.
+CREATE OR REPLACE FUNCTION pgmnemo._passes(l pgmnemo.lesson, scope pgmnemo.scope)
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    f constant pgmnemo.filter := scope.filter;
+BEGIN
+    RETURN (f.roles IS NULL OR coalesce(l.role = ANY (f.roles), false))
+       AND (f.topics IS NULL OR coalesce(l.topic = ANY (f.topics), false))
+       AND (f.topic_prefix IS NULL OR coalesce(starts_with(l.topic, f.topic_prefix), false))
+       AND (f.since IS NULL OR coalesce(l.occurred_at, l.stored_at) >= f.since)
+       AND (f.until IS NULL OR coalesce(l.occurred_at, l.stored_at) < f.until)
+       AND (f.contained IS NULL OR l.metadata @> f.contained)
+       AND (f.matching IS NULL OR coalesce(l.metadata @@ f.matching, false))
+       AND (scope.known_at IS NULL OR pgmnemo._believed(l, scope.moment, scope.known_at));
+END
+$$;
+-- A scalar as jsonpath writes it.
+CREATE OR REPLACE FUNCTION pgmnemo._scalar_path(item text, given jsonb)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF jsonb_typeof(given) IN ('object', 'array') THEN
+        PERFORM pgmnemo._filter_error(item, 'must be compared with a text, a number, true, false or null',
+                                      'What is larger is found by contains.');
+    ELSIF jsonb_typeof(given) = 'number' AND pgmnemo._unprintable(given) THEN
+        PERFORM pgmnemo._filter_error(item, 'is compared with a number of too many digits',
+                                      'Numbers go to 1e308, with at most 400 decimals.');
+    END IF;
+    RETURN given::text;
+END
+$$;
+-- Whether a number takes few bytes in jsonb, but very many when it is written out: a handful would fill a server's
+-- memory and stop pg_dump.
+CREATE OR REPLACE FUNCTION pgmnemo._unprintable(number jsonb)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT abs(number::numeric) > 1e308 OR scale(number::numeric) > 400 $$;
+-- What a writer sets to nothing, by name.
+CREATE OR REPLACE FUNCTION pgmnemo._check_clear(clear text[], allowed text[])
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    wrong text := (SELECT coalesce(quote_literal(left(c, 100)), 'NULL') FROM unnest(clear) c
+                    WHERE (c = ANY (allowed)) IS NOT TRUE LIMIT 1);
+BEGIN
+    IF wrong IS NOT NULL THEN
+        RAISE EXCEPTION 'clear names %, which cannot be cleared', wrong
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Those are ' || array_to_string(allowed, ', ') || '.';
+    END IF;
+END
+$$;
+-- A set with a lesson that cannot be stored, or that names one key twice, is refused whole.
+CREATE OR REPLACE FUNCTION pgmnemo._check_input(lessons pgmnemo.lesson_input[])
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    most constant integer := 50000000;  -- bytes of text: no dump holds a row that takes 1 GB when it is written out
+    wrong record;
+BEGIN
+    SELECT i.ordinal, coalesce(i.external_id, '') AS name, p.problem INTO wrong
+      FROM unnest(lessons) WITH ORDINALITY
+           AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at,
+                 expires_at,
+                 commit_sha, artifact_hash, verified_at, passages, vectors, position, ordinal)
+     CROSS JOIN LATERAL (SELECT CASE
+                WHEN i.project_id IS NULL OR coalesce(i.external_id, '') = '' OR i.content IS NULL
+                THEN 'lacks project_id, external_id or content'
+                WHEN i.content !~ '\S' THEN 'has no text in its content'
+                WHEN octet_length(i.external_id) > 1000
+                THEN format('has an external_id of %s bytes, but may have 1 to 1000', octet_length(i.external_id))
+                WHEN octet_length(concat(i.content, i.topic, i.role, i.commit_sha, i.artifact_hash, i.metadata)) > most
+                THEN format('has more than %s bytes of text and metadata', most)
+                WHEN i.importance NOT BETWEEN 1 AND 5 THEN 'must have an importance from 1 to 5'
+                WHEN NOT isfinite(i.occurred_at) THEN 'must have a finite occurred_at'
+                WHEN @extschema:vector@.vector_norm(i.embedding) NOT BETWEEN 1e-15 AND 1e15
+                THEN 'must have an embedding with a norm from 1e-15 to 1e15'
+                ELSE pgmnemo._passages_problem(i.passages, i.vectors) END) AS p (problem)
+     WHERE p.problem IS NOT NULL
+     ORDER BY i.ordinal LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'lesson % of the set, %, %', wrong.ordinal, quote_literal(left(wrong.name, 100)), wrong.problem
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Nothing of the set was stored.';
+    END IF;
+    SELECT i.external_id, i.project_id INTO wrong
+      FROM unnest(lessons) i GROUP BY 1, 2 HAVING count(*) > 1 LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'external_id % stands more than once in the set for project %',
+              quote_literal(wrong.external_id), wrong.project_id
+        USING ERRCODE = 'unique_violation', HINT = 'Give each key once; nothing of the set was stored.';
+    END IF;
+END
+$$;
+-- What pgmnemo.gate_strict does to lessons without provenance when they are written. One that is there already keeps
+-- what it has.
+CREATE OR REPLACE FUNCTION pgmnemo._check_provenance(tenant uuid, lessons pgmnemo.lesson_input[], clear text[], gate text)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    bare bigint;
+    example text;
+BEGIN
+    IF gate = 'off' THEN
+        RETURN;
+    END IF;
+    SELECT count(*), min(i.external_id COLLATE "C") INTO bare, example
+      FROM unnest(lessons) i
+     WHERE i.commit_sha IS NULL AND i.artifact_hash IS NULL
+       AND NOT EXISTS (SELECT FROM pgmnemo.lesson l
+                        WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
+                          AND (l.commit_sha IS NOT NULL AND 'commit_sha' <> ALL (clear)
+                               OR l.artifact_hash IS NOT NULL AND 'artifact_hash' <> ALL (clear)));
+    IF bare > 0 AND gate = 'enforce' THEN
+        RAISE EXCEPTION '% of % lessons have no provenance, % among them',
+              bare, cardinality(lessons), quote_literal(example)
+        USING ERRCODE = 'check_violation',
+              HINT = 'Give commit_sha or artifact_hash, or SET pgmnemo.gate_strict to warn or off; '
+                     'nothing of the set was stored.';
+    ELSIF bare > 0 THEN
+        RAISE WARNING '% of % lessons have no provenance, % among them',
+              bare, cardinality(lessons), quote_literal(example);
+    END IF;
+END
+$$;
+-- Makes room for _write_passages: takes away what these lessons are given anew, what `clear` names, and the vector of
+-- a text that is another one now. Passages of such a text go with it (pgmnemo._lesson_after_update).
+CREATE OR REPLACE FUNCTION pgmnemo._clear_passages(tenant uuid, lessons pgmnemo.lesson_input[], clear text[])
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    DELETE FROM pgmnemo.passage p
+     USING unnest(lessons) i
+      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
+     WHERE p.tenant_id = tenant AND p.lesson_id = l.id
+       AND CASE WHEN p.number = 0
+                THEN i.embedding IS NOT NULL OR 'embedding' = ANY (clear) OR l.content <> i.content
+                ELSE i.passages IS NOT NULL OR 'passages' = ANY (clear) END
+$$;
+-- Those of these lessons that have a vector, their own or a passage's.
+CREATE OR REPLACE FUNCTION pgmnemo._embedded(tenant uuid, ids bigint[])
+RETURNS bigint[]
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT ARRAY(SELECT u.id FROM unnest(ids) AS u (id)
+                  WHERE EXISTS (SELECT FROM pgmnemo.passage p
+                                 WHERE p.tenant_id = tenant AND p.lesson_id = u.id AND p.embedding IS NOT NULL))
+$$;
+-- Where pgmnemo.forget_project or forget_tenant took all postings out at once, there is nothing left to do.
+CREATE OR REPLACE FUNCTION pgmnemo._lesson_after_delete()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._remove_postings(g.tenant_id, g.project_id, array_agg(DISTINCT g.id), array_agg(DISTINCT x))
+       FROM gone g LEFT JOIN LATERAL unnest(tsvector_to_array(g.lexemes)) x ON true
+      WHERE g.active AND EXISTS (SELECT FROM pgmnemo.posting p
+                                  WHERE p.tenant_id = g.tenant_id AND p.lexeme = '' AND p.project_id = g.project_id)
+      GROUP BY g.tenant_id, g.project_id;
+    DELETE FROM pgmnemo.lesson_entry e
+     USING gone g CROSS JOIN LATERAL pgmnemo._entries(g.metadata) AS was (entry)
+     WHERE g.metadata <> '{}' AND e.tenant_id = g.tenant_id AND e.entry = was.entry AND e.lesson_id = g.id;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER lesson_after_delete AFTER DELETE ON pgmnemo.lesson
+    REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION pgmnemo._lesson_after_delete();
+-- With its two siblings keeps postings and entries true to lessons, whichever statement wrote them.
+CREATE OR REPLACE FUNCTION pgmnemo._lesson_after_insert()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._add_postings(w.tenant_id, array_agg(w.id)) FROM written w GROUP BY w.tenant_id;
+    INSERT INTO pgmnemo.lesson_entry
+    SELECT w.tenant_id, e.entry, w.id FROM written w CROSS JOIN LATERAL pgmnemo._entries(w.metadata) AS e (entry)
+     WHERE w.metadata <> '{}';
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER lesson_after_insert AFTER INSERT ON pgmnemo.lesson
+    REFERENCING NEW TABLE AS written
+    FOR EACH STATEMENT EXECUTE FUNCTION pgmnemo._lesson_after_insert();
+-- A row that stays as its postings know it is left alone; a changed one is taken out as it was and put in as it is.
+-- Passages follow their lesson into another project, and go when its text becomes another. The two states are
+-- compared as sets: a join would be planned once, for the first statement's row, and take the square of the next's.
+CREATE OR REPLACE FUNCTION pgmnemo._lesson_after_update()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._remove_postings(g.tenant_id, g.project_id, array_agg(DISTINCT g.id), array_agg(DISTINCT x))
+       FROM (SELECT tenant_id, id, active, project_id, lexemes FROM gone
+             EXCEPT SELECT tenant_id, id, active, project_id, lexemes FROM written) g
+       LEFT JOIN LATERAL unnest(tsvector_to_array(g.lexemes)) x ON true
+      WHERE g.active
+      GROUP BY g.tenant_id, g.project_id;
+    PERFORM pgmnemo._add_postings(w.tenant_id, array_agg(w.id))
+       FROM (SELECT tenant_id, id, active, project_id, lexemes FROM written
+             EXCEPT SELECT tenant_id, id, active, project_id, lexemes FROM gone) w
+      WHERE w.active
+      GROUP BY w.tenant_id;
+    DELETE FROM pgmnemo.lesson_entry e
+     USING (SELECT tenant_id, id, metadata FROM gone EXCEPT SELECT tenant_id, id, metadata FROM written) g
+     CROSS JOIN LATERAL pgmnemo._entries(g.metadata) AS was (entry)
+     WHERE e.tenant_id = g.tenant_id AND e.entry = was.entry AND e.lesson_id = g.id;
+    INSERT INTO pgmnemo.lesson_entry
+    SELECT w.tenant_id, e.entry, w.id
+      FROM (SELECT tenant_id, id, metadata FROM written EXCEPT SELECT tenant_id, id, metadata FROM gone) w
+     CROSS JOIN LATERAL pgmnemo._entries(w.metadata) AS e (entry)
+     WHERE w.metadata <> '{}';
+    DELETE FROM pgmnemo.passage p
+     USING (SELECT tenant_id, id, content FROM written EXCEPT SELECT tenant_id, id, content FROM gone) w
+     WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id AND p.number > 0;
+    UPDATE pgmnemo.passage p SET project_id = w.project_id
+      FROM written w
+     WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id AND p.project_id <> w.project_id;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER lesson_after_update AFTER UPDATE ON pgmnemo.lesson
+    REFERENCING OLD TABLE AS gone NEW TABLE AS written
+    FOR EACH STATEMENT EXECUTE FUNCTION pgmnemo._lesson_after_update();
+-- These lessons as they are to stand, beside what they were: of one that is there already what the set leaves out
+-- stays, but for what `clear` names. Passages that are given again without their vectors stay with those that they
+-- have.
+CREATE OR REPLACE FUNCTION pgmnemo._merged(tenant uuid, lessons pgmnemo.lesson_input[], clear text[])
+RETURNS TABLE (id bigint, given pgmnemo.lesson_input, was pgmnemo.lesson)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT l.id,
+           ROW(l.project_id, l.external_id, i.content, i.embedding,
+               coalesce(i.role, CASE WHEN 'role' <> ALL (clear) THEN l.role END),
+               coalesce(i.topic, CASE WHEN 'topic' <> ALL (clear) THEN l.topic END),
+               coalesce(i.importance, CASE WHEN 'importance' <> ALL (clear) THEN l.importance END, 3),
+               coalesce(i.metadata, CASE WHEN 'metadata' <> ALL (clear) THEN l.metadata END, '{}'),
+               coalesce(i.occurred_at, CASE WHEN 'occurred_at' <> ALL (clear) THEN l.occurred_at END),
+               coalesce(i.expires_at, CASE WHEN 'expires_at' <> ALL (clear) THEN l.expires_at END),
+               coalesce(i.commit_sha, CASE WHEN 'commit_sha' <> ALL (clear) THEN l.commit_sha END),
+               coalesce(i.artifact_hash, CASE WHEN 'artifact_hash' <> ALL (clear) THEN l.artifact_hash END),
+               coalesce(i.verified_at, CASE WHEN 'verified_at' <> ALL (clear) THEN l.verified_at END),
+               CASE WHEN i.passage_embeddings IS NOT NULL OR i.content <> l.content OR i.passages IS DISTINCT FROM
+                         ARRAY(SELECT p.content FROM pgmnemo.passage p
+                                WHERE p.tenant_id = tenant AND p.lesson_id = l.id AND p.number > 0 ORDER BY p.number)
+                    THEN i.passages END,
+               i.passage_embeddings,
+               coalesce(i.position, CASE WHEN 'position' <> ALL (clear) THEN l.position END))::pgmnemo.lesson_input,
+           l
+      FROM unnest(lessons) i
+      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
+$$;
+-- Whether the set gives a lesson a vector or passages other than those that it has, or takes them away.
+CREATE OR REPLACE FUNCTION pgmnemo._passages_differ(tenant uuid, lesson bigint, given @extschema:vector@.vector, passages text[],
+                                         vectors @extschema:vector@.vector[], clear text[])
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT (given IS NOT NULL
+            AND ARRAY(SELECT p.embedding FROM pgmnemo.passage p
+                       WHERE p.tenant_id = tenant AND p.lesson_id = lesson AND p.number = 0)
+                <> ARRAY[pgmnemo._narrowed(given)])
+        OR (passages IS NOT NULL
+            AND (ARRAY(SELECT p.content FROM pgmnemo.passage p
+                        WHERE p.tenant_id = tenant AND p.lesson_id = lesson AND p.number > 0 ORDER BY p.number),
+                 ARRAY(SELECT p.embedding FROM pgmnemo.passage p
+                        WHERE p.tenant_id = tenant AND p.lesson_id = lesson AND p.number > 0 ORDER BY p.number))
+                IS DISTINCT FROM
+                (passages, ARRAY(SELECT pgmnemo._narrowed(vectors[n])
+                                   FROM generate_series(1, cardinality(passages)) n ORDER BY n)))
+        OR (clear && '{embedding,passages}'
+            AND EXISTS (SELECT FROM pgmnemo.passage p
+                         WHERE p.tenant_id = tenant AND p.lesson_id = lesson
+                           AND CASE WHEN p.number = 0 THEN 'embedding' ELSE 'passages' END = ANY (clear)))
+$$;
+-- The one write path. New keys are inserted first and in order, then the lock is taken, then rows are changed: writers
+-- who all keep to this sequence wait for one another but never in a circle. Only a key that is there already is passed
+-- over: an id that is taken, by a sequence that was set back, is an error. What the set leaves out of a lesson that is
+-- there stays (pgmnemo._merged), read anew under the lock.
+CREATE OR REPLACE FUNCTION pgmnemo._store(tenant uuid, lessons pgmnemo.lesson_input[], clear text[] DEFAULT NULL,
+                               only_new boolean DEFAULT false)
+RETURNS TABLE (project_id uuid, external_id text, lesson_id bigint, outcome text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    s pgmnemo.settings := pgmnemo._settings();
+    gone text[] := coalesce(clear, '{}');
+    large uuid[];
+    inserted bigint[];
+    changed bigint[];
+    outcomes text[];
+    final pgmnemo.lesson_input[];
+    embedded bigint[];
+BEGIN
+    PERFORM pgmnemo._check_input(lessons);
+    PERFORM pgmnemo._check_clear(clear, '{embedding,passages,role,topic,importance,metadata,occurred_at,expires_at,'
+                                        'commit_sha,artifact_hash,verified_at,position}');
+    PERFORM pgmnemo._check_provenance(tenant, lessons, gone, s.gate_strict);
+    large := pgmnemo._indexed_projects(tenant, lessons, s.exact_scan_limit);
+    IF cardinality(large) > 0 AND NOT pgmnemo._claim_graph(tenant) THEN
+        large := '{}';
+    END IF;
+
+    WITH fresh AS (
+        INSERT INTO pgmnemo.lesson (
+               tenant_id, project_id, external_id, role, topic, content, importance, metadata, occurred_at, expires_at,
+               commit_sha, artifact_hash, verified_at, position)
+        SELECT tenant, i.project_id, i.external_id, i.role, i.topic, i.content, coalesce(i.importance, 3::smallint),
+               coalesce(i.metadata, '{}'), i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at,
+               i.position
+          FROM unnest(lessons) i
+         ORDER BY i.project_id, i.external_id COLLATE "C"
+            ON CONFLICT (tenant_id, project_id, external_id) DO NOTHING
+        RETURNING id
+    )
+    SELECT coalesce(array_agg(f.id), '{}') INTO inserted FROM fresh f;
+    PERFORM pgmnemo._write_passages(tenant, inserted, lessons, large);
+
+    IF cardinality(inserted) < cardinality(lessons) THEN
+        IF only_new THEN
+            RAISE EXCEPTION 'another writer has just taken the key %', quote_literal(lessons[1].external_id)
+            USING ERRCODE = 'serialization_failure', HINT = 'Repeat the call.';
+        END IF;
+        SELECT array_agg(m.id), array_agg(CASE WHEN (m.was).active THEN 'updated' ELSE 'restored' END)
+          INTO changed, outcomes
+          FROM pgmnemo._merged(tenant, lessons, gone) m
+         WHERE m.id <> ALL (inserted)
+           AND (((m.was).role, (m.was).topic, (m.was).content, (m.was).importance, (m.was).metadata,
+                 (m.was).occurred_at, (m.was).expires_at, (m.was).commit_sha, (m.was).artifact_hash,
+                 (m.was).verified_at, (m.was).position, (m.was).active)
+                IS DISTINCT FROM
+                ((m.given).role, (m.given).topic, (m.given).content, (m.given).importance, (m.given).metadata,
+                 (m.given).occurred_at, (m.given).expires_at, (m.given).commit_sha, (m.given).artifact_hash,
+                 (m.given).verified_at, (m.given).position, true)
+                OR pgmnemo._passages_differ(tenant, m.id, (m.given).embedding, (m.given).passages,
+                                            (m.given).passage_embeddings, gone));
+    END IF;
+    IF changed IS NOT NULL THEN
+        PERFORM pgmnemo._lock_tenant(tenant);
+        embedded := pgmnemo._embedded(tenant, changed);
+        SELECT array_agg(m.given) INTO final
+          FROM pgmnemo._merged(tenant, lessons, gone) m WHERE m.id = ANY (changed);
+        PERFORM pgmnemo._clear_passages(tenant, final, gone);
+        UPDATE pgmnemo.lesson l
+           SET role = i.role, topic = i.topic, content = i.content, importance = i.importance, metadata = i.metadata,
+               occurred_at = i.occurred_at, expires_at = i.expires_at, commit_sha = i.commit_sha,
+               artifact_hash = i.artifact_hash, verified_at = i.verified_at, position = i.position, active = true
+          FROM unnest(final) i
+         WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id;
+        PERFORM pgmnemo._write_passages(tenant, changed, final, large);
+        IF 'embedding' <> ALL (gone) AND cardinality(embedded) > 0 THEN
+            embedded := ARRAY(SELECT unnest(embedded) EXCEPT SELECT unnest(pgmnemo._embedded(tenant, changed)));
+            outcomes := ARRAY(SELECT CASE WHEN u.id = ANY (embedded) THEN 'unembedded' ELSE u.outcome END
+                                FROM unnest(changed, outcomes) WITH ORDINALITY AS u (id, outcome, place)
+                               ORDER BY place);
+        END IF;
+    END IF;
+
+    RETURN QUERY
+    SELECT i.project_id, i.external_id, l.id, coalesce(w.outcome, 'unchanged')
+      FROM ROWS FROM (unnest(lessons)) WITH ORDINALITY
+           AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at,
+                 expires_at,
+                 commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position, ordinal)
+      LEFT JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id
+                        AND l.external_id = i.external_id
+      LEFT JOIN (SELECT n, 'inserted' FROM unnest(inserted) n
+                 UNION ALL SELECT * FROM unnest(changed, outcomes)) AS w (id, outcome) ON w.id = l.id
+     ORDER BY i.ordinal;
+END
+$$;
+-- BM25's statistics, the direction and the times of a question. By pgmnemo.statistics_scope a term is as rare as it is
+-- in the tenant, in the scope that is searched, or in the mean of both; what bounds a term, and how many lessons hold
+-- it, counts over the scope.
+CREATE OR REPLACE FUNCTION pgmnemo._ask(scope pgmnemo.scope, words text, embedding @extschema:vector@.vector, moment timestamptz,
+                             windows tstzmultirange, s pgmnemo.settings)
+RETURNS pgmnemo.question
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    asked pgmnemo.question;
+    inside_part float8 := CASE s.statistics_scope WHEN 'tenant' THEN 0 WHEN 'both' THEN 0.5 ELSE 1 END;
+    k1 float8 := s.bm25_k1;
+    b float8 := s.bm25_b;
+    lexemes text[] := coalesce(tsvector_to_array(pgmnemo._lexemes(pgmnemo._text_config(), words)), '{}');
+BEGIN
+    asked.pivot := s.length_pivot;
+    WITH counts AS (
+        SELECT p.lexeme,
+               sum(p.lesson_count)::float8 AS lessons,
+               sum(p.token_total) FILTER (WHERE inside_part < 1 OR i.inside)::float8
+               / sum(p.lesson_count) FILTER (WHERE inside_part < 1 OR i.inside) AS mean,
+               coalesce(sum(p.lesson_count) FILTER (WHERE i.inside), 0)::bigint AS held,
+               max(p.max_frequency) FILTER (WHERE i.inside) AS frequency,
+               min(p.min_tokens) FILTER (WHERE i.inside) AS shortest
+          FROM pgmnemo.posting p
+         CROSS JOIN LATERAL (SELECT pgmnemo._in_scope(p.project_id, scope)) AS i (inside)
+         WHERE p.tenant_id = scope.tenant AND p.lexeme = ANY (lexemes || ''::text)
+         GROUP BY p.lexeme
+    ), everything AS (
+        SELECT c.held, c.lessons, k1 * (1 - b) AS flat, k1 * b / greatest(c.mean, asked.pivot) AS per_token
+          FROM counts c WHERE c.lexeme = ''
+    ), terms AS (
+        SELECT c.lexeme, c.held, c.frequency, c.shortest, i.idf, pgmnemo._unit() * i.idf * (k1 + 1) AS scale
+          FROM counts c
+         CROSS JOIN everything e
+         CROSS JOIN LATERAL (SELECT (1 - inside_part) * pgmnemo._idf(e.lessons, c.lessons)
+                                    + inside_part * pgmnemo._idf(e.held, c.held)) AS i (idf)
+         WHERE c.lexeme <> '' AND c.held > 0
+    )
+    SELECT e.held, e.flat, e.per_token,
+           coalesce(t.lexemes, '{}'), coalesce(t.queries, '{}'), coalesce(t.idfs, '{}'), coalesce(t.scales, '{}'),
+           coalesce(t.peaks, '{}'), coalesce(t.postings, '{}')
+      INTO asked.held, asked.flat, asked.per_token,
+           asked.terms, asked.queries, asked.idfs, asked.scales, asked.peaks, asked.postings
+      FROM everything e
+     CROSS JOIN LATERAL (
+            SELECT array_agg(t.lexeme) AS lexemes, array_agg(pgmnemo._term(t.lexeme)) AS queries,
+                   array_agg(t.idf) AS idfs,
+                   array_agg(t.scale) AS scales, array_agg(t.held) AS postings,
+                   array_agg(pgmnemo._impact(t.scale, t.frequency, e.flat, e.per_token, t.shortest, asked.pivot)
+                             + 1) AS peaks
+              FROM (SELECT * FROM terms ORDER BY idf DESC, lexeme) t) t;
+    asked.held := coalesce(asked.held, 0);
+    asked.terms := coalesce(asked.terms, '{}');
+    asked.direction := @extschema:vector@.l2_normalize(embedding)::@extschema:vector@.halfvec;
+    IF windows IS NOT NULL THEN
+        SELECT array_agg(coalesce(lower(w), '-infinity')), array_agg(coalesce(upper(w), 'infinity'))
+          INTO asked.since, asked.until FROM unnest(windows) w;
+    ELSIF words IS NOT NULL AND s.temporal_weight <> 0 THEN
+        SELECT t.since, t.until INTO asked.since, asked.until FROM pgmnemo._times(words, moment) t;
+    END IF;
+    RETURN asked;
+END
+$$;
+-- The `depth` lessons in scope with the highest BM25 (in units of 2^-40), exactly, ties by external id. MaxScore: the
+-- lists of the rarest terms are read whole; once the terms that are left cannot lift a lesson that holds none of
+-- them to the depth-th score found so far, they matter for those few lessons alone that they could still lift.
+-- Without enable_sort the planner sums up by hashing: it takes a few hundred postings for three, and would sort.
+CREATE OR REPLACE FUNCTION pgmnemo._keyword_leg(scope pgmnemo.scope, asked pgmnemo.question, depth integer)
+RETURNS TABLE (lesson_id bigint, total float8)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_sort = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    at_once        constant bigint := 3000;   -- postings that are read whole without asking for bounds
+    many_terms     constant integer := 100;   -- they bound nothing, and each would cost a look at all that are left
+    first_lists    constant integer := 4;     -- postings for each place wanted, before the first bound
+    least_lists    constant bigint := 1000;   -- postings that are read on at least
+    lesson_cost    constant integer := 15;    -- postings that cost as much as reading one lesson
+    last           constant integer := cardinality(asked.terms);
+    read integer := 0;
+    wanted integer;
+    lists bigint := 0;
+    more bigint;
+    ids bigint[];
+    totals float8[];
+    rest float8;
+    least_of_best float8;
+BEGIN
+    IF last = 0 THEN
+        RETURN;
+    ELSIF scope.ids IS NOT NULL THEN
+        RETURN QUERY
+        SELECT x.lesson_id, x.total FROM pgmnemo._best_sums(scope, asked, scope.ids, NULL, NULL) x
+         WHERE x.total > 0 LIMIT depth;
+        RETURN;
+    END IF;
+    IF last > many_terms OR (SELECT sum(n) FROM unnest(asked.postings) n) <= at_once THEN
+        read := last;
+    ELSE
+        LOOP
+            read := read + 1;
+            lists := lists + asked.postings[read];
+            EXIT WHEN lists >= first_lists * depth OR read = last;
+        END LOOP;
+    END IF;
+    SELECT coalesce(array_agg(x.lesson_id), '{}'), coalesce(array_agg(x.total), '{}') INTO ids, totals
+      FROM (SELECT u.lesson_id, sum(u.part) AS total FROM pgmnemo._list_parts(scope, asked, 1, read) u
+             GROUP BY u.lesson_id) x;
+    WHILE read < last LOOP
+        rest := (SELECT sum(p) FROM unnest(asked.peaks[read + 1:]) p);
+        least_of_best := (SELECT CASE WHEN count(*) = depth THEN min(x.total) ELSE -1 END
+                            FROM pgmnemo._best_sums(scope, asked, ids, totals, depth) x);
+        IF least_of_best <= rest THEN
+            -- a lesson without any term read so far could be among the best: read on until none can, or the floor may
+            -- have risen
+            wanted := read;
+            more := 0;
+            WHILE rest >= least_of_best AND wanted < last LOOP
+                wanted := wanted + 1;
+                rest := (SELECT coalesce(sum(p), 0) FROM unnest(asked.peaks[wanted + 1:]) p);
+                more := more + asked.postings[wanted];
+                EXIT WHEN more >= greatest(lists, least_lists);
+            END LOOP;
+            SELECT array_agg(x.lesson_id), array_agg(x.total) INTO ids, totals
+              FROM (SELECT u.lesson_id, sum(u.total) AS total
+                      FROM (SELECT unnest(ids) AS lesson_id, unnest(totals) AS total
+                             UNION ALL
+                            SELECT * FROM pgmnemo._list_parts(scope, asked, read + 1, wanted)) u
+                     GROUP BY u.lesson_id) x;
+            read := wanted;
+            lists := lists + more;
+        ELSE
+            SELECT array_agg(h.lesson_id), array_agg(h.total) INTO ids, totals
+              FROM (SELECT unnest(ids) AS lesson_id, unnest(totals) AS total) h WHERE h.total + rest >= least_of_best;
+            EXIT WHEN lesson_cost * cardinality(ids) <= asked.postings[read + 1];
+            SELECT array_agg(h.lesson_id), array_agg(h.total + coalesce(x.part, 0)) INTO ids, totals
+              FROM (SELECT unnest(ids) AS lesson_id, unnest(totals) AS total) h
+              LEFT JOIN pgmnemo._list_parts(scope, asked, read + 1, read + 1) x ON x.lesson_id = h.lesson_id;
+            read := read + 1;
+        END IF;
+    END LOOP;
+    IF read = last THEN
+        RETURN QUERY
+        SELECT w.lesson_id, w.total
+          FROM (SELECT * FROM unnest(ids, totals) AS h (lesson_id, total) ORDER BY h.total DESC OFFSET 0) w
+         CROSS JOIN LATERAL (
+                SELECT l.external_id, l.project_id FROM pgmnemo.lesson l
+                 WHERE l.tenant_id = scope.tenant AND l.id = w.lesson_id AND pgmnemo._recallable(l, scope) OFFSET 0) l
+         ORDER BY w.total DESC, l.external_id, l.project_id
+         LIMIT depth;
+    ELSE
+        RETURN QUERY
+        SELECT x.lesson_id, x.total FROM pgmnemo._best_sums(scope, asked, ids, totals, NULL) x LIMIT depth;
+    END IF;
+END
+$$;
+-- Of a lesson as a whole its BM25 (in units of 2^-40) unless that is known already, and what the question's terms in
+-- it are worth where it has no passages: it may be long for good reason, so its length is held against it by half only
+-- (pgmnemo._terms_within). Its vector of lexemes is unpacked once: to join it with nothing does that. With weights of
+-- 1 the cover density of one term is the number of times that it stands there.
+CREATE OR REPLACE FUNCTION pgmnemo._lesson_terms(lexemes tsvector, tokens integer, asked pgmnemo.question, bonus float8,
+                                      known float8)
+RETURNS TABLE (total float8, worth float8)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT coalesce(known, sum(pgmnemo._impact(t.scale, ts_rank_cd('{1,1,1,1}', u.whole, t.query), (asked).flat,
+                                               (asked).per_token, tokens, (asked).pivot))
+                               FILTER (WHERE known IS NULL), 0),
+           coalesce(sum(t.idf + bonus), 0) * sqrt(least(1, (asked).pivot / greatest(max(length(u.whole)), 1)))
+      FROM (SELECT lexemes || '' AS whole OFFSET 0) AS u
+      JOIN unnest((asked).queries, (asked).scales, (asked).idfs) AS t (query, scale, idf) ON u.whole @@ t.query
+$$;
+-- For every lesson in scope that holds one of the question's terms from place `first` to `last`, and each such term,
+-- its part of the lesson's BM25, read from the term's list; in units of 2^-40.
+CREATE OR REPLACE FUNCTION pgmnemo._list_parts(scope pgmnemo.scope, asked pgmnemo.question, first integer, last integer)
+RETURNS TABLE (lesson_id bigint, part float8)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT x.id, pgmnemo._impact(x.scale, x.frequency, x.flat, x.per_token, x.tokens, x.pivot)
+      FROM (SELECT a.flat, a.per_token, a.pivot, t.scale, unnest(p.lesson_ids) AS id,
+                   unnest(p.frequencies) AS frequency,
+                   unnest(p.token_counts) AS tokens
+              FROM (SELECT (asked).flat AS flat, (asked).per_token AS per_token, (asked).pivot AS pivot OFFSET 0) a
+             CROSS JOIN unnest((asked).terms[first:last], (asked).scales[first:last]) AS t (term, scale)
+             CROSS JOIN LATERAL (
+                    SELECT p.lesson_ids, p.frequencies, p.token_counts FROM pgmnemo.posting p
+                     WHERE p.tenant_id = (scope).tenant AND p.lexeme = t.term
+                       AND pgmnemo._in_scope(p.project_id, scope) OFFSET 0) p) x
+$$;
+-- Makes the HNSW indexes a tenant's where they are nobody's and it is large, whatever it has set; whether they serve
+-- it then. Nobody waits for another who is about to claim them.
+CREATE OR REPLACE FUNCTION pgmnemo._claim_graph(tenant uuid)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    least_lessons constant bigint := 5000;
+    everything pgmnemo.scope := pgmnemo._scope(tenant, NULL);
+BEGIN
+    IF pgmnemo._graph_open(tenant) THEN
+        RETURN true;
+    ELSIF NOT pgmnemo._graphs_sound()
+          OR NOT pgmnemo._holds_more(tenant, everything.first_project, everything.last_project, least_lessons)
+          OR EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared OR g.tenant_id IS NOT NULL) THEN
+        RETURN false;
+    END IF;
+    PERFORM FROM pgmnemo.vector_graph g WHERE g.tenant_id IS NULL FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND OR EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared OR g.tenant_id IS NOT NULL) THEN
+        RETURN false;
+    END IF;
+    INSERT INTO pgmnemo.vector_graph VALUES (tenant, false) ON CONFLICT DO NOTHING;
+    RETURN FOUND;
+END
+$$;
+-- The `most` vectors in scope nearest to a direction through each HNSW index, one a width: approximate. enable_sort is
+-- off because only the index gives the order without it. What the caller has set for the graphs must not decide how
+-- far a scan goes through other tenants' vectors: that would count them.
+CREATE OR REPLACE FUNCTION pgmnemo._graph_rows(scope pgmnemo.scope, direction @extschema:vector@.halfvec,
+                                    ef_search integer, most integer)
+RETURNS TABLE (lesson_id bigint, distance float8)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_sort = off
+SET enable_bitmapscan = off
+AS $$
+DECLARE
+    names constant text[] := '{hnsw.ef_search,hnsw.iterative_scan,hnsw.max_scan_tuples,hnsw.scan_mem_multiplier}';
+    widest constant integer := 1000;  -- the greatest hnsw.ef_search
+    before text[] := ARRAY(SELECT current_setting(n, true)
+                           FROM unnest(names) WITH ORDINALITY AS u (n, place) ORDER BY place);
+    narrow @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 384);
+    middle @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 768);
+BEGIN
+    PERFORM set_config('hnsw.ef_search', greatest(ef_search, least(most, widest))::text, true),
+            set_config('hnsw.iterative_scan', 'relaxed_order', true),
+            set_config('hnsw.max_scan_tuples', '20000', true), set_config('hnsw.scan_mem_multiplier', '1', true);
+    RETURN QUERY
+    SELECT p.lesson_id, p.embedding::@extschema:vector@.halfvec(384) OPERATOR(@extschema:vector@.<#>) narrow
+      FROM pgmnemo.passage p
+     WHERE p.indexed AND p.width = 384 AND p.tenant_id = scope.tenant
+       AND pgmnemo._in_scope(p.project_id, scope)
+     ORDER BY p.embedding::@extschema:vector@.halfvec(384) OPERATOR(@extschema:vector@.<#>) narrow LIMIT most;
+    RETURN QUERY
+    SELECT p.lesson_id, p.embedding::@extschema:vector@.halfvec(768) OPERATOR(@extschema:vector@.<#>) middle
+      FROM pgmnemo.passage p
+     WHERE p.indexed AND p.width = 768 AND p.tenant_id = scope.tenant
+       AND pgmnemo._in_scope(p.project_id, scope)
+     ORDER BY p.embedding::@extschema:vector@.halfvec(768) OPERATOR(@extschema:vector@.<#>) middle LIMIT most;
+    RETURN QUERY
+    SELECT p.lesson_id, p.embedding::@extschema:vector@.halfvec(1024) OPERATOR(@extschema:vector@.<#>) direction
+      FROM pgmnemo.passage p
+     WHERE p.indexed AND p.width = 1024 AND p.tenant_id = scope.tenant
+       AND pgmnemo._in_scope(p.project_id, scope)
+     ORDER BY p.embedding::@extschema:vector@.halfvec(1024) OPERATOR(@extschema:vector@.<#>) direction LIMIT most;
+    PERFORM set_config(n, value, true) FROM unnest(names, before) AS u (n, value);
+END
+$$;
+-- The `depth` of a scope's few lessons that have the nearest vector, exactly.
+CREATE OR REPLACE FUNCTION pgmnemo._nearest_of(scope pgmnemo.scope, direction @extschema:vector@.halfvec, depth integer)
+RETURNS bigint[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    narrow @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 384);
+    middle @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 768);
+BEGIN
+    RETURN ARRAY(
+        SELECT l.id
+          FROM unnest(scope.ids) AS u (id)
+         CROSS JOIN LATERAL (
+                SELECT min(p.embedding OPERATOR(@extschema:vector@.<#>)
+                           CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE direction END) AS distance
+                  FROM pgmnemo.passage p WHERE p.tenant_id = scope.tenant AND p.lesson_id = u.id) v
+         CROSS JOIN LATERAL (
+                SELECT l.id, l.external_id, l.project_id FROM pgmnemo.lesson l
+                 WHERE l.tenant_id = scope.tenant AND l.id = u.id OFFSET 0) l
+         WHERE v.distance IS NOT NULL
+         ORDER BY v.distance, l.external_id, l.project_id
+         LIMIT depth);
+END
+$$;
+-- The `depth` lessons in scope with the nearest vector, their own or a passage's: exact where the scope is small,
+-- through the graphs where it is large, joined with an exact scan of what is not in them. Vectors are asked for
+-- first and lessons counted then: should too few be left, by a filter or because many vectors are of one lesson,
+-- more are asked for, at last the whole scope, exactly.
+CREATE OR REPLACE FUNCTION pgmnemo._vector_leg(scope pgmnemo.scope, asked pgmnemo.question, depth integer, s pgmnemo.settings)
+RETURNS bigint[]
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    vectors_each constant integer := 4;    -- vectors asked for at first for each lesson wanted
+    more_times   constant integer := 8;    -- how many times as many are asked for where they were too few
+    graph_most   constant integer := 16;   -- vectors for each lesson wanted up to which the graphs are asked
+    all_of_them  constant bigint := 2000000000;
+    large boolean;
+    most integer := vectors_each * depth;
+    seen bigint;
+    found_ids bigint[];
+BEGIN
+    IF asked.direction IS NULL THEN
+        RETURN '{}';
+    ELSIF scope.ids IS NOT NULL THEN
+        RETURN pgmnemo._nearest_of(scope, asked.direction, depth);
+    END IF;
+    -- never below the setting, so what is smaller need not ask
+    large := asked.held > s.exact_scan_limit
+             AND asked.held > pgmnemo._exact_limit(scope.tenant, s.exact_scan_limit);
+    LOOP
+        WITH near AS MATERIALIZED (
+            SELECT g.* FROM pgmnemo._graph_rows(scope, asked.direction, s.ef_search, most) g WHERE large
+             UNION ALL
+            SELECT v.* FROM pgmnemo._vector_rows(scope, asked.direction,
+                                                 CASE WHEN large THEN '{f}' ELSE '{f,t}' END::boolean[], most) v
+        ), lessons AS (
+            SELECT n.lesson_id, min(n.distance) AS distance FROM near n GROUP BY n.lesson_id
+        )
+        SELECT (SELECT count(*) FROM near),
+               ARRAY(SELECT n.lesson_id
+                       FROM (SELECT * FROM lessons ORDER BY distance OFFSET 0) n
+                      CROSS JOIN LATERAL (
+                            SELECT l.external_id, l.project_id FROM pgmnemo.lesson l
+                             WHERE l.tenant_id = scope.tenant AND l.id = n.lesson_id AND pgmnemo._recallable(l, scope)
+                            OFFSET 0) l
+                      ORDER BY n.distance, l.external_id, l.project_id
+                      LIMIT depth)
+          INTO seen, found_ids;
+        EXIT WHEN cardinality(found_ids) >= depth OR (NOT large AND seen < most);
+        IF large AND most >= graph_most * depth OR seen < most THEN
+            large := false;
+        END IF;
+        most := least(most::bigint * more_times, all_of_them);
+    END LOOP;
+    RETURN found_ids;
+END
+$$;
+-- The `most` vectors in scope nearest to a direction, by reading them all: exact. The index alone has what it takes.
+CREATE OR REPLACE FUNCTION pgmnemo._vector_rows(scope pgmnemo.scope, direction @extschema:vector@.halfvec,
+                                     flags boolean[], most integer)
+RETURNS TABLE (lesson_id bigint, distance float8)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    narrow @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 384);
+    middle @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 768);
+BEGIN
+    RETURN QUERY
+    SELECT p.lesson_id,
+           p.embedding OPERATOR(@extschema:vector@.<#>)
+             CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE direction END AS distance
+      FROM pgmnemo.passage p
+     WHERE p.tenant_id = scope.tenant AND p.indexed = ANY (flags) AND p.width = ANY ('{384,768,1024}')
+       AND pgmnemo._in_scope(p.project_id, scope) AND p.embedding IS NOT NULL
+     ORDER BY distance, p.lesson_id
+     LIMIT most;
+END
+$$;
+-- An answer that is empty because of the gate alone is an error: it would look like an empty memory, and drivers
+-- swallow notices.
+CREATE OR REPLACE FUNCTION pgmnemo._all_hidden(scope pgmnemo.scope, hidden integer)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    gate constant text := scope.gate;
+BEGIN
+    scope.gate := 'off';
+    IF EXISTS (SELECT pgmnemo._fill(scope, '{}', 1)) THEN
+        RAISE EXCEPTION 'pgmnemo.gate_strict is % and hides all lessons in scope: none has commit_sha or '
+                        'artifact_hash', gate
+        USING ERRCODE = 'object_not_in_prerequisite_state',
+              HINT = 'SET pgmnemo.gate_strict = warn or off to recall them, or store them again with their provenance.';
+    END IF;
+END
+$$;
+-- The scope that a verb's arguments ask for, with the lessons in it where a filter leaves few.
+CREATE OR REPLACE FUNCTION pgmnemo._asked_scope(tenant uuid, project uuid, gate text, role text, valid_at timestamptz,
+                                     moment timestamptz, known_at timestamptz, given jsonb)
+RETURNS pgmnemo.scope
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    scope pgmnemo.scope := pgmnemo._scope(tenant, project, gate, role, valid_at, moment, known_at,
+                                          pgmnemo._filter(given));
+BEGIN
+    IF (scope.filter).projects IS NOT NULL THEN
+        IF project IS NULL THEN
+            SELECT min(p::text), max(p::text) INTO scope.first_project, scope.last_project
+              FROM unnest((scope.filter).projects) p;
+        ELSIF project <> ALL ((scope.filter).projects) THEN
+            PERFORM pgmnemo._filter_error('\'projects\'', 'does not hold project_id, ' || project,
+                                          'Give the project, or the set of projects.');
+        END IF;
+    END IF;
+    IF given IS NOT NULL THEN
+        scope.ids := pgmnemo._few(scope);
+    END IF;
+    RETURN scope;
+END
+$$;
+CREATE OR REPLACE FUNCTION pgmnemo._check_recall(k integer, mode text, has_embedding boolean, words text,
+                                      as_of timestamptz, floor float8)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    most_bytes constant integer := 100000;  -- of a question
+    has_text constant boolean := words IS NOT NULL;
+BEGIN
+    IF k IS NULL OR k NOT BETWEEN 1 AND 10000 THEN
+        RAISE EXCEPTION 'k is %, but must be from 1 to 10000', coalesce(k::text, 'NULL')
+        USING ERRCODE = 'invalid_parameter_value';
+    ELSIF mode IS NULL OR mode <> ALL ('{hybrid,vector,keyword}') THEN
+        RAISE EXCEPTION 'mode is %, but must be one of hybrid, vector, keyword', quote_nullable(mode)
+        USING ERRCODE = 'invalid_parameter_value';
+    ELSIF mode = 'vector' AND NOT has_embedding THEN
+        RAISE EXCEPTION 'mode vector needs an embedding'
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Pass embedding, or use mode keyword.';
+    ELSIF mode = 'keyword' AND NOT has_text THEN
+        RAISE EXCEPTION 'mode keyword needs a query_text'
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Pass query_text, or use mode vector.';
+    ELSIF NOT has_embedding AND NOT has_text THEN
+        RAISE EXCEPTION 'recall needs an embedding, a query_text or both' USING ERRCODE = 'invalid_parameter_value';
+    ELSIF octet_length(words) > most_bytes THEN
+        RAISE EXCEPTION 'query_text has % bytes, but may have %', octet_length(words), most_bytes
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Ask a shorter question.';
+    ELSIF floor IS NOT NULL AND NOT (floor >= 0 AND floor <= 1) THEN
+        RAISE EXCEPTION 'floor is %, but must be from 0 to 1', floor
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave it out to get k lessons, however little they fit.';
+    ELSIF NOT isfinite(as_of) THEN
+        RAISE EXCEPTION 'as_of is %, but must be finite', as_of USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+END
+$$;
+-- The lessons that a filter leaves in a scope, where they are few: then both legs read just those, exactly. NULL where
+-- they may be many, or where nothing but the role is asked for. Each condition that an index knows is tried, and read
+-- no further than `read_most` rows.
+CREATE OR REPLACE FUNCTION pgmnemo._few(scope pgmnemo.scope)
+RETURNS bigint[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    few       constant integer := 2000;   -- lessons that are read one by one
+    read_most constant integer := 10000;  -- rows of an index that are looked at for them
+    f         constant pgmnemo.filter := scope.filter;
+    condition integer;
+    found     bigint[];
+    rows      integer;
+BEGIN
+    IF f IS NOT DISTINCT FROM NULL THEN
+        RETURN NULL;
+    END IF;
+    FOR condition IN SELECT DISTINCT c FROM unnest(f.conditions) c LOOP
+        SELECT array_agg(e.lesson_id), count(*) INTO found, rows
+          FROM (SELECT e.lesson_id FROM pgmnemo.lesson_entry e
+                 WHERE e.tenant_id = scope.tenant
+                   AND e.entry = ANY (ARRAY(SELECT u.entry FROM unnest(f.entries, f.conditions) AS u (entry, place)
+                                             WHERE u.place = condition) || 0::bigint)
+                 LIMIT read_most) e;
+        IF rows < read_most THEN
+            found := pgmnemo._recallable_of(scope, found, few + 1);
+            IF cardinality(found) <= few THEN
+                RETURN found;
+            END IF;
+        END IF;
+    END LOOP;
+    IF f.topics IS NOT NULL THEN
+        SELECT array_agg(l.id), count(*) INTO found, rows
+          FROM (SELECT l.id FROM pgmnemo.lesson l
+                 WHERE l.tenant_id = scope.tenant AND l.topic COLLATE "C" = ANY (f.topics) LIMIT read_most) l;
+    ELSIF f.topic_prefix <> '' THEN
+        SELECT array_agg(l.id), count(*) INTO found, rows
+          FROM (SELECT l.id FROM pgmnemo.lesson l
+                 WHERE l.tenant_id = scope.tenant AND l.topic COLLATE "C" >= f.topic_prefix
+                   AND l.topic COLLATE "C" < f.topic_prefix || chr(1114111) LIMIT read_most) l;
+    ELSIF f.since IS NOT NULL OR f.until IS NOT NULL THEN
+        SELECT array_agg(l.id), count(*) INTO found, rows
+          FROM (SELECT l.id FROM pgmnemo.lesson l
+                 WHERE l.tenant_id = scope.tenant
+                   AND coalesce(l.occurred_at, l.stored_at) >= coalesce(f.since, '-infinity')
+                   AND coalesce(l.occurred_at, l.stored_at) < coalesce(f.until, 'infinity') LIMIT read_most) l;
+    ELSE
+        RETURN NULL;
+    END IF;
+    IF rows < read_most THEN
+        found := pgmnemo._recallable_of(scope, found, few + 1);
+        IF cardinality(found) <= few THEN
+            RETURN found;
+        END IF;
+    END IF;
+    RETURN NULL;
+END
+$$;
+-- Recallable lessons in scope that no leg found, in key order: at most `wanted`.
+CREATE OR REPLACE FUNCTION pgmnemo._fill(scope pgmnemo.scope, have bigint[], wanted integer)
+RETURNS SETOF bigint
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT l.id
+      FROM pgmnemo.lesson l
+     WHERE l.tenant_id = (scope).tenant AND pgmnemo._in_scope(l.project_id, scope)
+       AND ((scope).ids IS NULL OR l.id = ANY ((scope).ids))
+       AND pgmnemo._recallable(l, scope) AND l.id <> ALL (have)
+     ORDER BY l.project_id, l.external_id
+     LIMIT wanted
+$$;
+-- A score on a scale of its question: what it is of the best that a lesson could have.
+CREATE OR REPLACE FUNCTION pgmnemo._fit(score float8, ideal float8)
+RETURNS TABLE (fit float8)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT CASE WHEN ideal > 0 THEN greatest(0, least(1, score / ideal)) ELSE 0 END $$;
+
+COMMENT ON FUNCTION pgmnemo._fit IS 'score / ideal, from 0 to 1';
+-- Relevance that flows along edges, both ways: for a lesson the best over all seeds other than itself and all
+-- paths of at most `depth` edges of the seed's relevance times, for each edge, half its weight. Paths lead
+-- through active lessons that are valid at the time and pass the gate, of whichever project and role.
+-- Each step keeps at most `width` lessons, so hubs and cycles cost no more than that.
+CREATE OR REPLACE FUNCTION pgmnemo._graph_proximity(scope pgmnemo.scope, seed_ids bigint[], seed_relevances float8[],
+                                         depth integer,
+                                         width integer)
+RETURNS TABLE (lesson_id bigint, graph float8)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    anywhere pgmnemo.scope := pgmnemo._scope(scope.tenant, NULL, scope.gate, NULL, scope.valid_at, scope.moment,
+                                                     scope.known_at);
+    seeds bigint[] := seed_ids;
+    ids bigint[] := seed_ids;
+    strengths float8[] := seed_relevances;
+BEGIN
+    FOR step IN 1 .. depth LOOP
+        SELECT array_agg(n.seed), array_agg(n.id), array_agg(n.strength) INTO seeds, ids, strengths
+          FROM (SELECT f.seed, l.id, max(f.strength * e.weight / 2) AS strength
+                  FROM unnest(seeds, ids, strengths) AS f (seed, id, strength)
+                 CROSS JOIN LATERAL (
+                        SELECT o.target_id, o.weight::float8, o.valid_from, o.valid_to FROM pgmnemo.lesson_edge o
+                         WHERE o.tenant_id = scope.tenant AND o.source_id = f.id
+                         UNION ALL
+                        SELECT i.source_id, i.weight::float8, i.valid_from, i.valid_to FROM pgmnemo.lesson_edge i
+                         WHERE i.tenant_id = scope.tenant AND i.target_id = f.id
+                       ) AS e (id, weight, valid_from, valid_to)
+                 CROSS JOIN LATERAL (
+                        SELECT l.id, l.external_id, l.project_id FROM pgmnemo.lesson l
+                         WHERE l.tenant_id = scope.tenant AND l.id = e.id
+                           AND pgmnemo._recallable(l, anywhere) OFFSET 0) l
+                 WHERE e.id <> f.seed
+                   AND (scope.valid_at IS NULL OR (coalesce(e.valid_from <= scope.valid_at, true)
+                                                   AND coalesce(scope.valid_at < e.valid_to, true)))
+                 GROUP BY f.seed, l.id, l.external_id, l.project_id
+                 ORDER BY strength DESC, l.external_id, l.project_id, f.seed
+                 LIMIT width) n;
+        EXIT WHEN ids IS NULL;
+        RETURN QUERY SELECT * FROM unnest(ids, strengths);
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._graph_proximity IS 'graph component, 0 or more, in units of relevance: max over seeds and paths of relevance(seed) * product over the path''s edges of weight / 2';
+-- How many active lessons in scope the gate hides, counted to a thousand: each row of an answer says it, and a NOTICE.
+CREATE OR REPLACE FUNCTION pgmnemo._hidden(scope pgmnemo.scope)
+RETURNS integer
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    counted constant integer := 1000;
+    hidden integer;
+BEGIN
+    IF scope.gate <> 'enforce' THEN
+        RETURN 0;
+    END IF;
+    SELECT count(*) INTO hidden
+      FROM (SELECT FROM pgmnemo.lesson l
+             WHERE l.tenant_id = scope.tenant AND pgmnemo._in_scope(l.project_id, scope)
+               AND l.active AND l.commit_sha IS NULL AND l.artifact_hash IS NULL LIMIT counted) h;
+    IF hidden > 0 THEN
+        RAISE NOTICE 'pgmnemo.gate_strict is enforce and hides % in scope, which have neither commit_sha nor '
+                     'artifact_hash',
+              CASE WHEN hidden = counted THEN counted || ' lessons or more' WHEN hidden = 1 THEN '1 lesson'
+                   ELSE hidden || ' lessons' END
+        USING HINT = 'SET pgmnemo.gate_strict = warn or off to recall them.';
+    END IF;
+    RETURN hidden;
+END
+$$;
+-- The relevance that reaches candidates from those up to two places before and after (pgmnemo._passed): an answer
+-- often follows its question, and a thought goes on in the next turn. An assistant's lesson gains nothing, for it
+-- repeats; and nothing comes from an assistant's lesson to those after it, only to the ones that it answers.
+CREATE OR REPLACE FUNCTION pgmnemo._neighbours(candidates pgmnemo.candidate[], s pgmnemo.settings)
+RETURNS TABLE (lesson_id bigint, neighbours float8)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT c.lesson_id,
+           pgmnemo._passed(c.before_step, c.before, c.before_words, c.earlier_step, c.earlier, s.neighbours_half_length)
+           + pgmnemo._passed(c.after_step, c.after, c.after_words, c.later_step, c.later, s.neighbours_half_length)
+      FROM (SELECT c.lesson_id, c.assistant,
+                   c.place - lag(c.place) OVER places AS before_step, lag(c.words) OVER places AS before_words,
+                   lag(g.onward) OVER places AS before,
+                   c.place - lag(c.place, 2) OVER places AS earlier_step, lag(g.onward, 2) OVER places AS earlier,
+                   lead(c.place) OVER places - c.place AS after_step, lead(c.words) OVER places AS after_words,
+                   lead(r.relevance) OVER places AS after,
+                   lead(c.place, 2) OVER places - c.place AS later_step, lead(r.relevance, 2) OVER places AS later
+              FROM unnest(candidates) c
+             CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+             CROSS JOIN LATERAL (SELECT CASE WHEN c.assistant THEN 0 ELSE r.relevance END) AS g (onward)
+             WHERE c.place IS NOT NULL
+            WINDOW places AS (PARTITION BY c.project_id ORDER BY c.place, c.external_id)) c
+     WHERE c.assistant IS NOT TRUE;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._neighbours IS 'neighbours component, 0 or more, in units of relevance, of candidates with a position';
+-- The score has one home, this function and _lent_parts: here what a candidate's own components add to it, in the
+-- order in which they are summed up. A leg that was not asked adds nothing. A row rather than an array: it costs
+-- nothing.
+CREATE OR REPLACE FUNCTION pgmnemo._own_parts(c pgmnemo.candidate, s pgmnemo.settings)
+RETURNS TABLE (bm25 float8, passage_terms float8, passage_cosine float8, pair_cosine float8, cosine float8,
+               temporal float8)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT pgmnemo._share(c, s) * (s).bm25_weight * coalesce((c).bm25, 0),
+           pgmnemo._share(c, s) * (s).passage_terms_weight * coalesce((c).passage_terms, 0),
+           pgmnemo._share(c, s) * (s).passage_cosine_weight * greatest((c).passage_cosine, 0),
+           pgmnemo._share(c, s) * (s).pair_cosine_weight * greatest((c).pair_cosine, 0),
+           pgmnemo._share(c, s) * (s).cosine_weight * greatest((c).cosine, 0),
+           pgmnemo._share(c, s) * (s).temporal_weight * (c).temporal
+$$;
+-- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each
+-- leg, others in key order where both find fewer, neighbours of the most relevant, and what the graph adds: the same
+-- for every k up to pool_depth.
+-- `lesson` joins them last, where none did, to see what it would be worth.
+CREATE OR REPLACE FUNCTION pgmnemo._pool(
+    scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
+    lesson bigint, OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
+    OUT near bigint[], OUT nears float8[], OUT linked bigint[], OUT graphs float8[], OUT seeds bigint[],
+    OUT candidates pgmnemo.candidate[])
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    reach constant integer := 2;  -- places before and after a lesson at which its neighbours are
+    depth integer := greatest(s.pool_depth, k);
+    ids bigint[];
+    totals float8[];
+    more bigint[];
+    placed boolean;
+BEGIN
+    SELECT coalesce(array_agg(t.lesson_id), '{}'), coalesce(array_agg(t.total), '{}') INTO by_keyword, totals
+      FROM pgmnemo._keyword_leg(scope, asked, depth) t;
+    by_vector := pgmnemo._vector_leg(scope, asked, depth, s);
+    ids := by_keyword || ARRAY(SELECT v.id FROM unnest(by_vector) AS v (id) WHERE v.id <> ALL (by_keyword));
+    IF cardinality(ids) < depth THEN
+        filled := ARRAY(SELECT pgmnemo._fill(scope, ids, depth - cardinality(ids)));
+        ids := ids || filled;
+    END IF;
+    candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
+    placed := s.neighbours_weight > 0 AND EXISTS (SELECT FROM unnest(candidates) c WHERE c.place IS NOT NULL);
+    IF placed THEN
+        added := ARRAY(
+            SELECT DISTINCT l.id
+              FROM (SELECT c.project_id, c.place FROM unnest(candidates) c CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+                     WHERE c.place IS NOT NULL
+                     ORDER BY r.relevance DESC, c.external_id, c.project_id LIMIT s.neighbours_seeds) c
+             CROSS JOIN LATERAL (
+                    SELECT l.id FROM pgmnemo.lesson l
+                     WHERE l.tenant_id = scope.tenant AND l.project_id = c.project_id
+                       AND l.position BETWEEN c.place - reach AND c.place + reach
+                       AND l.id <> ALL (ids) AND pgmnemo._recallable(l, scope) OFFSET 0) l);
+        IF cardinality(added) > 0 THEN
+            ids := ids || added;
+            candidates := candidates || pgmnemo._candidates(scope, added, '{}', asked, s, by_words, moment);
+        END IF;
+    END IF;
+    IF s.graph_weight > 0 AND EXISTS (SELECT FROM pgmnemo.lesson_edge e WHERE e.tenant_id = scope.tenant) THEN
+        seeds := ARRAY(SELECT c.lesson_id FROM unnest(candidates) c CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+                        WHERE r.relevance > 0
+                        ORDER BY r.relevance DESC, c.external_id, c.project_id LIMIT s.graph_seeds);
+        SELECT coalesce(array_agg(g.lesson_id), '{}'), coalesce(array_agg(g.graph), '{}') INTO linked, graphs
+          FROM pgmnemo._graph_leg(scope, candidates, seeds, s) g;
+    END IF;
+    IF NOT linked <@ ids OR lesson <> ALL (ids) THEN
+        more := ARRAY(SELECT l.id FROM unnest(linked || lesson) AS w (id)
+                       CROSS JOIN LATERAL (
+                              SELECT l.id FROM pgmnemo.lesson l
+                               WHERE l.tenant_id = scope.tenant AND l.id = w.id AND l.id <> ALL (ids)
+                                 AND (l.id = lesson
+                                      OR pgmnemo._recallable(l, scope)
+                                         AND pgmnemo._in_scope(l.project_id, scope))
+                              OFFSET 0) l
+                       GROUP BY l.id);
+        candidates := candidates || pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);
+    END IF;
+    IF placed THEN
+        SELECT array_agg(n.lesson_id), array_agg(n.neighbours) INTO near, nears
+          FROM pgmnemo._neighbours(candidates, s) n;
+    END IF;
+END
+$$;
+-- Which lessons a call may answer with; the same in every leg.
+CREATE OR REPLACE FUNCTION pgmnemo._recallable(l pgmnemo.lesson, scope pgmnemo.scope)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT l.active
+       AND ((scope).role IS NULL OR l.role = (scope).role)
+       AND (l.superseded_at IS NULL OR (scope).moment < l.superseded_at OR (scope).known_at IS NOT NULL)
+       AND (l.expires_at IS NULL OR (scope).moment < l.expires_at)
+       AND ((scope).valid_at IS NULL OR coalesce(l.occurred_at, l.stored_at) <= (scope).valid_at)
+       AND ((scope).gate <> 'enforce' OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL)
+       AND ((scope).filtered IS NOT TRUE OR pgmnemo._passes(l, scope))
+$$;
+-- Those of these lessons that a call may answer with, at most so many.
+CREATE OR REPLACE FUNCTION pgmnemo._recallable_of(scope pgmnemo.scope, ids bigint[], most integer)
+RETURNS bigint[]
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT ARRAY(SELECT l.id
+                   FROM (SELECT DISTINCT i FROM unnest(ids) i) AS u (id)
+                  CROSS JOIN LATERAL (
+                        SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = scope.tenant AND l.id = u.id OFFSET 0) l
+                  WHERE pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope)
+                  LIMIT most)
+$$;
+-- The scope of a recall: one project, or with NULL all of the tenant. Nothing in it depends on the search path, so it
+-- fixes none and costs no call.
+CREATE OR REPLACE FUNCTION pgmnemo._scope(tenant uuid, project uuid, gate text DEFAULT 'off', role text DEFAULT NULL,
+                               valid_at timestamptz DEFAULT NULL, moment timestamptz DEFAULT NULL,
+                               known_at timestamptz DEFAULT NULL, filter pgmnemo.filter DEFAULT NULL)
+RETURNS pgmnemo.scope
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT ROW(tenant, coalesce(project, '00000000-0000-0000-0000-000000000000'),
+               coalesce(project, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), gate, role, valid_at,
+               coalesce(valid_at, moment), known_at, known_at IS NOT NULL OR filter IS DISTINCT FROM NULL, NULL,
+               filter)::pgmnemo.scope
+$$;
+-- The tests of pgmnemo._recallable and of the scope, one by one.
+CREATE OR REPLACE FUNCTION pgmnemo._explain_recallable(l pgmnemo.lesson, scope pgmnemo.scope)
+RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'recallable', t.item, CASE WHEN t.passed THEN 'yes' ELSE 'no' END, NULL::float8, NULL::float8, t.note
+      FROM (VALUES
+            ('scope', pgmnemo._in_scope((l).project_id, scope),
+             format('lesson in project %s, recall in %s', (l).project_id,
+                    CASE WHEN (scope).first_project = (scope).last_project THEN (scope).first_project::text
+                         WHEN ((scope).filter).projects IS NOT NULL
+                         THEN array_to_string(((scope).filter).projects, ', ')
+                         ELSE 'the whole tenant' END)),
+            ('active', (l).active, CASE WHEN NOT (l).active THEN 'softly forgotten' END),
+            ('role', (scope).role IS NULL OR coalesce((l).role = (scope).role, false),
+             format('lesson %s, recall %s', coalesce(quote_literal((l).role), 'without role'),
+                    coalesce(quote_literal((scope).role), 'of any role'))),
+            ('happened', coalesce(coalesce((l).occurred_at, (l).stored_at) <= (scope).valid_at, true),
+             format('%s, recall valid at %s', coalesce((l).occurred_at, (l).stored_at),
+                    coalesce((scope).valid_at::text, 'any time'))),
+            ('not expired', coalesce((scope).moment < (l).expires_at, true),
+             format('expires %s, recall as of %s', coalesce((l).expires_at::text, 'never'), (scope).moment)),
+            ('not superseded', CASE WHEN (scope).known_at IS NULL
+                                    THEN coalesce((scope).moment < (l).superseded_at, true)
+                                    ELSE pgmnemo._believed(l, (scope).moment, (scope).known_at) END,
+             format('superseded %s, recall as of %s, by what was known %s', coalesce((l).superseded_at::text, 'never'),
+                    (scope).moment, coalesce((scope).known_at::text, 'last'))),
+            ('filter', (scope).filtered IS NOT TRUE OR pgmnemo._passes(l, scope),
+             CASE WHEN (scope).filtered IS NOT TRUE THEN 'none' END),
+            ('gate', (scope).gate <> 'enforce' OR (l).commit_sha IS NOT NULL OR (l).artifact_hash IS NOT NULL,
+             format('gate_strict %s, lesson with%s provenance', (scope).gate,
+                    CASE WHEN coalesce((l).commit_sha, (l).artifact_hash) IS NULL THEN 'out' ELSE '' END))
+           ) AS t (item, passed, note)
+$$;
+-- By which ways a lesson became a candidate; NULL: by none.
+CREATE OR REPLACE FUNCTION pgmnemo._ways(l pgmnemo.lesson, scope pgmnemo.scope, by_keyword bigint[], by_vector bigint[],
+                              filled bigint[], added bigint[], linked bigint[])
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT nullif(concat_ws('; ',
+        'keyword leg, place ' || array_position(by_keyword, (l).id),
+        'vector leg, place ' || array_position(by_vector, (l).id),
+        CASE WHEN (l).id = ANY (filled) THEN 'filled up' END,
+        CASE WHEN (l).id = ANY (added) THEN 'neighbour of one of the best' END,
+        CASE WHEN (l).id = ANY (linked) AND pgmnemo._recallable(l, scope)
+                  AND pgmnemo._in_scope((l).project_id, scope) THEN 'graph' END), '')
+$$;
+CREATE OR REPLACE FUNCTION pgmnemo.explain(
+    tenant      uuid,
+    project_id  uuid,
+    external_id text,
+    embedding   real[]      DEFAULT NULL,
+    query_text  text        DEFAULT NULL,
+    as_of       timestamptz DEFAULT NULL,
+    valid_at    timestamptz DEFAULT NULL,
+    role        text        DEFAULT NULL,
+    mode        text        DEFAULT 'hybrid',
+    k           integer     DEFAULT 10,
+    in_project  uuid        DEFAULT NULL,
+    filter      jsonb       DEFAULT NULL,
+    known_at    timestamptz DEFAULT NULL,
+    windows     tstzmultirange DEFAULT NULL,
+    caller      pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET jit = off
+SET max_parallel_workers_per_gather = 0
+AS $$
+#variable_conflict use_column
+DECLARE
+    s pgmnemo.settings;
+    scope pgmnemo.scope;
+    moment timestamptz := coalesce(explain.as_of, now());
+    meaning @extschema:vector@.vector := CASE
+        WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(explain.embedding) END;
+    words text COLLATE "default" := CASE WHEN explain.mode IS DISTINCT FROM 'vector' THEN explain.query_text END;
+    from_role text COLLATE "default" := explain.role;
+    key text COLLATE "default" := explain.external_id;
+    home uuid := coalesce(explain.in_project, explain.project_id);
+    asked pgmnemo.question;
+    wanted bigint;
+    l pgmnemo.lesson;
+    pool record;
+    found record;
+    ways text;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._check_recall(explain.k, explain.mode, meaning IS NOT NULL, words, moment, NULL);
+    IF home IS NULL THEN
+        RAISE EXCEPTION 'in_project is NULL, but must name the lesson''s project where project_id is NULL'
+        USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    s := pgmnemo._settings();
+    scope := pgmnemo._asked_scope(tenant, explain.project_id, s.gate_strict, from_role, explain.valid_at, moment,
+                                  explain.known_at, explain.filter);
+    wanted := pgmnemo._lesson_id(tenant, home, key);
+    SELECT o.* INTO l FROM pgmnemo.lesson o WHERE o.tenant_id = tenant AND o.id = wanted;
+    asked := pgmnemo._ask(scope, words, meaning, moment, explain.windows, s);
+    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
+    SELECT row_number() OVER (ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id) AS rank,
+           r.score, r.own, count(*) OVER () AS all_of_them INTO found
+      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+     ORDER BY (r.own).lesson_id <> l.id LIMIT 1;
+    ways := pgmnemo._ways(l, scope, pool.by_keyword, pool.by_vector, pool.filled, pool.added, pool.linked);
+
+    RETURN QUERY VALUES
+        ('answer', 'rank', CASE WHEN ways IS NOT NULL THEN found.rank::text END, NULL::float8, NULL::float8,
+         CASE WHEN ways IS NULL THEN format('none: it would be %s of %s candidates', found.rank, found.all_of_them)
+              ELSE format('of %s candidates', found.all_of_them)
+                   || CASE WHEN found.rank > explain.k THEN '; beyond k = ' || explain.k ELSE '' END END),
+        ('answer', 'score', found.score::text, NULL, NULL, left(l.content, 100)),
+        ('answer', 'candidate', CASE WHEN ways IS NULL THEN 'no' ELSE 'yes' END, NULL, NULL,
+         coalesce(ways, 'in no leg''s best ' || greatest(s.pool_depth, explain.k)));
+    RETURN QUERY SELECT * FROM pgmnemo._explain_recallable(l, scope);
+    RETURN QUERY SELECT * FROM pgmnemo._explain_score(
+        l, found.own, pgmnemo._context_seed(pool.candidates, found.own, s),
+        CASE WHEN (found.own).graph > 0 THEN pgmnemo._graph_seed(scope, pool.candidates, pool.seeds, l.id, s) END,
+        s, moment);
+    RETURN QUERY SELECT * FROM pgmnemo._explain_terms(l, words, asked, s);
+    RETURN QUERY SELECT * FROM pgmnemo._explain_passages(l, asked, s);
+    RETURN QUERY
+    SELECT 'time', 'interval ' || t.number, pgmnemo._temporal(l.occurred_at, ARRAY[t.since], ARRAY[t.until])::text,
+           NULL::float8, NULL::float8, format('%s to %s', t.since, t.until)
+      FROM unnest(asked.since, asked.until) WITH ORDINALITY AS t (since, until, number);
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.explain IS 'why one lesson ranks where it does for one question; arguments as of pgmnemo.recall, in_project: the lesson''s project where that is not project_id. Sections of the table, value and numbers as that call has them:
+answer: rank (NULL: not among the candidates), score (what it would be otherwise) and by which ways it became a candidate;
+recallable: each condition that a lesson must meet, yes or no;
+score: each component with its weight and contribution; added up in this order the contributions are the score;
+term: each lexeme of the question: value is how often the lesson holds it, weight its inverse document frequency, contribution its part of the weighted BM25;
+passage n: those that decide, with text, terms (sum of idf + passage_term_bonus) and cosine;
+time: each interval that the question names, and how occurred_at fits it.';
+CREATE OR REPLACE FUNCTION pgmnemo.explain_recall(
+    project_id  uuid,
+    external_id text,
+    embedding   real[]      DEFAULT NULL,
+    query_text  text        DEFAULT NULL,
+    as_of       timestamptz DEFAULT NULL,
+    valid_at    timestamptz DEFAULT NULL,
+    role        text        DEFAULT NULL,
+    mode        text        DEFAULT 'hybrid',
+    k           integer     DEFAULT 10,
+    in_project  uuid        DEFAULT NULL,
+    filter      jsonb       DEFAULT NULL,
+    known_at    timestamptz DEFAULT NULL,
+    windows     tstzmultirange DEFAULT NULL
+)
+RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT * FROM pgmnemo.explain(pgmnemo._session_tenant(), project_id, external_id, embedding, query_text,
+                                  as_of, valid_at, role, mode, k, in_project, filter, known_at, windows);
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.explain_recall IS 'explain for the session''s tenant';
+CREATE OR REPLACE FUNCTION pgmnemo.forget(
+    tenant      uuid,
+    project_id  uuid,
+    external_id text,
+    hard        boolean DEFAULT false,
+    caller      pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    key text COLLATE "default" := forget.external_id;
+    gone bigint;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._lock_tenant(tenant);
+    IF hard THEN
+        DELETE FROM pgmnemo.lesson l
+         WHERE l.tenant_id = tenant AND l.project_id = forget.project_id AND l.external_id = key;
+    ELSE
+        UPDATE pgmnemo.lesson l SET active = false
+         WHERE l.tenant_id = tenant AND l.project_id = forget.project_id AND l.external_id = key
+           AND l.active;
+    END IF;
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    PERFORM pgmnemo._leave();
+    RETURN gone > 0;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.forget IS 'soft: out of recall and out of the statistics, and storing the lesson again restores it; hard: gone, with its edges. Returns whether anything was forgotten';
+CREATE OR REPLACE FUNCTION pgmnemo.link(
+    tenant         uuid,
+    project_id     uuid,
+    source         text,
+    target         text,
+    kind           text,
+    weight         float8      DEFAULT 1,
+    valid_from     timestamptz DEFAULT NULL,
+    valid_to       timestamptz DEFAULT NULL,
+    target_project uuid        DEFAULT NULL,
+    caller         pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    ends bigint[];
+    fresh boolean;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    ends := ARRAY[pgmnemo._lesson_id(tenant, project_id, link.source COLLATE "default"),
+                  pgmnemo._lesson_id(tenant, coalesce(target_project, project_id),
+                                     link.target COLLATE "default")];
+    PERFORM pgmnemo._check_link(ends[1], ends[2], link.kind COLLATE "default", weight, valid_from, valid_to);
+    INSERT INTO pgmnemo.lesson_edge AS e (tenant_id, source_id, target_id, kind, weight, valid_from, valid_to)
+    VALUES (tenant, ends[1], ends[2], link.kind COLLATE "default", link.weight, link.valid_from, link.valid_to)
+        ON CONFLICT (tenant_id, source_id, target_id, kind) DO UPDATE
+       SET weight = excluded.weight, valid_from = excluded.valid_from, valid_to = excluded.valid_to
+     WHERE (e.weight, e.valid_from, e.valid_to)
+           IS DISTINCT FROM (excluded.weight, excluded.valid_from, excluded.valid_to)
+    RETURNING xmax = 0 INTO fresh;
+    PERFORM pgmnemo._leave();
+    RETURN CASE WHEN fresh IS NULL THEN 'unchanged' WHEN fresh THEN 'inserted' ELSE 'updated' END;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.link IS 'an edge from source to target, both by external id and of one project unless target_project says otherwise; weight from 1e-30 to 1; the same kind between the same two again is unchanged or updated. Returns inserted, unchanged or updated';
+-- Serial and uncompiled: a call takes milliseconds, and starting workers or a compiler takes longer. Planned once:
+-- every statement has its index, so a plan made while the tables were small must not read them whole once they
+-- are not.
+CREATE OR REPLACE FUNCTION pgmnemo.recall(
+    tenant     uuid,
+    embedding  real[]      DEFAULT NULL,
+    k          integer     DEFAULT 10,
+    query_text text        DEFAULT NULL,
+    project_id uuid        DEFAULT NULL,
+    as_of      timestamptz DEFAULT NULL,
+    valid_at   timestamptz DEFAULT NULL,
+    role       text        DEFAULT NULL,
+    mode       text        DEFAULT 'hybrid',
+    filter     jsonb       DEFAULT NULL,
+    known_at   timestamptz DEFAULT NULL,
+    windows    tstzmultirange DEFAULT NULL,
+    floor      float8      DEFAULT NULL,
+    caller     pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (
+    lesson_id      bigint,
+    in_project     uuid,
+    external_id    text,
+    said_by        text,
+    topic          text,
+    content        text,
+    metadata       jsonb,
+    occurred_at    timestamptz,
+    passage        text,
+    score          float8,
+    cosine         float8,
+    bm25           float8,
+    passage_terms  float8,
+    passage_cosine float8,
+    pair_cosine    float8,
+    temporal       float8,
+    context        float8,
+    neighbours     float8,
+    recency        float8,
+    importance     float8,
+    graph          float8,
+    fit            float8,
+    hidden         integer
+)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 10
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET jit = off
+SET max_parallel_workers_per_gather = 0
+AS $$
+#variable_conflict use_column
+DECLARE
+    s pgmnemo.settings;
+    scope pgmnemo.scope;
+    moment timestamptz := coalesce(recall.as_of, now());
+    meaning @extschema:vector@.vector := CASE
+        WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
+    words text COLLATE "default" := CASE WHEN recall.mode IS DISTINCT FROM 'vector' THEN recall.query_text END;
+    from_role text COLLATE "default" := recall.role;
+    asked pgmnemo.question;
+    pool record;
+    hidden integer;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._check_recall(recall.k, recall.mode, meaning IS NOT NULL, words, moment, recall.floor);
+    s := pgmnemo._settings();
+    scope := pgmnemo._asked_scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at, moment,
+                                  recall.known_at, recall.filter);
+    hidden := pgmnemo._hidden(scope);
+    asked := pgmnemo._ask(scope, words, meaning, moment, recall.windows, s);
+    pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
+    RETURN QUERY
+    SELECT l.id, l.project_id, l.external_id, l.role, l.topic, l.content, l.metadata, l.occurred_at,
+           (SELECT p.content FROM pgmnemo.passage p
+             WHERE p.tenant_id = tenant AND p.lesson_id = l.id AND p.number > 0
+             ORDER BY pgmnemo._passage_worth(p, asked, s), p.number LIMIT 1),
+           r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal, r.context,
+           r.neighbours, r.recency, r.importance, r.graph, r.fit, hidden
+      FROM (SELECT r.score, (r.own).*, f.fit
+              FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+             CROSS JOIN LATERAL pgmnemo._fit(r.score, asked.ideal) f
+             WHERE recall.floor IS NULL OR f.fit >= recall.floor
+             ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id LIMIT recall.k) r
+     CROSS JOIN LATERAL (
+            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = r.lesson_id OFFSET 0) l
+     ORDER BY r.score DESC, r.external_id, r.project_id;
+    IF NOT FOUND AND hidden > 0 AND recall.floor IS NULL THEN
+        PERFORM pgmnemo._all_hidden(scope, hidden);
+    END IF;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.recall IS 'the k lessons with the highest score, ties by external id in C order, with the components of the score (each weight is the setting pgmnemo.<component>_weight):
+relevance = share * (bm25_weight * bm25 + passage_terms_weight * passage_terms + passage_cosine_weight * max(passage_cosine, 0) + pair_cosine_weight * max(pair_cosine, 0) + cosine_weight * max(cosine, 0) + temporal_weight * temporal), share assistant_weight for a lesson of role assistant, else 1;
+score = relevance + context_weight * context + neighbours_weight * neighbours + recency_weight * recency + importance_weight * importance + graph_weight * graph;
+cosine: cosine similarity of question and lesson, -1 to 1, NULL without either or in mode keyword;
+bm25: BM25 over the terms of query_text, any of which may match, 0 or more (pgmnemo._impact, pgmnemo._idf), NULL without query_text or in mode vector;
+passage_terms: of the lesson''s passages the greatest sum over the terms that stand in it of idf + passage_term_bonus, times length_pivot / different words where the passage has more of them, 0 or more, NULL like bm25; of a lesson without passages the same, with the root of that quotient;
+passage_cosine, pair_cosine: cosine similarity of the best passage, and the mean of the two best, -1 to 1, NULL like cosine; a lesson without passages is its own one passage;
+temporal: how well occurred_at fits the time that query_text names, 0 to 1 (pgmnemo._temporal);
+context: greatest relevance among the candidates of the same project and the same occurred_at, itself included;
+neighbours: relevance of the candidates up to two positions before and after in the same project (pgmnemo._neighbours);
+recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
+importance: (importance - 3) / 2, -1 to 1;
+graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
+passage: the text of the best passage, NULL where there are none. embedding: real[] or vector of 1,024; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; valid_at: only what had happened and had not expired then; role: only lessons of that role; mode: hybrid, vector or keyword.
+Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order: the same for every k up to pool_depth.';
+CREATE OR REPLACE FUNCTION pgmnemo.recall_lessons(
+    embedding  real[]      DEFAULT NULL,
+    k          integer     DEFAULT 10,
+    query_text text        DEFAULT NULL,
+    project_id uuid        DEFAULT NULL,
+    as_of      timestamptz DEFAULT NULL,
+    valid_at   timestamptz DEFAULT NULL,
+    role       text        DEFAULT NULL,
+    mode       text        DEFAULT 'hybrid',
+    filter     jsonb       DEFAULT NULL,
+    known_at   timestamptz DEFAULT NULL,
+    windows    tstzmultirange DEFAULT NULL,
+    floor      float8      DEFAULT NULL
+)
+RETURNS TABLE (
+    lesson_id      bigint,
+    in_project     uuid,
+    external_id    text,
+    said_by        text,
+    topic          text,
+    content        text,
+    metadata       jsonb,
+    occurred_at    timestamptz,
+    passage        text,
+    score          float8,
+    cosine         float8,
+    bm25           float8,
+    passage_terms  float8,
+    passage_cosine float8,
+    pair_cosine    float8,
+    temporal       float8,
+    context        float8,
+    neighbours     float8,
+    recency        float8,
+    importance     float8,
+    graph          float8,
+    fit            float8,
+    hidden         integer
+)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT * FROM pgmnemo.recall(pgmnemo._session_tenant(), embedding, k, query_text, project_id, as_of,
+                                 valid_at, role, mode, filter, known_at, windows, floor);
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.recall_lessons IS 'recall for the session''s tenant';
+CREATE OR REPLACE FUNCTION pgmnemo.store(
+    tenant        uuid,
+    project_id    uuid,
+    external_id   text,
+    content       text,
+    embedding     real[]      DEFAULT NULL,
+    role          text        DEFAULT NULL,
+    topic         text        DEFAULT NULL,
+    importance    integer     DEFAULT NULL,
+    metadata      jsonb       DEFAULT NULL,
+    occurred_at   timestamptz DEFAULT NULL,
+    expires_at    timestamptz DEFAULT NULL,
+    commit_sha    text        DEFAULT NULL,
+    artifact_hash text        DEFAULT NULL,
+    verified_at   timestamptz DEFAULT NULL,
+    passages      text[]      DEFAULT NULL,
+    passage_embeddings @extschema:vector@.vector[] DEFAULT NULL,
+    "position"    integer     DEFAULT NULL,
+    clear         text[]      DEFAULT NULL,
+    caller        pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    one pgmnemo.lesson_input := ROW(
+        project_id, external_id, content, pgmnemo._embedding(embedding), role, topic,
+        CASE WHEN importance BETWEEN 1 AND 5 THEN importance WHEN importance IS NOT NULL THEN 0 END, metadata,
+        occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position);
+    outcome text;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    outcome := (SELECT s.outcome FROM pgmnemo._store(tenant, ARRAY[one], clear) s);
+    PERFORM pgmnemo._leave();
+    RETURN outcome;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.store IS 'stores one lesson as store_set stores a set; returns inserted, unchanged, updated, unembedded or restored. clear names what shall have no value afterwards, among embedding, passages, role, topic, importance, metadata, occurred_at, expires_at, commit_sha, artifact_hash, verified_at and position: what is left out stays. embedding is real[] or vector of 1,024 dimensions, passage_embeddings a vector of 1,024 for each of passages';
+CREATE OR REPLACE FUNCTION pgmnemo.store_lesson(
+    project_id    uuid,
+    external_id   text,
+    content       text,
+    embedding     real[]      DEFAULT NULL,
+    role          text        DEFAULT NULL,
+    topic         text        DEFAULT NULL,
+    importance    integer     DEFAULT NULL,
+    metadata      jsonb       DEFAULT NULL,
+    occurred_at   timestamptz DEFAULT NULL,
+    expires_at    timestamptz DEFAULT NULL,
+    commit_sha    text        DEFAULT NULL,
+    artifact_hash text        DEFAULT NULL,
+    verified_at   timestamptz DEFAULT NULL,
+    passages      text[]      DEFAULT NULL,
+    passage_embeddings @extschema:vector@.vector[] DEFAULT NULL,
+    "position"    integer     DEFAULT NULL,
+    clear         text[]      DEFAULT NULL
+)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN pgmnemo.store(
+        pgmnemo._session_tenant(), project_id, external_id, content, embedding, role, topic, importance, metadata,
+        occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position,
+        clear);
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.store_lesson IS 'store for the session''s tenant';
+-- The lesson's row is written as well, so that whoever changes its text at the same time meets a conflict, whatever
+-- the isolation level.
+CREATE OR REPLACE FUNCTION pgmnemo.store_passages(
+    tenant             uuid,
+    lesson_id          bigint,
+    passages           text[],
+    passage_embeddings @extschema:vector@.vector[] DEFAULT NULL,
+    caller             pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    problem text := pgmnemo._passages_problem(passages, passage_embeddings);
+    one pgmnemo.lesson_input;
+    large uuid[];
+    bare boolean;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    IF problem IS NOT NULL OR coalesce(cardinality(passages), 0) = 0 THEN
+        RAISE EXCEPTION 'lesson % %', store_passages.lesson_id, coalesce(problem, 'is given no passages')
+        USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    UPDATE pgmnemo.lesson l SET metadata = l.metadata WHERE l.tenant_id = tenant AND l.id = store_passages.lesson_id
+    RETURNING l.project_id, l.external_id INTO one.project_id, one.external_id;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'there is no lesson %', store_passages.lesson_id USING ERRCODE = 'no_data_found';
+    END IF;
+    bare := NOT EXISTS (SELECT FROM pgmnemo.passage p
+                         WHERE p.tenant_id = tenant AND p.lesson_id = store_passages.lesson_id AND p.number > 0);
+    IF bare THEN
+        one.passages := passages;
+        one.passage_embeddings := passage_embeddings;
+        large := ARRAY(SELECT p.project_id FROM pgmnemo.passage p
+                        WHERE p.tenant_id = tenant AND p.lesson_id = store_passages.lesson_id AND p.indexed);
+        PERFORM pgmnemo._write_passages(tenant, ARRAY[store_passages.lesson_id], ARRAY[one], large);
+    END IF;
+    PERFORM pgmnemo._leave();
+    RETURN bare;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.store_passages IS 'gives a lesson that has no passages these, with a vector of 1,024 dimensions for each or none; returns false, and changes nothing, where it has some';
+CREATE OR REPLACE FUNCTION pgmnemo.store_set(tenant uuid, lessons pgmnemo.lesson_input[],
+                                  caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS TABLE (project_id uuid, external_id text, lesson_id bigint, outcome text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    RETURN QUERY SELECT * FROM pgmnemo._store(tenant, lessons);
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.store_set IS 'stores a set of lessons, all or none, and says for each, in the order given, what became of it: inserted; unchanged (same key, and nothing that is given differs: nothing is written); updated (same key, other attributes); unembedded (updated, and the vector of the old text is gone with it, for none was given for the new); restored (softly forgotten before). What is NULL stays as it is';
+CREATE OR REPLACE FUNCTION pgmnemo.unlink(
+    tenant         uuid,
+    project_id     uuid,
+    source         text,
+    target         text,
+    kind           text,
+    target_project uuid DEFAULT NULL,
+    caller         pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    ends bigint[];
+    gone bigint;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    ends := ARRAY[pgmnemo._lesson_id(tenant, project_id, unlink.source COLLATE "default"),
+                  pgmnemo._lesson_id(tenant, coalesce(target_project, project_id),
+                                     unlink.target COLLATE "default")];
+    DELETE FROM pgmnemo.lesson_edge e
+     WHERE e.tenant_id = tenant AND e.source_id = ends[1] AND e.target_id = ends[2]
+       AND e.kind = unlink.kind COLLATE "default";
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    PERFORM pgmnemo._leave();
+    RETURN gone > 0;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.unlink IS 'takes one edge away, for good; returns whether there was one';
+CREATE OR REPLACE FUNCTION pgmnemo.version()
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT '0.5.0' $$;
+
+COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
+COMMENT ON TYPE pgmnemo.filter IS 'what a filter asks for (pgmnemo._filter; NULL: nothing): one of these projects, roles and topics; how the topic begins; since when and until before when it happened; what the metadata contains and matches; entries: what of that pgmnemo.lesson_entry finds, and for each the number of its condition';
+COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson, and the texts and vectors of its passages; the first three are required; of a lesson that is there already what is NULL stays; of a new one importance NULL is 3 and metadata NULL {}';
+COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) and the lessons in scope that hold it; flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length; since, until: the intervals that it names; ideal: see pgmnemo._fit';
+COMMENT ON TYPE pgmnemo.scope IS 'a recall''s tenant, its projects as an interval (one, or all), pgmnemo.gate_strict, the role and the moment that were asked for (NULL: any); moment: when a lesson must not have expired or been superseded; known_at: what was known then (NULL: now); filtered: whether known_at or filter say anything; ids: the lessons that they leave, where those are few (NULL: not told)';
+COMMENT ON COLUMN pgmnemo.lesson.metadata IS 'anything; handed back by recall; filters ask it';
+COMMENT ON COLUMN pgmnemo.lesson.expires_at IS 'from when on it is no longer recalled, unless an earlier time is asked for; NULL: never';
+COMMENT ON COLUMN pgmnemo.lesson.superseded_at IS 'from when on another holds in its place: pgmnemo.supersession.valid_from of the one that was not undone; NULL: none does';
+COMMENT ON TABLE pgmnemo.lesson_entry IS 'the index of pgmnemo.lesson.metadata, kept by triggers on pgmnemo.lesson: never write it';
+COMMENT ON COLUMN pgmnemo.lesson_entry.tenant_id IS 'the tenant of the lesson';
+COMMENT ON COLUMN pgmnemo.lesson_entry.entry IS 'a path in the metadata with a value, as pgmnemo._entry makes it; 0: the lesson may hold any';
+COMMENT ON COLUMN pgmnemo.lesson_entry.lesson_id IS 'lesson.id that holds it';
+COMMENT ON TABLE pgmnemo.supersession IS 'which lesson took the place of which, from when on, and when that was learned; written by the verbs';
+COMMENT ON COLUMN pgmnemo.supersession.number IS 'orders the rows of one lesson; gaps say that others write too';
+COMMENT ON COLUMN pgmnemo.supersession.tenant_id IS 'the tenant of both lessons';
+COMMENT ON COLUMN pgmnemo.supersession.old_id IS 'lesson.id that no longer holds; the row goes with it';
+COMMENT ON COLUMN pgmnemo.supersession.new_id IS 'lesson.id that holds in its place; NULL: none does, or it is forgotten for good';
+COMMENT ON COLUMN pgmnemo.supersession.valid_from IS 'from when on, in the world';
+COMMENT ON COLUMN pgmnemo.supersession.reason IS 'why, in the writer''s words';
+COMMENT ON COLUMN pgmnemo.supersession.recorded_at IS 'when the memory learned it';
+COMMENT ON COLUMN pgmnemo.supersession.undone_at IS 'when it was taken back; NULL: it holds';
+ALTER TABLE pgmnemo.lesson_entry ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE pgmnemo.supersession ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY acting_tenant ON pgmnemo.lesson_entry USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
+CREATE POLICY acting_tenant ON pgmnemo.supersession USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
+-- The policies hold for the owner as well, so the entries are made while those of lessons do not.
+ALTER TABLE pgmnemo.lesson NO FORCE ROW LEVEL SECURITY;
+ALTER TABLE pgmnemo.lesson_entry NO FORCE ROW LEVEL SECURITY;
+INSERT INTO pgmnemo.lesson_entry
+SELECT l.tenant_id, e.entry, l.id FROM pgmnemo.lesson l CROSS JOIN LATERAL pgmnemo._entries(l.metadata) AS e (entry)
+ WHERE l.metadata <> '{}'
+ ORDER BY 1, 2, 3;
+ALTER TABLE pgmnemo.lesson FORCE ROW LEVEL SECURITY;
+ALTER TABLE pgmnemo.lesson_entry FORCE ROW LEVEL SECURITY;
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.supersession', '');
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.supersession_number_seq', '');
+-- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
+-- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
+-- privileges of the owner gave to others goes as well.
+DO $$
+DECLARE
+    item record;
+BEGIN
+    FOR item IN
+        WITH object AS (
+            SELECT format('%s pgmnemo.%I', CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.relname) AS name,
+                   c.relowner AS owner, c.relacl AS rights
+              FROM pg_catalog.pg_class c WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'S', 'v')
+             UNION ALL
+            SELECT format('FUNCTION %s', p.oid::regprocedure), p.proowner, p.proacl
+              FROM pg_catalog.pg_proc p WHERE p.pronamespace = 'pgmnemo'::regnamespace AND starts_with(p.proname, '_')
+             UNION ALL
+            SELECT format('TYPE %s', t.oid::regtype), t.typowner, t.typacl
+              FROM pg_catalog.pg_type t WHERE t.typnamespace = 'pgmnemo'::regnamespace AND t.typtype = 'c'
+        )
+        SELECT o.name, 'PUBLIC' AS holder FROM object o
+         UNION
+        SELECT o.name, quote_ident(pg_get_userbyid(a.grantee))
+          FROM object o CROSS JOIN LATERAL aclexplode(o.rights) a
+         WHERE a.grantee NOT IN (0, o.owner)
+    LOOP
+        EXECUTE format('REVOKE ALL ON %s FROM %s CASCADE', item.name, item.holder);
+    END LOOP;
+    -- The plans within verbs hold estimates, which come of all tenants' rows: no caller is to have them printed. And
+    -- bodies are read as they are written, whatever a caller has set.
+    FOR item IN
+        SELECT p.oid::regprocedure AS name FROM pg_catalog.pg_proc p
+         WHERE p.pronamespace = 'pgmnemo'::regnamespace AND p.prosecdef
+    LOOP
+        EXECUTE format('ALTER FUNCTION %s SET debug_print_plan = off', item.name);
+        EXECUTE format('ALTER FUNCTION %s SET standard_conforming_strings = on', item.name);
+    END LOOP;
+END
+$$;
+-- What a role may do is decided by its grants of tenants: without one, every verb refuses.
+GRANT USAGE ON SCHEMA pgmnemo TO PUBLIC;
+GRANT SELECT ON pgmnemo.calling, pgmnemo.lessons, pgmnemo.passages, pgmnemo.edges, pgmnemo.postings TO PUBLIC;
+-- Run with the rights of whoever calls, before or beside a verb, and read no table.
+GRANT EXECUTE ON FUNCTION
+    pgmnemo._caller, pgmnemo._session_tenant,
+    pgmnemo._setting_catalogue, pgmnemo._setting_range, pgmnemo._setting_valid, pgmnemo._stored_settings,
+    pgmnemo._config,
+    pgmnemo._form_roots, pgmnemo._times, pgmnemo._time_patterns, pgmnemo._time_span,
+    pgmnemo._calendar_span, pgmnemo._month,
+    pgmnemo._small_number
+    TO PUBLIC;
+
+SELECT set_config('role', current_setting('pgmnemo.upgrading_role'), true), set_config('pgmnemo.upgrading_role', '', true);

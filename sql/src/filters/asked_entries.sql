@@ -1,0 +1,18 @@
+-- What pgmnemo.lesson_entry can find of a document of conditions: values that must stand at a path. `place` tells one
+-- condition's alternatives from another's.
+CREATE FUNCTION pgmnemo._asked_entries(conditions jsonb)
+RETURNS TABLE (entry bigint, place integer)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT pgmnemo._entry('.' || ltrim(c.key, '.'), v.value), c.place::integer
+      FROM jsonb_each(conditions) WITH ORDINALITY AS c (key, value, place)
+     CROSS JOIN LATERAL (
+            SELECT c.value WHERE jsonb_typeof(c.value) NOT IN ('object', 'array')
+             UNION ALL
+            SELECT c.value -> 'eq' WHERE c.value ? 'eq' AND jsonb_typeof(c.value) = 'object'
+             UNION ALL
+            SELECT i FROM jsonb_array_elements(CASE WHEN jsonb_typeof(c.value) = 'object' AND NOT c.value ? 'eq'
+                                                    THEN c.value -> 'in' END) i) AS v (value)
+     WHERE c.key NOT IN ('and', 'or', 'not')
+$$;

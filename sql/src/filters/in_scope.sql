@@ -1,0 +1,9 @@
+-- Whether a project is one of those that a call looks in: the interval for the index, and of a set its members.
+CREATE FUNCTION pgmnemo._in_scope(project uuid, scope pgmnemo.scope)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT project BETWEEN (scope).first_project AND (scope).last_project
+       AND ((scope).filtered IS NOT TRUE OR ((scope).filter).projects IS NULL
+            OR project = ANY (((scope).filter).projects))
+$$;

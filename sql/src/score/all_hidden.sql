@@ -1,0 +1,19 @@
+-- An answer that is empty because of the gate alone is an error: it would look like an empty memory, and drivers
+-- swallow notices.
+CREATE FUNCTION pgmnemo._all_hidden(scope pgmnemo.scope, hidden integer)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    gate constant text := scope.gate;
+BEGIN
+    scope.gate := 'off';
+    IF EXISTS (SELECT pgmnemo._fill(scope, '{}', 1)) THEN
+        RAISE EXCEPTION 'pgmnemo.gate_strict is % and hides all lessons in scope: none has commit_sha or '
+                        'artifact_hash', gate
+        USING ERRCODE = 'object_not_in_prerequisite_state',
+              HINT = 'SET pgmnemo.gate_strict = warn or off to recall them, or store them again with their provenance.';
+    END IF;
+END
+$$;

@@ -1,0 +1,10 @@
+-- Those of these lessons that have a vector, their own or a passage's.
+CREATE FUNCTION pgmnemo._embedded(tenant uuid, ids bigint[])
+RETURNS bigint[]
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT ARRAY(SELECT u.id FROM unnest(ids) AS u (id)
+                  WHERE EXISTS (SELECT FROM pgmnemo.passage p
+                                 WHERE p.tenant_id = tenant AND p.lesson_id = u.id AND p.embedding IS NOT NULL))
+$$;
