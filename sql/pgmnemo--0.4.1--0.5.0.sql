@@ -29,7 +29,7 @@ $$;
 -- What has other arguments or another result. All else is replaced in place, so that rights which were granted or
 -- revoked on it stay.
 DROP FUNCTION pgmnemo.recall, pgmnemo.recall_lessons, pgmnemo.explain, pgmnemo.explain_recall,
-    pgmnemo.store, pgmnemo.store_lesson,
+    pgmnemo.store, pgmnemo.store_lesson, pgmnemo.forget, pgmnemo.forget_lesson,
     pgmnemo._store, pgmnemo._check_provenance, pgmnemo._passages_differ, pgmnemo._clear_passages,
     pgmnemo._check_recall, pgmnemo._ask, pgmnemo._scope, pgmnemo._tell_hidden;
 -- A caller's filter, checked and typed (pgmnemo._filter).
@@ -227,14 +227,14 @@ BEGIN
                 SELECT NULL, a.value
                   FROM jsonb_array_elements(CASE jsonb_typeof(w.value) WHEN 'array' THEN w.value ELSE '[]' END) a) e
          WHERE w.depth < deepest
-    ), some AS (
+    ), looked AS (
         SELECT w.* FROM walk w WHERE w.depth > 0 LIMIT 4 * most
     )
     SELECT array_agg(DISTINCT pgmnemo._entry(s.path, s.value))
                FILTER (WHERE jsonb_typeof(s.value) NOT IN ('object', 'array')),
            count(*) < 4 * most AND coalesce(max(s.depth), 0) < deepest
       INTO found, whole
-      FROM some s;
+      FROM looked s;
     IF whole AND coalesce(cardinality(found), 0) <= most THEN
         RETURN QUERY SELECT unnest(found);
     ELSE
@@ -380,6 +380,17 @@ AS $$
        AND ((scope).filtered IS NOT TRUE OR ((scope).filter).projects IS NULL
             OR project = ANY (((scope).filter).projects))
 $$;
+-- Which supersessions were known at a time (NULL: now), of one lesson by another.
+CREATE OR REPLACE FUNCTION pgmnemo._links_known(tenant uuid, old bigint, new bigint, known_at timestamptz)
+RETURNS SETOF pgmnemo.supersession
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT x.* FROM pgmnemo.supersession x
+     WHERE x.tenant_id = tenant AND (old IS NULL OR x.old_id = old) AND (new IS NULL OR x.new_id = new)
+       AND CASE WHEN known_at IS NULL THEN x.undone_at IS NULL
+                ELSE x.recorded_at <= known_at AND (x.undone_at IS NULL OR x.undone_at > known_at) END
+$$;
 -- What a filter asks of metadata, as one predicate of jsonpath. The keys of a document are paths, levels joined by
 -- dots; a dot in front tells a key named and, or, not or contains from the word.
 CREATE OR REPLACE FUNCTION pgmnemo._metadata_path(given jsonb, depth integer)
@@ -472,6 +483,45 @@ CREATE OR REPLACE FUNCTION pgmnemo._unprintable(number jsonb)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT abs(number::numeric) > 1e308 OR scale(number::numeric) > 400 $$;
+-- How the verbs begin for which the tenant may be left open: NULL is the session's.
+CREATE OR REPLACE FUNCTION pgmnemo._entered(tenant uuid, caller pgmnemo.caller)
+RETURNS uuid
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    named uuid := coalesce(tenant, pgmnemo._session_tenant());
+BEGIN
+    PERFORM pgmnemo._enter(named, caller);
+    RETURN named;
+END
+$$;
+-- What becomes of lessons whose successors are about to be forgotten: with `revive` they hold again, else they stay
+-- out of recall, and a NOTICE says so. Those of a successor that is itself superseded stay, for another holds.
+CREATE OR REPLACE FUNCTION pgmnemo._bequeath(tenant uuid, forgotten bigint[], revive boolean)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    old bigint[];
+BEGIN
+    SELECT array_agg(x.old_id) INTO old
+      FROM pgmnemo.supersession x
+      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = x.new_id
+     WHERE x.tenant_id = tenant AND x.new_id = ANY (forgotten) AND x.undone_at IS NULL
+       AND l.superseded_at IS NULL AND x.old_id <> ALL (forgotten);
+    IF old IS NULL THEN
+        RETURN;
+    ELSIF revive THEN
+        PERFORM pgmnemo._undo_supersede(tenant, old);
+    ELSE
+        RAISE NOTICE '% superseded by what is forgotten stay out of recall',
+              CASE cardinality(old) WHEN 1 THEN '1 lesson' ELSE cardinality(old) || ' lessons' END
+        USING HINT = 'revive => true brings them back, and so does pgmnemo.undo_supersede.';
+    END IF;
+END
+$$;
 -- What a writer sets to nothing, by name.
 CREATE OR REPLACE FUNCTION pgmnemo._check_clear(clear text[], allowed text[])
 RETURNS void
@@ -528,6 +578,22 @@ BEGIN
         RAISE EXCEPTION 'external_id % stands more than once in the set for project %',
               quote_literal(wrong.external_id), wrong.project_id
         USING ERRCODE = 'unique_violation', HINT = 'Give each key once; nothing of the set was stored.';
+    END IF;
+END
+$$;
+-- A moment of the world from which on something holds, and the words that say why.
+CREATE OR REPLACE FUNCTION pgmnemo._check_moment(at timestamptz, reason text)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF NOT isfinite(at) THEN
+        RAISE EXCEPTION 'at is %, but must be finite', at
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave it out for now.';
+    ELSIF octet_length(reason) > 10000 THEN
+        RAISE EXCEPTION 'reason has % bytes, but may have 10000', octet_length(reason)
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Store a longer text as a lesson, and name it here.';
     END IF;
 END
 $$;
@@ -588,6 +654,41 @@ AS $$
     SELECT ARRAY(SELECT u.id FROM unnest(ids) AS u (id)
                   WHERE EXISTS (SELECT FROM pgmnemo.passage p
                                  WHERE p.tenant_id = tenant AND p.lesson_id = u.id AND p.embedding IS NOT NULL))
+$$;
+-- A fact as the metadata of its lesson says it, checked.
+CREATE OR REPLACE FUNCTION pgmnemo._fact(subject text, relation text, object text)
+RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    wrong text := (SELECT p.name FROM (VALUES ('subject', subject), ('relation', relation), ('object', object))
+                                      AS p (name, said)
+                    WHERE p.said !~ '\S' OR octet_length(p.said) > 1000 LIMIT 1);
+BEGIN
+    IF wrong IS NOT NULL THEN
+        RAISE EXCEPTION '% must have 1 to 1000 bytes and not be blank', wrong
+        USING ERRCODE = 'invalid_parameter_value',
+              HINT = 'Name it in a few words; the content of the fact may say more.';
+    END IF;
+    RETURN jsonb_strip_nulls(jsonb_build_object('subject', subject, 'relation', relation, 'object', object));
+END
+$$;
+-- The lessons of a project that state such a fact and hold at a moment; without an object, whatever it is.
+CREATE OR REPLACE FUNCTION pgmnemo._facts_held(tenant uuid, project uuid, fact jsonb, at timestamptz)
+RETURNS SETOF pgmnemo.lesson
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT l.*
+      FROM (SELECT DISTINCT e.lesson_id FROM pgmnemo.lesson_entry e
+             WHERE e.tenant_id = tenant
+               AND e.entry IN (pgmnemo._entry('.fact.subject', fact -> 'subject'), 0)) e
+     CROSS JOIN LATERAL (
+            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = e.lesson_id OFFSET 0) l
+     WHERE l.project_id = project AND l.metadata @> jsonb_build_object('fact', fact) AND l.active
+       AND coalesce(l.occurred_at, l.stored_at) <= at AND (l.superseded_at IS NULL OR at < l.superseded_at)
+       AND (l.expires_at IS NULL OR at < l.expires_at)
 $$;
 -- Where pgmnemo.forget_project or forget_tenant took all postings out at once, there is nothing left to do.
 CREATE OR REPLACE FUNCTION pgmnemo._lesson_after_delete()
@@ -820,6 +921,51 @@ BEGIN
       LEFT JOIN (SELECT n, 'inserted' FROM unnest(inserted) n
                  UNION ALL SELECT * FROM unnest(changed, outcomes)) AS w (id, outcome) ON w.id = l.id
      ORDER BY i.ordinal;
+END
+$$;
+-- Lets one lesson take the place of another, or with NULL nothing take it, from a moment on; the tenant is locked.
+-- What was known before is not overwritten: the row that held is marked as undone, and another one says what holds
+-- now.
+CREATE OR REPLACE FUNCTION pgmnemo._supersede(tenant uuid, old bigint, new bigint, reason text, at timestamptz)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF old = new OR EXISTS (
+        WITH RECURSIVE after (id) AS (
+            SELECT new
+             UNION
+            SELECT x.new_id FROM after a
+              JOIN pgmnemo.supersession x ON x.tenant_id = tenant AND x.old_id = a.id AND x.undone_at IS NULL
+             WHERE x.new_id IS NOT NULL)
+        SELECT FROM after a WHERE a.id = old) THEN
+        RAISE EXCEPTION 'a lesson cannot supersede itself, nor one that took its place'
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'pgmnemo.timeline shows which took the place of which.';
+    END IF;
+    -- the row first: another session that has changed it meanwhile is met here, in each isolation level
+    UPDATE pgmnemo.lesson l SET superseded_at = at WHERE l.tenant_id = tenant AND l.id = old;
+    UPDATE pgmnemo.supersession x SET undone_at = clock_timestamp()
+     WHERE x.tenant_id = tenant AND x.old_id = old AND x.undone_at IS NULL;
+    INSERT INTO pgmnemo.supersession (tenant_id, old_id, new_id, valid_from, reason, recorded_at)
+    VALUES (tenant, old, new, at, reason, clock_timestamp());
+END
+$$;
+-- Takes back that these lessons are superseded; the tenant is locked. How many were.
+CREATE OR REPLACE FUNCTION pgmnemo._undo_supersede(tenant uuid, old bigint[])
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    undone bigint;
+BEGIN
+    UPDATE pgmnemo.lesson l SET superseded_at = NULL
+     WHERE l.tenant_id = tenant AND l.id = ANY (old) AND l.superseded_at IS NOT NULL;
+    GET DIAGNOSTICS undone = ROW_COUNT;
+    UPDATE pgmnemo.supersession x SET undone_at = clock_timestamp()
+     WHERE x.tenant_id = tenant AND x.old_id = ANY (old) AND x.undone_at IS NULL;
+    RETURN undone;
 END
 $$;
 -- BM25's statistics, the direction and the times of a question. By pgmnemo.statistics_scope a term is as rare as it is
@@ -1625,6 +1771,128 @@ AS $$
         CASE WHEN (l).id = ANY (linked) AND pgmnemo._recallable(l, scope)
                   AND pgmnemo._in_scope((l).project_id, scope) THEN 'graph' END), '')
 $$;
+CREATE OR REPLACE FUNCTION pgmnemo.assert_fact(
+    tenant        uuid,
+    project_id    uuid,
+    subject       text,
+    relation      text,
+    object        text,
+    at            timestamptz DEFAULT NULL,
+    single        boolean     DEFAULT false,
+    reason        text        DEFAULT NULL,
+    source        text        DEFAULT NULL,
+    content       text        DEFAULT NULL,
+    embedding     real[]      DEFAULT NULL,
+    metadata      jsonb       DEFAULT NULL,
+    commit_sha    text        DEFAULT NULL,
+    artifact_hash text        DEFAULT NULL,
+    caller        pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (key text, outcome text, superseded bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    moment timestamptz := coalesce(at, now());
+    fact jsonb := pgmnemo._fact(subject, relation, object);
+    source_id bigint;
+    one pgmnemo.lesson_input;
+    stored record;
+    others bigint[];
+    later record;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._check_moment(moment, reason);
+    IF fact -> 'subject' IS NULL OR fact -> 'relation' IS NULL OR fact -> 'object' IS NULL THEN
+        RAISE EXCEPTION 'a fact needs a subject, a relation and an object' USING ERRCODE = 'invalid_parameter_value';
+    ELSIF jsonb_typeof(metadata) <> 'object' OR metadata ? 'fact' THEN
+        RAISE EXCEPTION 'metadata of a fact must be an object without the key fact, which the fact has'
+        USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    PERFORM pgmnemo._lock_tenant(tenant);
+    IF assert_fact.source IS NOT NULL THEN
+        source_id := pgmnemo._lesson_id(tenant, project_id, assert_fact.source COLLATE "default");
+    END IF;
+    SELECT l.id, l.external_id INTO stored
+      FROM pgmnemo._facts_held(tenant, project_id, fact, moment) l ORDER BY l.id LIMIT 1;
+    IF FOUND THEN
+        key := stored.external_id;
+        outcome := 'unchanged';
+    ELSE
+        key := 'fact/' || left(encode(sha256(convert_to(jsonb_build_array(fact, moment)::text, 'UTF8')), 'hex'), 32);
+        WHILE EXISTS (SELECT FROM pgmnemo.lesson l
+                       WHERE l.tenant_id = tenant AND l.project_id = assert_fact.project_id
+                         AND l.external_id = key) LOOP
+            key := key || '+';
+        END LOOP;
+        one.project_id := project_id;
+        one.external_id := key;
+        one.content := coalesce(assert_fact.content, concat_ws(' ', subject, relation, object));
+        one.embedding := pgmnemo._embedding(embedding);
+        one.metadata := coalesce(assert_fact.metadata, '{}') || jsonb_build_object('fact', fact);
+        one.occurred_at := moment;
+        one.commit_sha := assert_fact.commit_sha;
+        one.artifact_hash := assert_fact.artifact_hash;
+        SELECT s.lesson_id AS id, s.outcome INTO stored
+          FROM pgmnemo._store(tenant, ARRAY[one], NULL, only_new => true) s;
+        outcome := stored.outcome;
+    END IF;
+    IF source_id IS NOT NULL THEN
+        INSERT INTO pgmnemo.lesson_edge (tenant_id, source_id, target_id, kind, valid_from)
+        VALUES (tenant, source_id, stored.id, 'asserts', moment) ON CONFLICT DO NOTHING;
+    END IF;
+    IF single THEN
+        others := ARRAY(SELECT l.id FROM pgmnemo._facts_held(tenant, project_id, fact - 'object', moment) l
+                         WHERE l.id <> stored.id AND l.metadata -> 'fact' -> 'object' <> fact -> 'object');
+        SELECT l.id, l.occurred_at INTO later
+          FROM pgmnemo._facts_held(tenant, project_id, fact - 'object', 'infinity') l
+         WHERE l.occurred_at > moment AND l.id <> stored.id ORDER BY l.occurred_at, l.id LIMIT 1;
+        IF later.id IS NOT NULL AND outcome <> 'unchanged' THEN
+            PERFORM pgmnemo._supersede(tenant, stored.id, later.id, assert_fact.reason, later.occurred_at);
+        END IF;
+        PERFORM pgmnemo._supersede(tenant, o, stored.id, assert_fact.reason, moment) FROM unnest(others) o;
+    END IF;
+    superseded := coalesce(cardinality(others), 0);
+    PERFORM pgmnemo._leave();
+    RETURN NEXT;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.assert_fact IS 'stores that subject, relation and object hold together from at on (NULL: now), as a lesson whose metadata has them under fact, and returns its key. unchanged where the same holds then already. single: the caller''s word that a subject has one object of this relation at a time: whatever else holds at that moment is superseded by the new one, and the new one by what holds later; superseded says how many were. source: the key of a lesson that it was learned from, linked to it as asserts. content: what recall finds it by, NULL: the three joined. tenant NULL: the session''s';
+CREATE OR REPLACE FUNCTION pgmnemo.end_fact(
+    tenant     uuid,
+    project_id uuid,
+    subject    text,
+    relation   text,
+    object     text        DEFAULT NULL,
+    at         timestamptz DEFAULT NULL,
+    reason     text        DEFAULT NULL,
+    caller     pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    moment timestamptz := coalesce(at, now());
+    fact jsonb := pgmnemo._fact(subject, relation, object);
+    ended bigint;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._check_moment(moment, reason);
+    IF fact -> 'subject' IS NULL OR fact -> 'relation' IS NULL THEN
+        RAISE EXCEPTION 'a fact needs a subject and a relation' USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    PERFORM pgmnemo._lock_tenant(tenant);
+    SELECT count(pgmnemo._supersede(tenant, l.id, NULL, end_fact.reason, moment)) INTO ended
+      FROM (SELECT l.id FROM pgmnemo._facts_held(tenant, end_fact.project_id, fact, moment) l OFFSET 0) l;
+    PERFORM pgmnemo._leave();
+    RETURN ended;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.end_fact IS 'ends what holds of a subject and a relation, of one object or of all, from at on (NULL: now), without anything in its place; returns how many facts that were. pgmnemo.undo_supersede takes it back, by the fact''s key. tenant NULL: the session''s';
 CREATE OR REPLACE FUNCTION pgmnemo.explain(
     tenant      uuid,
     project_id  uuid,
@@ -1744,11 +2012,72 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.explain_recall IS 'explain for the session''s tenant';
+CREATE OR REPLACE FUNCTION pgmnemo.facts(
+    tenant     uuid,
+    project_id uuid        DEFAULT NULL,
+    subject    text        DEFAULT NULL,
+    relation   text        DEFAULT NULL,
+    object     text        DEFAULT NULL,
+    at         timestamptz DEFAULT NULL,
+    known_at   timestamptz DEFAULT NULL,
+    history    boolean     DEFAULT false,
+    most       integer     DEFAULT 1000,
+    caller     pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (
+    in_project  uuid,
+    key         text,
+    said_of     text,
+    related     text,
+    told        text,
+    content     text,
+    valid_from  timestamptz,
+    valid_to    timestamptz,
+    reason      text,
+    recorded_at timestamptz
+)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    moment timestamptz := CASE WHEN history THEN '-infinity' ELSE coalesce(facts.at, now()) END;
+    asked jsonb := (SELECT jsonb_object_agg('fact.' || f.key, f.value)
+                      FROM jsonb_each(pgmnemo._fact(facts.subject, facts.relation, facts.object)) f);
+    scope pgmnemo.scope;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    IF most IS NULL OR most NOT BETWEEN 1 AND 10000 THEN
+        RAISE EXCEPTION 'most is %, but must be from 1 to 10000', coalesce(most::text, 'NULL')
+        USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    -- `history` asks as of a moment before everything, when nothing has ended yet, and does without valid_at
+    scope := pgmnemo._asked_scope(
+        tenant, facts.project_id, (pgmnemo._settings()).gate_strict, NULL,
+        CASE WHEN NOT history THEN moment END, moment, facts.known_at,
+        jsonb_build_object('metadata', '{"fact.subject": {"exists": true}}' || coalesce(asked, '{}')));
+    RETURN QUERY
+    SELECT l.project_id, l.external_id, l.metadata #>> '{fact,subject}', l.metadata #>> '{fact,relation}',
+           l.metadata #>> '{fact,object}', l.content, l.occurred_at, x.valid_from, x.reason, l.stored_at
+      FROM (SELECT i.id FROM unnest(scope.ids) AS i (id)
+             UNION ALL
+            SELECT pgmnemo._fill(scope, '{}', most) WHERE scope.ids IS NULL) i
+     CROSS JOIN LATERAL (
+            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = i.id OFFSET 0) l
+      LEFT JOIN LATERAL pgmnemo._links_known(tenant, l.id, NULL, facts.known_at) x ON true
+     ORDER BY l.metadata #>> '{fact,subject}', l.metadata #>> '{fact,relation}', l.occurred_at, l.external_id
+     LIMIT most;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.facts IS 'the facts of a subject, a relation, an object (NULL: any) that hold at a time (NULL: now) by what was known at another (NULL: now), at most so many (1 to 10,000), by subject, relation and time; history: whenever they held. valid_to and reason: from when on they no longer do, and why; recorded_at: when they were stored. tenant NULL: the session''s, project_id NULL: all of it';
 CREATE OR REPLACE FUNCTION pgmnemo.forget(
     tenant      uuid,
     project_id  uuid,
     external_id text,
     hard        boolean DEFAULT false,
+    revive      boolean DEFAULT false,
     caller      pgmnemo.caller DEFAULT pgmnemo._caller()
 )
 RETURNS boolean
@@ -1761,6 +2090,9 @@ DECLARE
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
     PERFORM pgmnemo._lock_tenant(tenant);
+    PERFORM pgmnemo._bequeath(tenant, ARRAY(SELECT l.id FROM pgmnemo.lesson l
+                                             WHERE l.tenant_id = tenant AND l.project_id = forget.project_id
+                                               AND l.external_id = key), revive);
     IF hard THEN
         DELETE FROM pgmnemo.lesson l
          WHERE l.tenant_id = tenant AND l.project_id = forget.project_id AND l.external_id = key;
@@ -1775,7 +2107,19 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.forget IS 'soft: out of recall and out of the statistics, and storing the lesson again restores it; hard: gone, with its edges. Returns whether anything was forgotten';
+COMMENT ON FUNCTION pgmnemo.forget IS 'soft: out of recall and out of the statistics, and storing the lesson again restores it; hard: gone, with its edges. Lessons whose place it took stay out of recall, and a NOTICE says so; with revive they hold again. Returns whether anything was forgotten';
+CREATE OR REPLACE FUNCTION pgmnemo.forget_lesson(project_id uuid, external_id text, hard boolean DEFAULT false,
+                                      revive boolean DEFAULT false)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN pgmnemo.forget(pgmnemo._session_tenant(), project_id, external_id, hard, revive);
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.forget_lesson IS 'forget for the session''s tenant';
 CREATE OR REPLACE FUNCTION pgmnemo.link(
     tenant         uuid,
     project_id     uuid,
@@ -2104,6 +2448,134 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.store_set IS 'stores a set of lessons, all or none, and says for each, in the order given, what became of it: inserted; unchanged (same key, and nothing that is given differs: nothing is written); updated (same key, other attributes); unembedded (updated, and the vector of the old text is gone with it, for none was given for the new); restored (softly forgotten before). What is NULL stays as it is';
+CREATE OR REPLACE FUNCTION pgmnemo.supersede(
+    tenant      uuid,
+    project_id  uuid,
+    old         text,
+    new         text        DEFAULT NULL,
+    reason      text        DEFAULT NULL,
+    at          timestamptz DEFAULT NULL,
+    new_project uuid        DEFAULT NULL,
+    caller      pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    moment timestamptz := coalesce(at, now());
+    ends bigint[];
+    forgotten text;
+    held record;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._check_moment(moment, reason);
+    PERFORM pgmnemo._lock_tenant(tenant);
+    ends := ARRAY[pgmnemo._lesson_id(tenant, project_id, supersede.old COLLATE "default"),
+                  CASE WHEN supersede.new IS NOT NULL
+                       THEN pgmnemo._lesson_id(tenant, coalesce(new_project, project_id),
+                                               supersede.new COLLATE "default") END];
+    SELECT l.external_id INTO forgotten
+      FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ANY (ends) AND NOT l.active LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'lesson % is forgotten', quote_literal(forgotten)
+        USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Store it again first.';
+    END IF;
+    SELECT x.new_id, x.valid_from, x.reason, l.external_id INTO held
+      FROM pgmnemo.supersession x LEFT JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = x.new_id
+     WHERE x.tenant_id = tenant AND x.old_id = ends[1] AND x.undone_at IS NULL;
+    IF FOUND AND held.new_id IS DISTINCT FROM ends[2] THEN
+        RAISE EXCEPTION 'lesson % is superseded already, %', quote_literal(supersede.old),
+              coalesce('by ' || quote_literal(held.external_id), 'by none')
+        USING ERRCODE = 'object_not_in_prerequisite_state',
+              HINT = 'Supersede the one that holds, or call pgmnemo.undo_supersede first.';
+    ELSIF FOUND AND (at IS NULL OR at = held.valid_from)
+          AND (supersede.reason IS NULL OR supersede.reason COLLATE "default" = held.reason) THEN
+        PERFORM pgmnemo._leave();
+        RETURN 'unchanged';
+    END IF;
+    PERFORM pgmnemo._supersede(tenant, ends[1], ends[2], coalesce(supersede.reason, held.reason),
+                               coalesce(at, held.valid_from, moment));
+    PERFORM pgmnemo._leave();
+    RETURN CASE WHEN held.valid_from IS NULL THEN 'superseded' ELSE 'corrected' END;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.supersede IS 'lets the lesson new (of new_project, else of the same) take the place of old from at on (NULL: now), or with new NULL ends old: a recall leaves old out from then on, unless valid_at or as_of asks for an earlier time. The memory keeps when it learned that (known_at). Returns superseded; corrected (the same two with another at or reason: what was known before is kept); unchanged. tenant NULL: the session''s. Errors: no such lesson (02000), a lesson that is forgotten or superseded by another already (55000), itself or a circle (22023)';
+CREATE OR REPLACE FUNCTION pgmnemo.timeline(
+    tenant      uuid,
+    project_id  uuid,
+    external_id text,
+    known_at    timestamptz DEFAULT NULL,
+    caller      pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (
+    step        integer,
+    lesson_id   bigint,
+    in_project  uuid,
+    key         text,
+    content     text,
+    active      boolean,
+    valid_from  timestamptz,
+    valid_to    timestamptz,
+    reason      text,
+    stored_at   timestamptz,
+    recorded_at timestamptz
+)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    middle bigint;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    middle := pgmnemo._lesson_id(tenant, project_id, timeline.external_id COLLATE "default");
+    RETURN QUERY
+    WITH RECURSIVE before (id, step) AS (
+        SELECT middle, 0
+         UNION ALL
+        SELECT x.old_id, b.step - 1
+          FROM before b CROSS JOIN LATERAL pgmnemo._links_known(tenant, NULL, b.id, timeline.known_at) x
+    ), after (id, step) AS (
+        SELECT middle, 0
+         UNION ALL
+        SELECT x.new_id, a.step + 1
+          FROM after a CROSS JOIN LATERAL pgmnemo._links_known(tenant, a.id, NULL, timeline.known_at) x
+         WHERE x.new_id IS NOT NULL
+    )
+    SELECT w.step, l.id, l.project_id, l.external_id, l.content, l.active, coalesce(l.occurred_at, l.stored_at),
+           x.valid_from, x.reason, l.stored_at, x.recorded_at
+      FROM (SELECT * FROM before UNION SELECT * FROM after) w
+      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = w.id
+      LEFT JOIN LATERAL pgmnemo._links_known(tenant, l.id, NULL, timeline.known_at) x ON true
+     WHERE timeline.known_at IS NULL OR l.stored_at <= timeline.known_at
+     ORDER BY w.step, l.external_id, l.project_id;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.timeline IS 'a lesson, those whose place it took and those that took its own, oldest first, as known at a time (NULL: now): step below 0: before it, 0: itself, above 0: after it; valid_from: when it happened (occurred_at, else stored_at); valid_to: from when on it no longer holds, with the reason, and recorded_at: when the memory learned that; NULL: it holds. active: not softly forgotten. tenant NULL: the session''s';
+CREATE OR REPLACE FUNCTION pgmnemo.undo_supersede(tenant uuid, project_id uuid, old text,
+                                       caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    undone bigint;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._lock_tenant(tenant);
+    undone := pgmnemo._undo_supersede(
+        tenant, ARRAY[pgmnemo._lesson_id(tenant, project_id, undo_supersede.old COLLATE "default")]);
+    PERFORM pgmnemo._leave();
+    RETURN undone > 0;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.undo_supersede IS 'takes back that the lesson old is superseded, so that it holds again; known_at still knows that it was. Returns whether it was superseded. tenant NULL: the session''s';
 CREATE OR REPLACE FUNCTION pgmnemo.unlink(
     tenant         uuid,
     project_id     uuid,

@@ -13,7 +13,7 @@ SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
 -- What has other arguments or another result. All else is replaced in place, so that rights which were granted or
 -- revoked on it stay.
 DROP FUNCTION pgmnemo.recall, pgmnemo.recall_lessons, pgmnemo.explain, pgmnemo.explain_recall,
-    pgmnemo.store, pgmnemo.store_lesson,
+    pgmnemo.store, pgmnemo.store_lesson, pgmnemo.forget, pgmnemo.forget_lesson,
     pgmnemo._store, pgmnemo._check_provenance, pgmnemo._passages_differ, pgmnemo._clear_passages,
     pgmnemo._check_recall, pgmnemo._ask, pgmnemo._scope, pgmnemo._tell_hidden;
 @file types/filter.sql

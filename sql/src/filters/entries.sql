@@ -26,14 +26,14 @@ BEGIN
                 SELECT NULL, a.value
                   FROM jsonb_array_elements(CASE jsonb_typeof(w.value) WHEN 'array' THEN w.value ELSE '[]' END) a) e
          WHERE w.depth < deepest
-    ), some AS (
+    ), looked AS (
         SELECT w.* FROM walk w WHERE w.depth > 0 LIMIT 4 * most
     )
     SELECT array_agg(DISTINCT pgmnemo._entry(s.path, s.value))
                FILTER (WHERE jsonb_typeof(s.value) NOT IN ('object', 'array')),
            count(*) < 4 * most AND coalesce(max(s.depth), 0) < deepest
       INTO found, whole
-      FROM some s;
+      FROM looked s;
     IF whole AND coalesce(cardinality(found), 0) <= most THEN
         RETURN QUERY SELECT unnest(found);
     ELSE

@@ -3,6 +3,7 @@ CREATE FUNCTION pgmnemo.forget(
     project_id  uuid,
     external_id text,
     hard        boolean DEFAULT false,
+    revive      boolean DEFAULT false,
     caller      pgmnemo.caller DEFAULT pgmnemo._caller()
 )
 RETURNS boolean
@@ -15,6 +16,9 @@ DECLARE
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
     PERFORM pgmnemo._lock_tenant(tenant);
+    PERFORM pgmnemo._bequeath(tenant, ARRAY(SELECT l.id FROM pgmnemo.lesson l
+                                             WHERE l.tenant_id = tenant AND l.project_id = forget.project_id
+                                               AND l.external_id = key), revive);
     IF hard THEN
         DELETE FROM pgmnemo.lesson l
          WHERE l.tenant_id = tenant AND l.project_id = forget.project_id AND l.external_id = key;
@@ -29,4 +33,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.forget IS 'soft: out of recall and out of the statistics, and storing the lesson again restores it; hard: gone, with its edges. Returns whether anything was forgotten';
+COMMENT ON FUNCTION pgmnemo.forget IS 'soft: out of recall and out of the statistics, and storing the lesson again restores it; hard: gone, with its edges. Lessons whose place it took stay out of recall, and a NOTICE says so; with revive they hold again. Returns whether anything was forgotten';

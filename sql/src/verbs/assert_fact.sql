@@ -1,0 +1,89 @@
+CREATE FUNCTION pgmnemo.assert_fact(
+    tenant        uuid,
+    project_id    uuid,
+    subject       text,
+    relation      text,
+    object        text,
+    at            timestamptz DEFAULT NULL,
+    single        boolean     DEFAULT false,
+    reason        text        DEFAULT NULL,
+    source        text        DEFAULT NULL,
+    content       text        DEFAULT NULL,
+    embedding     real[]      DEFAULT NULL,
+    metadata      jsonb       DEFAULT NULL,
+    commit_sha    text        DEFAULT NULL,
+    artifact_hash text        DEFAULT NULL,
+    caller        pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (key text, outcome text, superseded bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    moment timestamptz := coalesce(at, now());
+    fact jsonb := pgmnemo._fact(subject, relation, object);
+    source_id bigint;
+    one pgmnemo.lesson_input;
+    stored record;
+    others bigint[];
+    later record;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._check_moment(moment, reason);
+    IF fact -> 'subject' IS NULL OR fact -> 'relation' IS NULL OR fact -> 'object' IS NULL THEN
+        RAISE EXCEPTION 'a fact needs a subject, a relation and an object' USING ERRCODE = 'invalid_parameter_value';
+    ELSIF jsonb_typeof(metadata) <> 'object' OR metadata ? 'fact' THEN
+        RAISE EXCEPTION 'metadata of a fact must be an object without the key fact, which the fact has'
+        USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    PERFORM pgmnemo._lock_tenant(tenant);
+    IF assert_fact.source IS NOT NULL THEN
+        source_id := pgmnemo._lesson_id(tenant, project_id, assert_fact.source COLLATE "default");
+    END IF;
+    SELECT l.id, l.external_id INTO stored
+      FROM pgmnemo._facts_held(tenant, project_id, fact, moment) l ORDER BY l.id LIMIT 1;
+    IF FOUND THEN
+        key := stored.external_id;
+        outcome := 'unchanged';
+    ELSE
+        key := 'fact/' || left(encode(sha256(convert_to(jsonb_build_array(fact, moment)::text, 'UTF8')), 'hex'), 32);
+        WHILE EXISTS (SELECT FROM pgmnemo.lesson l
+                       WHERE l.tenant_id = tenant AND l.project_id = assert_fact.project_id
+                         AND l.external_id = key) LOOP
+            key := key || '+';
+        END LOOP;
+        one.project_id := project_id;
+        one.external_id := key;
+        one.content := coalesce(assert_fact.content, concat_ws(' ', subject, relation, object));
+        one.embedding := pgmnemo._embedding(embedding);
+        one.metadata := coalesce(assert_fact.metadata, '{}') || jsonb_build_object('fact', fact);
+        one.occurred_at := moment;
+        one.commit_sha := assert_fact.commit_sha;
+        one.artifact_hash := assert_fact.artifact_hash;
+        SELECT s.lesson_id AS id, s.outcome INTO stored
+          FROM pgmnemo._store(tenant, ARRAY[one], NULL, only_new => true) s;
+        outcome := stored.outcome;
+    END IF;
+    IF source_id IS NOT NULL THEN
+        INSERT INTO pgmnemo.lesson_edge (tenant_id, source_id, target_id, kind, valid_from)
+        VALUES (tenant, source_id, stored.id, 'asserts', moment) ON CONFLICT DO NOTHING;
+    END IF;
+    IF single THEN
+        others := ARRAY(SELECT l.id FROM pgmnemo._facts_held(tenant, project_id, fact - 'object', moment) l
+                         WHERE l.id <> stored.id AND l.metadata -> 'fact' -> 'object' <> fact -> 'object');
+        SELECT l.id, l.occurred_at INTO later
+          FROM pgmnemo._facts_held(tenant, project_id, fact - 'object', 'infinity') l
+         WHERE l.occurred_at > moment AND l.id <> stored.id ORDER BY l.occurred_at, l.id LIMIT 1;
+        IF later.id IS NOT NULL AND outcome <> 'unchanged' THEN
+            PERFORM pgmnemo._supersede(tenant, stored.id, later.id, assert_fact.reason, later.occurred_at);
+        END IF;
+        PERFORM pgmnemo._supersede(tenant, o, stored.id, assert_fact.reason, moment) FROM unnest(others) o;
+    END IF;
+    superseded := coalesce(cardinality(others), 0);
+    PERFORM pgmnemo._leave();
+    RETURN NEXT;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.assert_fact IS 'stores that subject, relation and object hold together from at on (NULL: now), as a lesson whose metadata has them under fact, and returns its key. unchanged where the same holds then already. single: the caller''s word that a subject has one object of this relation at a time: whatever else holds at that moment is superseded by the new one, and the new one by what holds later; superseded says how many were. source: the key of a lesson that it was learned from, linked to it as asserts. content: what recall finds it by, NULL: the three joined. tenant NULL: the session''s';

@@ -1,0 +1,19 @@
+-- A fact as the metadata of its lesson says it, checked.
+CREATE FUNCTION pgmnemo._fact(subject text, relation text, object text)
+RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    wrong text := (SELECT p.name FROM (VALUES ('subject', subject), ('relation', relation), ('object', object))
+                                      AS p (name, said)
+                    WHERE p.said !~ '\S' OR octet_length(p.said) > 1000 LIMIT 1);
+BEGIN
+    IF wrong IS NOT NULL THEN
+        RAISE EXCEPTION '% must have 1 to 1000 bytes and not be blank', wrong
+        USING ERRCODE = 'invalid_parameter_value',
+              HINT = 'Name it in a few words; the content of the fact may say more.';
+    END IF;
+    RETURN jsonb_strip_nulls(jsonb_build_object('subject', subject, 'relation', relation, 'object', object));
+END
+$$;

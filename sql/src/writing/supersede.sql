@@ -1,0 +1,28 @@
+-- Lets one lesson take the place of another, or with NULL nothing take it, from a moment on; the tenant is locked.
+-- What was known before is not overwritten: the row that held is marked as undone, and another one says what holds
+-- now.
+CREATE FUNCTION pgmnemo._supersede(tenant uuid, old bigint, new bigint, reason text, at timestamptz)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF old = new OR EXISTS (
+        WITH RECURSIVE after (id) AS (
+            SELECT new
+             UNION
+            SELECT x.new_id FROM after a
+              JOIN pgmnemo.supersession x ON x.tenant_id = tenant AND x.old_id = a.id AND x.undone_at IS NULL
+             WHERE x.new_id IS NOT NULL)
+        SELECT FROM after a WHERE a.id = old) THEN
+        RAISE EXCEPTION 'a lesson cannot supersede itself, nor one that took its place'
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'pgmnemo.timeline shows which took the place of which.';
+    END IF;
+    -- the row first: another session that has changed it meanwhile is met here, in each isolation level
+    UPDATE pgmnemo.lesson l SET superseded_at = at WHERE l.tenant_id = tenant AND l.id = old;
+    UPDATE pgmnemo.supersession x SET undone_at = clock_timestamp()
+     WHERE x.tenant_id = tenant AND x.old_id = old AND x.undone_at IS NULL;
+    INSERT INTO pgmnemo.supersession (tenant_id, old_id, new_id, valid_from, reason, recorded_at)
+    VALUES (tenant, old, new, at, reason, clock_timestamp());
+END
+$$;

@@ -1,0 +1,222 @@
+"""Lessons that take the place of others, facts over them, and the two times: of the world and of the memory."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import errors
+
+MARCH, MAY, JUNE = (datetime(2026, month, 1, tzinfo=UTC) for month in (3, 5, 6))
+
+
+def supersede(tenant: Any, old: str, new: str | None = None, **options: object) -> Any:
+    names = "".join(f", {name} => %s" for name in options)
+    query = f"SELECT pgmnemo.supersede(NULL, %s, %s, %s{names})"
+    return tenant.value(query, tenant.project, old, new, *options.values())
+
+
+def undo(tenant: Any, old: str) -> Any:
+    return tenant.value("SELECT pgmnemo.undo_supersede(NULL, %s, %s)", tenant.project, old)
+
+
+def timeline(tenant: Any, key: str, known_at: datetime | None = None) -> list[tuple[Any, ...]]:
+    query = "SELECT step, key, valid_to, reason FROM pgmnemo.timeline(NULL, %s, %s, %s)"
+    return tenant.rows(query, tenant.project, key, known_at)  # type: ignore[no-any-return]
+
+
+def now(tenant: Any) -> datetime:
+    return tenant.value("SELECT clock_timestamp()")  # type: ignore[no-any-return]
+
+
+def chain(tenant: Any) -> None:
+    """`river-2` takes the place of `river-1` in May and `river-3` its in June."""
+    for number, happened in ((1, MARCH), (2, MAY), (3, JUNE)):
+        tenant.store(f"river-{number}", f"the river has {number} bridges", occurred_at=happened)
+    supersede(tenant, "river-1", "river-2", at=MAY, reason="one was built")
+    supersede(tenant, "river-2", "river-3", at=JUNE)
+
+
+def test_what_is_superseded_leaves_recall_from_then_on(tenant: Any) -> None:
+    chain(tenant)
+    assert tenant.ids("river bridges") == ["river-3"]
+    assert tenant.ids("river bridges", valid_at=MAY) == ["river-2"]
+    assert tenant.ids("river bridges", valid_at=MAY - timedelta(days=1)) == ["river-1"]
+    assert sorted(tenant.ids("river bridges", as_of=MAY)) == ["river-2", "river-3"]  # as_of asks nothing of what happened
+    assert timeline(tenant, "river-2") == [
+        (-1, "river-1", MAY, "one was built"), (0, "river-2", JUNE, None), (1, "river-3", None, None),
+    ]  # fmt: skip
+    assert tenant.rows("SELECT * FROM pgmnemo.check_index()") == []
+
+
+def test_undoing_brings_it_back_and_the_memory_knows_what_it_believed(tenant: Any) -> None:
+    tenant.store("old", "the shop opens at eight", occurred_at=MARCH)
+    tenant.store("new", "the shop opens at nine", occurred_at=MARCH)
+    before = now(tenant)
+    assert supersede(tenant, "old", "new", at=MAY) == "superseded"
+    between = now(tenant)
+    assert undo(tenant, "old") is True
+    assert undo(tenant, "old") is False
+    after = now(tenant)
+    assert sorted(tenant.ids("shop opens")) == ["new", "old"]
+    for known_at, believed in ((before, ["new", "old"]), (between, ["new"]), (after, ["new", "old"])):
+        assert sorted(tenant.ids("shop opens", known_at=known_at)) == believed
+    assert sorted(tenant.ids("shop opens", known_at=between, valid_at=MARCH)) == ["new", "old"]
+    assert tenant.ids("shop opens", known_at=MARCH) == []  # nothing was stored yet
+    assert timeline(tenant, "old", between)[0] == (0, "old", MAY, None)
+    assert timeline(tenant, "old", after) == [(0, "old", None, None)]
+
+
+def test_a_correction_keeps_what_was_known_before(tenant: Any) -> None:
+    tenant.store("old", "eight", occurred_at=MARCH)
+    tenant.store("new", "nine", occurred_at=MARCH)
+    assert supersede(tenant, "old", "new", at=JUNE, reason="a sign") == "superseded"
+    first = now(tenant)
+    assert supersede(tenant, "old", "new") == supersede(tenant, "old", "new", at=JUNE) == "unchanged"
+    assert supersede(tenant, "old", "new", at=MAY) == "corrected"
+    assert timeline(tenant, "old")[0] == (0, "old", MAY, "a sign")
+    assert timeline(tenant, "old", first)[0] == (0, "old", JUNE, "a sign")
+
+
+REFUSED = [
+    ("supersede(NULL, {p}, 'c', 'c')", errors.InvalidParameterValue, "cannot supersede itself"),
+    ("supersede(NULL, {p}, 'c', 'a')", errors.InvalidParameterValue, "nor one that took its place"),
+    ("supersede(NULL, {p}, 'a', 'd')", errors.ObjectNotInPrerequisiteState, "superseded already, by 'b'"),
+    ("supersede(NULL, {p}, 'c', 'gone')", errors.ObjectNotInPrerequisiteState, "lesson 'gone' is forgotten"),
+    ("supersede(NULL, {p}, 'gone', 'c')", errors.ObjectNotInPrerequisiteState, "lesson 'gone' is forgotten"),
+    ("supersede(NULL, {p}, 'none', 'c')", errors.NoDataFound, "has no lesson 'none'"),
+    ("supersede(NULL, {p}, 'c', 'theirs')", errors.NoDataFound, "has no lesson 'theirs'"),
+    ("supersede(NULL, {p}, 'c', 'd', at => 'infinity')", errors.InvalidParameterValue, "must be finite"),
+    ("supersede(NULL, {p}, 'c', 'd', repeat('x', 10001))", errors.InvalidParameterValue, "10001 bytes"),
+    ("undo_supersede(NULL, {p}, 'none')", errors.NoDataFound, "has no lesson 'none'"),
+    ("timeline(NULL, {p}, 'none')", errors.NoDataFound, "has no lesson 'none'"),
+    ("assert_fact(NULL, {p}, '', 'is', 'x')", errors.InvalidParameterValue, "subject must have 1 to 1000"),
+    ("assert_fact(NULL, {p}, 'x', NULL, 'x')", errors.InvalidParameterValue, "needs a subject"),
+    ("assert_fact(NULL, {p}, 'x', 'is', 'y', metadata => '{{\"fact\": 1}}')", errors.InvalidParameterValue,
+     "without the key fact"),
+    ("assert_fact(NULL, {p}, 'x', 'is', 'y', source => 'none')", errors.NoDataFound, "has no lesson 'none'"),
+    ("facts(NULL, most => 0)", errors.InvalidParameterValue, "most is 0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "error", "said"), REFUSED)
+def test_what_cannot_be_is_refused(
+    tenant: Any, make_tenant: Any, call: str, error: type[psycopg.Error], said: str
+) -> None:
+    make_tenant().store("theirs", "theirs", project_id=tenant.project)
+    for key in ("a", "b", "c", "d", "gone"):
+        tenant.store(key, f"lesson {key}")
+    tenant.value("SELECT pgmnemo.forget_lesson(%s, 'gone')", tenant.project)
+    supersede(tenant, "a", "b")
+    supersede(tenant, "b", "c")
+    before = tenant.look("SELECT * FROM pgmnemo.supersession ORDER BY number")
+    with pytest.raises(error, match=said):
+        tenant.rows("SELECT * FROM pgmnemo." + call.format(p=f"'{tenant.project}'"))
+    assert tenant.look("SELECT * FROM pgmnemo.supersession ORDER BY number") == before
+    assert sorted(tenant.ids("lesson")) == ["c", "d"]
+
+
+@pytest.mark.parametrize("level", ["READ COMMITTED", "REPEATABLE READ"])
+def test_of_two_sessions_that_supersede_one_lesson_one_wins(tenant: Any, level: str) -> None:
+    for key in ("old", "mine", "yours"):
+        tenant.store(key, key)
+    query = "SELECT pgmnemo.supersede(NULL, %s, 'old', %s)"
+    other = tenant.connect()
+    with tenant.client.transaction():
+        tenant.client.execute(query, (tenant.project, "mine"))
+        with pytest.raises((errors.LockNotAvailable, errors.QueryCanceled)):
+            other.execute("SET lock_timeout = '300ms'")
+            other.execute(query, (tenant.project, "yours"))
+    other.execute("BEGIN ISOLATION LEVEL " + level)
+    with pytest.raises((errors.ObjectNotInPrerequisiteState, errors.SerializationFailure)):
+        other.execute(query, (tenant.project, "yours"))
+    other.rollback()
+    assert [row[1] for row in timeline(tenant, "old")] == ["old", "mine"]
+
+
+@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize("revive", [False, True])
+def test_forgetting_the_new_one_says_what_becomes_of_the_old(tenant: Any, hard: bool, revive: bool) -> None:
+    tenant.store("old", "the shop opens at eight")
+    tenant.store("new", "the shop opens at nine")
+    supersede(tenant, "old", "new")
+    told: list[str] = []
+    tenant.client.add_notice_handler(lambda notice: told.append(notice.message_primary))
+    query = "SELECT pgmnemo.forget_lesson(%s, 'new', %s, %s)"
+    assert tenant.value(query, tenant.project, hard, revive) is True
+    assert tenant.ids("shop") == (["old"] if revive else [])
+    assert [text for text in told if "superseded" in text] == (
+        [] if revive else ["1 lesson superseded by what is forgotten stay out of recall"]
+    )
+    if not revive:
+        assert undo(tenant, "old") is True
+        assert tenant.ids("shop") == ["old"]
+
+
+def assert_fact(tenant: Any, subject: str, relation: str, object: str, **options: object) -> Any:
+    names = "".join(f", {name} => %s" for name in options)
+    query = f"SELECT * FROM pgmnemo.assert_fact(NULL, %s, %s, %s, %s{names})"
+    return tenant.rows(query, tenant.project, subject, relation, object, *options.values())[0]
+
+
+def facts(tenant: Any, **options: object) -> list[tuple[Any, ...]]:
+    names = "".join(f", {name} => %s" for name in options)
+    query = f"SELECT told, valid_from, valid_to FROM pgmnemo.facts(NULL, %s{names})"
+    return tenant.rows(query, tenant.project, *options.values())  # type: ignore[no-any-return]
+
+
+def test_facts_hold_for_a_time_and_change_by_the_callers_word_alone(tenant: Any) -> None:
+    tenant.store("turn/1", "I moved to Lisbon in May")
+    assert assert_fact(tenant, "ada", "lives in", "Porto", at=MARCH)[1:] == ("inserted", 0)
+    assert assert_fact(tenant, "ada", "likes", "tea", at=MARCH)[1:] == ("inserted", 0)
+    assert assert_fact(tenant, "ada", "likes", "coffee", at=MAY)[1:] == ("inserted", 0)
+    assert assert_fact(tenant, "ada", "lives in", "Lisbon", at=MAY, single=True, source="turn/1")[1:] == ("inserted", 1)
+    assert assert_fact(tenant, "ada", "lives in", "Lisbon", at=JUNE, single=True)[1:] == ("unchanged", 0)
+    assert facts(tenant, subject="ada", relation="lives in") == [("Lisbon", MAY, None)]
+    assert facts(tenant, subject="ada", relation="lives in", at=MARCH) == [("Porto", MARCH, MAY)]
+    assert [row[0] for row in facts(tenant, subject="ada", relation="likes")] == ["tea", "coffee"]
+    assert [row[0] for row in facts(tenant, object="Porto", history=True)] == ["Porto"]
+    assert len(facts(tenant, history=True)) == 4
+    assert tenant.ids("where does ada live", k=1) == [tenant.value(
+        "SELECT key FROM pgmnemo.facts(NULL, %s, 'ada', 'lives in')", tenant.project)]  # fmt: skip
+    assert tenant.rows("SELECT source_id, kind FROM pgmnemo.edges WHERE kind = 'asserts'") != []
+
+
+def test_a_fact_that_is_told_late_takes_its_place_in_the_middle(tenant: Any) -> None:
+    for place, month in (("Porto", MARCH), ("Lisbon", JUNE), ("Braga", MAY)):
+        assert_fact(tenant, "ada", "lives in", place, at=month, single=True)
+    assert facts(tenant, subject="ada", history=True) == [
+        ("Porto", MARCH, MAY), ("Braga", MAY, JUNE), ("Lisbon", JUNE, None),
+    ]  # fmt: skip
+    assert facts(tenant, subject="ada") == [("Lisbon", JUNE, None)]
+
+
+def test_a_fact_ends_and_may_hold_again(tenant: Any) -> None:
+    key = assert_fact(tenant, "ada", "owns", "a boat", at=MARCH)[0]
+    query = "SELECT pgmnemo.end_fact(NULL, %s, 'ada', 'owns', at => %s, reason => 'sold')"
+    believed = now(tenant)
+    assert tenant.value(query, tenant.project, MAY) == 1
+    assert tenant.value(query, tenant.project, JUNE) == 0
+    assert facts(tenant, subject="ada") == []
+    assert facts(tenant, subject="ada", known_at=believed) == [("a boat", MARCH, None)]
+    assert assert_fact(tenant, "ada", "owns", "a boat", at=JUNE)[0] != key
+    assert facts(tenant, subject="ada", history=True) == [("a boat", MARCH, MAY), ("a boat", JUNE, None)]
+    assert undo(tenant, key) is True
+    assert facts(tenant, subject="ada", at=MAY) == [("a boat", MARCH, None)]
+
+
+def test_an_expired_lesson_is_recalled_only_as_of_an_earlier_time(tenant: Any) -> None:
+    tenant.store("milk", "the milk is in the fridge", occurred_at=MARCH, expires_at=MAY)
+    assert tenant.ids("milk") == []
+    assert tenant.ids("milk", as_of=MARCH) == tenant.ids("milk", valid_at=MARCH) == ["milk"]
+    assert tenant.ids("milk", valid_at=MAY) == []
+
+
+def test_another_tenants_chain_stays_apart(tenant: Any, make_tenant: Any) -> None:
+    other = make_tenant()
+    chain(other)
+    chain(tenant)
+    undo(tenant, "river-2")
+    assert other.ids("river bridges") == ["river-3"]
