@@ -126,6 +126,150 @@ BEGIN
                AND n.oid <> pg_my_temp_schema() AND NOT pg_is_other_temp_schema(n.oid));
 END
 $$;
+-- How a question in English names a time: tried in this order, what matched is taken out of the question.
+-- `names` says what the groups of the pattern hold; MONTH stands for the group of the months' names. What looks
+-- ahead (tonight, next week) and what has two readings (5/8/2023, the winter of 2022) is left out: "on Monday" is read
+-- where the question asks of the past. What is loose counts only where nothing else is named.
+CREATE OR REPLACE FUNCTION pgmnemo._time_patterns()
+RETURNS TABLE (kind text, pattern text, names text[])
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT p.kind,
+           '\m(' || replace(p.pattern, 'MONTH', '(january|february|march|april|may|june|july|august|september|october|'
+                            'november|december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)') || ')',
+           p.names::text[]
+      FROM (VALUES
+        ('date',    '(\d{4})-(0[1-9]|1[0-2])-(\d\d)\M',                            '{year,month,day}'),
+        ('date',    '(\d{1,2})(?:st|nd|rd|th)?(?: of)? MONTH\M\.?,? ?(\d{4})?',      '{day,month,year}'),
+        ('date',    'MONTH\.? (\d{1,2})(?:st|nd|rd|th)?\M(?:,? (\d{4})\M)?',         '{month,day,year}'),
+        ('date',    'MONTH\.?,? (?:of )?(\d{4})\M',                                 '{month,year}'),
+        ('date',    '(?:in|of|during|since|by|before|after|until|late|early|mid|last|this|on|week of) MONTH\M(?! i\M)',
+                                                                                   '{month}'),
+        ('feast',   '(valentine|christmas eve|christmas|halloween|new year''?s eve|new year''?s day)\M(?:''?s? day\M)?'
+                    '(?:,? (?:of |in )?(\d{4})\M)?',                               '{feast,year}'),
+        ('quarter', 'q([1-4])(?: of)? (\d{4})\M',                                   '{quarter,year}'),
+        ('quarter', '(first|second|third|fourth) quarter of (\d{4})\M',             '{quarter,year}'),
+        ('season',  '(spring|summer|autumn|fall) (?:of |in )?(\d{4})\M',            '{season,year}'),
+        ('season',  'last (spring|summer|autumn|fall|winter)\M',                   '{season}'),
+        ('ago',     '(\w+)(?: of)? (day|week|month|year)s? (?:ago|back|earlier)\M', '{count,unit}'),
+        ('near',    '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)'
+                    '\M(?! before| after)', '{day}'),
+        ('past',    '(?:last|past|previous)(?: (\w+))? (day|week|month)s?\M(?! of)', '{count,unit}'),
+        ('past',    '(?:in|over|during|within) the (?:last|past)(?: (\w+))? (year)s?\M', '{count,unit}'),
+        ('span',    '(last|this) (year)\M',                                        '{which,unit}'),
+        ('span',    '(this) (week|month)\M',                                       '{which,unit}'),
+        ('weekday', '(?:last|this past|past) (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
+                                                                                   '{weekday}'),
+        ('date',    '(?:(?:in|of|since|by|before|after|during|until|year) )(19\d\d)\M', '{year}'),
+        ('date',    '(20\d\d)\M',                                                  '{year}'),
+        ('loose',   '(?<=\m(?:did|was|were|had)\M.*)on (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
+                                                                                   '{weekday}'),
+        ('loose',   '(recently|lately|the other day)\M',                           '{day}')
+      ) AS p (kind, pattern, names)
+$$;
+-- The interval of one expression, its words by name, counted from `now` in UTC; NULL for a date that does not exist.
+-- A date without a year is the latest that is not after `now`; what is told only roughly is as wide as it is vague.
+CREATE OR REPLACE FUNCTION pgmnemo._time_span(kind text, said jsonb, now timestamp)
+RETURNS tsrange
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    today timestamp := date_trunc('day', now);
+    unit text := said ->> 'unit';
+    unit_days float8 := CASE unit WHEN 'day' THEN 1 WHEN 'week' THEN 7 WHEN 'month' THEN 30.4 WHEN 'year' THEN 365 END;
+    many float8 := pgmnemo._small_number(said ->> 'count');
+    since timestamp;
+    slack interval;
+BEGIN
+    IF kind = 'date' THEN
+        RETURN pgmnemo._calendar_span((said ->> 'year')::integer, pgmnemo._month(said ->> 'month'),
+                                      (said ->> 'day')::integer, NULL, now);
+    ELSIF kind = 'feast' THEN
+        RETURN pgmnemo._calendar_span((said ->> 'year')::integer, f.month, f.day, NULL, now)
+          FROM (VALUES ('valentine', 2, 14), ('halloween', 10, 31), ('christmas eve', 12, 24), ('christmas', 12, 25),
+                       ('new years eve', 12, 31), ('new years day', 1, 1)) AS f (name, month, day)
+         WHERE f.name = replace(said ->> 'feast', '''', '');
+    ELSIF kind = 'season' THEN
+        RETURN pgmnemo._calendar_span((said ->> 'year')::integer, s.month, NULL, 3, now - interval '3 months')  -- ended
+          FROM (VALUES ('spring', 3), ('summer', 6), ('autumn', 9), ('fall', 9), ('winter', 12)) AS s (name, month)
+         WHERE s.name = said ->> 'season';
+    ELSIF kind = 'quarter' THEN
+        RETURN pgmnemo._calendar_span((said ->> 'year')::integer, 3 * q.place::integer - 2, NULL, 3, now)
+          FROM unnest('{first,second,third,fourth}'::text[]) WITH ORDINALITY AS q (name, place)
+         WHERE said ->> 'quarter' IN (q.name, q.place::text);
+    ELSIF kind = 'ago' THEN
+        since := now - many * unit_days * interval '24 hours';
+        slack := greatest(0.5, 0.12 * many * unit_days + CASE WHEN unit = 'day' THEN 0 ELSE 2 END)
+                 * interval '24 hours';
+        RETURN CASE WHEN many IS NOT NULL THEN tsrange(since - slack, since + slack) END;
+    ELSIF kind = 'past' THEN
+        unit_days := CASE unit WHEN 'month' THEN 31 ELSE unit_days END;
+        since := now - (coalesce(many, 1) * unit_days + CASE WHEN unit = 'day' THEN 0 ELSE 3 END) * interval '24 hours';
+        RETURN tsrange(since, now + interval '24 hours');
+    ELSIF kind = 'span' AND said ->> 'which' = 'last' THEN
+        RETURN tsrange(date_trunc(unit, now) - ('1 ' || unit)::interval, date_trunc(unit, now));
+    ELSIF kind = 'span' THEN
+        RETURN tsrange(date_trunc(unit, now), today + interval '1 day');
+    ELSIF said ? 'weekday' THEN
+        since := today - (1 + (extract(isodow FROM today)::integer + 6
+                               - array_position('{mon,tue,wed,thu,fri,sat,sun}', left(said ->> 'weekday', 3))) % 7)
+                         * interval '1 day';
+        RETURN tsrange(since, since + interval '1 day');
+    END IF;
+    RETURN CASE said ->> 'day'
+        WHEN 'day before yesterday' THEN tsrange(now - interval '60 hours', now - interval '36 hours')
+        WHEN 'yesterday' THEN tsrange(now - interval '36 hours', now - interval '12 hours')
+        WHEN 'last night' THEN tsrange(today - interval '12 hours', today + interval '12 hours')
+        WHEN 'the other day' THEN tsrange(now - interval '7 days', now - interval '12 hours')
+        WHEN 'recently' THEN tsrange(now - interval '21 days', now + interval '24 hours')
+        WHEN 'lately' THEN tsrange(now - interval '21 days', now + interval '24 hours')
+        WHEN 'last weekend' THEN tsrange(date_trunc('week', now) - interval '2 days', date_trunc('week', now))
+        ELSE tsrange(today, today + interval '1 day') END;
+END
+$$;
+-- Two tests, a quick one and a close one, let a question go that names no time. Far from today the
+-- calendar of PostgreSQL would end within the intervals; such a moment has none.
+CREATE OR REPLACE FUNCTION pgmnemo._times(question text, as_of timestamptz, OUT since timestamptz[], OUT until timestamptz[])
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    remaining text := lower(question);
+    now timestamp := as_of AT TIME ZONE 'UTC';
+    way record;
+    found text[];
+    span tsrange;
+BEGIN
+    since := '{}';
+    until := '{}';
+    IF remaining !~ '(19|20)\d\d|\d-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|valentine|'
+                    'new year|ago|back|earlier|yesterday|today|last|past|previous|this |recently|lately|other day|'
+                    'on [mtwfs]'
+       OR remaining !~ ('\d{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
+                        'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
+                        'yesterday|'
+                        'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'
+                        '(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))')
+       OR as_of NOT BETWEEN '1000-01-01 UTC' AND '9999-12-31 UTC' THEN
+        RETURN;
+    END IF;
+    FOR way IN SELECT * FROM pgmnemo._time_patterns() LOOP
+        EXIT WHEN way.kind = 'loose' AND cardinality(since) > 0;
+        FOR found IN SELECT regexp_matches(remaining, way.pattern, 'g') LOOP
+            span := pgmnemo._time_span(way.kind, jsonb_object(way.names, found[2:]), now);
+            IF NOT isempty(span) AND span IS NOT NULL THEN
+                since := since || lower(span) AT TIME ZONE 'UTC';
+                until := until || upper(span) AT TIME ZONE 'UTC';
+                remaining := replace(remaining, found[1], ' ');
+            END IF;
+        END LOOP;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); both arrays empty if it names none';
 -- What pgmnemo.lesson_entry can find of a document of conditions: values that must stand at a path. `place` tells one
 -- condition's alternatives from another's.
 CREATE OR REPLACE FUNCTION pgmnemo._asked_entries(conditions jsonb)

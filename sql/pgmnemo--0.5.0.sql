@@ -793,7 +793,8 @@ $$;
 COMMENT ON FUNCTION pgmnemo._temporal(timestamptz, timestamptz[], timestamptz[]) IS 'how well a time fits the nearest of these intervals, 0 to 1: 1 within; 0.5 ^ (days / 7) after its end, 0.5 ^ (days / 2) ahead of its start; 0 without an interval or a time';
 -- How a question in English names a time: tried in this order, what matched is taken out of the question.
 -- `names` says what the groups of the pattern hold; MONTH stands for the group of the months' names. What looks
--- ahead (tonight, next week) and what has two readings (5/8/2023, the winter of 2022) is left out.
+-- ahead (tonight, next week) and what has two readings (5/8/2023, the winter of 2022) is left out: "on Monday" is read
+-- where the question asks of the past. What is loose counts only where nothing else is named.
 CREATE FUNCTION pgmnemo._time_patterns()
 RETURNS TABLE (kind text, pattern text, names text[])
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -823,9 +824,13 @@ AS $$
         ('past',    '(?:in|over|during|within) the (?:last|past)(?: (\w+))? (year)s?\M', '{count,unit}'),
         ('span',    '(last|this) (year)\M',                                        '{which,unit}'),
         ('span',    '(this) (week|month)\M',                                       '{which,unit}'),
-        ('weekday', 'last (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M', '{weekday}'),
+        ('weekday', '(?:last|this past|past) (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
+                                                                                   '{weekday}'),
         ('date',    '(?:(?:in|of|since|by|before|after|during|until|year) )(19\d\d)\M', '{year}'),
-        ('date',    '(20\d\d)\M',                                                  '{year}')
+        ('date',    '(20\d\d)\M',                                                  '{year}'),
+        ('loose',   '(?<=\m(?:did|was|were|had)\M.*)on (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
+                                                                                   '{weekday}'),
+        ('loose',   '(recently|lately|the other day)\M',                           '{day}')
       ) AS p (kind, pattern, names)
 $$;
 -- The interval of one expression, its words by name, counted from `now` in UTC; NULL for a date that does not exist.
@@ -872,7 +877,7 @@ BEGIN
         RETURN tsrange(date_trunc(unit, now) - ('1 ' || unit)::interval, date_trunc(unit, now));
     ELSIF kind = 'span' THEN
         RETURN tsrange(date_trunc(unit, now), today + interval '1 day');
-    ELSIF kind = 'weekday' THEN
+    ELSIF said ? 'weekday' THEN
         since := today - (1 + (extract(isodow FROM today)::integer + 6
                                - array_position('{mon,tue,wed,thu,fri,sat,sun}', left(said ->> 'weekday', 3))) % 7)
                          * interval '1 day';
@@ -882,6 +887,9 @@ BEGIN
         WHEN 'day before yesterday' THEN tsrange(now - interval '60 hours', now - interval '36 hours')
         WHEN 'yesterday' THEN tsrange(now - interval '36 hours', now - interval '12 hours')
         WHEN 'last night' THEN tsrange(today - interval '12 hours', today + interval '12 hours')
+        WHEN 'the other day' THEN tsrange(now - interval '7 days', now - interval '12 hours')
+        WHEN 'recently' THEN tsrange(now - interval '21 days', now + interval '24 hours')
+        WHEN 'lately' THEN tsrange(now - interval '21 days', now + interval '24 hours')
         WHEN 'last weekend' THEN tsrange(date_trunc('week', now) - interval '2 days', date_trunc('week', now))
         ELSE tsrange(today, today + interval '1 day') END;
 END
@@ -902,15 +910,18 @@ BEGIN
     since := '{}';
     until := '{}';
     IF remaining !~ '(19|20)\d\d|\d-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|valentine|'
-                    'new year|ago|back|earlier|yesterday|today|last|past|previous|this '
+                    'new year|ago|back|earlier|yesterday|today|last|past|previous|this |recently|lately|other day|'
+                    'on [mtwfs]'
        OR remaining !~ ('\d{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
                         'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
                         'yesterday|'
-                        'today|(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))')
+                        'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'
+                        '(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))')
        OR as_of NOT BETWEEN '1000-01-01 UTC' AND '9999-12-31 UTC' THEN
         RETURN;
     END IF;
     FOR way IN SELECT * FROM pgmnemo._time_patterns() LOOP
+        EXIT WHEN way.kind = 'loose' AND cardinality(since) > 0;
         FOR found IN SELECT regexp_matches(remaining, way.pattern, 'g') LOOP
             span := pgmnemo._time_span(way.kind, jsonb_object(way.names, found[2:]), now);
             IF NOT isempty(span) AND span IS NOT NULL THEN
@@ -923,7 +934,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years (pgmnemo._time_patterns); both arrays empty if it names none';
+COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); both arrays empty if it names none';
 -- What pgmnemo.lesson_entry can find of a document of conditions: values that must stand at a path. `place` tells one
 -- condition's alternatives from another's.
 CREATE FUNCTION pgmnemo._asked_entries(conditions jsonb)

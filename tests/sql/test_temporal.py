@@ -40,6 +40,11 @@ NAMED = [
     ("What happened in the past two weeks?", "2024-04-28T10:00/2024-05-16T10:00"),
     ("Who came last Tuesday?", "2024-05-14/2024-05-15"),
     ("Who came last Wednesday?", "2024-05-08/2024-05-09"),
+    ("Who came this past Tuesday?", "2024-05-14/2024-05-15"),
+    ("Who was here on Tuesday?", "2024-05-14/2024-05-15"),
+    ("What did she buy on Friday, two weeks ago?", "2024-04-27T17:40:48/2024-05-05T02:19:12"),
+    ("What has she read recently?", "2024-04-24T10:00/2024-05-16T10:00"),
+    ("What did we eat the other day?", "2024-05-08T10:00/2024-05-14T22:00"),
     ("How many trips last year?", "2023-01-01/2024-01-01"),
     ("How many trips this year?", "2024-01-01/2024-05-16"),
     ("How many trips this week?", "2024-05-13/2024-05-16"),
@@ -49,7 +54,7 @@ NAMED = [
 UNNAMED = [
     "", "Where does she live?", "May I ask her?", "They march on", "the last of the past glories",
     "a long time ago", "on 5/8/2023x", "the day 99999", "year 0001", "29 February", "in room 1950",
-    "last day of the month", "next week", "tonight", "1823-13-45", "the 0 may",
+    "last day of the month", "next week", "What do I have on Monday?", "She is here on Mondays", "tonight", "1823-13-45", "the 0 may",
 ]  # fmt: skip
 
 

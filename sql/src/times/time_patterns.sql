@@ -1,6 +1,7 @@
 -- How a question in English names a time: tried in this order, what matched is taken out of the question.
 -- `names` says what the groups of the pattern hold; MONTH stands for the group of the months' names. What looks
--- ahead (tonight, next week) and what has two readings (5/8/2023, the winter of 2022) is left out.
+-- ahead (tonight, next week) and what has two readings (5/8/2023, the winter of 2022) is left out: "on Monday" is read
+-- where the question asks of the past. What is loose counts only where nothing else is named.
 CREATE FUNCTION pgmnemo._time_patterns()
 RETURNS TABLE (kind text, pattern text, names text[])
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -30,8 +31,12 @@ AS $$
         ('past',    '(?:in|over|during|within) the (?:last|past)(?: (\w+))? (year)s?\M', '{count,unit}'),
         ('span',    '(last|this) (year)\M',                                        '{which,unit}'),
         ('span',    '(this) (week|month)\M',                                       '{which,unit}'),
-        ('weekday', 'last (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M', '{weekday}'),
+        ('weekday', '(?:last|this past|past) (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
+                                                                                   '{weekday}'),
         ('date',    '(?:(?:in|of|since|by|before|after|during|until|year) )(19\d\d)\M', '{year}'),
-        ('date',    '(20\d\d)\M',                                                  '{year}')
+        ('date',    '(20\d\d)\M',                                                  '{year}'),
+        ('loose',   '(?<=\m(?:did|was|were|had)\M.*)on (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
+                                                                                   '{weekday}'),
+        ('loose',   '(recently|lately|the other day)\M',                           '{day}')
       ) AS p (kind, pattern, names)
 $$;

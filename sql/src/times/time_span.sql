@@ -42,7 +42,7 @@ BEGIN
         RETURN tsrange(date_trunc(unit, now) - ('1 ' || unit)::interval, date_trunc(unit, now));
     ELSIF kind = 'span' THEN
         RETURN tsrange(date_trunc(unit, now), today + interval '1 day');
-    ELSIF kind = 'weekday' THEN
+    ELSIF said ? 'weekday' THEN
         since := today - (1 + (extract(isodow FROM today)::integer + 6
                                - array_position('{mon,tue,wed,thu,fri,sat,sun}', left(said ->> 'weekday', 3))) % 7)
                          * interval '1 day';
@@ -52,6 +52,9 @@ BEGIN
         WHEN 'day before yesterday' THEN tsrange(now - interval '60 hours', now - interval '36 hours')
         WHEN 'yesterday' THEN tsrange(now - interval '36 hours', now - interval '12 hours')
         WHEN 'last night' THEN tsrange(today - interval '12 hours', today + interval '12 hours')
+        WHEN 'the other day' THEN tsrange(now - interval '7 days', now - interval '12 hours')
+        WHEN 'recently' THEN tsrange(now - interval '21 days', now + interval '24 hours')
+        WHEN 'lately' THEN tsrange(now - interval '21 days', now + interval '24 hours')
         WHEN 'last weekend' THEN tsrange(date_trunc('week', now) - interval '2 days', date_trunc('week', now))
         ELSE tsrange(today, today + interval '1 day') END;
 END

@@ -14,15 +14,18 @@ BEGIN
     since := '{}';
     until := '{}';
     IF remaining !~ '(19|20)\d\d|\d-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|valentine|'
-                    'new year|ago|back|earlier|yesterday|today|last|past|previous|this '
+                    'new year|ago|back|earlier|yesterday|today|last|past|previous|this |recently|lately|other day|'
+                    'on [mtwfs]'
        OR remaining !~ ('\d{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
                         'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
                         'yesterday|'
-                        'today|(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))')
+                        'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'
+                        '(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))')
        OR as_of NOT BETWEEN '1000-01-01 UTC' AND '9999-12-31 UTC' THEN
         RETURN;
     END IF;
     FOR way IN SELECT * FROM pgmnemo._time_patterns() LOOP
+        EXIT WHEN way.kind = 'loose' AND cardinality(since) > 0;
         FOR found IN SELECT regexp_matches(remaining, way.pattern, 'g') LOOP
             span := pgmnemo._time_span(way.kind, jsonb_object(way.names, found[2:]), now);
             IF NOT isempty(span) AND span IS NOT NULL THEN
@@ -35,4 +38,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years (pgmnemo._time_patterns); both arrays empty if it names none';
+COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); both arrays empty if it names none';
