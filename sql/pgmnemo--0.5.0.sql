@@ -273,8 +273,9 @@ COMMENT ON COLUMN pgmnemo.lesson_edge.kind IS 'type of the link, 1 to 1000 bytes
 COMMENT ON COLUMN pgmnemo.lesson_edge.weight IS 'above 0, at most 1: half of it is the share of relevance that passes';
 COMMENT ON COLUMN pgmnemo.lesson_edge.valid_from IS 'first moment at which a recall with valid_at follows the edge; NULL: always';
 COMMENT ON COLUMN pgmnemo.lesson_edge.valid_to IS 'from when on a recall with valid_at no longer follows it; NULL: never';
--- Relevance flows along edges both ways, and a deleted lesson takes its edges with it.
-CREATE INDEX lesson_edge_target ON pgmnemo.lesson_edge (tenant_id, target_id);
+-- Relevance flows along edges both ways, and a deleted lesson takes its edges with it. In the order in which the first
+-- edges of a lesson are taken.
+CREATE INDEX lesson_edge_target ON pgmnemo.lesson_edge (tenant_id, target_id, source_id, kind);
 -- Finds lessons by what their metadata says. A GIN index would not do: no operator of jsonb is leakproof, so row-level
 -- security lets none of them search an index.
 CREATE TABLE pgmnemo.lesson_entry (
@@ -292,8 +293,8 @@ COMMENT ON COLUMN pgmnemo.lesson_entry.lesson_id IS 'lesson.id that holds it';
 CREATE INDEX lesson_expiry ON pgmnemo.lesson (tenant_id, expires_at) WHERE expires_at IS NOT NULL;
 -- Finds lessons by when they happened.
 CREATE INDEX lesson_happened ON pgmnemo.lesson (tenant_id, coalesce(occurred_at, stored_at));
--- Finds a lesson's neighbours.
-CREATE INDEX lesson_position ON pgmnemo.lesson (tenant_id, project_id, position) WHERE position IS NOT NULL;
+-- Finds a lesson's neighbours: the first few of a place without the others.
+CREATE INDEX lesson_position ON pgmnemo.lesson (tenant_id, project_id, position, id) WHERE position IS NOT NULL;
 -- Finds lessons by topic.
 CREATE INDEX lesson_topic ON pgmnemo.lesson (tenant_id, topic COLLATE "C") WHERE topic IS NOT NULL;
 -- Tells at once whether pgmnemo.gate_strict hides anything.
@@ -373,6 +374,11 @@ COMMENT ON COLUMN pgmnemo.posting.min_tokens IS 'least of token_counts';
 -- Covers what statistics sum up, so that they need not read the blocks.
 CREATE INDEX posting_lexeme ON pgmnemo.posting (tenant_id, lexeme, project_id)
     INCLUDE (lesson_count, token_total, max_frequency, min_tokens);
+-- The transaction of the last pgmnemo.revoke_tenant: a sequence, because its value shows at once, whatever snapshot a
+-- reader has (pgmnemo._check_revoked).
+CREATE SEQUENCE pgmnemo.revocation_seq;
+
+COMMENT ON SEQUENCE pgmnemo.revocation_seq IS 'number of the transaction that last revoked a grant; in no dump';
 -- Two times: of the world, from when on the older lesson no longer holds, and of the memory, when it learned that and
 -- when it took it back. Rows are never changed but for the latter.
 CREATE TABLE pgmnemo.supersession (
@@ -895,13 +901,16 @@ BEGIN
 END
 $$;
 -- Two tests, a quick one and a close one, let a question go that names no time. Far from today the
--- calendar of PostgreSQL would end within the intervals; such a moment has none.
+-- calendar of PostgreSQL would end within the intervals; such a moment has none. Each way of naming a time reads
+-- what is left, so only the beginning of a question is looked at.
 CREATE FUNCTION pgmnemo._times(question text, as_of timestamptz, OUT since timestamptz[], OUT until timestamptz[])
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    remaining text := lower(question);
+    most_characters constant integer := 10000;
+    most_intervals  constant integer := 20;
+    remaining text := lower(left(question, most_characters));
     now timestamp := as_of AT TIME ZONE 'UTC';
     way record;
     found text[];
@@ -928,13 +937,16 @@ BEGIN
                 since := since || lower(span) AT TIME ZONE 'UTC';
                 until := until || upper(span) AT TIME ZONE 'UTC';
                 remaining := replace(remaining, found[1], ' ');
+                IF cardinality(since) = most_intervals THEN
+                    RETURN;
+                END IF;
             END IF;
         END LOOP;
     END LOOP;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); both arrays empty if it names none';
+COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none';
 -- What pgmnemo.lesson_entry can find of a document of conditions: values that must stand at a path. `place` tells one
 -- condition's alternatives from another's.
 CREATE FUNCTION pgmnemo._asked_entries(conditions jsonb)
@@ -1180,6 +1192,15 @@ BEGIN
     RETURN said::timestamptz;
 END
 $$;
+-- Whether metadata hold a number that cannot be written out. Each is looked at by itself: the whole must never be
+-- made into text.
+CREATE FUNCTION pgmnemo._holds_unprintable(metadata jsonb)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT EXISTS (SELECT FROM jsonb_path_query(metadata, 'strict $.** ? (@.type() == "number")') n
+                    WHERE pgmnemo._unprintable(n))
+$$;
 -- Whether a project is one of those that a call looks in: the interval for the index, and of a set its members.
 CREATE FUNCTION pgmnemo._in_scope(project uuid, scope pgmnemo.scope)
 RETURNS boolean
@@ -1308,6 +1329,26 @@ RETURNS pgmnemo.caller
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$ SELECT ROW(c.name, c.proof)::pgmnemo.caller FROM pgmnemo.calling c $$;
+-- REPEATABLE READ and SERIALIZABLE show grants as they were when the transaction, or the one whose snapshot it
+-- imported, began. A row that somebody has deleted since says so in its xmax; of a revoke that was rolled back before
+-- the snapshot that mark may be left, so the last one must have been under way then or have come later.
+CREATE FUNCTION pgmnemo._check_revoked(role name, tenant uuid)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable')
+       AND EXISTS (SELECT FROM pgmnemo.tenant_grant g
+                    WHERE g.tenant_id = coalesce(tenant, g.tenant_id) AND g.xmax <> 0
+                      AND pg_has_role(role, g.grantee::oid, 'USAGE'))
+       AND NOT pg_visible_in_snapshot((SELECT r.last_value::text::xid8 FROM pgmnemo.revocation_seq r),
+                                      pg_current_snapshot()) THEN
+        RAISE EXCEPTION 'a grant was revoked since this transaction''s snapshot'
+        USING ERRCODE = 'serialization_failure', HINT = 'Repeat the transaction.';
+    END IF;
+END
+$$;
 -- How every verb begins: only a caller whom a grant reaches gets on, and from here to pgmnemo._leave the policies show
 -- the verb, which has its owner's rights, the rows of this tenant alone.
 CREATE FUNCTION pgmnemo._enter(tenant uuid, caller pgmnemo.caller)
@@ -1327,6 +1368,7 @@ BEGIN
         USING ERRCODE = 'insufficient_privilege',
               HINT = 'The owner of the extension grants it with pgmnemo.grant_tenant(tenant, role).';
     END IF;
+    PERFORM pgmnemo._check_revoked(role, tenant);
     SELECT r.rolname INTO free
       FROM pg_roles r WHERE r.rolname IN (role, current_user) AND (r.rolsuper OR r.rolbypassrls)
      ORDER BY r.rolname = role DESC LIMIT 1;
@@ -1463,16 +1505,25 @@ BEGIN
     END IF;
 END
 $$;
--- A set with a lesson that cannot be stored, or that names one key twice, is refused whole.
+-- A set with a lesson that cannot be stored, or that names one key twice, is refused whole. Lengths are asked first:
+-- they are read off what came, and what follows reads no more than they allow.
 CREATE FUNCTION pgmnemo._check_input(lessons pgmnemo.lesson_input[])
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    most constant integer := 50000000;  -- bytes of text: no dump holds a row that takes 1 GB when it is written out
+    most_lessons  constant integer := 10000;
+    most_content  constant integer := 10000000;    -- bytes
+    most_metadata constant integer := 1000000;     -- bytes as jsonb, which are some 35 times as many as text at most
+    most_text     constant integer := 10000;       -- bytes of each other text
+    farthest      constant integer := 1000000000;  -- position, either way
     wrong record;
 BEGIN
+    IF cardinality(lessons) > most_lessons THEN
+        RAISE EXCEPTION 'the set has % lessons, but may have %', cardinality(lessons), most_lessons
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Store it in parts; nothing of the set was stored.';
+    END IF;
     SELECT i.ordinal, coalesce(i.external_id, '') AS name, p.problem INTO wrong
       FROM unnest(lessons) WITH ORDINALITY
            AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at,
@@ -1481,12 +1532,21 @@ BEGIN
      CROSS JOIN LATERAL (SELECT CASE
                 WHEN i.project_id IS NULL OR coalesce(i.external_id, '') = '' OR i.content IS NULL
                 THEN 'lacks project_id, external_id or content'
-                WHEN i.content !~ '\S' THEN 'has no text in its content'
                 WHEN octet_length(i.external_id) > 1000
                 THEN format('has an external_id of %s bytes, but may have 1 to 1000', octet_length(i.external_id))
-                WHEN octet_length(concat(i.content, i.topic, i.role, i.commit_sha, i.artifact_hash, i.metadata)) > most
-                THEN format('has more than %s bytes of text and metadata', most)
+                WHEN octet_length(i.content) > most_content
+                THEN format('has a content of %s bytes, but may have %s', octet_length(i.content), most_content)
+                WHEN greatest(octet_length(i.topic), octet_length(i.role), octet_length(i.commit_sha),
+                              octet_length(i.artifact_hash)) > most_text
+                THEN format('has a topic, role, commit_sha or artifact_hash of more than %s bytes', most_text)
+                WHEN pg_column_size(i.metadata) > most_metadata
+                THEN format('has metadata of %s bytes, but may have %s', pg_column_size(i.metadata), most_metadata)
+                WHEN pgmnemo._holds_unprintable(i.metadata)
+                THEN 'has a number in its metadata that is beyond 1e308 or has more than 400 decimals'
+                WHEN i.content !~ '\S' THEN 'has no text in its content'
                 WHEN i.importance NOT BETWEEN 1 AND 5 THEN 'must have an importance from 1 to 5'
+                WHEN i.position NOT BETWEEN -farthest AND farthest
+                THEN format('must have a position from -%s to %s', farthest, farthest)
                 WHEN NOT isfinite(i.occurred_at) THEN 'must have a finite occurred_at'
                 WHEN @extschema:vector@.vector_norm(i.embedding) NOT BETWEEN 1e-15 AND 1e15
                 THEN 'must have an embedding with a norm from 1e-15 to 1e15'
@@ -1842,11 +1902,11 @@ AS $$
         WHEN vectors IS NOT NULL AND coalesce(cardinality(passages), -1) <> cardinality(vectors)
         THEN format('has %s passages, but %s passage_embeddings', coalesce(cardinality(passages), 0),
                     cardinality(vectors))
-        WHEN cardinality(passages) > 10000 THEN format('has %s passages, but may have 10,000', cardinality(passages))
+        WHEN cardinality(passages) > 1000 THEN format('has %s passages, but may have 1,000', cardinality(passages))
         WHEN array_position(passages, NULL) IS NOT NULL
         THEN format('has no text in passage %s', array_position(passages, NULL))
-        WHEN EXISTS (SELECT FROM unnest(passages) p WHERE octet_length(p) > 50000000)
-        THEN 'has a passage of more than 50000000 bytes'
+        WHEN (SELECT sum(octet_length(p)) FROM unnest(passages) p) > 20000000
+        THEN 'has passages of more than 20,000,000 bytes together'
         WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE @extschema:vector@.vector_dims(v) <> 1024)
         THEN 'must have passage_embeddings of 1024 dimensions (pad with zeros)'
         WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE @extschema:vector@.vector_norm(v) NOT BETWEEN 1e-15 AND 1e15)
@@ -2061,6 +2121,7 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    most_terms constant integer := 1000;  -- the rarest: each is looked for in every candidate and in its passages
     asked pgmnemo.question;
     inside_part float8 := CASE s.statistics_scope WHEN 'tenant' THEN 0 WHEN 'both' THEN 0.5 ELSE 1 END;
     k1 float8 := s.bm25_k1;
@@ -2103,7 +2164,7 @@ BEGIN
                    array_agg(t.scale) AS scales, array_agg(t.held) AS postings,
                    array_agg(pgmnemo._impact(t.scale, t.frequency, e.flat, e.per_token, t.shortest, asked.pivot)
                              + 1) AS peaks
-              FROM (SELECT * FROM terms ORDER BY idf DESC, lexeme) t) t;
+              FROM (SELECT * FROM terms ORDER BY idf DESC, lexeme LIMIT most_terms) t) t;
     asked.held := coalesce(asked.held, 0);
     asked.terms := coalesce(asked.terms, '{}');
     asked.direction := @extschema:vector@.l2_normalize(embedding)::@extschema:vector@.halfvec;
@@ -2328,8 +2389,9 @@ CREATE FUNCTION pgmnemo._bounded(cosine float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT CASE WHEN cosine > 1 THEN 1 WHEN cosine < -1 THEN -1 ELSE cosine END $$;
--- Makes the HNSW indexes a tenant's where they are nobody's and it is large, whatever it has set; whether they serve
--- it then. Nobody waits for another who is about to claim them.
+-- Makes the HNSW indexes a tenant's where they are nobody's and it has many lessons with vectors, whatever it has set;
+-- whether they serve it then. Nobody waits for another who is about to claim them. Who has them holds his claim to the
+-- end of the transaction: it cannot be given up while vectors enter the indexes on the strength of it.
 CREATE FUNCTION pgmnemo._claim_graph(tenant uuid)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -2339,11 +2401,19 @@ DECLARE
     least_lessons constant bigint := 5000;
     everything pgmnemo.scope := pgmnemo._scope(tenant, NULL);
 BEGIN
-    IF pgmnemo._graph_open(tenant) THEN
+    IF NOT pgmnemo._graphs_sound() THEN
+        RETURN false;
+    END IF;
+    PERFORM FROM pgmnemo.vector_graph g WHERE g.tenant_id = tenant FOR KEY SHARE;
+    IF FOUND OR EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared) THEN
         RETURN true;
-    ELSIF NOT pgmnemo._graphs_sound()
+    ELSIF EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.tenant_id IS NOT NULL)
           OR NOT pgmnemo._holds_more(tenant, everything.first_project, everything.last_project, least_lessons)
-          OR EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.shared OR g.tenant_id IS NOT NULL) THEN
+          -- of a lesson's vectors, its own and its first passage's: two at most
+          OR (SELECT count(DISTINCT v.lesson_id)
+                FROM (SELECT p.lesson_id FROM pgmnemo.passage p
+                       WHERE p.tenant_id = tenant AND p.embedding IS NOT NULL AND p.number <= 1
+                       LIMIT 2 * least_lessons + 1) v) <= least_lessons THEN
         RETURN false;
     END IF;
     PERFORM FROM pgmnemo.vector_graph g WHERE g.tenant_id IS NULL FOR UPDATE SKIP LOCKED;
@@ -2862,7 +2932,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    least_width constant integer := 200;  -- lessons that each step keeps at least
+    least_width constant integer := 200;  -- lessons that each step keeps at least, and at most
+    widest      constant integer := 500;
     strengths float8[];
 BEGIN
     strengths := ARRAY(SELECT r.relevance FROM unnest(seeds) WITH ORDINALITY AS d (id, place)
@@ -2870,14 +2941,16 @@ BEGIN
                         CROSS JOIN LATERAL pgmnemo._relevance(c, s) r ORDER BY d.place);
     RETURN QUERY
     SELECT g.lesson_id, max(g.graph)
-      FROM pgmnemo._graph_proximity(scope, seeds, strengths, s.graph_depth, greatest(s.pool_depth, least_width)) g
+      FROM pgmnemo._graph_proximity(scope, seeds, strengths, s.graph_depth,
+                                    least(greatest(s.pool_depth, least_width), widest)) g
      GROUP BY g.lesson_id;
 END
 $$;
 -- Relevance that flows along edges, both ways: for a lesson the best over all seeds other than itself and all
 -- paths of at most `depth` edges of the seed's relevance times, for each edge, half its weight. Paths lead
 -- through active lessons that are valid at the time and pass the gate, of whichever project and role.
--- Each step keeps at most `width` lessons, so hubs and cycles cost no more than that.
+-- Each step keeps at most `width` lessons and follows of each the first edges of either direction, in key order, so
+-- hubs and cycles cost no more than that.
 CREATE FUNCTION pgmnemo._graph_proximity(scope pgmnemo.scope, seed_ids bigint[], seed_relevances float8[],
                                          depth integer,
                                          width integer)
@@ -2886,6 +2959,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    most_edges constant integer := 200;
     anywhere pgmnemo.scope := pgmnemo._scope(scope.tenant, NULL, scope.gate, NULL, scope.valid_at, scope.moment,
                                                      scope.known_at);
     seeds bigint[] := seed_ids;
@@ -2897,11 +2971,13 @@ BEGIN
           FROM (SELECT f.seed, l.id, max(f.strength * e.weight / 2) AS strength
                   FROM unnest(seeds, ids, strengths) AS f (seed, id, strength)
                  CROSS JOIN LATERAL (
-                        SELECT o.target_id, o.weight::float8, o.valid_from, o.valid_to FROM pgmnemo.lesson_edge o
+                       (SELECT o.target_id, o.weight::float8, o.valid_from, o.valid_to FROM pgmnemo.lesson_edge o
                          WHERE o.tenant_id = scope.tenant AND o.source_id = f.id
+                         ORDER BY o.target_id, o.kind LIMIT most_edges)
                          UNION ALL
-                        SELECT i.source_id, i.weight::float8, i.valid_from, i.valid_to FROM pgmnemo.lesson_edge i
+                       (SELECT i.source_id, i.weight::float8, i.valid_from, i.valid_to FROM pgmnemo.lesson_edge i
                          WHERE i.tenant_id = scope.tenant AND i.target_id = f.id
+                         ORDER BY i.source_id, i.kind LIMIT most_edges)
                        ) AS e (id, weight, valid_from, valid_to)
                  CROSS JOIN LATERAL (
                         SELECT l.id, l.external_id, l.project_id FROM pgmnemo.lesson l
@@ -2979,15 +3055,16 @@ BEGIN
            pgmnemo._passed(c.before_step, c.before, c.before_words, c.earlier_step, c.earlier, s.neighbours_half_length)
            + pgmnemo._passed(c.after_step, c.after, c.after_words, c.later_step, c.later, s.neighbours_half_length)
       FROM (SELECT c.lesson_id, c.assistant,
-                   c.place - lag(c.place) OVER places AS before_step, lag(c.words) OVER places AS before_words,
+                   g.place - lag(g.place) OVER places AS before_step, lag(c.words) OVER places AS before_words,
                    lag(g.onward) OVER places AS before,
-                   c.place - lag(c.place, 2) OVER places AS earlier_step, lag(g.onward, 2) OVER places AS earlier,
-                   lead(c.place) OVER places - c.place AS after_step, lead(c.words) OVER places AS after_words,
+                   g.place - lag(g.place, 2) OVER places AS earlier_step, lag(g.onward, 2) OVER places AS earlier,
+                   lead(g.place) OVER places - g.place AS after_step, lead(c.words) OVER places AS after_words,
                    lead(r.relevance) OVER places AS after,
-                   lead(c.place, 2) OVER places - c.place AS later_step, lead(r.relevance, 2) OVER places AS later
+                   lead(g.place, 2) OVER places - g.place AS later_step, lead(r.relevance, 2) OVER places AS later
               FROM unnest(candidates) c
              CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
-             CROSS JOIN LATERAL (SELECT CASE WHEN c.assistant THEN 0 ELSE r.relevance END) AS g (onward)
+             CROSS JOIN LATERAL (SELECT c.place::bigint, CASE WHEN c.assistant THEN 0 ELSE r.relevance END)
+                   AS g (place, onward)
              WHERE c.place IS NOT NULL
             WINDOW places AS (PARTITION BY c.project_id ORDER BY c.place, c.external_id)) c
      WHERE c.assistant IS NOT TRUE;
@@ -3023,7 +3100,7 @@ $$;
 -- The relevance that comes from one side: from the candidate next to a lesson, and across it from the one two places
 -- away, the less of it, the longer the one between is. A `step` is how many places away one is; a place without a
 -- candidate lets nothing pass.
-CREATE FUNCTION pgmnemo._passed(near_step integer, near float8, near_words integer, far_step integer, far float8,
+CREATE FUNCTION pgmnemo._passed(near_step bigint, near float8, near_words integer, far_step bigint, far float8,
                                 half_length float8)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -3045,7 +3122,8 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    reach constant integer := 2;  -- places before and after a lesson at which its neighbours are
+    reach constant bigint := 2;    -- places before and after a lesson at which its neighbours are
+    most  constant integer := 32;  -- lessons that are looked at there, in the order of their places
     depth integer := greatest(s.pool_depth, k);
     ids bigint[];
     totals float8[];
@@ -3069,10 +3147,11 @@ BEGIN
                      WHERE c.place IS NOT NULL
                      ORDER BY r.relevance DESC, c.external_id, c.project_id LIMIT s.neighbours_seeds) c
              CROSS JOIN LATERAL (
-                    SELECT l.id FROM pgmnemo.lesson l
+                    SELECT l.* FROM pgmnemo.lesson l
                      WHERE l.tenant_id = scope.tenant AND l.project_id = c.project_id
                        AND l.position BETWEEN c.place - reach AND c.place + reach
-                       AND l.id <> ALL (ids) AND pgmnemo._recallable(l, scope) OFFSET 0) l);
+                     ORDER BY l.position, l.id LIMIT most) l
+             WHERE l.id <> ALL (ids) AND pgmnemo._recallable(l, scope));
         IF cardinality(added) > 0 THEN
             ids := ids || added;
             candidates := candidates || pgmnemo._candidates(scope, added, '{}', asked, s, by_words, moment);
@@ -3242,6 +3321,17 @@ AS $$
            ) AS w (problem, found, wanted, so)
      WHERE p.tenant_id = tenant AND w.so
 $$;
+-- The tenant's greatest id where the sequence of ids would give it, or a smaller one, again.
+CREATE FUNCTION pgmnemo._id_behind(tenant uuid)
+RETURNS TABLE (last_id bigint, greatest_id bigint)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT s.last_value, m.id
+      FROM pgmnemo.lesson_id_seq s
+     CROSS JOIN (SELECT max(l.id) FROM pgmnemo.lesson l WHERE l.tenant_id = tenant) AS m (id)
+     WHERE s.last_value < m.id OR s.last_value = m.id AND NOT s.is_called
+$$;
 -- What the keyword index holds against what the tenant's active lessons hold, entry by entry.
 CREATE FUNCTION pgmnemo._posting_problems(tenant uuid)
 RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
@@ -3349,6 +3439,15 @@ AS $$
      WHERE p.tenant_id = tenant
        AND ((p.project_id, p.lexemes, p.indexed) IS DISTINCT FROM (l.project_id, f.fresh, i.indexed)
             OR ARRAY[p.embedding] <> ARRAY[r.embedding])
+$$;
+-- Lessons whose metadata cannot be written out: of 0.3.1 and before, for later versions refuse them.
+CREATE FUNCTION pgmnemo._unwritable_lessons(tenant uuid)
+RETURNS TABLE (project_id uuid, lesson_id bigint, external_id text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT l.project_id, l.id, l.external_id FROM pgmnemo.lesson l
+     WHERE l.tenant_id = tenant AND l.metadata <> '{}' AND pgmnemo._holds_unprintable(l.metadata)
 $$;
 -- Whose relevance a candidate's context is.
 CREATE FUNCTION pgmnemo._context_seed(candidates pgmnemo.candidate[], own pgmnemo.candidate,
@@ -3680,13 +3779,20 @@ BEGIN
              p.vector_differs AND p.norm BETWEEN 0.999 AND 1.001),
             ('passage indexed without a vector', 't', 'f', p.indexed_differs)) AS w (problem, found, wanted, so)
      WHERE w.so;
+    RETURN QUERY
+    SELECT 'lesson with metadata that cannot be written out', u.project_id, u.lesson_id, u.external_id, NULL, NULL
+      FROM pgmnemo._unwritable_lessons(tenant) u;
+    RETURN QUERY
+    SELECT 'sequence of ids behind the greatest id', NULL::uuid, NULL::bigint, NULL, b.last_id::text,
+           b.greatest_id::text
+      FROM pgmnemo._id_behind(tenant) b;
     RETURN QUERY SELECT * FROM pgmnemo._block_problems(tenant);
     RETURN QUERY SELECT * FROM pgmnemo._posting_problems(tenant);
     PERFORM pgmnemo._leave();
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.check IS 'what is wrong in what the tenant''s lessons are found by, one row a problem, none when all is well. lesson: lexemes or token_count are not what the text gives under the lesson''s text_config; passage (item: its number): in another project than its lesson, lexemes not those of its text, a vector not of unit length or wider than needed, or indexed without a vector; block (item: its lexeme, lesson_id: its first): order, sums or extremes wrong; posting (item: the lexeme, empty for the list of all lessons): missing, surplus, more than once, or with wrong numbers. Reads everything of the tenant; pgmnemo.repair mends it';
+COMMENT ON FUNCTION pgmnemo.check IS 'what is wrong in what the tenant''s lessons are found by, one row a problem, none when all is well. lesson: lexemes or token_count are not what the text gives under the lesson''s text_config, or its metadata (item: its external_id) hold a number beyond 1e308 or with more than 400 decimals, which no dump can hold; sequence of ids: behind the greatest id; passage (item: its number): in another project than its lesson, lexemes not those of its text, a vector not of unit length or wider than needed, or indexed without a vector; block (item: its lexeme, lesson_id: its first): order, sums or extremes wrong; posting (item: the lexeme, empty for the list of all lessons): missing, surplus, more than once, or with wrong numbers. Reads everything of the tenant; pgmnemo.repair mends it';
 CREATE FUNCTION pgmnemo.check_index()
 RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
@@ -3753,12 +3859,14 @@ LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    role name := pgmnemo._proved(caller);
     asked text := current_setting('pgmnemo.tenant_id', true);
 BEGIN
     IF asked IS NULL OR NOT pg_input_is_valid(asked, 'uuid')
-       OR NOT pgmnemo._reaches(pgmnemo._proved(caller), asked::uuid) THEN
+       OR NOT pgmnemo._reaches(role, asked::uuid) THEN
         RETURN NULL;
     END IF;
+    PERFORM pgmnemo._check_revoked(role, asked::uuid);
     RETURN asked::uuid;
 END
 $$;
@@ -4012,7 +4120,8 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.forget IS 'soft: out of recall and out of the statistics, and storing the lesson again restores it; hard: gone, with its edges. Lessons whose place it took stay out of recall, and a NOTICE says so; with revive they hold again. Returns whether anything was forgotten';
--- The postings go first and at once: taking lessons out of blocks one by one would cost far more.
+-- The postings go at once: taking lessons out of blocks one by one would cost far more. A tenant without lessons needs
+-- no HNSW indexes; its claim goes first, so that whoever brings vectors into them meanwhile is waited for.
 CREATE FUNCTION pgmnemo.forget_all(tenant uuid, project_id uuid DEFAULT NULL,
                                    caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS bigint
@@ -4024,6 +4133,9 @@ DECLARE
     gone bigint;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
+    IF forget_all.project_id IS NULL THEN
+        DELETE FROM pgmnemo.vector_graph g WHERE g.tenant_id = tenant;
+    END IF;
     PERFORM pgmnemo._lock_tenant(tenant);
     DELETE FROM pgmnemo.posting p
      WHERE p.tenant_id = tenant AND p.project_id BETWEEN scope.first_project AND scope.last_project;
@@ -4035,7 +4147,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.forget_all IS 'every lesson of one project, or with NULL of the tenant, gone for good; returns how many there were, softly forgotten ones included';
+COMMENT ON FUNCTION pgmnemo.forget_all IS 'every lesson of one project, or with NULL of the tenant, gone for good; returns how many there were, softly forgotten ones included. Without any a tenant gives up the HNSW indexes';
 CREATE FUNCTION pgmnemo.forget_lesson(project_id uuid, external_id text, hard boolean DEFAULT false,
                                       revive boolean DEFAULT false)
 RETURNS boolean
@@ -4243,6 +4355,7 @@ AS $$
 DECLARE
     role name := pgmnemo._proved(caller);
 BEGIN
+    PERFORM pgmnemo._check_revoked(role, NULL);
     RETURN QUERY
     SELECT g.tenant_id, g.grantee::text, g.granted_at, g.granted_by
       FROM pgmnemo.tenant_grant g
@@ -4487,6 +4600,29 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.recall_lessons IS 'recall for the session''s tenant';
+-- The claim goes first: that waits for those who bring vectors in on the strength of it, and the second statement sees
+-- what they wrote. The policies show rows of the acting tenant alone, so it acts for the one that had the indexes.
+CREATE FUNCTION pgmnemo.release_vector_index()
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    holder uuid;
+BEGIN
+    DELETE FROM pgmnemo.vector_graph g WHERE g.tenant_id IS NOT NULL RETURNING g.tenant_id INTO holder;
+    IF holder IS NULL THEN
+        RETURN false;
+    END IF;
+    PERFORM set_config('pgmnemo.acting_tenant', holder::text, true);
+    UPDATE pgmnemo.passage p SET indexed = false WHERE p.tenant_id = holder AND p.indexed;
+    PERFORM pgmnemo._leave();
+    RETURN true;
+END
+$$;
+
+REVOKE ALL ON FUNCTION pgmnemo.release_vector_index() FROM PUBLIC;
+COMMENT ON FUNCTION pgmnemo.release_vector_index() IS 'takes the HNSW indexes from the tenant that has them, whose scopes are then read exactly: the next large tenant that stores, or calls pgmnemo.index, gets them. Returns whether somebody had them; VACUUM pgmnemo.passage afterwards. Only the extension''s owner may';
 -- One statement takes the postings away and lists the lessons to build them from: a lesson that another session
 -- stores between two would otherwise keep its own postings and get them again. Changes of those listed wait.
 CREATE FUNCTION pgmnemo.repair(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
@@ -4495,7 +4631,9 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    told constant integer := 10;
     ids bigint[];
+    unwritable text;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
     PERFORM pgmnemo._lock_tenant(tenant);
@@ -4509,12 +4647,23 @@ BEGIN
     )
     SELECT array_agg(l.id) INTO ids FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.active;
     PERFORM pgmnemo._add_postings(tenant, ids);
+    IF EXISTS (SELECT FROM pgmnemo._id_behind(tenant)) THEN
+        -- this takes the lock that lets nobody draw a number until it is set forward
+        ALTER SEQUENCE pgmnemo.lesson_id_seq NO CYCLE;
+        PERFORM setval('pgmnemo.lesson_id_seq', b.greatest_id) FROM pgmnemo._id_behind(tenant) b;
+    END IF;
+    SELECT string_agg(quote_literal(left(u.external_id, 100)), ', ') INTO unwritable
+      FROM (SELECT u.external_id FROM pgmnemo._unwritable_lessons(tenant) u LIMIT told) u;
+    IF unwritable IS NOT NULL THEN
+        RAISE WARNING 'metadata that cannot be written out stay as they are, and no dump can hold them: %', unwritable
+        USING HINT = 'Store these lessons with other metadata, or forget them; pgmnemo.check names all of them.';
+    END IF;
     PERFORM pgmnemo._leave();
     RETURN coalesce(cardinality(ids), 0);
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.repair IS 'mends what pgmnemo.check finds: derives stale lexemes and unsound passages anew from their texts and vectors, and rebuilds all postings of the tenant from its lessons, in one transaction, sorted and in full blocks. Holds the tenant''s writers up, readers never. Returns how many active lessons there are; VACUUM pgmnemo.posting afterwards';
+COMMENT ON FUNCTION pgmnemo.repair IS 'mends what pgmnemo.check finds: derives stale lexemes and unsound passages anew from their texts and vectors, and rebuilds all postings of the tenant from its lessons, in one transaction, sorted and in full blocks; sets the sequence of ids forward where it is behind. Metadata that cannot be written out stay, and a WARNING names the first: to store such a lesson with other metadata mends it. Holds the tenant''s writers up, readers never. Returns how many active lessons there are; VACUUM pgmnemo.posting afterwards';
 CREATE FUNCTION pgmnemo.repair_index()
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -4526,12 +4675,15 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.repair_index IS 'repair for the session''s tenant';
+-- One revoke at a time, so that of the last one's transaction may be told whether any came after a snapshot.
 CREATE FUNCTION pgmnemo.revoke_tenant(tenant uuid, grantee name)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    LOCK TABLE pgmnemo.tenant_grant IN SHARE ROW EXCLUSIVE MODE;
+    PERFORM setval('pgmnemo.revocation_seq', pg_current_xact_id()::text::bigint);
     DELETE FROM pgmnemo.tenant_grant g
      WHERE g.tenant_id = revoke_tenant.tenant
        AND (g.grantee::oid = (SELECT r.oid FROM pg_roles r WHERE r.rolname = revoke_tenant.grantee)
@@ -4542,7 +4694,7 @@ END
 $$;
 
 REVOKE ALL ON FUNCTION pgmnemo.revoke_tenant(uuid, name) FROM PUBLIC;
-COMMENT ON FUNCTION pgmnemo.revoke_tenant(uuid, name) IS 'takes back what grant_tenant gave, and says whether there was a grant; of a dropped role give the number that list_grants shows; only the extension''s owner may';
+COMMENT ON FUNCTION pgmnemo.revoke_tenant(uuid, name) IS 'takes back what grant_tenant gave, and says whether there was a grant: from its commit on it binds every call, and in an open REPEATABLE READ or SERIALIZABLE transaction the next one gives 40001; of a dropped role give the number that list_grants shows; only the extension''s owner may';
 CREATE FUNCTION pgmnemo.share_vector_index()
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE

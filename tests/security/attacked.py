@@ -96,10 +96,11 @@ class Site:
     version: str
     name: str
     open: ExitStack
+    reviewed: str = REVIEWED
 
     @property
     def old(self) -> bool:
-        return self.version == REVIEWED
+        return self.version == self.reviewed
 
     def holds(self, leaked: object) -> None:
         """An attack got something from the version with the holes, which proves it, and nothing from ours."""
@@ -127,7 +128,7 @@ class Site:
 
     def store(self, client: Connection, tenant: UUID, key: str, text: str, **attributes: object) -> Any:
         casts = {"embedding": "::real[]", "passage_embeddings": "::vector[]", "passages": "::text[]"}
-        names = "".join(f", {name} => %s{casts.get(name, '')}" for name in attributes)
+        names = "".join(f', "{name}" => %s{casts.get(name, "")}' for name in attributes)
         given = (PROJECT, key, text, *attributes.values())
         return self._verb(client, tenant, "store", f"%s, %s, %s{names}", *given)[0][0]
 
@@ -146,7 +147,7 @@ class Site:
         self, client: Connection, tenant: UUID, verb: str, arguments: str, *values: object, what: str = "*"
     ) -> list[tuple[Any, ...]]:
         """By the setting in the version with the holes, which knows no other way."""
-        if self.old:
+        if self.version == REVIEWED:
             client.execute("SELECT set_config('pgmnemo.tenant_id', %s, false)", (str(tenant),))
             call, given = f"{OF_OLD[verb]}({arguments})", values
         else:

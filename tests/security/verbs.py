@@ -44,6 +44,7 @@ VERBS = (
 OF_NO_TENANT = {
     "version", "list_settings", "current_tenant", "list_grants", "open_staging", "store_staged",
     "grant_tenant", "revoke_tenant", "build_vector_index", "suspend_vector_index", "share_vector_index",
+    "release_vector_index",
 }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ RELEASES = tomllib.loads((SQL / "releases.toml").read_text(encoding="utf-8"))
 LAYERS = [line.split()[0] for line in (SQL / "src" / "LAYERS").read_text(encoding="utf-8").splitlines()]
 FILES = sorted((SQL / "src").glob("*/*.sql"))
 BARE = {"guard", "rights"}  # layers whose files make no object of the schema
-OBJECT = re.compile(r"^CREATE (?:UNIQUE )?(FUNCTION|TABLE|TYPE|INDEX|VIEW) (?:pgmnemo\.)?(\w+)", re.MULTILINE)
+OBJECT = re.compile(r"^CREATE (?:UNIQUE )?(FUNCTION|TABLE|TYPE|INDEX|VIEW|SEQUENCE) (?:pgmnemo\.)?(\w+)", re.MULTILINE)
 LONGEST = 120
 ENTERS = ("PERFORM pgmnemo._enter(tenant, caller);", "tenant := pgmnemo._entered(tenant, caller);")
 # Run with the rights of whoever calls, beside the verbs; rights/rights.sql says why.
@@ -38,7 +38,8 @@ SPLICED = {
     "verbs/open_staging.sql": ["format('COMMENT ON TABLE pg_temp.lesson_staging IS %L',"],
 }  # fmt: skip
 # May be called with the rights of the extension's owner alone.
-KEPT = {"grant_tenant", "revoke_tenant", "build_vector_index", "suspend_vector_index", "share_vector_index"}
+KEPT = {"grant_tenant", "revoke_tenant", "build_vector_index", "suspend_vector_index", "share_vector_index",
+        "release_vector_index"}  # fmt: skip
 
 
 def source(path: Path) -> str:

@@ -8,6 +8,7 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    most_terms constant integer := 1000;  -- the rarest: each is looked for in every candidate and in its passages
     asked pgmnemo.question;
     inside_part float8 := CASE s.statistics_scope WHEN 'tenant' THEN 0 WHEN 'both' THEN 0.5 ELSE 1 END;
     k1 float8 := s.bm25_k1;
@@ -50,7 +51,7 @@ BEGIN
                    array_agg(t.scale) AS scales, array_agg(t.held) AS postings,
                    array_agg(pgmnemo._impact(t.scale, t.frequency, e.flat, e.per_token, t.shortest, asked.pivot)
                              + 1) AS peaks
-              FROM (SELECT * FROM terms ORDER BY idf DESC, lexeme) t) t;
+              FROM (SELECT * FROM terms ORDER BY idf DESC, lexeme LIMIT most_terms) t) t;
     asked.held := coalesce(asked.held, 0);
     asked.terms := coalesce(asked.terms, '{}');
     asked.direction := @extschema:vector@.l2_normalize(embedding)::@extschema:vector@.halfvec;

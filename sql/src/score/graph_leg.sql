@@ -7,7 +7,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    least_width constant integer := 200;  -- lessons that each step keeps at least
+    least_width constant integer := 200;  -- lessons that each step keeps at least, and at most
+    widest      constant integer := 500;
     strengths float8[];
 BEGIN
     strengths := ARRAY(SELECT r.relevance FROM unnest(seeds) WITH ORDINALITY AS d (id, place)
@@ -15,7 +16,8 @@ BEGIN
                         CROSS JOIN LATERAL pgmnemo._relevance(c, s) r ORDER BY d.place);
     RETURN QUERY
     SELECT g.lesson_id, max(g.graph)
-      FROM pgmnemo._graph_proximity(scope, seeds, strengths, s.graph_depth, greatest(s.pool_depth, least_width)) g
+      FROM pgmnemo._graph_proximity(scope, seeds, strengths, s.graph_depth,
+                                    least(greatest(s.pool_depth, least_width), widest)) g
      GROUP BY g.lesson_id;
 END
 $$;

@@ -1,7 +1,8 @@
 -- Relevance that flows along edges, both ways: for a lesson the best over all seeds other than itself and all
 -- paths of at most `depth` edges of the seed's relevance times, for each edge, half its weight. Paths lead
 -- through active lessons that are valid at the time and pass the gate, of whichever project and role.
--- Each step keeps at most `width` lessons, so hubs and cycles cost no more than that.
+-- Each step keeps at most `width` lessons and follows of each the first edges of either direction, in key order, so
+-- hubs and cycles cost no more than that.
 CREATE FUNCTION pgmnemo._graph_proximity(scope pgmnemo.scope, seed_ids bigint[], seed_relevances float8[],
                                          depth integer,
                                          width integer)
@@ -10,6 +11,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    most_edges constant integer := 200;
     anywhere pgmnemo.scope := pgmnemo._scope(scope.tenant, NULL, scope.gate, NULL, scope.valid_at, scope.moment,
                                                      scope.known_at);
     seeds bigint[] := seed_ids;
@@ -21,11 +23,13 @@ BEGIN
           FROM (SELECT f.seed, l.id, max(f.strength * e.weight / 2) AS strength
                   FROM unnest(seeds, ids, strengths) AS f (seed, id, strength)
                  CROSS JOIN LATERAL (
-                        SELECT o.target_id, o.weight::float8, o.valid_from, o.valid_to FROM pgmnemo.lesson_edge o
+                       (SELECT o.target_id, o.weight::float8, o.valid_from, o.valid_to FROM pgmnemo.lesson_edge o
                          WHERE o.tenant_id = scope.tenant AND o.source_id = f.id
+                         ORDER BY o.target_id, o.kind LIMIT most_edges)
                          UNION ALL
-                        SELECT i.source_id, i.weight::float8, i.valid_from, i.valid_to FROM pgmnemo.lesson_edge i
+                       (SELECT i.source_id, i.weight::float8, i.valid_from, i.valid_to FROM pgmnemo.lesson_edge i
                          WHERE i.tenant_id = scope.tenant AND i.target_id = f.id
+                         ORDER BY i.source_id, i.kind LIMIT most_edges)
                        ) AS e (id, weight, valid_from, valid_to)
                  CROSS JOIN LATERAL (
                         SELECT l.id, l.external_id, l.project_id FROM pgmnemo.lesson l

@@ -13,15 +13,16 @@ BEGIN
            pgmnemo._passed(c.before_step, c.before, c.before_words, c.earlier_step, c.earlier, s.neighbours_half_length)
            + pgmnemo._passed(c.after_step, c.after, c.after_words, c.later_step, c.later, s.neighbours_half_length)
       FROM (SELECT c.lesson_id, c.assistant,
-                   c.place - lag(c.place) OVER places AS before_step, lag(c.words) OVER places AS before_words,
+                   g.place - lag(g.place) OVER places AS before_step, lag(c.words) OVER places AS before_words,
                    lag(g.onward) OVER places AS before,
-                   c.place - lag(c.place, 2) OVER places AS earlier_step, lag(g.onward, 2) OVER places AS earlier,
-                   lead(c.place) OVER places - c.place AS after_step, lead(c.words) OVER places AS after_words,
+                   g.place - lag(g.place, 2) OVER places AS earlier_step, lag(g.onward, 2) OVER places AS earlier,
+                   lead(g.place) OVER places - g.place AS after_step, lead(c.words) OVER places AS after_words,
                    lead(r.relevance) OVER places AS after,
-                   lead(c.place, 2) OVER places - c.place AS later_step, lead(r.relevance, 2) OVER places AS later
+                   lead(g.place, 2) OVER places - g.place AS later_step, lead(r.relevance, 2) OVER places AS later
               FROM unnest(candidates) c
              CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
-             CROSS JOIN LATERAL (SELECT CASE WHEN c.assistant THEN 0 ELSE r.relevance END) AS g (onward)
+             CROSS JOIN LATERAL (SELECT c.place::bigint, CASE WHEN c.assistant THEN 0 ELSE r.relevance END)
+                   AS g (place, onward)
              WHERE c.place IS NOT NULL
             WINDOW places AS (PARTITION BY c.project_id ORDER BY c.place, c.external_id)) c
      WHERE c.assistant IS NOT TRUE;

@@ -11,7 +11,8 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    reach constant integer := 2;  -- places before and after a lesson at which its neighbours are
+    reach constant bigint := 2;    -- places before and after a lesson at which its neighbours are
+    most  constant integer := 32;  -- lessons that are looked at there, in the order of their places
     depth integer := greatest(s.pool_depth, k);
     ids bigint[];
     totals float8[];
@@ -35,10 +36,11 @@ BEGIN
                      WHERE c.place IS NOT NULL
                      ORDER BY r.relevance DESC, c.external_id, c.project_id LIMIT s.neighbours_seeds) c
              CROSS JOIN LATERAL (
-                    SELECT l.id FROM pgmnemo.lesson l
+                    SELECT l.* FROM pgmnemo.lesson l
                      WHERE l.tenant_id = scope.tenant AND l.project_id = c.project_id
                        AND l.position BETWEEN c.place - reach AND c.place + reach
-                       AND l.id <> ALL (ids) AND pgmnemo._recallable(l, scope) OFFSET 0) l);
+                     ORDER BY l.position, l.id LIMIT most) l
+             WHERE l.id <> ALL (ids) AND pgmnemo._recallable(l, scope));
         IF cardinality(added) > 0 THEN
             ids := ids || added;
             candidates := candidates || pgmnemo._candidates(scope, added, '{}', asked, s, by_words, moment);

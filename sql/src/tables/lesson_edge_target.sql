@@ -1,2 +1,3 @@
--- Relevance flows along edges both ways, and a deleted lesson takes its edges with it.
-CREATE INDEX lesson_edge_target ON pgmnemo.lesson_edge (tenant_id, target_id);
+-- Relevance flows along edges both ways, and a deleted lesson takes its edges with it. In the order in which the first
+-- edges of a lesson are taken.
+CREATE INDEX lesson_edge_target ON pgmnemo.lesson_edge (tenant_id, target_id, source_id, kind);

@@ -1,11 +1,14 @@
 -- Two tests, a quick one and a close one, let a question go that names no time. Far from today the
--- calendar of PostgreSQL would end within the intervals; such a moment has none.
+-- calendar of PostgreSQL would end within the intervals; such a moment has none. Each way of naming a time reads
+-- what is left, so only the beginning of a question is looked at.
 CREATE FUNCTION pgmnemo._times(question text, as_of timestamptz, OUT since timestamptz[], OUT until timestamptz[])
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    remaining text := lower(question);
+    most_characters constant integer := 10000;
+    most_intervals  constant integer := 20;
+    remaining text := lower(left(question, most_characters));
     now timestamp := as_of AT TIME ZONE 'UTC';
     way record;
     found text[];
@@ -32,10 +35,13 @@ BEGIN
                 since := since || lower(span) AT TIME ZONE 'UTC';
                 until := until || upper(span) AT TIME ZONE 'UTC';
                 remaining := replace(remaining, found[1], ' ');
+                IF cardinality(since) = most_intervals THEN
+                    RETURN;
+                END IF;
             END IF;
         END LOOP;
     END LOOP;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); both arrays empty if it names none';
+COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none';

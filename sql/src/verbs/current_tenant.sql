@@ -4,12 +4,14 @@ LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    role name := pgmnemo._proved(caller);
     asked text := current_setting('pgmnemo.tenant_id', true);
 BEGIN
     IF asked IS NULL OR NOT pg_input_is_valid(asked, 'uuid')
-       OR NOT pgmnemo._reaches(pgmnemo._proved(caller), asked::uuid) THEN
+       OR NOT pgmnemo._reaches(role, asked::uuid) THEN
         RETURN NULL;
     END IF;
+    PERFORM pgmnemo._check_revoked(role, asked::uuid);
     RETURN asked::uuid;
 END
 $$;

@@ -1,4 +1,5 @@
--- The postings go first and at once: taking lessons out of blocks one by one would cost far more.
+-- The postings go at once: taking lessons out of blocks one by one would cost far more. A tenant without lessons needs
+-- no HNSW indexes; its claim goes first, so that whoever brings vectors into them meanwhile is waited for.
 CREATE FUNCTION pgmnemo.forget_all(tenant uuid, project_id uuid DEFAULT NULL,
                                    caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS bigint
@@ -10,6 +11,9 @@ DECLARE
     gone bigint;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
+    IF forget_all.project_id IS NULL THEN
+        DELETE FROM pgmnemo.vector_graph g WHERE g.tenant_id = tenant;
+    END IF;
     PERFORM pgmnemo._lock_tenant(tenant);
     DELETE FROM pgmnemo.posting p
      WHERE p.tenant_id = tenant AND p.project_id BETWEEN scope.first_project AND scope.last_project;
@@ -21,4 +25,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.forget_all IS 'every lesson of one project, or with NULL of the tenant, gone for good; returns how many there were, softly forgotten ones included';
+COMMENT ON FUNCTION pgmnemo.forget_all IS 'every lesson of one project, or with NULL of the tenant, gone for good; returns how many there were, softly forgotten ones included. Without any a tenant gives up the HNSW indexes';

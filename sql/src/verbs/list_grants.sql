@@ -7,6 +7,7 @@ AS $$
 DECLARE
     role name := pgmnemo._proved(caller);
 BEGIN
+    PERFORM pgmnemo._check_revoked(role, NULL);
     RETURN QUERY
     SELECT g.tenant_id, g.grantee::text, g.granted_at, g.granted_by
       FROM pgmnemo.tenant_grant g

@@ -6,7 +6,9 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    told constant integer := 10;
     ids bigint[];
+    unwritable text;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
     PERFORM pgmnemo._lock_tenant(tenant);
@@ -20,9 +22,20 @@ BEGIN
     )
     SELECT array_agg(l.id) INTO ids FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.active;
     PERFORM pgmnemo._add_postings(tenant, ids);
+    IF EXISTS (SELECT FROM pgmnemo._id_behind(tenant)) THEN
+        -- this takes the lock that lets nobody draw a number until it is set forward
+        ALTER SEQUENCE pgmnemo.lesson_id_seq NO CYCLE;
+        PERFORM setval('pgmnemo.lesson_id_seq', b.greatest_id) FROM pgmnemo._id_behind(tenant) b;
+    END IF;
+    SELECT string_agg(quote_literal(left(u.external_id, 100)), ', ') INTO unwritable
+      FROM (SELECT u.external_id FROM pgmnemo._unwritable_lessons(tenant) u LIMIT told) u;
+    IF unwritable IS NOT NULL THEN
+        RAISE WARNING 'metadata that cannot be written out stay as they are, and no dump can hold them: %', unwritable
+        USING HINT = 'Store these lessons with other metadata, or forget them; pgmnemo.check names all of them.';
+    END IF;
     PERFORM pgmnemo._leave();
     RETURN coalesce(cardinality(ids), 0);
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.repair IS 'mends what pgmnemo.check finds: derives stale lexemes and unsound passages anew from their texts and vectors, and rebuilds all postings of the tenant from its lessons, in one transaction, sorted and in full blocks. Holds the tenant''s writers up, readers never. Returns how many active lessons there are; VACUUM pgmnemo.posting afterwards';
+COMMENT ON FUNCTION pgmnemo.repair IS 'mends what pgmnemo.check finds: derives stale lexemes and unsound passages anew from their texts and vectors, and rebuilds all postings of the tenant from its lessons, in one transaction, sorted and in full blocks; sets the sequence of ids forward where it is behind. Metadata that cannot be written out stay, and a WARNING names the first: to store such a lesson with other metadata mends it. Holds the tenant''s writers up, readers never. Returns how many active lessons there are; VACUUM pgmnemo.posting afterwards';

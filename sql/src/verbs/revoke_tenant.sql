@@ -1,9 +1,12 @@
+-- One revoke at a time, so that of the last one's transaction may be told whether any came after a snapshot.
 CREATE FUNCTION pgmnemo.revoke_tenant(tenant uuid, grantee name)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    LOCK TABLE pgmnemo.tenant_grant IN SHARE ROW EXCLUSIVE MODE;
+    PERFORM setval('pgmnemo.revocation_seq', pg_current_xact_id()::text::bigint);
     DELETE FROM pgmnemo.tenant_grant g
      WHERE g.tenant_id = revoke_tenant.tenant
        AND (g.grantee::oid = (SELECT r.oid FROM pg_roles r WHERE r.rolname = revoke_tenant.grantee)
@@ -14,4 +17,4 @@ END
 $$;
 
 REVOKE ALL ON FUNCTION pgmnemo.revoke_tenant(uuid, name) FROM PUBLIC;
-COMMENT ON FUNCTION pgmnemo.revoke_tenant(uuid, name) IS 'takes back what grant_tenant gave, and says whether there was a grant; of a dropped role give the number that list_grants shows; only the extension''s owner may';
+COMMENT ON FUNCTION pgmnemo.revoke_tenant(uuid, name) IS 'takes back what grant_tenant gave, and says whether there was a grant: from its commit on it binds every call, and in an open REPEATABLE READ or SERIALIZABLE transaction the next one gives 40001; of a dropped role give the number that list_grants shows; only the extension''s owner may';

@@ -1,0 +1,9 @@
+-- Whether metadata hold a number that cannot be written out. Each is looked at by itself: the whole must never be
+-- made into text.
+CREATE FUNCTION pgmnemo._holds_unprintable(metadata jsonb)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT EXISTS (SELECT FROM jsonb_path_query(metadata, 'strict $.** ? (@.type() == "number")') n
+                    WHERE pgmnemo._unprintable(n))
+$$;

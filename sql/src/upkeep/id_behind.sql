@@ -1,0 +1,11 @@
+-- The tenant's greatest id where the sequence of ids would give it, or a smaller one, again.
+CREATE FUNCTION pgmnemo._id_behind(tenant uuid)
+RETURNS TABLE (last_id bigint, greatest_id bigint)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT s.last_value, m.id
+      FROM pgmnemo.lesson_id_seq s
+     CROSS JOIN (SELECT max(l.id) FROM pgmnemo.lesson l WHERE l.tenant_id = tenant) AS m (id)
+     WHERE s.last_value < m.id OR s.last_value = m.id AND NOT s.is_called
+$$;
