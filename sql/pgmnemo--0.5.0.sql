@@ -2115,7 +2115,7 @@ $$;
 -- in the tenant, in the scope that is searched, or in the mean of both; what bounds a term, and how many lessons hold
 -- it, counts over the scope.
 CREATE FUNCTION pgmnemo._ask(scope pgmnemo.scope, words text, embedding @extschema:vector@.vector, moment timestamptz,
-                             windows tstzmultirange, s pgmnemo.settings)
+                             s pgmnemo.settings, windows tstzmultirange DEFAULT NULL)
 RETURNS pgmnemo.question
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -3959,7 +3959,7 @@ BEGIN
                                   explain.known_at, explain.filter);
     wanted := pgmnemo._lesson_id(tenant, home, key);
     SELECT o.* INTO l FROM pgmnemo.lesson o WHERE o.tenant_id = tenant AND o.id = wanted;
-    asked := pgmnemo._ask(scope, words, meaning, moment, explain.windows, s);
+    asked := pgmnemo._ask(scope, words, meaning, moment, s, explain.windows);
     pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
     SELECT row_number() OVER (ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id) AS rank,
            r.score, r.own, count(*) OVER () AS all_of_them INTO found
@@ -4511,7 +4511,7 @@ BEGIN
     scope := pgmnemo._asked_scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at, moment,
                                   recall.known_at, recall.filter);
     hidden := pgmnemo._hidden(scope);
-    asked := pgmnemo._ask(scope, words, meaning, moment, recall.windows, s);
+    asked := pgmnemo._ask(scope, words, meaning, moment, s, recall.windows);
     pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
     RETURN QUERY
     SELECT l.id, l.project_id, l.external_id, l.role, l.topic, l.content, l.metadata, l.occurred_at,

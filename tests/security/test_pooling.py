@@ -348,7 +348,7 @@ def test_transaction_mode_local_settings_hold_for_the_call(pool: Start) -> None:
         assert value(client, STORE_LESSON, PROJECT, "l", "Another heron") == "inserted"
     assert refused(client, STORE_LESSON, PROJECT, "m", "The heron") == errors.InvalidParameterValue
     assert client.execute(RECALL, (A, "heron")).fetchall() == [("l", "Another heron")]
-    assert refused(client, UNPROVEN, A, PROJECT, "l", "The heron") == errors.CheckViolation
+    assert refused(client, UNPROVEN, A, PROJECT, "m", "The heron") == errors.CheckViolation
 
 
 def staged(client: Connection, tenant: UUID, *keys: str, table: str = "lesson_staging") -> None:

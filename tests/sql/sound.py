@@ -21,7 +21,7 @@ QUESTIONS = [
 
 
 def text(chance: random.Random) -> str:
-    return " ".join(chance.choices(WORDS, weights=range(1, len(WORDS) + 1), k=chance.randint(0, 30)))
+    return " ".join(chance.choices(WORDS, weights=range(1, len(WORDS) + 1), k=chance.randint(1, 30)))
 
 
 def sound(tenant: Any, **numbers: Any) -> None:

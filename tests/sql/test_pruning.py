@@ -23,7 +23,7 @@ def words(chance: random.Random, count: int) -> list[str]:
 def corpus(tenant: Any, request: pytest.FixtureRequest) -> tuple[Any, random.Random]:
     """Short texts, many of them twice, with roles, expiry and provenance that chance decides."""
     chance = random.Random(request.param)
-    texts = [" ".join(words(chance, chance.randint(0, 24))) for _ in range(LESSONS * 2 // 3)]
+    texts = [" ".join(words(chance, chance.randint(1, 24))) for _ in range(LESSONS * 2 // 3)]
     texts += chance.choices(texts, k=LESSONS - len(texts))
     names = [f"{chance.choice('aBé')}{n:04}" for n in range(LESSONS)]
     tenant.store_many(dict(zip(names, texts, strict=True)))

@@ -91,8 +91,9 @@ def test_role_and_valid_at_filter_every_leg(tenant: Any, unit: Any) -> None:
         assert tenant.ids("river", unit(1), mode=mode, valid_at=NOW) == ["present"]
         assert tenant.ids("river", unit(1), mode=mode, valid_at=NOW - 2 * day) == ["past"]
         assert tenant.ids("river", unit(1), mode=mode, valid_at=NOW - day) == ["present"]
-        assert tenant.ids("river", unit(1), mode=mode, role="pilot") == ["present"]
-        assert len(tenant.ids("river", unit(1), mode=mode)) == 3
+        assert tenant.ids("river", unit(1), mode=mode, role="pilot", as_of=NOW) == ["present"]
+        assert len(tenant.ids("river", unit(1), mode=mode, as_of=NOW)) == 2  # what has expired is out
+        assert len(tenant.ids("river", unit(1), mode=mode, as_of=NOW - 2 * day)) == 3
 
 
 def test_validity_is_respected_by_every_leg(tenant: Any, unit: Any) -> None:

@@ -2,7 +2,7 @@
 -- in the tenant, in the scope that is searched, or in the mean of both; what bounds a term, and how many lessons hold
 -- it, counts over the scope.
 CREATE FUNCTION pgmnemo._ask(scope pgmnemo.scope, words text, embedding @extschema:vector@.vector, moment timestamptz,
-                             windows tstzmultirange, s pgmnemo.settings)
+                             s pgmnemo.settings, windows tstzmultirange DEFAULT NULL)
 RETURNS pgmnemo.question
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp

@@ -52,7 +52,7 @@ BEGIN
                                   explain.known_at, explain.filter);
     wanted := pgmnemo._lesson_id(tenant, home, key);
     SELECT o.* INTO l FROM pgmnemo.lesson o WHERE o.tenant_id = tenant AND o.id = wanted;
-    asked := pgmnemo._ask(scope, words, meaning, moment, explain.windows, s);
+    asked := pgmnemo._ask(scope, words, meaning, moment, s, explain.windows);
     pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
     SELECT row_number() OVER (ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id) AS rank,
            r.score, r.own, count(*) OVER () AS all_of_them INTO found

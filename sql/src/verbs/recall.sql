@@ -68,7 +68,7 @@ BEGIN
     scope := pgmnemo._asked_scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at, moment,
                                   recall.known_at, recall.filter);
     hidden := pgmnemo._hidden(scope);
-    asked := pgmnemo._ask(scope, words, meaning, moment, recall.windows, s);
+    asked := pgmnemo._ask(scope, words, meaning, moment, s, recall.windows);
     pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
     RETURN QUERY
     SELECT l.id, l.project_id, l.external_id, l.role, l.topic, l.content, l.metadata, l.occurred_at,
