@@ -52,12 +52,12 @@ def full_sum(tenant: Any, question: str) -> dict[str, float]:
         return dict(owner.execute(query, {"t": tenant.id, "p": tenant.project, "q": question}).fetchall())
 
 
-def allowed(tenant: Any, role: str | None, valid_at: datetime | None, gate: str) -> list[str]:
+def allowed(tenant: Any, role: str | None, moment: datetime, gate: str) -> list[str]:
     rows = tenant.rows("SELECT external_id, role, expires_at, commit_sha FROM pgmnemo.lessons")
     return [
         name for name, own_role, expires, commit in rows
         if (role is None or own_role == role) and (gate == "off" or commit)
-        and (valid_at is None or expires is None or valid_at < expires)
+        and (expires is None or moment < expires)
     ]  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def test_pruned_and_full_sum_agree_in_order_and_bits(
 ) -> None:
     tenant, chance = corpus
     tenant.set(gate_strict=gate)
-    names = allowed(tenant, role, valid_at, gate)
+    names = allowed(tenant, role, valid_at or NOW, gate)
     for _ in range(4):
         question = " ".join(words(chance, chance.randint(6, 16)) + chance.choices(WORDS, k=4))
         sums = full_sum(tenant, question)
