@@ -18,7 +18,8 @@ DROP FUNCTION pgmnemo.recall, pgmnemo.recall_lessons, pgmnemo.explain, pgmnemo.e
     pgmnemo._check_recall, pgmnemo._passed, pgmnemo._ask, pgmnemo._scope, pgmnemo._tell_hidden;
 @file types/filter.sql
 ALTER TYPE pgmnemo.scope ADD ATTRIBUTE moment timestamptz, ADD ATTRIBUTE known_at timestamptz,
-    ADD ATTRIBUTE filtered boolean, ADD ATTRIBUTE ids bigint[], ADD ATTRIBUTE filter pgmnemo.filter;
+    ADD ATTRIBUTE filtered boolean, ADD ATTRIBUTE ids bigint[], ADD ATTRIBUTE filter pgmnemo.filter,
+    ADD ATTRIBUTE everything boolean;
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE ideal float8;
 ALTER TABLE pgmnemo.lesson ADD COLUMN superseded_at timestamptz;
 DROP INDEX pgmnemo.lesson_position, pgmnemo.lesson_edge_target;

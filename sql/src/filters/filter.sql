@@ -7,6 +7,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     most_bytes constant integer := 20000;
+    bytes constant integer := pg_column_size(jsonb_build_array(given));  -- whether or not it came compressed
     f pgmnemo.filter;
     one record;
     conditions jsonb;
@@ -14,8 +15,8 @@ DECLARE
 BEGIN
     IF given IS NULL THEN
         RETURN NULL;
-    ELSIF pg_column_size(given) > most_bytes THEN
-        PERFORM pgmnemo._filter_error('it', format('has %s bytes, but may have %s', pg_column_size(given), most_bytes),
+    ELSIF bytes > most_bytes THEN
+        PERFORM pgmnemo._filter_error('it', format('has %s bytes, but may have %s', bytes, most_bytes),
                                       'Ask for less at once.');
     ELSIF jsonb_typeof(given) <> 'object' THEN
         PERFORM pgmnemo._filter_error('it', 'must be an object', 'Write {"topic": "kitchen"}.');
@@ -32,8 +33,8 @@ BEGIN
         ELSIF one.key = 'topic' THEN
             f.topics := pgmnemo._filter_texts(one.key, one.value);
         ELSIF one.key = 'topic_prefix' THEN
-            IF jsonb_typeof(one.value) <> 'string' THEN
-                PERFORM pgmnemo._filter_error('''topic_prefix''', 'must be a text',
+            IF jsonb_typeof(one.value) <> 'string' OR one.value = '""' THEN
+                PERFORM pgmnemo._filter_error('''topic_prefix''', 'must be a text that is not empty',
                                               'Write {"topic_prefix": "deploy/"}.');
             END IF;
             f.topic_prefix := one.value #>> '{}';
@@ -44,8 +45,8 @@ BEGIN
         ELSIF one.key = 'metadata' THEN
             conditions := CASE WHEN jsonb_typeof(one.value) = 'object' THEN one.value - 'contains' ELSE one.value END;
             f.contained := CASE WHEN jsonb_typeof(one.value) = 'object' THEN one.value -> 'contains' END;
-            IF jsonb_typeof(f.contained) <> 'object' THEN
-                PERFORM pgmnemo._filter_error('metadata contains', 'must be an object',
+            IF jsonb_typeof(f.contained) <> 'object' OR f.contained = '{}' THEN
+                PERFORM pgmnemo._filter_error('metadata contains', 'must be an object with something in it',
                                               'Write {"contains": {"lang": "de"}}.');
             END IF;
             IF f.contained IS NULL OR conditions <> '{}' THEN

@@ -32,7 +32,7 @@ BEGIN
         ELSIF one.key = 'contains' THEN
             PERFORM pgmnemo._filter_error('metadata contains', 'stands within and, or or not',
                                           'It holds for all that is asked: write it beside them.');
-        ELSIF one.key IN ('', '.') THEN
+        ELSIF ltrim(one.key, '.') = '' THEN
             PERFORM pgmnemo._filter_error('metadata', 'has an empty key', 'Name a key, levels joined by dots.');
         ELSE
             path := '$' || (SELECT string_agg('.' || to_json(k)::text, '' ORDER BY n)

@@ -9,6 +9,7 @@ DECLARE
     gate constant text := scope.gate;
 BEGIN
     scope.gate := 'off';
+    scope.ids := NULL;  -- which the gate has sieved
     IF EXISTS (SELECT pgmnemo._fill(scope, '{}', 1)) THEN
         RAISE EXCEPTION 'pgmnemo.gate_strict is % and hides all lessons in scope: none has commit_sha or '
                         'artifact_hash', gate

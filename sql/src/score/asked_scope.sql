@@ -1,6 +1,7 @@
 -- The scope that a verb's arguments ask for, with the lessons in it where a filter leaves few.
 CREATE FUNCTION pgmnemo._asked_scope(tenant uuid, project uuid, gate text, role text, valid_at timestamptz,
-                                     moment timestamptz, known_at timestamptz, given jsonb)
+                                     moment timestamptz, known_at timestamptz, given jsonb,
+                                     everything boolean DEFAULT false)
 RETURNS pgmnemo.scope
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -11,13 +12,14 @@ DECLARE
 BEGIN
     IF (scope.filter).projects IS NOT NULL THEN
         IF project IS NULL THEN
-            SELECT min(p::text), max(p::text) INTO scope.first_project, scope.last_project
+            SELECT min(p::text COLLATE "C"), max(p::text COLLATE "C") INTO scope.first_project, scope.last_project
               FROM unnest((scope.filter).projects) p;
         ELSIF project <> ALL ((scope.filter).projects) THEN
-            PERFORM pgmnemo._filter_error('\'projects\'', 'does not hold project_id, ' || project,
+            PERFORM pgmnemo._filter_error('''projects''', 'does not hold project_id, ' || project,
                                           'Give the project, or the set of projects.');
         END IF;
     END IF;
+    scope.everything := everything;
     IF given IS NOT NULL THEN
         scope.ids := pgmnemo._few(scope);
     END IF;

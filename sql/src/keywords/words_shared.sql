@@ -1,0 +1,11 @@
+-- How alike the words of two texts are. A difference is taken, for a union may be larger than a tsvector can be.
+CREATE FUNCTION pgmnemo._words_shared(one tsvector, other tsvector)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT (length(other) - d.more)::float8 / nullif(length(one) + d.more, 0)
+      FROM (SELECT length(ts_delete(other, tsvector_to_array(one))) AS more OFFSET 0) d
+$$;
+
+COMMENT ON FUNCTION pgmnemo._words_shared IS 'lexemes that both have / lexemes that either has, from 0 to 1; NULL where neither has any';

@@ -1,0 +1,28 @@
+-- Where a project's conversation goes on, and a key for what comes there.
+CREATE FUNCTION pgmnemo._next_turn(tenant uuid, project uuid, prefix text, apart boolean)
+RETURNS TABLE (key text, place integer)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    last constant bigint := 1000000000;
+    greatest_yet integer := (SELECT l.position FROM pgmnemo.lesson l
+                              WHERE l.tenant_id = tenant AND l.project_id = project AND l.position IS NOT NULL
+                              ORDER BY l.position DESC LIMIT 1);
+    next bigint := greatest(coalesce(greatest_yet, 0), 0) + 1 + (apart AND greatest_yet IS NOT NULL)::integer::bigint;
+    number bigint := next;
+BEGIN
+    IF prefix IS NULL OR octet_length(prefix) NOT BETWEEN 1 AND 900 THEN
+        RAISE EXCEPTION 'prefix has % bytes, but must have 1 to 900', coalesce(octet_length(prefix), 0)
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave it out for ''turn''.';
+    ELSIF next > last THEN
+        RAISE EXCEPTION 'project % has a lesson at position %, and none comes after %', project, greatest_yet, last
+        USING ERRCODE = 'program_limit_exceeded', HINT = 'Store that lesson at another position.';
+    END IF;
+    WHILE EXISTS (SELECT FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.project_id = project
+                     AND l.external_id = prefix || '/' || number) LOOP
+        number := number + 1;
+    END LOOP;
+    RETURN QUERY SELECT prefix || '/' || number, next::integer;
+END
+$$;
