@@ -48,7 +48,8 @@ CREATE TYPE pgmnemo.filter AS (
 
 COMMENT ON TYPE pgmnemo.filter IS 'what a filter asks for (pgmnemo._filter; NULL: nothing): one of these projects, roles and topics; how the topic begins; since when and until before when it happened; what the metadata contains and matches; entries: what of that pgmnemo.lesson_entry finds, and for each the number of its condition';
 ALTER TYPE pgmnemo.scope ADD ATTRIBUTE moment timestamptz, ADD ATTRIBUTE known_at timestamptz,
-    ADD ATTRIBUTE filtered boolean, ADD ATTRIBUTE ids bigint[], ADD ATTRIBUTE filter pgmnemo.filter;
+    ADD ATTRIBUTE filtered boolean, ADD ATTRIBUTE ids bigint[], ADD ATTRIBUTE filter pgmnemo.filter,
+    ADD ATTRIBUTE everything boolean;
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE ideal float8;
 ALTER TABLE pgmnemo.lesson ADD COLUMN superseded_at timestamptz;
 DROP INDEX pgmnemo.lesson_position, pgmnemo.lesson_edge_target;
@@ -419,6 +420,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     most_bytes constant integer := 20000;
+    bytes constant integer := pg_column_size(jsonb_build_array(given));  -- whether or not it came compressed
     f pgmnemo.filter;
     one record;
     conditions jsonb;
@@ -426,8 +428,8 @@ DECLARE
 BEGIN
     IF given IS NULL THEN
         RETURN NULL;
-    ELSIF pg_column_size(given) > most_bytes THEN
-        PERFORM pgmnemo._filter_error('it', format('has %s bytes, but may have %s', pg_column_size(given), most_bytes),
+    ELSIF bytes > most_bytes THEN
+        PERFORM pgmnemo._filter_error('it', format('has %s bytes, but may have %s', bytes, most_bytes),
                                       'Ask for less at once.');
     ELSIF jsonb_typeof(given) <> 'object' THEN
         PERFORM pgmnemo._filter_error('it', 'must be an object', 'Write {"topic": "kitchen"}.');
@@ -444,8 +446,8 @@ BEGIN
         ELSIF one.key = 'topic' THEN
             f.topics := pgmnemo._filter_texts(one.key, one.value);
         ELSIF one.key = 'topic_prefix' THEN
-            IF jsonb_typeof(one.value) <> 'string' THEN
-                PERFORM pgmnemo._filter_error('''topic_prefix''', 'must be a text',
+            IF jsonb_typeof(one.value) <> 'string' OR one.value = '""' THEN
+                PERFORM pgmnemo._filter_error('''topic_prefix''', 'must be a text that is not empty',
                                               'Write {"topic_prefix": "deploy/"}.');
             END IF;
             f.topic_prefix := one.value #>> '{}';
@@ -456,8 +458,8 @@ BEGIN
         ELSIF one.key = 'metadata' THEN
             conditions := CASE WHEN jsonb_typeof(one.value) = 'object' THEN one.value - 'contains' ELSE one.value END;
             f.contained := CASE WHEN jsonb_typeof(one.value) = 'object' THEN one.value -> 'contains' END;
-            IF jsonb_typeof(f.contained) <> 'object' THEN
-                PERFORM pgmnemo._filter_error('metadata contains', 'must be an object',
+            IF jsonb_typeof(f.contained) <> 'object' OR f.contained = '{}' THEN
+                PERFORM pgmnemo._filter_error('metadata contains', 'must be an object with something in it',
                                               'Write {"contains": {"lang": "de"}}.');
             END IF;
             IF f.contained IS NULL OR conditions <> '{}' THEN
@@ -595,7 +597,7 @@ BEGIN
         ELSIF one.key = 'contains' THEN
             PERFORM pgmnemo._filter_error('metadata contains', 'stands within and, or or not',
                                           'It holds for all that is asked: write it beside them.');
-        ELSIF one.key IN ('', '.') THEN
+        ELSIF ltrim(one.key, '.') = '' THEN
             PERFORM pgmnemo._filter_error('metadata', 'has an empty key', 'Name a key, levels joined by dots.');
         ELSE
             path := '$' || (SELECT string_agg('.' || to_json(k)::text, '' ORDER BY n)
@@ -761,6 +763,20 @@ BEGIN
     END IF;
 END
 $$;
+-- Whoever forgets by a filter must have one.
+CREATE OR REPLACE FUNCTION pgmnemo._check_forgetting(filter jsonb)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF filter IS NULL OR filter = '{}' THEN
+        RAISE EXCEPTION 'filter is %, but must say which lessons to forget', coalesce(filter::text, 'NULL')
+        USING ERRCODE = 'invalid_parameter_value',
+              HINT = 'pgmnemo.forget_all(tenant, project_id) forgets every lesson of a project or a tenant.';
+    END IF;
+END
+$$;
 -- A set with a lesson that cannot be stored, or that names one key twice, is refused whole. Lengths are asked first:
 -- they are read off what came, and what follows reads no more than they allow.
 CREATE OR REPLACE FUNCTION pgmnemo._check_input(lessons pgmnemo.lesson_input[])
@@ -835,6 +851,21 @@ BEGIN
     ELSIF octet_length(reason) > 10000 THEN
         RAISE EXCEPTION 'reason has % bytes, but may have 10000', octet_length(reason)
         USING ERRCODE = 'invalid_parameter_value', HINT = 'Store a longer text as a lesson, and name it here.';
+    END IF;
+END
+$$;
+CREATE OR REPLACE FUNCTION pgmnemo._check_patch(metadata jsonb, patch jsonb)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF metadata IS NOT NULL AND patch IS NOT NULL THEN
+        RAISE EXCEPTION 'metadata and patch are both given'
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'metadata replaces what is there, patch is merged into it.';
+    ELSIF jsonb_typeof(patch) <> 'object' THEN
+        RAISE EXCEPTION 'patch is of type %, but must be an object', jsonb_typeof(patch)
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Write {"lang": "de"}.';
     END IF;
 END
 $$;
@@ -1042,6 +1073,34 @@ AS $$
       FROM unnest(lessons) i
       JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
 $$;
+-- Where a project's conversation goes on, and a key for what comes there.
+CREATE OR REPLACE FUNCTION pgmnemo._next_turn(tenant uuid, project uuid, prefix text, apart boolean)
+RETURNS TABLE (key text, place integer)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    last constant bigint := 1000000000;
+    greatest_yet integer := (SELECT l.position FROM pgmnemo.lesson l
+                              WHERE l.tenant_id = tenant AND l.project_id = project AND l.position IS NOT NULL
+                              ORDER BY l.position DESC LIMIT 1);
+    next bigint := greatest(coalesce(greatest_yet, 0), 0) + 1 + (apart AND greatest_yet IS NOT NULL)::integer::bigint;
+    number bigint := next;
+BEGIN
+    IF prefix IS NULL OR octet_length(prefix) NOT BETWEEN 1 AND 900 THEN
+        RAISE EXCEPTION 'prefix has % bytes, but must have 1 to 900', coalesce(octet_length(prefix), 0)
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Leave it out for ''turn''.';
+    ELSIF next > last THEN
+        RAISE EXCEPTION 'project % has a lesson at position %, and none comes after %', project, greatest_yet, last
+        USING ERRCODE = 'program_limit_exceeded', HINT = 'Store that lesson at another position.';
+    END IF;
+    WHILE EXISTS (SELECT FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.project_id = project
+                     AND l.external_id = prefix || '/' || number) LOOP
+        number := number + 1;
+    END LOOP;
+    RETURN QUERY SELECT prefix || '/' || number, next::integer;
+END
+$$;
 -- Whether the set gives a lesson a vector or passages other than those that it has, or takes them away.
 CREATE OR REPLACE FUNCTION pgmnemo._passages_differ(tenant uuid, lesson bigint, given @extschema:vector@.vector, passages text[],
                                          vectors @extschema:vector@.vector[], clear text[])
@@ -1232,6 +1291,65 @@ BEGIN
     RETURN undone;
 END
 $$;
+-- Pairs of a lesson of `ids` and an older one in scope that may share the `at_least` part of their lexemes. Lessons so
+-- alike lack few of each other's lexemes, so of the rarest ones they share all but as many: the lists of these are
+-- read, as far as `read_most` postings for a lesson go, and those who share most are told.
+CREATE OR REPLACE FUNCTION pgmnemo._alike_words(scope pgmnemo.scope, ids bigint[], at_least float8)
+RETURNS TABLE (older bigint, newer bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_mergejoin = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    read_most constant integer := 2000;  -- postings for one lesson
+    told_most constant integer := 50;    -- older lessons for one
+    lessons   bigint[];
+    lexemes   text[];
+    sizes     integer[];
+    known     text[];
+    held      bigint[];
+BEGIN
+    SELECT array_agg(l.id), array_agg(w.lexeme), array_agg(l.size) INTO lessons, lexemes, sizes
+      FROM (SELECT l.id, l.lexemes, length(l.lexemes) AS size
+              FROM unnest(ids) AS u (id)
+             CROSS JOIN LATERAL (SELECT l.id, l.lexemes FROM pgmnemo.lesson l
+                                  WHERE l.tenant_id = scope.tenant AND l.id = u.id OFFSET 0) l OFFSET 0) l
+     CROSS JOIN LATERAL unnest(tsvector_to_array(l.lexemes)) AS w (lexeme);
+    SELECT array_agg(c.lexeme), array_agg(c.held) INTO known, held
+      FROM (SELECT p.lexeme, sum(p.lesson_count) AS held FROM pgmnemo.posting p
+             WHERE p.tenant_id = scope.tenant AND p.lexeme = ANY (ARRAY(SELECT DISTINCT unnest(lexemes)))
+               AND pgmnemo._in_scope(p.project_id, scope)
+             GROUP BY p.lexeme) c;
+    IF at_least IS NULL OR lessons IS NULL THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+    WITH ordered AS MATERIALIZED (
+        SELECT w.id, w.lexeme, w.size - ceil(at_least * w.size - 1e-9) AS missing,
+               sum(k.held) OVER (PARTITION BY w.id ORDER BY k.held, w.lexeme COLLATE "C" ROWS UNBOUNDED PRECEDING) AS read
+          FROM unnest(lessons, lexemes, sizes) AS w (id, lexeme, size)
+          JOIN unnest(known, held) AS k (lexeme, held) ON k.lexeme = w.lexeme
+    ), taken AS MATERIALIZED (
+        SELECT o.id, o.lexeme, greatest(1, count(*) OVER (PARTITION BY o.id) - o.missing) AS wanted
+          FROM ordered o WHERE o.read <= read_most
+    ), shared AS (
+        SELECT x.older, t.id AS newer, count(*) AS lexemes
+          FROM taken t
+         CROSS JOIN LATERAL (
+                SELECT unnest(p.lesson_ids) AS older FROM pgmnemo.posting p
+                 WHERE p.tenant_id = scope.tenant AND p.lexeme = t.lexeme AND pgmnemo._in_scope(p.project_id, scope)
+                   AND p.lesson_ids[1] < t.id OFFSET 0) x
+         WHERE x.older < t.id
+         GROUP BY x.older, t.id
+        HAVING count(*) >= min(t.wanted)
+    )
+    SELECT r.older, r.newer
+      FROM (SELECT s.older, s.newer, row_number() OVER (PARTITION BY s.newer ORDER BY s.lexemes DESC, s.older DESC) AS place
+              FROM shared s) r
+     WHERE r.place <= told_most;
+END
+$$;
 -- BM25's statistics, the direction and the times of a question. By pgmnemo.statistics_scope a term is as rare as it is
 -- in the tenant, in the scope that is searched, or in the mean of both; what bounds a term, and how many lessons hold
 -- it, counts over the scope.
@@ -1245,6 +1363,7 @@ DECLARE
     most_terms constant integer := 1000;  -- the rarest: each is looked for in every candidate and in its passages
     asked pgmnemo.question;
     inside_part float8 := CASE s.statistics_scope WHEN 'tenant' THEN 0 WHEN 'both' THEN 0.5 ELSE 1 END;
+    projects uuid[] := (scope.filter).projects;
     k1 float8 := s.bm25_k1;
     b float8 := s.bm25_b;
     lexemes text[] := coalesce(tsvector_to_array(pgmnemo._lexemes(pgmnemo._text_config(), words)), '{}');
@@ -1259,7 +1378,9 @@ BEGIN
                max(p.max_frequency) FILTER (WHERE i.inside) AS frequency,
                min(p.min_tokens) FILTER (WHERE i.inside) AS shortest
           FROM pgmnemo.posting p
-         CROSS JOIN LATERAL (SELECT pgmnemo._in_scope(p.project_id, scope)) AS i (inside)
+         CROSS JOIN LATERAL (
+                SELECT p.project_id BETWEEN scope.first_project AND scope.last_project
+                       AND (projects IS NULL OR p.project_id = ANY (projects))) AS i (inside)
          WHERE p.tenant_id = scope.tenant AND p.lexeme = ANY (lexemes || ''::text)
          GROUP BY p.lexeme
     ), everything AS (
@@ -1419,12 +1540,61 @@ AS $$
       FROM (SELECT a.flat, a.per_token, a.pivot, t.scale, unnest(p.lesson_ids) AS id,
                    unnest(p.frequencies) AS frequency,
                    unnest(p.token_counts) AS tokens
-              FROM (SELECT (asked).flat AS flat, (asked).per_token AS per_token, (asked).pivot AS pivot OFFSET 0) a
+              FROM (SELECT (asked).flat AS flat, (asked).per_token AS per_token, (asked).pivot AS pivot,
+                           ((scope).filter).projects AS projects OFFSET 0) a
              CROSS JOIN unnest((asked).terms[first:last], (asked).scales[first:last]) AS t (term, scale)
              CROSS JOIN LATERAL (
                     SELECT p.lesson_ids, p.frequencies, p.token_counts FROM pgmnemo.posting p
                      WHERE p.tenant_id = (scope).tenant AND p.lexeme = t.term
-                       AND pgmnemo._in_scope(p.project_id, scope) OFFSET 0) p) x
+                       AND p.project_id BETWEEN (scope).first_project AND (scope).last_project
+                       AND (a.projects IS NULL OR p.project_id = ANY (a.projects)) OFFSET 0) p) x
+$$;
+-- How alike the words of two texts are. A difference is taken, for a union may be larger than a tsvector can be.
+CREATE OR REPLACE FUNCTION pgmnemo._words_shared(one tsvector, other tsvector)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT (length(other) - d.more)::float8 / nullif(length(one) + d.more, 0)
+      FROM (SELECT length(ts_delete(other, tsvector_to_array(one))) AS more OFFSET 0) d
+$$;
+
+COMMENT ON FUNCTION pgmnemo._words_shared IS 'lexemes that both have / lexemes that either has, from 0 to 1; NULL where neither has any';
+-- Pairs of a lesson of `ids` and an older one in scope whose vectors as a whole have at least this cosine. Exact: the
+-- scope is read once, and each vector is compared with all of `ids`.
+CREATE OR REPLACE FUNCTION pgmnemo._alike_vectors(scope pgmnemo.scope, ids bigint[], at_least float8)
+RETURNS TABLE (older bigint, newer bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    told_most constant integer := 50;  -- older lessons for one
+    lessons   bigint[];
+    widths    smallint[];
+    vectors   @extschema:vector@.halfvec[];
+BEGIN
+    SELECT array_agg(p.lesson_id), array_agg(p.width), array_agg(p.embedding) INTO lessons, widths, vectors
+      FROM unnest(ids) AS u (id)
+     CROSS JOIN LATERAL (SELECT p.* FROM pgmnemo.passage p
+                          WHERE p.tenant_id = scope.tenant AND p.lesson_id = u.id AND p.number = 0
+                            AND p.embedding IS NOT NULL OFFSET 0) p;
+    IF at_least IS NULL OR lessons IS NULL THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+    SELECT r.older, r.newer
+      FROM (SELECT o.lesson_id AS older, n.newer,
+                   row_number() OVER (PARTITION BY n.newer ORDER BY n.cosine DESC, o.lesson_id DESC) AS place
+              FROM pgmnemo.passage o
+             CROSS JOIN LATERAL (
+                    SELECT v.id AS newer, -(v.vector OPERATOR(@extschema:vector@.<#>) o.embedding) AS cosine
+                      FROM unnest(lessons, widths, vectors) AS v (id, width, vector)
+                     WHERE v.id > o.lesson_id AND v.width = o.width OFFSET 0) n
+             WHERE o.tenant_id = scope.tenant AND o.embedding IS NOT NULL AND o.number = 0
+               AND pgmnemo._in_scope(o.project_id, scope) AND n.cosine >= at_least) r
+     WHERE r.place <= told_most;
+END
 $$;
 -- Makes the HNSW indexes a tenant's where they are nobody's and it has many lessons with vectors, whatever it has set;
 -- whether they serve it then. Nobody waits for another who is about to claim them. Who has them holds his claim to the
@@ -1479,6 +1649,7 @@ DECLARE
                            FROM unnest(names) WITH ORDINALITY AS u (n, place) ORDER BY place);
     narrow @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 384);
     middle @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 768);
+    projects uuid[] := (scope.filter).projects;
 BEGIN
     PERFORM set_config('hnsw.ef_search', greatest(ef_search, least(most, widest))::text, true),
             set_config('hnsw.iterative_scan', 'relaxed_order', true),
@@ -1487,19 +1658,22 @@ BEGIN
     SELECT p.lesson_id, p.embedding::@extschema:vector@.halfvec(384) OPERATOR(@extschema:vector@.<#>) narrow
       FROM pgmnemo.passage p
      WHERE p.indexed AND p.width = 384 AND p.tenant_id = scope.tenant
-       AND pgmnemo._in_scope(p.project_id, scope)
+       AND p.project_id BETWEEN scope.first_project AND scope.last_project
+       AND (projects IS NULL OR p.project_id = ANY (projects))
      ORDER BY p.embedding::@extschema:vector@.halfvec(384) OPERATOR(@extschema:vector@.<#>) narrow LIMIT most;
     RETURN QUERY
     SELECT p.lesson_id, p.embedding::@extschema:vector@.halfvec(768) OPERATOR(@extschema:vector@.<#>) middle
       FROM pgmnemo.passage p
      WHERE p.indexed AND p.width = 768 AND p.tenant_id = scope.tenant
-       AND pgmnemo._in_scope(p.project_id, scope)
+       AND p.project_id BETWEEN scope.first_project AND scope.last_project
+       AND (projects IS NULL OR p.project_id = ANY (projects))
      ORDER BY p.embedding::@extschema:vector@.halfvec(768) OPERATOR(@extschema:vector@.<#>) middle LIMIT most;
     RETURN QUERY
     SELECT p.lesson_id, p.embedding::@extschema:vector@.halfvec(1024) OPERATOR(@extschema:vector@.<#>) direction
       FROM pgmnemo.passage p
      WHERE p.indexed AND p.width = 1024 AND p.tenant_id = scope.tenant
-       AND pgmnemo._in_scope(p.project_id, scope)
+       AND p.project_id BETWEEN scope.first_project AND scope.last_project
+       AND (projects IS NULL OR p.project_id = ANY (projects))
      ORDER BY p.embedding::@extschema:vector@.halfvec(1024) OPERATOR(@extschema:vector@.<#>) direction LIMIT most;
     PERFORM set_config(n, value, true) FROM unnest(names, before) AS u (n, value);
 END
@@ -1594,6 +1768,7 @@ AS $$
 DECLARE
     narrow @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 384);
     middle @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 768);
+    projects uuid[] := (scope.filter).projects;
 BEGIN
     RETURN QUERY
     SELECT p.lesson_id,
@@ -1601,7 +1776,8 @@ BEGIN
              CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE direction END AS distance
       FROM pgmnemo.passage p
      WHERE p.tenant_id = scope.tenant AND p.indexed = ANY (flags) AND p.width = ANY ('{384,768,1024}')
-       AND pgmnemo._in_scope(p.project_id, scope) AND p.embedding IS NOT NULL
+       AND p.project_id BETWEEN scope.first_project AND scope.last_project
+       AND (projects IS NULL OR p.project_id = ANY (projects)) AND p.embedding IS NOT NULL
      ORDER BY distance, p.lesson_id
      LIMIT most;
 END
@@ -1617,6 +1793,7 @@ DECLARE
     gate constant text := scope.gate;
 BEGIN
     scope.gate := 'off';
+    scope.ids := NULL;  -- which the gate has sieved
     IF EXISTS (SELECT pgmnemo._fill(scope, '{}', 1)) THEN
         RAISE EXCEPTION 'pgmnemo.gate_strict is % and hides all lessons in scope: none has commit_sha or '
                         'artifact_hash', gate
@@ -1627,7 +1804,8 @@ END
 $$;
 -- The scope that a verb's arguments ask for, with the lessons in it where a filter leaves few.
 CREATE OR REPLACE FUNCTION pgmnemo._asked_scope(tenant uuid, project uuid, gate text, role text, valid_at timestamptz,
-                                     moment timestamptz, known_at timestamptz, given jsonb)
+                                     moment timestamptz, known_at timestamptz, given jsonb,
+                                     everything boolean DEFAULT false)
 RETURNS pgmnemo.scope
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -1638,17 +1816,51 @@ DECLARE
 BEGIN
     IF (scope.filter).projects IS NOT NULL THEN
         IF project IS NULL THEN
-            SELECT min(p::text), max(p::text) INTO scope.first_project, scope.last_project
+            SELECT min(p::text COLLATE "C"), max(p::text COLLATE "C") INTO scope.first_project, scope.last_project
               FROM unnest((scope.filter).projects) p;
         ELSIF project <> ALL ((scope.filter).projects) THEN
-            PERFORM pgmnemo._filter_error('\'projects\'', 'does not hold project_id, ' || project,
+            PERFORM pgmnemo._filter_error('''projects''', 'does not hold project_id, ' || project,
                                           'Give the project, or the set of projects.');
         END IF;
     END IF;
+    scope.everything := everything;
     IF given IS NOT NULL THEN
         scope.ids := pgmnemo._few(scope);
     END IF;
     RETURN scope;
+END
+$$;
+CREATE OR REPLACE FUNCTION pgmnemo._check_alike(least_cosine float8, least_words float8)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    wrong record;
+BEGIN
+    SELECT g.name, g.value INTO wrong
+      FROM (VALUES ('least_cosine', least_cosine), ('least_words', least_words)) AS g (name, value)
+     WHERE NOT (g.value >= 0.5 AND g.value <= 1) LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION '% is %, but must be from 0.5 to 1', wrong.name, wrong.value
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Give NULL to leave it out.';
+    ELSIF coalesce(least_cosine, least_words) IS NULL THEN
+        RAISE EXCEPTION 'least_cosine and least_words are both NULL'
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Say by which of them lessons are to be alike.';
+    END IF;
+END
+$$;
+-- How much one call may ask for.
+CREATE OR REPLACE FUNCTION pgmnemo._check_most(most integer, allowed integer)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF most IS NULL OR most NOT BETWEEN 1 AND allowed THEN
+        RAISE EXCEPTION 'most is %, but must be from 1 to %', coalesce(most::text, 'NULL'), allowed
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Call again for those that come after.';
+    END IF;
 END
 $$;
 CREATE OR REPLACE FUNCTION pgmnemo._check_recall(k integer, mode text, has_embedding boolean, words text,
@@ -1686,64 +1898,65 @@ BEGIN
     END IF;
 END
 $$;
--- The lessons that a filter leaves in a scope, where they are few: then both legs read just those, exactly. NULL where
--- they may be many, or where nothing but the role is asked for. Each condition that an index knows is tried, and read
--- no further than `read_most` rows.
+-- The lessons that a filter leaves in a scope, where they are few: then those alone are read, exactly. NULL where they
+-- may be many, or where no index knows a condition. Of the conditions that one knows, the rarest is followed, and none
+-- is read further than `read_most` rows, nor than one that was read before.
 CREATE OR REPLACE FUNCTION pgmnemo._few(scope pgmnemo.scope)
 RETURNS bigint[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    few       constant integer := 2000;   -- lessons that are read one by one
-    read_most constant integer := 10000;  -- rows of an index that are looked at for them
-    f         constant pgmnemo.filter := scope.filter;
-    condition integer;
-    found     bigint[];
-    rows      integer;
+    few        constant integer := 2000;   -- lessons that are read one by one
+    read_most  constant integer := 10000;  -- rows of an index that are looked at for them
+    tried_most constant integer := 20;     -- conditions on metadata
+    f          constant pgmnemo.filter := scope.filter;
+    bound      integer := read_most;
+    condition  integer;
+    found      bigint[];
+    rarest     bigint[];
 BEGIN
-    IF f IS NOT DISTINCT FROM NULL THEN
-        RETURN NULL;
-    END IF;
-    FOR condition IN SELECT DISTINCT c FROM unnest(f.conditions) c LOOP
-        SELECT array_agg(e.lesson_id), count(*) INTO found, rows
-          FROM (SELECT e.lesson_id FROM pgmnemo.lesson_entry e
-                 WHERE e.tenant_id = scope.tenant
-                   AND e.entry = ANY (ARRAY(SELECT u.entry FROM unnest(f.entries, f.conditions) AS u (entry, place)
-                                             WHERE u.place = condition) || 0::bigint)
-                 LIMIT read_most) e;
-        IF rows < read_most THEN
-            found := pgmnemo._recallable_of(scope, found, few + 1);
-            IF cardinality(found) <= few THEN
-                RETURN found;
-            END IF;
+    FOR condition IN SELECT DISTINCT c FROM unnest(f.conditions) c ORDER BY c LIMIT tried_most LOOP
+        found := ARRAY(SELECT e.lesson_id FROM pgmnemo.lesson_entry e
+                        WHERE e.tenant_id = scope.tenant
+                          AND e.entry = ANY (ARRAY(SELECT u.entry FROM unnest(f.entries, f.conditions) AS u (entry, place)
+                                                    WHERE u.place = condition) || 0::bigint)
+                        LIMIT bound);
+        IF cardinality(found) < bound THEN
+            rarest := found;
+            bound := cardinality(found);
         END IF;
     END LOOP;
     IF f.topics IS NOT NULL THEN
-        SELECT array_agg(l.id), count(*) INTO found, rows
-          FROM (SELECT l.id FROM pgmnemo.lesson l
-                 WHERE l.tenant_id = scope.tenant AND l.topic COLLATE "C" = ANY (f.topics) LIMIT read_most) l;
-    ELSIF f.topic_prefix <> '' THEN
-        SELECT array_agg(l.id), count(*) INTO found, rows
-          FROM (SELECT l.id FROM pgmnemo.lesson l
-                 WHERE l.tenant_id = scope.tenant AND l.topic COLLATE "C" >= f.topic_prefix
-                   AND l.topic COLLATE "C" < f.topic_prefix || chr(1114111) LIMIT read_most) l;
-    ELSIF f.since IS NOT NULL OR f.until IS NOT NULL THEN
-        SELECT array_agg(l.id), count(*) INTO found, rows
-          FROM (SELECT l.id FROM pgmnemo.lesson l
-                 WHERE l.tenant_id = scope.tenant
-                   AND coalesce(l.occurred_at, l.stored_at) >= coalesce(f.since, '-infinity')
-                   AND coalesce(l.occurred_at, l.stored_at) < coalesce(f.until, 'infinity') LIMIT read_most) l;
-    ELSE
-        RETURN NULL;
-    END IF;
-    IF rows < read_most THEN
-        found := pgmnemo._recallable_of(scope, found, few + 1);
-        IF cardinality(found) <= few THEN
-            RETURN found;
+        found := ARRAY(SELECT l.id FROM pgmnemo.lesson l
+                        WHERE l.tenant_id = scope.tenant AND l.topic COLLATE "C" = ANY (f.topics) LIMIT bound);
+        IF cardinality(found) < bound THEN
+            rarest := found;
+            bound := cardinality(found);
         END IF;
     END IF;
-    RETURN NULL;
+    IF f.topic_prefix IS NOT NULL THEN
+        found := ARRAY(SELECT l.id FROM pgmnemo.lesson l
+                        WHERE l.tenant_id = scope.tenant AND l.topic COLLATE "C" >= f.topic_prefix
+                          AND l.topic COLLATE "C" < f.topic_prefix || chr(1114111) LIMIT bound);
+        IF cardinality(found) < bound THEN
+            rarest := found;
+            bound := cardinality(found);
+        END IF;
+    END IF;
+    IF f.since IS NOT NULL OR f.until IS NOT NULL THEN
+        found := ARRAY(SELECT l.id FROM pgmnemo.lesson l
+                        WHERE l.tenant_id = scope.tenant
+                          AND coalesce(l.occurred_at, l.stored_at) >= coalesce(f.since, '-infinity')
+                          AND coalesce(l.occurred_at, l.stored_at) < coalesce(f.until, 'infinity') LIMIT bound);
+        IF cardinality(found) < bound THEN
+            rarest := found;
+        END IF;
+    END IF;
+    IF rarest IS NOT NULL THEN
+        found := pgmnemo._recallable_of(scope, rarest, few + 1);
+    END IF;
+    RETURN CASE WHEN rarest IS NOT NULL AND cardinality(found) <= few THEN found END;
 END
 $$;
 -- Recallable lessons in scope that no leg found, in key order: at most `wanted`.
@@ -1864,6 +2077,23 @@ BEGIN
         USING HINT = 'SET pgmnemo.gate_strict = warn or off to recall them.';
     END IF;
     RETURN hidden;
+END
+$$;
+-- The scope of verbs that list: what a recall could answer with now, or everything that is kept.
+CREATE OR REPLACE FUNCTION pgmnemo._listed_scope(tenant uuid, project uuid, gate text, given jsonb, valid_at timestamptz,
+                                      known_at timestamptz, everything boolean)
+RETURNS pgmnemo.scope
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF everything AND (valid_at IS NOT NULL OR known_at IS NOT NULL) THEN
+        RAISE EXCEPTION 'everything stands with valid_at or known_at'
+        USING ERRCODE = 'invalid_parameter_value',
+              HINT = 'Leave it out for what held at a time; with it all lessons are meant, whenever they held.';
+    END IF;
+    RETURN pgmnemo._asked_scope(tenant, project, gate, NULL, valid_at, now(), known_at,
+                                given, coalesce(everything, false));
 END
 $$;
 -- The relevance that reaches candidates from those up to two places before and after (pgmnemo._passed): an answer
@@ -2003,12 +2233,13 @@ CREATE OR REPLACE FUNCTION pgmnemo._recallable(l pgmnemo.lesson, scope pgmnemo.s
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT l.active
-       AND ((scope).role IS NULL OR l.role = (scope).role)
-       AND (l.superseded_at IS NULL OR (scope).moment < l.superseded_at OR (scope).known_at IS NOT NULL)
-       AND (l.expires_at IS NULL OR (scope).moment < l.expires_at)
-       AND ((scope).valid_at IS NULL OR coalesce(l.occurred_at, l.stored_at) <= (scope).valid_at)
-       AND ((scope).gate <> 'enforce' OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL)
+    SELECT ((scope).everything IS TRUE
+            OR l.active
+               AND ((scope).role IS NULL OR l.role = (scope).role)
+               AND (l.superseded_at IS NULL OR (scope).moment < l.superseded_at OR (scope).known_at IS NOT NULL)
+               AND (l.expires_at IS NULL OR (scope).moment < l.expires_at)
+               AND ((scope).valid_at IS NULL OR coalesce(l.occurred_at, l.stored_at) <= (scope).valid_at)
+               AND ((scope).gate <> 'enforce' OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL))
        AND ((scope).filtered IS NOT TRUE OR pgmnemo._passes(l, scope))
 $$;
 -- Those of these lessons that a call may answer with, at most so many.
@@ -2035,7 +2266,24 @@ AS $$
     SELECT ROW(tenant, coalesce(project, '00000000-0000-0000-0000-000000000000'),
                coalesce(project, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), gate, role, valid_at,
                coalesce(valid_at, moment), known_at, known_at IS NOT NULL OR filter IS DISTINCT FROM NULL, NULL,
-               filter)::pgmnemo.scope
+               filter, NULL)::pgmnemo.scope
+$$;
+-- The lessons of one project, where they are few; else NULL.
+CREATE OR REPLACE FUNCTION pgmnemo._small_project(scope pgmnemo.scope)
+RETURNS bigint[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    few constant integer := 2000;
+    found bigint[];
+BEGIN
+    IF scope.first_project = scope.last_project THEN
+        found := ARRAY(SELECT l.id FROM pgmnemo.lesson l
+                        WHERE l.tenant_id = scope.tenant AND l.project_id = scope.first_project LIMIT few + 1);
+    END IF;
+    RETURN CASE WHEN cardinality(found) <= few THEN found END;
+END
 $$;
 -- The tenant's greatest id where the sequence of ids would give it, or a smaller one, again.
 CREATE OR REPLACE FUNCTION pgmnemo._id_behind(tenant uuid)
@@ -2107,6 +2355,52 @@ AS $$
         CASE WHEN (l).id = ANY (linked) AND pgmnemo._recallable(l, scope)
                   AND pgmnemo._in_scope((l).project_id, scope) THEN 'graph' END), '')
 $$;
+-- The tenant's row is written, not only locked: under REPEATABLE READ whoever took his snapshot before must fail, for
+-- he would give the same place again.
+CREATE OR REPLACE FUNCTION pgmnemo.append(
+    tenant        uuid,
+    project_id    uuid,
+    content       text,
+    embedding     real[]      DEFAULT NULL,
+    role          text        DEFAULT NULL,
+    topic         text        DEFAULT NULL,
+    importance    integer     DEFAULT NULL,
+    metadata      jsonb       DEFAULT NULL,
+    occurred_at   timestamptz DEFAULT NULL,
+    expires_at    timestamptz DEFAULT NULL,
+    commit_sha    text        DEFAULT NULL,
+    artifact_hash text        DEFAULT NULL,
+    verified_at   timestamptz DEFAULT NULL,
+    passages      text[]      DEFAULT NULL,
+    passage_embeddings @extschema:vector@.vector[] DEFAULT NULL,
+    prefix        text        DEFAULT 'turn',
+    apart         boolean     DEFAULT false,
+    caller        pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (external_id text, "position" integer, lesson_id bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    one pgmnemo.lesson_input := ROW(
+        append.project_id, NULL, append.content, pgmnemo._embedding(append.embedding), append.role, append.topic,
+        CASE WHEN append.importance BETWEEN 1 AND 5 THEN append.importance WHEN append.importance IS NOT NULL THEN 0 END,
+        append.metadata, append.occurred_at, append.expires_at, append.commit_sha, append.artifact_hash,
+        append.verified_at, append.passages, append.passage_embeddings, NULL);
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._lock_tenant(tenant);
+    UPDATE pgmnemo.tenant t SET tenant_id = t.tenant_id WHERE t.tenant_id = tenant;
+    SELECT n.key, n.place INTO one.external_id, one.position
+      FROM pgmnemo._next_turn(tenant, append.project_id, append.prefix COLLATE "default", coalesce(apart, false)) n;
+    RETURN QUERY
+    SELECT s.external_id, one.position, s.lesson_id FROM pgmnemo._store(tenant, ARRAY[one], NULL, true) s;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.append IS 'stores a lesson at the end of a project''s conversation, so that no writer need count: its position is the one after the project''s greatest, from 1 on (apart: one place is left free before it, where a session begins), its key prefix/position, or with the next number whose key is not taken; the other arguments are those of pgmnemo.store. Calls for one tenant wait for one another to the end of their transactions; under REPEATABLE READ one that waited is a serialization error to repeat. Returns key, position and id. tenant NULL: the session''s';
 CREATE OR REPLACE FUNCTION pgmnemo.assert_fact(
     tenant        uuid,
     project_id    uuid,
@@ -2238,6 +2532,53 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.check IS 'what is wrong in what the tenant''s lessons are found by, one row a problem, none when all is well. lesson: lexemes or token_count are not what the text gives under the lesson''s text_config, or its metadata (item: its external_id) hold a number beyond 1e308 or with more than 400 decimals, which no dump can hold; sequence of ids: behind the greatest id; passage (item: its number): in another project than its lesson, lexemes not those of its text, a vector not of unit length or wider than needed, or indexed without a vector; block (item: its lexeme, lesson_id: its first): order, sums or extremes wrong; posting (item: the lexeme, empty for the list of all lessons): missing, surplus, more than once, or with wrong numbers. Reads everything of the tenant; pgmnemo.repair mends it';
+-- The gate is taken off to see what it hides.
+CREATE OR REPLACE FUNCTION pgmnemo.count(
+    tenant     uuid,
+    project_id uuid        DEFAULT NULL,
+    filter     jsonb       DEFAULT NULL,
+    valid_at   timestamptz DEFAULT NULL,
+    known_at   timestamptz DEFAULT NULL,
+    everything boolean     DEFAULT false,
+    caller     pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (lessons bigint, hidden bigint)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 1
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET jit = off
+SET max_parallel_workers_per_gather = 0
+AS $$
+#variable_conflict use_column
+DECLARE
+    gated boolean;
+    scope pgmnemo.scope;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    gated := (pgmnemo._settings()).gate_strict = 'enforce' AND everything IS NOT TRUE;
+    scope := pgmnemo._listed_scope(tenant, count.project_id, 'off', filter, valid_at, known_at, everything);
+    IF scope.ids IS NOT NULL THEN
+        RETURN QUERY
+        SELECT pg_catalog.count(*) FILTER (WHERE NOT gated OR l.proven),
+               pg_catalog.count(*) FILTER (WHERE gated AND NOT l.proven)
+          FROM unnest(scope.ids) AS u (id)
+         CROSS JOIN LATERAL (
+                SELECT l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL AS proven
+                  FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = u.id OFFSET 0) l;
+    ELSE
+        RETURN QUERY
+        SELECT pg_catalog.count(*) FILTER (WHERE NOT gated OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL),
+               pg_catalog.count(*) FILTER (WHERE gated AND l.commit_sha IS NULL AND l.artifact_hash IS NULL)
+          FROM pgmnemo.lesson l
+         WHERE l.tenant_id = tenant AND l.project_id BETWEEN scope.first_project AND scope.last_project
+           AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope);
+    END IF;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.count IS 'how many lessons pgmnemo.list would give for the same arguments, and how many more it would but for pgmnemo.gate_strict. Reads each lesson in scope, unless an index knows a condition of the filter. tenant NULL: the session''s';
 CREATE OR REPLACE FUNCTION pgmnemo.current_tenant(caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS uuid
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SECURITY DEFINER
@@ -2545,6 +2886,82 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.forget_lesson IS 'forget for the session''s tenant';
+-- A dry run asks for the same lessons, so it counts what the call itself would forget.
+CREATE OR REPLACE FUNCTION pgmnemo.forget_matching(
+    tenant     uuid,
+    filter     jsonb,
+    project_id uuid    DEFAULT NULL,
+    hard       boolean DEFAULT false,
+    dry_run    boolean DEFAULT false,
+    revive     boolean DEFAULT false,
+    caller     pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    scope pgmnemo.scope;
+    ids bigint[];
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._check_forgetting(filter);
+    IF dry_run IS NOT TRUE THEN
+        PERFORM pgmnemo._lock_tenant(tenant);
+    END IF;
+    scope := pgmnemo._listed_scope(tenant, forget_matching.project_id, 'off', filter, NULL, NULL, true);
+    ids := ARRAY(SELECT l.id FROM pgmnemo.lesson l
+                  WHERE l.tenant_id = tenant AND l.id = ANY (scope.ids) AND (hard OR l.active)
+                  UNION ALL
+                 SELECT l.id FROM pgmnemo.lesson l
+                  WHERE scope.ids IS NULL AND l.tenant_id = tenant AND pgmnemo._in_scope(l.project_id, scope)
+                    AND pgmnemo._recallable(l, scope) AND (hard OR l.active));
+    IF dry_run IS NOT TRUE THEN
+        PERFORM pgmnemo._bequeath(tenant, ids, revive);
+    END IF;
+    IF dry_run THEN
+        NULL;
+    ELSIF hard THEN
+        DELETE FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ANY (ids);
+    ELSE
+        UPDATE pgmnemo.lesson l SET active = false WHERE l.tenant_id = tenant AND l.id = ANY (ids);
+    END IF;
+    PERFORM pgmnemo._leave();
+    RETURN cardinality(ids);
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.forget_matching IS 'forgets, as pgmnemo.forget does, every lesson that matches a filter (as in recall, pgmnemo._filter): superseded, expired and unproven ones, too, and with hard softly forgotten ones; project_id NULL: in all projects. dry_run: nothing is forgotten. Returns how many lessons it forgot, or would. A filter that is NULL or says nothing is an error: pgmnemo.forget_all forgets everything. tenant NULL: the session''s';
+-- One way to the row, whatever the tables' statistics say.
+CREATE OR REPLACE FUNCTION pgmnemo.get(
+    tenant      uuid,
+    project_id  uuid,
+    external_id text,
+    caller      pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS SETOF pgmnemo.lesson
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 1
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+AS $$
+DECLARE
+    key text COLLATE "default" := get.external_id;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    RETURN QUERY
+    SELECT l.* FROM pgmnemo.lesson l
+     WHERE l.tenant_id = tenant AND l.project_id = get.project_id AND l.external_id = key;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.get IS 'the lesson of a key as it is kept, whatever its state: softly forgotten (active false), superseded, expired or without provenance, too; no row where there is none. tenant NULL: the session''s';
 CREATE OR REPLACE FUNCTION pgmnemo.link(
     tenant         uuid,
     project_id     uuid,
@@ -2584,6 +3001,73 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.link IS 'an edge from source to target, both by external id and of one project unless target_project says otherwise; weight from 1e-30 to 1; the same kind between the same two again is unchanged or updated. Returns inserted, unchanged or updated';
+-- Pages by id. Sub-selects and settings keep to the keys, however the tables have grown since the plan was made.
+CREATE OR REPLACE FUNCTION pgmnemo.list(
+    tenant     uuid,
+    project_id uuid        DEFAULT NULL,
+    filter     jsonb       DEFAULT NULL,
+    valid_at   timestamptz DEFAULT NULL,
+    known_at   timestamptz DEFAULT NULL,
+    everything boolean     DEFAULT false,
+    after      bigint      DEFAULT NULL,
+    most       integer     DEFAULT 100,
+    newest     boolean     DEFAULT false,
+    caller     pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS SETOF pgmnemo.lesson
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 100
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET enable_sort = off
+SET jit = off
+SET max_parallel_workers_per_gather = 0
+AS $$
+DECLARE
+    first bigint := CASE WHEN newest THEN 0 ELSE coalesce(after, 0) END;
+    last bigint := CASE WHEN newest THEN coalesce(after, 9223372036854775807) ELSE 9223372036854775807 END;
+    scope pgmnemo.scope;
+    hidden integer;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._check_most(most, 10000);
+    scope := pgmnemo._listed_scope(tenant, list.project_id, (pgmnemo._settings()).gate_strict, filter, valid_at,
+                                   known_at, everything);
+    IF after IS NULL AND everything IS NOT TRUE THEN
+        hidden := pgmnemo._hidden(scope);
+    END IF;
+    scope.ids := coalesce(scope.ids, pgmnemo._small_project(scope));
+    IF scope.ids IS NOT NULL THEN
+        RETURN QUERY
+        SELECT l.*
+          FROM (SELECT i AS id FROM unnest(scope.ids) i WHERE i > first AND i < last
+                 ORDER BY CASE WHEN newest THEN -i ELSE i END OFFSET 0) u
+         CROSS JOIN LATERAL (
+                SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = u.id OFFSET 0) l
+         WHERE pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope)
+         ORDER BY CASE WHEN newest THEN -u.id ELSE u.id END LIMIT most;
+    ELSIF newest THEN
+        RETURN QUERY
+        SELECT l.* FROM pgmnemo.lesson l
+         WHERE l.tenant_id = tenant AND l.id < last
+           AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope)
+         ORDER BY l.id DESC LIMIT most;
+    ELSE
+        RETURN QUERY
+        SELECT l.* FROM pgmnemo.lesson l
+         WHERE l.tenant_id = tenant AND l.id > first
+           AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope)
+         ORDER BY l.id LIMIT most;
+    END IF;
+    IF NOT FOUND AND hidden > 0 THEN
+        PERFORM pgmnemo._all_hidden(scope, hidden);
+    END IF;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.list IS 'lessons as they are kept, in pages of at most so many (1 to 10,000) by id, which is the order of storing, or from the newest back; after: the last id of the page before, so that what is written meanwhile moves nothing (a transaction that takes longer than a page may still bring ids before it). Those that a recall could answer with now, or at valid_at by what was known at known_at; everything: softly forgotten, superseded, expired and unproven ones, too. project_id NULL: all; filter as in recall (pgmnemo._filter): where no index knows a condition, pages are read until they are full. tenant NULL: the session''s';
 CREATE OR REPLACE FUNCTION pgmnemo.list_grants(caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS TABLE (tenant_id uuid, grantee text, granted_at timestamptz, granted_by name)
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SECURITY DEFINER
@@ -2670,8 +3154,11 @@ BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
     PERFORM pgmnemo._check_recall(recall.k, recall.mode, meaning IS NOT NULL, words, moment, recall.floor);
     s := pgmnemo._settings();
-    scope := pgmnemo._asked_scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at, moment,
-                                  recall.known_at, recall.filter);
+    scope := CASE WHEN recall.filter IS NULL
+                  THEN pgmnemo._scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at, moment,
+                                      recall.known_at)
+                  ELSE pgmnemo._asked_scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at,
+                                            moment, recall.known_at, recall.filter) END;
     hidden := pgmnemo._hidden(scope);
     asked := pgmnemo._ask(scope, words, meaning, moment, s, recall.windows);
     pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
@@ -2846,6 +3333,67 @@ $$;
 
 REVOKE ALL ON FUNCTION pgmnemo.revoke_tenant(uuid, name) FROM PUBLIC;
 COMMENT ON FUNCTION pgmnemo.revoke_tenant(uuid, name) IS 'takes back what grant_tenant gave, and says whether there was a grant: from its commit on it binds every call, and in an open REPEATABLE READ or SERIALIZABLE transaction the next one gives 40001; of a dropped role give the number that list_grants shows; only the extension''s owner may';
+CREATE OR REPLACE FUNCTION pgmnemo.similar_pairs(
+    tenant       uuid,
+    project_id   uuid    DEFAULT NULL,
+    least_cosine float8  DEFAULT 0.95,
+    least_words  float8  DEFAULT 0.8,
+    after        bigint  DEFAULT 0,
+    most         integer DEFAULT 100,
+    caller       pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (first_id bigint, second_id bigint, first_key text, second_key text, cosine float8, words float8,
+               next_after bigint)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 100
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET jit = off
+SET max_parallel_workers_per_gather = 0
+AS $$
+#variable_conflict use_column
+DECLARE
+    scope pgmnemo.scope;
+    ids bigint[];
+    last bigint;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._check_most(most, 1000);
+    PERFORM pgmnemo._check_alike(least_cosine, least_words);
+    scope := pgmnemo._listed_scope(tenant, similar_pairs.project_id, (pgmnemo._settings()).gate_strict, NULL, NULL,
+                                   NULL, false);
+    ids := ARRAY(SELECT l.id FROM pgmnemo.lesson l
+                  WHERE l.tenant_id = tenant AND l.id > coalesce(after, 0)
+                    AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope)
+                  ORDER BY l.id LIMIT most);
+    last := ids[cardinality(ids)];
+    RETURN QUERY
+    SELECT o.id, n.id, o.external_id, n.external_id, c.cosine, w.words, last
+      FROM (SELECT v.older, v.newer FROM pgmnemo._alike_vectors(scope, ids, least_cosine) v
+            UNION
+            SELECT w.older, w.newer FROM pgmnemo._alike_words(scope, ids, least_words) w) p
+     CROSS JOIN LATERAL (
+            SELECT l.id, l.external_id, l.lexemes FROM pgmnemo.lesson l
+             WHERE l.tenant_id = tenant AND l.id = p.older AND pgmnemo._recallable(l, scope) OFFSET 0) o
+     CROSS JOIN LATERAL (
+            SELECT l.id, l.external_id, l.lexemes FROM pgmnemo.lesson l
+             WHERE l.tenant_id = tenant AND l.id = p.newer OFFSET 0) n
+     CROSS JOIN LATERAL (SELECT pgmnemo._words_shared(o.lexemes, n.lexemes)) AS w (words)
+     CROSS JOIN LATERAL (
+            SELECT max(pgmnemo._bounded(-(a.embedding OPERATOR(@extschema:vector@.<#>) b.embedding))) AS cosine
+              FROM pgmnemo.passage a
+              JOIN pgmnemo.passage b ON b.tenant_id = tenant AND b.lesson_id = n.id AND b.number = 0 AND b.width = a.width
+             WHERE a.tenant_id = tenant AND a.lesson_id = o.id AND a.number = 0) c
+     WHERE c.cosine >= least_cosine OR w.words >= least_words
+     ORDER BY n.id, o.id;
+    IF NOT FOUND AND last IS NOT NULL THEN
+        RETURN QUERY SELECT NULL::bigint, NULL::bigint, NULL, NULL, NULL::float8, NULL::float8, last;
+    END IF;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.similar_pairs IS 'lessons that say nearly the same, for whoever merges them; nothing is changed. Looks at the next lessons in order of id (after; at most so many, 1 to 1,000) that a recall could answer with, and pairs each with older ones of the project, or with NULL of the tenant: cosine of the lessons as a whole at least least_cosine, or words, lexemes that both have / lexemes that either has, at least least_words (0.5 to 1; NULL: not by this). first_id is the older, so each pair comes once. Call again with after => next_after until no row comes; a row without ids says that these lessons had no pair. cosine is NULL without vectors of one width; vectors are kept at half precision, so ask for 0.999 where they should be equal. Not found: beyond the 50 nearest of one lesson by vector, and the 50 that share most of its rarest lexemes; by words, those of a lesson each of whose lexemes is in more than 2,000 others. A call compares each of its lessons with every vector in scope: 100 lessons of 10,000 take about a second. tenant NULL: the session''s';
 CREATE OR REPLACE FUNCTION pgmnemo.store(
     tenant        uuid,
     project_id    uuid,
@@ -3031,6 +3579,39 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.supersede IS 'lets the lesson new (of new_project, else of the same) take the place of old from at on (NULL: now), or with new NULL ends old: a recall leaves old out from then on, unless valid_at or as_of asks for an earlier time. The memory keeps when it learned that (known_at). Returns superseded; corrected (the same two with another at or reason: what was known before is kept); unchanged. tenant NULL: the session''s. Errors: no such lesson (02000), a lesson that is forgotten or superseded by another already (55000), itself or a circle (22023)';
+CREATE OR REPLACE FUNCTION pgmnemo.sweep(
+    tenant uuid,
+    before timestamptz DEFAULT NULL,
+    most   integer     DEFAULT 10000,
+    caller pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    ids bigint[];
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._check_most(most, 10000);
+    IF before > clock_timestamp() THEN
+        RAISE EXCEPTION 'before is %, but must not be in the future', before
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'pgmnemo.forget_matching forgets what has not expired.';
+    END IF;
+    PERFORM pgmnemo._lock_tenant(tenant);
+    ids := ARRAY(SELECT l.id FROM pgmnemo.lesson l
+                  WHERE l.tenant_id = tenant AND l.expires_at <= coalesce(before, now())
+                  ORDER BY l.expires_at LIMIT most);
+    DELETE FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ANY (ids);
+    PERFORM pgmnemo._leave();
+    RETURN cardinality(ids);
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.sweep IS 'deletes for good the lessons that had expired at a moment (before; NULL: now), at most so many (1 to 10,000), those first that expired first. Returns how many: call again until it is fewer than most. tenant NULL: the session''s';
 CREATE OR REPLACE FUNCTION pgmnemo.timeline(
     tenant      uuid,
     project_id  uuid,
@@ -3136,6 +3717,80 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.unlink IS 'takes one edge away, for good; returns whether there was one';
+-- What a lesson says besides its text. The whole of it is checked as if it were stored.
+CREATE OR REPLACE FUNCTION pgmnemo.update(
+    tenant      uuid,
+    project_id  uuid,
+    external_id text,
+    topic       text        DEFAULT NULL,
+    role        text        DEFAULT NULL,
+    importance  integer     DEFAULT NULL,
+    metadata    jsonb       DEFAULT NULL,
+    patch       jsonb       DEFAULT NULL,
+    occurred_at timestamptz DEFAULT NULL,
+    expires_at  timestamptz DEFAULT NULL,
+    verified_at timestamptz DEFAULT NULL,
+    "position"  integer     DEFAULT NULL,
+    clear       text[]      DEFAULT NULL,
+    caller      pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    gone text[] := coalesce(update.clear, '{}');
+    one pgmnemo.lesson_input;
+    wanted bigint;
+    changed boolean;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._check_clear(gone, '{role,topic,importance,metadata,occurred_at,expires_at,commit_sha,artifact_hash,'
+                                       'verified_at,position}');
+    PERFORM pgmnemo._check_patch(update.metadata, update.patch);
+    PERFORM pgmnemo._lock_tenant(tenant);
+    wanted := pgmnemo._lesson_id(tenant, update.project_id, update.external_id COLLATE "default");
+    SELECT l.project_id, l.external_id, l.content INTO one.project_id, one.external_id, one.content
+      FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = wanted;
+    one.topic := update.topic;
+    one.role := update.role;
+    one.importance := CASE WHEN update.importance BETWEEN 1 AND 5 THEN update.importance
+                           WHEN update.importance IS NOT NULL THEN 0 END;
+    one.metadata := update.metadata;
+    one.occurred_at := update.occurred_at;
+    one.expires_at := update.expires_at;
+    one.verified_at := update.verified_at;
+    one.position := update.position;
+    one := (SELECT m.given FROM pgmnemo._merged(tenant, ARRAY[one], gone) m);
+    IF update.patch IS NOT NULL THEN
+        IF jsonb_typeof(one.metadata) <> 'object' THEN
+            RAISE EXCEPTION 'the metadata of lesson % is no object', quote_literal(one.external_id)
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'Give metadata, which replaces it, in place of patch.';
+        END IF;
+        one.metadata := one.metadata || update.patch;
+    END IF;
+    PERFORM pgmnemo._check_input(ARRAY[one]);
+    PERFORM pgmnemo._check_provenance(tenant, ARRAY[one], gone, (pgmnemo._settings()).gate_strict);
+    UPDATE pgmnemo.lesson l
+       SET role = one.role, topic = one.topic, importance = one.importance, metadata = one.metadata,
+           occurred_at = one.occurred_at, expires_at = one.expires_at, commit_sha = one.commit_sha,
+           artifact_hash = one.artifact_hash, verified_at = one.verified_at, position = one.position
+     WHERE l.tenant_id = tenant AND l.id = wanted
+       AND (l.role, l.topic, l.importance, l.metadata, l.occurred_at, l.expires_at, l.commit_sha, l.artifact_hash,
+            l.verified_at, l.position)
+           IS DISTINCT FROM
+           (one.role, one.topic, one.importance, one.metadata, one.occurred_at, one.expires_at, one.commit_sha,
+            one.artifact_hash, one.verified_at, one.position);
+    changed := FOUND;
+    PERFORM pgmnemo._leave();
+    RETURN CASE WHEN changed THEN 'updated' ELSE 'unchanged' END;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.update IS 'changes what is given of one lesson and leaves its text, vectors and passages; NULL: stays as it is. metadata replaces what is there, patch is an object that is merged into it key by key (||): one of them. clear names what shall have no value afterwards, among role, topic, importance (3 then), metadata ({}), occurred_at, expires_at, commit_sha, artifact_hash, verified_at and position. A softly forgotten lesson stays forgotten. Returns updated or unchanged; a key without a lesson is the error no_data_found. tenant NULL: the session''s';
 CREATE OR REPLACE FUNCTION pgmnemo.version()
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -3145,7 +3800,7 @@ COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
 COMMENT ON TYPE pgmnemo.filter IS 'what a filter asks for (pgmnemo._filter; NULL: nothing): one of these projects, roles and topics; how the topic begins; since when and until before when it happened; what the metadata contains and matches; entries: what of that pgmnemo.lesson_entry finds, and for each the number of its condition';
 COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson, and the texts and vectors of its passages; the first three are required; of a lesson that is there already what is NULL stays; of a new one importance NULL is 3 and metadata NULL {}';
 COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) and the lessons in scope that hold it; flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length; since, until: the intervals that it names; ideal: see pgmnemo._fit';
-COMMENT ON TYPE pgmnemo.scope IS 'a recall''s tenant, its projects as an interval (one, or all), pgmnemo.gate_strict, the role and the moment that were asked for (NULL: any); moment: when a lesson must not have expired or been superseded; known_at: what was known then (NULL: now); filtered: whether known_at or filter say anything; ids: the lessons that they leave, where those are few (NULL: not told)';
+COMMENT ON TYPE pgmnemo.scope IS 'a recall''s tenant, its projects as an interval (one, or all), pgmnemo.gate_strict, the role and the moment that were asked for (NULL: any); moment: when a lesson must not have expired or been superseded; known_at: what was known then (NULL: now); filtered: whether known_at or filter say anything; ids: the lessons that they leave, where those are few (NULL: not told); everything: whatever is kept, forgotten, superseded, expired and hidden lessons, too';
 COMMENT ON COLUMN pgmnemo.lesson.metadata IS 'anything; handed back by recall; filters ask it';
 COMMENT ON COLUMN pgmnemo.lesson.expires_at IS 'from when on it is no longer recalled, unless an earlier time is asked for; NULL: never';
 COMMENT ON COLUMN pgmnemo.lesson.superseded_at IS 'from when on another holds in its place: pgmnemo.supersession.valid_from of the one that was not undone; NULL: none does';

@@ -39,7 +39,7 @@ def plans(tenant: Any, function: str, settings: str) -> list[str]:
     source = tenant.value("SELECT prosrc FROM pg_proc WHERE oid = %s::regproc", f"pgmnemo.{function}")
     statements = re.findall(r"RETURN QUERY\s+(SELECT.+?LIMIT most);", source, re.DOTALL)
     places = {"scope.tenant": 1, "scope.first_project": 2, "scope.last_project": 3, "narrow": 4, "middle": 4,
-              "direction": 4, "most": 5, "flags": 6, "scope": 7}  # fmt: skip
+              "direction": 4, "most": 5, "flags": 6, "projects": 7}  # fmt: skip
     shown = []
     with tenant.client.transaction(force_rollback=True), tenant.acting():
         # a generic plan is one for the mean tenant: here one as large as those of this file
@@ -49,7 +49,7 @@ def plans(tenant: Any, function: str, settings: str) -> list[str]:
             tenant.client.execute(f"SET LOCAL {setting}")
         for statement in statements:
             text = re.sub(rf"(?<![.\w])({'|'.join(places)})\b", lambda name: f"${places[name[0]]}", statement)
-            tenant.client.execute(f"PREPARE leg (uuid, uuid, uuid, halfvec, int, boolean[], pgmnemo.scope) AS {text}")
+            tenant.client.execute(f"PREPARE leg (uuid, uuid, uuid, halfvec, int, boolean[], uuid[]) AS {text}")
             rows = tenant.rows("EXPLAIN EXECUTE leg (NULL, NULL, NULL, NULL, NULL, NULL, NULL)")
             tenant.client.execute("DEALLOCATE leg")
             shown.append("\n".join(row[0] for row in rows))

@@ -11,6 +11,7 @@ DECLARE
     most_terms constant integer := 1000;  -- the rarest: each is looked for in every candidate and in its passages
     asked pgmnemo.question;
     inside_part float8 := CASE s.statistics_scope WHEN 'tenant' THEN 0 WHEN 'both' THEN 0.5 ELSE 1 END;
+    projects uuid[] := (scope.filter).projects;
     k1 float8 := s.bm25_k1;
     b float8 := s.bm25_b;
     lexemes text[] := coalesce(tsvector_to_array(pgmnemo._lexemes(pgmnemo._text_config(), words)), '{}');
@@ -25,7 +26,9 @@ BEGIN
                max(p.max_frequency) FILTER (WHERE i.inside) AS frequency,
                min(p.min_tokens) FILTER (WHERE i.inside) AS shortest
           FROM pgmnemo.posting p
-         CROSS JOIN LATERAL (SELECT pgmnemo._in_scope(p.project_id, scope)) AS i (inside)
+         CROSS JOIN LATERAL (
+                SELECT p.project_id BETWEEN scope.first_project AND scope.last_project
+                       AND (projects IS NULL OR p.project_id = ANY (projects))) AS i (inside)
          WHERE p.tenant_id = scope.tenant AND p.lexeme = ANY (lexemes || ''::text)
          GROUP BY p.lexeme
     ), everything AS (

@@ -8,10 +8,12 @@ AS $$
       FROM (SELECT a.flat, a.per_token, a.pivot, t.scale, unnest(p.lesson_ids) AS id,
                    unnest(p.frequencies) AS frequency,
                    unnest(p.token_counts) AS tokens
-              FROM (SELECT (asked).flat AS flat, (asked).per_token AS per_token, (asked).pivot AS pivot OFFSET 0) a
+              FROM (SELECT (asked).flat AS flat, (asked).per_token AS per_token, (asked).pivot AS pivot,
+                           ((scope).filter).projects AS projects OFFSET 0) a
              CROSS JOIN unnest((asked).terms[first:last], (asked).scales[first:last]) AS t (term, scale)
              CROSS JOIN LATERAL (
                     SELECT p.lesson_ids, p.frequencies, p.token_counts FROM pgmnemo.posting p
                      WHERE p.tenant_id = (scope).tenant AND p.lexeme = t.term
-                       AND pgmnemo._in_scope(p.project_id, scope) OFFSET 0) p) x
+                       AND p.project_id BETWEEN (scope).first_project AND (scope).last_project
+                       AND (a.projects IS NULL OR p.project_id = ANY (a.projects)) OFFSET 0) p) x
 $$;

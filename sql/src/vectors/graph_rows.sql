@@ -16,6 +16,7 @@ DECLARE
                            FROM unnest(names) WITH ORDINALITY AS u (n, place) ORDER BY place);
     narrow @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 384);
     middle @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 768);
+    projects uuid[] := (scope.filter).projects;
 BEGIN
     PERFORM set_config('hnsw.ef_search', greatest(ef_search, least(most, widest))::text, true),
             set_config('hnsw.iterative_scan', 'relaxed_order', true),
@@ -24,19 +25,22 @@ BEGIN
     SELECT p.lesson_id, p.embedding::@extschema:vector@.halfvec(384) OPERATOR(@extschema:vector@.<#>) narrow
       FROM pgmnemo.passage p
      WHERE p.indexed AND p.width = 384 AND p.tenant_id = scope.tenant
-       AND pgmnemo._in_scope(p.project_id, scope)
+       AND p.project_id BETWEEN scope.first_project AND scope.last_project
+       AND (projects IS NULL OR p.project_id = ANY (projects))
      ORDER BY p.embedding::@extschema:vector@.halfvec(384) OPERATOR(@extschema:vector@.<#>) narrow LIMIT most;
     RETURN QUERY
     SELECT p.lesson_id, p.embedding::@extschema:vector@.halfvec(768) OPERATOR(@extschema:vector@.<#>) middle
       FROM pgmnemo.passage p
      WHERE p.indexed AND p.width = 768 AND p.tenant_id = scope.tenant
-       AND pgmnemo._in_scope(p.project_id, scope)
+       AND p.project_id BETWEEN scope.first_project AND scope.last_project
+       AND (projects IS NULL OR p.project_id = ANY (projects))
      ORDER BY p.embedding::@extschema:vector@.halfvec(768) OPERATOR(@extschema:vector@.<#>) middle LIMIT most;
     RETURN QUERY
     SELECT p.lesson_id, p.embedding::@extschema:vector@.halfvec(1024) OPERATOR(@extschema:vector@.<#>) direction
       FROM pgmnemo.passage p
      WHERE p.indexed AND p.width = 1024 AND p.tenant_id = scope.tenant
-       AND pgmnemo._in_scope(p.project_id, scope)
+       AND p.project_id BETWEEN scope.first_project AND scope.last_project
+       AND (projects IS NULL OR p.project_id = ANY (projects))
      ORDER BY p.embedding::@extschema:vector@.halfvec(1024) OPERATOR(@extschema:vector@.<#>) direction LIMIT most;
     PERFORM set_config(n, value, true) FROM unnest(names, before) AS u (n, value);
 END

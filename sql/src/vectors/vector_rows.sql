@@ -8,6 +8,7 @@ AS $$
 DECLARE
     narrow @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 384);
     middle @extschema:vector@.halfvec := @extschema:vector@.subvector(direction, 1, 768);
+    projects uuid[] := (scope.filter).projects;
 BEGIN
     RETURN QUERY
     SELECT p.lesson_id,
@@ -15,7 +16,8 @@ BEGIN
              CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle ELSE direction END AS distance
       FROM pgmnemo.passage p
      WHERE p.tenant_id = scope.tenant AND p.indexed = ANY (flags) AND p.width = ANY ('{384,768,1024}')
-       AND pgmnemo._in_scope(p.project_id, scope) AND p.embedding IS NOT NULL
+       AND p.project_id BETWEEN scope.first_project AND scope.last_project
+       AND (projects IS NULL OR p.project_id = ANY (projects)) AND p.embedding IS NOT NULL
      ORDER BY distance, p.lesson_id
      LIMIT most;
 END

@@ -65,8 +65,11 @@ BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
     PERFORM pgmnemo._check_recall(recall.k, recall.mode, meaning IS NOT NULL, words, moment, recall.floor);
     s := pgmnemo._settings();
-    scope := pgmnemo._asked_scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at, moment,
-                                  recall.known_at, recall.filter);
+    scope := CASE WHEN recall.filter IS NULL
+                  THEN pgmnemo._scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at, moment,
+                                      recall.known_at)
+                  ELSE pgmnemo._asked_scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at,
+                                            moment, recall.known_at, recall.filter) END;
     hidden := pgmnemo._hidden(scope);
     asked := pgmnemo._ask(scope, words, meaning, moment, s, recall.windows);
     pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
