@@ -721,6 +721,18 @@ BEGIN
     RETURN named;
 END
 $$;
+-- As pgmnemo._lock_tenant, for verbs that decide by what stands in several rows: the tenant's row is written as well,
+-- so that under REPEATABLE READ whoever took his snapshot before fails rather than decide by what no longer holds.
+CREATE OR REPLACE FUNCTION pgmnemo._write_tenant(tenant uuid)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._lock_tenant(tenant);
+    UPDATE pgmnemo.tenant t SET tenant_id = t.tenant_id WHERE t.tenant_id = tenant;
+END
+$$;
 -- What becomes of lessons whose successors are about to be forgotten: with `revive` they hold again, else they stay
 -- out of recall, and a NOTICE says so. Those of a successor that is itself superseded stay, for another holds.
 CREATE OR REPLACE FUNCTION pgmnemo._bequeath(tenant uuid, forgotten bigint[], revive boolean)
@@ -1233,14 +1245,16 @@ BEGIN
         END IF;
     END IF;
 
+    -- under REPEATABLE READ a lesson is still seen that another session has deleted, beside the new one of its key
     RETURN QUERY
     SELECT i.project_id, i.external_id, l.id, coalesce(w.outcome, 'unchanged')
       FROM ROWS FROM (unnest(lessons)) WITH ORDINALITY
            AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at,
                  expires_at,
                  commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position, ordinal)
-      LEFT JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id
-                        AND l.external_id = i.external_id
+     CROSS JOIN LATERAL (
+            SELECT max(l.id) AS id FROM pgmnemo.lesson l
+             WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id) l
       LEFT JOIN (SELECT n, 'inserted' FROM unnest(inserted) n
                  UNION ALL SELECT * FROM unnest(changed, outcomes)) AS w (id, outcome) ON w.id = l.id
      ORDER BY i.ordinal;
@@ -2355,8 +2369,6 @@ AS $$
         CASE WHEN (l).id = ANY (linked) AND pgmnemo._recallable(l, scope)
                   AND pgmnemo._in_scope((l).project_id, scope) THEN 'graph' END), '')
 $$;
--- The tenant's row is written, not only locked: under REPEATABLE READ whoever took his snapshot before must fail, for
--- he would give the same place again.
 CREATE OR REPLACE FUNCTION pgmnemo.append(
     tenant        uuid,
     project_id    uuid,
@@ -2390,8 +2402,7 @@ DECLARE
         append.verified_at, append.passages, append.passage_embeddings, NULL);
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
-    PERFORM pgmnemo._lock_tenant(tenant);
-    UPDATE pgmnemo.tenant t SET tenant_id = t.tenant_id WHERE t.tenant_id = tenant;
+    PERFORM pgmnemo._write_tenant(tenant);
     SELECT n.key, n.place INTO one.external_id, one.position
       FROM pgmnemo._next_turn(tenant, append.project_id, append.prefix COLLATE "default", coalesce(apart, false)) n;
     RETURN QUERY
@@ -2440,7 +2451,7 @@ BEGIN
         RAISE EXCEPTION 'metadata of a fact must be an object without the key fact, which the fact has'
         USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    PERFORM pgmnemo._lock_tenant(tenant);
+    PERFORM pgmnemo._write_tenant(tenant);
     IF assert_fact.source IS NOT NULL THEN
         source_id := pgmnemo._lesson_id(tenant, project_id, assert_fact.source COLLATE "default");
     END IF;
@@ -2622,7 +2633,7 @@ BEGIN
     IF fact -> 'subject' IS NULL OR fact -> 'relation' IS NULL THEN
         RAISE EXCEPTION 'a fact needs a subject and a relation' USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    PERFORM pgmnemo._lock_tenant(tenant);
+    PERFORM pgmnemo._write_tenant(tenant);
     SELECT count(pgmnemo._supersede(tenant, l.id, NULL, end_fact.reason, moment)) INTO ended
       FROM (SELECT l.id FROM pgmnemo._facts_held(tenant, end_fact.project_id, fact, moment) l OFFSET 0) l;
     PERFORM pgmnemo._leave();
@@ -3547,7 +3558,7 @@ DECLARE
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
     PERFORM pgmnemo._check_moment(moment, reason);
-    PERFORM pgmnemo._lock_tenant(tenant);
+    PERFORM pgmnemo._write_tenant(tenant);
     ends := ARRAY[pgmnemo._lesson_id(tenant, project_id, supersede.old COLLATE "default"),
                   CASE WHEN supersede.new IS NOT NULL
                        THEN pgmnemo._lesson_id(tenant, coalesce(new_project, project_id),
@@ -3676,7 +3687,7 @@ DECLARE
     undone bigint;
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
-    PERFORM pgmnemo._lock_tenant(tenant);
+    PERFORM pgmnemo._write_tenant(tenant);
     undone := pgmnemo._undo_supersede(
         tenant, ARRAY[pgmnemo._lesson_id(tenant, project_id, undo_supersede.old COLLATE "default")]);
     PERFORM pgmnemo._leave();

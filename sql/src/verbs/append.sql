@@ -1,5 +1,3 @@
--- The tenant's row is written, not only locked: under REPEATABLE READ whoever took his snapshot before must fail, for
--- he would give the same place again.
 CREATE FUNCTION pgmnemo.append(
     tenant        uuid,
     project_id    uuid,
@@ -33,8 +31,7 @@ DECLARE
         append.verified_at, append.passages, append.passage_embeddings, NULL);
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
-    PERFORM pgmnemo._lock_tenant(tenant);
-    UPDATE pgmnemo.tenant t SET tenant_id = t.tenant_id WHERE t.tenant_id = tenant;
+    PERFORM pgmnemo._write_tenant(tenant);
     SELECT n.key, n.place INTO one.external_id, one.position
       FROM pgmnemo._next_turn(tenant, append.project_id, append.prefix COLLATE "default", coalesce(apart, false)) n;
     RETURN QUERY

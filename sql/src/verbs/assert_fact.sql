@@ -37,7 +37,7 @@ BEGIN
         RAISE EXCEPTION 'metadata of a fact must be an object without the key fact, which the fact has'
         USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    PERFORM pgmnemo._lock_tenant(tenant);
+    PERFORM pgmnemo._write_tenant(tenant);
     IF assert_fact.source IS NOT NULL THEN
         source_id := pgmnemo._lesson_id(tenant, project_id, assert_fact.source COLLATE "default");
     END IF;

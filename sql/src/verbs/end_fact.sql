@@ -22,7 +22,7 @@ BEGIN
     IF fact -> 'subject' IS NULL OR fact -> 'relation' IS NULL THEN
         RAISE EXCEPTION 'a fact needs a subject and a relation' USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    PERFORM pgmnemo._lock_tenant(tenant);
+    PERFORM pgmnemo._write_tenant(tenant);
     SELECT count(pgmnemo._supersede(tenant, l.id, NULL, end_fact.reason, moment)) INTO ended
       FROM (SELECT l.id FROM pgmnemo._facts_held(tenant, end_fact.project_id, fact, moment) l OFFSET 0) l;
     PERFORM pgmnemo._leave();

@@ -21,7 +21,7 @@ DECLARE
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
     PERFORM pgmnemo._check_moment(moment, reason);
-    PERFORM pgmnemo._lock_tenant(tenant);
+    PERFORM pgmnemo._write_tenant(tenant);
     ends := ARRAY[pgmnemo._lesson_id(tenant, project_id, supersede.old COLLATE "default"),
                   CASE WHEN supersede.new IS NOT NULL
                        THEN pgmnemo._lesson_id(tenant, coalesce(new_project, project_id),

@@ -8,7 +8,7 @@ DECLARE
     undone bigint;
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
-    PERFORM pgmnemo._lock_tenant(tenant);
+    PERFORM pgmnemo._write_tenant(tenant);
     undone := pgmnemo._undo_supersede(
         tenant, ARRAY[pgmnemo._lesson_id(tenant, project_id, undo_supersede.old COLLATE "default")]);
     PERFORM pgmnemo._leave();

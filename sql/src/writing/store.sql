@@ -83,14 +83,16 @@ BEGIN
         END IF;
     END IF;
 
+    -- under REPEATABLE READ a lesson is still seen that another session has deleted, beside the new one of its key
     RETURN QUERY
     SELECT i.project_id, i.external_id, l.id, coalesce(w.outcome, 'unchanged')
       FROM ROWS FROM (unnest(lessons)) WITH ORDINALITY
            AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at,
                  expires_at,
                  commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position, ordinal)
-      LEFT JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id
-                        AND l.external_id = i.external_id
+     CROSS JOIN LATERAL (
+            SELECT max(l.id) AS id FROM pgmnemo.lesson l
+             WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id) l
       LEFT JOIN (SELECT n, 'inserted' FROM unnest(inserted) n
                  UNION ALL SELECT * FROM unnest(changed, outcomes)) AS w (id, outcome) ON w.id = l.id
      ORDER BY i.ordinal;

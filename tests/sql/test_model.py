@@ -1,0 +1,272 @@
+"""Random calls of two writers against a plain-Python model of what must be kept, known and recalled.
+
+Now and then a writer takes his snapshot, the other one writes, and then the first one does. Under READ COMMITTED his call
+must see what was written; under REPEATABLE READ it may fail instead, or find nothing to do, and then nothing may be changed.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import errors
+from psycopg.types.json import Jsonb
+
+STEPS, BETWEEN_LOOKS = 1500, 10
+DAYS = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=30 * n) for n in range(10)]
+AFTER_ALL = datetime(2090, 1, 1, tzinfo=UTC)
+KEYS = [f"k{n}" for n in range(12)]
+REFUSALS = (errors.NoDataFound, errors.ObjectNotInPrerequisiteState, errors.InvalidParameterValue)
+SWEPT = "DELETE"
+
+
+@dataclass(frozen=True)
+class Kept:
+    content: str
+    occurred_at: datetime
+    topic: str | None = None
+    importance: int = 3
+    metadata: dict[str, Any] = field(default_factory=dict)
+    expires_at: datetime | None = None
+    place: int | None = None
+    embedded: bool = False
+    active: bool = True
+    ended: tuple[datetime, str | None] | None = None  # from when on it does not hold, and what does
+
+    def holds(self, moment: datetime) -> bool:
+        return (
+            self.active and (self.ended is None or moment < self.ended[0])
+            and (self.expires_at is None or moment < self.expires_at)
+        )  # fmt: skip
+
+
+class Refused(Exception):
+    """The model refuses what the extension must refuse."""
+
+
+class Model:
+    """Each method returns what the verb of its name answers."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Kept] = {}
+
+    def store(self, key: str, content: str, vector: bool, given: dict[str, Any]) -> str:
+        was = self.kept.get(key)
+        if was is None:
+            self.kept[key] = Kept(content, DAYS[0], embedded=vector, **given)
+            return "inserted"
+        same_text = was.content == content
+        embedded = vector or (was.embedded and same_text)
+        now = replace(was, content=content, active=True, embedded=embedded, **given)
+        if now == was and not vector:
+            return "unchanged"
+        self.kept[key] = now
+        if was.embedded and not embedded:
+            return "unembedded"
+        if now == was:
+            return "unchanged"
+        return "updated" if was.active else "restored"
+
+    def append(self, content: str) -> str:
+        place = max([0, *(one.place for one in self.kept.values() if one.place is not None)]) + 1
+        number = place
+        while f"turn/{number}" in self.kept:
+            number += 1
+        self.kept[f"turn/{number}"] = Kept(content, DAYS[0], place=place)
+        return f"turn/{number}"
+
+    def update(self, key: str, given: dict[str, Any], clear: list[str]) -> str:
+        was = self._known(key)
+        nothing = {"topic": None, "metadata": {}, "expires_at": None, "importance": 3}
+        self.kept[key] = replace(was, **{name: nothing[name] for name in clear}, **given)
+        return "unchanged" if self.kept[key] == was else "updated"
+
+    def supersede(self, old: str, new: str | None, at: datetime) -> str:
+        was = self._known(old)
+        if new is not None:
+            self._known(new)
+        if not was.active or (new is not None and not self.kept[new].active):
+            raise Refused
+        if was.ended is not None and was.ended[1] != new:
+            raise Refused
+        if was.ended == (at, new):
+            return "unchanged"
+        follower = new
+        while follower is not None:
+            if follower == old:
+                raise Refused
+            ended = self.kept[follower].ended if follower in self.kept else None
+            follower = ended[1] if ended else None
+        self.kept[old] = replace(was, ended=(at, new))
+        return "corrected" if was.ended else "superseded"
+
+    def undo(self, old: str) -> bool:
+        was = self._known(old)
+        self.kept[old] = replace(was, ended=None)
+        return was.ended is not None
+
+    def forget(self, key: str, hard: bool, revive: bool) -> bool:
+        was = self.kept.get(key)
+        if was is None:
+            return False
+        for name, one in list(self.kept.items()):
+            if one.ended and one.ended[1] == key:
+                if revive and was.ended is None:
+                    self.kept[name] = replace(one, ended=None)
+                elif hard:
+                    self.kept[name] = replace(one, ended=(one.ended[0], None))
+        if hard:
+            del self.kept[key]
+        else:
+            self.kept[key] = replace(self.kept[key], active=False)
+        return hard or was.active
+
+    def forget_matching(self, lang: str) -> int:
+        found = [key for key, one in self.kept.items() if one.active and one.metadata.get("lang") == lang]
+        for key in found:
+            self.kept[key] = replace(self.kept[key], active=False)
+        return len(found)
+
+    def _known(self, key: str) -> Kept:
+        if key not in self.kept:
+            raise Refused
+        return self.kept[key]
+
+
+def told(chance: random.Random) -> dict[str, Any]:
+    """Some of what a writer may say besides the text."""
+    every = {
+        "topic": chance.choice(["harbour", "market"]), "importance": chance.randint(1, 5),
+        "metadata": {"lang": chance.choice("abc"), "n": chance.randint(0, 3)},
+        "expires_at": chance.choice([DAYS[4], DAYS[8]]),
+    }  # fmt: skip
+    return {name: value for name, value in every.items() if chance.random() < 0.3}
+
+
+def some_call(chance: random.Random, project: Any) -> tuple[str, list[Any], str, list[Any]]:
+    """A method of the model with its arguments, and the statement with its parameters."""
+    key, kind = chance.choice(KEYS), chance.random()
+    if kind < 0.35:
+        content, vector, given = f"lesson {chance.randint(0, 3)}", chance.random() < 0.4, told(chance)
+        named = {**given, "embedding": [1.0] + [0.0] * 1023} if vector else given
+        names = "".join(f", {name} => %s{'::real[]' * (name == 'embedding')}" for name in named)
+        values = [Jsonb(value) if isinstance(value, dict) else value for value in named.values()]
+        return (
+            "store", [key, content, vector, given],
+            f"SELECT pgmnemo.store_lesson(%s, %s, %s, occurred_at => %s{names})",
+            [project, key, content, DAYS[0], *values],
+        )  # fmt: skip
+    if kind < 0.42:
+        return (
+            "append", ["lesson in a row"],
+            "SELECT external_id FROM pgmnemo.append(NULL, %s, 'lesson in a row', occurred_at => %s)", [project, DAYS[0]],
+        )  # fmt: skip
+    if kind < 0.55:
+        given = told(chance)
+        clear = [name for name in ("topic", "metadata", "expires_at") if name not in given and chance.random() < 0.3]
+        names = "".join(f", {name} => %s" for name in given)
+        values = [Jsonb(value) if isinstance(value, dict) else value for value in given.values()]
+        return (
+            "update", [key, given, clear],
+            f"SELECT pgmnemo.update(NULL, %s, %s, clear => %s{names})", [project, key, clear, *values],
+        )  # fmt: skip
+    if kind < 0.75:
+        new, at = chance.choice([None, *KEYS]), chance.choice(DAYS)
+        return "supersede", [key, new, at], "SELECT pgmnemo.supersede(NULL, %s, %s, %s, at => %s)", [project, key, new, at]
+    if kind < 0.85:
+        return "undo", [key], "SELECT pgmnemo.undo_supersede(NULL, %s, %s)", [project, key]
+    if kind < 0.97:
+        hard, revive = chance.random() < 0.4, chance.random() < 0.5
+        query = "SELECT pgmnemo.forget_lesson(%s, %s, %s, %s)"
+        return "forget", [key, hard, revive], query, [project, key, hard, revive]
+    lang = chance.choice("abc")
+    query = "SELECT pgmnemo.forget_matching(NULL, %s, %s)"
+    return "forget_matching", [lang], query, [Jsonb({"metadata": {"lang": lang}}), project]
+
+
+class Watch:
+    """The extension beside the model."""
+
+    def __init__(self, tenant: Any) -> None:
+        self.tenant, self.model = tenant, Model()
+        self.known: list[tuple[datetime, dict[str, Kept]]] = []
+
+    def call(self, connection: psycopg.Connection[Any], said: Any, stale: bool) -> None:
+        name, arguments, query, parameters = said
+        before = dict(self.model.kept)
+        try:
+            wanted: Any = getattr(self.model, name)(*arguments)
+        except Refused:
+            wanted = Refused
+        try:
+            found: Any = connection.execute(query, parameters).fetchone()[0]  # type: ignore[index]
+            connection.commit()
+        except REFUSALS as error:
+            connection.rollback()
+            found = Refused
+            assert wanted is Refused or stale, (said, error)
+        except (errors.SerializationFailure, errors.UniqueViolation):
+            connection.rollback()
+            assert stale, said
+            found = Refused
+        if stale and found in (Refused, "unchanged", False):
+            self.model.kept = before
+        else:
+            assert found == wanted, said
+
+    def look(self, chance: random.Random) -> None:
+        """Everything that is kept, recalled, known and indexed is as the model has it."""
+        rows = self.tenant.rows(
+            "SELECT external_id, content, occurred_at, topic, importance, metadata, expires_at, position, active, "
+            "superseded_at, EXISTS (SELECT FROM pgmnemo.passages p WHERE p.lesson_id = l.id) FROM pgmnemo.lessons l")
+        assert {row[0]: row[1:] for row in rows} == {
+            key: (one.content, one.occurred_at, one.topic, one.importance, one.metadata, one.expires_at, one.place,
+                  one.active, one.ended and one.ended[0], one.embedded) for key, one in self.model.kept.items()
+        }  # fmt: skip
+        moment, lang = chance.choice([*DAYS, AFTER_ALL]), chance.choice("abc")
+        asked = Jsonb({"metadata": {"lang": lang}})
+        holding = {key for key, one in self.model.kept.items() if one.holds(moment)}
+        matching = {key for key in holding if self.model.kept[key].metadata.get("lang") == lang}
+        assert set(self.tenant.ids("lesson", k=1000, as_of=moment)) == holding
+        assert set(self.tenant.ids("lesson", k=1000, valid_at=moment, filter=asked)) == matching
+        count = "SELECT lessons FROM pgmnemo.count(NULL, %s, %s, valid_at => %s)"
+        assert self.tenant.value(count, self.tenant.project, asked, moment) == len(matching)
+        if self.known:
+            at, then = chance.choice(self.known)
+            believed = {
+                key for key, one in self.model.kept.items()
+                if key in then and then[key].occurred_at == one.occurred_at
+                and replace(one, ended=then[key].ended).holds(moment)
+            }  # fmt: skip
+            since = self.tenant.rows("SELECT external_id FROM pgmnemo.lessons WHERE stored_at > %s", at)
+            believed -= {key for (key,) in since}  # forgotten for good, and stored anew
+            assert set(self.tenant.ids("lesson", k=1000, as_of=moment, known_at=at)) == believed
+        self.known = [*self.known, (self.tenant.value("SELECT clock_timestamp()"), dict(self.model.kept))][-20:]
+
+
+@pytest.mark.parametrize("level", ["READ COMMITTED", "REPEATABLE READ"])
+def test_what_two_writers_do_is_what_the_model_says(tenant: Any, level: str) -> None:
+    chance = random.Random(level)
+    watch = Watch(tenant)
+    writers = [tenant.connect(), tenant.connect()]
+    for writer in writers:
+        writer.autocommit = False
+        writer.isolation_level = psycopg.IsolationLevel[level.replace(" ", "_")]
+    for step in range(STEPS):
+        chance.shuffle(writers)
+        first, second = writers
+        said = some_call(chance, tenant.project)
+        late = chance.random() < 0.3 and said[0] != "forget_matching"
+        if late:
+            second.execute("SELECT count(*) FROM pgmnemo.lessons")
+        watch.call(first, some_call(chance, tenant.project), False)
+        if late:
+            watch.call(second, said, level != "READ COMMITTED")
+        if step % BETWEEN_LOOKS == 0:
+            watch.look(chance)
+    watch.look(chance)
+    assert tenant.rows("SELECT * FROM pgmnemo.check_index()") == []
