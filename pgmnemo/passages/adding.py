@@ -22,7 +22,7 @@ from pgmnemo.progress import QUIET, Progress, expected
 from pgmnemo.records import Matrix, Passage
 
 BATCH = 100  # lessons
-MOST = 10_000  # passages that the extension takes of one lesson
+MOST = 1_000  # passages that the extension takes of one lesson
 LONG = 10.0  # seconds from which an estimate is worth a line
 WIDTHS = (384, 768, 1024)  # at which vectors are stored
 
@@ -62,7 +62,7 @@ class Added:
     passages: int = 0  # that these have
     changed: int = 0  # lessons that somebody else wrote meanwhile: the next run looks at them
     wordless: int = 0  # lessons without a word to cut
-    long: int = 0  # lessons of more than 10,000 passages
+    long: int = 0  # lessons of more than 1,000 passages
 
 
 @dataclass(frozen=True, slots=True)

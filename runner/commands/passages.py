@@ -61,4 +61,4 @@ def lines(done: Added, embedder: str) -> Iterator[str]:
     if done.wordless:
         yield f"lessons without a word to cut, which stay as they are: {done.wordless:,}"
     if done.long:
-        yield f"lessons of more than 10,000 passages, which stay as they are: {done.long:,}"
+        yield f"lessons of more than 1,000 passages, which stay as they are: {done.long:,}"

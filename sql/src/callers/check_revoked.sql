@@ -7,12 +7,13 @@ LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable')
-       AND EXISTS (SELECT FROM pgmnemo.tenant_grant g
-                    WHERE g.tenant_id = coalesce(tenant, g.tenant_id) AND g.xmax <> 0
-                      AND pg_has_role(role, g.grantee::oid, 'USAGE'))
-       AND NOT pg_visible_in_snapshot((SELECT r.last_value::text::xid8 FROM pgmnemo.revocation_seq r),
-                                      pg_current_snapshot()) THEN
+    IF current_setting('transaction_isolation') NOT IN ('repeatable read', 'serializable') THEN
+        RETURN;
+    ELSIF EXISTS (SELECT FROM pgmnemo.tenant_grant g
+                   WHERE g.tenant_id = coalesce(tenant, g.tenant_id) AND g.xmax <> 0
+                     AND pg_has_role(role, g.grantee::oid, 'USAGE'))
+          AND NOT pg_visible_in_snapshot((SELECT r.last_value::text::xid8 FROM pgmnemo.revocation_seq r),
+                                         pg_current_snapshot()) THEN
         RAISE EXCEPTION 'a grant was revoked since this transaction''s snapshot'
         USING ERRCODE = 'serialization_failure', HINT = 'Repeat the transaction.';
     END IF;

@@ -24,13 +24,16 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    one pgmnemo.lesson_input := ROW(
-        project_id, external_id, content, pgmnemo._embedding(embedding), role, topic,
-        CASE WHEN importance BETWEEN 1 AND 5 THEN importance WHEN importance IS NOT NULL THEN 0 END, metadata,
-        occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position);
+    one pgmnemo.lesson_input;
     outcome text;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._refuse_lesson(
+        1, external_id, pgmnemo._size_problem(content, topic, role, commit_sha, artifact_hash, metadata, passages));
+    one := ROW(
+        project_id, external_id, content, pgmnemo._embedding(embedding), role, topic,
+        CASE WHEN importance BETWEEN 1 AND 5 THEN importance WHEN importance IS NOT NULL THEN 0 END, metadata,
+        occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position);
     outcome := (SELECT s.outcome FROM pgmnemo._store(tenant, ARRAY[one], clear) s);
     PERFORM pgmnemo._leave();
     RETURN outcome;

@@ -12,7 +12,8 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    problem text := pgmnemo._passages_problem(passages, passage_embeddings);
+    problem text := coalesce(pgmnemo._size_problem(NULL, NULL, NULL, NULL, NULL, NULL, passages),
+                             pgmnemo._passages_problem(passages, passage_embeddings));
     one pgmnemo.lesson_input;
     large uuid[];
     bare boolean;

@@ -10,11 +10,10 @@ AS $$
         WHEN vectors IS NOT NULL AND coalesce(cardinality(passages), -1) <> cardinality(vectors)
         THEN format('has %s passages, but %s passage_embeddings', coalesce(cardinality(passages), 0),
                     cardinality(vectors))
-        WHEN cardinality(passages) > 1000 THEN format('has %s passages, but may have 1,000', cardinality(passages))
-        WHEN array_position(passages, NULL) IS NOT NULL
-        THEN format('has no text in passage %s', array_position(passages, NULL))
         WHEN (SELECT sum(octet_length(p)) FROM unnest(passages) p) > 20000000
         THEN 'has passages of more than 20,000,000 bytes together'
+        WHEN array_position(passages, NULL) IS NOT NULL
+        THEN format('has no text in passage %s', array_position(passages, NULL))
         WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE @extschema:vector@.vector_dims(v) <> 1024)
         THEN 'must have passage_embeddings of 1024 dimensions (pad with zeros)'
         WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE @extschema:vector@.vector_norm(v) NOT BETWEEN 1e-15 AND 1e15)

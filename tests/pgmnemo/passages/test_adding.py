@@ -185,7 +185,7 @@ def test_a_lesson_that_is_written_meanwhile_is_left_to_the_next_call(
 def test_a_lesson_of_too_many_passages_is_left_out(lessons: Lessons, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adding, "MOST", 1)
     lessons.store(*TEXTS[:2])
-    assert "lessons of more than 10,000 passages, which stay as they are: 1" in lessons.add()[1]
+    assert "lessons of more than 1,000 passages, which stay as they are: 1" in lessons.add()[1]
     assert list(lessons.passages()) == ["0"]
 
 

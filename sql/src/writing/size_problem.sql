@@ -1,0 +1,20 @@
+-- What is too long in what a writer gives for one lesson; NULL: nothing. Lengths are read off what came, before
+-- anything is made of it, so that what is refused costs little more than to send it. Of passages the whole array counts,
+-- which is a little larger; the sum is pgmnemo._passages_problem's.
+CREATE FUNCTION pgmnemo._size_problem(content text, topic text, role text, commit_sha text, artifact_hash text,
+                                      metadata jsonb, passages text[])
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT CASE
+        WHEN octet_length(content) > 10000000
+        THEN format('has a content of %s bytes, but may have 10,000,000', octet_length(content))
+        WHEN greatest(octet_length(topic), octet_length(role), octet_length(commit_sha),
+                      octet_length(artifact_hash)) > 10000
+        THEN 'has a topic, role, commit_sha or artifact_hash of more than 10,000 bytes'
+        WHEN pg_column_size(metadata) > 1000000
+        THEN format('has metadata of %s bytes, but may have 1,000,000', pg_column_size(metadata))
+        WHEN cardinality(passages) > 1000 THEN format('has %s passages, but may have 1,000', cardinality(passages))
+        WHEN pg_column_size(passages) > 20010000 THEN 'has passages of more than 20,000,000 bytes together'
+    END
+$$;
