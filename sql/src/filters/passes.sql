@@ -1,19 +1,15 @@
--- What a filter and known_at ask of a lesson.
+-- What a filter and known_at ask of a lesson. It becomes a part of each statement that asks: a call for each row would
+-- cost more than what it asks.
 CREATE FUNCTION pgmnemo._passes(l pgmnemo.lesson, scope pgmnemo.scope)
 RETURNS boolean
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-DECLARE
-    f constant pgmnemo.filter := scope.filter;
-BEGIN
-    RETURN (f.roles IS NULL OR coalesce(l.role = ANY (f.roles), false))
-       AND (f.topics IS NULL OR coalesce(l.topic = ANY (f.topics), false))
-       AND (f.topic_prefix IS NULL OR coalesce(starts_with(l.topic, f.topic_prefix), false))
-       AND (f.since IS NULL OR coalesce(l.occurred_at, l.stored_at) >= f.since)
-       AND (f.until IS NULL OR coalesce(l.occurred_at, l.stored_at) < f.until)
-       AND (f.contained IS NULL OR l.metadata @> f.contained)
-       AND (f.matching IS NULL OR coalesce(l.metadata @@ f.matching, false))
-       AND (scope.known_at IS NULL OR pgmnemo._believed(l, scope.moment, scope.known_at));
-END
+    SELECT (((scope).filter).roles IS NULL OR l.role = ANY (((scope).filter).roles))
+       AND (((scope).filter).topics IS NULL OR l.topic = ANY (((scope).filter).topics))
+       AND (((scope).filter).topic_prefix IS NULL OR starts_with(l.topic, ((scope).filter).topic_prefix))
+       AND (((scope).filter).since IS NULL OR coalesce(l.occurred_at, l.stored_at) >= ((scope).filter).since)
+       AND (((scope).filter).until IS NULL OR coalesce(l.occurred_at, l.stored_at) < ((scope).filter).until)
+       AND (((scope).filter).contained IS NULL OR l.metadata @> ((scope).filter).contained)
+       AND (((scope).filter).matching IS NULL OR l.metadata @@ ((scope).filter).matching)
+       AND ((scope).known_at IS NULL OR pgmnemo._believed(l, (scope).moment, (scope).known_at))
 $$;

@@ -26,7 +26,7 @@ BEGIN
     SELECT array_agg(c.lexeme), array_agg(c.held) INTO known, held
       FROM (SELECT p.lexeme, sum(p.lesson_count) AS held FROM pgmnemo.posting p
              WHERE p.tenant_id = scope.tenant AND p.lexeme = ANY (ARRAY(SELECT DISTINCT unnest(lexemes)))
-               AND pgmnemo._in_scope(p.project_id, scope)
+               AND p.project_id BETWEEN scope.first_project AND scope.last_project
              GROUP BY p.lexeme) c;
     IF at_least IS NULL OR lessons IS NULL THEN
         RETURN;
@@ -45,7 +45,8 @@ BEGIN
           FROM taken t
          CROSS JOIN LATERAL (
                 SELECT unnest(p.lesson_ids) AS older FROM pgmnemo.posting p
-                 WHERE p.tenant_id = scope.tenant AND p.lexeme = t.lexeme AND pgmnemo._in_scope(p.project_id, scope)
+                 WHERE p.tenant_id = scope.tenant AND p.lexeme = t.lexeme
+                   AND p.project_id BETWEEN scope.first_project AND scope.last_project
                    AND p.lesson_ids[1] < t.id OFFSET 0) x
          WHERE x.older < t.id
          GROUP BY x.older, t.id

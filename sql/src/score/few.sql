@@ -11,6 +11,8 @@ DECLARE
     read_most  constant integer := 10000;  -- rows of an index that are looked at for them
     tried_most constant integer := 20;     -- conditions on metadata
     f          constant pgmnemo.filter := scope.filter;
+    since      constant timestamptz := coalesce(f.since, '-infinity');
+    until      constant timestamptz := coalesce(f.until, 'infinity');
     bound      integer := read_most;
     condition  integer;
     found      bigint[];
@@ -47,8 +49,9 @@ BEGIN
     IF f.since IS NOT NULL OR f.until IS NOT NULL THEN
         found := ARRAY(SELECT l.id FROM pgmnemo.lesson l
                         WHERE l.tenant_id = scope.tenant
-                          AND coalesce(l.occurred_at, l.stored_at) >= coalesce(f.since, '-infinity')
-                          AND coalesce(l.occurred_at, l.stored_at) < coalesce(f.until, 'infinity') LIMIT bound);
+                          AND CASE WHEN l.occurred_at IS NULL THEN l.stored_at ELSE l.occurred_at END >= since
+                          AND CASE WHEN l.occurred_at IS NULL THEN l.stored_at ELSE l.occurred_at END < until
+                        LIMIT bound);
         IF cardinality(found) < bound THEN
             rarest := found;
         END IF;

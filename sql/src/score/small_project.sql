@@ -1,4 +1,4 @@
--- The lessons of one project, where they are few; else NULL.
+-- The lessons of one project that a call may answer with, where it holds few; else NULL.
 CREATE FUNCTION pgmnemo._small_project(scope pgmnemo.scope)
 RETURNS bigint[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -12,6 +12,6 @@ BEGIN
         found := ARRAY(SELECT l.id FROM pgmnemo.lesson l
                         WHERE l.tenant_id = scope.tenant AND l.project_id = scope.first_project LIMIT few + 1);
     END IF;
-    RETURN CASE WHEN cardinality(found) <= few THEN found END;
+    RETURN CASE WHEN cardinality(found) <= few THEN pgmnemo._recallable_of(scope, found, few) END;
 END
 $$;

@@ -30,7 +30,7 @@ BEGIN
                       FROM unnest(lessons, widths, vectors) AS v (id, width, vector)
                      WHERE v.id > o.lesson_id AND v.width = o.width OFFSET 0) n
              WHERE o.tenant_id = scope.tenant AND o.embedding IS NOT NULL AND o.number = 0
-               AND pgmnemo._in_scope(o.project_id, scope) AND n.cosine >= at_least) r
+               AND o.project_id BETWEEN scope.first_project AND scope.last_project AND n.cosine >= at_least) r
      WHERE r.place <= told_most;
 END
 $$;

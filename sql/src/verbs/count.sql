@@ -26,19 +26,15 @@ BEGIN
     scope := pgmnemo._listed_scope(tenant, count.project_id, 'off', filter, valid_at, known_at, everything);
     IF scope.ids IS NOT NULL THEN
         RETURN QUERY
-        SELECT pg_catalog.count(*) FILTER (WHERE NOT gated OR l.proven),
-               pg_catalog.count(*) FILTER (WHERE gated AND NOT l.proven)
-          FROM unnest(scope.ids) AS u (id)
-         CROSS JOIN LATERAL (
-                SELECT l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL AS proven
-                  FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = u.id OFFSET 0) l;
+        SELECT count(*) FILTER (WHERE NOT gated OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL),
+               count(*) FILTER (WHERE gated AND l.commit_sha IS NULL AND l.artifact_hash IS NULL)
+          FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ANY (scope.ids);
     ELSE
         RETURN QUERY
-        SELECT pg_catalog.count(*) FILTER (WHERE NOT gated OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL),
-               pg_catalog.count(*) FILTER (WHERE gated AND l.commit_sha IS NULL AND l.artifact_hash IS NULL)
+        SELECT count(*) FILTER (WHERE NOT gated OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL),
+               count(*) FILTER (WHERE gated AND l.commit_sha IS NULL AND l.artifact_hash IS NULL)
           FROM pgmnemo.lesson l
-         WHERE l.tenant_id = tenant AND l.project_id BETWEEN scope.first_project AND scope.last_project
-           AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope);
+         WHERE l.tenant_id = tenant AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope);
     END IF;
     PERFORM pgmnemo._leave();
 END

@@ -1,4 +1,4 @@
--- Pages by id. Sub-selects and settings keep to the keys, however the tables have grown since the plan was made.
+-- Pages by id. The settings keep to the keys, however the tables have grown since the plan was made.
 CREATE FUNCTION pgmnemo.list(
     tenant     uuid,
     project_id uuid        DEFAULT NULL,
@@ -26,6 +26,7 @@ DECLARE
     last bigint := CASE WHEN newest THEN coalesce(after, 9223372036854775807) ELSE 9223372036854775807 END;
     scope pgmnemo.scope;
     hidden integer;
+    page bigint[];
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
     PERFORM pgmnemo._check_most(most, 10000);
@@ -36,14 +37,11 @@ BEGIN
     END IF;
     scope.ids := coalesce(scope.ids, pgmnemo._small_project(scope));
     IF scope.ids IS NOT NULL THEN
+        page := ARRAY(SELECT i FROM unnest(scope.ids) i WHERE i > first AND i < last
+                       ORDER BY CASE WHEN newest THEN -i ELSE i END LIMIT most);
         RETURN QUERY
-        SELECT l.*
-          FROM (SELECT i AS id FROM unnest(scope.ids) i WHERE i > first AND i < last
-                 ORDER BY CASE WHEN newest THEN -i ELSE i END OFFSET 0) u
-         CROSS JOIN LATERAL (
-                SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = u.id OFFSET 0) l
-         WHERE pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope)
-         ORDER BY CASE WHEN newest THEN -u.id ELSE u.id END LIMIT most;
+        SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ANY (page)
+         ORDER BY CASE WHEN newest THEN -l.id ELSE l.id END;
     ELSIF newest THEN
         RETURN QUERY
         SELECT l.* FROM pgmnemo.lesson l
