@@ -49,7 +49,7 @@ CREATE TYPE pgmnemo.filter AS (
 COMMENT ON TYPE pgmnemo.filter IS 'what a filter asks for (pgmnemo._filter; NULL: nothing): one of these projects, roles and topics; how the topic begins; since when and until before when it happened; what the metadata contains and matches; entries: what of that pgmnemo.lesson_entry finds, and for each the number of its condition';
 ALTER TYPE pgmnemo.scope ADD ATTRIBUTE moment timestamptz, ADD ATTRIBUTE known_at timestamptz,
     ADD ATTRIBUTE filtered boolean, ADD ATTRIBUTE ids bigint[], ADD ATTRIBUTE filter pgmnemo.filter,
-    ADD ATTRIBUTE everything boolean;
+    ADD ATTRIBUTE everything boolean, ADD ATTRIBUTE plain boolean;
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE ideal float8;
 ALTER TABLE pgmnemo.lesson ADD COLUMN superseded_at timestamptz;
 DROP INDEX pgmnemo.lesson_position, pgmnemo.lesson_edge_target;
@@ -60,8 +60,10 @@ CREATE INDEX lesson_position ON pgmnemo.lesson (tenant_id, project_id, position,
 CREATE INDEX lesson_edge_target ON pgmnemo.lesson_edge (tenant_id, target_id, source_id, kind);
 -- Finds lessons by topic.
 CREATE INDEX lesson_topic ON pgmnemo.lesson (tenant_id, topic COLLATE "C") WHERE topic IS NOT NULL;
--- Finds lessons by when they happened.
-CREATE INDEX lesson_happened ON pgmnemo.lesson (tenant_id, coalesce(occurred_at, stored_at));
+-- Finds lessons by when they happened. CASE, where coalesce would do: only of that row-level security knows that it
+-- tells nobody what it was given, and lets it search an index.
+CREATE INDEX lesson_happened ON pgmnemo.lesson
+    (tenant_id, (CASE WHEN occurred_at IS NULL THEN stored_at ELSE occurred_at END));
 -- Finds those that have expired.
 CREATE INDEX lesson_expiry ON pgmnemo.lesson (tenant_id, expires_at) WHERE expires_at IS NOT NULL;
 -- Finds lessons by what their metadata says. A GIN index would not do: no operator of jsonb is leakproof, so row-level
@@ -613,23 +615,29 @@ BEGIN
     RETURN array_to_string(parts, ' && ');
 END
 $$;
--- What a filter and known_at ask of a lesson.
+-- What a filter and known_at ask of a lesson. It becomes a part of each statement that asks: a call for each row would
+-- cost more than what it asks.
 CREATE OR REPLACE FUNCTION pgmnemo._passes(l pgmnemo.lesson, scope pgmnemo.scope)
 RETURNS boolean
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
+LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-DECLARE
-    f constant pgmnemo.filter := scope.filter;
+    SELECT (((scope).filter).roles IS NULL OR l.role = ANY (((scope).filter).roles))
+       AND (((scope).filter).topics IS NULL OR l.topic = ANY (((scope).filter).topics))
+       AND (((scope).filter).topic_prefix IS NULL OR starts_with(l.topic, ((scope).filter).topic_prefix))
+       AND (((scope).filter).since IS NULL OR coalesce(l.occurred_at, l.stored_at) >= ((scope).filter).since)
+       AND (((scope).filter).until IS NULL OR coalesce(l.occurred_at, l.stored_at) < ((scope).filter).until)
+       AND (((scope).filter).contained IS NULL OR l.metadata @> ((scope).filter).contained)
+       AND (((scope).filter).matching IS NULL OR l.metadata @@ ((scope).filter).matching)
+       AND ((scope).known_at IS NULL OR pgmnemo._believed(l, (scope).moment, (scope).known_at))
+$$;
+-- pgmnemo._passes as a call: within a recall's statements, which few calls filter, the whole of it would be made ready for
+-- nothing.
+CREATE OR REPLACE FUNCTION pgmnemo._passing(l pgmnemo.lesson, scope pgmnemo.scope)
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+AS $$
 BEGIN
-    RETURN (f.roles IS NULL OR coalesce(l.role = ANY (f.roles), false))
-       AND (f.topics IS NULL OR coalesce(l.topic = ANY (f.topics), false))
-       AND (f.topic_prefix IS NULL OR coalesce(starts_with(l.topic, f.topic_prefix), false))
-       AND (f.since IS NULL OR coalesce(l.occurred_at, l.stored_at) >= f.since)
-       AND (f.until IS NULL OR coalesce(l.occurred_at, l.stored_at) < f.until)
-       AND (f.contained IS NULL OR l.metadata @> f.contained)
-       AND (f.matching IS NULL OR coalesce(l.metadata @@ f.matching, false))
-       AND (scope.known_at IS NULL OR pgmnemo._believed(l, scope.moment, scope.known_at));
+    RETURN pgmnemo._passes(l, scope);
 END
 $$;
 -- A scalar as jsonpath writes it.
@@ -664,12 +672,11 @@ LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable')
-       AND EXISTS (SELECT FROM pgmnemo.tenant_grant g
-                    WHERE g.tenant_id = coalesce(tenant, g.tenant_id) AND g.xmax <> 0
-                      AND pg_has_role(role, g.grantee::oid, 'USAGE'))
-       AND NOT pg_visible_in_snapshot((SELECT r.last_value::text::xid8 FROM pgmnemo.revocation_seq r),
-                                      pg_current_snapshot()) THEN
+    IF EXISTS (SELECT FROM pgmnemo.tenant_grant g
+                   WHERE g.tenant_id = coalesce(tenant, g.tenant_id) AND g.xmax <> 0
+                     AND pg_has_role(role, g.grantee::oid, 'USAGE'))
+          AND NOT pg_visible_in_snapshot((SELECT r.last_value::text::xid8 FROM pgmnemo.revocation_seq r),
+                                         pg_current_snapshot()) THEN
         RAISE EXCEPTION 'a grant was revoked since this transaction''s snapshot'
         USING ERRCODE = 'serialization_failure', HINT = 'Repeat the transaction.';
     END IF;
@@ -694,7 +701,9 @@ BEGIN
         USING ERRCODE = 'insufficient_privilege',
               HINT = 'The owner of the extension grants it with pgmnemo.grant_tenant(tenant, role).';
     END IF;
-    PERFORM pgmnemo._check_revoked(role, tenant);
+    IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+        PERFORM pgmnemo._check_revoked(role, tenant);
+    END IF;
     SELECT r.rolname INTO free
       FROM pg_roles r WHERE r.rolname IN (role, current_user) AND (r.rolsuper OR r.rolbypassrls)
      ORDER BY r.rolname = role DESC LIMIT 1;
@@ -789,60 +798,48 @@ BEGIN
     END IF;
 END
 $$;
--- A set with a lesson that cannot be stored, or that names one key twice, is refused whole. Lengths are asked first:
--- they are read off what came, and what follows reads no more than they allow.
+-- A set with a lesson that cannot be stored, or that names one key twice, is refused whole. Unnested in the SELECT
+-- list lessons pass by one by one, and none is copied.
 CREATE OR REPLACE FUNCTION pgmnemo._check_input(lessons pgmnemo.lesson_input[])
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    most_lessons  constant integer := 10000;
-    most_content  constant integer := 10000000;    -- bytes
-    most_metadata constant integer := 1000000;     -- bytes as jsonb, which are some 35 times as many as text at most
-    most_text     constant integer := 10000;       -- bytes of each other text
-    farthest      constant integer := 1000000000;  -- position, either way
+    most     constant integer := 10000;       -- lessons
+    farthest constant integer := 1000000000;  -- position, either way
     wrong record;
 BEGIN
-    IF cardinality(lessons) > most_lessons THEN
-        RAISE EXCEPTION 'the set has % lessons, but may have %', cardinality(lessons), most_lessons
+    IF cardinality(lessons) > most THEN
+        RAISE EXCEPTION 'the set has % lessons, but may have %', cardinality(lessons), most
         USING ERRCODE = 'invalid_parameter_value', HINT = 'Store it in parts; nothing of the set was stored.';
     END IF;
-    SELECT i.ordinal, coalesce(i.external_id, '') AS name, p.problem INTO wrong
-      FROM unnest(lessons) WITH ORDINALITY
-           AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at,
-                 expires_at,
-                 commit_sha, artifact_hash, verified_at, passages, vectors, position, ordinal)
+    SELECT u.ordinal, (u.i).external_id, p.problem INTO wrong
+      FROM (SELECT generate_series(1, cardinality(lessons)) AS ordinal, unnest(lessons) AS i OFFSET 0) u
+     CROSS JOIN LATERAL pgmnemo._size_problem(
+                (u.i).content, (u.i).topic, (u.i).role, (u.i).commit_sha, (u.i).artifact_hash, (u.i).metadata,
+                (u.i).passages) AS s (size)
      CROSS JOIN LATERAL (SELECT CASE
-                WHEN i.project_id IS NULL OR coalesce(i.external_id, '') = '' OR i.content IS NULL
+                WHEN (u.i).project_id IS NULL OR coalesce((u.i).external_id, '') = '' OR (u.i).content IS NULL
                 THEN 'lacks project_id, external_id or content'
-                WHEN octet_length(i.external_id) > 1000
-                THEN format('has an external_id of %s bytes, but may have 1 to 1000', octet_length(i.external_id))
-                WHEN octet_length(i.content) > most_content
-                THEN format('has a content of %s bytes, but may have %s', octet_length(i.content), most_content)
-                WHEN greatest(octet_length(i.topic), octet_length(i.role), octet_length(i.commit_sha),
-                              octet_length(i.artifact_hash)) > most_text
-                THEN format('has a topic, role, commit_sha or artifact_hash of more than %s bytes', most_text)
-                WHEN pg_column_size(i.metadata) > most_metadata
-                THEN format('has metadata of %s bytes, but may have %s', pg_column_size(i.metadata), most_metadata)
-                WHEN pgmnemo._holds_unprintable(i.metadata)
+                WHEN octet_length((u.i).external_id) > 1000
+                THEN format('has an external_id of %s bytes, but may have 1 to 1000', octet_length((u.i).external_id))
+                WHEN s.size IS NOT NULL THEN s.size
+                WHEN (u.i).content !~ '\S' THEN 'has no text in its content'
+                WHEN pgmnemo._holds_unprintable((u.i).metadata)
                 THEN 'has a number in its metadata that is beyond 1e308 or has more than 400 decimals'
-                WHEN i.content !~ '\S' THEN 'has no text in its content'
-                WHEN i.importance NOT BETWEEN 1 AND 5 THEN 'must have an importance from 1 to 5'
-                WHEN i.position NOT BETWEEN -farthest AND farthest
+                WHEN (u.i).importance NOT BETWEEN 1 AND 5 THEN 'must have an importance from 1 to 5'
+                WHEN (u.i).position NOT BETWEEN -farthest AND farthest
                 THEN format('must have a position from -%s to %s', farthest, farthest)
-                WHEN NOT isfinite(i.occurred_at) THEN 'must have a finite occurred_at'
-                WHEN @extschema:vector@.vector_norm(i.embedding) NOT BETWEEN 1e-15 AND 1e15
+                WHEN NOT isfinite((u.i).occurred_at) THEN 'must have a finite occurred_at'
+                WHEN @extschema:vector@.vector_norm((u.i).embedding) NOT BETWEEN 1e-15 AND 1e15
                 THEN 'must have an embedding with a norm from 1e-15 to 1e15'
-                ELSE pgmnemo._passages_problem(i.passages, i.vectors) END) AS p (problem)
+                ELSE pgmnemo._passages_problem((u.i).passages, (u.i).passage_embeddings) END) AS p (problem)
      WHERE p.problem IS NOT NULL
-     ORDER BY i.ordinal LIMIT 1;
-    IF FOUND THEN
-        RAISE EXCEPTION 'lesson % of the set, %, %', wrong.ordinal, quote_literal(left(wrong.name, 100)), wrong.problem
-        USING ERRCODE = 'invalid_parameter_value', HINT = 'Nothing of the set was stored.';
-    END IF;
-    SELECT i.external_id, i.project_id INTO wrong
-      FROM unnest(lessons) i GROUP BY 1, 2 HAVING count(*) > 1 LIMIT 1;
+     LIMIT 1;
+    PERFORM pgmnemo._refuse_lesson(wrong.ordinal, wrong.external_id, wrong.problem);
+    SELECT (u.i).external_id, (u.i).project_id INTO wrong
+      FROM (SELECT unnest(lessons) AS i OFFSET 0) u GROUP BY 1, 2 HAVING count(*) > 1 LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'external_id % stands more than once in the set for project %',
               quote_literal(wrong.external_id), wrong.project_id
@@ -1149,15 +1146,48 @@ AS $$
         WHEN vectors IS NOT NULL AND coalesce(cardinality(passages), -1) <> cardinality(vectors)
         THEN format('has %s passages, but %s passage_embeddings', coalesce(cardinality(passages), 0),
                     cardinality(vectors))
-        WHEN cardinality(passages) > 1000 THEN format('has %s passages, but may have 1,000', cardinality(passages))
-        WHEN array_position(passages, NULL) IS NOT NULL
-        THEN format('has no text in passage %s', array_position(passages, NULL))
         WHEN (SELECT sum(octet_length(p)) FROM unnest(passages) p) > 20000000
         THEN 'has passages of more than 20,000,000 bytes together'
+        WHEN array_position(passages, NULL) IS NOT NULL
+        THEN format('has no text in passage %s', array_position(passages, NULL))
         WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE @extschema:vector@.vector_dims(v) <> 1024)
         THEN 'must have passage_embeddings of 1024 dimensions (pad with zeros)'
         WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE @extschema:vector@.vector_norm(v) NOT BETWEEN 1e-15 AND 1e15)
         THEN 'must have passage_embeddings with a norm from 1e-15 to 1e15'
+    END
+$$;
+-- How every complaint about a lesson that is to be stored is made.
+CREATE OR REPLACE FUNCTION pgmnemo._refuse_lesson(ordinal bigint, external_id text, problem text)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF problem IS NOT NULL THEN
+        RAISE EXCEPTION 'lesson % of the set, %, %',
+              ordinal, quote_literal(left(coalesce(external_id, ''), 100)), problem
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Nothing of the set was stored.';
+    END IF;
+END
+$$;
+-- What is too long in what a writer gives for one lesson; NULL: nothing. Lengths are read off what came, before
+-- anything is made of it, so that what is refused costs little more than to send it. Of passages the whole array counts,
+-- which is a little larger; the sum is pgmnemo._passages_problem's.
+CREATE OR REPLACE FUNCTION pgmnemo._size_problem(content text, topic text, role text, commit_sha text, artifact_hash text,
+                                      metadata jsonb, passages text[])
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT CASE
+        WHEN octet_length(content) > 10000000
+        THEN format('has a content of %s bytes, but may have 10,000,000', octet_length(content))
+        WHEN greatest(octet_length(topic), octet_length(role), octet_length(commit_sha),
+                      octet_length(artifact_hash)) > 10000
+        THEN 'has a topic, role, commit_sha or artifact_hash of more than 10,000 bytes'
+        WHEN pg_column_size(metadata) > 1000000
+        THEN format('has metadata of %s bytes, but may have 1,000,000', pg_column_size(metadata))
+        WHEN cardinality(passages) > 1000 THEN format('has %s passages, but may have 1,000', cardinality(passages))
+        WHEN pg_column_size(passages) > 20010000 THEN 'has passages of more than 20,000,000 bytes together'
     END
 $$;
 -- The one write path. New keys are inserted first and in order, then the lock is taken, then rows are changed: writers
@@ -1333,7 +1363,7 @@ BEGIN
     SELECT array_agg(c.lexeme), array_agg(c.held) INTO known, held
       FROM (SELECT p.lexeme, sum(p.lesson_count) AS held FROM pgmnemo.posting p
              WHERE p.tenant_id = scope.tenant AND p.lexeme = ANY (ARRAY(SELECT DISTINCT unnest(lexemes)))
-               AND pgmnemo._in_scope(p.project_id, scope)
+               AND p.project_id BETWEEN scope.first_project AND scope.last_project
              GROUP BY p.lexeme) c;
     IF at_least IS NULL OR lessons IS NULL THEN
         RETURN;
@@ -1352,7 +1382,8 @@ BEGIN
           FROM taken t
          CROSS JOIN LATERAL (
                 SELECT unnest(p.lesson_ids) AS older FROM pgmnemo.posting p
-                 WHERE p.tenant_id = scope.tenant AND p.lexeme = t.lexeme AND pgmnemo._in_scope(p.project_id, scope)
+                 WHERE p.tenant_id = scope.tenant AND p.lexeme = t.lexeme
+                   AND p.project_id BETWEEN scope.first_project AND scope.last_project
                    AND p.lesson_ids[1] < t.id OFFSET 0) x
          WHERE x.older < t.id
          GROUP BY x.older, t.id
@@ -1606,7 +1637,7 @@ BEGIN
                       FROM unnest(lessons, widths, vectors) AS v (id, width, vector)
                      WHERE v.id > o.lesson_id AND v.width = o.width OFFSET 0) n
              WHERE o.tenant_id = scope.tenant AND o.embedding IS NOT NULL AND o.number = 0
-               AND pgmnemo._in_scope(o.project_id, scope) AND n.cosine >= at_least) r
+               AND o.project_id BETWEEN scope.first_project AND scope.last_project AND n.cosine >= at_least) r
      WHERE r.place <= told_most;
 END
 $$;
@@ -1925,6 +1956,8 @@ DECLARE
     read_most  constant integer := 10000;  -- rows of an index that are looked at for them
     tried_most constant integer := 20;     -- conditions on metadata
     f          constant pgmnemo.filter := scope.filter;
+    since      constant timestamptz := coalesce(f.since, '-infinity');
+    until      constant timestamptz := coalesce(f.until, 'infinity');
     bound      integer := read_most;
     condition  integer;
     found      bigint[];
@@ -1961,8 +1994,9 @@ BEGIN
     IF f.since IS NOT NULL OR f.until IS NOT NULL THEN
         found := ARRAY(SELECT l.id FROM pgmnemo.lesson l
                         WHERE l.tenant_id = scope.tenant
-                          AND coalesce(l.occurred_at, l.stored_at) >= coalesce(f.since, '-infinity')
-                          AND coalesce(l.occurred_at, l.stored_at) < coalesce(f.until, 'infinity') LIMIT bound);
+                          AND CASE WHEN l.occurred_at IS NULL THEN l.stored_at ELSE l.occurred_at END >= since
+                          AND CASE WHEN l.occurred_at IS NULL THEN l.stored_at ELSE l.occurred_at END < until
+                        LIMIT bound);
         IF cardinality(found) < bound THEN
             rarest := found;
         END IF;
@@ -2092,6 +2126,20 @@ BEGIN
     END IF;
     RETURN hidden;
 END
+$$;
+-- Which lessons a verb that lists, counts or forgets may mean: those of a recall, or with `everything` whatever is kept.
+CREATE OR REPLACE FUNCTION pgmnemo._listed(l pgmnemo.lesson, scope pgmnemo.scope)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT ((scope).everything IS TRUE
+            OR l.active
+               AND (l.superseded_at IS NULL OR (scope).moment < l.superseded_at OR (scope).known_at IS NOT NULL)
+               AND (l.expires_at IS NULL OR (scope).moment < l.expires_at)
+               AND ((scope).role IS NULL OR l.role = (scope).role)
+               AND ((scope).valid_at IS NULL OR coalesce(l.occurred_at, l.stored_at) <= (scope).valid_at)
+               AND ((scope).gate <> 'enforce' OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL))
+       AND ((scope).filtered IS NOT TRUE OR pgmnemo._passes(l, scope))
 $$;
 -- The scope of verbs that list: what a recall could answer with now, or everything that is kept.
 CREATE OR REPLACE FUNCTION pgmnemo._listed_scope(tenant uuid, project uuid, gate text, given jsonb, valid_at timestamptz,
@@ -2242,31 +2290,32 @@ BEGIN
     END IF;
 END
 $$;
--- Which lessons a call may answer with; the same in every leg.
+-- Which lessons a call may answer with; the same in every leg. It becomes a part of each statement that asks, and most
+-- calls ask for no more than is tested first.
 CREATE OR REPLACE FUNCTION pgmnemo._recallable(l pgmnemo.lesson, scope pgmnemo.scope)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT ((scope).everything IS TRUE
-            OR l.active
-               AND ((scope).role IS NULL OR l.role = (scope).role)
-               AND (l.superseded_at IS NULL OR (scope).moment < l.superseded_at OR (scope).known_at IS NOT NULL)
-               AND (l.expires_at IS NULL OR (scope).moment < l.expires_at)
+    SELECT l.active
+       AND (l.superseded_at IS NULL OR (scope).moment < l.superseded_at OR (scope).known_at IS NOT NULL)
+       AND (l.expires_at IS NULL OR (scope).moment < l.expires_at)
+       AND ((scope).plain
+            OR ((scope).role IS NULL OR l.role = (scope).role)
                AND ((scope).valid_at IS NULL OR coalesce(l.occurred_at, l.stored_at) <= (scope).valid_at)
-               AND ((scope).gate <> 'enforce' OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL))
-       AND ((scope).filtered IS NOT TRUE OR pgmnemo._passes(l, scope))
+               AND ((scope).gate <> 'enforce' OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL)
+               AND ((scope).filtered IS NOT TRUE OR pgmnemo._passing(l, scope)))
 $$;
--- Those of these lessons that a call may answer with, at most so many.
+-- Those of these lessons that a call may answer with, at most so many. The sub-select keeps the planner to their ids:
+-- without statistics it takes an interval of projects for rarer.
 CREATE OR REPLACE FUNCTION pgmnemo._recallable_of(scope pgmnemo.scope, ids bigint[], most integer)
 RETURNS bigint[]
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT ARRAY(SELECT l.id
-                   FROM (SELECT DISTINCT i FROM unnest(ids) i) AS u (id)
-                  CROSS JOIN LATERAL (
-                        SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = scope.tenant AND l.id = u.id OFFSET 0) l
-                  WHERE pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope)
+                   FROM (SELECT l.* FROM pgmnemo.lesson l
+                          WHERE l.tenant_id = (scope).tenant AND l.id = ANY (ids) OFFSET 0) l
+                  WHERE pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._listed(l, scope)
                   LIMIT most)
 $$;
 -- The scope of a recall: one project, or with NULL all of the tenant. Nothing in it depends on the search path, so it
@@ -2280,9 +2329,11 @@ AS $$
     SELECT ROW(tenant, coalesce(project, '00000000-0000-0000-0000-000000000000'),
                coalesce(project, 'ffffffff-ffff-ffff-ffff-ffffffffffff'), gate, role, valid_at,
                coalesce(valid_at, moment), known_at, known_at IS NOT NULL OR filter IS DISTINCT FROM NULL, NULL,
-               filter, NULL)::pgmnemo.scope
+               filter, NULL,
+               role IS NULL AND valid_at IS NULL AND gate <> 'enforce' AND known_at IS NULL
+               AND filter IS NOT DISTINCT FROM NULL)::pgmnemo.scope
 $$;
--- The lessons of one project, where they are few; else NULL.
+-- The lessons of one project that a call may answer with, where it holds few; else NULL.
 CREATE OR REPLACE FUNCTION pgmnemo._small_project(scope pgmnemo.scope)
 RETURNS bigint[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -2296,7 +2347,7 @@ BEGIN
         found := ARRAY(SELECT l.id FROM pgmnemo.lesson l
                         WHERE l.tenant_id = scope.tenant AND l.project_id = scope.first_project LIMIT few + 1);
     END IF;
-    RETURN CASE WHEN cardinality(found) <= few THEN found END;
+    RETURN CASE WHEN cardinality(found) <= few THEN pgmnemo._recallable_of(scope, found, few) END;
 END
 $$;
 -- The tenant's greatest id where the sequence of ids would give it, or a smaller one, again.
@@ -2571,19 +2622,15 @@ BEGIN
     scope := pgmnemo._listed_scope(tenant, count.project_id, 'off', filter, valid_at, known_at, everything);
     IF scope.ids IS NOT NULL THEN
         RETURN QUERY
-        SELECT pg_catalog.count(*) FILTER (WHERE NOT gated OR l.proven),
-               pg_catalog.count(*) FILTER (WHERE gated AND NOT l.proven)
-          FROM unnest(scope.ids) AS u (id)
-         CROSS JOIN LATERAL (
-                SELECT l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL AS proven
-                  FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = u.id OFFSET 0) l;
+        SELECT count(*) FILTER (WHERE NOT gated OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL),
+               count(*) FILTER (WHERE gated AND l.commit_sha IS NULL AND l.artifact_hash IS NULL)
+          FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ANY (scope.ids);
     ELSE
         RETURN QUERY
-        SELECT pg_catalog.count(*) FILTER (WHERE NOT gated OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL),
-               pg_catalog.count(*) FILTER (WHERE gated AND l.commit_sha IS NULL AND l.artifact_hash IS NULL)
+        SELECT count(*) FILTER (WHERE NOT gated OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL),
+               count(*) FILTER (WHERE gated AND l.commit_sha IS NULL AND l.artifact_hash IS NULL)
           FROM pgmnemo.lesson l
-         WHERE l.tenant_id = tenant AND l.project_id BETWEEN scope.first_project AND scope.last_project
-           AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope);
+         WHERE l.tenant_id = tenant AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._listed(l, scope);
     END IF;
     PERFORM pgmnemo._leave();
 END
@@ -2603,7 +2650,9 @@ BEGIN
        OR NOT pgmnemo._reaches(role, asked::uuid) THEN
         RETURN NULL;
     END IF;
-    PERFORM pgmnemo._check_revoked(role, asked::uuid);
+    IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+        PERFORM pgmnemo._check_revoked(role, asked::uuid);
+    END IF;
     RETURN asked::uuid;
 END
 $$;
@@ -2930,7 +2979,7 @@ BEGIN
                   UNION ALL
                  SELECT l.id FROM pgmnemo.lesson l
                   WHERE scope.ids IS NULL AND l.tenant_id = tenant AND pgmnemo._in_scope(l.project_id, scope)
-                    AND pgmnemo._recallable(l, scope) AND (hard OR l.active));
+                    AND pgmnemo._listed(l, scope) AND (hard OR l.active));
     IF dry_run IS NOT TRUE THEN
         PERFORM pgmnemo._bequeath(tenant, ids, revive);
     END IF;
@@ -3012,7 +3061,7 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.link IS 'an edge from source to target, both by external id and of one project unless target_project says otherwise; weight from 1e-30 to 1; the same kind between the same two again is unchanged or updated. Returns inserted, unchanged or updated';
--- Pages by id. Sub-selects and settings keep to the keys, however the tables have grown since the plan was made.
+-- Pages by id. The settings keep to the keys, however the tables have grown since the plan was made.
 CREATE OR REPLACE FUNCTION pgmnemo.list(
     tenant     uuid,
     project_id uuid        DEFAULT NULL,
@@ -3040,6 +3089,7 @@ DECLARE
     last bigint := CASE WHEN newest THEN coalesce(after, 9223372036854775807) ELSE 9223372036854775807 END;
     scope pgmnemo.scope;
     hidden integer;
+    page bigint[];
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
     PERFORM pgmnemo._check_most(most, 10000);
@@ -3050,25 +3100,22 @@ BEGIN
     END IF;
     scope.ids := coalesce(scope.ids, pgmnemo._small_project(scope));
     IF scope.ids IS NOT NULL THEN
+        page := ARRAY(SELECT i FROM unnest(scope.ids) i WHERE i > first AND i < last
+                       ORDER BY CASE WHEN newest THEN -i ELSE i END LIMIT most);
         RETURN QUERY
-        SELECT l.*
-          FROM (SELECT i AS id FROM unnest(scope.ids) i WHERE i > first AND i < last
-                 ORDER BY CASE WHEN newest THEN -i ELSE i END OFFSET 0) u
-         CROSS JOIN LATERAL (
-                SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = u.id OFFSET 0) l
-         WHERE pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope)
-         ORDER BY CASE WHEN newest THEN -u.id ELSE u.id END LIMIT most;
+        SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ANY (page)
+         ORDER BY CASE WHEN newest THEN -l.id ELSE l.id END;
     ELSIF newest THEN
         RETURN QUERY
         SELECT l.* FROM pgmnemo.lesson l
          WHERE l.tenant_id = tenant AND l.id < last
-           AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope)
+           AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._listed(l, scope)
          ORDER BY l.id DESC LIMIT most;
     ELSE
         RETURN QUERY
         SELECT l.* FROM pgmnemo.lesson l
          WHERE l.tenant_id = tenant AND l.id > first
-           AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope)
+           AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._listed(l, scope)
          ORDER BY l.id LIMIT most;
     END IF;
     IF NOT FOUND AND hidden > 0 THEN
@@ -3088,7 +3135,9 @@ AS $$
 DECLARE
     role name := pgmnemo._proved(caller);
 BEGIN
-    PERFORM pgmnemo._check_revoked(role, NULL);
+    IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+        PERFORM pgmnemo._check_revoked(role, NULL);
+    END IF;
     RETURN QUERY
     SELECT g.tenant_id, g.grantee::text, g.granted_at, g.granted_by
       FROM pgmnemo.tenant_grant g
@@ -3431,13 +3480,16 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    one pgmnemo.lesson_input := ROW(
-        project_id, external_id, content, pgmnemo._embedding(embedding), role, topic,
-        CASE WHEN importance BETWEEN 1 AND 5 THEN importance WHEN importance IS NOT NULL THEN 0 END, metadata,
-        occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position);
+    one pgmnemo.lesson_input;
     outcome text;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._refuse_lesson(
+        1, external_id, pgmnemo._size_problem(content, topic, role, commit_sha, artifact_hash, metadata, passages));
+    one := ROW(
+        project_id, external_id, content, pgmnemo._embedding(embedding), role, topic,
+        CASE WHEN importance BETWEEN 1 AND 5 THEN importance WHEN importance IS NOT NULL THEN 0 END, metadata,
+        occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position);
     outcome := (SELECT s.outcome FROM pgmnemo._store(tenant, ARRAY[one], clear) s);
     PERFORM pgmnemo._leave();
     RETURN outcome;
@@ -3491,7 +3543,8 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    problem text := pgmnemo._passages_problem(passages, passage_embeddings);
+    problem text := coalesce(pgmnemo._size_problem(NULL, NULL, NULL, NULL, NULL, NULL, passages),
+                             pgmnemo._passages_problem(passages, passage_embeddings));
     one pgmnemo.lesson_input;
     large uuid[];
     bare boolean;
@@ -3811,7 +3864,7 @@ COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
 COMMENT ON TYPE pgmnemo.filter IS 'what a filter asks for (pgmnemo._filter; NULL: nothing): one of these projects, roles and topics; how the topic begins; since when and until before when it happened; what the metadata contains and matches; entries: what of that pgmnemo.lesson_entry finds, and for each the number of its condition';
 COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson, and the texts and vectors of its passages; the first three are required; of a lesson that is there already what is NULL stays; of a new one importance NULL is 3 and metadata NULL {}';
 COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) and the lessons in scope that hold it; flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length; since, until: the intervals that it names; ideal: see pgmnemo._fit';
-COMMENT ON TYPE pgmnemo.scope IS 'a recall''s tenant, its projects as an interval (one, or all), pgmnemo.gate_strict, the role and the moment that were asked for (NULL: any); moment: when a lesson must not have expired or been superseded; known_at: what was known then (NULL: now); filtered: whether known_at or filter say anything; ids: the lessons that they leave, where those are few (NULL: not told); everything: whatever is kept, forgotten, superseded, expired and hidden lessons, too';
+COMMENT ON TYPE pgmnemo.scope IS 'a recall''s tenant, its projects as an interval (one, or all), pgmnemo.gate_strict, the role and the moment that were asked for (NULL: any); moment: when a lesson must not have expired or been superseded; known_at: what was known then (NULL: now); filtered: whether known_at or filter say anything; ids: the lessons that they leave, where those are few (NULL: not told); everything: whatever is kept, forgotten, superseded, expired and hidden lessons, too; plain: none of role, valid_at, gate, known_at and filter leaves any out';
 COMMENT ON COLUMN pgmnemo.lesson.metadata IS 'anything; handed back by recall; filters ask it';
 COMMENT ON COLUMN pgmnemo.lesson.expires_at IS 'from when on it is no longer recalled, unless an earlier time is asked for; NULL: never';
 COMMENT ON COLUMN pgmnemo.lesson.superseded_at IS 'from when on another holds in its place: pgmnemo.supersession.valid_from of the one that was not undone; NULL: none does';

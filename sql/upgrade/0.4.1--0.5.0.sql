@@ -19,7 +19,7 @@ DROP FUNCTION pgmnemo.recall, pgmnemo.recall_lessons, pgmnemo.explain, pgmnemo.e
 @file types/filter.sql
 ALTER TYPE pgmnemo.scope ADD ATTRIBUTE moment timestamptz, ADD ATTRIBUTE known_at timestamptz,
     ADD ATTRIBUTE filtered boolean, ADD ATTRIBUTE ids bigint[], ADD ATTRIBUTE filter pgmnemo.filter,
-    ADD ATTRIBUTE everything boolean;
+    ADD ATTRIBUTE everything boolean, ADD ATTRIBUTE plain boolean;
 ALTER TYPE pgmnemo.question ADD ATTRIBUTE ideal float8;
 ALTER TABLE pgmnemo.lesson ADD COLUMN superseded_at timestamptz;
 DROP INDEX pgmnemo.lesson_position, pgmnemo.lesson_edge_target;

@@ -7,9 +7,7 @@ LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    IF current_setting('transaction_isolation') NOT IN ('repeatable read', 'serializable') THEN
-        RETURN;
-    ELSIF EXISTS (SELECT FROM pgmnemo.tenant_grant g
+    IF EXISTS (SELECT FROM pgmnemo.tenant_grant g
                    WHERE g.tenant_id = coalesce(tenant, g.tenant_id) AND g.xmax <> 0
                      AND pg_has_role(role, g.grantee::oid, 'USAGE'))
           AND NOT pg_visible_in_snapshot((SELECT r.last_value::text::xid8 FROM pgmnemo.revocation_seq r),

@@ -17,7 +17,9 @@ BEGIN
         USING ERRCODE = 'insufficient_privilege',
               HINT = 'The owner of the extension grants it with pgmnemo.grant_tenant(tenant, role).';
     END IF;
-    PERFORM pgmnemo._check_revoked(role, tenant);
+    IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+        PERFORM pgmnemo._check_revoked(role, tenant);
+    END IF;
     SELECT r.rolname INTO free
       FROM pg_roles r WHERE r.rolname IN (role, current_user) AND (r.rolsuper OR r.rolbypassrls)
      ORDER BY r.rolname = role DESC LIMIT 1;

@@ -1,14 +1,15 @@
--- Which lessons a call may answer with; the same in every leg.
+-- Which lessons a call may answer with; the same in every leg. It becomes a part of each statement that asks, and most
+-- calls ask for no more than is tested first.
 CREATE FUNCTION pgmnemo._recallable(l pgmnemo.lesson, scope pgmnemo.scope)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    SELECT ((scope).everything IS TRUE
-            OR l.active
-               AND ((scope).role IS NULL OR l.role = (scope).role)
-               AND (l.superseded_at IS NULL OR (scope).moment < l.superseded_at OR (scope).known_at IS NOT NULL)
-               AND (l.expires_at IS NULL OR (scope).moment < l.expires_at)
+    SELECT l.active
+       AND (l.superseded_at IS NULL OR (scope).moment < l.superseded_at OR (scope).known_at IS NOT NULL)
+       AND (l.expires_at IS NULL OR (scope).moment < l.expires_at)
+       AND ((scope).plain
+            OR ((scope).role IS NULL OR l.role = (scope).role)
                AND ((scope).valid_at IS NULL OR coalesce(l.occurred_at, l.stored_at) <= (scope).valid_at)
-               AND ((scope).gate <> 'enforce' OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL))
-       AND ((scope).filtered IS NOT TRUE OR pgmnemo._passes(l, scope))
+               AND ((scope).gate <> 'enforce' OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL)
+               AND ((scope).filtered IS NOT TRUE OR pgmnemo._passing(l, scope)))
 $$;

@@ -8,6 +8,6 @@ AS $$
     SELECT ARRAY(SELECT l.id
                    FROM (SELECT l.* FROM pgmnemo.lesson l
                           WHERE l.tenant_id = (scope).tenant AND l.id = ANY (ids) OFFSET 0) l
-                  WHERE pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope)
+                  WHERE pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._listed(l, scope)
                   LIMIT most)
 $$;

@@ -34,7 +34,7 @@ BEGIN
         SELECT count(*) FILTER (WHERE NOT gated OR l.commit_sha IS NOT NULL OR l.artifact_hash IS NOT NULL),
                count(*) FILTER (WHERE gated AND l.commit_sha IS NULL AND l.artifact_hash IS NULL)
           FROM pgmnemo.lesson l
-         WHERE l.tenant_id = tenant AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope);
+         WHERE l.tenant_id = tenant AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._listed(l, scope);
     END IF;
     PERFORM pgmnemo._leave();
 END

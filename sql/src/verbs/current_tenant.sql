@@ -11,7 +11,9 @@ BEGIN
        OR NOT pgmnemo._reaches(role, asked::uuid) THEN
         RETURN NULL;
     END IF;
-    PERFORM pgmnemo._check_revoked(role, asked::uuid);
+    IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+        PERFORM pgmnemo._check_revoked(role, asked::uuid);
+    END IF;
     RETURN asked::uuid;
 END
 $$;

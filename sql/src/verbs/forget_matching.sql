@@ -31,7 +31,7 @@ BEGIN
                   UNION ALL
                  SELECT l.id FROM pgmnemo.lesson l
                   WHERE scope.ids IS NULL AND l.tenant_id = tenant AND pgmnemo._in_scope(l.project_id, scope)
-                    AND pgmnemo._recallable(l, scope) AND (hard OR l.active));
+                    AND pgmnemo._listed(l, scope) AND (hard OR l.active));
     IF dry_run IS NOT TRUE THEN
         PERFORM pgmnemo._bequeath(tenant, ids, revive);
     END IF;

@@ -46,13 +46,13 @@ BEGIN
         RETURN QUERY
         SELECT l.* FROM pgmnemo.lesson l
          WHERE l.tenant_id = tenant AND l.id < last
-           AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope)
+           AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._listed(l, scope)
          ORDER BY l.id DESC LIMIT most;
     ELSE
         RETURN QUERY
         SELECT l.* FROM pgmnemo.lesson l
          WHERE l.tenant_id = tenant AND l.id > first
-           AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope)
+           AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._listed(l, scope)
          ORDER BY l.id LIMIT most;
     END IF;
     IF NOT FOUND AND hidden > 0 THEN

@@ -7,7 +7,9 @@ AS $$
 DECLARE
     role name := pgmnemo._proved(caller);
 BEGIN
-    PERFORM pgmnemo._check_revoked(role, NULL);
+    IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+        PERFORM pgmnemo._check_revoked(role, NULL);
+    END IF;
     RETURN QUERY
     SELECT g.tenant_id, g.grantee::text, g.granted_at, g.granted_by
       FROM pgmnemo.tenant_grant g
