@@ -630,8 +630,8 @@ AS $$
        AND (((scope).filter).matching IS NULL OR l.metadata @@ ((scope).filter).matching)
        AND ((scope).known_at IS NULL OR pgmnemo._believed(l, (scope).moment, (scope).known_at))
 $$;
--- pgmnemo._passes as a call: within a recall's statements, which few calls filter, the whole of it would be made ready for
--- nothing.
+-- pgmnemo._passes as a call: within a recall's statements, which few calls filter, the whole of it would be made ready
+-- for nothing.
 CREATE OR REPLACE FUNCTION pgmnemo._passing(l pgmnemo.lesson, scope pgmnemo.scope)
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -1171,8 +1171,8 @@ BEGIN
 END
 $$;
 -- What is too long in what a writer gives for one lesson; NULL: nothing. Lengths are read off what came, before
--- anything is made of it, so that what is refused costs little more than to send it. Of passages the whole array counts,
--- which is a little larger; the sum is pgmnemo._passages_problem's.
+-- anything is made of it, so that what is refused costs little more than to send it. Of passages the whole array
+-- counts, which is a little larger; the sum is pgmnemo._passages_problem's.
 CREATE OR REPLACE FUNCTION pgmnemo._size_problem(content text, topic text, role text, commit_sha text, artifact_hash text,
                                       metadata jsonb, passages text[])
 RETURNS text
@@ -1405,11 +1405,13 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    most_windows constant integer := 1000;
     most_terms constant integer := 1000;  -- the rarest: each is looked for in every candidate and in its passages
     asked pgmnemo.question;
     inside_part float8 := CASE s.statistics_scope WHEN 'tenant' THEN 0 WHEN 'both' THEN 0.5 ELSE 1 END;
     projects uuid[] := (scope.filter).projects;
     k1 float8 := s.bm25_k1;
+    idf_sum float8;
     b float8 := s.bm25_b;
     lexemes text[] := coalesce(tsvector_to_array(pgmnemo._lexemes(pgmnemo._text_config(), words)), '{}');
 BEGIN
@@ -1437,33 +1439,62 @@ BEGIN
          CROSS JOIN everything e
          CROSS JOIN LATERAL (SELECT (1 - inside_part) * pgmnemo._idf(e.lessons, c.lessons)
                                     + inside_part * pgmnemo._idf(e.held, c.held)) AS i (idf)
-         WHERE c.lexeme <> '' AND c.held > 0
+         WHERE c.lexeme <> ''
     )
     SELECT e.held, e.flat, e.per_token,
-           coalesce(t.lexemes, '{}'), coalesce(t.queries, '{}'), coalesce(t.idfs, '{}'), coalesce(t.scales, '{}'),
+           coalesce(k.idf_sum, 0) + (cardinality(lexemes) - k.known)
+                                    * ((1 - inside_part) * pgmnemo._idf(e.lessons, 0)
+                                       + inside_part * pgmnemo._idf(e.held, 0)),
+           coalesce(t.found, '{}'), coalesce(t.queries, '{}'), coalesce(t.idfs, '{}'), coalesce(t.scales, '{}'),
            coalesce(t.peaks, '{}'), coalesce(t.postings, '{}')
-      INTO asked.held, asked.flat, asked.per_token,
+      INTO asked.held, asked.flat, asked.per_token, idf_sum,
            asked.terms, asked.queries, asked.idfs, asked.scales, asked.peaks, asked.postings
       FROM everything e
      CROSS JOIN LATERAL (
-            SELECT array_agg(t.lexeme) AS lexemes, array_agg(pgmnemo._term(t.lexeme)) AS queries,
+            SELECT sum(t.idf) AS idf_sum, count(*) AS known FROM terms t) k
+     CROSS JOIN LATERAL (
+            SELECT array_agg(t.lexeme) AS found, array_agg(pgmnemo._term(t.lexeme)) AS queries,
                    array_agg(t.idf) AS idfs,
                    array_agg(t.scale) AS scales, array_agg(t.held) AS postings,
                    array_agg(pgmnemo._impact(t.scale, t.frequency, e.flat, e.per_token, t.shortest, asked.pivot)
                              + 1) AS peaks
-              FROM (SELECT * FROM terms ORDER BY idf DESC, lexeme LIMIT most_terms) t) t;
+              FROM (SELECT * FROM terms WHERE held > 0 ORDER BY idf DESC, lexeme LIMIT most_terms) t) t;
     asked.held := coalesce(asked.held, 0);
     asked.terms := coalesce(asked.terms, '{}');
     asked.direction := @extschema:vector@.l2_normalize(embedding)::@extschema:vector@.halfvec;
-    IF windows IS NOT NULL THEN
+    IF (SELECT count(*) FROM unnest(windows)) > most_windows THEN
+        RAISE EXCEPTION 'windows holds more than % ranges', most_windows
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Name fewer times.';
+    ELSIF windows IS NOT NULL THEN
         SELECT array_agg(coalesce(lower(w), '-infinity')), array_agg(coalesce(upper(w), 'infinity'))
           INTO asked.since, asked.until FROM unnest(windows) w;
     ELSIF words IS NOT NULL AND s.temporal_weight <> 0 THEN
         SELECT t.since, t.until INTO asked.since, asked.until FROM pgmnemo._times(words, moment) t;
     END IF;
+    asked.ideal := pgmnemo._ideal(asked, s, cardinality(lexemes), idf_sum);
     RETURN asked;
 END
 $$;
+-- The score of a lesson that answers a question well: what makes scores of different questions comparable. Words that
+-- no lesson holds count as well, for a question of such words is about something else. One lesson does not hold all
+-- words of a long question, and the best of many lessons is nearer by chance: hence the two roots. Their constants
+-- were chosen on LoCoMo and BEAM, with MiniLM (benchmarks/floor.py).
+CREATE OR REPLACE FUNCTION pgmnemo._ideal(asked pgmnemo.question, s pgmnemo.settings, words integer, idf_sum float8)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT (1 + (s).context_weight)
+           * (coalesce((((s).bm25_weight + (s).passage_terms_weight) * idf_sum
+                        + (s).passage_terms_weight * (s).passage_term_bonus * words)
+                       * least(1, sqrt(4.0::float8 / nullif(words, 0))), 0)
+              + CASE WHEN (asked).direction IS NULL THEN 0
+                     ELSE ((s).passage_cosine_weight + (s).pair_cosine_weight + (s).cosine_weight)
+                          * sqrt(pgmnemo._idf((asked).held, 0) / 5) END
+              + CASE WHEN cardinality((asked).since) > 0 THEN (s).temporal_weight ELSE 0 END)
+$$;
+
+COMMENT ON FUNCTION pgmnemo._ideal IS 'idf_sum: of all distinct words of the question, those that no lesson holds among them; 0 or more, in units of the score';
 -- The `depth` lessons in scope with the highest BM25 (in units of 2^-40), exactly, ties by external id. MaxScore: the
 -- lists of the rarest terms are read whole; once the terms that are left cannot lift a lesson that holds none of
 -- them to the depth-th score found so far, they matter for those few lessons alone that they could still lift.
@@ -2020,13 +2051,13 @@ AS $$
      ORDER BY l.project_id, l.external_id
      LIMIT wanted
 $$;
--- A score on a scale of its question: what it is of the best that a lesson could have.
+-- A score on the scale of its question (pgmnemo._ideal).
 CREATE OR REPLACE FUNCTION pgmnemo._fit(score float8, ideal float8)
 RETURNS TABLE (fit float8)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT CASE WHEN ideal > 0 THEN greatest(0, least(1, score / ideal)) ELSE 0 END $$;
 
-COMMENT ON FUNCTION pgmnemo._fit IS 'score / ideal, from 0 to 1';
+COMMENT ON FUNCTION pgmnemo._fit IS 'score / ideal, from 0 to 1; 0 for a question of stop words alone';
 -- Graph proximity of every lesson that an edge joins, directly or not, to one of the seeds.
 CREATE OR REPLACE FUNCTION pgmnemo._graph_leg(scope pgmnemo.scope, candidates pgmnemo.candidate[],
                                    seeds bigint[], s pgmnemo.settings)
@@ -2127,7 +2158,8 @@ BEGIN
     RETURN hidden;
 END
 $$;
--- Which lessons a verb that lists, counts or forgets may mean: those of a recall, or with `everything` whatever is kept.
+-- Which lessons a verb that lists, counts or forgets may mean: those of a recall, or with `everything` whatever is
+-- kept.
 CREATE OR REPLACE FUNCTION pgmnemo._listed(l pgmnemo.lesson, scope pgmnemo.scope)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE

@@ -1,5 +1,5 @@
--- pgmnemo._passes as a call: within a recall's statements, which few calls filter, the whole of it would be made ready for
--- nothing.
+-- pgmnemo._passes as a call: within a recall's statements, which few calls filter, the whole of it would be made ready
+-- for nothing.
 CREATE FUNCTION pgmnemo._passing(l pgmnemo.lesson, scope pgmnemo.scope)
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -8,11 +8,13 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    most_windows constant integer := 1000;
     most_terms constant integer := 1000;  -- the rarest: each is looked for in every candidate and in its passages
     asked pgmnemo.question;
     inside_part float8 := CASE s.statistics_scope WHEN 'tenant' THEN 0 WHEN 'both' THEN 0.5 ELSE 1 END;
     projects uuid[] := (scope.filter).projects;
     k1 float8 := s.bm25_k1;
+    idf_sum float8;
     b float8 := s.bm25_b;
     lexemes text[] := coalesce(tsvector_to_array(pgmnemo._lexemes(pgmnemo._text_config(), words)), '{}');
 BEGIN
@@ -40,30 +42,39 @@ BEGIN
          CROSS JOIN everything e
          CROSS JOIN LATERAL (SELECT (1 - inside_part) * pgmnemo._idf(e.lessons, c.lessons)
                                     + inside_part * pgmnemo._idf(e.held, c.held)) AS i (idf)
-         WHERE c.lexeme <> '' AND c.held > 0
+         WHERE c.lexeme <> ''
     )
     SELECT e.held, e.flat, e.per_token,
-           coalesce(t.lexemes, '{}'), coalesce(t.queries, '{}'), coalesce(t.idfs, '{}'), coalesce(t.scales, '{}'),
+           coalesce(k.idf_sum, 0) + (cardinality(lexemes) - k.known)
+                                    * ((1 - inside_part) * pgmnemo._idf(e.lessons, 0)
+                                       + inside_part * pgmnemo._idf(e.held, 0)),
+           coalesce(t.found, '{}'), coalesce(t.queries, '{}'), coalesce(t.idfs, '{}'), coalesce(t.scales, '{}'),
            coalesce(t.peaks, '{}'), coalesce(t.postings, '{}')
-      INTO asked.held, asked.flat, asked.per_token,
+      INTO asked.held, asked.flat, asked.per_token, idf_sum,
            asked.terms, asked.queries, asked.idfs, asked.scales, asked.peaks, asked.postings
       FROM everything e
      CROSS JOIN LATERAL (
-            SELECT array_agg(t.lexeme) AS lexemes, array_agg(pgmnemo._term(t.lexeme)) AS queries,
+            SELECT sum(t.idf) AS idf_sum, count(*) AS known FROM terms t) k
+     CROSS JOIN LATERAL (
+            SELECT array_agg(t.lexeme) AS found, array_agg(pgmnemo._term(t.lexeme)) AS queries,
                    array_agg(t.idf) AS idfs,
                    array_agg(t.scale) AS scales, array_agg(t.held) AS postings,
                    array_agg(pgmnemo._impact(t.scale, t.frequency, e.flat, e.per_token, t.shortest, asked.pivot)
                              + 1) AS peaks
-              FROM (SELECT * FROM terms ORDER BY idf DESC, lexeme LIMIT most_terms) t) t;
+              FROM (SELECT * FROM terms WHERE held > 0 ORDER BY idf DESC, lexeme LIMIT most_terms) t) t;
     asked.held := coalesce(asked.held, 0);
     asked.terms := coalesce(asked.terms, '{}');
     asked.direction := @extschema:vector@.l2_normalize(embedding)::@extschema:vector@.halfvec;
-    IF windows IS NOT NULL THEN
+    IF (SELECT count(*) FROM unnest(windows)) > most_windows THEN
+        RAISE EXCEPTION 'windows holds more than % ranges', most_windows
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Name fewer times.';
+    ELSIF windows IS NOT NULL THEN
         SELECT array_agg(coalesce(lower(w), '-infinity')), array_agg(coalesce(upper(w), 'infinity'))
           INTO asked.since, asked.until FROM unnest(windows) w;
     ELSIF words IS NOT NULL AND s.temporal_weight <> 0 THEN
         SELECT t.since, t.until INTO asked.since, asked.until FROM pgmnemo._times(words, moment) t;
     END IF;
+    asked.ideal := pgmnemo._ideal(asked, s, cardinality(lexemes), idf_sum);
     RETURN asked;
 END
 $$;

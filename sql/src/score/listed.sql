@@ -1,4 +1,5 @@
--- Which lessons a verb that lists, counts or forgets may mean: those of a recall, or with `everything` whatever is kept.
+-- Which lessons a verb that lists, counts or forgets may mean: those of a recall, or with `everything` whatever is
+-- kept.
 CREATE FUNCTION pgmnemo._listed(l pgmnemo.lesson, scope pgmnemo.scope)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE

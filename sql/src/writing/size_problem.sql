@@ -1,6 +1,6 @@
 -- What is too long in what a writer gives for one lesson; NULL: nothing. Lengths are read off what came, before
--- anything is made of it, so that what is refused costs little more than to send it. Of passages the whole array counts,
--- which is a little larger; the sum is pgmnemo._passages_problem's.
+-- anything is made of it, so that what is refused costs little more than to send it. Of passages the whole array
+-- counts, which is a little larger; the sum is pgmnemo._passages_problem's.
 CREATE FUNCTION pgmnemo._size_problem(content text, topic text, role text, commit_sha text, artifact_hash text,
                                       metadata jsonb, passages text[])
 RETURNS text
