@@ -4,7 +4,8 @@ A call is data: nothing here opens a connection or waits. `execute` sends one ov
 asynchronous client sends the same statement and parameters itself and gives the rows to `decode`.
 
 A verb has two spellings: with the tenant as its first argument, as every router and pool wants it, and
-without, for the tenant that the session works for (`pgmnemo.tenant_id`). `tenant=None` takes the second. An
+without, for the tenant that the session works for (`pgmnemo.tenant_id`). `tenant=None` takes the second, or
+where there is only the first (ONE_SPELLING), sends NULL, which means the same. An
 argument that is None is not sent, so the extension's own default holds. Vectors are sequences of numbers or
 NumPy rows; those of passages need pgvector's types registered, or are one array literal as text.
 """
@@ -28,8 +29,11 @@ OF_SESSION = {
     "store": "store_lesson", "recall": "recall_lessons", "link": "link_lessons", "forget": "forget_lesson",
     "check": "check_index",
 }  # fmt: skip
+ONE_SPELLING = {
+    "get", "list", "count", "update", "append", "sweep", "forget_matching", "similar_pairs",
+}  # fmt: skip
 # How an argument is written where its Python value alone does not tell PostgreSQL its type.
-CASTS = {"embedding": "::real[]", "weight": "::float8", "passages": "::text[]"}
+CASTS = {"embedding": "::real[]", "weight": "::float8", "passages": "::text[]", "clear": "::text[]"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,139 @@ def forget(
     return _call("forget", tenant, _value, project_id=project_id, external_id=external_id, hard=hard)
 
 
+def append(
+    tenant: UUID | None,
+    project_id: UUID,
+    content: str,
+    *,
+    embedding: object = None,
+    role: str | None = None,
+    topic: str | None = None,
+    importance: int | None = None,
+    metadata: object = None,
+    occurred_at: datetime | None = None,
+    expires_at: datetime | None = None,
+    commit_sha: str | None = None,
+    artifact_hash: str | None = None,
+    verified_at: datetime | None = None,
+    passages: Sequence[str] | None = None,
+    passage_embeddings: Sequence[object] | str | None = None,
+    prefix: str | None = None,
+    apart: bool | None = None,
+) -> Call[tuple[str, int, int]]:
+    """Store one lesson after the project's last: its key, position and id."""
+    return _call(
+        "append", tenant, _row, project_id=project_id, content=content, embedding=embedding, role=role,
+        topic=topic, importance=importance, metadata=metadata, occurred_at=occurred_at, expires_at=expires_at,
+        commit_sha=commit_sha, artifact_hash=artifact_hash, verified_at=verified_at, passages=passages,
+        passage_embeddings=passage_embeddings, prefix=prefix, apart=apart,
+    )  # fmt: skip
+
+
+def update(
+    tenant: UUID | None,
+    project_id: UUID,
+    external_id: str,
+    *,
+    topic: str | None = None,
+    role: str | None = None,
+    importance: int | None = None,
+    metadata: object = None,
+    patch: object = None,
+    occurred_at: datetime | None = None,
+    expires_at: datetime | None = None,
+    verified_at: datetime | None = None,
+    position: int | None = None,
+    clear: Sequence[str] | None = None,
+) -> Call[str]:
+    """Change what is given of one lesson, never its text or vectors: `updated` or `unchanged`."""
+    return _call(
+        "update", tenant, _value, project_id=project_id, external_id=external_id, topic=topic, role=role,
+        importance=importance, metadata=metadata, patch=patch, occurred_at=occurred_at, expires_at=expires_at,
+        verified_at=verified_at, position=position, clear=clear,
+    )  # fmt: skip
+
+
+def get(
+    tenant: UUID | None, project_id: UUID, external_id: str, columns: Sequence[str] = ("*",)
+) -> Call[Rows]:
+    """The lesson of a key, whatever its state: no row where there is none."""
+    return _call("get", tenant, _rows, columns, project_id=project_id, external_id=external_id)
+
+
+def list_page(
+    tenant: UUID | None,
+    project_id: UUID | None = None,
+    filter: object = None,
+    *,
+    valid_at: datetime | None = None,
+    known_at: datetime | None = None,
+    everything: bool | None = None,
+    after: int | None = None,
+    most: int | None = None,
+    newest: bool | None = None,
+    columns: Sequence[str] = ("*",),
+) -> Call[Rows]:
+    """The `columns` of a page of lessons by id, those after the id `after`."""
+    return _call(
+        "list", tenant, _rows, columns, project_id=project_id, filter=filter, valid_at=valid_at,
+        known_at=known_at, everything=everything, after=after, most=most, newest=newest,
+    )  # fmt: skip
+
+
+def count(
+    tenant: UUID | None,
+    project_id: UUID | None = None,
+    filter: object = None,
+    *,
+    valid_at: datetime | None = None,
+    known_at: datetime | None = None,
+    everything: bool | None = None,
+) -> Call[tuple[int, int]]:
+    """How many lessons there are, and how many more the gate hides."""
+    return _call(
+        "count", tenant, _row, project_id=project_id, filter=filter, valid_at=valid_at, known_at=known_at,
+        everything=everything,
+    )  # fmt: skip
+
+
+def forget_matching(
+    tenant: UUID | None,
+    filter: object,
+    project_id: UUID | None = None,
+    *,
+    hard: bool | None = None,
+    dry_run: bool | None = None,
+    revive: bool | None = None,
+) -> Call[int]:
+    """Forget all lessons that match a filter, or with `dry_run` none; how many they are."""
+    return _call(
+        "forget_matching", tenant, _value, filter=filter, project_id=project_id, hard=hard, dry_run=dry_run,
+        revive=revive,
+    )  # fmt: skip
+
+
+def sweep(tenant: UUID | None, before: datetime | None = None, most: int | None = None) -> Call[int]:
+    """Delete lessons that have expired; how many."""
+    return _call("sweep", tenant, _value, before=before, most=most)
+
+
+def similar_pairs(
+    tenant: UUID | None,
+    project_id: UUID | None = None,
+    *,
+    least_cosine: float | None = None,
+    least_words: float | None = None,
+    after: int | None = None,
+    most: int | None = None,
+) -> Call[Rows]:
+    """Lessons that say nearly the same, in pairs; each row ends with the `after` of the next call."""
+    return _call(
+        "similar_pairs", tenant, _rows, project_id=project_id, least_cosine=least_cosine,
+        least_words=least_words, after=after, most=most,
+    )  # fmt: skip
+
+
 def add_passages(lesson_id: int, passages: Sequence[str], passage_embeddings: object = None) -> Call[bool]:
     """Give a lesson of the session's tenant that has no passages these; whether it had none."""
     return _call(
@@ -176,6 +313,8 @@ def _call(
     """The statement in the spelling that fits, with the arguments that are not None, by their names."""
     function = verb if tenant is not None else OF_SESSION.get(verb, verb)
     named = {name: value for name, value in {"tenant": tenant, **given}.items() if value is not None}
+    if tenant is None and verb in ONE_SPELLING:
+        named = {"tenant": None, **named}
     return Call(_statement(function, tuple(named), tuple(columns)), (*named.values(),), decode)
 
 
@@ -188,6 +327,10 @@ def _statement(function: str, names: tuple[str, ...], columns: tuple[str, ...]) 
 
 def _rows(rows: Rows) -> Rows:
     return rows
+
+
+def _row(rows: Rows) -> Any:
+    return rows[0]
 
 
 def _value(rows: Rows) -> Any:

@@ -12,7 +12,8 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class Verb:
-    """`named` takes the tenant as its first argument, `session` serves the session's tenant.
+    """`named` takes the tenant as its first argument, `session` serves the session's tenant; a verb with
+    `either` has one spelling, in which NULL is the session's tenant.
 
     `given` is what both take besides: {p} is a project, {k} and {l} are keys of lessons in it.
     """
@@ -20,6 +21,7 @@ class Verb:
     named: str | None
     session: str | None = None
     given: str = ""
+    either: bool = False
 
 
 PLANTED = "ARRAY[ROW('{p}', 'x', 'y', NULL, NULL, NULL, 3, '{{}}'" + ", NULL" * 8 + ")::pgmnemo.lesson_input]"
@@ -36,6 +38,14 @@ VERBS = (
     Verb("repair", "repair_index"),
     Verb("compact", "compact_postings"),
     Verb("index", "index_lessons"),
+    Verb("get", given="'{p}', '{k}'", either=True),
+    Verb("list", given="everything => true", either=True),
+    Verb("count", either=True),
+    Verb("update", given="'{p}', '{k}', topic => 'x'", either=True),
+    Verb("append", given="'{p}', 'z'", either=True),
+    Verb("sweep", either=True),
+    Verb("similar_pairs", either=True),
+    Verb("forget_matching", given='\'{{"topic": "x"}}\'', either=True),
     Verb("forget", "forget_lesson", "'{p}', '{k}', true"),
     Verb(None, "forget_project", "'{p}'"),
     Verb("forget_all", "forget_tenant"),
@@ -59,6 +69,7 @@ def by_argument(tenant: UUID, project: UUID, key: str, other: str) -> list[str]:
 
 def by_setting(project: UUID, key: str, other: str) -> list[str]:
     """The same of the verbs that are for the session's tenant."""
-    return [
-        f"{verb.session}({verb.given.format(p=project, k=key, l=other)})" for verb in VERBS if verb.session
+    given = [(verb, verb.given.format(p=project, k=key, l=other)) for verb in VERBS]
+    return [f"{verb.session}({rest})" for verb, rest in given if verb.session] + [
+        f"{verb.named}(NULL{rest and ', '}{rest})" for verb, rest in given if verb.either
     ]

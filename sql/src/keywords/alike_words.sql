@@ -34,7 +34,8 @@ BEGIN
     RETURN QUERY
     WITH ordered AS MATERIALIZED (
         SELECT w.id, w.lexeme, w.size - ceil(at_least * w.size - 1e-9) AS missing,
-               sum(k.held) OVER (PARTITION BY w.id ORDER BY k.held, w.lexeme COLLATE "C" ROWS UNBOUNDED PRECEDING) AS read
+               sum(k.held) OVER (PARTITION BY w.id ORDER BY k.held, w.lexeme COLLATE "C"
+                                 ROWS UNBOUNDED PRECEDING) AS read
           FROM unnest(lessons, lexemes, sizes) AS w (id, lexeme, size)
           JOIN unnest(known, held) AS k (lexeme, held) ON k.lexeme = w.lexeme
     ), taken AS MATERIALIZED (
@@ -53,7 +54,8 @@ BEGIN
         HAVING count(*) >= min(t.wanted)
     )
     SELECT r.older, r.newer
-      FROM (SELECT s.older, s.newer, row_number() OVER (PARTITION BY s.newer ORDER BY s.lexemes DESC, s.older DESC) AS place
+      FROM (SELECT s.older, s.newer,
+                   row_number() OVER (PARTITION BY s.newer ORDER BY s.lexemes DESC, s.older DESC) AS place
               FROM shared s) r
      WHERE r.place <= told_most;
 END

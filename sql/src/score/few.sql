@@ -15,15 +15,15 @@ DECLARE
     until      constant timestamptz := coalesce(f.until, 'infinity');
     bound      integer := read_most;
     condition  integer;
+    entries    bigint[];
     found      bigint[];
     rarest     bigint[];
 BEGIN
     FOR condition IN SELECT DISTINCT c FROM unnest(f.conditions) c ORDER BY c LIMIT tried_most LOOP
+        entries := ARRAY(SELECT u.entry FROM unnest(f.entries, f.conditions) AS u (entry, place)
+                          WHERE u.place = condition) || 0::bigint;
         found := ARRAY(SELECT e.lesson_id FROM pgmnemo.lesson_entry e
-                        WHERE e.tenant_id = scope.tenant
-                          AND e.entry = ANY (ARRAY(SELECT u.entry FROM unnest(f.entries, f.conditions) AS u (entry, place)
-                                                    WHERE u.place = condition) || 0::bigint)
-                        LIMIT bound);
+                        WHERE e.tenant_id = scope.tenant AND e.entry = ANY (entries) LIMIT bound);
         IF cardinality(found) < bound THEN
             rarest := found;
             bound := cardinality(found);

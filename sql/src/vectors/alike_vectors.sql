@@ -11,6 +11,7 @@ DECLARE
     lessons   bigint[];
     widths    smallint[];
     vectors   @extschema:vector@.halfvec[];
+    last      constant bigint := (SELECT max(i) FROM unnest(ids) i);
 BEGIN
     SELECT array_agg(p.lesson_id), array_agg(p.width), array_agg(p.embedding) INTO lessons, widths, vectors
       FROM unnest(ids) AS u (id)
@@ -29,7 +30,7 @@ BEGIN
                     SELECT v.id AS newer, -(v.vector OPERATOR(@extschema:vector@.<#>) o.embedding) AS cosine
                       FROM unnest(lessons, widths, vectors) AS v (id, width, vector)
                      WHERE v.id > o.lesson_id AND v.width = o.width OFFSET 0) n
-             WHERE o.tenant_id = scope.tenant AND o.embedding IS NOT NULL AND o.number = 0
+             WHERE o.tenant_id = scope.tenant AND o.embedding IS NOT NULL AND o.number = 0 AND o.lesson_id < last
                AND o.project_id BETWEEN scope.first_project AND scope.last_project AND n.cosine >= at_least) r
      WHERE r.place <= told_most;
 END
