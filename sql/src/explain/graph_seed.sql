@@ -6,9 +6,6 @@ LANGUAGE sql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT c.external_id
-      FROM unnest(candidates) c
-     CROSS JOIN LATERAL pgmnemo._graph_leg(scope, candidates, ARRAY[c.lesson_id], s) g
-     WHERE c.lesson_id = ANY (seeds) AND g.lesson_id = lesson
-     ORDER BY g.graph DESC, c.external_id, c.project_id
-     LIMIT 1
+      FROM pgmnemo._graph_leg(scope, candidates, seeds, s) g JOIN unnest(candidates) c ON c.lesson_id = g.seed
+     WHERE g.lesson_id = lesson
 $$;

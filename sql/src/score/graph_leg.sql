@@ -1,7 +1,7 @@
--- Graph proximity of every lesson that an edge joins, directly or not, to one of the seeds.
+-- Graph proximity of every lesson that an edge joins, directly or not, to one of the seeds, and from which it flows.
 CREATE FUNCTION pgmnemo._graph_leg(scope pgmnemo.scope, candidates pgmnemo.candidate[],
                                    seeds bigint[], s pgmnemo.settings)
-RETURNS TABLE (lesson_id bigint, graph float8)
+RETURNS TABLE (lesson_id bigint, graph float8, seed bigint)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -15,7 +15,7 @@ BEGIN
                          JOIN unnest(candidates) c ON c.lesson_id = d.id
                         CROSS JOIN LATERAL pgmnemo._relevance(c, s) r ORDER BY d.place);
     RETURN QUERY
-    SELECT g.lesson_id, max(g.graph)
+    SELECT g.lesson_id, max(g.graph), (array_agg(g.seed ORDER BY g.graph DESC, array_position(seeds, g.seed)))[1]
       FROM pgmnemo._graph_proximity(scope, seeds, strengths, s.graph_depth,
                                     least(greatest(s.pool_depth, least_width), widest)) g
      GROUP BY g.lesson_id;

@@ -6,7 +6,7 @@
 CREATE FUNCTION pgmnemo._graph_proximity(scope pgmnemo.scope, seed_ids bigint[], seed_relevances float8[],
                                          depth integer,
                                          width integer)
-RETURNS TABLE (lesson_id bigint, graph float8)
+RETURNS TABLE (lesson_id bigint, graph float8, seed bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -42,7 +42,7 @@ BEGIN
                  ORDER BY strength DESC, l.external_id, l.project_id, f.seed
                  LIMIT width) n;
         EXIT WHEN ids IS NULL;
-        RETURN QUERY SELECT * FROM unnest(ids, strengths);
+        RETURN QUERY SELECT * FROM unnest(ids, strengths, seeds);
     END LOOP;
 END
 $$;

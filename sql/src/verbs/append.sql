@@ -24,13 +24,17 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    one pgmnemo.lesson_input := ROW(
+    one pgmnemo.lesson_input;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._refuse_lesson(1, NULL, pgmnemo._size_problem(
+        append.content, append.topic, append.role, append.commit_sha, append.artifact_hash, append.metadata,
+        append.passages));
+    one := ROW(
         append.project_id, NULL, append.content, pgmnemo._embedding(append.embedding), append.role, append.topic,
         CASE WHEN append.importance BETWEEN 1 AND 5 THEN append.importance WHEN append.importance IS NOT NULL THEN 0 END,
         append.metadata, append.occurred_at, append.expires_at, append.commit_sha, append.artifact_hash,
         append.verified_at, append.passages, append.passage_embeddings, NULL);
-BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
     PERFORM pgmnemo._write_tenant(tenant);
     SELECT n.key, n.place INTO one.external_id, one.position
       FROM pgmnemo._next_turn(tenant, append.project_id, append.prefix COLLATE "default", coalesce(apart, false)) n;
