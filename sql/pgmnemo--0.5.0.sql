@@ -2251,7 +2251,8 @@ BEGIN
     RETURN QUERY
     WITH ordered AS MATERIALIZED (
         SELECT w.id, w.lexeme, w.size - ceil(at_least * w.size - 1e-9) AS missing,
-               sum(k.held) OVER (PARTITION BY w.id ORDER BY k.held, w.lexeme COLLATE "C" ROWS UNBOUNDED PRECEDING) AS read
+               sum(k.held) OVER (PARTITION BY w.id ORDER BY k.held, w.lexeme COLLATE "C"
+                                 ROWS UNBOUNDED PRECEDING) AS read
           FROM unnest(lessons, lexemes, sizes) AS w (id, lexeme, size)
           JOIN unnest(known, held) AS k (lexeme, held) ON k.lexeme = w.lexeme
     ), taken AS MATERIALIZED (
@@ -2270,7 +2271,8 @@ BEGIN
         HAVING count(*) >= min(t.wanted)
     )
     SELECT r.older, r.newer
-      FROM (SELECT s.older, s.newer, row_number() OVER (PARTITION BY s.newer ORDER BY s.lexemes DESC, s.older DESC) AS place
+      FROM (SELECT s.older, s.newer,
+                   row_number() OVER (PARTITION BY s.newer ORDER BY s.lexemes DESC, s.older DESC) AS place
               FROM shared s) r
      WHERE r.place <= told_most;
 END
@@ -2608,6 +2610,7 @@ DECLARE
     lessons   bigint[];
     widths    smallint[];
     vectors   @extschema:vector@.halfvec[];
+    last      constant bigint := (SELECT max(i) FROM unnest(ids) i);
 BEGIN
     SELECT array_agg(p.lesson_id), array_agg(p.width), array_agg(p.embedding) INTO lessons, widths, vectors
       FROM unnest(ids) AS u (id)
@@ -2626,7 +2629,7 @@ BEGIN
                     SELECT v.id AS newer, -(v.vector OPERATOR(@extschema:vector@.<#>) o.embedding) AS cosine
                       FROM unnest(lessons, widths, vectors) AS v (id, width, vector)
                      WHERE v.id > o.lesson_id AND v.width = o.width OFFSET 0) n
-             WHERE o.tenant_id = scope.tenant AND o.embedding IS NOT NULL AND o.number = 0
+             WHERE o.tenant_id = scope.tenant AND o.embedding IS NOT NULL AND o.number = 0 AND o.lesson_id < last
                AND o.project_id BETWEEN scope.first_project AND scope.last_project AND n.cosine >= at_least) r
      WHERE r.place <= told_most;
 END
@@ -3149,15 +3152,15 @@ DECLARE
     until      constant timestamptz := coalesce(f.until, 'infinity');
     bound      integer := read_most;
     condition  integer;
+    entries    bigint[];
     found      bigint[];
     rarest     bigint[];
 BEGIN
     FOR condition IN SELECT DISTINCT c FROM unnest(f.conditions) c ORDER BY c LIMIT tried_most LOOP
+        entries := ARRAY(SELECT u.entry FROM unnest(f.entries, f.conditions) AS u (entry, place)
+                          WHERE u.place = condition) || 0::bigint;
         found := ARRAY(SELECT e.lesson_id FROM pgmnemo.lesson_entry e
-                        WHERE e.tenant_id = scope.tenant
-                          AND e.entry = ANY (ARRAY(SELECT u.entry FROM unnest(f.entries, f.conditions) AS u (entry, place)
-                                                    WHERE u.place = condition) || 0::bigint)
-                        LIMIT bound);
+                        WHERE e.tenant_id = scope.tenant AND e.entry = ANY (entries) LIMIT bound);
         IF cardinality(found) < bound THEN
             rarest := found;
             bound := cardinality(found);
@@ -3216,10 +3219,10 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT CASE WHEN ideal > 0 THEN greatest(0, least(1, score / ideal)) ELSE 0 END $$;
 
 COMMENT ON FUNCTION pgmnemo._fit IS 'score / ideal, from 0 to 1; 0 for a question of stop words alone';
--- Graph proximity of every lesson that an edge joins, directly or not, to one of the seeds.
+-- Graph proximity of every lesson that an edge joins, directly or not, to one of the seeds, and from which it flows.
 CREATE FUNCTION pgmnemo._graph_leg(scope pgmnemo.scope, candidates pgmnemo.candidate[],
                                    seeds bigint[], s pgmnemo.settings)
-RETURNS TABLE (lesson_id bigint, graph float8)
+RETURNS TABLE (lesson_id bigint, graph float8, seed bigint)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -3233,7 +3236,7 @@ BEGIN
                          JOIN unnest(candidates) c ON c.lesson_id = d.id
                         CROSS JOIN LATERAL pgmnemo._relevance(c, s) r ORDER BY d.place);
     RETURN QUERY
-    SELECT g.lesson_id, max(g.graph)
+    SELECT g.lesson_id, max(g.graph), (array_agg(g.seed ORDER BY g.graph DESC, array_position(seeds, g.seed)))[1]
       FROM pgmnemo._graph_proximity(scope, seeds, strengths, s.graph_depth,
                                     least(greatest(s.pool_depth, least_width), widest)) g
      GROUP BY g.lesson_id;
@@ -3247,7 +3250,7 @@ $$;
 CREATE FUNCTION pgmnemo._graph_proximity(scope pgmnemo.scope, seed_ids bigint[], seed_relevances float8[],
                                          depth integer,
                                          width integer)
-RETURNS TABLE (lesson_id bigint, graph float8)
+RETURNS TABLE (lesson_id bigint, graph float8, seed bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -3283,7 +3286,7 @@ BEGIN
                  ORDER BY strength DESC, l.external_id, l.project_id, f.seed
                  LIMIT width) n;
         EXIT WHEN ids IS NULL;
-        RETURN QUERY SELECT * FROM unnest(ids, strengths);
+        RETURN QUERY SELECT * FROM unnest(ids, strengths, seeds);
     END LOOP;
 END
 $$;
@@ -3940,11 +3943,8 @@ LANGUAGE sql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT c.external_id
-      FROM unnest(candidates) c
-     CROSS JOIN LATERAL pgmnemo._graph_leg(scope, candidates, ARRAY[c.lesson_id], s) g
-     WHERE c.lesson_id = ANY (seeds) AND g.lesson_id = lesson
-     ORDER BY g.graph DESC, c.external_id, c.project_id
-     LIMIT 1
+      FROM pgmnemo._graph_leg(scope, candidates, seeds, s) g JOIN unnest(candidates) c ON c.lesson_id = g.seed
+     WHERE g.lesson_id = lesson
 $$;
 -- By which ways a lesson became a candidate; NULL: by none.
 CREATE FUNCTION pgmnemo._ways(l pgmnemo.lesson, scope pgmnemo.scope, by_keyword bigint[], by_vector bigint[],
@@ -3999,13 +3999,17 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    one pgmnemo.lesson_input := ROW(
+    one pgmnemo.lesson_input;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._refuse_lesson(1, NULL, pgmnemo._size_problem(
+        append.content, append.topic, append.role, append.commit_sha, append.artifact_hash, append.metadata,
+        append.passages));
+    one := ROW(
         append.project_id, NULL, append.content, pgmnemo._embedding(append.embedding), append.role, append.topic,
         CASE WHEN append.importance BETWEEN 1 AND 5 THEN append.importance WHEN append.importance IS NOT NULL THEN 0 END,
         append.metadata, append.occurred_at, append.expires_at, append.commit_sha, append.artifact_hash,
         append.verified_at, append.passages, append.passage_embeddings, NULL);
-BEGIN
-    tenant := pgmnemo._entered(tenant, caller);
     PERFORM pgmnemo._write_tenant(tenant);
     SELECT n.key, n.place INTO one.external_id, one.position
       FROM pgmnemo._next_turn(tenant, append.project_id, append.prefix COLLATE "default", coalesce(apart, false)) n;

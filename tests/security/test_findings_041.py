@@ -6,7 +6,7 @@ Of N9, N10 and N12, which are documented, tests/sql/test_dump.py and test_readme
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
@@ -62,7 +62,9 @@ REVOKE, GRANT = f"revoke_tenant('{A}', 'alice')", f"grant_tenant('{A}', 'alice')
 
 @LEVELS
 @pytest.mark.parametrize("kind", ["read", "write", "read only", "imported"])
-def test_n1_a_revoke_binds_open_transactions_and_imported_snapshots(site: Site, level: str, kind: str) -> None:
+def test_n1_a_revoke_binds_open_transactions_and_imported_snapshots(
+    site: Site, level: str, kind: str
+) -> None:
     alice, second = site.connect("alice", A), site.connect("alice", A)
     site.store(alice, A, "x", "the river")
     alice.execute(f"BEGIN ISOLATION LEVEL {level} {'READ ONLY' if kind == 'read only' else ''}")
@@ -153,6 +155,9 @@ def test_n1_a_grant_that_is_given_again_holds_from_the_next_transaction_on(
     assert sent(alice, WRITE) is None
 
 
+LOCKS = "SELECT count(*) FROM pg_locks WHERE pid = %s AND relation = 'pgmnemo.revocation_seq'::regclass"
+
+
 def test_n1_read_committed_is_asked_nothing_more(make_site: Callable[..., Site]) -> None:
     """The sequence is a relation that would be locked."""
     site = make_site(OURS)
@@ -161,8 +166,7 @@ def test_n1_read_committed_is_asked_nothing_more(make_site: Callable[..., Site])
         with alice.transaction():
             alice.execute(f"SET TRANSACTION ISOLATION LEVEL {level}")
             alice.execute(READ)
-            locks = "SELECT count(*) FROM pg_locks WHERE pid = %s AND relation = 'pgmnemo.revocation_seq'::regclass"
-            assert site.rows(locks, alice.info.backend_pid) == [(read,)]
+            assert site.rows(LOCKS, alice.info.backend_pid) == [(read,)]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +196,10 @@ def test_n2_positions_at_the_limits_are_neighbours(make_site: Callable[..., Site
     assert {row[0] for row in alice.execute(lifted)} == {str(most - 1), str(1 - most)}
 
 
-BOMB = {"large": "[" + ", ".join(["1e131000"] * 9000) + "]", "long": "[" + ", ".join(["1e-16000"] * 9000) + "]"}
+BOMB = {
+    "large": "[" + ", ".join(["1e131000"] * 9000) + "]",
+    "long": "[" + ", ".join(["1e-16000"] * 9000) + "]",
+}
 
 
 @pytest.mark.parametrize("kind", BOMB)
@@ -210,9 +217,9 @@ def test_n3_metadata_that_cannot_be_dumped_are_named(site: Site, kind: str) -> N
     assert [line for line in said if "'bomb'" in line and "plain" not in line and len(line) < 200] == (
         [] if site.old else said
     )
-    assert site.rows("SELECT jsonb_array_length(metadata) FROM pgmnemo.lesson WHERE external_id = 'bomb'") == [
-        (9000,)
-    ]
+    assert site.rows(
+        "SELECT jsonb_array_length(metadata) FROM pgmnemo.lesson WHERE external_id = 'bomb'"
+    ) == [(9000,)]
     site.holds([] if named else ["nothing is said"])
     assert site.store(alice, A, "bomb", "small", metadata='{"a": 1}') == "updated"
     assert site.check(alice, A) == []
@@ -229,7 +236,7 @@ def test_n4_metadata_are_not_written_out_to_be_measured(site: Site) -> None:
 # What goes into a call of pgmnemo.store, and how many bytes or parts of it are still taken.
 BOUNDS = {
     "content": ("repeat('word ', n / 5)", 10_000_000),
-    **{name: ("repeat('x', n)", 10_000) for name in ("topic", "role", "commit_sha", "artifact_hash")},
+    **dict.fromkeys(("topic", "role", "commit_sha", "artifact_hash"), ("repeat('x', n)", 10000)),
     "passages": ("array_fill('word'::text, ARRAY[n])", 1_000),
     "passages together": ("array_fill(repeat('word ', n / 5000), ARRAY[1000])", 20_000_000),
     "metadata": ("to_jsonb(repeat('x', n - 12))", 1_000_000),
@@ -241,7 +248,7 @@ BOUNDS = {
 def test_n4_each_length_has_its_bound(site: Site, name: str) -> None:
     making, most = BOUNDS[name]
     alice, argument = site.connect("alice", A), name.split()[0]
-    given = "" if argument == "content" else f", content => 'word'"
+    given = "" if argument == "content" else ", content => 'word'"
     call = (
         f"SELECT pgmnemo.store('{A}', '{PROJECT}', external_id => 'x'{given}, \"{argument}\" => {making}) "
         "FROM (SELECT {} AS n) g"
@@ -261,7 +268,8 @@ def test_n4_toasted_values_are_measured_as_what_they_are(make_site: Callable[...
     site = make_site(OURS)
     site.run(
         "CREATE TABLE public.kept AS SELECT repeat('word ', 4000000) AS content, "
-        "to_jsonb(repeat('x', 5000000)) AS metadata, array_fill(repeat('word ', 5000), ARRAY[1000]) AS passages",
+        "to_jsonb(repeat('x', 5000000)) AS metadata, "
+        "array_fill(repeat('word ', 5000), ARRAY[1000]) AS passages",
         "GRANT SELECT ON public.kept TO alice",
     )
     alice = site.connect("alice", A)
@@ -270,7 +278,9 @@ def test_n4_toasted_values_are_measured_as_what_they_are(make_site: Callable[...
     store = f"pgmnemo.store('{A}', '{PROJECT}', 'x', "
     one = "NULL::vector, NULL, NULL, 3::smallint, {}, NULL, NULL, NULL, NULL, NULL, {}, NULL, NULL"
     for call in (
-        f"{store} k.content)", f"{store} 'x', metadata => k.metadata)", f"{store} 'x', passages => k.passages)",
+        f"{store} k.content)",
+        f"{store} 'x', metadata => k.metadata)",
+        f"{store} 'x', passages => k.passages)",
         f"pgmnemo.store_passages('{A}', {lesson}, k.passages)",
         *(f"pgmnemo.store_set('{A}', ARRAY[ROW('{PROJECT}', 'x', 'word', {one.format(*given)})"
           "::pgmnemo.lesson_input])" for given in (("k.metadata", "NULL"), ("NULL", "k.passages"))),
@@ -290,7 +300,10 @@ def test_n4_of_a_question_the_rarest_terms_count(site: Site) -> None:
     words = [f"word{n}" for n in range(1_200)]
     site.store(alice, A, "all", " ".join(words))
     site.store(alice, A, "most", " ".join(words[:300]))
-    explain = f"SELECT count(*) FROM pgmnemo.explain('{A}', '{PROJECT}', 'all', query_text => %s) WHERE weight > 0 AND section = 'term'"
+    explain = (
+        f"SELECT count(*) FROM pgmnemo.explain('{A}', '{PROJECT}', 'all', query_text => %s) "
+        "WHERE weight > 0 AND section = 'term'"
+    )
     [(counted,)] = alice.execute(explain, (" ".join(words),)).fetchall()
     site.holds([counted] if counted > 1_000 else [])
     assert site.recall(alice, A, " ".join(words)) == ["all", "most"]
@@ -299,7 +312,9 @@ def test_n4_of_a_question_the_rarest_terms_count(site: Site) -> None:
 def test_n5_a_question_is_read_for_times_no_further_than_is_cheap(site: Site) -> None:
     alice = site.connect("alice", A)
     dates = " ".join(f"{1 + n % 28} may {1990 + n % 40}" for n in range(3_000))
-    [(count,)] = alice.execute("SELECT cardinality(since) FROM pgmnemo._times(%s, now())", (dates,)).fetchall()
+    [(count,)] = alice.execute(
+        "SELECT cardinality(since) FROM pgmnemo._times(%s, now())", (dates,)
+    ).fetchall()
     site.holds([count] if count > 20 else [])
     if not site.old:
         unread = "SELECT cardinality(since) FROM pgmnemo._times(%s, now())"
@@ -382,9 +397,17 @@ def test_n7_texts_of_any_collation_are_taken(site: Site) -> None:
             *((verb.session, "", verb.given) for verb in VERBS if verb.session),
             ("recall", f"'{A}'", "query_text => 'river', role => 'pilot', mode => 'hybrid'"),
             ("explain", f"'{A}'", "'{p}', '{k}', query_text => 'river', role => 'pilot', mode => 'hybrid'"),
-            ("store", f"'{A}'", "'{p}', 'new', 'river', role => 'pilot', topic => 'north', commit_sha => 'abc', "
-             "artifact_hash => 'def', passages => ARRAY['river']"),
-            ("store", f"'{A}'", "'{p}', '{k}', 'lake', role => 'pilot', topic => 'south', passages => ARRAY['lake']"),
+            (
+                "store",
+                f"'{A}'",
+                "'{p}', 'new', 'river', role => 'pilot', topic => 'north', commit_sha => 'abc', "
+                "artifact_hash => 'def', passages => ARRAY['river']",
+            ),
+            (
+                "store",
+                f"'{A}'",
+                "'{p}', '{k}', 'lake', role => 'pilot', topic => 'south', passages => ARRAY['lake']",
+            ),
             ("link", f"'{A}'", "'{p}', '{k}', '{l}', 'follows', 0.5"),
         ]
         for name, tenant, given in calls:
@@ -393,7 +416,6 @@ def test_n7_texts_of_any_collation_are_taken(site: Site) -> None:
             with alice.transaction(force_rollback=True):
                 if state := sent(alice, f"SELECT * FROM pgmnemo.{name}({tenant}{comma}{text})"):
                     failed[f"{name}({text})"] = state
-    print(failed)
     site.holds({call: state for call, state in failed.items() if state in ("42P22", "42P21")})
     assert site.old or not failed, failed
 
@@ -407,8 +429,10 @@ def candidates(client: Connection, key: str) -> int:
 
 def test_n8_many_lessons_on_one_position_cost_no_more_than_a_few(site: Site) -> None:
     alice = site.connect("alice", A, **{"pgmnemo.pool_depth": 10})
-    many = f"SELECT pgmnemo.store('{A}', '{PROJECT}', 'x' || n, %s, \"position\" => %s) FROM generate_series(1, %s) n"
-    alice.execute(many, ("a lake", 7, 500))
+    alice.execute(
+        f"SELECT pgmnemo.store('{A}', '{PROJECT}', 'x' || n, 'a lake', \"position\" => 7) "
+        "FROM generate_series(1, 500) n"
+    )
     site.store(alice, A, "seed", "the river", position=8)
     count = candidates(alice, "seed")
     site.holds([count] if count > 10 + 32 else [])
@@ -418,16 +442,18 @@ def test_n8_many_lessons_on_one_position_cost_no_more_than_a_few(site: Site) -> 
 def test_n8_hubs_cost_no_more_than_their_first_edges(site: Site) -> None:
     alice = site.connect("alice", A, **{"pgmnemo.pool_depth": 10})
     site.store(alice, A, "hub", "the river")
-    many = f"SELECT pgmnemo.store('{A}', '{PROJECT}', 'x' || lpad(n::text, 4, '0'), 'a lake') FROM generate_series(1, 600) n"
-    alice.execute(many)
-    for ends in ("'hub', 'x' || lpad(n::text, 4, '0')", "'x' || lpad(n::text, 4, '0'), 'hub'"):
-        alice.execute(
-            f"SELECT pgmnemo.link('{A}', '{PROJECT}', {ends}, 'follows', CASE WHEN n % 300 = 0 THEN 1 ELSE 0.5 END) "
-            f"FROM generate_series(1, 600) n WHERE {'n <= 300' if ends.startswith(chr(39) + 'hub') else 'n > 300'}"
-        )
+    leaf, leaves = "'x' || lpad(n::text, 4, '0')", "FROM generate_series({}, {}) n"
+    alice.execute(f"SELECT pgmnemo.store('{A}', '{PROJECT}', {leaf}, 'a lake') {leaves.format(1, 600)}")
+    weight = "CASE WHEN n % 300 = 0 THEN 1 ELSE 0.5 END"
+    for ends, some in ((f"'hub', {leaf}", (1, 300)), (f"{leaf}, 'hub'", (301, 600))):
+        link = f"SELECT pgmnemo.link('{A}', '{PROJECT}', {ends}, 'follows', {weight}) "
+        alice.execute(link + leaves.format(*some))
     reached = {
-        row[0] for row in alice.execute(
-            f"SELECT external_id FROM pgmnemo.recall('{A}', query_text => 'river', k => 300) WHERE graph > 0")}
+        row[0]
+        for row in alice.execute(
+            f"SELECT external_id FROM pgmnemo.recall('{A}', query_text => 'river', k => 300) WHERE graph > 0"
+        )
+    }
     assert "x0200" in reached or site.old
     site.holds(reached & {"x0300", "x0600"})
 

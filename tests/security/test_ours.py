@@ -175,6 +175,10 @@ def test_answers_are_the_same_under_any_setting(ours: Site) -> None:
 def test_a_dump_goes_back_to_its_owner(ours: Site, tmp_path: Path) -> None:
     """The README's recipe: the extension by its owner, then all of the dump but the schema, in one piece."""
     dump, listed = str(tmp_path / "memory.dump"), tmp_path / "listed"
+    bob = ours.connect("bob", B)
+    ours.store(bob, B, "former", "the brook", metadata='{"lang": "de"}')
+    bob.execute(f"SELECT pgmnemo.supersede('{B}', '{PROJECT}', 'former', 'kept', at => '2025-01-01Z')")
+    ours.run(f"INSERT INTO pgmnemo.vector_graph VALUES ('{B}', false)")
     ours.server.program("pg_dump", ours.name, "-Fc", "-f", dump)
     ours.server.create("brought")
     with ours.server.connect("brought", "keeper") as keeper:
@@ -186,6 +190,12 @@ def test_a_dump_goes_back_to_its_owner(ours: Site, tmp_path: Path) -> None:
     with ExitStack() as stack:
         copy = Site(ours.server, OURS, "brought", stack)
         assert copy.recall(copy.connect("bob", B), B, "river") == ["kept"]
+        tables = "lesson", "passage", "lesson_entry", "supersession", "tenant_grant", "vector_graph"
+        sequences = "lesson_id_seq", "supersession_number_seq"
+        for what in (f"TABLE pgmnemo.{name}" for name in tables):
+            assert copy.rows(what) == ours.rows(what) != [], what
+        for what in (f"SELECT last_value, is_called FROM pgmnemo.{name}" for name in sequences):
+            assert copy.rows(what) == ours.rows(what), what
         with pytest.raises(errors.InsufficientPrivilege):
             copy.recall(copy.connect("mallory", B), B, "river")
         keeper = copy.connect("keeper")
