@@ -30,7 +30,8 @@ OF_SESSION = {
     "check": "check_index",
 }  # fmt: skip
 ONE_SPELLING = {
-    "get", "list", "count", "update", "append", "sweep", "forget_matching", "similar_pairs",
+    "get", "list", "count", "update", "append", "sweep", "forget_matching", "similar_pairs", "supersede",
+    "undo_supersede", "timeline", "assert_fact", "facts", "end_fact",
 }  # fmt: skip
 # How an argument is written where its Python value alone does not tell PostgreSQL its type.
 CASTS = {"embedding": "::real[]", "weight": "::float8", "passages": "::text[]", "clear": "::text[]"}
@@ -70,13 +71,18 @@ def store(
     passages: Sequence[str] | None = None,
     passage_embeddings: Sequence[object] | str | None = None,
     position: int | None = None,
+    clear: Sequence[str] | None = None,
 ) -> Call[str]:
-    """Store one lesson under its key: `inserted`, `updated` or `unchanged`."""
+    """Store one lesson under its key: `inserted`, `updated`, `unchanged`, `restored` or `unembedded`.
+
+    What is None stays as it is in a lesson that is there; `clear` names what shall have no value.
+    """
     return _call(
         "store", tenant, _value, project_id=project_id, external_id=external_id, content=content,
         embedding=embedding, role=role, topic=topic, importance=importance, metadata=metadata,
         occurred_at=occurred_at, expires_at=expires_at, commit_sha=commit_sha, artifact_hash=artifact_hash,
         verified_at=verified_at, passages=passages, passage_embeddings=passage_embeddings, position=position,
+        clear=clear,
     )  # fmt: skip
 
 
@@ -91,12 +97,17 @@ def recall(
     valid_at: datetime | None = None,
     role: str | None = None,
     mode: str | None = None,
+    filter: object = None,
+    known_at: datetime | None = None,
+    windows: object = None,
+    floor: float | None = None,
     columns: Sequence[str] = ("*",),
 ) -> Call[Rows]:
     """The `columns` of the first `k` lessons for a question, best first."""
     return _call(
         "recall", tenant, _rows, columns, embedding=embedding, k=k, query_text=query_text,
-        project_id=project_id, as_of=as_of, valid_at=valid_at, role=role, mode=mode,
+        project_id=project_id, as_of=as_of, valid_at=valid_at, role=role, mode=mode, filter=filter,
+        known_at=known_at, windows=windows, floor=floor,
     )  # fmt: skip
 
 
@@ -119,11 +130,116 @@ def link(
     )  # fmt: skip
 
 
+def supersede(
+    tenant: UUID | None,
+    project_id: UUID,
+    old: str,
+    new: str | None = None,
+    *,
+    reason: str | None = None,
+    at: datetime | None = None,
+    new_project: UUID | None = None,
+) -> Call[str]:
+    """Let one lesson take the place of another, or end it: `superseded`, `corrected` or `unchanged`."""
+    return _call(
+        "supersede", tenant, _value, project_id=project_id, old=old, new=new, reason=reason, at=at,
+        new_project=new_project,
+    )  # fmt: skip
+
+
+def undo_supersede(tenant: UUID | None, project_id: UUID, old: str) -> Call[bool]:
+    """Let a lesson hold again; whether it was superseded."""
+    return _call("undo_supersede", tenant, _value, project_id=project_id, old=old)
+
+
+def timeline(
+    tenant: UUID | None,
+    project_id: UUID,
+    external_id: str,
+    *,
+    known_at: datetime | None = None,
+    columns: Sequence[str] = ("*",),
+) -> Call[Rows]:
+    """A lesson with those whose place it took and those that took its own, oldest first."""
+    return _call(
+        "timeline", tenant, _rows, columns, project_id=project_id, external_id=external_id, known_at=known_at
+    )
+
+
+def assert_fact(
+    tenant: UUID | None,
+    project_id: UUID,
+    subject: str,
+    relation: str,
+    object: str,
+    *,
+    at: datetime | None = None,
+    single: bool | None = None,
+    reason: str | None = None,
+    source: str | None = None,
+    content: str | None = None,
+    embedding: Sequence[float] | None = None,
+    metadata: Any = None,
+    commit_sha: str | None = None,
+    artifact_hash: str | None = None,
+) -> Call[tuple[str, str, int]]:
+    """State a fact: its key, what became of it, and how many it superseded (none unless `single`)."""
+    return _call(
+        "assert_fact", tenant, _row, project_id=project_id, subject=subject, relation=relation,
+        object=object, at=at, single=single, reason=reason, source=source, content=content,
+        embedding=embedding, metadata=metadata, commit_sha=commit_sha, artifact_hash=artifact_hash,
+    )  # fmt: skip
+
+
+def facts(
+    tenant: UUID | None,
+    project_id: UUID | None = None,
+    subject: str | None = None,
+    relation: str | None = None,
+    object: str | None = None,
+    *,
+    at: datetime | None = None,
+    known_at: datetime | None = None,
+    history: bool | None = None,
+    most: int | None = None,
+    columns: Sequence[str] = ("*",),
+) -> Call[Rows]:
+    """The facts that hold at a time, by what was known at another."""
+    return _call(
+        "facts", tenant, _rows, columns, project_id=project_id, subject=subject, relation=relation,
+        object=object, at=at, known_at=known_at, history=history, most=most,
+    )  # fmt: skip
+
+
+def end_fact(
+    tenant: UUID | None,
+    project_id: UUID,
+    subject: str,
+    relation: str,
+    object: str | None = None,
+    *,
+    at: datetime | None = None,
+    reason: str | None = None,
+) -> Call[int]:
+    """End what holds of a subject and a relation; how many facts."""
+    return _call(
+        "end_fact", tenant, _value, project_id=project_id, subject=subject, relation=relation, object=object,
+        at=at, reason=reason,
+    )  # fmt: skip
+
+
 def forget(
-    tenant: UUID | None, project_id: UUID, external_id: str, *, hard: bool | None = None
+    tenant: UUID | None,
+    project_id: UUID,
+    external_id: str,
+    *,
+    hard: bool | None = None,
+    revive: bool | None = None,
 ) -> Call[bool]:
     """Take one lesson out of recall, or with `hard` out of the database; whether there was one."""
-    return _call("forget", tenant, _value, project_id=project_id, external_id=external_id, hard=hard)
+    return _call(
+        "forget", tenant, _value, project_id=project_id, external_id=external_id, hard=hard, revive=revive
+    )
 
 
 def append(

@@ -1,4 +1,4 @@
-"""A write keeps what it does not name, says where a vector went with its text, and clears what it is told to."""
+"""A write keeps what it does not name, says where a vector went, and clears what it is told to."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from psycopg import errors
 from psycopg.types.json import Jsonb
 
 WHOLE = {
-    "role": "user", "topic": "harbour", "importance": 5, "metadata": Jsonb({"lang": "de"}), '"position"': 7,
-    "occurred_at": "2026-05-01Z", "expires_at": "2099-01-01Z", "commit_sha": "c0ffee", "artifact_hash": "hash",
+    "role": "user", "topic": "harbour", "importance": 5, "metadata": Jsonb({"lang": "de"}),
+    '"position"': 7,
+    "occurred_at": "2026-05-01Z", "expires_at": "2099-01-01Z", "commit_sha": "c0ffee",
+    "artifact_hash": "hash",
     "verified_at": "2026-06-01Z",
 }  # fmt: skip
 
@@ -85,7 +87,10 @@ def test_what_cannot_be_cleared_or_stored_is_refused(kept: Any) -> None:
     kept.set(gate_strict="enforce")
     with pytest.raises(errors.CheckViolation, match="no provenance"):
         kept.store("a", "the boat sails at nine", clear=["commit_sha", "artifact_hash"])
-    assert (kept.value("SELECT content FROM pgmnemo.lessons"), vectors(kept)) == ("the boat sails at nine", BOTH)
+    assert (kept.value("SELECT content FROM pgmnemo.lessons"), vectors(kept)) == (
+        "the boat sails at nine",
+        BOTH,
+    )
 
 
 def test_a_topic_changes_without_the_passages(kept: Any) -> None:

@@ -1,7 +1,8 @@
 """Random calls of two writers against a plain-Python model of what must be kept, known and recalled.
 
-Now and then a writer takes his snapshot, the other one writes, and then the first one does. Under READ COMMITTED his call
-must see what was written; under REPEATABLE READ it may fail instead, or find nothing to do, and then nothing may be changed.
+Now and then a writer takes his snapshot, the other one writes, and then the first one does. Under READ
+COMMITTED his call must see what was written; under REPEATABLE READ it may fail instead, or find nothing to
+do, and then nothing may be changed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ DAYS = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=30 * n) for n in range
 AFTER_ALL = datetime(2090, 1, 1, tzinfo=UTC)
 KEYS = [f"k{n}" for n in range(12)]
 REFUSALS = (errors.NoDataFound, errors.ObjectNotInPrerequisiteState, errors.InvalidParameterValue)
-SWEPT = "DELETE"
 
 
 @dataclass(frozen=True)
@@ -163,11 +163,16 @@ def some_call(chance: random.Random, project: Any) -> tuple[str, list[Any], str,
     if kind < 0.42:
         return (
             "append", ["lesson in a row"],
-            "SELECT external_id FROM pgmnemo.append(NULL, %s, 'lesson in a row', occurred_at => %s)", [project, DAYS[0]],
+            "SELECT external_id FROM pgmnemo.append(NULL, %s, 'lesson in a row', occurred_at => %s)",
+            [project, DAYS[0]],
         )  # fmt: skip
     if kind < 0.55:
         given = told(chance)
-        clear = [name for name in ("topic", "metadata", "expires_at") if name not in given and chance.random() < 0.3]
+        clear = [
+            name
+            for name in ("topic", "metadata", "expires_at")
+            if name not in given and chance.random() < 0.3
+        ]
         names = "".join(f", {name} => %s" for name in given)
         values = [Jsonb(value) if isinstance(value, dict) else value for value in given.values()]
         return (
@@ -176,7 +181,12 @@ def some_call(chance: random.Random, project: Any) -> tuple[str, list[Any], str,
         )  # fmt: skip
     if kind < 0.75:
         new, at = chance.choice([None, *KEYS]), chance.choice(DAYS)
-        return "supersede", [key, new, at], "SELECT pgmnemo.supersede(NULL, %s, %s, %s, at => %s)", [project, key, new, at]
+        return (
+            "supersede",
+            [key, new, at],
+            "SELECT pgmnemo.supersede(NULL, %s, %s, %s, at => %s)",
+            [project, key, new, at],
+        )
     if kind < 0.85:
         return "undo", [key], "SELECT pgmnemo.undo_supersede(NULL, %s, %s)", [project, key]
     if kind < 0.97:
@@ -205,10 +215,10 @@ class Watch:
         try:
             found: Any = connection.execute(query, parameters).fetchone()[0]  # type: ignore[index]
             connection.commit()
-        except REFUSALS as error:
+        except REFUSALS:
             connection.rollback()
             found = Refused
-            assert wanted is Refused or stale, (said, error)
+            assert wanted is Refused or stale, said
         except (errors.SerializationFailure, errors.UniqueViolation):
             connection.rollback()
             assert stale, said
@@ -221,11 +231,14 @@ class Watch:
     def look(self, chance: random.Random) -> None:
         """Everything that is kept, recalled, known and indexed is as the model has it."""
         rows = self.tenant.rows(
-            "SELECT external_id, content, occurred_at, topic, importance, metadata, expires_at, position, active, "
-            "superseded_at, EXISTS (SELECT FROM pgmnemo.passages p WHERE p.lesson_id = l.id) FROM pgmnemo.lessons l")
+            "SELECT external_id, content, occurred_at, topic, importance, metadata, expires_at, position, "
+            "active, superseded_at, EXISTS (SELECT FROM pgmnemo.passages p WHERE p.lesson_id = l.id) "
+            "FROM pgmnemo.lessons l"
+        )
         assert {row[0]: row[1:] for row in rows} == {
-            key: (one.content, one.occurred_at, one.topic, one.importance, one.metadata, one.expires_at, one.place,
-                  one.active, one.ended and one.ended[0], one.embedded) for key, one in self.model.kept.items()
+            key: (one.content, one.occurred_at, one.topic, one.importance, one.metadata, one.expires_at,
+                  one.place, one.active, one.ended and one.ended[0], one.embedded)
+            for key, one in self.model.kept.items()
         }  # fmt: skip
         moment, lang = chance.choice([*DAYS, AFTER_ALL]), chance.choice("abc")
         asked = Jsonb({"metadata": {"lang": lang}})
@@ -245,7 +258,9 @@ class Watch:
             since = self.tenant.rows("SELECT external_id FROM pgmnemo.lessons WHERE stored_at > %s", at)
             believed -= {key for (key,) in since}  # forgotten for good, and stored anew
             assert set(self.tenant.ids("lesson", k=1000, as_of=moment, known_at=at)) == believed
-        self.known = [*self.known, (self.tenant.value("SELECT clock_timestamp()"), dict(self.model.kept))][-20:]
+        self.known = [*self.known, (self.tenant.value("SELECT clock_timestamp()"), dict(self.model.kept))][
+            -20:
+        ]
 
 
 @pytest.mark.parametrize("level", ["READ COMMITTED", "REPEATABLE READ"])

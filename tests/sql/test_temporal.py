@@ -54,7 +54,8 @@ NAMED = [
 UNNAMED = [
     "", "Where does she live?", "May I ask her?", "They march on", "the last of the past glories",
     "a long time ago", "on 5/8/2023x", "the day 99999", "year 0001", "29 February", "in room 1950",
-    "last day of the month", "next week", "What do I have on Monday?", "She is here on Mondays", "tonight", "1823-13-45", "the 0 may",
+    "last day of the month", "next week", "What do I have on Monday?", "She is here on Mondays",
+    "tonight", "1823-13-45", "the 0 may",
 ]  # fmt: skip
 
 

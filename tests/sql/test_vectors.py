@@ -49,7 +49,9 @@ def plans(tenant: Any, function: str, settings: str) -> list[str]:
             tenant.client.execute(f"SET LOCAL {setting}")
         for statement in statements:
             text = re.sub(rf"(?<![.\w])({'|'.join(places)})\b", lambda name: f"${places[name[0]]}", statement)
-            tenant.client.execute(f"PREPARE leg (uuid, uuid, uuid, halfvec, int, boolean[], uuid[]) AS {text}")
+            tenant.client.execute(
+                f"PREPARE leg (uuid, uuid, uuid, halfvec, int, boolean[], uuid[]) AS {text}"
+            )
             rows = tenant.rows("EXPLAIN EXECUTE leg (NULL, NULL, NULL, NULL, NULL, NULL, NULL)")
             tenant.client.execute("DEALLOCATE leg")
             shown.append("\n".join(row[0] for row in rows))

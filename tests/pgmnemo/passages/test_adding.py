@@ -18,7 +18,7 @@ from runner.cli import main
 from tests.helping import CURRENT, endings, is_sentence
 
 ROLE = "pgmnemo_runner"
-TEXTS = ("Ana: I sold the kite.\nBo: Good.", "user: Tea?\nassistant: Yes.\nuser: Thanks.", " ")
+TEXTS = ("Ana: I sold the kite.\nBo: Good.", "user: Tea?\nassistant: Yes.\nuser: Thanks.", "\u00a0")
 
 
 @pytest.fixture(scope="module")
