@@ -75,7 +75,7 @@ CROWD = """
 SELECT count(*) FROM pgmnemo.store_set(%s, ARRAY(
     SELECT jsonb_populate_record(NULL::pgmnemo.lesson_input, jsonb_build_object(
         'project_id', '00000000-0000-0000-0000-0000000000cc', 'external_id', 'n' || n, 'content', 'crowd',
-        'commit_sha', 'c0ffee'))
+        'commit_sha', 'c0ffee', 'embedding', '[1' || repeat(',0', 1023) || ']'))
       FROM generate_series(1, 5001) n))
 """
 
@@ -176,7 +176,7 @@ def test_a_dump_goes_back_to_its_owner(ours: Site, tmp_path: Path) -> None:
     """The README's recipe: the extension by its owner, then all of the dump but the schema, in one piece."""
     dump, listed = str(tmp_path / "memory.dump"), tmp_path / "listed"
     bob = ours.connect("bob", B)
-    ours.store(bob, B, "former", "the brook", metadata='{"lang": "de"}')
+    ours.store(bob, B, "former", "the brook", metadata='{"lang": "de"}', embedding=vector(1))
     bob.execute(f"SELECT pgmnemo.supersede('{B}', '{PROJECT}', 'former', 'kept', at => '2025-01-01Z')")
     ours.run(f"INSERT INTO pgmnemo.vector_graph VALUES ('{B}', false)")
     ours.server.program("pg_dump", ours.name, "-Fc", "-f", dump)
