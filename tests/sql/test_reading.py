@@ -1,0 +1,385 @@
+"""Lessons are read by key, in pages and in numbers, and a filter means the same wherever it is given."""
+
+from __future__ import annotations
+
+import json
+import random
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import errors
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+VALUES = ["de", "en", "", "a.b", "7", 7, 7.0, 2.5, -3, 1e20, True, False, None]
+KEYS = ["lang", "size", "and", "a.b", "", "naïve", 'quo"te', "tags"]
+PATHS = ["lang", "size", ".and", "sub.lang", "sub.sub.size", "tags", "sub.tags", "naïve", 'quo"te', "a.b"]
+OPERATORS = ["eq", "ne", "in", "gt", "gte", "lt", "lte", "prefix", "exists"]
+NONE: Any = object()
+
+
+def get(tenant: Any, key: str) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = tenant.rows(
+        "SELECT external_id, active, metadata FROM pgmnemo.get(NULL, %s, %s)", tenant.project, key
+    )
+    return rows
+
+
+def listed(tenant: Any, filter: Any = None, **options: object) -> list[str]:
+    names = "".join(f", {name} => %s" for name in options)
+    query = f"SELECT external_id FROM pgmnemo.list(NULL, %s, %s::jsonb{names})"
+    rows = tenant.rows(
+        query, tenant.project, None if filter is None else json.dumps(filter), *options.values()
+    )
+    return [row[0] for row in rows]
+
+
+def counted(tenant: Any, filter: Any = None, **options: object) -> tuple[int, int]:
+    names = "".join(f", {name} => %s" for name in options)
+    query = f"SELECT * FROM pgmnemo.count(NULL, %s, %s::jsonb{names})"
+    rows = tenant.rows(
+        query, tenant.project, None if filter is None else json.dumps(filter), *options.values()
+    )
+    found: tuple[int, int] = rows[0]
+    return found
+
+
+def forgotten(tenant: Any, filter: Any, **options: object) -> int:
+    names = "".join(f", {name} => %s" for name in options)
+    query = f"SELECT pgmnemo.forget_matching(NULL, %s::jsonb, %s{names})"
+    return int(tenant.value(query, json.dumps(filter), tenant.project, *options.values()))
+
+
+@pytest.fixture
+def states(tenant: Any) -> Any:
+    """One lesson in each state: all but `plain` and `proven` are out of recall, `bare` by the gate alone."""
+    for key in ("plain", "proven", "old", "expired", "gone"):
+        tenant.store(key, f"the {key} river", commit_sha="c0ffee", topic="river", occurred_at=START)
+    tenant.store("bare", "the bare river", topic="river", occurred_at=START)
+    tenant.value("SELECT pgmnemo.supersede(NULL, %s, 'old', 'plain')", tenant.project)
+    tenant.value("SELECT pgmnemo.update(NULL, %s, 'expired', expires_at => %s)", tenant.project, START)
+    tenant.value("SELECT pgmnemo.forget(%s, %s, 'gone')", tenant.id, tenant.project)
+    tenant.set(gate_strict="enforce")
+    return tenant
+
+
+def test_a_key_is_read_whatever_the_state_of_its_lesson(states: Any) -> None:
+    for key in ("plain", "proven", "old", "expired", "bare", "gone"):
+        assert get(states, key) == [(key, key != "gone", {})]
+    assert get(states, "none") == []
+
+
+@pytest.mark.parametrize(
+    "filter", [None, {"topic": "river"}, {"topic_prefix": "riv"}, {"since": "2026-01-01"}]
+)
+def test_pages_and_counts_are_of_what_a_recall_could_answer_with(states: Any, filter: Any) -> None:
+    everything = ["plain", "proven", "old", "expired", "gone", "bare"]
+    now = ["plain", "proven"]
+    assert listed(states, filter) == now
+    assert sorted(states.ids("river", filter=filter and json.dumps(filter))) == now
+    assert counted(states, filter) == (2, 1)
+    assert listed(states, filter, everything=True) == everything
+    assert counted(states, filter, everything=True) == (6, 0)
+    assert listed(states, filter, valid_at=START - timedelta(days=1)) == []
+    assert listed(states, filter, known_at=START) == []
+    states.set(gate_strict="warn")
+    assert listed(states, filter) == [*now, "bare"]
+    assert counted(states, filter) == (3, 0)
+
+
+@pytest.mark.parametrize("filter", [None, {"topic": "river"}])
+def test_an_answer_that_only_the_gate_empties_is_an_error(tenant: Any, filter: Any) -> None:
+    tenant.store("bare", "the river", topic="river")
+    tenant.set(gate_strict="enforce")
+    with pytest.raises(errors.ObjectNotInPrerequisiteState, match="hides all lessons in scope"):
+        listed(tenant, filter)
+    assert listed(tenant, filter, after=0) == []  # no first page
+    assert counted(tenant, filter) == (0, 1)
+
+
+@pytest.mark.parametrize("newest", [False, True])
+@pytest.mark.parametrize("filter", [None, {"role": "user"}, {"topic": "t"}])
+def test_pages_hold_while_others_write(tenant: Any, newest: bool, filter: Any) -> None:
+    """Every lesson that stays comes once, whatever is stored, changed and forgotten between two pages."""
+    other = tenant.connect()
+    store = "SELECT pgmnemo.store(%s, %s, %s, %s, role => 'user', topic => 't')"
+
+    def write(key: str, text: str) -> None:
+        other.execute(store, (tenant.id, tenant.project, key, text))
+
+    for n in range(40):
+        write(f"k{n:02}", f"number {n}")
+    seen: list[tuple[int, str]] = []
+    while True:
+        query = "SELECT id, external_id FROM pgmnemo.list(NULL, %s, %s::jsonb, after => %s, most => 7, newest => %s)"
+        after = seen[-1][0] if seen else None
+        page = tenant.rows(query, tenant.project, filter and json.dumps(filter), after, newest)
+        if not page:
+            break
+        seen += page
+        if len(seen) < 20:
+            write(f"new{len(seen)}", "another")
+            write("k20", f"changed {len(seen)}")
+            other.execute("SELECT pgmnemo.forget(%s, %s, 'k39', true)", (tenant.id, tenant.project))
+            other.execute("SELECT pgmnemo.forget(%s, %s, 'k00', true)", (tenant.id, tenant.project))
+    keys = [key for _, key in seen]
+    assert len(keys) == len(set(keys))
+    assert {f"k{n:02}" for n in range(1, 39)} <= set(keys)
+    assert [number for number, _ in seen] == sorted((number for number, _ in seen), reverse=newest)
+    assert any(key.startswith("new") for key in keys) is not newest
+
+
+def test_a_project_a_tenant_and_a_set_of_projects(tenant: Any, make_tenant: Any) -> None:
+    other, second, third = make_tenant(), *(str(make_tenant().project) for _ in range(2))
+    for number, project in enumerate((str(tenant.project), second, third)):
+        tenant.store(f"k{number}", "the river", project_id=project)
+        other.store(f"k{number}", "the otter", project_id=project)
+    query = "SELECT external_id FROM pgmnemo.list(%s, %s, %s::jsonb)"
+    some = json.dumps({"projects": [second, third]})
+    assert tenant.rows(query, None, None, None) == [("k0",), ("k1",), ("k2",)]
+    assert tenant.rows(query, tenant.id, second, None) == tenant.rows(query, None, second, some) == [("k1",)]
+    assert tenant.rows(query, None, None, some) == [("k1",), ("k2",)]
+    with pytest.raises(errors.InvalidParameterValue, match="'projects' does not hold project_id"):
+        tenant.rows(query, None, tenant.project, some)
+    assert tenant.value("SELECT pgmnemo.forget_matching(NULL, %s)", some) == 2
+    assert other.rows("SELECT * FROM pgmnemo.count(NULL)") == [(3, 0)]
+    with pytest.raises(errors.InsufficientPrivilege), tenant.client.transaction():
+        tenant.client.execute("RESET ROLE")
+        tenant.rows("SELECT * FROM pgmnemo.get(%s, %s, 'k0')", "c0a8f2ee-5f0b-4f0e-9a63-3d7f3a1b9e55", second)
+
+
+# What a filter means, in plain Python.
+
+
+def at(document: Any, path: list[str]) -> list[Any]:
+    """What stands there; a list counts as each of its elements."""
+    if not path:
+        return [document]
+    parts = document if isinstance(document, list) else [document]
+    return [found for part in parts if isinstance(part, dict) and path[0] in part
+            for found in at(part[path[0]], path[1:])]  # fmt: skip
+
+
+def same(one: Any, other: Any) -> bool:
+    if isinstance(one, bool) or isinstance(other, bool) or one is None or other is None:
+        return one is other
+    return bool(one == other)
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether they can be ordered."""
+    kinds = [str if isinstance(value, str) else float if isinstance(value, (int, float)) else None
+             for value in (one, other) if not isinstance(value, bool)]  # fmt: skip
+    return len(kinds) == 2 and kinds[0] is kinds[1] is not None
+
+
+def holds(operator: str, values: list[Any], given: Any) -> bool:
+    flat = [item for value in values for item in (value if isinstance(value, list) else [value])]
+    if operator == "exists":
+        return bool(values) is given
+    if operator == "ne":
+        return not any(same(value, given) for value in flat)
+    tests = {
+        "eq": lambda value: same(value, given),
+        "in": lambda value: any(same(value, one) for one in given),
+        "gt": lambda value: alike(value, given) and value > given,
+        "gte": lambda value: alike(value, given) and value >= given,
+        "lt": lambda value: alike(value, given) and value < given,
+        "lte": lambda value: alike(value, given) and value <= given,
+        "prefix": lambda value: isinstance(value, str) and value.startswith(given),
+    }
+    return any(map(tests[operator], flat))
+
+
+def within(part: Any, whole: Any) -> bool:
+    """jsonb's @>, below the top."""
+    if isinstance(part, dict):
+        return isinstance(whole, dict) and all(key in whole and within(part[key], whole[key]) for key in part)
+    if isinstance(part, list):
+        return isinstance(whole, list) and all(any(within(one, other) for other in whole) for one in part)
+    return not isinstance(whole, (dict, list)) and same(part, whole)
+
+
+def matches(metadata: Any, conditions: dict[str, Any]) -> bool:
+    def one(key: str, value: Any) -> bool:
+        if key == "and":
+            return all(matches(metadata, part) for part in value)
+        if key == "or":
+            return any(matches(metadata, part) for part in value)
+        if key == "not":
+            return not matches(metadata, value)
+        if key == "contains":
+            return within(value, metadata)
+        found = at(metadata, key.lstrip(".").split("."))
+        operators = value if isinstance(value, dict) else {"eq": value}
+        return all(holds(operator, found, given) for operator, given in operators.items())
+
+    return all(one(key, value) for key, value in conditions.items())
+
+
+def document(rng: random.Random, depth: int = 0) -> dict[str, Any]:
+    def value() -> Any:
+        chance = rng.random()
+        if chance < 0.2:
+            return [
+                rng.choice(VALUES) if rng.random() < 0.8 else {"lang": "de"} for _ in range(rng.randrange(4))
+            ]
+        return rng.choice(VALUES)
+
+    found = {key: value() for key in rng.sample(KEYS, rng.randrange(5))}
+    if depth < 2 and rng.random() < 0.6:
+        found["sub"] = document(rng, depth + 1)
+    return found
+
+
+def conditions(rng: random.Random, depth: int = 0) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for path in rng.sample(PATHS, rng.choice([1, 1, 2]) if depth else rng.choice([0, 1, 1, 2])):
+        operator = rng.choice([None, *OPERATORS])
+        if operator is None:
+            found[path] = rng.choice(VALUES)
+            continue
+        found[path] = {operator: {
+            "in": [rng.choice(VALUES) for _ in range(3)], "exists": rng.random() < 0.5, "prefix": rng.choice(["", "d", "a."]),
+        }.get(operator, rng.choice(VALUES if operator in ("eq", "ne") else ["de", "7", "", 7, 2.5, -3, 1e20]))}  # fmt: skip
+    if depth < 2 and (not found or rng.random() < 0.4):
+        word = rng.choice(["and", "or", "not"])
+        parts = [conditions(rng, depth + 1) for _ in range(2)]
+        found[word] = parts[0] if word == "not" else parts
+    return found
+
+
+def test_a_filter_means_in_every_verb_what_it_means_in_plain_python(tenant: Any) -> None:
+    rng = random.Random(20260501)
+    documents = {f"k{n:03}": document(rng) for n in range(150)}
+    for key, metadata in documents.items():
+        tenant.store(key, f"river {key}", metadata=json.dumps(metadata))
+    partly = 0
+    for _ in range(250):
+        asked = conditions(rng)
+        if rng.random() < 0.3:
+            whole = rng.choice([metadata for metadata in documents.values() if metadata])
+            asked["contains"] = dict([rng.choice([*whole.items()])])
+        filter = {"metadata": asked}
+        wanted = [key for key, metadata in documents.items() if matches(metadata, asked)]
+        assert listed(tenant, filter, most=1000) == wanted, asked
+        assert counted(tenant, filter) == (len(wanted), 0), asked
+        assert sorted(tenant.ids("river", k=200, filter=json.dumps(filter))) == wanted, asked
+        assert forgotten(tenant, filter, dry_run=True) == len(wanted), asked
+        partly += 0 < len(wanted) < len(documents)
+    assert partly > 100
+
+
+def nested(depth: int, word: str = "not") -> dict[str, Any]:
+    return {"metadata": {word: nested(depth - 1, word)["metadata"]}} if depth else {"metadata": {"a": 1}}
+
+
+REFUSED: list[tuple[Any, str]] = [
+    ([], "it must be an object"), ("x", "it must be an object"), (1, "it must be an object"),
+    ({"colour": "red"}, "it has no key 'colour'"), ({"topic": 1}, "'topic' must be a text or a list"),
+    ({"topic": []}, "'topic' must be a text or a list of 1"), ({"role": [None]}, "'role' must be a text"),
+    ({"topic": None}, "'topic' must be a text"), ({"topic_prefix": ""}, "a text that is not empty"),
+    ({"topic": ["x"] * 1001}, "1 to 1000"), ({"projects": "x"}, "must be uuids"),
+    ({"since": "yesterday"}, "must be a date"), ({"since": "2026-01-01T00:00"}, "must be a date"),
+    ({"since": "infinity"}, "must be a date"), ({"since": "2026-02-30"}, "must be a date"),
+    ({"until": 5}, "must be a date"), ({"since": "2026-01-02", "until": "2026-01-02"}, "must be after 'since'"),
+    ({"metadata": {}}, "with a condition in it"), ({"metadata": None}, "with a condition in it"),
+    ({"metadata": []}, "with a condition in it"), ({"metadata": {"": 1}}, "has an empty key"),
+    ({"metadata": {"..": 1}}, "has an empty key"), ({"metadata": {"contains": {}}}, "with something in it"),
+    ({"metadata": {"contains": 1}}, "must be an object"), ({"metadata": {"a": {}}}, "must be compared with"),
+    ({"metadata": {"a": [1]}}, "must be compared with"), ({"metadata": {"a": {"like": "x"}}}, "no operator 'like'"),
+    ({"metadata": {"a": {"in": []}}}, "a list of 1 to 100"), ({"metadata": {"a": {"in": [[1]]}}}, "compared with"),
+    ({"metadata": {"a": {"gt": None}}}, "a number or a text"), ({"metadata": {"a": {"gt": [1]}}}, "a number or a text"),
+    ({"metadata": {"a": {"exists": 1}}}, "true or false"), ({"metadata": {"a": {"prefix": 1}}}, "must be a text"),
+    ({"metadata": {"and": []}}, "a list of conditions"), ({"metadata": {"or": {}}}, "a list of conditions"),
+    ({"metadata": {"or": [{}]}}, "with a condition in it"), ({"metadata": {"not": []}}, "with a condition in it"),
+    ({"metadata": {"not": {"contains": {"a": 1}}}}, "stands within and, or or not"),
+    (nested(9), "more than 8 deep"), ({"metadata": {"a": 10**400}}, "too many digits"),
+    ({"metadata": {"x" * 30000: 1}}, "bytes, but may have 20000"),
+    ({"metadata": {"contains": {"a": ["x"] * 5000}}}, "bytes, but may have 20000"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("filter", "told"), REFUSED, ids=range(len(REFUSED)))
+def test_a_filter_that_says_nothing_definite_is_an_error(tenant: Any, filter: Any, told: str) -> None:
+    tenant.store("a", "river", metadata='{"a": 1}', topic="t")
+    for call in (listed, counted, forgotten):
+        with pytest.raises(errors.InvalidParameterValue, match=f"filter: .*{told}") as error:
+            call(tenant, filter)
+        assert error.value.diag.message_hint
+    assert listed(tenant) == ["a"]
+
+
+@pytest.mark.parametrize("filter", [
+    {"metadata": {"contains": {"a": json.loads("[" * 900 + "1" + "]" * 900)}}},
+    {"metadata": {"and": [{f"k{n}": {"ne": n}} for n in range(400)]}},
+    {"metadata": {f"k{n}": n for n in range(400)}},
+    {"metadata": {".".join("a" * 5000): 1}},
+    {"metadata": {'") || true || exists ($."': {"prefix": '") || true'}}},
+    {"metadata": {"a": '" || 1 == 1'}}, {"topic": "' OR true --"}, {"topic_prefix": "%"}, {"role": ["\\", "_"]},
+    nested(8), {"metadata": {"a": {"lt": -(10**300)}}},
+])  # fmt: skip
+def test_a_filter_is_never_more_than_it_says(tenant: Any, filter: Any) -> None:
+    """However deep, long or like code it is."""
+    tenant.store("a", "river", metadata='{"a": 1}', topic="t", role="r")
+    wanted = ["a"] if filter == nested(8) or "and" in filter.get("metadata", {}) else []
+    assert listed(tenant, filter) == tenant.ids("river", filter=json.dumps(filter)) == wanted
+    assert forgotten(tenant, filter, dry_run=True) == len(wanted)
+
+
+def test_the_limit_of_a_filter_holds_for_one_that_is_kept_compressed(tenant: Any) -> None:
+    with tenant.client.transaction():
+        tenant.client.execute("CREATE TEMPORARY TABLE kept (asked jsonb) ON COMMIT DROP")
+        tenant.client.execute("INSERT INTO kept SELECT jsonb_build_object('topic', repeat('x', 100000))")
+        with (
+            pytest.raises(errors.InvalidParameterValue, match="bytes, but may have"),
+            tenant.client.transaction(),
+        ):
+            tenant.rows("SELECT count(*) FROM kept, pgmnemo.list(NULL, filter => asked)")
+
+
+@pytest.mark.parametrize(("call", "told"), [
+    ("list(NULL, most => 0)", "most is 0, but must be from 1 to 10000"), ("list(NULL, most => NULL)", "most is NULL"),
+    ("list(NULL, everything => true, known_at => now())", "everything stands with"),
+    ("count(NULL, everything => true, valid_at => now())", "everything stands with"),
+])  # fmt: skip
+def test_what_cannot_be_listed_is_said(tenant: Any, call: str, told: str) -> None:
+    with pytest.raises(errors.InvalidParameterValue, match=told) as error:
+        tenant.rows(f"SELECT * FROM pgmnemo.{call}")
+    assert error.value.diag.message_hint
+
+
+COLLATED = [
+    "get(NULL, {p}, 'a' COLLATE \"POSIX\")",
+    "update(NULL, {p}, 'a' COLLATE \"POSIX\", topic => 'x' COLLATE \"POSIX\", role => 'y' COLLATE \"POSIX\", "
+    "clear => ARRAY['position' COLLATE \"POSIX\"])",
+    "append(NULL, {p}, 'river' COLLATE \"POSIX\", topic => 'x' COLLATE \"POSIX\", prefix => 'y' COLLATE \"POSIX\")",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", COLLATED)
+def test_a_text_of_another_collation_is_taken(tenant: Any, call: str) -> None:
+    tenant.store("a", "river")
+    assert len(tenant.rows("SELECT * FROM pgmnemo." + call.format(p=f"'{tenant.project}'"))) == 1
+
+
+def test_one_of_a_thousand_is_read_at_once(tenant: Any) -> None:
+    """By the key, whatever the statistics say, and though the plan was made while the table was small."""
+    assert get(tenant, "k0") == []
+    tenant.store_many({f"k{n}": f"number {n}" for n in range(1000)})
+    before = hits(tenant)
+    assert len(get(tenant, "k777")) == 1
+    assert 0 < hits(tenant) - before < 30
+    assert len(listed(tenant, most=10)) == 10
+    assert hits(tenant) - before < 300
+
+
+def hits(tenant: Any) -> int:
+    """Pages of tables and indexes of lessons that this session has read."""
+    tenant.client.execute("SELECT pg_stat_force_next_flush()")
+    return int(
+        tenant.value(
+            "SELECT sum(heap_blks_hit + idx_blks_hit) FROM pg_statio_all_tables WHERE relname = 'lesson'"
+        )
+    )
