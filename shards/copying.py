@@ -19,9 +19,12 @@ OWNER = (
 )
 COLUMNS = """
 SELECT array_agg(attname ORDER BY attnum) FROM pg_attribute
-WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attname <> 'indexed'
+WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attname <> %s
 """
-TABLES = ("lesson", "passage", "lesson_edge")  # a lesson before what refers to it
+TABLES = ("lesson", "passage", "lesson_edge", "supersession")  # a lesson before what refers to it
+OWN_COLUMN = {"supersession": "number"}  # what the target gives itself; of other tables, indexed
+ORDER = {"lesson": "ORDER BY id", "supersession": "ORDER BY recorded_at"}
+WHOLE = ("lesson_edge", "supersession")  # carried anew with the rest
 KEYS = {"lesson": "r.id", "passage": "r.lesson_id"}
 PRESENT = "SELECT id FROM pgmnemo.lesson WHERE tenant_id = %s"
 CHANGED = """
@@ -55,6 +58,11 @@ MEASURED = (  # what is compared: the rows r of a table, and each as text
         "encode({halfvec_send}(r.embedding), 'hex'))",
     ),
     ("link", "lesson_edge r", "r::text"),
+    (
+        "supersession",
+        "supersession r",
+        "concat_ws('|', r.old_id, r.new_id, r.valid_from, r.reason, r.recorded_at, r.undone_at)",
+    ),
     ("grant", "tenant_grant r JOIN pg_roles o ON o.oid = r.grantee", "r::text"),
 )
 COUNTED = "SELECT '{what}', count(*), {total} FROM pgmnemo.{table} WHERE r.tenant_id = %(tenant)s"
@@ -87,11 +95,13 @@ def rest(source: Session, target: Session, tenant: UUID, since: str) -> None:
         given = {"tenant": tenant, "since": since}
         changed = [row[0] for row in source.execute(CHANGED, given).fetchall()]
         present = [row[0] for row in source.execute(PRESENT, (tenant,)).fetchall()]
-        target.execute("DELETE FROM pgmnemo.lesson_edge WHERE tenant_id = %s", (tenant,))
+        for table in WHOLE:
+            target.execute(f"DELETE FROM pgmnemo.{table} WHERE tenant_id = %s".encode(), (tenant,))
         target.execute(OUTDATED, (tenant, changed, present))
         for table, key in KEYS.items():
             _carry(source, target, table, tenant, f"AND {key} = ANY ('{{{','.join(map(str, changed))}}}')")
-        _carry(source, target, "lesson_edge", tenant)
+        for table in WHOLE:
+            _carry(source, target, table, tenant)
         target.execute("DELETE FROM pgmnemo.tenant_grant WHERE tenant_id = %s", (tenant,))
         for grantee, at, by in source.execute(GRANTS, (tenant,)).fetchall():
             target.execute(
@@ -100,7 +110,7 @@ def rest(source: Session, target: Session, tenant: UUID, since: str) -> None:
 
 
 def content(session: Session, tenant: UUID, *, sums: bool = True) -> Content:
-    """How many lessons, passages, links and grants the tenant has, and with `sums` a sum of their hashes."""
+    """How many rows of each kind the tenant has, and with `sums` a sum of their hashes."""
     halfvec_send = value(session, "SELECT oid::regproc::text FROM pg_proc WHERE proname = 'halfvec_send'")
     query = " UNION ALL ".join(
         COUNTED.format(what=what, table=table, total=f"sum(hashtextextended({row}, 0))" if sums else "0")
@@ -120,7 +130,7 @@ def clear(session: Session, tenant: UUID) -> None:
 
 def _carry(source: Session, target: Session, table: str, tenant: UUID, which: str = "") -> None:
     """Rows of a table through a temporary one: COPY does not write where row-level security is on."""
-    names = value(source, COLUMNS, f"pgmnemo.{table}")
+    names = value(source, COLUMNS, f"pgmnemo.{table}", OWN_COLUMN.get(table, "indexed"))
     listed = sql.SQL(", ").join(map(sql.Identifier, names))
     arriving = sql.Identifier("pg_temp", f"arriving_{table}")
     parts = {
@@ -138,7 +148,7 @@ def _carry(source: Session, target: Session, table: str, tenant: UUID, which: st
     with source.cursor().copy(out) as sent, target.cursor().copy(into) as received:
         for block in sent:
             received.write(block)
-    parts["order"] = sql.SQL("ORDER BY id" if table == "lesson" else "")
+    parts["order"] = sql.SQL(ORDER.get(table, ""))
     keep = (
         "INSERT INTO {table} ({names}) OVERRIDING SYSTEM VALUE "
         "SELECT {names} FROM {arriving} WHERE tenant_id = {tenant} {order}"

@@ -5,15 +5,15 @@ A door runs with the rights of whoever calls, so that the verb's own proof of th
 
 from __future__ import annotations
 
-from shards.verbs import Verb, passing
+from shards.verbs import AS_TEXT, Verb, passing
 
 AGED = "recall"  # the verb that a replica may answer
 
 
 def door(verb: Verb) -> str:
-    """The statement that makes the door of `verb`."""
-    arguments = [f"{name} {passing(kind)}" for name, kind in verb.arguments]
-    arguments += ["settings jsonb", *(["staleness interval"] if verb.name == AGED else [])]
+    """The statement that makes the door of `verb`; its arguments have no names, for columns may bear them."""
+    arguments = [passing(kind) for _, kind in verb.arguments]
+    arguments += ["jsonb", *(["interval"] if verb.name == AGED else [])]
     number = len(verb.arguments) + 1
     begin = [f"PERFORM pgmnemo_shard._apply(${number})"]
     if verb.writes:
@@ -51,7 +51,7 @@ def _answer(verb: Verb) -> str:
 
 
 def _cast(kind: str) -> str:
-    return f"::public.{kind}" if passing(kind) != kind else ""
+    return f"::{AS_TEXT[kind.removesuffix('[]')]}.{kind}" if passing(kind) != kind else ""
 
 
 def _back(kind: str) -> str:

@@ -153,7 +153,7 @@ def _found(shard: Session, name: str) -> list[str]:
             "the tenant that each statement names keeps tenants apart there; to have both walls, install it "
             "as an ordinary role in a new database (sql/README.md)"
         )
-    tenants = value(shard, "SELECT tenants FROM pgmnemo_shard.facts()")
+    tenants = value(shard, "SELECT tenants FROM pgmnemo_shard.state()")
     if tenants:
         told.append(
             f"shard {name} holds tenants already ({tenants}), of which the directory knows nothing: "

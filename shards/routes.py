@@ -7,7 +7,10 @@ from shards.verbs import Columns, Verb, passing
 
 
 def route(verb: Verb) -> str:
-    """The statement that makes the router's function for `verb`."""
+    """The statements that make the router's function for `verb`.
+
+    Where a column has the name of an argument, its rows are of a type of their own: a table would not do.
+    """
     arguments = [
         f"{name} {passing(kind)}{_default(verb.defaults[place])}"
         for place, (name, kind) in enumerate(verb.arguments)
@@ -18,8 +21,12 @@ def route(verb: Verb) -> str:
         arguments.append("staleness interval DEFAULT NULL")
         asked = "tenant, staleness"
     made = f"pgmnemo.{verb.name}"
+    row, answer = "", returns(verb)
+    if {name for name, _ in verb.arguments} & {name for name, _ in verb.columns}:
+        row = f"CREATE TYPE {made}_row AS {answer.removeprefix('TABLE ')};\n"
+        answer = f"SETOF {made}_row"
     return (
-        f"CREATE FUNCTION {made}({', '.join(arguments)}) RETURNS {returns(verb)} "
+        f"{row}CREATE FUNCTION {made}({', '.join(arguments)}) RETURNS {answer} "
         "LANGUAGE plproxy VOLATILE SET extra_float_digits = 1 "
         f"AS $route$ CONNECT pgmnemo._place({asked}); TARGET pgmnemo_shard.{verb.name}; $route$;\n"
         f"COMMENT ON FUNCTION {made} IS {_literal(f'{verb.comment}. On the shard of the tenant')};"

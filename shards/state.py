@@ -28,7 +28,7 @@ def state(router: Session) -> list[Row]:
 def _asked(operator: str, placed: int) -> tuple[str, str, str, str]:
     try:
         with open_operator(conninfo_to_dict(operator)) as shard:
-            row = shard.execute("SELECT version, tenants, bytes FROM pgmnemo_shard.facts()").fetchall()[0]
+            row = shard.execute("SELECT version, tenants, bytes FROM pgmnemo_shard.state()").fetchall()[0]
     except DatabaseError:
         return "down", str(placed), "-", "-"
     return str(row[0]), str(placed), str(row[1]), f"{row[2] / 1e6:,.1f}"

@@ -43,7 +43,7 @@ SELECT t.typname, array_agg(quote_ident(a.attname) ORDER BY a.attnum),
  GROUP BY 1
 """
 SETTINGS = "SELECT name FROM pgmnemo._setting_catalogue() WHERE name <> 'tenant_id' ORDER BY 1"
-OF_PGVECTOR = ("vector", "halfvec")
+AS_TEXT = {"vector": "public", "halfvec": "public", "tstzmultirange": "pg_catalog"}  # and their schemas
 
 Columns = tuple[tuple[str, str], ...]
 
@@ -93,6 +93,6 @@ def settings(connection: Session) -> list[str]:
 
 
 def passing(kind: str) -> str:
-    """The type in which a value of `kind` passes the router, which knows nothing of pgvector."""
+    """The type in which a value of `kind` passes the router, which knows no vector and no multirange."""
     base = kind.removesuffix("[]")
-    return kind.replace(base, "text") if base in OF_PGVECTOR else kind
+    return kind.replace(base, "text") if base in AS_TEXT else kind

@@ -208,7 +208,7 @@ AS $$ VALUES ('modular_mapping', '1'), ('connection_lifetime', '1800') $$;
 REVOKE ALL ON FUNCTION plproxy.get_cluster_version, plproxy.get_cluster_partitions, plproxy.get_cluster_config FROM PUBLIC;
 
 CREATE FUNCTION pgmnemo._on_shards() RETURNS TABLE (shard text, version text, tenants bigint, bytes bigint, away bigint)
-LANGUAGE plproxy AS $$ CLUSTER 'shards'; RUN ON ALL; TARGET pgmnemo_shard.facts; $$;
+LANGUAGE plproxy AS $$ CLUSTER 'shards'; RUN ON ALL; TARGET pgmnemo_shard.state; $$;
 CREATE FUNCTION pgmnemo.list_shards()
 RETURNS TABLE (shard text, number integer, version text, placed bigint, held bigint, bytes bigint, capacity bigint, open boolean)
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp

@@ -124,7 +124,7 @@ $$;
 CREATE FUNCTION pgmnemo_shard.bytes() RETURNS bigint LANGUAGE sql VOLATILE
 AS $$ SELECT pg_database_size(current_database()) $$;
 
-CREATE FUNCTION pgmnemo_shard.facts() RETURNS TABLE (shard text, version text, tenants bigint, bytes bigint, away bigint)
+CREATE FUNCTION pgmnemo_shard.state() RETURNS TABLE (shard text, version text, tenants bigint, bytes bigint, away bigint)
 LANGUAGE sql VOLATILE
 AS $$
     SELECT i.name, pgmnemo.version(),

@@ -88,7 +88,7 @@ def test_rows_keep_their_ids_and_answers_stay(site: Site) -> None:
     assert client.execute(question, (tenant,)).fetchall() == answer
     assert client.execute("SELECT * FROM pgmnemo.check(%s)", (tenant,)).fetchall() == []
     nowhere_else(site, tenant)
-    assert store(client, tenant, "k1", "changed") == "updated"
+    assert store(client, tenant, "k1", "changed") == "unembedded"
     moving.move(site.router, tenant, "shard1")
     assert where(site, tenant) == "shard1"
     assert client.execute("SELECT * FROM pgmnemo.check(%s)", (tenant,)).fetchall() == []
