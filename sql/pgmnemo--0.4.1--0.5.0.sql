@@ -3494,7 +3494,8 @@ BEGIN
      CROSS JOIN LATERAL (
             SELECT max(pgmnemo._bounded(-(a.embedding OPERATOR(@extschema:vector@.<#>) b.embedding))) AS cosine
               FROM pgmnemo.passage a
-              JOIN pgmnemo.passage b ON b.tenant_id = tenant AND b.lesson_id = n.id AND b.number = 0 AND b.width = a.width
+              JOIN pgmnemo.passage b
+                ON b.tenant_id = tenant AND b.lesson_id = n.id AND b.number = 0 AND b.width = a.width
              WHERE a.tenant_id = tenant AND a.lesson_id = o.id AND a.number = 0) c
      WHERE c.cosine >= least_cosine OR w.words >= least_words
      ORDER BY n.id, o.id;
@@ -3934,6 +3935,11 @@ COMMENT ON COLUMN pgmnemo.supersession.valid_from IS 'from when on, in the world
 COMMENT ON COLUMN pgmnemo.supersession.reason IS 'why, in the writer''s words';
 COMMENT ON COLUMN pgmnemo.supersession.recorded_at IS 'when the memory learned it';
 COMMENT ON COLUMN pgmnemo.supersession.undone_at IS 'when it was taken back; NULL: it holds';
+-- its rows have the new column
+CREATE OR REPLACE VIEW pgmnemo.lessons AS
+SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
+ CROSS JOIN LATERAL pgmnemo.list_lessons(c.tenant) t
+ WHERE c.tenant IS NOT NULL;
 ALTER TABLE pgmnemo.lesson_entry ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.supersession ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY acting_tenant ON pgmnemo.lesson_entry USING (tenant_id = (SELECT pgmnemo._acting_tenant()));

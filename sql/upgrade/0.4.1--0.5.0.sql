@@ -35,6 +35,11 @@ DROP INDEX pgmnemo.lesson_position, pgmnemo.lesson_edge_target;
 @file tables/revocation_seq.sql
 @changed
 @comments
+-- its rows have the new column
+CREATE OR REPLACE VIEW pgmnemo.lessons AS
+SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
+ CROSS JOIN LATERAL pgmnemo.list_lessons(c.tenant) t
+ WHERE c.tenant IS NOT NULL;
 ALTER TABLE pgmnemo.lesson_entry ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE pgmnemo.supersession ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY acting_tenant ON pgmnemo.lesson_entry USING (tenant_id = (SELECT pgmnemo._acting_tenant()));

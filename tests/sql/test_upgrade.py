@@ -176,7 +176,7 @@ def fill(connection: Connection, lessons: int, seed: int = 5, *, passages: bool 
                         day = chance.randint(1, 28)
                         copy.write_row((
                             chance.choice(PROJECTS), f"{config} {limit} {n}",
-                            " ".join(chance.choices(WORDS, k=chance.randint(0, 40))),
+                            " ".join(chance.choices(WORDS, k=chance.randint(1, 40))),
                             chance.choice([None, "children went"]), chance.choice([None, "pilot"]),
                             chance.randint(1, 5), chance.choice([None, f"2025-05-{day:02} 12:00+00"]),
                             chance.choice([None, f"2025-06-{day:02} 12:00+00"]), chance.choice(vectors),
