@@ -35,7 +35,7 @@ DROP INDEX pgmnemo.lesson_position, pgmnemo.lesson_edge_target;
 @file tables/revocation_seq.sql
 @changed
 @comments
--- its rows have the new column
+-- It shows the columns that the table had when it was made.
 CREATE OR REPLACE VIEW pgmnemo.lessons AS
 SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
  CROSS JOIN LATERAL pgmnemo.list_lessons(c.tenant) t
