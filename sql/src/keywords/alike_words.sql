@@ -1,11 +1,13 @@
 -- Pairs of a lesson of `ids` and an older one in scope that may share the `at_least` part of their lexemes. Lessons so
 -- alike lack few of each other's lexemes, so of the rarest ones they share all but as many: the lists of these are
--- read, as far as `read_most` postings for a lesson go, and those who share most are told.
+-- read, as far as `read_most` postings for a lesson go, and those who share most are told. Lists of unknown length are
+-- joined by hashing.
 CREATE FUNCTION pgmnemo._alike_words(scope pgmnemo.scope, ids bigint[], at_least float8)
 RETURNS TABLE (older bigint, newer bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 SET enable_mergejoin = off
+SET enable_nestloop = off
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -33,8 +33,8 @@ BEGIN
     one := ROW(
         append.project_id, NULL, append.content, pgmnemo._embedding(append.embedding), append.role, append.topic,
         CASE WHEN append.importance BETWEEN 1 AND 5 THEN append.importance
-             WHEN append.importance IS NOT NULL THEN 0 END,
-        append.metadata, append.occurred_at, append.expires_at, append.commit_sha, append.artifact_hash,
+             WHEN append.importance IS NOT NULL THEN 0 END, append.metadata,
+        append.occurred_at, append.expires_at, append.commit_sha, append.artifact_hash,
         append.verified_at, append.passages, append.passage_embeddings, NULL);
     PERFORM pgmnemo._write_tenant(tenant);
     SELECT n.key, n.place INTO one.external_id, one.position

@@ -47,8 +47,8 @@ BEGIN
      CROSS JOIN LATERAL (
             SELECT max(pgmnemo._bounded(-(a.embedding OPERATOR(@extschema:vector@.<#>) b.embedding))) AS cosine
               FROM pgmnemo.passage a
-              JOIN pgmnemo.passage b
-                ON b.tenant_id = tenant AND b.lesson_id = n.id AND b.number = 0 AND b.width = a.width
+              JOIN pgmnemo.passage b ON b.tenant_id = tenant AND b.lesson_id = n.id AND b.number = 0
+                                    AND b.width = a.width
              WHERE a.tenant_id = tenant AND a.lesson_id = o.id AND a.number = 0) c
      WHERE c.cosine >= least_cosine OR w.words >= least_words
      ORDER BY n.id, o.id;
