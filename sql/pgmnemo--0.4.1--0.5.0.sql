@@ -1338,12 +1338,14 @@ END
 $$;
 -- Pairs of a lesson of `ids` and an older one in scope that may share the `at_least` part of their lexemes. Lessons so
 -- alike lack few of each other's lexemes, so of the rarest ones they share all but as many: the lists of these are
--- read, as far as `read_most` postings for a lesson go, and those who share most are told.
+-- read, as far as `read_most` postings for a lesson go, and those who share most are told. Lists of unknown length are
+-- joined by hashing.
 CREATE OR REPLACE FUNCTION pgmnemo._alike_words(scope pgmnemo.scope, ids bigint[], at_least float8)
 RETURNS TABLE (older bigint, newer bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 SET enable_mergejoin = off
+SET enable_nestloop = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -2502,8 +2504,8 @@ BEGIN
     one := ROW(
         append.project_id, NULL, append.content, pgmnemo._embedding(append.embedding), append.role, append.topic,
         CASE WHEN append.importance BETWEEN 1 AND 5 THEN append.importance
-             WHEN append.importance IS NOT NULL THEN 0 END,
-        append.metadata, append.occurred_at, append.expires_at, append.commit_sha, append.artifact_hash,
+             WHEN append.importance IS NOT NULL THEN 0 END, append.metadata,
+        append.occurred_at, append.expires_at, append.commit_sha, append.artifact_hash,
         append.verified_at, append.passages, append.passage_embeddings, NULL);
     PERFORM pgmnemo._write_tenant(tenant);
     SELECT n.key, n.place INTO one.external_id, one.position
@@ -3494,8 +3496,8 @@ BEGIN
      CROSS JOIN LATERAL (
             SELECT max(pgmnemo._bounded(-(a.embedding OPERATOR(@extschema:vector@.<#>) b.embedding))) AS cosine
               FROM pgmnemo.passage a
-              JOIN pgmnemo.passage b
-                ON b.tenant_id = tenant AND b.lesson_id = n.id AND b.number = 0 AND b.width = a.width
+              JOIN pgmnemo.passage b ON b.tenant_id = tenant AND b.lesson_id = n.id AND b.number = 0
+                                    AND b.width = a.width
              WHERE a.tenant_id = tenant AND a.lesson_id = o.id AND a.number = 0) c
      WHERE c.cosine >= least_cosine OR w.words >= least_words
      ORDER BY n.id, o.id;
@@ -3865,8 +3867,8 @@ DECLARE
     changed boolean;
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
-    PERFORM pgmnemo._check_clear(gone, '{role,topic,importance,metadata,occurred_at,expires_at,commit_sha,'
-                                       'artifact_hash,verified_at,position}');
+    PERFORM pgmnemo._check_clear(gone, '{role,topic,importance,metadata,occurred_at,expires_at,commit_sha,artifact_hash,'
+                                       'verified_at,position}');
     PERFORM pgmnemo._check_patch(update.metadata, update.patch);
     PERFORM pgmnemo._lock_tenant(tenant);
     wanted := pgmnemo._lesson_id(tenant, update.project_id, update.external_id COLLATE "default");
@@ -3935,7 +3937,7 @@ COMMENT ON COLUMN pgmnemo.supersession.valid_from IS 'from when on, in the world
 COMMENT ON COLUMN pgmnemo.supersession.reason IS 'why, in the writer''s words';
 COMMENT ON COLUMN pgmnemo.supersession.recorded_at IS 'when the memory learned it';
 COMMENT ON COLUMN pgmnemo.supersession.undone_at IS 'when it was taken back; NULL: it holds';
--- its rows have the new column
+-- It shows the columns that the table had when it was made.
 CREATE OR REPLACE VIEW pgmnemo.lessons AS
 SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
  CROSS JOIN LATERAL pgmnemo.list_lessons(c.tenant) t
