@@ -5797,8 +5797,8 @@ DECLARE
     changed boolean;
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
-    PERFORM pgmnemo._check_clear(gone, '{role,topic,importance,metadata,occurred_at,expires_at,commit_sha,artifact_hash,'
-                                       'verified_at,position}');
+    PERFORM pgmnemo._check_clear(gone, '{role,topic,importance,metadata,occurred_at,expires_at,commit_sha,'
+                                       'artifact_hash,verified_at,position}');
     PERFORM pgmnemo._check_patch(update.metadata, update.patch);
     PERFORM pgmnemo._lock_tenant(tenant);
     wanted := pgmnemo._lesson_id(tenant, update.project_id, update.external_id COLLATE "default");
