@@ -4075,7 +4075,7 @@ BEGIN
         key := 'fact/' || left(encode(sha256(convert_to(jsonb_build_array(fact, moment)::text, 'UTF8')), 'hex'), 32);
         WHILE EXISTS (SELECT FROM pgmnemo.lesson l
                        WHERE l.tenant_id = tenant AND l.project_id = assert_fact.project_id
-                         AND l.external_id = key) LOOP
+                         AND l.external_id = key COLLATE "C") LOOP
             key := key || '+';
         END LOOP;
         one.project_id := project_id;
