@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg import errors
+from psycopg.types.json import Jsonb
+
+from pgmnemo import calls
 
 WHOLE = {"role": "pilot", "topic": "harbour", "importance": 4, "metadata": '{"a": 1, "b": 2}',
          "occurred_at": "2025-01-01", "expires_at": "2099-01-01", "commit_sha": "c0ffee",
@@ -212,3 +216,25 @@ def test_who_waited_comes_after_or_fails(tenant: Any, level: str, prefix: str) -
         late.rollback()
         assert append(tenant, "second", late, prefix=prefix) == (f"{prefix}/3", 3)
     assert tenant.value("SELECT count(*) FROM pgmnemo.lessons") == 3
+
+
+def test_the_client_sends_each_verb_with_a_tenant_and_without(tenant: Any) -> None:
+    like = Jsonb({"topic": "t"})
+    for named in (None, tenant.id):
+        tenant.store("a", "the river", topic="t", expires_at=None, clear=["expires_at"])
+
+        def call(said: calls.Call[Any]) -> Any:
+            return calls.execute(tenant.client, said)
+
+        assert call(calls.append(named, tenant.project, "the river", topic="t"))[:2] == ("turn/1", 1)
+        assert call(calls.update(named, tenant.project, "a", patch=Jsonb({"a": 1}), clear=["role"]))
+        assert call(calls.get(named, tenant.project, "a", ["metadata"])) == [({"a": 1},)]
+        assert call(calls.list_page(named, filter=like, newest=True, columns=["external_id"]))[0] == (
+            "turn/1",
+        )
+        assert call(calls.count(named, tenant.project, like)) == (2, 0)
+        assert call(calls.similar_pairs(named, tenant.project, least_words=0.9))[0][2:4] == ("a", "turn/1")
+        past = datetime(2025, 1, 1, tzinfo=UTC)
+        assert call(calls.update(named, tenant.project, "a", expires_at=past)) == "updated"
+        assert call(calls.sweep(named, most=5)) == 1
+        assert call(calls.forget_matching(named, like, hard=True)) == 1

@@ -186,6 +186,17 @@ def test_no_statement_is_put_together_from_values() -> None:
         assert [statement for statement in statements if f"EXECUTE {statement}" not in code] == []
 
 
+def test_every_body_can_be_read(owner: psycopg.Connection[Any]) -> None:
+    """CREATE EXTENSION does not look: what cannot be read would fail when it is first called."""
+    with owner.transaction():
+        owner.execute("SET LOCAL check_function_bodies = on")
+        owner.execute(
+            "SELECT CASE lanname WHEN 'sql' THEN fmgr_sql_validator(p.oid) ELSE plpgsql_validator(p.oid) "
+            "END FROM pg_proc p JOIN pg_language l ON l.oid = prolang "
+            "WHERE pronamespace = 'pgmnemo'::regnamespace"
+        )
+
+
 def test_no_error_is_caught_unseen() -> None:
     """But while a dump is loaded, where one tenant's text search configuration must not stop the others'."""
     caught = [name(path) for path in FILES if re.search(r"\bWHEN OTHERS\b", source(path))]
