@@ -24,6 +24,7 @@ BEGIN
     ids := ARRAY(SELECT l.id FROM pgmnemo.lesson l
                   WHERE l.tenant_id = tenant AND l.expires_at <= coalesce(before, now())
                   ORDER BY l.expires_at LIMIT most);
+    PERFORM pgmnemo._bequeath(tenant, ids, false);
     DELETE FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ANY (ids);
     PERFORM pgmnemo._leave();
     RETURN cardinality(ids);
