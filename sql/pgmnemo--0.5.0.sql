@@ -1039,6 +1039,15 @@ DECLARE
 BEGIN
     IF metadata = '{}' THEN
         RETURN;
+    ELSIF jsonb_typeof(metadata) = 'object' THEN  -- most are flat, and need no walk
+        SELECT array_agg(DISTINCT pgmnemo._entry('.' || e.key, e.value)),
+               bool_and(jsonb_typeof(e.value) NOT IN ('object', 'array'))
+          INTO found, whole
+          FROM jsonb_each(metadata) e;
+        IF whole AND cardinality(found) <= most THEN
+            RETURN QUERY SELECT unnest(found);
+            RETURN;
+        END IF;
     END IF;
     WITH RECURSIVE walk (path, value, depth) AS (
         SELECT ''::text, metadata, 0
@@ -1737,7 +1746,7 @@ AS $$
        AND coalesce(l.occurred_at, l.stored_at) <= at AND (l.superseded_at IS NULL OR at < l.superseded_at)
        AND (l.expires_at IS NULL OR at < l.expires_at)
 $$;
--- Where pgmnemo.forget_project or forget_tenant took all postings out at once, there is nothing left to do.
+-- Where pgmnemo.forget_project or forget_tenant took all postings and entries out at once, there is nothing left to do.
 CREATE FUNCTION pgmnemo._lesson_after_delete()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -1749,9 +1758,11 @@ BEGIN
       WHERE g.active AND EXISTS (SELECT FROM pgmnemo.posting p
                                   WHERE p.tenant_id = g.tenant_id AND p.lexeme = '' AND p.project_id = g.project_id)
       GROUP BY g.tenant_id, g.project_id;
-    DELETE FROM pgmnemo.lesson_entry e
-     USING gone g CROSS JOIN LATERAL pgmnemo._entries(g.metadata) AS was (entry)
-     WHERE g.metadata <> '{}' AND e.tenant_id = g.tenant_id AND e.entry = was.entry AND e.lesson_id = g.id;
+    IF EXISTS (SELECT FROM pgmnemo.lesson_entry e WHERE e.tenant_id = (SELECT g.tenant_id FROM gone g LIMIT 1)) THEN
+        DELETE FROM pgmnemo.lesson_entry e
+         USING gone g CROSS JOIN LATERAL pgmnemo._entries(g.metadata) AS was (entry)
+         WHERE g.metadata <> '{}' AND e.tenant_id = g.tenant_id AND e.entry = was.entry AND e.lesson_id = g.id;
+    END IF;
     RETURN NULL;
 END
 $$;
@@ -3672,6 +3683,24 @@ AS $$
            ) AS w (problem, found, wanted, so)
      WHERE p.tenant_id = tenant AND w.so
 $$;
+-- What the index of metadata holds against what the lessons say.
+CREATE FUNCTION pgmnemo._entry_problems(tenant uuid)
+RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH due AS (
+        SELECT l.project_id, l.id, e.entry
+          FROM pgmnemo.lesson l CROSS JOIN LATERAL pgmnemo._entries(l.metadata) AS e (entry)
+         WHERE l.tenant_id = tenant AND l.metadata <> '{}'
+    ), held AS (
+        SELECT h.lesson_id AS id, h.entry FROM pgmnemo.lesson_entry h WHERE h.tenant_id = tenant
+    )
+    SELECT CASE WHEN h.id IS NULL THEN 'entry missing' ELSE 'entry surplus' END, d.project_id,
+           coalesce(d.id, h.id), coalesce(d.entry, h.entry)::text, NULL, NULL
+      FROM due d FULL JOIN held h ON h.id = d.id AND h.entry = d.entry
+     WHERE d.id IS NULL OR h.id IS NULL
+$$;
 -- The tenant's greatest id where the sequence of ids would give it, or a smaller one, again.
 CREATE FUNCTION pgmnemo._id_behind(tenant uuid)
 RETURNS TABLE (last_id bigint, greatest_id bigint)
@@ -3762,6 +3791,17 @@ AS $$
      CROSS JOIN LATERAL (SELECT coalesce(pgmnemo._positions(f.fresh), 0)) AS n (tokens)
      WHERE l.tenant_id = tenant
        AND (c.config IS NULL OR (l.lexemes, l.token_count) IS DISTINCT FROM (f.fresh, n.tokens))
+$$;
+-- Lessons whose superseded_at is not what the supersession that holds says.
+CREATE FUNCTION pgmnemo._supersession_problems(tenant uuid)
+RETURNS TABLE (project_id uuid, lesson_id bigint, superseded_at timestamptz, valid_from timestamptz)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT l.project_id, l.id, l.superseded_at, x.valid_from
+      FROM pgmnemo.lesson l
+      LEFT JOIN pgmnemo.supersession x ON x.tenant_id = tenant AND x.old_id = l.id AND x.undone_at IS NULL
+     WHERE l.tenant_id = tenant AND l.superseded_at IS DISTINCT FROM x.valid_from
 $$;
 -- Passages that are not as the verbs write them, beside what they should be. Half precision leaves a unit vector
 -- at most 0.0005 too long or too short.
@@ -4182,13 +4222,18 @@ BEGIN
     SELECT 'sequence of ids behind the greatest id', NULL::uuid, NULL::bigint, NULL, b.last_id::text,
            b.greatest_id::text
       FROM pgmnemo._id_behind(tenant) b;
+    RETURN QUERY
+    SELECT 'lesson with wrong superseded_at', s.project_id, s.lesson_id, NULL, s.superseded_at::text,
+           s.valid_from::text
+      FROM pgmnemo._supersession_problems(tenant) s;
+    RETURN QUERY SELECT * FROM pgmnemo._entry_problems(tenant);
     RETURN QUERY SELECT * FROM pgmnemo._block_problems(tenant);
     RETURN QUERY SELECT * FROM pgmnemo._posting_problems(tenant);
     PERFORM pgmnemo._leave();
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.check IS 'what is wrong in what the tenant''s lessons are found by, one row a problem, none when all is well. lesson: lexemes or token_count are not what the text gives under the lesson''s text_config, or its metadata (item: its external_id) hold a number beyond 1e308 or with more than 400 decimals, which no dump can hold; sequence of ids: behind the greatest id; passage (item: its number): in another project than its lesson, lexemes not those of its text, a vector not of unit length or wider than needed, or indexed without a vector; block (item: its lexeme, lesson_id: its first): order, sums or extremes wrong; posting (item: the lexeme, empty for the list of all lessons): missing, surplus, more than once, or with wrong numbers. Reads everything of the tenant; pgmnemo.repair mends it';
+COMMENT ON FUNCTION pgmnemo.check IS 'what is wrong in what the tenant''s lessons are found by, one row a problem, none when all is well. lesson: lexemes or token_count are not what the text gives under the lesson''s text_config, or its metadata (item: its external_id) hold a number beyond 1e308 or with more than 400 decimals, which no dump can hold, or superseded_at is not what its supersession says; entry (item: its number): missing or surplus in the index of metadata; sequence of ids: behind the greatest id; passage (item: its number): in another project than its lesson, lexemes not those of its text, a vector not of unit length or wider than needed, or indexed without a vector; block (item: its lexeme, lesson_id: its first): order, sums or extremes wrong; posting (item: the lexeme, empty for the list of all lessons): missing, surplus, more than once, or with wrong numbers. Reads everything of the tenant; pgmnemo.repair mends it';
 CREATE FUNCTION pgmnemo.check_index()
 RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
@@ -4414,6 +4459,8 @@ BEGIN
               ELSE format('of %s candidates', found.all_of_them)
                    || CASE WHEN found.rank > explain.k THEN '; beyond k = ' || explain.k ELSE '' END END),
         ('answer', 'score', found.score::text, NULL, NULL, left(l.content, 100)),
+        ('answer', 'fit', (SELECT f.fit::text FROM pgmnemo._fit(found.score, asked.ideal) f), NULL, NULL,
+         'of a score of ' || asked.ideal),
         ('answer', 'candidate', CASE WHEN ways IS NULL THEN 'no' ELSE 'yes' END, NULL, NULL,
          coalesce(ways, 'in no leg''s best ' || greatest(s.pool_depth, explain.k)));
     RETURN QUERY SELECT * FROM pgmnemo._explain_recallable(l, scope);
@@ -4432,7 +4479,7 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.explain IS 'why one lesson ranks where it does for one question; arguments as of pgmnemo.recall, in_project: the lesson''s project where that is not project_id. Sections of the table, value and numbers as that call has them:
-answer: rank (NULL: not among the candidates), score (what it would be otherwise) and by which ways it became a candidate;
+answer: rank (NULL: not among the candidates), score (what it would be otherwise), fit and by which ways it became a candidate;
 recallable: each condition that a lesson must meet, yes or no;
 score: each component with its weight and contribution; added up in this order the contributions are the score;
 term: each lexeme of the question: value is how often the lesson holds it, weight its inverse document frequency, contribution its part of the weighted BM25;
@@ -4580,6 +4627,9 @@ BEGIN
     PERFORM pgmnemo._lock_tenant(tenant);
     DELETE FROM pgmnemo.posting p
      WHERE p.tenant_id = tenant AND p.project_id BETWEEN scope.first_project AND scope.last_project;
+    IF project_id IS NULL THEN
+        DELETE FROM pgmnemo.lesson_entry e WHERE e.tenant_id = tenant;
+    END IF;
     DELETE FROM pgmnemo.lesson l
      WHERE l.tenant_id = tenant AND l.project_id BETWEEN scope.first_project AND scope.last_project;
     GET DIAGNOSTICS gone = ROW_COUNT;
@@ -5229,6 +5279,17 @@ BEGIN
         PERFORM pgmnemo._repair_lessons(tenant);
     END IF;
     PERFORM pgmnemo._repair_passages(tenant);
+    UPDATE pgmnemo.lesson l SET superseded_at = s.valid_from
+      FROM pgmnemo._supersession_problems(tenant) s WHERE l.tenant_id = tenant AND l.id = s.lesson_id;
+    IF EXISTS (SELECT FROM pgmnemo._entry_problems(tenant)) THEN
+        DELETE FROM pgmnemo.lesson_entry e WHERE e.tenant_id = tenant;
+        INSERT INTO pgmnemo.lesson_entry
+        SELECT tenant, e.entry, l.id
+          FROM pgmnemo.lesson l CROSS JOIN LATERAL pgmnemo._entries(l.metadata) AS e (entry)
+         WHERE l.tenant_id = tenant AND l.metadata <> '{}'
+         ORDER BY e.entry, l.id
+            ON CONFLICT DO NOTHING;
+    END IF;
     WITH gone AS (
         DELETE FROM pgmnemo.posting p WHERE p.tenant_id = tenant
     )
@@ -5250,7 +5311,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.repair IS 'mends what pgmnemo.check finds: derives stale lexemes and unsound passages anew from their texts and vectors, and rebuilds all postings of the tenant from its lessons, in one transaction, sorted and in full blocks; sets the sequence of ids forward where it is behind. Metadata that cannot be written out stay, and a WARNING names the first: to store such a lesson with other metadata mends it. Holds the tenant''s writers up, readers never. Returns how many active lessons there are; VACUUM pgmnemo.posting afterwards';
+COMMENT ON FUNCTION pgmnemo.repair IS 'mends what pgmnemo.check finds: derives stale lexemes and unsound passages anew from their texts and vectors, and rebuilds the entries of metadata and all postings of the tenant from its lessons, in one transaction, sorted and in full blocks; sets the sequence of ids forward where it is behind. Metadata that cannot be written out stay, and a WARNING names the first: to store such a lesson with other metadata mends it. Holds the tenant''s writers up, readers never. Returns how many active lessons there are; VACUUM pgmnemo.posting afterwards';
 CREATE FUNCTION pgmnemo.repair_index()
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

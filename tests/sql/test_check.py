@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from tests.sql.sound import sound, text
 
@@ -27,9 +28,10 @@ def filled(tenant: Any, unit: Any) -> Any:
     tenant.set(exact_scan_limit=0)
     tenant.store(
         "whole", "river bridge", embedding=unit(1), passages=["river", "bridges"],
-        passage_embeddings=[unit(1, 1), [1.0] * 1024],
+        passage_embeddings=[unit(1, 1), [1.0] * 1024], metadata=Jsonb({"a": 1, "b": {"c": [2, 3]}}),
     )  # fmt: skip
     tenant.set(exact_scan_limit=10_000)
+    tenant.value("SELECT pgmnemo.supersede(NULL, %s, 'l000', 'l001', at => '2090-01-01Z')", tenant.project)
     return tenant
 
 
@@ -77,6 +79,10 @@ DAMAGES = [
      f"WHERE {PASSAGE} 1", {"passage with a vector wider than needed"}),
     (f"UPDATE pgmnemo.passage SET embedding = NULL, width = NULL WHERE {PASSAGE} 1",
      {"passage indexed without a vector"}),
+    ("DELETE FROM pgmnemo.lesson_entry WHERE tenant_id = %(tenant)s", {"entry missing"}),
+    ("INSERT INTO pgmnemo.lesson_entry VALUES (%(tenant)s, 7, -1)", {"entry surplus"}),
+    (f"UPDATE pgmnemo.lesson SET superseded_at = now() WHERE {WHOLE}", {"lesson with wrong superseded_at"}),
+    ("DELETE FROM pgmnemo.supersession WHERE tenant_id = %(tenant)s", {"lesson with wrong superseded_at"}),
 ]  # fmt: skip
 
 

@@ -13,6 +13,15 @@ DECLARE
 BEGIN
     IF metadata = '{}' THEN
         RETURN;
+    ELSIF jsonb_typeof(metadata) = 'object' THEN  -- most are flat, and need no walk
+        SELECT array_agg(DISTINCT pgmnemo._entry('.' || e.key, e.value)),
+               bool_and(jsonb_typeof(e.value) NOT IN ('object', 'array'))
+          INTO found, whole
+          FROM jsonb_each(metadata) e;
+        IF whole AND cardinality(found) <= most THEN
+            RETURN QUERY SELECT unnest(found);
+            RETURN;
+        END IF;
     END IF;
     WITH RECURSIVE walk (path, value, depth) AS (
         SELECT ''::text, metadata, 0

@@ -33,10 +33,15 @@ BEGIN
     SELECT 'sequence of ids behind the greatest id', NULL::uuid, NULL::bigint, NULL, b.last_id::text,
            b.greatest_id::text
       FROM pgmnemo._id_behind(tenant) b;
+    RETURN QUERY
+    SELECT 'lesson with wrong superseded_at', s.project_id, s.lesson_id, NULL, s.superseded_at::text,
+           s.valid_from::text
+      FROM pgmnemo._supersession_problems(tenant) s;
+    RETURN QUERY SELECT * FROM pgmnemo._entry_problems(tenant);
     RETURN QUERY SELECT * FROM pgmnemo._block_problems(tenant);
     RETURN QUERY SELECT * FROM pgmnemo._posting_problems(tenant);
     PERFORM pgmnemo._leave();
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.check IS 'what is wrong in what the tenant''s lessons are found by, one row a problem, none when all is well. lesson: lexemes or token_count are not what the text gives under the lesson''s text_config, or its metadata (item: its external_id) hold a number beyond 1e308 or with more than 400 decimals, which no dump can hold; sequence of ids: behind the greatest id; passage (item: its number): in another project than its lesson, lexemes not those of its text, a vector not of unit length or wider than needed, or indexed without a vector; block (item: its lexeme, lesson_id: its first): order, sums or extremes wrong; posting (item: the lexeme, empty for the list of all lessons): missing, surplus, more than once, or with wrong numbers. Reads everything of the tenant; pgmnemo.repair mends it';
+COMMENT ON FUNCTION pgmnemo.check IS 'what is wrong in what the tenant''s lessons are found by, one row a problem, none when all is well. lesson: lexemes or token_count are not what the text gives under the lesson''s text_config, or its metadata (item: its external_id) hold a number beyond 1e308 or with more than 400 decimals, which no dump can hold, or superseded_at is not what its supersession says; entry (item: its number): missing or surplus in the index of metadata; sequence of ids: behind the greatest id; passage (item: its number): in another project than its lesson, lexemes not those of its text, a vector not of unit length or wider than needed, or indexed without a vector; block (item: its lexeme, lesson_id: its first): order, sums or extremes wrong; posting (item: the lexeme, empty for the list of all lessons): missing, surplus, more than once, or with wrong numbers. Reads everything of the tenant; pgmnemo.repair mends it';

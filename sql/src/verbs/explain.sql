@@ -66,6 +66,8 @@ BEGIN
               ELSE format('of %s candidates', found.all_of_them)
                    || CASE WHEN found.rank > explain.k THEN '; beyond k = ' || explain.k ELSE '' END END),
         ('answer', 'score', found.score::text, NULL, NULL, left(l.content, 100)),
+        ('answer', 'fit', (SELECT f.fit::text FROM pgmnemo._fit(found.score, asked.ideal) f), NULL, NULL,
+         'of a score of ' || asked.ideal),
         ('answer', 'candidate', CASE WHEN ways IS NULL THEN 'no' ELSE 'yes' END, NULL, NULL,
          coalesce(ways, 'in no leg''s best ' || greatest(s.pool_depth, explain.k)));
     RETURN QUERY SELECT * FROM pgmnemo._explain_recallable(l, scope);
@@ -84,7 +86,7 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.explain IS 'why one lesson ranks where it does for one question; arguments as of pgmnemo.recall, in_project: the lesson''s project where that is not project_id. Sections of the table, value and numbers as that call has them:
-answer: rank (NULL: not among the candidates), score (what it would be otherwise) and by which ways it became a candidate;
+answer: rank (NULL: not among the candidates), score (what it would be otherwise), fit and by which ways it became a candidate;
 recallable: each condition that a lesson must meet, yes or no;
 score: each component with its weight and contribution; added up in this order the contributions are the score;
 term: each lexeme of the question: value is how often the lesson holds it, weight its inverse document frequency, contribution its part of the weighted BM25;

@@ -17,6 +17,9 @@ BEGIN
     PERFORM pgmnemo._lock_tenant(tenant);
     DELETE FROM pgmnemo.posting p
      WHERE p.tenant_id = tenant AND p.project_id BETWEEN scope.first_project AND scope.last_project;
+    IF project_id IS NULL THEN
+        DELETE FROM pgmnemo.lesson_entry e WHERE e.tenant_id = tenant;
+    END IF;
     DELETE FROM pgmnemo.lesson l
      WHERE l.tenant_id = tenant AND l.project_id BETWEEN scope.first_project AND scope.last_project;
     GET DIAGNOSTICS gone = ROW_COUNT;

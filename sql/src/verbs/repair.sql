@@ -17,6 +17,17 @@ BEGIN
         PERFORM pgmnemo._repair_lessons(tenant);
     END IF;
     PERFORM pgmnemo._repair_passages(tenant);
+    UPDATE pgmnemo.lesson l SET superseded_at = s.valid_from
+      FROM pgmnemo._supersession_problems(tenant) s WHERE l.tenant_id = tenant AND l.id = s.lesson_id;
+    IF EXISTS (SELECT FROM pgmnemo._entry_problems(tenant)) THEN
+        DELETE FROM pgmnemo.lesson_entry e WHERE e.tenant_id = tenant;
+        INSERT INTO pgmnemo.lesson_entry
+        SELECT tenant, e.entry, l.id
+          FROM pgmnemo.lesson l CROSS JOIN LATERAL pgmnemo._entries(l.metadata) AS e (entry)
+         WHERE l.tenant_id = tenant AND l.metadata <> '{}'
+         ORDER BY e.entry, l.id
+            ON CONFLICT DO NOTHING;
+    END IF;
     WITH gone AS (
         DELETE FROM pgmnemo.posting p WHERE p.tenant_id = tenant
     )
@@ -38,4 +49,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.repair IS 'mends what pgmnemo.check finds: derives stale lexemes and unsound passages anew from their texts and vectors, and rebuilds all postings of the tenant from its lessons, in one transaction, sorted and in full blocks; sets the sequence of ids forward where it is behind. Metadata that cannot be written out stay, and a WARNING names the first: to store such a lesson with other metadata mends it. Holds the tenant''s writers up, readers never. Returns how many active lessons there are; VACUUM pgmnemo.posting afterwards';
+COMMENT ON FUNCTION pgmnemo.repair IS 'mends what pgmnemo.check finds: derives stale lexemes and unsound passages anew from their texts and vectors, and rebuilds the entries of metadata and all postings of the tenant from its lessons, in one transaction, sorted and in full blocks; sets the sequence of ids forward where it is behind. Metadata that cannot be written out stay, and a WARNING names the first: to store such a lesson with other metadata mends it. Holds the tenant''s writers up, readers never. Returns how many active lessons there are; VACUUM pgmnemo.posting afterwards';

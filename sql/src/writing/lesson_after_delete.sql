@@ -1,4 +1,4 @@
--- Where pgmnemo.forget_project or forget_tenant took all postings out at once, there is nothing left to do.
+-- Where pgmnemo.forget_project or forget_tenant took all postings and entries out at once, there is nothing left to do.
 CREATE FUNCTION pgmnemo._lesson_after_delete()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -10,9 +10,11 @@ BEGIN
       WHERE g.active AND EXISTS (SELECT FROM pgmnemo.posting p
                                   WHERE p.tenant_id = g.tenant_id AND p.lexeme = '' AND p.project_id = g.project_id)
       GROUP BY g.tenant_id, g.project_id;
-    DELETE FROM pgmnemo.lesson_entry e
-     USING gone g CROSS JOIN LATERAL pgmnemo._entries(g.metadata) AS was (entry)
-     WHERE g.metadata <> '{}' AND e.tenant_id = g.tenant_id AND e.entry = was.entry AND e.lesson_id = g.id;
+    IF EXISTS (SELECT FROM pgmnemo.lesson_entry e WHERE e.tenant_id = (SELECT g.tenant_id FROM gone g LIMIT 1)) THEN
+        DELETE FROM pgmnemo.lesson_entry e
+         USING gone g CROSS JOIN LATERAL pgmnemo._entries(g.metadata) AS was (entry)
+         WHERE g.metadata <> '{}' AND e.tenant_id = g.tenant_id AND e.entry = was.entry AND e.lesson_id = g.id;
+    END IF;
     RETURN NULL;
 END
 $$;
