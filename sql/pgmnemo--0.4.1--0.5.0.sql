@@ -59,8 +59,10 @@ CREATE INDEX lesson_position ON pgmnemo.lesson (tenant_id, project_id, position,
 -- Relevance flows along edges both ways, and a deleted lesson takes its edges with it. In the order in which the first
 -- edges of a lesson are taken.
 CREATE INDEX lesson_edge_target ON pgmnemo.lesson_edge (tenant_id, target_id, source_id, kind);
--- Finds lessons by topic.
-CREATE INDEX lesson_topic ON pgmnemo.lesson (tenant_id, topic COLLATE "C") WHERE topic IS NOT NULL;
+-- Finds lessons by topic. An index holds no long one; of those there are few.
+CREATE INDEX lesson_topic ON pgmnemo.lesson (tenant_id, topic COLLATE "C") WHERE octet_length(topic) <= 500;
+-- Finds the lessons whose topic pgmnemo.lesson_topic leaves out.
+CREATE INDEX lesson_topic_long ON pgmnemo.lesson (tenant_id) WHERE octet_length(topic) > 500;
 -- Finds lessons by when they happened. CASE, where coalesce would do: only of that row-level security knows that it
 -- tells nobody what it was given, and lets it search an index.
 CREATE INDEX lesson_happened ON pgmnemo.lesson
@@ -155,17 +157,17 @@ AS $$
                             'november|december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)') || ')',
            p.names::text[]
       FROM (VALUES
-        ('date',    '(\d{4})-(0[1-9]|1[0-2])-(\d\d)\M',                            '{year,month,day}'),
-        ('date',    '(\d{1,2})(?:st|nd|rd|th)?(?: of)? MONTH\M\.?,? ?(\d{4})?',      '{day,month,year}'),
-        ('date',    'MONTH\.? (\d{1,2})(?:st|nd|rd|th)?\M(?:,? (\d{4})\M)?',         '{month,day,year}'),
-        ('date',    'MONTH\.?,? (?:of )?(\d{4})\M',                                 '{month,year}'),
+        ('date',    '([0-9]{4})-(0[1-9]|1[0-2])-([0-9][0-9])\M',                            '{year,month,day}'),
+        ('date',    '([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? MONTH\M\.?,? ?([0-9]{4})?',      '{day,month,year}'),
+        ('date',    'MONTH\.? ([0-9]{1,2})(?:st|nd|rd|th)?\M(?:,? ([0-9]{4})\M)?',         '{month,day,year}'),
+        ('date',    'MONTH\.?,? (?:of )?([0-9]{4})\M',                                 '{month,year}'),
         ('date',    '(?:in|of|during|since|by|before|after|until|late|early|mid|last|this|on|week of) MONTH\M(?! i\M)',
                                                                                    '{month}'),
         ('feast',   '(valentine|christmas eve|christmas|halloween|new year''?s eve|new year''?s day)\M(?:''?s? day\M)?'
-                    '(?:,? (?:of |in )?(\d{4})\M)?',                               '{feast,year}'),
-        ('quarter', 'q([1-4])(?: of)? (\d{4})\M',                                   '{quarter,year}'),
-        ('quarter', '(first|second|third|fourth) quarter of (\d{4})\M',             '{quarter,year}'),
-        ('season',  '(spring|summer|autumn|fall) (?:of |in )?(\d{4})\M',            '{season,year}'),
+                    '(?:,? (?:of |in )?([0-9]{4})\M)?',                               '{feast,year}'),
+        ('quarter', 'q([1-4])(?: of)? ([0-9]{4})\M',                                   '{quarter,year}'),
+        ('quarter', '(first|second|third|fourth) quarter of ([0-9]{4})\M',             '{quarter,year}'),
+        ('season',  '(spring|summer|autumn|fall) (?:of |in )?([0-9]{4})\M',            '{season,year}'),
         ('season',  'last (spring|summer|autumn|fall|winter)\M',                   '{season}'),
         ('ago',     '(\w+)(?: of)? (day|week|month|year)s? (?:ago|back|earlier)\M', '{count,unit}'),
         ('near',    '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)'
@@ -176,8 +178,8 @@ AS $$
         ('span',    '(this) (week|month)\M',                                       '{which,unit}'),
         ('weekday', '(?:last|this past|past) (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
                                                                                    '{weekday}'),
-        ('date',    '(?:(?:in|of|since|by|before|after|during|until|year) )(19\d\d)\M', '{year}'),
-        ('date',    '(20\d\d)\M',                                                  '{year}'),
+        ('date',    '(?:(?:in|of|since|by|before|after|during|until|year) )(19[0-9][0-9])\M', '{year}'),
+        ('date',    '(20[0-9][0-9])\M',                                                  '{year}'),
         ('loose',   '(?<=\m(?:did|was|were|had)\M.*)on (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
                                                                                    '{weekday}'),
         ('loose',   '(recently|lately|the other day)\M',                           '{day}')
@@ -262,10 +264,11 @@ DECLARE
 BEGIN
     since := '{}';
     until := '{}';
-    IF remaining !~ '(19|20)\d\d|\d-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|valentine|'
+    IF remaining !~ '(19|20)[0-9][0-9]|[0-9]-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|'
+                    'valentine|'
                     'new year|ago|back|earlier|yesterday|today|last|past|previous|this |recently|lately|other day|'
                     'on [mtwfs]'
-       OR remaining !~ ('\d{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
+       OR remaining !~ ('[0-9]{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
                         'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
                         'yesterday|'
                         'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'
@@ -291,6 +294,30 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none';
+-- The first text in C order that begins otherwise, as near as the encoding lets one say; NULL: there is none. What is
+-- taken too far is sieved by whoever asks.
+CREATE OR REPLACE FUNCTION pgmnemo._after_prefix(prefix text)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    unicode constant boolean := getdatabaseencoding() = 'UTF8';
+    head text := prefix;
+    code integer;
+BEGIN
+    WHILE head <> '' LOOP
+        code := ascii(right(head, 1));
+        head := left(head, -1);
+        IF code = 55295 AND unicode THEN
+            RETURN head || chr(57344);  -- what lies between are no characters
+        ELSIF code < 127 OR (unicode AND code < 1114111) THEN
+            RETURN head || chr(code + 1);
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END
+$$;
 -- What pgmnemo.lesson_entry can find of a document of conditions: values that must stand at a path. `place` tells one
 -- condition's alternatives from another's.
 CREATE OR REPLACE FUNCTION pgmnemo._asked_entries(conditions jsonb)
@@ -432,10 +459,12 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     most_bytes constant integer := 20000;
+    most_values constant integer := 200;  -- each is compared with each value in a list of the metadata
     bytes constant integer := pg_column_size(jsonb_build_array(given));  -- whether or not it came compressed
     f pgmnemo.filter;
     one record;
     conditions jsonb;
+    compared bigint;
     contained bigint[];
 BEGIN
     IF given IS NULL THEN
@@ -473,6 +502,12 @@ BEGIN
             IF jsonb_typeof(f.contained) <> 'object' OR f.contained = '{}' THEN
                 PERFORM pgmnemo._filter_error('metadata contains', 'must be an object with something in it',
                                               'Write {"contains": {"lang": "de"}}.');
+            END IF;
+            compared := (SELECT count(*) FROM jsonb_path_query(conditions, 'strict $.**') v
+                          WHERE jsonb_typeof(v) NOT IN ('object', 'array'));
+            IF compared > most_values THEN
+                PERFORM pgmnemo._filter_error('metadata', format('compares %s values, but may compare %s', compared,
+                                                                 most_values), 'Ask for less at once.');
             END IF;
             IF f.contained IS NULL OR conditions <> '{}' THEN
                 f.matching := pgmnemo._metadata_path(conditions, 0)::jsonpath;
@@ -537,8 +572,9 @@ AS $$
 DECLARE
     said text := CASE WHEN jsonb_typeof(given) = 'string' THEN left(given #>> '{}', 100) END;
 BEGIN
-    said := CASE WHEN said ~ '^\d{4}-\d\d-\d\d$' THEN said || 'T00:00:00Z'
-                 WHEN said ~ '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)$' THEN said END;
+    said := CASE WHEN said ~ '^[0-9]{4}-[0-9][0-9]-[0-9][0-9]$' THEN said || 'T00:00:00Z'
+                 WHEN said ~ ('^[0-9]{4}-[0-9][0-9]-[0-9][0-9][T ][0-9][0-9]:[0-9][0-9](:[0-9][0-9](\.[0-9]+)?)?'
+                              '(Z|[+-][0-9][0-9](:?[0-9][0-9])?)$') THEN said END;
     IF said IS NULL OR NOT pg_input_is_valid(said, 'timestamptz') THEN
         PERFORM pgmnemo._filter_error(quote_literal(item), 'must be a date or a time with its offset from UTC',
                                       'Write 2026-05-01, 2026-05-01T09:30:00Z or 2026-05-01T09:30:00+02:00.');
@@ -753,7 +789,7 @@ BEGIN
 END
 $$;
 -- What becomes of lessons whose successors are about to be forgotten: with `revive` they hold again, else they stay
--- out of recall, and a NOTICE says so. Those of a successor that is itself superseded stay, for another holds.
+-- out of recall, and a NOTICE says so. Where a later successor holds, or ended without one, there is nothing to say.
 CREATE OR REPLACE FUNCTION pgmnemo._bequeath(tenant uuid, forgotten bigint[], revive boolean)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -762,11 +798,22 @@ AS $$
 DECLARE
     old bigint[];
 BEGIN
-    SELECT array_agg(x.old_id) INTO old
-      FROM pgmnemo.supersession x
-      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = x.new_id
-     WHERE x.tenant_id = tenant AND x.new_id = ANY (forgotten) AND x.undone_at IS NULL
-       AND l.superseded_at IS NULL AND x.old_id <> ALL (forgotten);
+    WITH RECURSIVE successor (old_id, id) AS (
+        SELECT x.old_id, x.new_id FROM pgmnemo.supersession x
+         WHERE x.tenant_id = tenant AND x.new_id = ANY (forgotten) AND x.undone_at IS NULL
+           AND x.old_id <> ALL (forgotten)
+         UNION
+        SELECT s.old_id, x.new_id
+          FROM successor s
+          JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = s.id
+          JOIN pgmnemo.supersession x ON x.tenant_id = tenant AND x.old_id = s.id AND x.undone_at IS NULL
+         WHERE s.id = ANY (forgotten) OR NOT l.active
+    )
+    SELECT array_agg(o.old_id) INTO old
+      FROM (SELECT s.old_id
+              FROM successor s LEFT JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = s.id
+             GROUP BY s.old_id
+            HAVING bool_and(s.id IS NOT NULL AND (s.id = ANY (forgotten) OR NOT l.active))) o;
     IF old IS NULL THEN
         RETURN;
     ELSIF revive THEN
@@ -965,7 +1012,8 @@ BEGIN
     RETURN jsonb_strip_nulls(jsonb_build_object('subject', subject, 'relation', relation, 'object', object));
 END
 $$;
--- The lessons of a project that state such a fact and hold at a moment; without an object, whatever it is.
+-- The lessons of a project that state such a fact and hold at a moment (NULL: at any); without an object, whatever it
+-- is.
 CREATE OR REPLACE FUNCTION pgmnemo._facts_held(tenant uuid, project uuid, fact jsonb, at timestamptz)
 RETURNS SETOF pgmnemo.lesson
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -978,10 +1026,12 @@ AS $$
      CROSS JOIN LATERAL (
             SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = e.lesson_id OFFSET 0) l
      WHERE l.project_id = project AND l.metadata @> jsonb_build_object('fact', fact) AND l.active
-       AND coalesce(l.occurred_at, l.stored_at) <= at AND (l.superseded_at IS NULL OR at < l.superseded_at)
-       AND (l.expires_at IS NULL OR at < l.expires_at)
+       AND (at IS NULL
+            OR coalesce(l.occurred_at, l.stored_at) <= at AND (l.superseded_at IS NULL OR at < l.superseded_at)
+               AND (l.expires_at IS NULL OR at < l.expires_at))
 $$;
--- Where pgmnemo.forget_project or forget_tenant took all postings and entries out at once, there is nothing left to do.
+-- Where pgmnemo.forget_project or forget_tenant took all postings and entries out at once, there is nothing left to
+-- do.
 CREATE OR REPLACE FUNCTION pgmnemo._lesson_after_delete()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -1196,8 +1246,11 @@ AS $$
         WHEN greatest(octet_length(topic), octet_length(role), octet_length(commit_sha),
                       octet_length(artifact_hash)) > 10000
         THEN 'has a topic, role, commit_sha or artifact_hash of more than 10,000 bytes'
-        WHEN pg_column_size(metadata) > 1000000
-        THEN format('has metadata of %s bytes, but may have 1,000,000', pg_column_size(metadata))
+        WHEN pg_column_size(metadata) > 1000000 OR pg_column_size(jsonb_build_array(metadata)) > 1000100
+        THEN 'has metadata of more than 1,000,000 bytes'
+        WHEN pg_column_size(metadata) > 10000
+             AND (SELECT count(*) FROM jsonb_path_query(metadata, 'strict $.**') v) > 10000
+        THEN 'has metadata of more than 10,000 values'
         WHEN cardinality(passages) > 1000 THEN format('has %s passages, but may have 1,000', cardinality(passages))
         WHEN pg_column_size(passages) > 20010000 THEN 'has passages of more than 20,000,000 bytes together'
     END
@@ -1271,6 +1324,13 @@ BEGIN
         embedded := pgmnemo._embedded(tenant, changed);
         SELECT array_agg(m.given) INTO final
           FROM pgmnemo._merged(tenant, lessons, gone) m WHERE m.id = ANY (changed);
+        IF cardinality(final) IS DISTINCT FROM cardinality(changed) THEN  -- another session has deleted one: begin anew
+            RETURN QUERY
+            SELECT a.project_id, a.external_id, a.lesson_id,
+                   CASE WHEN a.lesson_id = ANY (inserted) THEN 'inserted' ELSE a.outcome END
+              FROM pgmnemo._store(tenant, lessons, clear) a;
+            RETURN;
+        END IF;
         PERFORM pgmnemo._clear_passages(tenant, final, gone);
         UPDATE pgmnemo.lesson l
            SET role = i.role, topic = i.topic, content = i.content, importance = i.importance, metadata = i.metadata,
@@ -1361,6 +1421,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
     read_most constant integer := 2000;  -- postings for one lesson
+    most_size constant integer := 2000;  -- different words of a lesson that is compared by them
     told_most constant integer := 50;    -- older lessons for one
     lessons   bigint[];
     lexemes   text[];
@@ -1372,7 +1433,8 @@ BEGIN
       FROM (SELECT l.id, l.lexemes, length(l.lexemes) AS size
               FROM unnest(ids) AS u (id)
              CROSS JOIN LATERAL (SELECT l.id, l.lexemes FROM pgmnemo.lesson l
-                                  WHERE l.tenant_id = scope.tenant AND l.id = u.id OFFSET 0) l OFFSET 0) l
+                                  WHERE l.tenant_id = scope.tenant AND l.id = u.id OFFSET 0) l
+             WHERE length(l.lexemes) <= most_size OFFSET 0) l
      CROSS JOIN LATERAL unnest(tsvector_to_array(l.lexemes)) AS w (lexeme);
     SELECT array_agg(c.lexeme), array_agg(c.held) INTO known, held
       FROM (SELECT p.lexeme, sum(p.lesson_count) AS held FROM pgmnemo.posting p
@@ -1421,7 +1483,7 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    most_windows constant integer := 1000;
+    most_windows constant integer := 100;
     most_terms constant integer := 1000;  -- the rarest: each is looked for in every candidate and in its passages
     asked pgmnemo.question;
     inside_part float8 := CASE s.statistics_scope WHEN 'tenant' THEN 0 WHEN 'both' THEN 0.5 ELSE 1 END;
@@ -2006,6 +2068,7 @@ DECLARE
     f          constant pgmnemo.filter := scope.filter;
     since      constant timestamptz := coalesce(f.since, '-infinity');
     until      constant timestamptz := coalesce(f.until, 'infinity');
+    beyond     constant text := pgmnemo._after_prefix(f.topic_prefix);
     bound      integer := read_most;
     condition  integer;
     entries    bigint[];
@@ -2024,7 +2087,11 @@ BEGIN
     END LOOP;
     IF f.topics IS NOT NULL THEN
         found := ARRAY(SELECT l.id FROM pgmnemo.lesson l
-                        WHERE l.tenant_id = scope.tenant AND l.topic COLLATE "C" = ANY (f.topics) LIMIT bound);
+                        WHERE l.tenant_id = scope.tenant AND l.topic COLLATE "C" = ANY (f.topics)
+                          AND octet_length(l.topic) <= 500
+                        UNION ALL
+                       SELECT l.id FROM pgmnemo.lesson l
+                        WHERE l.tenant_id = scope.tenant AND octet_length(l.topic) > 500 LIMIT bound);
         IF cardinality(found) < bound THEN
             rarest := found;
             bound := cardinality(found);
@@ -2033,7 +2100,10 @@ BEGIN
     IF f.topic_prefix IS NOT NULL THEN
         found := ARRAY(SELECT l.id FROM pgmnemo.lesson l
                         WHERE l.tenant_id = scope.tenant AND l.topic COLLATE "C" >= f.topic_prefix
-                          AND l.topic COLLATE "C" < f.topic_prefix || chr(1114111) LIMIT bound);
+                          AND (beyond IS NULL OR l.topic COLLATE "C" < beyond) AND octet_length(l.topic) <= 500
+                        UNION ALL
+                       SELECT l.id FROM pgmnemo.lesson l
+                        WHERE l.tenant_id = scope.tenant AND octet_length(l.topic) > 500 LIMIT bound);
         IF cardinality(found) < bound THEN
             rarest := found;
             bound := cardinality(found);
@@ -2584,6 +2654,7 @@ DECLARE
     fact jsonb := pgmnemo._fact(subject, relation, object);
     source_id bigint;
     one pgmnemo.lesson_input;
+    named text COLLATE "C";
     stored record;
     others bigint[];
     later record;
@@ -2603,17 +2674,16 @@ BEGIN
     SELECT l.id, l.external_id INTO stored
       FROM pgmnemo._facts_held(tenant, project_id, fact, moment) l ORDER BY l.id LIMIT 1;
     IF FOUND THEN
-        key := stored.external_id;
+        named := stored.external_id;
         outcome := 'unchanged';
     ELSE
-        key := 'fact/' || left(encode(sha256(convert_to(jsonb_build_array(fact, moment)::text, 'UTF8')), 'hex'), 32);
-        WHILE EXISTS (SELECT FROM pgmnemo.lesson l
-                       WHERE l.tenant_id = tenant AND l.project_id = assert_fact.project_id
-                         AND l.external_id = key COLLATE "C") LOOP
-            key := key || '+';
-        END LOOP;
+        named := 'fact/' || left(encode(sha256(convert_to(jsonb_build_array(fact, moment)::text, 'UTF8')), 'hex'), 32);
+        IF EXISTS (SELECT FROM pgmnemo.lesson l
+                    WHERE l.tenant_id = tenant AND l.project_id = assert_fact.project_id AND l.external_id = named) THEN
+            named := 'fact/' || replace(gen_random_uuid()::text, '-', '');  -- it was asserted then before, and ended
+        END IF;
         one.project_id := project_id;
-        one.external_id := key;
+        one.external_id := named;
         one.content := coalesce(assert_fact.content, concat_ws(' ', subject, relation, object));
         one.embedding := pgmnemo._embedding(embedding);
         one.metadata := coalesce(assert_fact.metadata, '{}') || jsonb_build_object('fact', fact);
@@ -2632,13 +2702,14 @@ BEGIN
         others := ARRAY(SELECT l.id FROM pgmnemo._facts_held(tenant, project_id, fact - 'object', moment) l
                          WHERE l.id <> stored.id AND l.metadata -> 'fact' -> 'object' <> fact -> 'object');
         SELECT l.id, l.occurred_at INTO later
-          FROM pgmnemo._facts_held(tenant, project_id, fact - 'object', 'infinity') l
+          FROM pgmnemo._facts_held(tenant, project_id, fact - 'object', NULL) l
          WHERE l.occurred_at > moment AND l.id <> stored.id ORDER BY l.occurred_at, l.id LIMIT 1;
         IF later.id IS NOT NULL AND outcome <> 'unchanged' THEN
             PERFORM pgmnemo._supersede(tenant, stored.id, later.id, assert_fact.reason, later.occurred_at);
         END IF;
         PERFORM pgmnemo._supersede(tenant, o, stored.id, assert_fact.reason, moment) FROM unnest(others) o;
     END IF;
+    key := named;
     superseded := coalesce(cardinality(others), 0);
     PERFORM pgmnemo._leave();
     RETURN NEXT;
@@ -2943,7 +3014,9 @@ DECLARE
     moment timestamptz := CASE WHEN history THEN '-infinity' ELSE coalesce(facts.at, now()) END;
     asked jsonb := (SELECT jsonb_object_agg('fact.' || f.key, f.value)
                       FROM jsonb_each(pgmnemo._fact(facts.subject, facts.relation, facts.object)) f);
+    read_most constant integer := 10000;
     scope pgmnemo.scope;
+    hidden integer;
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
     IF most IS NULL OR most NOT BETWEEN 1 AND 10000 THEN
@@ -2955,17 +3028,21 @@ BEGIN
         tenant, facts.project_id, (pgmnemo._settings()).gate_strict, NULL,
         CASE WHEN NOT history THEN moment END, moment, facts.known_at,
         jsonb_build_object('metadata', '{"fact.subject": {"exists": true}}' || coalesce(asked, '{}')));
+    hidden := pgmnemo._hidden(scope);
     RETURN QUERY
     SELECT l.project_id, l.external_id, l.metadata #>> '{fact,subject}', l.metadata #>> '{fact,relation}',
            l.metadata #>> '{fact,object}', l.content, l.occurred_at, x.valid_from, x.reason, l.stored_at
       FROM (SELECT i.id FROM unnest(scope.ids) AS i (id)
              UNION ALL
-            SELECT pgmnemo._fill(scope, '{}', most) WHERE scope.ids IS NULL) i
+            SELECT pgmnemo._fill(scope, '{}', read_most) WHERE scope.ids IS NULL) i
      CROSS JOIN LATERAL (
             SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = i.id OFFSET 0) l
       LEFT JOIN LATERAL pgmnemo._links_known(tenant, l.id, NULL, facts.known_at) x ON true
      ORDER BY l.metadata #>> '{fact,subject}', l.metadata #>> '{fact,relation}', l.occurred_at, l.external_id
      LIMIT most;
+    IF NOT FOUND AND hidden > 0 THEN
+        PERFORM pgmnemo._all_hidden(scope, hidden);
+    END IF;
     PERFORM pgmnemo._leave();
 END
 $$;
@@ -2988,7 +3065,7 @@ DECLARE
     gone bigint;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
-    PERFORM pgmnemo._lock_tenant(tenant);
+    PERFORM pgmnemo._write_tenant(tenant);
     PERFORM pgmnemo._bequeath(tenant, ARRAY(SELECT l.id FROM pgmnemo.lesson l
                                              WHERE l.tenant_id = tenant AND l.project_id = forget.project_id
                                                AND l.external_id = key), revive);
@@ -3023,7 +3100,7 @@ BEGIN
     IF forget_all.project_id IS NULL THEN
         DELETE FROM pgmnemo.vector_graph g WHERE g.tenant_id = tenant;
     END IF;
-    PERFORM pgmnemo._lock_tenant(tenant);
+    PERFORM pgmnemo._write_tenant(tenant);
     DELETE FROM pgmnemo.posting p
      WHERE p.tenant_id = tenant AND p.project_id BETWEEN scope.first_project AND scope.last_project;
     IF project_id IS NULL THEN
@@ -3075,7 +3152,7 @@ BEGIN
     tenant := pgmnemo._entered(tenant, caller);
     PERFORM pgmnemo._check_forgetting(filter);
     IF dry_run IS NOT TRUE THEN
-        PERFORM pgmnemo._lock_tenant(tenant);
+        PERFORM pgmnemo._write_tenant(tenant);
     END IF;
     scope := pgmnemo._listed_scope(tenant, forget_matching.project_id, 'off', filter, NULL, NULL, true);
     ids := ARRAY(SELECT l.id FROM pgmnemo.lesson l
@@ -3569,7 +3646,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.similar_pairs IS 'lessons that say nearly the same, for whoever merges them; nothing is changed. Looks at the next lessons in order of id (after; at most so many, 1 to 1,000) that a recall could answer with, and pairs each with older ones of the project, or with NULL of the tenant: cosine of the lessons as a whole at least least_cosine, or words, lexemes that both have / lexemes that either has, at least least_words (0.5 to 1; NULL: not by this). first_id is the older, so each pair comes once. Call again with after => next_after until no row comes; a row without ids says that these lessons had no pair. cosine is NULL without vectors of one width; vectors are kept at half precision, so ask for 0.999 where they should be equal. Not found: beyond the 50 nearest of one lesson by vector, and the 50 that share most of its rarest lexemes; by words, those of a lesson each of whose lexemes is in more than 2,000 others. A call compares each of its lessons with every vector in scope: 100 lessons of 10,000 take about a second. tenant NULL: the session''s';
+COMMENT ON FUNCTION pgmnemo.similar_pairs IS 'lessons that say nearly the same, for whoever merges them; nothing is changed. Looks at the next lessons in order of id (after; at most so many, 1 to 1,000) that a recall could answer with, and pairs each with older ones of the project, or with NULL of the tenant: cosine of the lessons as a whole at least least_cosine, or words, lexemes that both have / lexemes that either has, at least least_words (0.5 to 1; NULL: not by this; lessons of more than 2,000 different lexemes are not compared so). first_id is the older, so each pair comes once. Call again with after => next_after until no row comes; a row without ids says that these lessons had no pair. cosine is NULL without vectors of one width; vectors are kept at half precision, so ask for 0.999 where they should be equal. Not found: beyond the 50 nearest of one lesson by vector, and the 50 that share most of its rarest lexemes; by words, those of a lesson each of whose lexemes is in more than 2,000 others. A call compares each of its lessons with every vector in scope: 100 lessons of 10,000 take about a second. tenant NULL: the session''s';
 CREATE OR REPLACE FUNCTION pgmnemo.store(
     tenant        uuid,
     project_id    uuid,
@@ -3781,7 +3858,7 @@ BEGIN
         RAISE EXCEPTION 'before is %, but must not be in the future', before
         USING ERRCODE = 'invalid_parameter_value', HINT = 'pgmnemo.forget_matching forgets what has not expired.';
     END IF;
-    PERFORM pgmnemo._lock_tenant(tenant);
+    PERFORM pgmnemo._write_tenant(tenant);
     ids := ARRAY(SELECT l.id FROM pgmnemo.lesson l
                   WHERE l.tenant_id = tenant AND l.expires_at <= coalesce(before, now())
                   ORDER BY l.expires_at LIMIT most);

@@ -27,6 +27,7 @@ DROP INDEX pgmnemo.lesson_position, pgmnemo.lesson_edge_target;
 @file tables/lesson_position.sql
 @file tables/lesson_edge_target.sql
 @file tables/lesson_topic.sql
+@file tables/lesson_topic_long.sql
 @file tables/lesson_happened.sql
 @file tables/lesson_expiry.sql
 @file tables/lesson_entry.sql

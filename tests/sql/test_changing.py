@@ -238,3 +238,15 @@ def test_the_client_sends_each_verb_with_a_tenant_and_without(tenant: Any) -> No
         assert call(calls.update(named, tenant.project, "a", expires_at=past)) == "updated"
         assert call(calls.sweep(named, most=5)) == 1
         assert call(calls.forget_matching(named, like, hard=True)) == 1
+
+
+def test_metadata_that_came_compressed_are_measured_whole(tenant: Any) -> None:
+    tenant.store("u", "a lesson")
+    with tenant.client.transaction():
+        tenant.client.execute("CREATE TEMPORARY TABLE given (m jsonb) ON COMMIT DROP")
+        tenant.client.execute("INSERT INTO given SELECT jsonb_build_array(repeat('a', 8000000))")
+        query = "SELECT pgmnemo.update(NULL, %s, 'u', metadata => m) FROM given"
+        with pytest.raises(errors.InvalidParameterValue, match="metadata of more than 1,000,000 bytes"):
+            tenant.client.execute(query, (tenant.project,))
+    with pytest.raises(errors.InvalidParameterValue, match="metadata of more than 10,000 values"):
+        tenant.store("v", "a lesson", metadata=json.dumps({"a": list(range(10_000))}))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from time import sleep
 from typing import Any
 
 import pytest
@@ -110,3 +112,18 @@ def test_what_the_gate_hides_is_said_in_the_answer(tenant: Any) -> None:
     assert tenant.recall("river", role="nobody") == []  # the gate is not why
     tenant.set(gate_strict="off")
     assert {line["hidden"] for line in tenant.recall("river")} == {0}
+
+
+def test_a_store_that_waited_for_a_deletion_stores_anew(tenant: Any) -> None:
+    tenant.store("k", "the first text")
+    other, waiting = tenant.connect(), tenant.connect()
+    with ThreadPoolExecutor(1) as pool:
+        with other.transaction():
+            other.execute("SELECT pgmnemo.forget_lesson(%s, 'j')", (tenant.project,))  # locks the tenant
+            query = "SELECT pgmnemo.store_lesson(%s, 'k', 'the second text')"
+            answer = pool.submit(lambda: waiting.execute(query, (tenant.project,)).fetchone())
+            while not tenant.rows("SELECT FROM pg_locks WHERE NOT granted"):
+                sleep(0.01)
+            other.execute("SELECT pgmnemo.forget_lesson(%s, 'k', true)", (tenant.project,))
+        assert answer.result() == ("inserted",)
+    assert tenant.rows("SELECT content FROM pgmnemo.lessons") == [("the second text",)]

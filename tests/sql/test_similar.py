@@ -80,11 +80,11 @@ def test_widths_that_differ_are_not_compared(tenant: Any, unit: Any) -> None:
     assert pairs(tenant).keys() == {("a", "c")}
 
 
-def test_texts_at_the_limit_are_compared(tenant: Any) -> None:
-    """Whose lexemes together are more than a tsvector holds."""
-    for key, first in (("a", 0), ("b", 0), ("c", 100_000), ("d", 200_000)):
-        tenant.store(key, " ".join(f"word{n}" for n in range(first, first + 60_000)))
-    assert pairs(tenant, least_words=0.5) == {("a", "b"): (None, 1)}
+def test_texts_of_very_many_words_are_compared_by_vectors_alone(tenant: Any, unit: Any) -> None:
+    for key, words in (("a", 2000), ("b", 2000), ("c", 40_000), ("d", 40_000)):
+        tenant.store(key, " ".join(f"word{key > 'b'}{n}" for n in range(words)), embedding=unit(key > "b", 1))
+    assert pairs(tenant, least_words=0.5).keys() == {("a", "b"), ("c", "d")}
+    assert pairs(tenant, least_words=0.5, least_cosine=None).keys() == {("a", "b")}
 
 
 def test_many_copies_are_told_in_part(tenant: Any) -> None:

@@ -226,3 +226,51 @@ def test_another_tenants_chain_stays_apart(tenant: Any, make_tenant: Any) -> Non
     chain(tenant)
     undo(tenant, "river-2")
     assert other.ids("river bridges") == ["river-3"]
+
+
+LATE = [  # what is told, in this order, and what must hold when
+    (
+        (("NY", 2020), ("LA", 2021), ("SF", 2023), ("Boston", 2020.5)),
+        {2020.2: "NY", 2020.7: "Boston", 2022: "LA"},
+    ),
+    ((("LA", 2021), ("SF", 2022), ("early", 2019)), {2020: "early", 2021.5: "LA", 2023: "SF"}),
+    ((("LA", 2021), (None, 2022), ("Boston", 2020)), {2020.5: "Boston", 2021.5: "LA", 2023: None}),
+]
+
+
+@pytest.mark.parametrize(("told", "held"), LATE)
+def test_of_a_single_relation_one_object_holds_at_a_time(tenant: Any, told: Any, held: Any) -> None:
+    def moment(year: float) -> datetime:
+        return datetime(int(year), 1 + int(year % 1 * 12), 1, tzinfo=UTC)
+
+    for place, year in told:
+        if place is None:
+            query = "SELECT pgmnemo.end_fact(NULL, %s, 'ada', 'lives in', at => %s)"
+            tenant.value(query, tenant.project, moment(year))
+        else:
+            assert_fact(tenant, "ada", "lives in", place, at=moment(year), single=True)
+    for year, place in held.items():
+        assert [row[0] for row in facts(tenant, at=moment(year))] == ([place] if place else []), year
+
+
+def test_reviving_looks_past_successors_that_are_forgotten_as_well(tenant: Any) -> None:
+    for key, topic in (("a", "x"), ("b", "y"), ("c", "y")):
+        tenant.store(key, f"lesson {key}", topic=topic)
+    supersede(tenant, "a", "b")
+    supersede(tenant, "b", "c")
+    query = 'SELECT pgmnemo.forget_matching(NULL, \'{"topic": "y"}\', %s, revive => true)'
+    assert tenant.value(query, tenant.project) == 2
+    assert tenant.ids("lesson") == ["a"]
+
+
+def test_nothing_is_superseded_by_what_another_session_has_just_forgotten(tenant: Any) -> None:
+    for key in ("a", "b"):
+        tenant.store(key, f"lesson {key}")
+    other = tenant.connect()
+    other.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    other.execute("SELECT * FROM pgmnemo.count(NULL)")
+    tenant.value("SELECT pgmnemo.forget_lesson(%s, 'b')", tenant.project)
+    with pytest.raises(errors.SerializationFailure):
+        other.execute("SELECT pgmnemo.supersede(NULL, %s, 'a', 'b')", (tenant.project,))
+    other.rollback()
+    assert tenant.ids("lesson") == ["a"]

@@ -134,14 +134,14 @@ def ranges(count: int) -> str:
 
 
 @pytest.mark.parametrize("call", ["recall_lessons(", "explain_recall('{p}', 'b0000', "])
-def test_more_than_a_thousand_ranges_are_refused(filled: Any, call: str) -> None:
+def test_more_than_a_hundred_ranges_are_refused(filled: Any, call: str) -> None:
     query = (
         f"SELECT count(*) FROM pgmnemo.{call.format(p=filled.project)}query_text => 'boat', windows => %s)"
     )
-    assert filled.value(query, ranges(1000)) > 0
+    assert filled.value(query, ranges(100)) > 0
     with pytest.raises(errors.InvalidParameterValue) as raised:
-        filled.value(query, ranges(1001))
-    assert raised.value.diag.message_primary == "windows holds more than 1000 ranges"
+        filled.value(query, ranges(101))
+    assert raised.value.diag.message_primary == "windows holds more than 100 ranges"
 
 
 def test_a_weight_of_nought_switches_them_off(filled: Any, unit: Any) -> None:

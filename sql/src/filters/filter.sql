@@ -7,10 +7,12 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     most_bytes constant integer := 20000;
+    most_values constant integer := 200;  -- each is compared with each value in a list of the metadata
     bytes constant integer := pg_column_size(jsonb_build_array(given));  -- whether or not it came compressed
     f pgmnemo.filter;
     one record;
     conditions jsonb;
+    compared bigint;
     contained bigint[];
 BEGIN
     IF given IS NULL THEN
@@ -48,6 +50,12 @@ BEGIN
             IF jsonb_typeof(f.contained) <> 'object' OR f.contained = '{}' THEN
                 PERFORM pgmnemo._filter_error('metadata contains', 'must be an object with something in it',
                                               'Write {"contains": {"lang": "de"}}.');
+            END IF;
+            compared := (SELECT count(*) FROM jsonb_path_query(conditions, 'strict $.**') v
+                          WHERE jsonb_typeof(v) NOT IN ('object', 'array'));
+            IF compared > most_values THEN
+                PERFORM pgmnemo._filter_error('metadata', format('compares %s values, but may compare %s', compared,
+                                                                 most_values), 'Ask for less at once.');
             END IF;
             IF f.contained IS NULL OR conditions <> '{}' THEN
                 f.matching := pgmnemo._metadata_path(conditions, 0)::jsonpath;

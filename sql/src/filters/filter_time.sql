@@ -8,8 +8,9 @@ AS $$
 DECLARE
     said text := CASE WHEN jsonb_typeof(given) = 'string' THEN left(given #>> '{}', 100) END;
 BEGIN
-    said := CASE WHEN said ~ '^\d{4}-\d\d-\d\d$' THEN said || 'T00:00:00Z'
-                 WHEN said ~ '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)$' THEN said END;
+    said := CASE WHEN said ~ '^[0-9]{4}-[0-9][0-9]-[0-9][0-9]$' THEN said || 'T00:00:00Z'
+                 WHEN said ~ ('^[0-9]{4}-[0-9][0-9]-[0-9][0-9][T ][0-9][0-9]:[0-9][0-9](:[0-9][0-9](\.[0-9]+)?)?'
+                              '(Z|[+-][0-9][0-9](:?[0-9][0-9])?)$') THEN said END;
     IF said IS NULL OR NOT pg_input_is_valid(said, 'timestamptz') THEN
         PERFORM pgmnemo._filter_error(quote_literal(item), 'must be a date or a time with its offset from UTC',
                                       'Write 2026-05-01, 2026-05-01T09:30:00Z or 2026-05-01T09:30:00+02:00.');

@@ -12,6 +12,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
     read_most constant integer := 2000;  -- postings for one lesson
+    most_size constant integer := 2000;  -- different words of a lesson that is compared by them
     told_most constant integer := 50;    -- older lessons for one
     lessons   bigint[];
     lexemes   text[];
@@ -23,7 +24,8 @@ BEGIN
       FROM (SELECT l.id, l.lexemes, length(l.lexemes) AS size
               FROM unnest(ids) AS u (id)
              CROSS JOIN LATERAL (SELECT l.id, l.lexemes FROM pgmnemo.lesson l
-                                  WHERE l.tenant_id = scope.tenant AND l.id = u.id OFFSET 0) l OFFSET 0) l
+                                  WHERE l.tenant_id = scope.tenant AND l.id = u.id OFFSET 0) l
+             WHERE length(l.lexemes) <= most_size OFFSET 0) l
      CROSS JOIN LATERAL unnest(tsvector_to_array(l.lexemes)) AS w (lexeme);
     SELECT array_agg(c.lexeme), array_agg(c.held) INTO known, held
       FROM (SELECT p.lexeme, sum(p.lesson_count) AS held FROM pgmnemo.posting p

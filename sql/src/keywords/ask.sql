@@ -8,7 +8,7 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    most_windows constant integer := 1000;
+    most_windows constant integer := 100;
     most_terms constant integer := 1000;  -- the rarest: each is looked for in every candidate and in its passages
     asked pgmnemo.question;
     inside_part float8 := CASE s.statistics_scope WHEN 'tenant' THEN 0 WHEN 'both' THEN 0.5 ELSE 1 END;

@@ -13,6 +13,7 @@ DECLARE
     f          constant pgmnemo.filter := scope.filter;
     since      constant timestamptz := coalesce(f.since, '-infinity');
     until      constant timestamptz := coalesce(f.until, 'infinity');
+    beyond     constant text := pgmnemo._after_prefix(f.topic_prefix);
     bound      integer := read_most;
     condition  integer;
     entries    bigint[];
@@ -31,7 +32,11 @@ BEGIN
     END LOOP;
     IF f.topics IS NOT NULL THEN
         found := ARRAY(SELECT l.id FROM pgmnemo.lesson l
-                        WHERE l.tenant_id = scope.tenant AND l.topic COLLATE "C" = ANY (f.topics) LIMIT bound);
+                        WHERE l.tenant_id = scope.tenant AND l.topic COLLATE "C" = ANY (f.topics)
+                          AND octet_length(l.topic) <= 500
+                        UNION ALL
+                       SELECT l.id FROM pgmnemo.lesson l
+                        WHERE l.tenant_id = scope.tenant AND octet_length(l.topic) > 500 LIMIT bound);
         IF cardinality(found) < bound THEN
             rarest := found;
             bound := cardinality(found);
@@ -40,7 +45,10 @@ BEGIN
     IF f.topic_prefix IS NOT NULL THEN
         found := ARRAY(SELECT l.id FROM pgmnemo.lesson l
                         WHERE l.tenant_id = scope.tenant AND l.topic COLLATE "C" >= f.topic_prefix
-                          AND l.topic COLLATE "C" < f.topic_prefix || chr(1114111) LIMIT bound);
+                          AND (beyond IS NULL OR l.topic COLLATE "C" < beyond) AND octet_length(l.topic) <= 500
+                        UNION ALL
+                       SELECT l.id FROM pgmnemo.lesson l
+                        WHERE l.tenant_id = scope.tenant AND octet_length(l.topic) > 500 LIMIT bound);
         IF cardinality(found) < bound THEN
             rarest := found;
             bound := cardinality(found);

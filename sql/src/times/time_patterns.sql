@@ -12,17 +12,17 @@ AS $$
                             'november|december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)') || ')',
            p.names::text[]
       FROM (VALUES
-        ('date',    '(\d{4})-(0[1-9]|1[0-2])-(\d\d)\M',                            '{year,month,day}'),
-        ('date',    '(\d{1,2})(?:st|nd|rd|th)?(?: of)? MONTH\M\.?,? ?(\d{4})?',      '{day,month,year}'),
-        ('date',    'MONTH\.? (\d{1,2})(?:st|nd|rd|th)?\M(?:,? (\d{4})\M)?',         '{month,day,year}'),
-        ('date',    'MONTH\.?,? (?:of )?(\d{4})\M',                                 '{month,year}'),
+        ('date',    '([0-9]{4})-(0[1-9]|1[0-2])-([0-9][0-9])\M',                            '{year,month,day}'),
+        ('date',    '([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? MONTH\M\.?,? ?([0-9]{4})?',      '{day,month,year}'),
+        ('date',    'MONTH\.? ([0-9]{1,2})(?:st|nd|rd|th)?\M(?:,? ([0-9]{4})\M)?',         '{month,day,year}'),
+        ('date',    'MONTH\.?,? (?:of )?([0-9]{4})\M',                                 '{month,year}'),
         ('date',    '(?:in|of|during|since|by|before|after|until|late|early|mid|last|this|on|week of) MONTH\M(?! i\M)',
                                                                                    '{month}'),
         ('feast',   '(valentine|christmas eve|christmas|halloween|new year''?s eve|new year''?s day)\M(?:''?s? day\M)?'
-                    '(?:,? (?:of |in )?(\d{4})\M)?',                               '{feast,year}'),
-        ('quarter', 'q([1-4])(?: of)? (\d{4})\M',                                   '{quarter,year}'),
-        ('quarter', '(first|second|third|fourth) quarter of (\d{4})\M',             '{quarter,year}'),
-        ('season',  '(spring|summer|autumn|fall) (?:of |in )?(\d{4})\M',            '{season,year}'),
+                    '(?:,? (?:of |in )?([0-9]{4})\M)?',                               '{feast,year}'),
+        ('quarter', 'q([1-4])(?: of)? ([0-9]{4})\M',                                   '{quarter,year}'),
+        ('quarter', '(first|second|third|fourth) quarter of ([0-9]{4})\M',             '{quarter,year}'),
+        ('season',  '(spring|summer|autumn|fall) (?:of |in )?([0-9]{4})\M',            '{season,year}'),
         ('season',  'last (spring|summer|autumn|fall|winter)\M',                   '{season}'),
         ('ago',     '(\w+)(?: of)? (day|week|month|year)s? (?:ago|back|earlier)\M', '{count,unit}'),
         ('near',    '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)'
@@ -33,8 +33,8 @@ AS $$
         ('span',    '(this) (week|month)\M',                                       '{which,unit}'),
         ('weekday', '(?:last|this past|past) (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
                                                                                    '{weekday}'),
-        ('date',    '(?:(?:in|of|since|by|before|after|during|until|year) )(19\d\d)\M', '{year}'),
-        ('date',    '(20\d\d)\M',                                                  '{year}'),
+        ('date',    '(?:(?:in|of|since|by|before|after|during|until|year) )(19[0-9][0-9])\M', '{year}'),
+        ('date',    '(20[0-9][0-9])\M',                                                  '{year}'),
         ('loose',   '(?<=\m(?:did|was|were|had)\M.*)on (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
                                                                                    '{weekday}'),
         ('loose',   '(recently|lately|the other day)\M',                           '{day}')

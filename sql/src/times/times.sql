@@ -16,10 +16,11 @@ DECLARE
 BEGIN
     since := '{}';
     until := '{}';
-    IF remaining !~ '(19|20)\d\d|\d-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|valentine|'
+    IF remaining !~ '(19|20)[0-9][0-9]|[0-9]-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|'
+                    'valentine|'
                     'new year|ago|back|earlier|yesterday|today|last|past|previous|this |recently|lately|other day|'
                     'on [mtwfs]'
-       OR remaining !~ ('\d{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
+       OR remaining !~ ('[0-9]{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
                         'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
                         'yesterday|'
                         'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'

@@ -25,6 +25,7 @@ DECLARE
     fact jsonb := pgmnemo._fact(subject, relation, object);
     source_id bigint;
     one pgmnemo.lesson_input;
+    named text COLLATE "C";
     stored record;
     others bigint[];
     later record;
@@ -44,17 +45,16 @@ BEGIN
     SELECT l.id, l.external_id INTO stored
       FROM pgmnemo._facts_held(tenant, project_id, fact, moment) l ORDER BY l.id LIMIT 1;
     IF FOUND THEN
-        key := stored.external_id;
+        named := stored.external_id;
         outcome := 'unchanged';
     ELSE
-        key := 'fact/' || left(encode(sha256(convert_to(jsonb_build_array(fact, moment)::text, 'UTF8')), 'hex'), 32);
-        WHILE EXISTS (SELECT FROM pgmnemo.lesson l
-                       WHERE l.tenant_id = tenant AND l.project_id = assert_fact.project_id
-                         AND l.external_id = key COLLATE "C") LOOP
-            key := key || '+';
-        END LOOP;
+        named := 'fact/' || left(encode(sha256(convert_to(jsonb_build_array(fact, moment)::text, 'UTF8')), 'hex'), 32);
+        IF EXISTS (SELECT FROM pgmnemo.lesson l
+                    WHERE l.tenant_id = tenant AND l.project_id = assert_fact.project_id AND l.external_id = named) THEN
+            named := 'fact/' || replace(gen_random_uuid()::text, '-', '');  -- it was asserted then before, and ended
+        END IF;
         one.project_id := project_id;
-        one.external_id := key;
+        one.external_id := named;
         one.content := coalesce(assert_fact.content, concat_ws(' ', subject, relation, object));
         one.embedding := pgmnemo._embedding(embedding);
         one.metadata := coalesce(assert_fact.metadata, '{}') || jsonb_build_object('fact', fact);
@@ -73,13 +73,14 @@ BEGIN
         others := ARRAY(SELECT l.id FROM pgmnemo._facts_held(tenant, project_id, fact - 'object', moment) l
                          WHERE l.id <> stored.id AND l.metadata -> 'fact' -> 'object' <> fact -> 'object');
         SELECT l.id, l.occurred_at INTO later
-          FROM pgmnemo._facts_held(tenant, project_id, fact - 'object', 'infinity') l
+          FROM pgmnemo._facts_held(tenant, project_id, fact - 'object', NULL) l
          WHERE l.occurred_at > moment AND l.id <> stored.id ORDER BY l.occurred_at, l.id LIMIT 1;
         IF later.id IS NOT NULL AND outcome <> 'unchanged' THEN
             PERFORM pgmnemo._supersede(tenant, stored.id, later.id, assert_fact.reason, later.occurred_at);
         END IF;
         PERFORM pgmnemo._supersede(tenant, o, stored.id, assert_fact.reason, moment) FROM unnest(others) o;
     END IF;
+    key := named;
     superseded := coalesce(cardinality(others), 0);
     PERFORM pgmnemo._leave();
     RETURN NEXT;

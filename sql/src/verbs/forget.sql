@@ -15,7 +15,7 @@ DECLARE
     gone bigint;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
-    PERFORM pgmnemo._lock_tenant(tenant);
+    PERFORM pgmnemo._write_tenant(tenant);
     PERFORM pgmnemo._bequeath(tenant, ARRAY(SELECT l.id FROM pgmnemo.lesson l
                                              WHERE l.tenant_id = tenant AND l.project_id = forget.project_id
                                                AND l.external_id = key), revive);

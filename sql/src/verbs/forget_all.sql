@@ -14,7 +14,7 @@ BEGIN
     IF forget_all.project_id IS NULL THEN
         DELETE FROM pgmnemo.vector_graph g WHERE g.tenant_id = tenant;
     END IF;
-    PERFORM pgmnemo._lock_tenant(tenant);
+    PERFORM pgmnemo._write_tenant(tenant);
     DELETE FROM pgmnemo.posting p
      WHERE p.tenant_id = tenant AND p.project_id BETWEEN scope.first_project AND scope.last_project;
     IF project_id IS NULL THEN

@@ -23,7 +23,7 @@ BEGIN
     tenant := pgmnemo._entered(tenant, caller);
     PERFORM pgmnemo._check_forgetting(filter);
     IF dry_run IS NOT TRUE THEN
-        PERFORM pgmnemo._lock_tenant(tenant);
+        PERFORM pgmnemo._write_tenant(tenant);
     END IF;
     scope := pgmnemo._listed_scope(tenant, forget_matching.project_id, 'off', filter, NULL, NULL, true);
     ids := ARRAY(SELECT l.id FROM pgmnemo.lesson l

@@ -20,7 +20,7 @@ BEGIN
         RAISE EXCEPTION 'before is %, but must not be in the future', before
         USING ERRCODE = 'invalid_parameter_value', HINT = 'pgmnemo.forget_matching forgets what has not expired.';
     END IF;
-    PERFORM pgmnemo._lock_tenant(tenant);
+    PERFORM pgmnemo._write_tenant(tenant);
     ids := ARRAY(SELECT l.id FROM pgmnemo.lesson l
                   WHERE l.tenant_id = tenant AND l.expires_at <= coalesce(before, now())
                   ORDER BY l.expires_at LIMIT most);

@@ -1,5 +1,5 @@
 -- What becomes of lessons whose successors are about to be forgotten: with `revive` they hold again, else they stay
--- out of recall, and a NOTICE says so. Those of a successor that is itself superseded stay, for another holds.
+-- out of recall, and a NOTICE says so. Where a later successor holds, or ended without one, there is nothing to say.
 CREATE FUNCTION pgmnemo._bequeath(tenant uuid, forgotten bigint[], revive boolean)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -8,11 +8,22 @@ AS $$
 DECLARE
     old bigint[];
 BEGIN
-    SELECT array_agg(x.old_id) INTO old
-      FROM pgmnemo.supersession x
-      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = x.new_id
-     WHERE x.tenant_id = tenant AND x.new_id = ANY (forgotten) AND x.undone_at IS NULL
-       AND l.superseded_at IS NULL AND x.old_id <> ALL (forgotten);
+    WITH RECURSIVE successor (old_id, id) AS (
+        SELECT x.old_id, x.new_id FROM pgmnemo.supersession x
+         WHERE x.tenant_id = tenant AND x.new_id = ANY (forgotten) AND x.undone_at IS NULL
+           AND x.old_id <> ALL (forgotten)
+         UNION
+        SELECT s.old_id, x.new_id
+          FROM successor s
+          JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = s.id
+          JOIN pgmnemo.supersession x ON x.tenant_id = tenant AND x.old_id = s.id AND x.undone_at IS NULL
+         WHERE s.id = ANY (forgotten) OR NOT l.active
+    )
+    SELECT array_agg(o.old_id) INTO old
+      FROM (SELECT s.old_id
+              FROM successor s LEFT JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = s.id
+             GROUP BY s.old_id
+            HAVING bool_and(s.id IS NOT NULL AND (s.id = ANY (forgotten) OR NOT l.active))) o;
     IF old IS NULL THEN
         RETURN;
     ELSIF revive THEN

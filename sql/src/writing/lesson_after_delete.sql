@@ -1,4 +1,5 @@
--- Where pgmnemo.forget_project or forget_tenant took all postings and entries out at once, there is nothing left to do.
+-- Where pgmnemo.forget_project or forget_tenant took all postings and entries out at once, there is nothing left to
+-- do.
 CREATE FUNCTION pgmnemo._lesson_after_delete()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE

@@ -12,8 +12,11 @@ AS $$
         WHEN greatest(octet_length(topic), octet_length(role), octet_length(commit_sha),
                       octet_length(artifact_hash)) > 10000
         THEN 'has a topic, role, commit_sha or artifact_hash of more than 10,000 bytes'
-        WHEN pg_column_size(metadata) > 1000000
-        THEN format('has metadata of %s bytes, but may have 1,000,000', pg_column_size(metadata))
+        WHEN pg_column_size(metadata) > 1000000 OR pg_column_size(jsonb_build_array(metadata)) > 1000100
+        THEN 'has metadata of more than 1,000,000 bytes'
+        WHEN pg_column_size(metadata) > 10000
+             AND (SELECT count(*) FROM jsonb_path_query(metadata, 'strict $.**') v) > 10000
+        THEN 'has metadata of more than 10,000 values'
         WHEN cardinality(passages) > 1000 THEN format('has %s passages, but may have 1,000', cardinality(passages))
         WHEN pg_column_size(passages) > 20010000 THEN 'has passages of more than 20,000,000 bytes together'
     END

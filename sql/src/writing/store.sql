@@ -67,6 +67,13 @@ BEGIN
         embedded := pgmnemo._embedded(tenant, changed);
         SELECT array_agg(m.given) INTO final
           FROM pgmnemo._merged(tenant, lessons, gone) m WHERE m.id = ANY (changed);
+        IF cardinality(final) IS DISTINCT FROM cardinality(changed) THEN  -- another session has deleted one: begin anew
+            RETURN QUERY
+            SELECT a.project_id, a.external_id, a.lesson_id,
+                   CASE WHEN a.lesson_id = ANY (inserted) THEN 'inserted' ELSE a.outcome END
+              FROM pgmnemo._store(tenant, lessons, clear) a;
+            RETURN;
+        END IF;
         PERFORM pgmnemo._clear_passages(tenant, final, gone);
         UPDATE pgmnemo.lesson l
            SET role = i.role, topic = i.topic, content = i.content, importance = i.importance, metadata = i.metadata,

@@ -1,0 +1,24 @@
+-- The first text in C order that begins otherwise, as near as the encoding lets one say; NULL: there is none. What is
+-- taken too far is sieved by whoever asks.
+CREATE FUNCTION pgmnemo._after_prefix(prefix text)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    unicode constant boolean := getdatabaseencoding() = 'UTF8';
+    head text := prefix;
+    code integer;
+BEGIN
+    WHILE head <> '' LOOP
+        code := ascii(right(head, 1));
+        head := left(head, -1);
+        IF code = 55295 AND unicode THEN
+            RETURN head || chr(57344);  -- what lies between are no characters
+        ELSIF code < 127 OR (unicode AND code < 1114111) THEN
+            RETURN head || chr(code + 1);
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END
+$$;
