@@ -31,7 +31,7 @@ $$;
 DROP FUNCTION pgmnemo.recall, pgmnemo.recall_lessons, pgmnemo.explain, pgmnemo.explain_recall,
     pgmnemo.store, pgmnemo.store_lesson, pgmnemo.forget, pgmnemo.forget_lesson,
     pgmnemo._store, pgmnemo._check_provenance, pgmnemo._passages_differ, pgmnemo._clear_passages,
-    pgmnemo._check_recall, pgmnemo._ask, pgmnemo._scope, pgmnemo._tell_hidden,
+    pgmnemo._check_recall, pgmnemo._ask, pgmnemo._times, pgmnemo._scope, pgmnemo._tell_hidden,
     pgmnemo._passed, pgmnemo._graph_leg, pgmnemo._graph_proximity;
 -- A caller's filter, checked and typed (pgmnemo._filter).
 CREATE TYPE pgmnemo.filter AS (
@@ -51,7 +51,7 @@ COMMENT ON TYPE pgmnemo.filter IS 'what a filter asks for (pgmnemo._filter; NULL
 ALTER TYPE pgmnemo.scope ADD ATTRIBUTE moment timestamptz, ADD ATTRIBUTE known_at timestamptz,
     ADD ATTRIBUTE filtered boolean, ADD ATTRIBUTE ids bigint[], ADD ATTRIBUTE filter pgmnemo.filter,
     ADD ATTRIBUTE everything boolean, ADD ATTRIBUTE plain boolean;
-ALTER TYPE pgmnemo.question ADD ATTRIBUTE ideal float8;
+ALTER TYPE pgmnemo.question ADD ATTRIBUTE ideal float8, ADD ATTRIBUTE share float8;
 ALTER TABLE pgmnemo.lesson ADD COLUMN superseded_at timestamptz;
 DROP INDEX pgmnemo.lesson_position, pgmnemo.lesson_edge_target;
 -- Finds a lesson's neighbours: the first few of a place without the others.
@@ -249,7 +249,8 @@ $$;
 -- Two tests, a quick one and a close one, let a question go that names no time. Far from today the
 -- calendar of PostgreSQL would end within the intervals; such a moment has none. Each way of naming a time reads
 -- what is left, so only the beginning of a question is looked at.
-CREATE OR REPLACE FUNCTION pgmnemo._times(question text, as_of timestamptz, OUT since timestamptz[], OUT until timestamptz[])
+CREATE OR REPLACE FUNCTION pgmnemo._times(question text, as_of timestamptz, OUT since timestamptz[], OUT until timestamptz[],
+                               OUT share float8)
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -258,12 +259,14 @@ DECLARE
     most_intervals  constant integer := 20;
     remaining text := lower(left(question, most_characters));
     now timestamp := as_of AT TIME ZONE 'UTC';
+    loose_share constant float8 := 0.3;  -- what a loose word counts beside a date
     way record;
     found text[];
     span tsrange;
 BEGIN
     since := '{}';
     until := '{}';
+    share := 1;
     IF remaining !~ '(19|20)[0-9][0-9]|[0-9]-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|'
                     'valentine|'
                     'new year|ago|back|earlier|yesterday|today|last|past|previous|this |recently|lately|other day|'
@@ -277,7 +280,10 @@ BEGIN
         RETURN;
     END IF;
     FOR way IN SELECT * FROM pgmnemo._time_patterns() LOOP
-        EXIT WHEN way.kind = 'loose' AND cardinality(since) > 0;
+        IF way.kind = 'loose' THEN
+            EXIT WHEN cardinality(since) > 0;
+            share := CASE WHEN way.names = '{day}' THEN loose_share ELSE 1 END;
+        END IF;
         FOR found IN SELECT regexp_matches(remaining, way.pattern, 'g') LOOP
             span := pgmnemo._time_span(way.kind, jsonb_object(way.names, found[2:]), now);
             IF NOT isempty(span) AND span IS NOT NULL THEN
@@ -293,7 +299,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none';
+COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none. share: what the times count for, below 1 where they are told loosely';
 -- The first text in C order that begins otherwise, as near as the encoding lets one say; NULL: there is none. What is
 -- taken too far is sieved by whoever asks.
 CREATE OR REPLACE FUNCTION pgmnemo._after_prefix(prefix text)
@@ -1546,8 +1552,10 @@ BEGIN
     ELSIF windows IS NOT NULL THEN
         SELECT array_agg(coalesce(lower(w), '-infinity')), array_agg(coalesce(upper(w), 'infinity'))
           INTO asked.since, asked.until FROM unnest(windows) w;
+        asked.share := 1;
     ELSIF words IS NOT NULL AND s.temporal_weight <> 0 THEN
-        SELECT t.since, t.until INTO asked.since, asked.until FROM pgmnemo._times(words, moment) t;
+        SELECT t.since, t.until, t.share INTO asked.since, asked.until, asked.share
+          FROM pgmnemo._times(words, moment) t;
     END IF;
     asked.ideal := pgmnemo._ideal(asked, s, cardinality(lexemes), idf_sum);
     RETURN asked;
@@ -1569,7 +1577,7 @@ AS $$
               + CASE WHEN (asked).direction IS NULL THEN 0
                      ELSE ((s).passage_cosine_weight + (s).pair_cosine_weight + (s).cosine_weight)
                           * sqrt(pgmnemo._idf((asked).held, 0) / 5) END
-              + CASE WHEN cardinality((asked).since) > 0 THEN (s).temporal_weight ELSE 0 END)
+              + CASE WHEN cardinality((asked).since) > 0 THEN (s).temporal_weight * (asked).share ELSE 0 END)
 $$;
 
 COMMENT ON FUNCTION pgmnemo._ideal IS 'idf_sum: of all distinct words of the question, those that no lesson holds among them; 0 or more, in units of the score';
@@ -1983,6 +1991,55 @@ BEGIN
         scope.ids := pgmnemo._few(scope);
     END IF;
     RETURN scope;
+END
+$$;
+-- What each of these lessons is worth by itself, with the part of its BM25 that is known or NULL. A lesson without
+-- passages is its own; so is a vector that stands for passages which have none.
+CREATE OR REPLACE FUNCTION pgmnemo._candidates(scope pgmnemo.scope, ids bigint[], totals float8[], asked pgmnemo.question,
+                                    s pgmnemo.settings, by_words boolean, moment timestamptz)
+RETURNS pgmnemo.candidate[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    narrow @extschema:vector@.halfvec := @extschema:vector@.subvector(asked.direction, 1, 384);
+    middle @extschema:vector@.halfvec := @extschema:vector@.subvector(asked.direction, 1, 768);
+    timed boolean := cardinality(asked.since) > 0;
+BEGIN
+    RETURN ARRAY(
+        SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.token_count, l.role = 'assistant',
+                   p.own, coalesce(g.total, t.total) / pgmnemo._unit(),
+                   CASE WHEN p.passages > 0 THEN p.terms ELSE t.worth END,
+                   coalesce(p.best, p.own),
+                   coalesce((p.best + CASE WHEN cardinality(p.cosines) > 1
+                                           THEN (SELECT o.cosine FROM unnest(p.cosines) AS o (cosine)
+                                                  ORDER BY o.cosine DESC OFFSET 1 LIMIT 1)
+                                           ELSE p.best END) / 2, p.own),
+                   CASE WHEN timed THEN asked.share * pgmnemo._temporal(l.occurred_at, asked.since, asked.until)
+                        ELSE 0 END, 0, 0,
+                   pgmnemo._recency(moment, coalesce(l.occurred_at, l.stored_at), s.recency_half_life),
+                   pgmnemo._importance(l.importance), 0)::pgmnemo.candidate
+          FROM unnest(ids, totals) AS g (id, total)
+         CROSS JOIN LATERAL (
+                SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = scope.tenant AND l.id = g.id OFFSET 0) l
+         CROSS JOIN LATERAL (
+                SELECT max(v.cosine) FILTER (WHERE v.number = 0) AS own, max(v.terms) AS terms,
+                       max(v.number) AS passages, max(v.cosine) FILTER (WHERE v.number > 0) AS best,
+                       array_agg(v.cosine) FILTER (WHERE v.number > 0 AND v.cosine IS NOT NULL) AS cosines
+                  FROM (SELECT r.number, pgmnemo._bounded(r.cosine) AS cosine,
+                               CASE WHEN by_words AND r.number > 0
+                                    THEN (SELECT t.worth
+                                            FROM pgmnemo._terms_within(r.lexemes, asked, s.passage_term_bonus) t)
+                               END AS terms
+                          FROM (SELECT p.number, p.lexemes,
+                                       -(p.embedding OPERATOR(@extschema:vector@.<#>)
+                                         CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle
+                                                      ELSE asked.direction END) AS cosine
+                                  FROM pgmnemo.passage p
+                                 WHERE p.tenant_id = scope.tenant AND p.lesson_id = l.id OFFSET 0) r OFFSET 0) v) p
+          LEFT JOIN LATERAL pgmnemo._lesson_terms(l.lexemes, l.token_count, asked, s.passage_term_bonus,
+                                                 g.total) t
+            ON by_words AND (g.total IS NULL OR p.passages IS NULL OR p.passages = 0));
 END
 $$;
 CREATE OR REPLACE FUNCTION pgmnemo._check_alike(least_cosine float8, least_words float8)
@@ -4057,7 +4114,7 @@ AS $$ SELECT '0.5.0' $$;
 COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
 COMMENT ON TYPE pgmnemo.filter IS 'what a filter asks for (pgmnemo._filter; NULL: nothing): one of these projects, roles and topics; how the topic begins; since when and until before when it happened; what the metadata contains and matches; entries: what of that pgmnemo.lesson_entry finds, and for each the number of its condition';
 COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson, and the texts and vectors of its passages; the first three are required; of a lesson that is there already what is NULL stays; of a new one importance NULL is 3 and metadata NULL {}';
-COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) and the lessons in scope that hold it; flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length; since, until: the intervals that it names; ideal: see pgmnemo._fit';
+COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) and the lessons in scope that hold it; flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length; since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for';
 COMMENT ON TYPE pgmnemo.scope IS 'a recall''s tenant, its projects as an interval (one, or all), pgmnemo.gate_strict, the role and the moment that were asked for (NULL: any); moment: when a lesson must not have expired or been superseded; known_at: what was known then (NULL: now); filtered: whether known_at or filter say anything; ids: the lessons that they leave, where those are few (NULL: not told); everything: whatever is kept, forgotten, superseded, expired and hidden lessons, too; plain: none of role, valid_at, gate, known_at and filter leaves any out';
 COMMENT ON COLUMN pgmnemo.lesson.metadata IS 'anything; handed back by recall; filters ask it';
 COMMENT ON COLUMN pgmnemo.lesson.expires_at IS 'from when on it is no longer recalled, unless an earlier time is asked for; NULL: never';

@@ -142,10 +142,11 @@ CREATE TYPE pgmnemo.question AS (
     direction @extschema:vector@.halfvec,
     since     timestamptz[],
     until     timestamptz[],
-    ideal     float8
+    ideal     float8,
+    share     float8
 );
 
-COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) and the lessons in scope that hold it; flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length; since, until: the intervals that it names; ideal: see pgmnemo._fit';
+COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) and the lessons in scope that hold it; flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length; since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for';
 -- Where a recall looks, and which lessons it may answer with: the same in every leg.
 CREATE TYPE pgmnemo.scope AS (
     tenant        uuid,
@@ -909,7 +910,8 @@ $$;
 -- Two tests, a quick one and a close one, let a question go that names no time. Far from today the
 -- calendar of PostgreSQL would end within the intervals; such a moment has none. Each way of naming a time reads
 -- what is left, so only the beginning of a question is looked at.
-CREATE FUNCTION pgmnemo._times(question text, as_of timestamptz, OUT since timestamptz[], OUT until timestamptz[])
+CREATE FUNCTION pgmnemo._times(question text, as_of timestamptz, OUT since timestamptz[], OUT until timestamptz[],
+                               OUT share float8)
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -918,12 +920,14 @@ DECLARE
     most_intervals  constant integer := 20;
     remaining text := lower(left(question, most_characters));
     now timestamp := as_of AT TIME ZONE 'UTC';
+    loose_share constant float8 := 0.3;  -- what a loose word counts beside a date
     way record;
     found text[];
     span tsrange;
 BEGIN
     since := '{}';
     until := '{}';
+    share := 1;
     IF remaining !~ '(19|20)[0-9][0-9]|[0-9]-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|'
                     'valentine|'
                     'new year|ago|back|earlier|yesterday|today|last|past|previous|this |recently|lately|other day|'
@@ -937,7 +941,10 @@ BEGIN
         RETURN;
     END IF;
     FOR way IN SELECT * FROM pgmnemo._time_patterns() LOOP
-        EXIT WHEN way.kind = 'loose' AND cardinality(since) > 0;
+        IF way.kind = 'loose' THEN
+            EXIT WHEN cardinality(since) > 0;
+            share := CASE WHEN way.names = '{day}' THEN loose_share ELSE 1 END;
+        END IF;
         FOR found IN SELECT regexp_matches(remaining, way.pattern, 'g') LOOP
             span := pgmnemo._time_span(way.kind, jsonb_object(way.names, found[2:]), now);
             IF NOT isempty(span) AND span IS NOT NULL THEN
@@ -953,7 +960,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none';
+COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none. share: what the times count for, below 1 where they are told loosely';
 -- The first text in C order that begins otherwise, as near as the encoding lets one say; NULL: there is none. What is
 -- taken too far is sieved by whoever asks.
 CREATE FUNCTION pgmnemo._after_prefix(prefix text)
@@ -2425,8 +2432,10 @@ BEGIN
     ELSIF windows IS NOT NULL THEN
         SELECT array_agg(coalesce(lower(w), '-infinity')), array_agg(coalesce(upper(w), 'infinity'))
           INTO asked.since, asked.until FROM unnest(windows) w;
+        asked.share := 1;
     ELSIF words IS NOT NULL AND s.temporal_weight <> 0 THEN
-        SELECT t.since, t.until INTO asked.since, asked.until FROM pgmnemo._times(words, moment) t;
+        SELECT t.since, t.until, t.share INTO asked.since, asked.until, asked.share
+          FROM pgmnemo._times(words, moment) t;
     END IF;
     asked.ideal := pgmnemo._ideal(asked, s, cardinality(lexemes), idf_sum);
     RETURN asked;
@@ -2463,7 +2472,7 @@ AS $$
               + CASE WHEN (asked).direction IS NULL THEN 0
                      ELSE ((s).passage_cosine_weight + (s).pair_cosine_weight + (s).cosine_weight)
                           * sqrt(pgmnemo._idf((asked).held, 0) / 5) END
-              + CASE WHEN cardinality((asked).since) > 0 THEN (s).temporal_weight ELSE 0 END)
+              + CASE WHEN cardinality((asked).since) > 0 THEN (s).temporal_weight * (asked).share ELSE 0 END)
 $$;
 
 COMMENT ON FUNCTION pgmnemo._ideal IS 'idf_sum: of all distinct words of the question, those that no lesson holds among them; 0 or more, in units of the score';
@@ -3105,7 +3114,8 @@ BEGIN
                                            THEN (SELECT o.cosine FROM unnest(p.cosines) AS o (cosine)
                                                   ORDER BY o.cosine DESC OFFSET 1 LIMIT 1)
                                            ELSE p.best END) / 2, p.own),
-                   CASE WHEN timed THEN pgmnemo._temporal(l.occurred_at, asked.since, asked.until) ELSE 0 END, 0, 0,
+                   CASE WHEN timed THEN asked.share * pgmnemo._temporal(l.occurred_at, asked.since, asked.until)
+                        ELSE 0 END, 0, 0,
                    pgmnemo._recency(moment, coalesce(l.occurred_at, l.stored_at), s.recency_half_life),
                    pgmnemo._importance(l.importance), 0)::pgmnemo.candidate
           FROM unnest(ids, totals) AS g (id, total)

@@ -15,13 +15,13 @@ SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
 DROP FUNCTION pgmnemo.recall, pgmnemo.recall_lessons, pgmnemo.explain, pgmnemo.explain_recall,
     pgmnemo.store, pgmnemo.store_lesson, pgmnemo.forget, pgmnemo.forget_lesson,
     pgmnemo._store, pgmnemo._check_provenance, pgmnemo._passages_differ, pgmnemo._clear_passages,
-    pgmnemo._check_recall, pgmnemo._ask, pgmnemo._scope, pgmnemo._tell_hidden,
+    pgmnemo._check_recall, pgmnemo._ask, pgmnemo._times, pgmnemo._scope, pgmnemo._tell_hidden,
     pgmnemo._passed, pgmnemo._graph_leg, pgmnemo._graph_proximity;
 @file types/filter.sql
 ALTER TYPE pgmnemo.scope ADD ATTRIBUTE moment timestamptz, ADD ATTRIBUTE known_at timestamptz,
     ADD ATTRIBUTE filtered boolean, ADD ATTRIBUTE ids bigint[], ADD ATTRIBUTE filter pgmnemo.filter,
     ADD ATTRIBUTE everything boolean, ADD ATTRIBUTE plain boolean;
-ALTER TYPE pgmnemo.question ADD ATTRIBUTE ideal float8;
+ALTER TYPE pgmnemo.question ADD ATTRIBUTE ideal float8, ADD ATTRIBUTE share float8;
 ALTER TABLE pgmnemo.lesson ADD COLUMN superseded_at timestamptz;
 DROP INDEX pgmnemo.lesson_position, pgmnemo.lesson_edge_target;
 @file tables/lesson_position.sql

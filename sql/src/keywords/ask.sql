@@ -71,8 +71,10 @@ BEGIN
     ELSIF windows IS NOT NULL THEN
         SELECT array_agg(coalesce(lower(w), '-infinity')), array_agg(coalesce(upper(w), 'infinity'))
           INTO asked.since, asked.until FROM unnest(windows) w;
+        asked.share := 1;
     ELSIF words IS NOT NULL AND s.temporal_weight <> 0 THEN
-        SELECT t.since, t.until INTO asked.since, asked.until FROM pgmnemo._times(words, moment) t;
+        SELECT t.since, t.until, t.share INTO asked.since, asked.until, asked.share
+          FROM pgmnemo._times(words, moment) t;
     END IF;
     asked.ideal := pgmnemo._ideal(asked, s, cardinality(lexemes), idf_sum);
     RETURN asked;

@@ -14,7 +14,7 @@ AS $$
               + CASE WHEN (asked).direction IS NULL THEN 0
                      ELSE ((s).passage_cosine_weight + (s).pair_cosine_weight + (s).cosine_weight)
                           * sqrt(pgmnemo._idf((asked).held, 0) / 5) END
-              + CASE WHEN cardinality((asked).since) > 0 THEN (s).temporal_weight ELSE 0 END)
+              + CASE WHEN cardinality((asked).since) > 0 THEN (s).temporal_weight * (asked).share ELSE 0 END)
 $$;
 
 COMMENT ON FUNCTION pgmnemo._ideal IS 'idf_sum: of all distinct words of the question, those that no lesson holds among them; 0 or more, in units of the score';

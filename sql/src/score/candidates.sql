@@ -20,7 +20,8 @@ BEGIN
                                            THEN (SELECT o.cosine FROM unnest(p.cosines) AS o (cosine)
                                                   ORDER BY o.cosine DESC OFFSET 1 LIMIT 1)
                                            ELSE p.best END) / 2, p.own),
-                   CASE WHEN timed THEN pgmnemo._temporal(l.occurred_at, asked.since, asked.until) ELSE 0 END, 0, 0,
+                   CASE WHEN timed THEN asked.share * pgmnemo._temporal(l.occurred_at, asked.since, asked.until)
+                        ELSE 0 END, 0, 0,
                    pgmnemo._recency(moment, coalesce(l.occurred_at, l.stored_at), s.recency_half_life),
                    pgmnemo._importance(l.importance), 0)::pgmnemo.candidate
           FROM unnest(ids, totals) AS g (id, total)

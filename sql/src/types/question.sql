@@ -13,7 +13,8 @@ CREATE TYPE pgmnemo.question AS (
     direction @extschema:vector@.halfvec,
     since     timestamptz[],
     until     timestamptz[],
-    ideal     float8
+    ideal     float8,
+    share     float8
 );
 
-COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) and the lessons in scope that hold it; flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length; since, until: the intervals that it names; ideal: see pgmnemo._fit';
+COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) and the lessons in scope that hold it; flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length; since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for';
