@@ -152,3 +152,12 @@ def test_a_moment_far_away_or_unknown_fits_nothing(server: Any, happened: str | 
 def test_without_times_nothing_fits(server: Any) -> None:
     assert server.execute("SELECT pgmnemo._temporal(now(), NULL, NULL)").fetchone()[0] == 0
     assert server.execute("SELECT t.since FROM pgmnemo._times(NULL, now()) t").fetchone()[0] == []
+
+
+@pytest.mark.parametrize(("question", "share"), [
+    ("What has she read recently?", 0.3), ("What did we eat the other day?", 0.3),
+    ("Who was here on Tuesday?", 1), ("What broke in May?", 1),
+])  # fmt: skip
+def test_what_is_told_loosely_counts_for_less(server: Any, question: str, share: float) -> None:
+    found = server.execute("SELECT share FROM pgmnemo._times(%s, %s::timestamptz)", (question, f"{NOW} UTC"))
+    assert found.fetchone() == (share,)
