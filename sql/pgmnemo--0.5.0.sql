@@ -1570,8 +1570,8 @@ BEGIN
     ELSIF revive THEN
         PERFORM pgmnemo._undo_supersede(tenant, old);
     ELSE
-        RAISE NOTICE '% superseded by what is forgotten stay out of recall',
-              CASE cardinality(old) WHEN 1 THEN '1 lesson' ELSE cardinality(old) || ' lessons' END
+        RAISE NOTICE '% out of recall, superseded by what is forgotten',
+              CASE cardinality(old) WHEN 1 THEN '1 lesson stays' ELSE cardinality(old) || ' lessons stay' END
         USING HINT = 'revive => true brings them back, and so does pgmnemo.undo_supersede.';
     END IF;
 END
@@ -2510,6 +2510,8 @@ DECLARE
     least_lists    constant bigint := 1000;   -- postings that are read on at least
     lesson_cost    constant integer := 15;    -- postings that cost as much as reading one lesson
     last           constant integer := cardinality(asked.terms);
+    -- of these lessons a filter may leave fewer than are wanted
+    looked_at      constant integer := CASE WHEN scope.plain THEN depth ELSE 4 * depth END;
     read integer := 0;
     wanted integer;
     lists bigint := 0;
@@ -2541,8 +2543,9 @@ BEGIN
              GROUP BY u.lesson_id) x;
     WHILE read < last LOOP
         rest := (SELECT sum(p) FROM unnest(asked.peaks[read + 1:]) p);
-        least_of_best := (SELECT CASE WHEN count(*) = depth THEN min(x.total) ELSE -1 END
-                            FROM pgmnemo._best_sums(scope, asked, ids, totals, depth) x);
+        least_of_best := (SELECT coalesce(min(x.total) FILTER (WHERE x.place = depth), -1)
+                            FROM (SELECT s.total, row_number() OVER (ORDER BY s.total DESC) AS place
+                                    FROM pgmnemo._best_sums(scope, asked, ids, totals, looked_at) s) x);
         IF least_of_best <= rest THEN
             -- a lesson without any term read so far could be among the best: read on until none can, or the floor may
             -- have risen

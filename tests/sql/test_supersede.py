@@ -151,7 +151,7 @@ def test_forgetting_the_new_one_says_what_becomes_of_the_old(tenant: Any, hard: 
     assert tenant.value(query, tenant.project, hard, revive) is True
     assert tenant.ids("shop") == (["old"] if revive else [])
     assert [text for text in told if "superseded" in text] == (
-        [] if revive else ["1 lesson superseded by what is forgotten stay out of recall"]
+        [] if revive else ["1 lesson stays out of recall, superseded by what is forgotten"]
     )
     if not revive:
         assert undo(tenant, "old") is True

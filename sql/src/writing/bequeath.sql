@@ -29,8 +29,8 @@ BEGIN
     ELSIF revive THEN
         PERFORM pgmnemo._undo_supersede(tenant, old);
     ELSE
-        RAISE NOTICE '% superseded by what is forgotten stay out of recall',
-              CASE cardinality(old) WHEN 1 THEN '1 lesson' ELSE cardinality(old) || ' lessons' END
+        RAISE NOTICE '% out of recall, superseded by what is forgotten',
+              CASE cardinality(old) WHEN 1 THEN '1 lesson stays' ELSE cardinality(old) || ' lessons stay' END
         USING HINT = 'revive => true brings them back, and so does pgmnemo.undo_supersede.';
     END IF;
 END
