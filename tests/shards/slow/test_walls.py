@@ -81,7 +81,7 @@ class Routed(Site):
 @pytest.fixture(scope="module")
 def routed(plproxy: None) -> Iterator[Routed]:
     with cluster_of(2) as cluster, ExitStack() as stack:
-        site = Routed(Server({}, 15), OURS, "pgmnemo", stack, cluster)
+        site = Routed(Server({}, 15), OURS, "pgmnemo", stack, cluster=cluster)
         site.everywhere(*(f"CREATE ROLE {role} LOGIN" for role in ROLES))
         # PostgreSQL 15 has no membership without SET ROLE, so bare is a member on the shards alone.
         site.everywhere("GRANT crew TO heir")
