@@ -349,9 +349,8 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT (l).stored_at <= known_at
-       AND NOT EXISTS (SELECT FROM pgmnemo.supersession x
-                        WHERE x.tenant_id = (l).tenant_id AND x.old_id = (l).id AND x.valid_from <= moment
-                          AND x.recorded_at <= known_at AND (x.undone_at IS NULL OR x.undone_at > known_at))
+       AND NOT EXISTS (SELECT FROM pgmnemo._links_known((l).tenant_id, (l).id, NULL, known_at) x
+                        WHERE x.valid_from <= moment)
 $$;
 -- One condition on what stands at a path of metadata, as a predicate of jsonpath. `exists` makes each of them true or
 -- false, never unknown, so that not means not; a list counts as each of its elements.
@@ -606,11 +605,11 @@ AS $$
        AND ((scope).filtered IS NOT TRUE OR ((scope).filter).projects IS NULL
             OR project = ANY (((scope).filter).projects))
 $$;
--- Which supersessions were known at a time (NULL: now), of one lesson by another.
+-- Which supersessions were known at a time (NULL: now), of one lesson by another. It fixes no search path, so that it
+-- becomes a part of the statement that asks: then each finds its index.
 CREATE OR REPLACE FUNCTION pgmnemo._links_known(tenant uuid, old bigint, new bigint, known_at timestamptz)
 RETURNS SETOF pgmnemo.supersession
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT x.* FROM pgmnemo.supersession x
      WHERE x.tenant_id = tenant AND (old IS NULL OR x.old_id = old) AND (new IS NULL OR x.new_id = new)
