@@ -1,0 +1,256 @@
+"""What a memory is given and what it answers: immutable records, times with their zone, projects as uuids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+NOTHING: Mapping[str, Any] = {}
+PARTS = {
+    "bm25": "words of the question",
+    "passage_terms": "words in one passage",
+    "passage_cosine": "meaning of one passage",
+    "pair_cosine": "meaning of two passages",
+    "cosine": "meaning of the whole",
+    "temporal": "the time that the question names",
+    "context": "what was said at the same moment",
+    "neighbours": "what was said before and after",
+    "recency": "recency",
+    "importance": "importance",
+    "graph": "links",
+}
+"""Components of a score, as recall returns them, with what each means."""
+RELEVANCE = ("bm25", "passage_terms", "passage_cosine", "pair_cosine", "cosine", "temporal")
+SIGNED = ("passage_cosine", "pair_cosine", "cosine")  # below 0 they count as 0
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of a conversation: `role` as `user` or `assistant`, or `name` of who speaks; `at` its time."""
+
+    text: str
+    role: str | None = None
+    at: datetime | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One lesson to add: its text, or the turns of a conversation, and what goes with it.
+
+    `key` is unique in the project; without one the memory makes one. `vector` and `passage_vectors` are
+    those of the caller's own model, for a memory without an embedder.
+    """
+
+    text: str | Sequence[Turn]
+    key: str | None = None
+    role: str | None = None
+    topic: str | None = None
+    importance: int | None = None
+    metadata: Mapping[str, Any] | None = None
+    at: datetime | None = None
+    expires_at: datetime | None = None
+    commit_sha: str | None = None
+    artifact_hash: str | None = None
+    verified_at: datetime | None = None
+    position: int | None = None
+    passages: Sequence[str] | None = None
+    vector: Sequence[float] | None = None
+    passage_vectors: Sequence[Sequence[float]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of a lesson: `outcome` is inserted, unchanged, updated, restored or unembedded, or `echo`
+    for a text that this memory itself had handed out as context, which is not stored again (`key` is then
+    that of the lesson that it repeats)."""
+
+    key: str
+    outcome: str
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One memory as it is kept. `active` is False once it is forgotten; `superseded_at`: from when on
+    another holds in its place."""
+
+    key: str
+    text: str
+    project: UUID
+    role: str | None
+    topic: str | None
+    importance: int
+    metadata: Mapping[str, Any]
+    at: datetime | None
+    stored_at: datetime
+    expires_at: datetime | None
+    commit_sha: str | None
+    artifact_hash: str | None
+    verified_at: datetime | None
+    position: int | None
+    active: bool
+    superseded_at: datetime | None
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One answer of a recall, best first. `fit` is the score on the question's own scale, 0 to 1; `passage`
+    the part that fits best, where the lesson has parts; `components` what the score is made of, None for a
+    leg that was not asked."""
+
+    key: str
+    text: str
+    score: float
+    fit: float | None
+    project: UUID
+    role: str | None
+    topic: str | None
+    metadata: Mapping[str, Any]
+    at: datetime | None
+    passage: str | None
+    components: Mapping[str, float | None]
+    hidden: int
+    id: int
+    weights: Mapping[str, float] = field(default=NOTHING, repr=False)
+
+    def shares(self) -> dict[str, float]:
+        """What each component adds to the score, the greatest first, by the weights in force."""
+        share = self.weights.get("assistant_weight", 1.0) if self.role == "assistant" else 1.0
+        given = {
+            name: (max(value, 0.0) if name in SIGNED else value)
+            * self.weights.get(f"{name}_weight", 1.0)
+            * (share if name in RELEVANCE else 1.0)
+            for name, value in self.components.items()
+            if value
+        }
+        return dict(sorted(given.items(), key=lambda one: -abs(one[1])))
+
+    def why(self) -> str:
+        """One sentence: the parts of the score, the greatest first, with what each adds."""
+        told = [
+            f"{PARTS.get(name, name)} {value:+.2f}"
+            for name, value in self.shares().items()
+            if abs(value) >= 0.005
+        ]
+        if not told:
+            return "nothing of the question is in it: it is there because so few lessons are"
+        return f"{', '.join(told)} = {self.score:.2f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What fits the budget, ready for a prompt: `text` of at most `tokens`, the hits in it, how many did not
+    fit."""
+
+    text: str
+    hits: tuple[Hit, ...]
+    tokens: int
+    left_out: int
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a timeline: a lesson with the time for which it holds, and why it ended."""
+
+    key: str
+    text: str
+    project: UUID
+    active: bool
+    valid_from: datetime | None
+    valid_to: datetime | None
+    reason: str | None
+    stored_at: datetime
+    recorded_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact and the time for which it holds."""
+
+    subject: str
+    relation: str
+    object: str
+    text: str
+    key: str
+    project: UUID
+    valid_from: datetime | None
+    valid_to: datetime | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What became of a fact: its key, `outcome` as of a lesson, and how many others it superseded."""
+
+    key: str
+    outcome: str
+    superseded: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two lessons that say nearly the same, by the cosine of their vectors or the words they share."""
+
+    first: str
+    second: str
+    cosine: float | None
+    words: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One line of an explanation; see the extension's `explain`."""
+
+    section: str
+    item: str
+    value: str | None
+    weight: float | None
+    contribution: float | None
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many lessons there are that a recall could answer with, and how many more the gate hides."""
+
+    lessons: int
+    hidden: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What a memory is and holds. `embedder` is the one that the tenant remembers, with its width."""
+
+    tenant: UUID
+    project: UUID | None
+    lessons: int
+    hidden: int
+    everything: int
+    embedder: str | None
+    dimensions: int | None
+    extension: str
+    postgresql: str
+    pgvector: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What an import did, by outcome: `inserted`, `unchanged`, `updated`, …; `dry_run`: would have done."""
+
+    outcomes: Mapping[str, int]
+    links: int = 0
+    dry_run: bool = False
+
+    @property
+    def lessons(self) -> int:
+        """All of them."""
+        return sum(self.outcomes.values())
