@@ -1,0 +1,223 @@
+"""A memory as lines of JSON, both ways: what is written is read again as it was.
+
+The first line is the header, each other one a record, by its `kind` a lesson, a supersession or a link:
+
+    {"pgmnemo":"memory","format":1,"extension":"0.5.0","tenant":…,"project":null,"lessons":2,…}
+    {"kind":"lesson","project":…,"key":"2024-05/1","text":"I moved to Lisbon.","at":"2024-05-08T13:56:00Z",…}
+
+Times are ISO 8601 with their zone, or `infinity` and `-infinity`, which are FOREVER and BEFORE_ALL here.
+Vectors are base64 of little-endian numbers, all in the form that the header names.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, BinaryIO, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta, Struct
+
+from pgmnemo.errors import UsageError
+
+FORMAT = 1
+LONGEST = 200_000_000  # bytes of a line; the extension's bounds make shorter ones
+FOREVER = datetime.max.replace(tzinfo=UTC)
+BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
+WORDS = {"infinity": "9999-12-31T23:59:59.999999Z", "-infinity": "0001-01-01T00:00:00Z"}
+ENDLESS = {written: word for word, written in WORDS.items()}
+SIZES = {"float16": (2, "e"), "float32": (4, "f")}  # bytes of a number, and its letter for struct
+
+Time = Annotated[datetime, Meta(tz=True)]
+Form = Literal["float16", "float32"]
+
+
+class Header(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Where an export comes from. `project` None: all of the tenant's; `lessons`: how many follow, if known;
+    `vectors`: how numbers of vectors are written, None where the export has none."""
+
+    pgmnemo: Literal["memory"] = "memory"
+    format: int = FORMAT
+    extension: str
+    tenant: UUID | None = None
+    project: UUID | None = None
+    embedder: str | None = None
+    dimensions: int | None = None
+    lessons: int | None = None
+    vectors: Form | None = None
+
+
+class _Record(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", kw_only=True):
+    """One line after the header."""
+
+    project: UUID
+
+
+class LessonLine(_Record, frozen=True, tag="lesson", kw_only=True):
+    """One lesson with every field that a writer gave; what the extension derives is left out."""
+
+    key: str
+    text: str
+    role: str | None = None
+    topic: str | None = None
+    importance: int = 3
+    metadata: Any = {}
+    at: Time | None = None
+    stored_at: Time | None = None
+    expires_at: Time | None = None
+    commit_sha: str | None = None
+    artifact_hash: str | None = None
+    verified_at: Time | None = None
+    position: int | None = None
+    active: bool = True
+    passages: tuple[str, ...] = ()
+    vector: bytes | None = None
+    passage_vectors: tuple[bytes, ...] | None = None
+
+
+class SupersessionLine(_Record, frozen=True, tag="supersession", kw_only=True):
+    """From `at` on `new`, of `new_project` (None: the same), holds in the place of `old`; None: nothing."""
+
+    old: str
+    new: str | None = None
+    new_project: UUID | None = None
+    at: Time
+    reason: str | None = None
+    recorded_at: Time | None = None
+
+
+class LinkLine(_Record, frozen=True, tag="link", kw_only=True):
+    """A link of a `type` between two lessons; `target_project` None: the same project."""
+
+    source: str
+    target: str
+    target_project: UUID | None = None
+    type: str
+    weight: float = 1.0
+    valid_from: Time | None = None
+    valid_to: Time | None = None
+
+
+Record = LessonLine | SupersessionLine | LinkLine
+TIMES = ("at", "stored_at", "expires_at", "verified_at", "recorded_at", "valid_from", "valid_to")
+
+
+def pack(vector: Sequence[float], form: Form) -> bytes:
+    """A vector as the bytes of its numbers."""
+    return struct.pack(f"<{len(vector)}{SIZES[form][1]}", *vector)
+
+
+def unpack(data: bytes, form: Form) -> tuple[float, ...]:
+    """The numbers of a vector."""
+    size, letter = SIZES[form]
+    return struct.unpack(f"<{len(data) // size}{letter}", data)
+
+
+def write_line(record: Header | Record) -> str:
+    """One line, without its end."""
+    line = msgspec.to_builtins(record)
+    for name in TIMES:
+        if line.get(name) in ENDLESS:
+            line[name] = ENDLESS[line[name]]
+    return msgspec.json.encode(line).decode()
+
+
+def lines_of(file: BinaryIO, where: str) -> Iterator[bytes]:
+    """The lines of a file; UsageError for one that is longer than any lesson."""
+    number = 0
+    while line := file.readline(LONGEST + 1):
+        number += 1
+        if len(line) > LONGEST:
+            raise UsageError(
+                f"{where}, line {number} is longer than {LONGEST:,} bytes, and no lesson is; "
+                "give a file of lines of JSON"
+            )
+        yield line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+
+
+def read_lines(lines: Iterable[str | bytes], where: str = "the export") -> Iterator[Header | Record]:
+    """The header, then each record as its line is read; `where` is what a sentence calls the lines.
+
+    UsageError for a line that is none of an export, a field that is unknown in this format, an export of a
+    newer format, and at the end for one that holds fewer lessons than its header says.
+    """
+    header, lessons = None, 0
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        place = f"{where}, line {number}"
+        if header is None:
+            header = read_header(line, place)
+            yield header
+            continue
+        record = _record(line, place)
+        _check_vectors(record, header.vectors, place)
+        lessons += isinstance(record, LessonLine)
+        yield record
+    if header is None:
+        raise UsageError(f"{where} is empty; give a file that an export has written")
+    if header.lessons is not None and lessons != header.lessons:
+        raise UsageError(
+            f"{where} holds {lessons:,} lessons, and its first line says {header.lessons:,}: it was cut off "
+            "or changed; make the export again"
+        )
+
+
+def read_header(line: str | bytes, place: str) -> Header:
+    """The first line of an export; UsageError where it is none, or of a newer format."""
+    given = decode(line, place)
+    if not isinstance(given, dict) or given.get("pgmnemo") != "memory":
+        raise UsageError(f"{place} is not the header of an export; give a file that an export has written")
+    if isinstance(version := given.get("format"), int) and version > FORMAT:
+        raise UsageError(
+            f"{place} is of format {version}, and this package reads up to {FORMAT}; "
+            "update it: pip install -U pgmnemo-memory"
+        )
+    header: Header = convert(given, Header, place)
+    return header
+
+
+def decode(line: str | bytes, place: str) -> Any:
+    """The value of a text of JSON; UsageError, which says where in it, for one that is none."""
+    try:
+        return msgspec.json.decode(line)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise UsageError(f"{place}: {_why(error)}; mend it, or leave it out") from None
+
+
+def convert(given: Any, kind: Any, place: str) -> Any:
+    """A decoded value as a record of a kind; UsageError, which names the field, where it is none."""
+    try:
+        return msgspec.convert(given, kind)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise UsageError(f"{place}: {_why(error)}; mend it, or leave it out") from None
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "the JSON is nested too deeply"
+    if isinstance(error, UnicodeError):
+        return "the text is not UTF-8"
+    return str(error)
+
+
+def _record(line: str | bytes, place: str) -> Record:
+    given = decode(line, place)
+    if isinstance(given, dict):
+        for name in TIMES:
+            if isinstance(word := given.get(name), str) and word in WORDS:
+                given[name] = WORDS[word]
+    record: Record = convert(given, Record, place)
+    return record
+
+
+def _check_vectors(record: Record, form: Form | None, place: str) -> None:
+    if not isinstance(record, LessonLine):
+        return
+    vectors = [one for one in (record.vector, *(record.passage_vectors or ())) if one is not None]
+    if vectors and form is None:
+        raise UsageError(f"{place} has vectors, and the header does not say of which numbers; add `vectors`")
+    if form and any(len(one) % SIZES[form][0] for one in vectors):
+        raise UsageError(f"{place} has a vector that is cut off; make the export again")
