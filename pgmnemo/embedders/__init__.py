@@ -124,6 +124,7 @@ EMBEDDERS: Parts[Callable[[EmbedderOptions], Embedder]] = Parts(
         "bge-m3": "pgmnemo.embedders.bge_m3:BgeM3",
         "dragon-plus": "pgmnemo.embedders.dragon_plus:DragonPlus",
         "minilm": "pgmnemo.embedders.minilm:MiniLM",
+        "minilm-int8": "pgmnemo.embedders.minilm_int8:MiniLMInt8",
         "minilm-onnx": "pgmnemo.embedders.minilm_onnx:MiniLMOnnx",
         "endpoint": "pgmnemo.embedders.endpoint:Endpoint",
         "hash": "pgmnemo.embedders.hashing:FeatureHashing",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from pgmnemo.embedders import Embedder, EmbedderOptions
 from pgmnemo.errors import EmbedderError, UsageError
 from pgmnemo.models.hub import file_sha256
-from pgmnemo.models.runtime import demand, device, library, silence
+from pgmnemo.models.runtime import demand, device, library, package_folder, silence
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
 
@@ -97,9 +96,9 @@ def absent(who: str) -> EmbedderError:
 
 
 def _package_folder() -> Path | None:
-    """The model folder of the installed package, found without importing it; None if there is none."""
-    spec = importlib.util.find_spec(PACKAGE)
-    return Path(spec.origin).parent / "model" if spec and spec.origin else None
+    """The model folder of the installed package; None if there is none."""
+    folder = package_folder(PACKAGE)
+    return folder / "model" if folder else None
 
 
 def _check(folder: Path) -> None:

@@ -8,15 +8,12 @@ name.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-import numpy as np
-
-from pgmnemo.embedders import Embedder, EmbedderOptions, unit_rows
+from pgmnemo.embedders import EmbedderOptions
 from pgmnemo.embedders.minilm import (
     DIMENSIONS,
     MODEL,
@@ -25,18 +22,18 @@ from pgmnemo.embedders.minilm import (
     checked_folder,
     read_tokens,
 )
+from pgmnemo.embedders.pooled import Pooled
 from pgmnemo.errors import os_errors
 from pgmnemo.models.hub import file_sha256
 from pgmnemo.models.runtime import INPUTS, ONNX, Graph, demand, library, silence
 from pgmnemo.models.store import cache_dir
-from pgmnemo.progress import QUIET, Progress
-from pgmnemo.records import Matrix
+from pgmnemo.progress import Progress
 
 NAME, GRAPH = "minilm-onnx", "model.onnx"
 WHO = "the embedder minilm-onnx"
 
 
-class MiniLMOnnx(Embedder):
+class MiniLMOnnx(Pooled):
     """Mean-pooled over the tokens, normalised, 384 dimensions.
 
     `model` is a folder with the weights of the package, from which a graph is exported into the cache, or one
@@ -44,10 +41,10 @@ class MiniLMOnnx(Embedder):
     """
 
     def __init__(self, options: EmbedderOptions) -> None:
+        super().__init__()
         given = options.folder
         self._given = given if given is not None and (given / GRAPH).is_file() else None
         self._folder = self._given or checked_folder(options)
-        self._session: Graph | None = None
         self.identity = options.identity(
             NAME,
             MODEL if self._given is None else f"the graph of {self._given.name}",
@@ -67,39 +64,28 @@ class MiniLMOnnx(Embedder):
         """Nothing: the model is a package, or a folder."""
         if self._folder is None:
             raise absent(WHO)
-        exporting = () if self._graph.is_file() else ("onnx", "onnxscript")
+        exporting = () if self.place.is_file() else ("onnx", "onnxscript")
         for name in ("onnxruntime", "tokenizers", *exporting):
             demand(name, WHO, ONNX)
         return 0
 
     @property
-    def _graph(self) -> Path:
+    def place(self) -> Path:
         """Where the graph lies, or will lie: another file for other weights or another exporter."""
         if self._given is not None:
             return self._given / GRAPH
         place = cache_dir("onnx", os.environ)
         return place / f"all-MiniLM-L6-v2-{WEIGHTS_SHA256[:12]}-torch{_version('torch')}.onnx"
 
-    def load(self, progress: Progress = QUIET) -> None:
-        """Load the graph, exported before if need be; ModelError if a library or the package is missing."""
-        if self._session is not None:
-            return
+    def open(self, progress: Progress) -> Graph:
+        """The graph, exported before if need be."""
         self.to_download()
         assert self._folder is not None, "a missing package was said"
-        if not self._graph.is_file():
-            progress.say(f"exporting {MODEL} to {self._graph}, once: about a minute")
-            _export(self._folder, self._graph)
+        if not self.place.is_file():
+            progress.say(f"exporting {MODEL} to {self.place}, once: about a minute")
+            _export(self._folder, self.place)
         mend = "delete that file, or name another folder"
-        tokenizer = self._folder / "tokenizer.json"
-        self._session = Graph(self._graph, tokenizer, self.identity.max_tokens, WHO, mend)
-
-    def rows(self, texts: Sequence[str]) -> Matrix:
-        self.load()
-        assert self._session is not None, "loaded just now"
-        given = self._session.read(texts)
-        hidden = self._session.run(given)
-        mask = given["attention_mask"][:, :, None].astype(np.float32)
-        return unit_rows((hidden * mask).sum(axis=1) / mask.sum(axis=1))
+        return Graph(self.place, self._folder / "tokenizer.json", self.identity.max_tokens, WHO, mend)
 
 
 def _export(folder: Path, graph: Path) -> None:

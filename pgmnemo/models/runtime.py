@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgmnemo.errors import ModelError
+from pgmnemo.errors import ModelError, os_errors
 
 # Read by the libraries when they are first imported. Threads that spin while they wait make a model up to
 # ten times slower beside any other busy process; asleep, they cost nothing measurable.
@@ -32,7 +33,8 @@ ENVIRONMENT = {
 }
 
 INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
-ONNX = "onnx"  # the extra that brings it
+ONNX, LOCAL = "onnx", "local"  # the extras that bring it
+BERT = Path(__file__).parent / "bert" / "vocab.txt"  # WordPiece of BERT uncased; NOTICE names its source
 
 Tokens = NDArray[np.int64]
 
@@ -69,11 +71,16 @@ def demand(name: str, who: str, extra: str = "embed") -> None:
         raise _lacking(name, who, "is not installed", extra)
 
 
+def package_folder(name: str) -> Path | None:
+    """The folder of an installed package, which is not imported; None if there is none."""
+    spec = importlib.util.find_spec(name)
+    return Path(spec.origin).parent if spec and spec.origin else None
+
+
 def _lacking(name: str, who: str, how: str, extra: str) -> ModelError:
-    return ModelError(
-        f"{who} needs {name}, which {how}; install the {extra} extra: "
-        f"pip install -c constraints.txt -e .[{extra}]"
-    )
+    # `local` is for those who have the wheel; the others are for a checkout, in the versions tested together
+    what = "'pgmnemo-memory[local]'" if extra == LOCAL else f"-c constraints.txt -e .[{extra}]"
+    return ModelError(f"{who} needs {name}, which {how}; install the {extra} extra: pip install {what}")
 
 
 def device(who: str) -> str:
@@ -101,24 +108,39 @@ def first_line(error: BaseException) -> str:
 class Graph:
     """A loaded graph. `who` needs it, and reads at most so many `tokens` of a text.
 
-    ModelError that ends in `mend` where the file is no graph, and where the tokenizer cannot be read.
+    `tokenizer` is a tokenizer.json, or BERT's vocab.txt. With `digest` the graph's SHA-256 is checked, on the
+    very bytes that are loaded. Threads may share one. ModelError that ends in `mend` where the file is not
+    that graph or none, and where the tokenizer cannot be read.
     """
 
-    def __init__(self, graph: Path, tokenizer: Path, tokens: int, who: str, mend: str) -> None:
-        runtime, readers = library("onnxruntime", who, ONNX), library("tokenizers", who, ONNX)
+    def __init__(
+        self,
+        graph: Path,
+        tokenizer: Path,
+        tokens: int,
+        who: str,
+        mend: str,
+        *,
+        digest: str = "",
+        extra: str = ONNX,
+    ) -> None:
+        runtime = library("onnxruntime", who, extra)
         settings = runtime.SessionOptions()
         settings.intra_op_num_threads = usable_cores()
         settings.add_session_config_entry("session.intra_op.allow_spinning", "0")
         settings.log_severity_level = 4  # what goes wrong is told by the error
+        # a path where nothing is pinned: a graph may lie in several files
+        source = _checked(graph, digest, mend) if digest else str(graph)
         try:
-            self._session = runtime.InferenceSession(str(graph), settings, providers=["CPUExecutionProvider"])
+            self._session = runtime.InferenceSession(source, settings, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime has a tree of its own
             raise ModelError(
                 f"{graph} cannot be loaded by onnxruntime ({type(error).__name__}: {first_line(error)}); "
                 f"{mend}"
             ) from error
+        readers = library("tokenizers", who, extra)
         try:
-            self._tokenizer = readers.Tokenizer.from_file(str(tokenizer))
+            self._tokenizer = _tokenizer(readers, tokenizer)
         except Exception as error:  # a bare Exception, whatever is wrong with the file
             raise ModelError(f"{tokenizer} is no tokenizer ({first_line(error)}); {mend}") from None
         self._tokenizer.enable_truncation(tokens)
@@ -141,3 +163,20 @@ class Graph:
         """The first of the graph's answers."""
         wanted = {name: columns[name] for name in self.inputs if name in columns}
         return np.asarray(self._session.run(None, wanted)[0])
+
+
+def _checked(graph: Path, digest: str, mend: str) -> bytes:
+    """The bytes of a graph; ModelError unless their SHA-256 is `digest`."""
+    with os_errors(f"{graph} cannot be read: {{why}}; {mend}", ModelError):
+        content = graph.read_bytes()
+    if (found := sha256(content).hexdigest()) != digest:
+        raise ModelError(f"{graph} is not the pinned model: its sha256 is {found}, expected {digest}; {mend}")
+    return content
+
+
+def _tokenizer(readers: ModuleType, path: Path) -> Any:
+    """The tokenizer of a tokenizer.json, or that of BERT uncased over a vocab.txt."""
+    if path.suffix == ".json":
+        return readers.Tokenizer.from_file(str(path))
+    vocabulary = readers.models.WordPiece.read_file(str(path))
+    return readers.BertWordPieceTokenizer(vocabulary, lowercase=True)

@@ -67,7 +67,7 @@ def test_the_graph_is_exported_once(embedder: Embedder, monkeypatch: pytest.Monk
 
 def test_a_folder_with_a_graph_is_taken_as_it_is(embedder: Embedder, tmp_path: Path) -> None:
     assert isinstance(embedder, MiniLMOnnx)
-    shutil.copy(embedder._graph, tmp_path / GRAPH)
+    shutil.copy(embedder.place, tmp_path / GRAPH)
     shutil.copy(Path(str(_package_folder())) / "tokenizer.json", tmp_path)
     given = MiniLMOnnx(EmbedderOptions(model=str(tmp_path)))
     assert given.identity.revision == f"onnx sha256:{file_sha256(tmp_path / GRAPH)}"

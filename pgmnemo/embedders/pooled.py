@@ -1,0 +1,45 @@
+"""Embedders that are a graph of token states, of which the mean is taken."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from threading import Lock
+
+import numpy as np
+
+from pgmnemo.embedders import Embedder, unit_rows
+from pgmnemo.models.runtime import Graph
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.records import Matrix
+
+
+class Pooled(Embedder):
+    """The mean of a graph's states over the tokens of a text, divided by its length.
+
+    Threads may load and ask it at once: the graph is opened by the first.
+    """
+
+    _graph: Graph | None = None
+
+    def __init__(self) -> None:
+        self._opening = Lock()
+
+    @abstractmethod
+    def open(self, progress: Progress) -> Graph:
+        """The loaded graph; ModelError if a library, a package or the graph cannot be had."""
+
+    def load(self, progress: Progress = QUIET) -> None:
+        with self._opening:
+            if self._graph is None:
+                self._graph = self.open(progress)
+
+    def rows(self, texts: Sequence[str]) -> Matrix:
+        self.load()
+        assert self._graph is not None, "loaded just now"
+        if not texts:
+            return np.empty((0, self.identity.dimensions), dtype=np.float32)
+        given = self._graph.read(texts)
+        hidden = self._graph.run(given)
+        mask = given["attention_mask"][:, :, None].astype(np.float32)
+        return unit_rows((hidden * mask).sum(axis=1) / mask.sum(axis=1))
