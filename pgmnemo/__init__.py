@@ -1,6 +1,43 @@
-"""Agent memory in PostgreSQL: what the client, the benchmark and the shards share.
+"""Agent memory in PostgreSQL.
 
-`server` finds, starts and prepares a PostgreSQL with the extension, `embedders` and `models` turn texts into
-vectors, `passages` cuts texts, `calls` holds each verb of the extension once. Nothing here imports the runner
-or the shards; importing the package is cheap.
+    from pgmnemo import Memory
+    with Memory.open("./memory") as memory:
+        me = memory.tenant("ada").project("kitchen")
+        me.add("I moved to Lisbon in May.", role="user")
+        hits = me.recall("Where do I live?", k=3)
+
+`Memory` and `AsyncMemory` have the same verbs. Below them `server` and `local` find, start and prepare a
+PostgreSQL with the extension, `embedders` and `models` turn texts into vectors, `passages` cuts texts,
+`calls` holds each verb of the extension once. Nothing here imports the runner or the shards; importing the
+package is cheap, and what a name needs is imported when it is asked for.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pgmnemo.client.aio.memory import AsyncMemory as AsyncMemory
+    from pgmnemo.client.aio.memory import AsyncScope as AsyncScope
+    from pgmnemo.client.records import Added as Added
+    from pgmnemo.client.records import Context as Context
+    from pgmnemo.client.records import Hit as Hit
+    from pgmnemo.client.records import Item as Item
+    from pgmnemo.client.records import Lesson as Lesson
+    from pgmnemo.client.records import Turn as Turn
+    from pgmnemo.client.sync.memory import Memory as Memory
+    from pgmnemo.client.sync.memory import Scope as Scope
+    from pgmnemo.errors import PgmnemoError as PgmnemoError
+
+_PLACES = {
+    "Memory": "client.sync.memory", "Scope": "client.sync.memory", "AsyncMemory": "client.aio.memory",
+    "AsyncScope": "client.aio.memory", "Added": "client.records", "Context": "client.records",
+    "Hit": "client.records", "Item": "client.records", "Lesson": "client.records", "Turn": "client.records",
+    "PgmnemoError": "errors",
+}  # fmt: skip
+__all__ = tuple(_PLACES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)

@@ -12,16 +12,18 @@ NumPy rows; those of passages need pgvector's types registered, or are one array
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from uuid import UUID
 
-import psycopg
+if TYPE_CHECKING:
+    import psycopg  # importing it takes a sixth of a second
 
 Answer = TypeVar("Answer")
+Other = TypeVar("Other")
 Rows = list[tuple[Any, ...]]
 
 # Where one function serves a named tenant, another the session's.
@@ -33,17 +35,41 @@ ONE_SPELLING = {
     "get", "list", "count", "update", "append", "sweep", "forget_matching", "similar_pairs", "supersede",
     "undo_supersede", "timeline", "assert_fact", "facts", "end_fact",
 }  # fmt: skip
+# What does more when it is done twice, or says another number.
+ONCE = {"append", "forget_matching", "forget_all", "sweep", "store_staged"}
 # How an argument is written where its Python value alone does not tell PostgreSQL its type.
 CASTS = {"embedding": "::real[]", "weight": "::float8", "passages": "::text[]", "clear": "::text[]"}
 
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Answer]):
-    """`statement` with `parameters` for psycopg; `decode` makes the answer of the rows that come back."""
+    """`statement` with `parameters` for psycopg; `decode` makes the answer of the rows that come back.
+
+    `repeatable`: sent twice it does no more than sent once, so it may be sent again after a lost answer.
+    """
 
     statement: str
     parameters: tuple[object, ...]
     decode: Callable[[Rows], Answer]
+    repeatable: bool = True
+    shape: tuple[str, tuple[str, ...], tuple[str, ...]] = ("", (), ())  # function, arguments, columns
+
+    def read(self, make: Callable[[Answer], Other]) -> Call[Other]:
+        """The same call, whose answer goes through `make`."""
+        decode = self.decode
+        return replace(self, decode=lambda rows: make(decode(rows)))  # type: ignore[arg-type, return-value]
+
+    def under(self, settings: Mapping[str, str]) -> Call[Answer]:
+        """The same call of a named tenant with settings of pgmnemo that hold for its transaction alone.
+
+        A call that names no tenant stays as it is.
+        """
+        if not settings or self.shape[1][:1] != ("tenant",):
+            return self
+        given = tuple(one for name, value in settings.items() for one in (f"pgmnemo.{name}", value))
+        return replace(
+            self, statement=_statement(*self.shape, len(settings)), parameters=(*given, *self.parameters)
+        )
 
 
 def execute(connection: psycopg.Connection[Any], call: Call[Answer], *, binary: bool = False) -> Answer:
@@ -127,6 +153,22 @@ def link(
     return _call(
         "link", tenant, _value, project_id=project_id, source=source, target=target, kind=kind,
         weight=weight, valid_from=valid_from, valid_to=valid_to, target_project=target_project,
+    )  # fmt: skip
+
+
+def unlink(
+    tenant: UUID,
+    project_id: UUID,
+    source: str,
+    target: str,
+    kind: str,
+    *,
+    target_project: UUID | None = None,
+) -> Call[bool]:
+    """Take a link away; whether there was one."""
+    return _call(
+        "unlink", tenant, _value, project_id=project_id, source=source, target=target, kind=kind,
+        target_project=target_project,
     )  # fmt: skip
 
 
@@ -354,6 +396,36 @@ def forget_matching(
     )  # fmt: skip
 
 
+def forget_all(tenant: UUID, project_id: UUID | None = None) -> Call[int]:
+    """Take every lesson of a tenant, or of one of its projects, out of the database; how many."""
+    return _call("forget_all", tenant, _value, project_id=project_id)
+
+
+def explain(
+    tenant: UUID,
+    project_id: UUID,
+    external_id: str,
+    *,
+    embedding: object = None,
+    query_text: str | None = None,
+    as_of: datetime | None = None,
+    valid_at: datetime | None = None,
+    role: str | None = None,
+    mode: str | None = None,
+    k: int | None = None,
+    in_project: UUID | None = None,
+    filter: object = None,
+    known_at: datetime | None = None,
+    windows: object = None,
+) -> Call[Rows]:
+    """Why a lesson ranks where it does: section, item, value, weight, contribution and note."""
+    return _call(
+        "explain", tenant, _rows, project_id=project_id, external_id=external_id, embedding=embedding,
+        query_text=query_text, as_of=as_of, valid_at=valid_at, role=role, mode=mode, k=k,
+        in_project=in_project, filter=filter, known_at=known_at, windows=windows,
+    )  # fmt: skip
+
+
 def sweep(tenant: UUID | None, before: datetime | None = None, most: int | None = None) -> Call[int]:
     """Delete lessons that have expired; how many."""
     return _call("sweep", tenant, _value, before=before, most=most)
@@ -386,6 +458,21 @@ def add_passages(lesson_id: int, passages: Sequence[str], passage_embeddings: ob
 def list_lessons(tenant: UUID, columns: Sequence[str] = ("*",)) -> Call[Rows]:
     """Every lesson of a tenant, forgotten ones, too."""
     return _call("list_lessons", tenant, _rows, columns)
+
+
+def list_passages(tenant: UUID, columns: Sequence[str] = ("*",)) -> Call[Rows]:
+    """Every passage of a tenant."""
+    return _call("list_passages", tenant, _rows, columns)
+
+
+def list_edges(tenant: UUID, columns: Sequence[str] = ("*",)) -> Call[Rows]:
+    """Every link of a tenant."""
+    return _call("list_edges", tenant, _rows, columns)
+
+
+def open_staging(tenant: UUID) -> Call[Rows]:
+    """The transaction's staging table for a tenant."""
+    return _call("open_staging", tenant, _rows)
 
 
 def check(tenant: UUID | None) -> Call[Rows]:
@@ -431,14 +518,26 @@ def _call(
     named = {name: value for name, value in {"tenant": tenant, **given}.items() if value is not None}
     if tenant is None and verb in ONE_SPELLING:
         named = {"tenant": None, **named}
-    return Call(_statement(function, tuple(named), tuple(columns)), (*named.values(),), decode)
+    shape = (function, tuple(named), tuple(columns))
+    return Call(_statement(*shape), (*named.values(),), decode, verb not in ONCE, shape)
 
 
 @cache
-def _statement(function: str, names: tuple[str, ...], columns: tuple[str, ...]) -> str:
-    """Made once for each way in which a verb is called."""
-    arguments = ", ".join(f'"{name}" => %s{CASTS.get(name, "")}' for name in names)
-    return f"SELECT {', '.join(columns)} FROM pgmnemo.{function}({arguments})"
+def _statement(function: str, names: tuple[str, ...], columns: tuple[str, ...], settings: int = 0) -> str:
+    """Made once for each way in which a verb is called.
+
+    Settings are made in a row that the call's first argument, the tenant, reads, so they hold before it.
+    """
+    given = [f'"{name}" => %s{CASTS.get(name, "")}' for name in names]
+    if not settings:
+        return f"SELECT {', '.join(columns)} FROM pgmnemo.{function}({', '.join(given)})"
+    made = ", ".join("set_config(%s, %s, true)" for _ in range(settings))
+    first = f'"{names[0]}" => CASE WHEN made IS NOT NULL THEN %s::uuid END'
+    chosen = ", ".join("f.*" if column == "*" else column for column in columns)
+    return (
+        f"SELECT {chosen} FROM (SELECT concat({made})) AS s (made), "
+        f"LATERAL pgmnemo.{function}({', '.join([first, *given[1:]])}) AS f"
+    )
 
 
 def _rows(rows: Rows) -> Rows:

@@ -48,6 +48,40 @@ class DatabaseError(PgmnemoError):
     code = 3
 
 
+class StateError(PgmnemoError):
+    """What the database answered, with its SQLSTATE."""
+
+    def __init__(self, sentence: str, sqlstate: str | None = None) -> None:
+        super().__init__(sentence)
+        self.sqlstate = sqlstate
+
+
+class RefusedError(StateError, UsageError):
+    """The extension or the database refused what was given; nothing was changed."""
+
+    code = 2
+
+
+class MissingError(RefusedError):
+    """A lesson that is named is not there."""
+
+
+class HiddenError(RefusedError):
+    """What is there is in the way: hidden by the gate, forgotten, or superseded already."""
+
+
+class GrantError(StateError, DatabaseError):
+    """The role that logs in has no grant for the tenant, or another right is missing."""
+
+
+class ConflictError(StateError, DatabaseError):
+    """Others wrote the same rows until patience ended; nothing was done."""
+
+
+class LostError(StateError, DatabaseError):
+    """The connection was lost; whether a call without a key was done is not known."""
+
+
 class OutputError(PgmnemoError):
     """A results folder that cannot be written, or a full disk."""
 

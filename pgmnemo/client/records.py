@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-NOTHING: Mapping[str, Any] = {}
 PARTS = {
     "bm25": "words of the question",
     "passage_terms": "words in one passage",
@@ -16,7 +15,7 @@ PARTS = {
     "pair_cosine": "meaning of two passages",
     "cosine": "meaning of the whole",
     "temporal": "the time that the question names",
-    "context": "what was said at the same moment",
+    "context": "the best of the same moment",
     "neighbours": "what was said before and after",
     "recency": "recency",
     "importance": "importance",
@@ -116,7 +115,7 @@ class Hit:
     components: Mapping[str, float | None]
     hidden: int
     id: int
-    weights: Mapping[str, float] = field(default=NOTHING, repr=False)
+    weights: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     def shares(self) -> dict[str, float]:
         """What each component adds to the score, the greatest first, by the weights in force."""

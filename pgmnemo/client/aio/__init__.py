@@ -1,0 +1,1 @@
+"""The asynchronous shell. `../sync` is made of it by `make sync`, all but `waiting`."""

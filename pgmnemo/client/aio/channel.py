@@ -1,0 +1,84 @@
+"""Calls over a source of connections: sent, tried again where that is safe, and errors as one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import psycopg
+
+from pgmnemo.calls import Answer, Call
+from pgmnemo.client.aio.sources import AsyncSource, Unreached
+from pgmnemo.client.aio.waiting import AsyncConnection, sleep
+from pgmnemo.client.retrying import Attempts
+from pgmnemo.server.connections import refusal
+
+
+class AsyncChannel:
+    """`settings` of pgmnemo hold for each call, and `patience` seconds are spent on trying again."""
+
+    def __init__(self, source: AsyncSource, settings: Mapping[str, str], patience: float) -> None:
+        self.source, self.settings, self.patience = source, settings, patience
+
+    async def call(self, call: Call[Answer]) -> Answer:
+        """The answer to one call of a named tenant."""
+        under = call.under(self.settings)
+
+        async def work(connection: AsyncConnection[Any]) -> Answer:
+            return await sent(connection, under)
+
+        return await self._tried(work, call.repeatable, whole=False)  # type: ignore[no-any-return]
+
+    async def unit(self, work: Callable[[AsyncConnection[Any]], Any], *, repeatable: bool = True) -> Any:
+        """What `work` answers, which sends several calls in one transaction under the settings."""
+
+        async def under(connection: AsyncConnection[Any]) -> Any:
+            for name, value in self.settings.items():
+                await connection.execute("SELECT set_config(%s, %s, true)", (f"pgmnemo.{name}", value))
+            return await work(connection)
+
+        return await self._tried(under, repeatable, whole=True)
+
+    async def _tried(
+        self, work: Callable[[AsyncConnection[Any]], Any], repeatable: bool, *, whole: bool
+    ) -> Any:
+        attempts = Attempts(self.patience)
+        while True:
+            try:
+                async with self.source.connection() as connection, _bounds(connection, whole):
+                    return await work(connection)
+            except Unreached as error:
+                pause = self._unreached(attempts, error)
+            except psycopg.Error as error:
+                pause = attempts.pause(error, repeatable, anew=self.source.renewed)
+            await sleep(pause)
+
+    def _unreached(self, attempts: Attempts, error: Unreached) -> float:
+        """The pause before the next try to connect; the sentence of a refused connection at the end."""
+        try:
+            return attempts.pause(error.cause, repeatable=True)
+        except Exception:
+            raise refusal(
+                error.cause, getattr(self.source, "conninfo", {}), mend="start it, or wait"
+            ) from None
+
+    async def close(self) -> None:
+        """Let the source go."""
+        await self.source.close()
+
+
+@asynccontextmanager
+async def _bounds(connection: AsyncConnection[Any], whole: bool) -> AsyncIterator[None]:
+    """A transaction around several calls, or around one on a connection that does not commit by itself."""
+    if whole or not connection.autocommit:
+        async with connection.transaction():
+            yield
+    else:
+        yield
+
+
+async def sent(connection: AsyncConnection[Any], call: Call[Answer]) -> Answer:
+    """The answer to a call over a connection; psycopg's errors pass through."""
+    cursor = await connection.execute(call.statement.encode(), call.parameters or None, binary=True)
+    return call.decode(await cursor.fetchall())

@@ -1,0 +1,782 @@
+"""A memory and its scopes, asynchronous. `../sync/memory.py` is made of this file by `make sync`."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, Self
+from uuid import UUID
+
+from pgmnemo import calls
+from pgmnemo.calls import Answer, Call
+from pgmnemo.client import embedding as embedders
+from pgmnemo.client import naming, requests, staging
+from pgmnemo.client.embedding import Embedding, Remembered
+from pgmnemo.client.opening import resolve
+from pgmnemo.client.records import (
+    Added,
+    Context,
+    Count,
+    Fact,
+    Hit,
+    Item,
+    Lesson,
+    Moved,
+    Pair,
+    Reason,
+    Stated,
+    Stats,
+    Step,
+    Turn,
+)
+from pgmnemo.client.rendering import about_tokens, render, without_blocks
+from pgmnemo.client.requests import Asked, document, filter_of, moment
+from pgmnemo.client.tracing import Tracing
+from pgmnemo.client.turns import Written
+from pgmnemo.client.vectors import Reals
+from pgmnemo.errors import PgmnemoError, UsageError
+from pgmnemo.progress import QUIET, Progress
+
+ECHOES = 10_000  # texts handed out as context that a memory knows again
+
+
+class AsyncMemory:
+    """A memory that is open: of a folder, whose PostgreSQL it starts and stops, or of a database.
+
+    Made by `open`. Tasks may share it.
+    """
+
+    def __init__(
+        self, channel: Any, opened: Any, embedding: Embedding | None, place: str, role: str, tracing: Tracing
+    ) -> None:
+        self._channel, self._opened, self._embedding = channel, opened, embedding
+        self._place, self._role, self._tracing = place, role, tracing
+        self._weights: dict[str, float] | None = None
+        self._remembered: dict[UUID, Remembered | None] = {}
+        self._let_in: set[UUID] = set()
+        self._echoes: OrderedDict[tuple[UUID, bytes], str] = OrderedDict()
+
+    @classmethod
+    async def open(
+        cls,
+        place: Any = None,
+        *,
+        embedder: Any = embedders.LOCAL,
+        settings: Mapping[str, object] | None = None,
+        connections: int = 8,
+        patience: float = 30.0,
+        tracer: Any = None,
+        trace_texts: bool = False,
+        progress: Progress = QUIET,
+    ) -> Self:
+        """Open the memory in a folder, or in the database of a DSN, a connection or a pool.
+
+        place: None is what PGMNEMO_MEMORY names, else a folder among the user's data. A connection or a pool
+            stays the caller's; in a transaction of the caller's nothing is tried again.
+        embedder: `local` (MiniLM, int8, in the extra `local`), another name of `pgmnemo.embedders`, a
+        function
+            from a list of texts to as many vectors, or None: words alone.
+        settings: of pgmnemo, such as {"assistant_weight": 1}, for each call of this memory.
+        connections: most that are open at once. patience: seconds in which a call is tried again.
+        tracer: of OpenTelemetry; `trace_texts` puts questions and answers into its spans.
+
+        UsageError for what cannot be meant, DatabaseError where there is no such database, EmbedderError for
+        an embedder whose packages are missing.
+        """
+        from pgmnemo.client.aio import starting
+
+        embedding = embedders.embedding_of(embedder)
+        given = {name: str(value) for name, value in (settings or {}).items()}
+        start = await starting.start(resolve(place), given, connections, patience, progress)
+        return cls(
+            start.channel, start.opened, embedding, start.place, start.role, Tracing(tracer, trace_texts)
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close what this memory opened; the last one out stops the PostgreSQL of a folder."""
+        await self._channel.close()
+
+    def tenant(self, name: str | UUID) -> AsyncScope:
+        """All lessons of a tenant; a name becomes a uuid by a rule (`pgmnemo.client.naming`)."""
+        return AsyncScope(self, naming.tenant_id(name), str(name))
+
+    async def grant(self, tenant: str | UUID, role: str | None = None) -> None:
+        """Let a role (None: the one that is logged in) work for a tenant; the extension's owner may."""
+        await self._channel.call(calls.grant_tenant(naming.tenant_id(tenant), role or self._opened.role))
+
+    async def _call(self, tenant: UUID, call: Call[Answer]) -> Answer:
+        await self._enter(tenant)
+        return await self._channel.call(call)  # type: ignore[no-any-return]
+
+    async def _enter(self, tenant: UUID) -> None:
+        """In a folder, whoever opens it may work for every tenant; the grant is made when it is needed."""
+        if self._role and tenant not in self._let_in:
+            await self.grant(tenant, self._role)
+            self._let_in.add(tenant)
+
+    # Vectors
+
+    async def _rows(self, texts: Sequence[str], *, question: bool = False) -> dict[str, Any]:
+        """The vector of each text; empty without an embedder."""
+        from pgmnemo.client.aio.waiting import ask
+
+        if (own := self._embedding) is None:
+            return {}
+        rows: dict[str, Any] = {}
+        for batch in own.asks(texts):
+            answer = await ask(own.queries if question else own.documents, batch, own.asynchronous)
+            rows.update(own.answered(batch, answer))
+        return rows
+
+    async def _fit(self, tenant: UUID, name: str, own: Remembered, *, writing: bool) -> None:
+        """UsageError where a tenant's vectors are another embedder's; the first to write is remembered."""
+        if tenant not in self._remembered:
+            self._remembered[tenant] = await self._call(tenant, staging.remembered(tenant))
+        if self._remembered[tenant] is None and writing:
+            asked = staging.remembered(tenant)
+            await self._enter(tenant)
+
+            async def work(connection: Any) -> Remembered | None:
+                from pgmnemo.client.aio.channel import sent
+
+                await sent(connection, staging.locked(tenant))
+                held = await sent(connection, asked)
+                if held is None:
+                    stored, forgotten = staging.remember(tenant, own)
+                    await sent(connection, stored)
+                    await sent(connection, forgotten)
+                return held or own
+
+            self._remembered[tenant] = await self._channel.unit(work)
+        embedders.check(self._remembered[tenant], own, name)
+
+    async def _in_force(self) -> Mapping[str, float]:
+        """The weights of scores, asked once."""
+        if self._weights is None:
+            rows = await self._channel.call(calls.list_settings("name", "value"))
+            self._weights = {**requests.weights(rows), **requests.weights(self._channel.settings.items())}
+        return self._weights
+
+    def _hand_out(self, tenant: UUID, context: Context) -> None:
+        for hit in context.hits:
+            for text in (hit.text, hit.passage):
+                if text:
+                    self._echoes[tenant, _digest(text)] = hit.key
+        while len(self._echoes) > ECHOES:
+            self._echoes.popitem(last=False)
+
+
+class AsyncScope:
+    """The lessons of a tenant, or of one of its projects; what is written needs a project."""
+
+    def __init__(
+        self, memory: AsyncMemory, tenant: UUID, tenant_name: str, project: UUID | None = None
+    ) -> None:
+        self._memory, self.tenant_id, self._name, self.project_id = memory, tenant, tenant_name, project
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} tenant={self.tenant_id} project={self.project_id}>"
+
+    def project(self, name: str | UUID) -> AsyncScope:
+        """The lessons of one project of the tenant."""
+        made = naming.project_id(self.tenant_id, name)
+        return AsyncScope(self._memory, self.tenant_id, self._name, made)
+
+    # Writing
+
+    async def add(
+        self,
+        text: str | Sequence[Turn],
+        *,
+        key: str | None = None,
+        role: str | None = None,
+        topic: str | None = None,
+        importance: int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        at: datetime | None = None,
+        expires_at: datetime | None = None,
+        commit_sha: str | None = None,
+        artifact_hash: str | None = None,
+        verified_at: datetime | None = None,
+        position: int | None = None,
+        passages: Sequence[str] | None = None,
+        vector: Sequence[float] | None = None,
+        passage_vectors: Sequence[Sequence[float]] | None = None,
+        clear: Sequence[str] | None = None,
+        now: datetime | None = None,
+    ) -> Added:
+        """Store a text, or a conversation as one lesson, and say what became of it.
+
+        With a `key` it is stored under that one: again, it is `unchanged` or `updated`, what is left out
+        stays, and `clear` names what shall have no value. Without one, a text that somebody says (`role`)
+        comes after the project's last one, as a turn of its conversation; any other gets a key of its own.
+        `at` is when it happened; `now` stands for it where it is left out. What `context` handed out is not
+        stored again.
+
+        UsageError for an empty text, a naive time, no project or another embedder than the tenant's;
+        LostError where the connection went and nobody knows whether a text without a key was stored.
+        """
+        item = Item(
+            text, key, role, topic, importance, metadata, at or now, expires_at, commit_sha, artifact_hash,
+            verified_at, position, passages, vector, passage_vectors,
+        )  # fmt: skip
+        with self._span("upsert_memory" if key else "create_memory") as span:
+            added = await self._add(item, clear)
+            span.record(added.key)
+            return added
+
+    async def _add(self, item: Item, clear: Sequence[str] | None) -> Added:
+        project = self._project()
+        if (echo := self._echo(item.text)) is not None:
+            return Added(echo, "echo")
+        item = replace(item, text=self._without_blocks(item.text))
+        [(whole, vectors)] = await self._embedded([item])
+        given = {**requests.fields(item, whole.at), **staging.sent(whole, vectors, self._oid)}
+        spoken = isinstance(item.text, str) and item.role is not None and item.position is None
+        if item.key is None and spoken and clear is None:
+            given.pop("position")
+            return await self._call(requests.append(self.tenant_id, project, whole.text, **given))
+        key = staging.new_key() if item.key is None else staging.checked_key(item.key)
+        call = requests.store(self.tenant_id, project, key, whole.text, clear=clear, **given)
+        return await self._call(call)
+
+    async def add_many(
+        self,
+        items: Iterable[Item | str],
+        *,
+        batch: int = 500,
+        progress: Progress = QUIET,
+        now: datetime | None = None,
+    ) -> Moved:
+        """Store many lessons, `batch` of them in each transaction, and say how many of each outcome.
+
+        Those without a key get one; with keys, the same set can be given again after a fault, and what is
+        stored already is `unchanged`. The error of a batch says how many lessons were stored before it.
+        """
+        project = self._project()
+        outcomes: dict[str, int] = {}
+        with self._span("upsert_memory") as span:
+            for some in progress.track(staging.batches(items, batch), "batches of lessons", 0):
+                try:
+                    told = await self._stage(project, some, now)
+                except PgmnemoError as error:
+                    done = sum(outcomes.values())
+                    error.add_note(
+                        f"{done:,} lessons before them are stored; give all again, with their keys"
+                    )
+                    raise
+                for outcome, lessons in told.items():
+                    outcomes[outcome] = outcomes.get(outcome, 0) + lessons
+            span.count(sum(outcomes.values()))
+        return Moved(outcomes)
+
+    async def _stage(self, project: UUID, items: Sequence[Item], now: datetime | None) -> dict[str, int]:
+        """One batch through the staging table, in one transaction."""
+        from pgmnemo.client.aio.channel import sent
+
+        told = [replace(item, text=self._without_blocks(item.text), at=item.at or now) for item in items]
+        rows = [
+            staging.row(project, item, whole, vectors, self._oid)
+            for item, (whole, vectors) in zip(told, await self._embedded(told), strict=True)
+        ]
+        await self._memory._enter(self.tenant_id)
+
+        async def work(connection: Any) -> dict[str, int]:
+            await sent(connection, calls.open_staging(self.tenant_id))
+            async with connection.cursor() as cursor, cursor.copy(staging.COPY) as copy:
+                for row in rows:
+                    await copy.write_row(row)
+            return dict(await sent(connection, calls.plain("store_staged")))
+
+        return await self._memory._channel.unit(work)  # type: ignore[no-any-return]
+
+    async def _embedded(self, items: Sequence[Item]) -> list[tuple[Written, staging.OfLesson]]:
+        """Each lesson with the vectors of its whole and of its passages, given or made."""
+        wholes = [staging.whole(item) for item in items]
+        texts = [
+            text for item, whole in zip(items, wholes, strict=True) for text in staging.texts(item, whole)
+        ]
+        rows = await self._memory._rows(texts)
+        own = self._memory._embedding.remembered if rows and self._memory._embedding else None
+        made = [
+            (whole, staging.vectors(item, whole, rows, own))
+            for item, whole in zip(items, wholes, strict=True)
+        ]
+        for source in {vectors.source for _, vectors in made if vectors.source is not None}:
+            await self._memory._fit(self.tenant_id, self._name, source, writing=True)
+        return made
+
+    async def update(
+        self,
+        key: str,
+        *,
+        role: str | None = None,
+        topic: str | None = None,
+        importance: int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        patch: Mapping[str, Any] | None = None,
+        at: datetime | None = None,
+        expires_at: datetime | None = None,
+        verified_at: datetime | None = None,
+        position: int | None = None,
+        clear: Sequence[str] | None = None,
+    ) -> str:
+        """Change what is given of a lesson, but text and vectors: `updated` or `unchanged`.
+
+        `patch` changes keys of the metadata, one that is None goes; `metadata` replaces all of it.
+        """
+        call = calls.update(
+            self.tenant_id, self._project(), key, role=role, topic=topic, importance=importance,
+            metadata=document(metadata, "metadata"), patch=document(patch, "patch"),
+            occurred_at=moment(at, "at"), expires_at=moment(expires_at, "expires_at"),
+            verified_at=moment(verified_at, "verified_at"), position=position, clear=clear,
+        )  # fmt: skip
+        with self._span("update_memory", key):
+            return await self._call(call)
+
+    async def forget(
+        self,
+        key: str | None = None,
+        *,
+        filter: Mapping[str, Any] | None = None,
+        everything: bool = False,
+        hard: bool = False,
+        dry_run: bool = False,
+        revive: bool = False,
+    ) -> int:
+        """Forget one lesson, all that match a filter, or everything of the scope; how many.
+
+        A lesson that is forgotten is out of recall until it is stored again; `hard` and `everything` delete.
+        `dry_run` counts alone. `revive`: what a forgotten lesson had superseded holds again.
+        """
+        if (key is not None) + (filter is not None) + everything != 1:
+            raise UsageError("forget takes one of: a key, filter=…, everything=True")
+        with self._span("delete_memory", key):
+            if key is not None:
+                return await self._forget_one(key, hard, dry_run, revive)
+            if everything:
+                return await self._forget_all(dry_run)
+            call = calls.forget_matching(
+                self.tenant_id, filter_of(filter) or "{}", self.project_id, hard=hard, dry_run=dry_run,
+                revive=revive,
+            )  # fmt: skip
+            return await self._call(replace(call, repeatable=dry_run))
+
+    async def _forget_one(self, key: str, hard: bool, dry_run: bool, revive: bool) -> int:
+        project = self._project()
+        if dry_run:
+            found = await self.get(key)
+            return int(found is not None and (hard or found.active))
+        gone: bool = await self._call(calls.forget(self.tenant_id, project, key, hard=hard, revive=revive))
+        return int(gone)
+
+    async def _forget_all(self, dry_run: bool) -> int:
+        every = (await self.count(everything=True)).lessons
+        if dry_run:
+            return every
+        gone = await self._call(calls.forget_all(self.tenant_id, self.project_id))
+        if self.project_id is None:
+            self._memory._remembered.pop(self.tenant_id, None)
+        return min(gone, every)
+
+    async def sweep(self, before: datetime | None = None) -> int:
+        """Delete what has expired before a time (None: now) of the whole tenant; how many."""
+        return await self._call(calls.sweep(self.tenant_id, moment(before, "before")))
+
+    # Reading
+
+    async def recall(
+        self,
+        query: str | None = None,
+        *,
+        k: int = 10,
+        role: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        filter: Mapping[str, Any] | None = None,
+        windows: Sequence[tuple[datetime, datetime]] | None = None,
+        as_of: datetime | None = None,
+        valid_at: datetime | None = None,
+        known_at: datetime | None = None,
+        floor: float | None = None,
+        mode: str | None = None,
+        vector: Sequence[float] | None = None,
+        now: datetime | None = None,
+    ) -> list[Hit]:
+        """The `k` lessons that answer a question best, best first.
+
+        role, since, until, filter: which lessons may answer. windows: the times that the question means,
+        pairs of from and to. as_of: the present of the question (`now` says the same). valid_at: what held
+        then. known_at: by what was known then. floor: leaves out what fits less, 0 to 1. mode: hybrid,
+        keyword or vector. vector: the question's own, in a memory without an embedder.
+        """
+        asked = Asked(
+            k, role, since, until, filter, windows, as_of, valid_at, known_at, floor, mode, now
+        )  # fmt: skip
+        with self._span("search_memory") as span:
+            hits = await self._recall(query, vector, asked)
+            span.answer(query, hits)
+            return hits
+
+    async def _recall(self, query: str | None, vector: Sequence[float] | None, asked: Asked) -> list[Hit]:
+        row = await self._question(query, vector, asked.mode)
+        weights = await self._memory._in_force()
+        call = requests.recall(self.tenant_id, self.project_id, query, row, asked, weights)
+        return await self._call(call)
+
+    async def _question(self, query: str | None, vector: Sequence[float] | None, mode: str | None) -> Any:
+        """The vector of a question, if the mode wants one."""
+        if query is not None and not isinstance(query, str):
+            raise UsageError(f"a question is a text, not {type(query).__name__}")
+        if mode == "keyword" or (vector is None and (self._memory._embedding is None or not query)):
+            return None
+        if vector is not None:
+            rows, own = embedders.given([vector], 1)
+        else:
+            assert query is not None
+            assert self._memory._embedding is not None
+            made = await self._memory._rows([query], question=True)
+            rows, own = [made[query]], self._memory._embedding.remembered
+        await self._memory._fit(self.tenant_id, self._name, own, writing=False)
+        return Reals(rows[0])
+
+    async def context(
+        self,
+        query: str,
+        *,
+        max_tokens: int = 1000,
+        count: Callable[[str], int] = about_tokens,
+        k: int = 20,
+        role: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        filter: Mapping[str, Any] | None = None,
+        windows: Sequence[tuple[datetime, datetime]] | None = None,
+        as_of: datetime | None = None,
+        valid_at: datetime | None = None,
+        known_at: datetime | None = None,
+        floor: float | None = None,
+        mode: str | None = None,
+        vector: Sequence[float] | None = None,
+        now: datetime | None = None,
+    ) -> Context:
+        """What a recall finds, as quoted data for a prompt: never more than `max_tokens` by `count`.
+
+        A lesson too long for the rest is left out, the next is tried. What this hands out, this memory does
+        not store again: neither the block nor a text that repeats a lesson of it.
+        """
+        if max_tokens < 1:
+            raise UsageError(f"max_tokens is {max_tokens}, but must be 1 or more")
+        asked = Asked(
+            k, role, since, until, filter, windows, as_of, valid_at, known_at, floor, mode, now
+        )  # fmt: skip
+        with self._span("search_memory") as span:
+            hits = await self._recall(query, vector, asked)
+            span.answer(query, hits)
+        found = render(hits, max_tokens, count)
+        self._memory._hand_out(self.tenant_id, found)
+        return found
+
+    async def explain(
+        self,
+        key: str,
+        query: str | None = None,
+        *,
+        k: int = 10,
+        role: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        filter: Mapping[str, Any] | None = None,
+        windows: Sequence[tuple[datetime, datetime]] | None = None,
+        as_of: datetime | None = None,
+        valid_at: datetime | None = None,
+        known_at: datetime | None = None,
+        mode: str | None = None,
+        vector: Sequence[float] | None = None,
+        now: datetime | None = None,
+    ) -> list[Reason]:
+        """Why a lesson ranks where it does for a question, or is not found."""
+        asked = Asked(
+            k, role, since, until, filter, windows, as_of, valid_at, known_at, None, mode, now
+        )  # fmt: skip
+        row = await self._question(query, vector, mode)
+        return await self._call(requests.explain(self.tenant_id, self._project(), key, query, row, asked))
+
+    async def get(self, key: str) -> Lesson | None:
+        """The lesson of a key, forgotten or not; None where there is none."""
+        return await self._call(requests.get(self.tenant_id, self._project(), key))
+
+    async def count(
+        self,
+        *,
+        role: str | None = None,
+        topic: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        filter: Mapping[str, Any] | None = None,
+        valid_at: datetime | None = None,
+        known_at: datetime | None = None,
+        everything: bool = False,
+    ) -> Count:
+        """How many lessons `list` gives, and how many more the gate hides."""
+        given = self._filtered(role, topic, since, until, filter, valid_at, known_at, everything)
+        found = await self._call(requests.count(self.tenant_id, self.project_id, **given))
+        if everything and self.project_id is None:
+            own = await self._call(requests.count(self.tenant_id, staging.reserved(self.tenant_id), **given))
+            return Count(found.lessons - own.lessons, found.hidden)
+        return found
+
+    def _filtered(
+        self,
+        role: str | None,
+        topic: str | None,
+        since: datetime | None,
+        until: datetime | None,
+        filter: Mapping[str, Any] | None,
+        valid_at: datetime | None,
+        known_at: datetime | None,
+        everything: bool,
+    ) -> dict[str, Any]:
+        return {
+            "filter": filter_of(filter, since=since, until=until, role=role, topic=topic),
+            "valid_at": moment(valid_at, "valid_at"), "known_at": moment(known_at, "known_at"),
+            "everything": everything or None,
+        }  # fmt: skip
+
+    async def known(self, keys: Sequence[str]) -> dict[str, str]:
+        """Of those keys that are there and not forgotten, the sha256 of the text (64 hex digits)."""
+        found = await self._call(requests.known(self.tenant_id, self._project(), keys))
+        return {key: sha256(text.encode()).hexdigest() for key, text in found.items()}
+
+    # Time, facts, links
+
+    async def supersede(
+        self,
+        old: str,
+        new: str | None = None,
+        *,
+        reason: str | None = None,
+        at: datetime | None = None,
+        now: datetime | None = None,
+    ) -> str:
+        """Let `new` hold in the place of `old` from `at` on (`now`, the present), or end `old`:
+        `superseded`, `corrected` or `unchanged`."""
+        call = calls.supersede(
+            self.tenant_id, self._project(), old, new, reason=reason, at=moment(at or now, "at")
+        )
+        with self._span("update_memory", old):
+            return await self._call(call)
+
+    async def undo_supersede(self, old: str) -> bool:
+        """Let a lesson hold again; whether it was superseded."""
+        return await self._call(calls.undo_supersede(self.tenant_id, self._project(), old))
+
+    async def timeline(self, key: str, *, known_at: datetime | None = None) -> list[Step]:
+        """A lesson with those whose place it took and those that took its own, oldest first."""
+        return await self._call(requests.timeline(self.tenant_id, self._project(), key, known_at))
+
+    async def fact(
+        self,
+        subject: str,
+        relation: str,
+        object: str,
+        *,
+        at: datetime | None = None,
+        single: bool = False,
+        reason: str | None = None,
+        source: str | None = None,
+        text: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        now: datetime | None = None,
+    ) -> Stated:
+        """State a fact that holds from `at` on (`now`, the present).
+
+        `single`: the subject has one object in this relation, so another that holds then is superseded.
+        `source` is the key of the lesson that says so, `text` the fact in words (None: subject, relation,
+        object).
+        """
+        words = text or f"{subject} {relation} {object}"
+        rows = await self._memory._rows([words])
+        if rows and (own := self._memory._embedding) is not None:
+            await self._memory._fit(self.tenant_id, self._name, own.remembered, writing=True)
+        call = requests.fact(
+            self.tenant_id, self._project(), subject, relation, object, at=moment(at or now, "at"),
+            single=single, reason=reason, source=source, content=text,
+            embedding=Reals(rows[words]) if rows else None, metadata=document(metadata, "metadata"),
+        )  # fmt: skip
+        with self._span("upsert_memory"):
+            return await self._call(call)
+
+    async def facts(
+        self,
+        subject: str | None = None,
+        relation: str | None = None,
+        object: str | None = None,
+        *,
+        at: datetime | None = None,
+        known_at: datetime | None = None,
+        history: bool = False,
+        most: int = 1000,
+        now: datetime | None = None,
+    ) -> list[Fact]:
+        """The facts that hold `at` a time (`now`, the present), by what was known at another; with `history`
+        all that ever held."""
+        call = requests.facts(
+            self.tenant_id, self.project_id, subject, relation, object, at=moment(at or now, "at"),
+            known_at=moment(known_at, "known_at"), history=history, most=most,
+        )  # fmt: skip
+        return await self._call(call)
+
+    async def end_fact(
+        self,
+        subject: str,
+        relation: str,
+        object: str | None = None,
+        *,
+        at: datetime | None = None,
+        reason: str | None = None,
+        now: datetime | None = None,
+    ) -> int:
+        """End what holds of a subject and a relation from `at` on (`now`, the present); how many facts."""
+        call = calls.end_fact(
+            self.tenant_id,
+            self._project(),
+            subject,
+            relation,
+            object,
+            at=moment(at or now, "at"),
+            reason=reason,
+        )
+        return await self._call(call)
+
+    async def link(
+        self,
+        source: str,
+        target: str,
+        kind: str = "related",
+        *,
+        weight: float | None = None,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+    ) -> str:
+        """Link two lessons of the project: `inserted`, `updated` or `unchanged`. A link from what is found
+        lifts what it leads to."""
+        call = calls.link(
+            self.tenant_id, self._project(), source, target, kind, weight=weight,
+            valid_from=moment(valid_from, "valid_from"), valid_to=moment(valid_to, "valid_to"),
+        )  # fmt: skip
+        return await self._call(call)
+
+    async def unlink(self, source: str, target: str, kind: str = "related") -> bool:
+        """Take a link away; whether there was one."""
+        return await self._call(calls.unlink(self.tenant_id, self._project(), source, target, kind))
+
+    async def similar(
+        self, *, least_cosine: float = 0.95, least_words: float = 0.8, most: int = 100
+    ) -> list[Pair]:
+        """Pairs of lessons that say nearly the same, by the cosine of their vectors or the words they
+        share."""
+        pairs: list[Pair] = []
+        after: int | None = 0
+        while after is not None and len(pairs) < most:
+            call = requests.similar(
+                self.tenant_id, self.project_id, least_cosine, least_words, after, most - len(pairs)
+            )
+            page, after = await self._call(call)
+            pairs += page
+        return pairs
+
+    # Out and in
+
+    async def stats(self) -> Stats:
+        """What the scope holds, and by which embedder, in which database."""
+        found, every = await self.count(), await self.count(everything=True)
+        held = await self._call(staging.remembered(self.tenant_id))
+        [(postgresql, pgvector)] = await self._memory._channel.call(requests.VERSIONS)
+        return Stats(
+            self.tenant_id, self.project_id, found.lessons, found.hidden, every.lessons,
+            held.embedder if held else None, held.dimensions if held else None, self._memory._opened.version,
+            postgresql, pgvector, self._memory._place,
+        )  # fmt: skip
+
+    # Within
+
+    @property
+    def _oid(self) -> int:
+        return int(self._memory._opened.vector)
+
+    def _project(self) -> UUID:
+        if self.project_id is None:
+            raise UsageError("this needs a project: say which, as in memory.tenant('ada').project('kitchen')")
+        return self.project_id
+
+    async def _call(self, call: Call[Answer]) -> Answer:
+        return await self._memory._call(self.tenant_id, call)
+
+    def _span(self, operation: str, key: str | None = None) -> AbstractContextManager[Any]:
+        return self._memory._tracing.span(operation, str(self.tenant_id), key)
+
+    def _echo(self, text: str | Sequence[Turn]) -> str | None:
+        """The key of the lesson that a text repeats which this memory had handed out; of a block alone,
+        none."""
+        if not isinstance(text, str):
+            return None
+        rest = without_blocks(text)
+        if not rest.strip() and rest != text:
+            return ""
+        return self._memory._echoes.get((self.tenant_id, _digest(rest)))
+
+    def _without_blocks(self, text: str | Sequence[Turn]) -> str | Sequence[Turn]:
+        if isinstance(text, str):
+            return without_blocks(text)
+        return [
+            replace(turn, text=without_blocks(turn.text)) if isinstance(turn, Turn) else turn for turn in text
+        ]
+
+    # Last, for in what follows `list` is this one
+
+    async def list(
+        self,
+        *,
+        role: str | None = None,
+        topic: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        filter: Mapping[str, Any] | None = None,
+        valid_at: datetime | None = None,
+        known_at: datetime | None = None,
+        everything: bool = False,
+        newest: bool = False,
+        most: int | None = None,
+    ) -> AsyncIterator[Lesson]:
+        """Lessons in the order in which they were first stored, or the `newest` first; at `most` so many.
+
+        Those that a recall could answer with; with `everything` forgotten and superseded ones, too.
+        """
+        given = self._filtered(role, topic, since, until, filter, valid_at, known_at, everything)
+        after, left = None, most
+        while left is None or left > 0:
+            wanted = requests.PAGE if left is None else min(left + 1, requests.PAGE)
+            call = requests.listed(self.tenant_id, self.project_id, after, wanted, newest=newest, **given)
+            page = await self._call(call)
+            for lesson in page:
+                if lesson.project != staging.reserved(self.tenant_id) and left != 0:
+                    yield lesson
+                    left = None if left is None else left - 1
+            if len(page) < wanted:
+                return
+            after = page[-1].id
+
+
+def _digest(text: str) -> bytes:
+    return sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).digest()

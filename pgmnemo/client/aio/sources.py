@@ -1,0 +1,131 @@
+"""Where connections come from: one that the caller owns, a pool of the caller's, or connections of our own.
+
+Our own are made when they are needed, kept while they are idle, and closed with the memory; there is no
+thread or task behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from pgmnemo.client.aio.waiting import AsyncConnection, AsyncConnectionPool, Lock, Semaphore, run
+from pgmnemo.client.vectors import register
+from pgmnemo.local import LocalServer
+
+OPEN = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
+
+
+class Unreached(Exception):
+    """No connection was made, so nothing was sent; `cause` is psycopg's error."""
+
+    def __init__(self, cause: psycopg.Error) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+class AsyncOwned:
+    """A connection of the caller's, used by one task at a time and never closed or made anew."""
+
+    renewed = False
+
+    def __init__(self, connection: AsyncConnection[Any]) -> None:
+        self._connection, self._lock = connection, Lock()
+        register(connection.adapters)
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[AsyncConnection[Any]]:
+        async with self._lock:
+            yield self._connection
+
+    async def close(self) -> None:
+        """Nothing: it is the caller's."""
+
+
+class AsyncPooled:
+    """A pool of psycopg_pool, which stays open."""
+
+    renewed = True
+
+    def __init__(self, pool: AsyncConnectionPool[Any]) -> None:
+        self._pool = pool
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[AsyncConnection[Any]]:
+        async with self._pool.connection() as connection:
+            register(connection.adapters)
+            yield connection
+
+    async def close(self) -> None:
+        """Nothing: it is the caller's."""
+
+
+class AsyncOwn:
+    """At most so many connections to an address, or to an embedded server, which is started again if it died.
+
+    `prepared`: whether statements may be prepared, which a pooler in transaction mode does not take.
+    """
+
+    renewed = True
+
+    def __init__(
+        self,
+        conninfo: Mapping[str, Any],
+        most: int,
+        server: LocalServer | None = None,
+        *,
+        prepared: bool = False,
+    ) -> None:
+        self.conninfo, self._server = conninfo, server
+        self._prepare = 5 if prepared else None
+        self._slots = Semaphore(most)
+        self._idle: list[AsyncConnection[Any]] = []
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[AsyncConnection[Any]]:
+        async with self._slots:
+            connection = self._idle.pop() if self._idle else await self.connect()
+            try:
+                yield connection
+            finally:
+                await self._put(connection)
+
+    async def connect(self) -> AsyncConnection[Any]:
+        """A new connection; Unreached where there is none."""
+        try:
+            if self._server is not None:
+                await run(self._server.ensure)
+            connection = await AsyncConnection.connect(
+                **self.conninfo, autocommit=True, prepare_threshold=self._prepare
+            )
+        except psycopg.OperationalError as error:
+            raise Unreached(error) from None
+        register(connection.adapters)
+        return connection
+
+    async def _put(self, connection: AsyncConnection[Any]) -> None:
+        """Keep it, unless it is broken or in the middle of something; one that broke takes the idle along."""
+        if connection.closed:
+            await self._drop()
+        elif connection.info.transaction_status is TransactionStatus.IDLE:
+            self._idle.append(connection)
+        else:
+            await connection.close()
+
+    async def _drop(self) -> None:
+        while self._idle:
+            with suppress(psycopg.Error):
+                await self._idle.pop().close()
+
+    async def close(self) -> None:
+        """Close what is idle, and let the embedded server go."""
+        await self._drop()
+        if self._server is not None:
+            await run(self._server.close)
+
+
+AsyncSource = AsyncOwned | AsyncPooled | AsyncOwn

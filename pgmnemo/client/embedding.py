@@ -1,0 +1,160 @@
+"""What turns texts into vectors for a memory: a registered embedder, a callable, or nothing.
+
+The shells ask for batches (`asks`) and hand the answers back (`answered`); nothing here waits. So a callable
+may be a coroutine function, and a model runs in whatever thread the shell has for it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pgmnemo.errors import EmbedderError, UsageError
+
+if TYPE_CHECKING:
+    from pgmnemo.embedders import Embedder
+
+LOCAL = "local"
+LOCAL_NAME = "minilm-int8"
+WIDTH = 1024  # numbers of a vector that the extension stores at most
+BATCH = 64
+OWN = "the caller's own vectors"
+REMEDY = "open it with that one, or keep this one's vectors in a tenant of their own"
+
+
+class Called(Protocol):
+    """Texts to vectors, one for each, all of one width; it may be a coroutine function."""
+
+    def __call__(self, texts: Sequence[str], /) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What a tenant remembers of the embedder of its vectors: `dimensions` numbers each, by `model`."""
+
+    embedder: str
+    model: str
+    dimensions: int
+
+
+@dataclass(slots=True)
+class Embedding:
+    """How a memory embeds. `dimensions` are known once something was embedded, or of a registered one."""
+
+    name: str
+    model: str
+    documents: Called
+    queries: Called
+    batch: int = BATCH
+    dimensions: int | None = None
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether it is to be awaited."""
+        called = type(self.documents).__dict__.get("__call__")
+        return inspect.iscoroutinefunction(self.documents) or inspect.iscoroutinefunction(called)
+
+    def asks(self, texts: Sequence[str]) -> list[list[str]]:
+        """Distinct texts in batches of like length."""
+        ordered = sorted(dict.fromkeys(texts), key=len)
+        return [ordered[start : start + self.batch] for start in range(0, len(ordered), self.batch)]
+
+    def answered(self, texts: Sequence[str], answer: Any) -> dict[str, Any]:
+        """The row of each text; EmbedderError where the answer is none."""
+        rows = checked(answer, len(texts), self.name)
+        self._hold(rows.shape[1])
+        return dict(zip(texts, rows, strict=True))
+
+    def _hold(self, width: int) -> None:
+        if self.dimensions not in (None, width):
+            raise EmbedderError(
+                f"{self.name} answered vectors of {width} numbers, and of {self.dimensions} before; "
+                "one memory takes vectors of one width"
+            )
+        self.dimensions = width
+
+    @property
+    def remembered(self) -> Remembered:
+        """What a tenant shall remember."""
+        assert self.dimensions is not None, "something was embedded"
+        return Remembered(self.name, self.model, self.dimensions)
+
+
+def embedding_of(given: str | Called | Embedder | None) -> Embedding | None:
+    """What `embedder=` names; UsageError for what is none, EmbedderError where its packages are missing."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        return _registered(given)
+    if hasattr(given, "embed_documents") and hasattr(given, "identity"):
+        return _embedder(given)  # type: ignore[arg-type]
+    if callable(given):
+        name = getattr(given, "__qualname__", None) or type(given).__qualname__
+        module = getattr(given, "__module__", None) or type(given).__module__
+        return Embedding(name=name, model=f"{module}.{name}", documents=given, queries=given)
+    raise UsageError(
+        "embedder is a name, an Embedder, a function from texts to vectors or None, not "
+        f"{type(given).__name__}"
+    )
+
+
+def _registered(name: str) -> Embedding:
+    from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
+
+    embedder = EMBEDDERS[LOCAL_NAME if name == LOCAL else name](EmbedderOptions())
+    embedder.to_download()  # a package that is missing is said now
+    return _embedder(embedder)
+
+
+def _embedder(embedder: Embedder) -> Embedding:
+    identity = embedder.identity
+    return Embedding(
+        identity.name, identity.model, embedder.embed_documents, embedder.embed_queries,
+        identity.batch_size, identity.dimensions,
+    )  # fmt: skip
+
+
+def checked(answer: Any, count: int, name: str) -> Any:
+    """An answer as a float32 matrix; EmbedderError for one that holds no vector for each text."""
+    import numpy as np
+
+    try:
+        rows = np.asarray(answer, dtype=np.float32)
+    except (ValueError, TypeError) as error:
+        raise EmbedderError(f"{name} answered what is no list of vectors ({error})") from None
+    if rows.ndim != 2 or len(rows) != count:
+        raise EmbedderError(
+            f"{name} answered a matrix of {rows.shape} for {count} texts; expected one row each"
+        )
+    if not 1 <= rows.shape[1] <= WIDTH:
+        raise EmbedderError(
+            f"{name} answered vectors of {rows.shape[1]} numbers, and 1 to {WIDTH:,} are stored; ask it for "
+            "fewer, or take another model"
+        )
+    lengths = np.linalg.norm(rows.astype(np.float64), axis=1)
+    if not (np.isfinite(lengths) & (lengths > 0)).all():
+        raise EmbedderError(
+            f"{name} answered a vector without a length (zero or not finite); take another model"
+        )
+    return rows
+
+
+def check(remembered: Remembered | None, own: Remembered, tenant: str) -> None:
+    """Refuse an embedder that did not make a tenant's vectors."""
+    if remembered is not None and remembered != own:
+        raise UsageError(
+            f"the vectors of the tenant {tenant} are of {_named(remembered)}, and this memory embeds with "
+            f"{_named(own)}: their vectors cannot be compared; {REMEDY}"
+        )
+
+
+def _named(one: Remembered) -> str:
+    return f"{one.embedder} ({one.model}, {one.dimensions} numbers)"
+
+
+def given(vectors: Any, count: int) -> tuple[Any, Remembered]:
+    """Vectors that the caller has, as rows, and what a tenant remembers of them."""
+    rows = checked(vectors, count, OWN)
+    return rows, Remembered(OWN, "", rows.shape[1])

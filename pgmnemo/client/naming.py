@@ -1,0 +1,46 @@
+"""Names of tenants and projects, which the database knows as uuids.
+
+A text that is a uuid stays that uuid. Any other name, Unicode NFC and without blanks around it, is made one
+by RFC 9562's version 5: a tenant's in NAMESPACE, a project's in the uuid of its tenant. So the same names
+lead to the same rows from every program, and no list of names is kept anywhere.
+"""
+
+from __future__ import annotations
+
+from unicodedata import normalize
+from uuid import UUID, uuid5
+
+from pgmnemo.errors import UsageError
+
+NAMESPACE = UUID("3c2f5ee1-5d0c-5c5f-9a1f-6a3b6e1d7c55")
+LONGEST = 1000  # characters of a name
+
+
+def tenant_id(name: str | UUID) -> UUID:
+    """The uuid of a tenant; UsageError for no name."""
+    return _made(NAMESPACE, name, "tenant")
+
+
+def project_id(tenant: UUID, name: str | UUID) -> UUID:
+    """The uuid of a project of a tenant; UsageError for no name."""
+    return _made(tenant, name, "project")
+
+
+def _made(space: UUID, name: object, kind: str) -> UUID:
+    if isinstance(name, UUID):
+        return name
+    if not isinstance(name, str) or not (told := normalize("NFC", name).strip()) or len(told) > LONGEST:
+        raise UsageError(
+            f"a {kind} is named by a text of 1 to {LONGEST:,} characters or a uuid, not {_shown(name)}"
+        )
+    if "\0" in told or any("\ud800" <= one <= "\udfff" for one in told):
+        raise UsageError(f"the {kind} {_shown(name)} has a character that no database takes; name another")
+    try:
+        return UUID(told)
+    except ValueError:
+        return uuid5(space, told)
+
+
+def _shown(name: object) -> str:
+    told = repr(name)
+    return told if len(told) <= 40 else f"{told[:40]}…"

@@ -1,0 +1,50 @@
+"""What `place` names: a folder, an address, a connection or a pool."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_data_path
+
+from pgmnemo.errors import UsageError
+
+VARIABLE = "PGMNEMO_MEMORY"
+
+
+def resolve(place: object, environ: Mapping[str, str] = os.environ) -> Path | dict[str, Any] | object:
+    """A folder as a Path, an address as a mapping for psycopg, or the connection or pool that was given.
+
+    A text with `://` or `=` is an address, any other a folder. None: what PGMNEMO_MEMORY names, else a folder
+    among the user's data. UsageError for what is none of these.
+    """
+    if place is None:
+        place = environ.get(VARIABLE) or user_data_path("pgmnemo") / "memory"
+    if isinstance(place, str):
+        if not place.strip():
+            raise UsageError("a memory lies in a folder or in the database of a DSN; the given text is empty")
+        return address(place) if "://" in place or "=" in place else Path(place)
+    if isinstance(place, os.PathLike):
+        return Path(place)
+    if hasattr(place, "execute") or hasattr(place, "getconn"):
+        return place
+    raise UsageError(
+        "a memory is opened from a folder, a DSN, a connection of psycopg or a pool of psycopg_pool, not "
+        f"{type(place).__name__}"
+    )
+
+
+def address(dsn: str) -> dict[str, Any]:
+    """A DSN as psycopg's parameters; UsageError, without the password in it, for one that cannot be read."""
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        return {"connect_timeout": "10", "application_name": "pgmnemo", **conninfo_to_dict(dsn)}
+    except ProgrammingError:
+        raise UsageError(
+            "the DSN cannot be read; write it as postgresql://user:password@host:port/database, or name a "
+            "folder"
+        ) from None

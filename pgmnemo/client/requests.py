@@ -1,0 +1,269 @@
+"""Each verb of a scope as a call of the extension: arguments checked, answers read into records. Nothing
+waits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from pgmnemo import calls
+from pgmnemo.calls import Call, Rows
+from pgmnemo.client.records import (
+    PARTS,
+    Added,
+    Count,
+    Fact,
+    Hit,
+    Item,
+    Lesson,
+    Pair,
+    Reason,
+    Stated,
+    Step,
+)
+from pgmnemo.errors import UsageError
+
+# What PostgreSQL calls infinity, or lies before or after what Python's datetime holds, is told by the
+# nearest.
+MOMENT = "CASE WHEN {0} IS NOT NULL THEN least(greatest({0}, '0001-01-02Z'), '9999-12-30Z') END AS {0}"
+LESSON = (
+    "external_id", "content", "project_id", "role", "topic", "importance", "metadata",
+    MOMENT.format("occurred_at"), "stored_at", MOMENT.format("expires_at"), "commit_sha", "artifact_hash",
+    MOMENT.format("verified_at"), '"position"', "active", MOMENT.format("superseded_at"), "id",
+)  # fmt: skip
+COMPONENTS = tuple(PARTS)
+HIT = (
+    "external_id", "content", "score", "fit", "in_project", "said_by", "topic", "metadata",
+    MOMENT.format("occurred_at"), "passage", "hidden", "lesson_id", *COMPONENTS,
+)  # fmt: skip
+STEP = (
+    "key", "content", "in_project", "active", MOMENT.format("valid_from"), MOMENT.format("valid_to"),
+    "reason", "stored_at", "recorded_at",
+)  # fmt: skip
+FACT = (
+    "said_of", "related", "told", "content", "key", "in_project", MOMENT.format("valid_from"),
+    MOMENT.format("valid_to"), "reason",
+)  # fmt: skip
+VERSIONS: Call[Rows] = Call(
+    "SELECT split_part(current_setting('server_version'), ' ', 1), extversion FROM pg_extension "
+    "WHERE extname = 'vector'",
+    (),
+    list,
+)
+PAGE = 500  # lessons of a page of `list`
+FIELDS = (
+    "role", "topic", "importance", "metadata", "occurred_at", "expires_at", "commit_sha", "artifact_hash",
+    "verified_at", "position",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a recall, a context or an explanation asks besides the question itself."""
+
+    k: int = 10
+    role: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    filter: Mapping[str, Any] | None = None
+    windows: Sequence[tuple[datetime, datetime]] | None = None
+    as_of: datetime | None = None
+    valid_at: datetime | None = None
+    known_at: datetime | None = None
+    floor: float | None = None
+    mode: str | None = None
+    now: datetime | None = None
+
+    def arguments(self, query: str | None, row: Any) -> dict[str, Any]:
+        """Those of the verb that recall and explain share; `row` is the question's vector or None."""
+        return {
+            "embedding": row, "query_text": query, "k": self.k, "role": self.role, "mode": self.mode,
+            "filter": filter_of(self.filter, since=self.since, until=self.until),
+            "as_of": moment(self.as_of or self.now, "as_of" if self.as_of else "now"),
+            "valid_at": moment(self.valid_at, "valid_at"), "known_at": moment(self.known_at, "known_at"),
+            "windows": _windows(self.windows),
+        }  # fmt: skip
+
+
+def fields(item: Item, at: datetime | None) -> dict[str, Any]:
+    """The columns of a lesson that an item gives, but its text, key and vectors."""
+    return {
+        "role": item.role, "topic": item.topic, "importance": item.importance,
+        "metadata": document(item.metadata, "metadata"), "occurred_at": moment(at, "at"),
+        "expires_at": moment(item.expires_at, "expires_at"), "commit_sha": item.commit_sha,
+        "artifact_hash": item.artifact_hash, "verified_at": moment(item.verified_at, "verified_at"),
+        "position": item.position,
+    }  # fmt: skip
+
+
+def store(tenant: UUID, project: UUID, key: str, text: str, **given: Any) -> Call[Added]:
+    """A keyed write."""
+    return calls.store(tenant, project, key, text, **given).read(lambda outcome: Added(key, outcome))
+
+
+def append(tenant: UUID, project: UUID, text: str, **given: Any) -> Call[Added]:
+    """A turn after the project's last one, under a key that the database makes."""
+    call = calls.append(tenant, project, text, **given)
+    return call.read(lambda row: Added(row[0], "inserted", row[1]))
+
+
+def recall(
+    tenant: UUID,
+    project: UUID | None,
+    query: str | None,
+    row: Any,
+    asked: Asked,
+    weights: Mapping[str, float],
+) -> Call[list[Hit]]:
+    """The best lessons for a question; their reasons are told by `weights`."""
+    given = asked.arguments(query, row)
+    call = calls.recall(tenant, project_id=project, floor=asked.floor, columns=HIT, **given)
+    return call.read(lambda rows: [_hit(one, weights) for one in rows])
+
+
+def explain(
+    tenant: UUID, project: UUID, key: str, query: str | None, row: Any, asked: Asked
+) -> Call[list[Reason]]:
+    """Why a lesson ranks where it does for a question."""
+    given = asked.arguments(query, row)
+    return calls.explain(tenant, project, key, **given).read(lambda rows: [Reason(*one) for one in rows])
+
+
+def get(tenant: UUID, project: UUID, key: str) -> Call[Lesson | None]:
+    """A lesson, whatever its state."""
+    return calls.get(tenant, project, key, LESSON).read(lambda rows: Lesson(*rows[0]) if rows else None)
+
+
+def listed(
+    tenant: UUID, project: UUID | None, after: int | None, most: int, **given: Any
+) -> Call[list[Lesson]]:
+    """A page of lessons after an id."""
+    call = calls.list_page(tenant, project, after=after, most=most, columns=LESSON, **given)
+    return call.read(lambda rows: [Lesson(*row) for row in rows])
+
+
+def count(tenant: UUID, project: UUID | None, **given: Any) -> Call[Count]:
+    """How many a recall could answer with."""
+    return calls.count(tenant, project, **given).read(lambda row: Count(*row))
+
+
+def timeline(tenant: UUID, project: UUID, key: str, known_at: datetime | None) -> Call[list[Step]]:
+    """A lesson with those before and after it."""
+    call = calls.timeline(tenant, project, key, known_at=moment(known_at, "known_at"), columns=STEP)
+    return call.read(lambda rows: [Step(*row) for row in rows])
+
+
+def fact(tenant: UUID, project: UUID, subject: str, relation: str, object: str, **given: Any) -> Call[Stated]:
+    """State a fact."""
+    call = calls.assert_fact(tenant, project, subject, relation, object, **given)
+    return call.read(lambda row: Stated(*row))
+
+
+def facts(tenant: UUID, project: UUID | None, *said: str | None, **given: Any) -> Call[list[Fact]]:
+    """The facts of a subject, relation and object, each None for any."""
+    return calls.facts(tenant, project, *said, columns=FACT, **given).read(
+        lambda rows: [Fact(*row) for row in rows]
+    )
+
+
+def similar(
+    tenant: UUID, project: UUID | None, least_cosine: float, least_words: float, after: int, most: int
+) -> Call[tuple[list[Pair], int | None]]:
+    """A page of pairs, and the `after` of the next page."""
+    call = calls.similar_pairs(
+        tenant, project, least_cosine=least_cosine, least_words=least_words, after=after, most=most
+    )
+    return call.read(
+        lambda rows: ([Pair(*row[2:6]) for row in rows if row[2] is not None], rows[-1][6] if rows else None)
+    )
+
+
+def known(tenant: UUID, project: UUID, keys: Sequence[str]) -> Call[dict[str, str]]:
+    """The text of each of those keys that are there and not forgotten."""
+    statement = (
+        "SELECT f.external_id, f.content FROM unnest(%s::text[]) AS k (key), "
+        "LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key) AS f WHERE f.active"
+    )
+    return Call(statement, (list(keys), tenant, project), dict)
+
+
+def weights(rows: Rows) -> dict[str, float]:
+    """The weights of a score in force, of rows of name and value."""
+    named = {str(name).removeprefix("pgmnemo."): value for name, value in rows}
+    return {name: float(value) for name, value in named.items() if name.endswith("_weight")}
+
+
+def _hit(row: tuple[Any, ...], weights: Mapping[str, float]) -> Hit:
+    key, text, score, fit, project, role, topic, metadata, at, passage, hidden, number, *parts = row
+    return Hit(
+        key, text, score, fit, project, role, topic, metadata, at, passage,
+        dict(zip(COMPONENTS, parts, strict=True)), hidden, number, weights,
+    )  # fmt: skip
+
+
+def filter_of(
+    given: Mapping[str, Any] | None,
+    *,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    **more: Any,
+) -> str | None:
+    """The filter document of the extension; None where nothing is filtered."""
+    if given is not None and not isinstance(given, Mapping):
+        raise UsageError(f"filter is a mapping such as {{'topic': 'home'}}, not {type(given).__name__}")
+    named = {"since": moment(since, "since"), "until": moment(until, "until"), **more}
+    made = {**(given or {}), **{name: value for name, value in named.items() if value is not None}}
+    return document(made, "filter") if made else None
+
+
+def document(given: Any, name: str) -> str | None:
+    """JSON for a parameter of type jsonb; UsageError for what JSON cannot hold."""
+    if given is None:
+        return None
+    try:
+        return json.dumps(given, ensure_ascii=False, allow_nan=False, default=_plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(
+            f"{name} cannot be written as JSON ({error}); give texts, numbers, lists, mappings"
+        ) from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return moment(value, "a time in it").isoformat()
+    if isinstance(value, UUID):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} is no type of JSON")
+
+
+def moment(value: datetime | None, name: str) -> Any:
+    """A time with its zone; UsageError for a naive one, or what is no time."""
+    if value is None:
+        return None
+    if not isinstance(value, datetime):
+        raise UsageError(f"{name} is a datetime with a time zone, not {type(value).__name__}")
+    if value.tzinfo is None or value.utcoffset() is None:
+        raise UsageError(
+            f"{name} is {value.isoformat()}, which names no time zone; write it with one, such as "
+            f"{value.replace(tzinfo=UTC).isoformat()}"
+        )
+    return value
+
+
+def _windows(windows: Iterable[tuple[datetime, datetime]] | None) -> str | None:
+    """A multirange as text."""
+    if windows is None:
+        return None
+    told = []
+    for window in windows:
+        if not isinstance(window, tuple | list) or len(window) != 2:
+            raise UsageError("windows are pairs of two times, from and to, such as [(start, end)]")
+        first, last = (moment(one, "a time of windows") for one in window)
+        if first is not None and last is not None and first > last:
+            raise UsageError(f"a window ends before it begins: {first.isoformat()} to {last.isoformat()}")
+        told.append(f"[{first.isoformat() if first else ''},{last.isoformat() if last else ''})")
+    return f"{{{','.join(told)}}}"

@@ -1,0 +1,97 @@
+"""What becomes of an error: tried again for a while, or raised as one sentence of the client's tree.
+
+What the server itself undid (serialization, deadlock, a shutdown that it announces) is sent again, whatever
+it was. After a connection that was lost nobody knows whether the call was done: then only what is repeatable
+is sent again. Pauses are random between nothing and a limit that doubles (full jitter), within a budget.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pgmnemo.errors import (
+    ConflictError,
+    DatabaseError,
+    GrantError,
+    HiddenError,
+    LostError,
+    MissingError,
+    PgmnemoError,
+    RefusedError,
+)
+
+if TYPE_CHECKING:
+    import psycopg
+
+UNDONE = {"40001", "40P01", "57P01", "57P03"}
+FIRST, LONGEST = 0.02, 2.0  # seconds: limits of the first pause, and of any
+WHY = {"42501": GrantError, "02000": MissingError, "P0002": MissingError, "55000": HiddenError}
+WRONG = ("22", "23", "0A", "54", "42", "21")  # classes that say the call itself is wrong
+
+
+class Attempts:
+    """The tries of one call, `patience` seconds long in all."""
+
+    def __init__(
+        self,
+        patience: float,
+        clock: Callable[[], float] = time.monotonic,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._clock, self._chance = clock, chance
+        self._end = clock() + patience
+        self._limit = FIRST
+
+    def pause(self, error: psycopg.Error, repeatable: bool, *, anew: bool = True) -> float:
+        """Seconds to wait before the call is sent again; raises the client's error where it is not.
+
+        `anew` is False on a connection that cannot be made anew, or in a transaction of the caller's.
+        """
+        wait = self._chance() * self._limit
+        self._limit = min(self._limit * 2, LONGEST)
+        again = anew and (error.sqlstate in UNDONE or (repeatable and is_lost(error)))
+        if not again or self._clock() + wait > self._end:
+            raise told(error, repeatable) from None
+        return wait
+
+
+def is_lost(error: psycopg.Error) -> bool:
+    """Whether the connection went before an answer came."""
+    import psycopg
+
+    return isinstance(error, psycopg.OperationalError) and (
+        error.sqlstate is None or error.sqlstate.startswith("08") or error.sqlstate in ("57P01", "57P02")
+    )
+
+
+def told(error: psycopg.Error, repeatable: bool = True) -> PgmnemoError:
+    """An error of the server as one of the client's, with its sentence and hint."""
+    state, said = error.sqlstate, _first_line(error.diag.message_primary or str(error))
+    if state in UNDONE - {"57P01", "57P03"}:
+        return ConflictError(f"others wrote the same until patience ended ({said}); try again", state)
+    if is_lost(error):
+        unknown = "; whether it was stored is not known: look, or add with a key, which may be sent again"
+        mend = "try again" if repeatable else f"nothing is sent twice without a key{unknown}"
+        return LostError(f"the connection to the database was lost ({said}); {mend}", state)
+    if state == "53100":
+        return DatabaseError("the disk of the database is full: nothing was stored; free some space there")
+    if state == "57014":
+        return DatabaseError(f"the call took longer than the server allows ({said}); ask for less at once")
+    kind = WHY.get(state or "") or (RefusedError if (state or "XX")[:2] in WRONG else None)
+    sentence = said.rstrip(".") + (
+        f"; {_lowered(error.diag.message_hint)}" if error.diag.message_hint else ""
+    )
+    return kind(sentence, state) if kind else DatabaseError(f"the database says: {sentence}")
+
+
+def _first_line(text: str) -> str:
+    return (text.strip().splitlines() or ["no answer"])[0]
+
+
+def _lowered(hint: str) -> str:
+    """A hint as the end of a sentence."""
+    told = " ".join(hint.split()).rstrip(".")
+    return told if told[:2].isupper() else told[:1].lower() + told[1:]

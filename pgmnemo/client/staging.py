@@ -1,0 +1,162 @@
+"""From items to rows that the database takes: keys, vectors, the staging table, what a tenant remembers.
+
+What a tenant remembers of its embedder is a lesson that is forgotten, in a project of its own, so that it
+goes wherever the tenant goes; no recall, list or count of projects shows it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
+from typing import Any
+from uuid import UUID, uuid4, uuid5
+
+from pgmnemo import calls
+from pgmnemo.calls import Call, Rows
+from pgmnemo.client import requests
+from pgmnemo.client.embedding import Remembered, given
+from pgmnemo.client.records import Item
+from pgmnemo.client.turns import Written, written
+from pgmnemo.client.vectors import Reals, Vectors
+from pgmnemo.errors import UsageError
+from pgmnemo.records import Passage
+
+KEY = "embedder"
+COLUMNS = (
+    "project_id", "external_id", "content", *requests.FIELDS, "embedding", "passages", "passage_embeddings",
+)  # fmt: skip
+NAMED = ", ".join(f'"{name}"' for name in COLUMNS)
+COPY = f"COPY lesson_staging ({NAMED}) FROM STDIN (FORMAT binary)"
+LONGEST_KEY = 1_000  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OfLesson:
+    """Vectors of a lesson, of the whole and of each passage; `source`: who made them, None where there are
+    none."""
+
+    whole: Any = None
+    passages: Any = None
+    source: Remembered | None = None
+
+
+def new_key() -> str:
+    """A key that no other lesson has."""
+    return uuid4().hex
+
+
+def checked_key(key: str) -> str:
+    """A key as it is; UsageError for one that the extension does not take."""
+    if not isinstance(key, str) or not 1 <= len(key.encode("utf-8", "surrogatepass")) <= LONGEST_KEY:
+        raise UsageError(f"a key is a text of 1 to {LONGEST_KEY:,} bytes, not {str(key)[:40]!r}")
+    return key
+
+
+def batches(items: Iterable[Item | str], size: int) -> Iterator[list[Item]]:
+    """Items in lists of at most `size`, each with a key that no other of its list has."""
+    if not 1 <= size <= 10_000:
+        raise UsageError(f"batch is {size}, but must be from 1 to 10,000")
+    rest = iter(items)
+    while some := list(islice(rest, size)):
+        keyed = [_keyed(item) for item in some]
+        yield list({item.key: item for item in keyed}.values())
+
+
+def _keyed(item: Item | str) -> Item:
+    if isinstance(item, str):
+        return Item(item, new_key())
+    if not isinstance(item, Item):
+        raise UsageError(f"add_many takes texts and Items, not {type(item).__name__}")
+    return replace(item, key=new_key() if item.key is None else checked_key(item.key))
+
+
+def whole(item: Item) -> Written:
+    """An item's text with its passages: its own where it has some, else by the protocol's rule."""
+    made = written(item.text, item.at)
+    if item.passages is None:
+        return made
+    if item.passage_vectors is not None and len(item.passage_vectors) != len(item.passages):
+        raise UsageError(
+            f"{len(item.passages)} passages and {len(item.passage_vectors)} vectors of passages were given; "
+            "give one for each"
+        )
+    return replace(made, passages=tuple(Passage(text, text) for text in item.passages))
+
+
+def texts(item: Item, made: Written) -> list[str]:
+    """What an embedder is asked for."""
+    if item.vector is not None:
+        return []
+    return [made.text, *(passage.embedded for passage in made.passages)]
+
+
+def vectors(item: Item, made: Written, rows: Mapping[str, Any], own: Remembered | None) -> OfLesson:
+    """The vectors of a lesson: the caller's, or of the memory's `own` embedder among `rows`, or none."""
+    if item.vector is not None:
+        parts = item.passage_vectors if made.passages else None
+        given_rows, source = given([item.vector, *(parts or ())], 1 + len(parts or ()))
+        return OfLesson(given_rows[0], given_rows[1:] if parts else None, source)
+    if own is None or not rows:
+        return OfLesson()
+    passages = [rows[passage.embedded] for passage in made.passages]
+    return OfLesson(rows[made.text], passages or None, own)
+
+
+def sent(made: Written, given: OfLesson, element: int) -> dict[str, Any]:
+    """Passages and vectors as arguments of `store` and `append`; `element`: the oid of pgvector's type."""
+    return {
+        "embedding": None if given.whole is None else Reals(given.whole),
+        "passages": [passage.text for passage in made.passages] or None,
+        "passage_embeddings": None if given.passages is None else Vectors(given.passages, element),
+    }
+
+
+def row(project: UUID, item: Item, made: Written, given: OfLesson, element: int) -> tuple[Any, ...]:
+    """A row of the staging table, in the order of COLUMNS."""
+    from psycopg.types.json import Jsonb
+    from psycopg.types.numeric import Int2, Int4
+
+    said = requests.fields(item, made.at)
+    wrapped: dict[str, Callable[[Any], Any]] = {
+        "importance": Int2, "position": Int4, "metadata": lambda text: Jsonb(json.loads(text)),
+    }  # fmt: skip
+    fields = [
+        wrapped[name](said[name]) if name in wrapped and said[name] is not None else said[name]
+        for name in requests.FIELDS
+    ]
+    return (
+        project, item.key, made.text, *fields,
+        None if given.whole is None else Vectors(given.whole, element, single=True),
+        [passage.text for passage in made.passages] or None,
+        None if given.passages is None else Vectors(given.passages, element),
+    )  # fmt: skip
+
+
+def reserved(tenant: UUID) -> UUID:
+    """The project in which a tenant remembers what its vectors are of."""
+    return uuid5(tenant, "pgmnemo: what this tenant remembers of itself")
+
+
+def remembered(tenant: UUID) -> Call[Remembered | None]:
+    """What the tenant remembers; None where nothing was stored with vectors by a client."""
+    return calls.get(tenant, reserved(tenant), KEY, ("metadata",)).read(_remembered)
+
+
+def _remembered(rows: Rows) -> Remembered | None:
+    return Remembered(**rows[0][0]) if rows else None
+
+
+def remember(tenant: UUID, own: Remembered) -> tuple[Call[str], Call[bool]]:
+    """Two calls of one transaction: the lesson, and that it is forgotten."""
+    told = f"vectors of {own.dimensions} numbers by {own.embedder}"
+    project = reserved(tenant)
+    stored = calls.store(tenant, project, KEY, told, metadata=json.dumps(asdict(own)))
+    return stored, calls.forget(tenant, project, KEY)
+
+
+def locked(tenant: UUID) -> Call[Rows]:
+    """Until the transaction ends, nobody else decides what the tenant remembers."""
+    number = tenant.int & 0x7FFF_FFFF_FFFF_FFFF
+    return Call("SELECT pg_advisory_xact_lock(%s::bigint)", (number,), lambda rows: rows)

@@ -1,0 +1,83 @@
+# Made of ../aio/channel.py by `make sync`: edit that one.
+"""Calls over a source of connections: sent, tried again where that is safe, and errors as one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+
+from pgmnemo.calls import Answer, Call
+from pgmnemo.client.retrying import Attempts
+from pgmnemo.client.sync.sources import Source, Unreached
+from pgmnemo.client.sync.waiting import Connection, sleep
+from pgmnemo.server.connections import refusal
+
+
+class Channel:
+    """`settings` of pgmnemo hold for each call, and `patience` seconds are spent on trying again."""
+
+    def __init__(self, source: Source, settings: Mapping[str, str], patience: float) -> None:
+        self.source, self.settings, self.patience = source, settings, patience
+
+    def call(self, call: Call[Answer]) -> Answer:
+        """The answer to one call of a named tenant."""
+        under = call.under(self.settings)
+
+        def work(connection: Connection[Any]) -> Answer:
+            return sent(connection, under)
+
+        return self._tried(work, call.repeatable, whole=False)  # type: ignore[no-any-return]
+
+    def unit(self, work: Callable[[Connection[Any]], Any], *, repeatable: bool = True) -> Any:
+        """What `work` answers, which sends several calls in one transaction under the settings."""
+
+        def under(connection: Connection[Any]) -> Any:
+            for name, value in self.settings.items():
+                connection.execute("SELECT set_config(%s, %s, true)", (f"pgmnemo.{name}", value))
+            return work(connection)
+
+        return self._tried(under, repeatable, whole=True)
+
+    def _tried(self, work: Callable[[Connection[Any]], Any], repeatable: bool, *, whole: bool) -> Any:
+        attempts = Attempts(self.patience)
+        while True:
+            try:
+                with self.source.connection() as connection, _bounds(connection, whole):
+                    return work(connection)
+            except Unreached as error:
+                pause = self._unreached(attempts, error)
+            except psycopg.Error as error:
+                pause = attempts.pause(error, repeatable, anew=self.source.renewed)
+            sleep(pause)
+
+    def _unreached(self, attempts: Attempts, error: Unreached) -> float:
+        """The pause before the next try to connect; the sentence of a refused connection at the end."""
+        try:
+            return attempts.pause(error.cause, repeatable=True)
+        except Exception:
+            raise refusal(
+                error.cause, getattr(self.source, "conninfo", {}), mend="start it, or wait"
+            ) from None
+
+    def close(self) -> None:
+        """Let the source go."""
+        self.source.close()
+
+
+@contextmanager
+def _bounds(connection: Connection[Any], whole: bool) -> Iterator[None]:
+    """A transaction around several calls, or around one on a connection that does not commit by itself."""
+    if whole or not connection.autocommit:
+        with connection.transaction():
+            yield
+    else:
+        yield
+
+
+def sent(connection: Connection[Any], call: Call[Answer]) -> Answer:
+    """The answer to a call over a connection; psycopg's errors pass through."""
+    cursor = connection.execute(call.statement.encode(), call.parameters or None, binary=True)
+    return call.decode(cursor.fetchall())

@@ -1,0 +1,130 @@
+# Made of ../aio/sources.py by `make sync`: edit that one.
+"""Where connections come from: one that the caller owns, a pool of the caller's, or connections of our own.
+
+Our own are made when they are needed, kept while they are idle, and closed with the memory; there is no
+thread or task behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from pgmnemo.client.sync.waiting import Connection, ConnectionPool, Lock, Semaphore, run
+from pgmnemo.client.vectors import register
+from pgmnemo.local import LocalServer
+
+OPEN = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
+
+
+class Unreached(Exception):
+    """No connection was made, so nothing was sent; `cause` is psycopg's error."""
+
+    def __init__(self, cause: psycopg.Error) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+class Owned:
+    """A connection of the caller's, used by one task at a time and never closed or made anew."""
+
+    renewed = False
+
+    def __init__(self, connection: Connection[Any]) -> None:
+        self._connection, self._lock = connection, Lock()
+        register(connection.adapters)
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection[Any]]:
+        with self._lock:
+            yield self._connection
+
+    def close(self) -> None:
+        """Nothing: it is the caller's."""
+
+
+class Pooled:
+    """A pool of psycopg_pool, which stays open."""
+
+    renewed = True
+
+    def __init__(self, pool: ConnectionPool[Any]) -> None:
+        self._pool = pool
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection[Any]]:
+        with self._pool.connection() as connection:
+            register(connection.adapters)
+            yield connection
+
+    def close(self) -> None:
+        """Nothing: it is the caller's."""
+
+
+class Own:
+    """At most so many connections to an address, or to an embedded server, which is started again if it died.
+
+    `prepared`: whether statements may be prepared, which a pooler in transaction mode does not take.
+    """
+
+    renewed = True
+
+    def __init__(
+        self,
+        conninfo: Mapping[str, Any],
+        most: int,
+        server: LocalServer | None = None,
+        *,
+        prepared: bool = False,
+    ) -> None:
+        self.conninfo, self._server = conninfo, server
+        self._prepare = 5 if prepared else None
+        self._slots = Semaphore(most)
+        self._idle: list[Connection[Any]] = []
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection[Any]]:
+        with self._slots:
+            connection = self._idle.pop() if self._idle else self.connect()
+            try:
+                yield connection
+            finally:
+                self._put(connection)
+
+    def connect(self) -> Connection[Any]:
+        """A new connection; Unreached where there is none."""
+        try:
+            if self._server is not None:
+                run(self._server.ensure)
+            connection = Connection.connect(**self.conninfo, autocommit=True, prepare_threshold=self._prepare)
+        except psycopg.OperationalError as error:
+            raise Unreached(error) from None
+        register(connection.adapters)
+        return connection
+
+    def _put(self, connection: Connection[Any]) -> None:
+        """Keep it, unless it is broken or in the middle of something; one that broke takes the idle along."""
+        if connection.closed:
+            self._drop()
+        elif connection.info.transaction_status is TransactionStatus.IDLE:
+            self._idle.append(connection)
+        else:
+            connection.close()
+
+    def _drop(self) -> None:
+        while self._idle:
+            with suppress(psycopg.Error):
+                self._idle.pop().close()
+
+    def close(self) -> None:
+        """Close what is idle, and let the embedded server go."""
+        self._drop()
+        if self._server is not None:
+            run(self._server.close)
+
+
+Source = Owned | Pooled | Own

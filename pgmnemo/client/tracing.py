@@ -1,0 +1,68 @@
+"""Spans of OpenTelemetry for a tracer that the caller hands in; this package imports none of it.
+
+By the semantic conventions of GenAI for memories (Development, of semconv 1.38): `gen_ai.operation.name` is
+search_memory, create_memory, upsert_memory, update_memory or delete_memory; questions and texts only if told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from pgmnemo.client.records import Hit
+
+
+class Span:
+    """What a verb tells of itself; nothing without a tracer."""
+
+    __slots__ = ("_span", "_texts")
+
+    def __init__(self, span: Any = None, texts: bool = False) -> None:
+        self._span, self._texts = span, texts
+
+    def _set(self, name: str, value: Any) -> None:
+        if self._span is not None:
+            self._span.set_attribute(name, value)
+
+    def record(self, key: str) -> None:
+        """The lesson that it is about."""
+        self._set("gen_ai.memory.record.id", key)
+
+    def count(self, records: int) -> None:
+        """How many lessons it is about."""
+        self._set("gen_ai.memory.record.count", records)
+
+    def answer(self, query: str | None, hits: Sequence[Hit]) -> None:
+        """What was asked, and found."""
+        self.count(len(hits))
+        if self._texts:
+            self._set("gen_ai.memory.query.text", query or "")
+            self._set("gen_ai.memory.records", [hit.text for hit in hits])
+
+
+NONE = Span()
+
+
+class Tracing:
+    """A tracer or None, and whether texts are told."""
+
+    def __init__(self, tracer: Any = None, texts: bool = False) -> None:
+        self._tracer, self._texts = tracer, texts
+
+    @contextmanager
+    def span(self, operation: str, store: str, key: str | None = None) -> Iterator[Span]:
+        """One span; an error inside is recorded in it by the tracer."""
+        if self._tracer is None:
+            yield NONE
+            return
+        given = {
+            "gen_ai.operation.name": operation,
+            "gen_ai.memory.store.id": store,
+            "db.system.name": "postgresql",
+        }
+        with self._tracer.start_as_current_span(f"{operation} pgmnemo", attributes=given) as span:
+            told = Span(span, self._texts)
+            if key is not None:
+                told.record(key)
+            yield told

@@ -1,0 +1,76 @@
+"""A conversation as one lesson: its text, its passages by the protocol's rule (PROTOCOL.md §2.6), its time.
+
+The text is a line with the date, then one line a turn, `user: words` or `Ana: words`. In a talk with an
+assistant the passages are of the user's turns, and of each the words alone are embedded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from pgmnemo.client.records import Turn
+from pgmnemo.errors import UsageError
+from pgmnemo.passages.windows import WINDOWS, Line, cut, passages_of
+from pgmnemo.records import Passage
+
+CHAT = ("user", "assistant")
+LONGEST = 10_000_000  # bytes of a lesson's text that the extension takes
+MOST = 1_000  # passages of a lesson
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A text with its passages: none where they would say no more than the whole."""
+
+    text: str
+    passages: tuple[Passage, ...]
+    at: datetime | None = None
+
+
+def written(text: str | Sequence[Turn], at: datetime | None) -> Written:
+    """A text, or turns, as a lesson; UsageError for what is neither, empty or too long."""
+    if isinstance(text, str):
+        return _whole(_sized(text), passages_of(text), at)
+    turns = [turn for turn in text if isinstance(turn, Turn)] if isinstance(text, Sequence) else []
+    if not turns or len(turns) < len(text):
+        raise UsageError(f"a lesson is a text or a list of at least one Turn, not {type(text).__name__}")
+    return _conversation(turns, at or next((turn.at for turn in turns if turn.at), None))
+
+
+def _conversation(turns: Sequence[Turn], at: datetime | None) -> Written:
+    lines = [_line(turn) for turn in turns if turn.text.strip()]
+    if not lines:
+        raise UsageError("no turn of the conversation has a word; leave it out")
+    head = [f"[{at.day} {at:%B %Y}]"] if at else []
+    chat = any(turn.role in CHAT for turn in turns)
+    text = _sized("\n".join([*head, *(line.line for line in lines)]))
+    return _whole(text, cut(lines, WINDOWS, WINDOWS.characters if chat else None), at)
+
+
+def _line(turn: Turn) -> Line:
+    speaker = turn.name or turn.role
+    line = f"{speaker}: {turn.text}" if speaker else turn.text
+    return Line(line, turn.text if turn.role in CHAT else line, turn.role != "assistant")
+
+
+def _whole(text: str, passages: tuple[Passage, ...], at: datetime | None) -> Written:
+    few = len(passages) <= 1 and "\n" not in text.strip()
+    return Written(text, () if few or len(passages) > MOST else passages, at)
+
+
+def _sized(text: str) -> str:
+    if not text.strip():
+        raise UsageError("the text of a lesson is empty; leave the lesson out")
+    if len(text) > LONGEST // 4 and (size := len(text.encode("utf-8", "surrogatepass"))) > LONGEST:
+        raise UsageError(
+            f"the text of a lesson has {size:,} bytes and {LONGEST:,} are stored at most; cut it into several"
+        )
+    if "\0" in text:
+        raise UsageError("the text of a lesson has a NUL character, which no database takes; take it out")
+    if any("\ud800" <= one <= "\udfff" for one in text):
+        raise UsageError(
+            "the text of a lesson has half a surrogate pair, which is no Unicode; decode it anew"
+        )
+    return text

@@ -1,0 +1,74 @@
+"""Vectors on their way to PostgreSQL in its binary form, without pgvector's types being registered.
+
+`Reals` is a `real[]`; `Vectors` is a `vector(1024)[]`, or a single one, and the type of its elements has
+another number in every database. Zeros at the end, up to 1,024 numbers, leave every cosine as it was.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from psycopg.adapt import AdaptersMap
+
+REAL, REALS = 700, 1021  # the oids of real and real[]
+ARRAY = struct.Struct(">iiIii")  # dimensions, nulls, element's oid, length, lower bound
+WIDTH = 1024
+
+
+class Reals:
+    """One vector, as any sequence of numbers."""
+
+    __slots__ = ("row",)
+
+    def __init__(self, row: Any) -> None:
+        self.row = row
+
+    def binary(self) -> bytes:
+        """As PostgreSQL sends an array of float4."""
+        import numpy as np
+
+        numbers = np.asarray(self.row, dtype=np.float32)
+        body = np.zeros(WIDTH, dtype=[("length", ">i4"), ("number", ">f4")])
+        body["length"], body["number"][: len(numbers)] = 4, numbers
+        return ARRAY.pack(1, 0, REAL, WIDTH, 1) + body.tobytes()
+
+
+class Vectors:
+    """One vector for each passage, or a `single` one; `element` is the oid of pgvector's type."""
+
+    __slots__ = ("element", "rows", "single")
+
+    def __init__(self, rows: Any, element: int, *, single: bool = False) -> None:
+        self.rows, self.element, self.single = rows, element, single
+
+    def binary(self) -> bytes:
+        """As pgvector sends a vector, or PostgreSQL an array of them."""
+        import numpy as np
+
+        matrix = np.atleast_2d(np.asarray(self.rows, dtype=np.float32))
+        kind = [("size", ">i4"), ("width", ">i2"), ("unused", ">i2"), ("numbers", ">f4", (WIDTH,))]
+        sent = np.zeros(len(matrix), dtype=kind)
+        sent["size"], sent["width"] = 4 + 4 * WIDTH, WIDTH
+        sent["numbers"][:, : matrix.shape[1]] = matrix
+        body = sent.tobytes()
+        return body[4:] if self.single else ARRAY.pack(1, 0, self.element, len(matrix), 1) + body
+
+
+def register(adapters: AdaptersMap) -> None:
+    """Teach psycopg these two types, which are nobody else's."""
+    from psycopg.adapt import Dumper
+    from psycopg.pq import Format
+
+    class Binary(Dumper):
+        format = Format.BINARY
+
+        def dump(self, obj: Any) -> bytes:
+            return bytes(obj.binary())
+
+    class OfReals(Binary):
+        oid = REALS
+
+    adapters.register_dumper(Reals, OfReals)
+    adapters.register_dumper(Vectors, Binary)

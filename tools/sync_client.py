@@ -1,0 +1,68 @@
+"""Makes pgmnemo/client/sync of pgmnemo/client/aio: unasyncd takes the async out, names lose their `Async`.
+
+`python tools/sync_client.py` writes the files, with `--check` it says which are not what it would write and
+ends with 1. unasyncd (0.10.1) pins an older rich than we use, so it is looked for as a command: on PATH, or
+by the variable UNASYNCD (`make sync` installs it into a virtual environment of its own).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE, TARGET = ROOT / "pgmnemo/client/aio", ROOT / "pgmnemo/client/sync"
+BY_HAND = ("__init__.py", "waiting.py")
+NOTE = "# Made of ../aio/{name} by `make sync`: edit that one.\n"
+RUFF = [sys.executable, "-m", "ruff"]
+
+
+def made(folder: Path) -> dict[str, str]:
+    """The text of each file, written in `folder` on the way."""
+    names = [path.name for path in sorted(SOURCE.glob("*.py")) if path.name not in BY_HAND]
+    pairs = [f"{SOURCE / name}:{folder / name}" for name in names]
+    command = os.environ.get("UNASYNCD", "unasyncd")
+    # It ends with 1 where it has written anything.
+    flags = ("--no-cache", "--transform-docstrings", "--quiet")
+    subprocess.run([command, *flags, *pairs], check=False, cwd=folder)
+    for name in names:
+        text = (folder / name).read_text(encoding="utf-8")
+        text = re.sub(r"\bAsync([A-Z]\w*)", r"\1", text).replace("client.aio", "client.sync")
+        text = text.replace(", asynchronous. `../sync/memory.py` is made of this file by `make sync`.", ".")
+        (folder / name).write_text(NOTE.format(name=name) + text, encoding="utf-8")
+    shared = ["--config", str(ROOT / "pyproject.toml"), "--quiet", str(folder)]
+    subprocess.run([*RUFF, "check", "--fix", "--select", "F401,I,UP,SIM", *shared], check=False)
+    subprocess.run([*RUFF, "format", *shared], check=True)
+    return {name: (folder / name).read_text(encoding="utf-8") for name in names}
+
+
+def main() -> int:
+    """Write the files, or with --check compare them."""
+    with TemporaryDirectory() as folder:
+        texts = made(Path(folder))
+    there = {path.name for path in TARGET.glob("*.py")} - set(BY_HAND)
+    other = [name for name, text in texts.items() if not _same(TARGET / name, text)] + sorted(
+        there - set(texts)
+    )
+    if "--check" in sys.argv:
+        for name in other:
+            print(f"{TARGET / name} is not what ../aio makes: run make sync", file=sys.stderr)
+        return int(bool(other))
+    for name in other:
+        (TARGET / name).write_text(texts[name], encoding="utf-8") if name in texts else (
+            TARGET / name
+        ).unlink()
+        print(f"wrote {TARGET / name}" if name in texts else f"removed {TARGET / name}")
+    return 0
+
+
+def _same(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text(encoding="utf-8") == text
+
+
+if __name__ == "__main__":
+    sys.exit(main())
