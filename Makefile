@@ -78,7 +78,7 @@ $(VENV)/.bench-ready: pyproject.toml runner/pyproject.toml constraints.txt sql/p
 $(VENV)/.test-ready: pyproject.toml runner/pyproject.toml constraints.txt sql/pgmnemo.control | $(BIN)/python
 	@echo 'Installing the packages of both pyproject.toml into $(VENV), some minutes the first time' >&2
 	$(WHEEL)
-	$(PIP) -e '.[onnx]' -e 'runner[perf,test]'
+	$(PIP) -e '.[onnx,local]' -e 'runner[perf,test]'
 	@touch $@
 
 clean:
