@@ -58,7 +58,7 @@ def test_prefixes_are_part_of_the_text() -> None:
     np.testing.assert_array_equal(prefixed.embed_documents(["cat"]), plain.embed_documents(["passage: cat"]))
 
 
-@pytest.mark.parametrize("name", ["minilm", "minilm-onnx"])
+@pytest.mark.parametrize("name", ["minilm", "minilm-int8", "minilm-onnx"])
 def test_more_tokens_than_positions_is_wrong_use(name: str) -> None:
     with pytest.raises(UsageError, match=f"{name} takes at most 512 tokens, not 513"):
         EMBEDDERS[name](EmbedderOptions(max_tokens=513))
