@@ -6,19 +6,11 @@ transaction mode. A connection to the server is told by its process number.
 
 from __future__ import annotations
 
-import os
-import shutil
-import signal
-import socket
-import subprocess
-import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -26,12 +18,11 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from pgmnemo.server.server_process import SERVER_USER, give_to_server
+from tests.pooling import Pool
 from tests.security.attacked import OURS, PROJECT, A, B, Server
 
 Connection = psycopg.Connection[Any]
-Start = Callable[..., "Pool"]  # with a mode, and how many connections to the server a login has
-REQUIRED = "PGMNEMO_REQUIRE_PGBOUNCER"  # set in CI: there a missing PgBouncer is a failure
+Start = Callable[..., Pool]  # with a mode, and how many connections to the server a login has
 NAME = "pooled"
 LOGINS = ("alice", "bob", "dual", "mallory", "app")
 WORDS = {A: "heron", B: "otter"}
@@ -64,30 +55,6 @@ FAILING = (
     f"pgmnemo.recall('{A}', query_text => 'heron', k => 0)",
     f"pgmnemo.link('{A}', '{PROJECT}', 'none', 'neither', 'follows')",
 )
-INI = """[databases]
-own = host='{host}' port={port} dbname={name}
-shared = host='{host}' port={port} dbname={name} user=app
-[pgbouncer]
-unix_socket_dir = {folder}
-listen_port = 6432
-auth_type = trust
-auth_file = {folder}/logins
-query_wait_timeout = 30
-{settings}
-"""
-
-
-@dataclass
-class Pool:
-    """One PgBouncer. In `own` each login has connections of its own; in `shared` all are the login app."""
-
-    folder: Path
-    open: ExitStack
-
-    def connect(self, login: str, database: str = "own", prepare: int | None = None) -> Connection:
-        place = {"host": str(self.folder), "port": 6432, "dbname": database, "user": login}
-        opened = psycopg.connect(**place, autocommit=True, prepare_threshold=prepare)
-        return self.open.enter_context(opened)
 
 
 def value(client: Connection, query: str, *values: object) -> Any:
@@ -104,20 +71,8 @@ def refused(client: Connection, query: str, *values: object) -> type[Exception] 
     return None
 
 
-@pytest.fixture(scope="session")
-def program() -> str:
-    """PgBouncer; skip, or fail where CI demands it."""
-    found = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-    if found is None:
-        sentence = "no PgBouncer: install Debian's package pgbouncer"
-        if os.environ.get(REQUIRED) == "1":
-            pytest.fail(sentence)
-        pytest.skip(sentence)
-    return found
-
-
 @pytest.fixture(scope="module")
-def memory(program: str, server: Server) -> Iterator[Server]:
+def memory(server: Server) -> Iterator[Server]:
     """alice holds tenant A, bob tenant B, dual both; app has no grant, but may become alice or bob."""
     server.install(NAME, OURS)
     with server.connect(NAME) as root:
@@ -129,58 +84,18 @@ def memory(program: str, server: Server) -> Iterator[Server]:
 
 
 @pytest.fixture
-def pool(program: str, memory: Server) -> Iterator[Callable[..., Pool]]:
+def pool(bouncer: str, memory: Server) -> Iterator[Start]:
     """Call it with a mode, and how many connections to the server a login has, for a PgBouncer of its own."""
     with memory.connect(NAME, "dual") as client:
         client.execute("SELECT pgmnemo.forget_all(%s), pgmnemo.forget_all(%s)", (A, B))
     with ExitStack() as stack:
 
         def start(mode: str, size: int = 1, **settings: object) -> Pool:
-            folder = Path(tempfile.mkdtemp(prefix="pgmnemo-pool-"))
-            stack.callback(shutil.rmtree, folder)
+            databases = {"own": {}, "shared": {"user": "app"}}
             told = {"pool_mode": mode, "default_pool_size": size, **settings}
-            configure(folder, memory, told)
-            run(program, folder, stack)
-            return Pool(folder, stack)
+            return Pool.start(bouncer, stack, {**memory.conninfo, "dbname": NAME}, databases, LOGINS, told)
 
         yield start
-
-
-def configure(folder: Path, server: Server, settings: dict[str, object]) -> None:
-    lines = "\n".join(f"{name} = {told}" for name, told in settings.items())
-    host, port = server.conninfo["host"], server.conninfo["port"]
-    (folder / "ini").write_text(INI.format(host=host, port=port, name=NAME, folder=folder, settings=lines))
-    (folder / "logins").write_text("".join(f'"{login}" ""\n' for login in LOGINS))
-    if os.geteuid() == 0:  # PgBouncer refuses to run as root
-        folder.chmod(0o755)
-        give_to_server(folder)
-
-
-def run(program: str, folder: Path, stack: ExitStack) -> None:
-    more: dict[str, Any] = {"user": SERVER_USER, "extra_groups": []} if os.geteuid() == 0 else {}
-    with (folder / "log").open("wb") as log:
-        more |= {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
-        command = [program, str(folder / "ini")]
-        process = subprocess.Popen(command, cwd="/", start_new_session=True, **more)
-    stack.callback(stop, process)
-    deadline = time.monotonic() + 30
-    while not answers(folder / ".s.PGSQL.6432"):
-        assert process.poll() is None, (folder / "log").read_text()
-        assert time.monotonic() < deadline, (folder / "log").read_text()
-        time.sleep(0.01)
-
-
-def answers(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX) as probe:
-        return probe.connect_ex(str(path)) == 0
-
-
-def stop(process: subprocess.Popen[bytes]) -> None:
-    process.send_signal(signal.SIGTERM)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(5)
-    process.kill()
-    process.wait()
 
 
 @dataclass
