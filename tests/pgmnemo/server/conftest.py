@@ -6,7 +6,7 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from psycopg.conninfo import make_conninfo
 
 from pgmnemo.progress import Progress
 from pgmnemo.server.opening import embedded_server
+from tests.pgmnemo.server.memories import memories
+from tests.security.attacked import Server
 
 CONTROL = """comment = 'a stub'
 default_version = '0.2.1'
@@ -149,3 +151,21 @@ def make_role(server: GivenServer) -> Callable[..., str]:
         return server.dsn(name)
 
     return make
+
+
+class Servers(dict[int, Server]):
+    """Started when they are first asked for."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self.stack = stack
+
+    def __missing__(self, postgres: int) -> Server:
+        self[postgres] = self.stack.enter_context(memories(postgres))
+        return self[postgres]
+
+
+@pytest.fixture(scope="session")
+def servers() -> Iterator[Servers]:
+    """PostgreSQL by its major version, with the extension's files."""
+    with ExitStack() as stack:
+        yield Servers(stack)

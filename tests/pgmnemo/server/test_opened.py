@@ -1,0 +1,101 @@
+"""A client learns in one round trip whether a database will do, and says in one sentence why it will not."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any
+
+import psycopg
+import pytest
+
+from pgmnemo import calls
+from pgmnemo.errors import DatabaseError
+from pgmnemo.opened import EXTENSION, NEEDED, PLAIN, Opened, Seen, judge, opening
+from tests.pgmnemo.server.memories import POSTGRES
+from tests.pooling import Pool
+from tests.security.attacked import OURS, Server
+
+WHERE = "the database at here"
+OURS_SEEN = Seen("alice", False, 7, True, OURS, f" SELECT '{OURS}' ", True, "public", 16390)
+
+
+def opened(connection: psycopg.Connection[Any]) -> Opened:
+    return calls.execute(connection, opening(WHERE, OURS))
+
+
+def refusal(seen: Seen, package: str = OURS) -> str:
+    with pytest.raises(DatabaseError) as caught:
+        judge(seen, WHERE, package)
+    return str(caught.value)
+
+
+@pytest.fixture(scope="module", params=POSTGRES)
+def memory(request: pytest.FixtureRequest, servers: dict[int, Server]) -> Server:
+    return servers[request.param]
+
+
+def test_a_database_tells_version_role_and_pgvector(memory: Server) -> None:
+    memory.install("opened", OURS)
+    with memory.connect("opened", "alice") as client:
+        told = opened(client)
+        assert (told.version, told.how, told.role, told.unbound) == (OURS, EXTENSION, "alice", False)
+        assert client.execute("SELECT 'public.vector'::regtype::oid::bigint").fetchone() == (told.vector,)
+        assert told.vector_schema == "public"
+        assert told.backend == client.info.backend_pid
+    with memory.connect("opened") as root:
+        assert opened(root).unbound
+        root.execute("CREATE SCHEMA kept; ALTER EXTENSION vector SET SCHEMA kept")
+        assert opened(root).vector_schema == "kept"
+
+
+def test_a_database_of_others_is_refused_by_what_is_in_it(memory: Server) -> None:
+    memory.create("others")
+    with memory.connect("others", "alice") as client, memory.connect("others") as root:
+        for does, sentence in (
+            ("SELECT", f"{WHERE} has no pgmnemo; install it with mnemo init --dsn, or name the database"),
+            ("CREATE SCHEMA pgmnemo", f"{WHERE} has a schema pgmnemo, which is not ours"),
+            ("DROP SCHEMA pgmnemo; CREATE EXTENSION pgmnemo VERSION '0.4.1'", "has pgmnemo 0.4.1, and this"),
+        ):
+            root.execute(does)
+            with pytest.raises(DatabaseError) as caught:
+                opened(client)
+            assert sentence in str(caught.value)
+
+
+def test_behind_a_pooler_the_server_process_is_another_than_the_connection_says(
+    bouncer: str, memory: Server
+) -> None:
+    memory.install("pooled", OURS)
+    with ExitStack() as stack:
+        place = {**memory.conninfo, "dbname": "pooled"}
+        pool = Pool.start(bouncer, stack, place, {"own": {}}, ["alice"], {"pool_mode": "transaction"})
+        client = pool.connect("alice")
+        assert opened(client).backend != client.info.backend_pid
+
+
+@pytest.mark.parametrize("version", [NEEDED, OURS, "0.5.9"])
+def test_from_the_first_that_is_needed_to_any_patch_of_the_packages_own_every_version_will_do(
+    version: str,
+) -> None:
+    for extension, how in ((version, EXTENSION), (None, PLAIN)):
+        seen = OURS_SEEN._replace(extension=extension, body=f" SELECT '{version}' ")
+        assert judge(seen, WHERE, "0.5.0") == Opened(version, how, "alice", False, "public", 16390, 7)
+
+
+def test_what_will_not_do_is_said_in_one_sentence_with_what_to_run() -> None:
+    for extension, mend in (("0.4.1", "or ALTER EXTENSION pgmnemo UPDATE"), (None, "run mnemo init --dsn")):
+        old = OURS_SEEN._replace(extension=extension, body=" SELECT '0.4.1' ")
+        assert refusal(old).startswith(f"{WHERE} has pgmnemo 0.4.1, and this package needs {NEEDED} or later")
+        assert refusal(old).endswith(mend)
+    for version in ("0.6.0", "1.0.0"):
+        newer = OURS_SEEN._replace(extension=version, body=f" SELECT '{version}' ")
+        assert refusal(newer, "0.5.3") == (
+            f"{WHERE} has pgmnemo {version}, which is newer than this package (0.5.3); "
+            "run pip install --upgrade pgmnemo-memory"
+        )
+    for other in (
+        {"extension": "0.20.0", "ours": False},
+        {"extension": "0.20.0", "body": "SELECT version()"},
+    ):
+        assert "another extension named pgmnemo (0.20.0)" in refusal(OURS_SEEN._replace(**other))
+    assert "pgvector" in refusal(OURS_SEEN._replace(vector=None))
