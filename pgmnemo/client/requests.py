@@ -171,11 +171,11 @@ def facts(tenant: UUID, project: UUID | None, *said: str | None, **given: Any) -
 
 
 def similar(
-    tenant: UUID, project: UUID | None, least_cosine: float, least_words: float, after: int, most: int
+    tenant: UUID, project: UUID | None, least_cosine: float, least_words: float, after: int
 ) -> Call[tuple[list[Pair], int | None]]:
     """A page of pairs, and the `after` of the next page."""
     call = calls.similar_pairs(
-        tenant, project, least_cosine=least_cosine, least_words=least_words, after=after, most=most
+        tenant, project, least_cosine=least_cosine, least_words=least_words, after=after
     )
     return call.read(
         lambda rows: ([Pair(*row[2:6]) for row in rows if row[2] is not None], rows[-1][6] if rows else None)

@@ -92,12 +92,19 @@ def texts(item: Item, made: Written) -> list[str]:
     return [made.text, *(passage.embedded for passage in made.passages)]
 
 
-def vectors(item: Item, made: Written, rows: Mapping[str, Any], own: Remembered | None) -> OfLesson:
-    """The vectors of a lesson: the caller's, or of the memory's `own` embedder among `rows`, or none."""
+def vectors(
+    item: Item,
+    made: Written,
+    rows: Mapping[str, Any],
+    own: Remembered | None,
+    maker: Remembered | None = None,
+) -> OfLesson:
+    """The vectors of a lesson: the item's, which `maker` made (None: the caller), or of the memory's `own`
+    embedder among `rows`, or none."""
     if item.vector is not None:
         parts = item.passage_vectors if made.passages else None
         given_rows, source = given([item.vector, *(parts or ())], 1 + len(parts or ()))
-        return OfLesson(given_rows[0], given_rows[1:] if parts else None, source)
+        return OfLesson(given_rows[0], given_rows[1:] if parts else None, maker or source)
     if own is None or not rows:
         return OfLesson()
     passages = [rows[passage.embedded] for passage in made.passages]

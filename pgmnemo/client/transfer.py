@@ -14,7 +14,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, BinaryIO, Literal
+from typing import IO, Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -44,6 +44,7 @@ class Header(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     tenant: UUID | None = None
     project: UUID | None = None
     embedder: str | None = None
+    model: str | None = None
     dimensions: int | None = None
     lessons: int | None = None
     vectors: Form | None = None
@@ -124,7 +125,7 @@ def write_line(record: Header | Record) -> str:
     return msgspec.json.encode(line).decode()
 
 
-def lines_of(file: BinaryIO, where: str) -> Iterator[bytes]:
+def lines_of(file: IO[bytes], where: str) -> Iterator[bytes]:
     """The lines of a file; UsageError for one that is longer than any lesson."""
     number = 0
     while line := file.readline(LONGEST + 1):

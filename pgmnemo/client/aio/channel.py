@@ -30,10 +30,17 @@ class AsyncChannel:
 
         return await self._tried(work, call.repeatable, whole=False)  # type: ignore[no-any-return]
 
-    async def unit(self, work: Callable[[AsyncConnection[Any]], Any], *, repeatable: bool = True) -> Any:
-        """What `work` answers, which sends several calls in one transaction under the settings."""
+    async def unit(
+        self, work: Callable[[AsyncConnection[Any]], Any], *, repeatable: bool = True, snapshot: bool = False
+    ) -> Any:
+        """What `work` answers, which sends several calls in one transaction under the settings.
+
+        With `snapshot` all of them see one moment.
+        """
 
         async def under(connection: AsyncConnection[Any]) -> Any:
+            if snapshot:
+                await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             for name, value in self.settings.items():
                 await connection.execute("SELECT set_config(%s, %s, true)", (f"pgmnemo.{name}", value))
             return await work(connection)
@@ -62,6 +69,11 @@ class AsyncChannel:
             raise refusal(
                 error.cause, getattr(self.source, "conninfo", {}), mend="start it, or wait"
             ) from None
+
+    @staticmethod
+    async def sent(connection: AsyncConnection[Any], call: Call[Answer]) -> Answer:
+        """The answer to a call over a connection, within a unit; psycopg's errors pass through."""
+        return await sent(connection, call)
 
     async def close(self) -> None:
         """Let the source go."""

@@ -8,13 +8,14 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, Self
+from os import PathLike
+from typing import IO, Any, Self
 from uuid import UUID
 
 from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client import embedding as embedders
-from pgmnemo.client import naming, requests, staging
+from pgmnemo.client import naming, requests, staging, transferring
 from pgmnemo.client.embedding import Embedding, Remembered
 from pgmnemo.client.opening import resolve
 from pgmnemo.client.records import (
@@ -147,14 +148,12 @@ class AsyncMemory:
             await self._enter(tenant)
 
             async def work(connection: Any) -> Remembered | None:
-                from pgmnemo.client.aio.channel import sent
-
-                await sent(connection, staging.locked(tenant))
-                held = await sent(connection, asked)
+                await self._channel.sent(connection, staging.locked(tenant))
+                held = await self._channel.sent(connection, asked)
                 if held is None:
                     stored, forgotten = staging.remember(tenant, own)
-                    await sent(connection, stored)
-                    await sent(connection, forgotten)
+                    await self._channel.sent(connection, stored)
+                    await self._channel.sent(connection, forgotten)
                 return held or own
 
             self._remembered[tenant] = await self._channel.unit(work)
@@ -280,38 +279,40 @@ class AsyncScope:
             span.count(sum(outcomes.values()))
         return Moved(outcomes)
 
-    async def _stage(self, project: UUID, items: Sequence[Item], now: datetime | None) -> dict[str, int]:
-        """One batch through the staging table, in one transaction."""
-        from pgmnemo.client.aio.channel import sent
-
+    async def _stage(
+        self,
+        project: UUID,
+        items: Sequence[Item],
+        now: datetime | None,
+        maker: Remembered | None = None,
+    ) -> dict[str, int]:
+        """One batch through the staging table, in one transaction; `maker`: whose vectors the items have."""
         told = [replace(item, text=self._without_blocks(item.text), at=item.at or now) for item in items]
         rows = [
             staging.row(project, item, whole, vectors, self._oid)
-            for item, (whole, vectors) in zip(told, await self._embedded(told), strict=True)
+            for item, (whole, vectors) in zip(told, await self._embedded(told, maker), strict=True)
         ]
         await self._memory._enter(self.tenant_id)
 
+        channel = self._memory._channel
+
         async def work(connection: Any) -> dict[str, int]:
-            await sent(connection, calls.open_staging(self.tenant_id))
+            await channel.sent(connection, calls.open_staging(self.tenant_id))
             async with connection.cursor() as cursor, cursor.copy(staging.COPY) as copy:
                 for row in rows:
                     await copy.write_row(row)
-            return dict(await sent(connection, calls.plain("store_staged")))
+            return dict(await channel.sent(connection, calls.plain("store_staged")))
 
-        return await self._memory._channel.unit(work)  # type: ignore[no-any-return]
+        return await channel.unit(work)  # type: ignore[no-any-return]
 
-    async def _embedded(self, items: Sequence[Item]) -> list[tuple[Written, staging.OfLesson]]:
+    async def _embedded(
+        self, items: Sequence[Item], maker: Remembered | None = None
+    ) -> list[tuple[Written, staging.OfLesson]]:
         """Each lesson with the vectors of its whole and of its passages, given or made."""
-        wholes = [staging.whole(item) for item in items]
-        texts = [
-            text for item, whole in zip(items, wholes, strict=True) for text in staging.texts(item, whole)
-        ]
-        rows = await self._memory._rows(texts)
+        pairs = [(item, staging.whole(item)) for item in items]
+        rows = await self._memory._rows([text for pair in pairs for text in staging.texts(*pair)])
         own = self._memory._embedding.remembered if rows and self._memory._embedding else None
-        made = [
-            (whole, staging.vectors(item, whole, rows, own))
-            for item, whole in zip(items, wholes, strict=True)
-        ]
+        made = [(whole, staging.vectors(item, whole, rows, own, maker)) for item, whole in pairs]
         for source in {vectors.source for _, vectors in made if vectors.source is not None}:
             await self._memory._fit(self.tenant_id, self._name, source, writing=True)
         return made
@@ -689,14 +690,42 @@ class AsyncScope:
         pairs: list[Pair] = []
         after: int | None = 0
         while after is not None and len(pairs) < most:
-            call = requests.similar(
-                self.tenant_id, self.project_id, least_cosine, least_words, after, most - len(pairs)
-            )
+            call = requests.similar(self.tenant_id, self.project_id, least_cosine, least_words, after)
             page, after = await self._call(call)
             pairs += page
-        return pairs
+        return pairs[:most]
 
     # Out and in
+
+    async def export(
+        self,
+        place: str | PathLike[str] | IO[bytes],
+        *,
+        vectors: bool = True,
+        progress: Progress = QUIET,
+    ) -> int:
+        """Write the scope as it is at one moment to a new file of JSON lines; how many lessons.
+
+        Every field, passages, links and supersessions that hold; forgotten lessons, too. Left out is what the
+        memory itself writes down: ids, and what was once believed and taken back.
+        """
+        from pgmnemo.client.aio import moving
+
+        with transferring.new_file(place) as file:
+            return await moving.write(self, file, vectors, progress)
+
+    async def import_(
+        self, place: str | PathLike[str] | IO[bytes], *, dry_run: bool = False, progress: Progress = QUIET
+    ) -> Moved:
+        """Store what an export holds, each lesson in its project, or in the scope's where that has one.
+
+        Vectors are taken where the memory has the same embedder or none; else texts are embedded anew. Cut
+        off, it may be given again: what is there is `unchanged`. `dry_run` stores nothing.
+        """
+        from pgmnemo.client.aio import moving
+
+        with transferring.lines_in(place) as lines:
+            return await moving.read(self, lines, dry_run, progress)
 
     async def stats(self) -> Stats:
         """What the scope holds, and by which embedder, in which database."""

@@ -31,10 +31,17 @@ class Channel:
 
         return self._tried(work, call.repeatable, whole=False)  # type: ignore[no-any-return]
 
-    def unit(self, work: Callable[[Connection[Any]], Any], *, repeatable: bool = True) -> Any:
-        """What `work` answers, which sends several calls in one transaction under the settings."""
+    def unit(
+        self, work: Callable[[Connection[Any]], Any], *, repeatable: bool = True, snapshot: bool = False
+    ) -> Any:
+        """What `work` answers, which sends several calls in one transaction under the settings.
+
+        With `snapshot` all of them see one moment.
+        """
 
         def under(connection: Connection[Any]) -> Any:
+            if snapshot:
+                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             for name, value in self.settings.items():
                 connection.execute("SELECT set_config(%s, %s, true)", (f"pgmnemo.{name}", value))
             return work(connection)
@@ -61,6 +68,11 @@ class Channel:
             raise refusal(
                 error.cause, getattr(self.source, "conninfo", {}), mend="start it, or wait"
             ) from None
+
+    @staticmethod
+    def sent(connection: Connection[Any], call: Call[Answer]) -> Answer:
+        """The answer to a call over a connection, within a unit; psycopg's errors pass through."""
+        return sent(connection, call)
 
     def close(self) -> None:
         """Let the source go."""

@@ -1,0 +1,195 @@
+"""Between the rows of a memory and the lines of an export; nothing here waits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO, Any
+from uuid import UUID
+
+from pgmnemo import calls
+from pgmnemo.calls import Call, Rows
+from pgmnemo.client.embedding import Embedding, Remembered
+from pgmnemo.client.records import Item, Lesson
+from pgmnemo.client.requests import MOMENT
+from pgmnemo.client.transfer import (
+    Form,
+    Header,
+    LessonLine,
+    LinkLine,
+    Record,
+    SupersessionLine,
+    lines_of,
+    pack,
+    read_lines,
+    unpack,
+    write_line,
+)
+from pgmnemo.errors import UsageError, os_errors
+
+FORM: Form = "float16"  # vectors are kept at this precision
+PASSAGES = (
+    "SELECT lesson_id, number, content, embedding::real[] FROM pgmnemo.list_passages(%s) "
+    "ORDER BY lesson_id, number"
+)
+EDGE = (
+    "source_id", "target_id", "kind", "weight", MOMENT.format("valid_from"), MOMENT.format("valid_to"),
+)  # fmt: skip
+Part = tuple[int, int, str | None, list[float] | None]  # lesson's id, number, text, vector
+Ends = Mapping[int, tuple[UUID, str]]  # project and key of a lesson by its id
+
+
+@contextmanager
+def new_file(place: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
+    """A file that stands there whole or not at all; UsageError for a path that is there already."""
+    if not isinstance(place, str | os.PathLike):
+        yield place
+        return
+    path = Path(place)
+    if path.exists() or path.is_symlink():
+        raise UsageError(f"{path} is there already, and nothing is overwritten; name another file")
+    told = f"{path} cannot be written: {{why}}; name a folder that can be written, with space in it"
+    with (
+        os_errors(told),
+        NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file,
+    ):
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            os.link(file.name, path)  # unlike a rename it never replaces a file that came meanwhile
+        finally:
+            Path(file.name).unlink()
+
+
+@contextmanager
+def lines_in(place: str | os.PathLike[str] | IO[bytes]) -> Iterator[Iterator[Header | Record]]:
+    """The header and the records of an export."""
+    if not isinstance(place, str | os.PathLike):
+        yield read_lines(lines_of(place, "the export"), "the export")
+        return
+    told = f"{place} cannot be read: {{why}}; name a file that an export has written"
+    with os_errors(told, UsageError), Path(place).open("rb") as file:
+        yield read_lines(lines_of(file, str(place)), str(place))
+
+
+def put(file: IO[bytes], records: Iterable[Header | Record]) -> None:
+    """Write lines."""
+    for record in records:
+        file.write(write_line(record).encode() + b"\n")
+
+
+def header(version: str, tenant: UUID, project: UUID | None, held: Remembered | None, lessons: int) -> Header:
+    """The first line; without vectors where the tenant remembers none."""
+    if held is None:
+        return Header(extension=version, tenant=tenant, project=project, lessons=lessons)
+    return Header(
+        extension=version, tenant=tenant, project=project, lessons=lessons, embedder=held.embedder,
+        model=held.model, dimensions=held.dimensions, vectors=FORM,
+    )  # fmt: skip
+
+
+def lesson_line(lesson: Lesson, parts: Sequence[Part], width: int | None) -> LessonLine:
+    """A lesson with its passages; with vectors of `width` numbers, where it has any and they are wanted."""
+    whole = next((vector for _, number, _, vector in parts if number == 0), None)
+    passages = [(text or "", vector) for _, number, text, vector in parts if number > 0]
+    told = [_packed(vector, width) for _, vector in passages]
+    vectors = tuple(one for one in told if one is not None)
+    return LessonLine(
+        project=lesson.project, key=lesson.key, text=lesson.text, role=lesson.role, topic=lesson.topic,
+        importance=lesson.importance, metadata=lesson.metadata, at=lesson.at, stored_at=lesson.stored_at,
+        expires_at=lesson.expires_at, commit_sha=lesson.commit_sha, artifact_hash=lesson.artifact_hash,
+        verified_at=lesson.verified_at, position=lesson.position, active=lesson.active,
+        passages=tuple(text for text, _ in passages), vector=_packed(whole, width),
+        passage_vectors=vectors if vectors and len(vectors) == len(passages) else None,
+    )  # fmt: skip
+
+
+def _packed(vector: Sequence[float] | None, width: int | None) -> bytes | None:
+    if vector is None or width is None:
+        return None
+    return pack([*vector[:width], *[0.0] * (width - len(vector))], FORM)
+
+
+def ended(tenant: UUID, lesson: Lesson) -> Call[Rows]:
+    """What is there of a lesson's end: rows of its own step and the next one."""
+    columns = ("step", "key", "in_project", MOMENT.format("valid_to"), "reason", "recorded_at")
+    call = calls.timeline(tenant, lesson.project, lesson.key, columns=columns)
+    return call.read(lambda rows: [row for row in rows if row[0] in (0, 1)])
+
+
+def supersessions(lesson: Lesson, rows: Rows) -> Iterator[SupersessionLine]:
+    """The line that ends a lesson."""
+    own = next((row for row in rows if row[0] == 0), None)
+    after = next((row for row in rows if row[0] == 1), None)
+    if own is not None and own[3] is not None:
+        yield SupersessionLine(
+            project=lesson.project, old=lesson.key, new=after[1] if after else None,
+            new_project=after[2] if after and after[2] != lesson.project else None, at=own[3], reason=own[4],
+            recorded_at=own[5],
+        )  # fmt: skip
+
+
+def links(rows: Rows, ends: Ends) -> Iterator[LinkLine]:
+    """A line for each link whose ends are both in the export."""
+    for source, target, kind, weight, valid_from, valid_to in rows:
+        if source in ends and target in ends:
+            (project, key), (other, to) = ends[source], ends[target]
+            yield LinkLine(
+                project=project, source=key, target=to, target_project=other if other != project else None,
+                type=kind, weight=weight, valid_from=valid_from, valid_to=valid_to,
+            )  # fmt: skip
+
+
+def source(header: Header, own: Embedding | None) -> Remembered | None:
+    """Who made the vectors of an export that are taken as they are; None: texts are embedded anew.
+
+    They are taken by a memory without an embedder, and by one with the same.
+    """
+    if header.vectors is None or header.embedder is None or header.dimensions is None:
+        return None
+    same = own is None or (own.name, own.model) == (header.embedder, header.model or "")
+    return Remembered(header.embedder, header.model or "", header.dimensions) if same else None
+
+
+def batches(lines: Iterator[Any], size: int) -> Iterator[list[Any]]:
+    """Records in lists of at most `size`."""
+    while some := list(islice(lines, size)):
+        yield some
+
+
+def by_project(lessons: Iterable[LessonLine], project: UUID | None) -> dict[UUID, list[LessonLine]]:
+    """Lessons by the project that they go into: the scope's, where it has one."""
+    found: dict[UUID, list[LessonLine]] = {}
+    for line in lessons:
+        found.setdefault(project or line.project, []).append(line)
+    return found
+
+
+def is_known(line: LessonLine, known: Mapping[str, str]) -> bool:
+    """Whether a lesson of the same key and text is there; `known` has hashes of texts by key."""
+    return known.get(line.key) == sha256(line.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def is_other(line: LessonLine, held: Lesson | None) -> bool:
+    """Whether a forgotten lesson is not there as the line has it."""
+    return held is None or held.active or held.text != line.text
+
+
+def item(line: LessonLine, header: Header) -> Item:
+    """A line as an item to store, with its vectors."""
+    form = header.vectors
+    vector = unpack(line.vector, form) if line.vector is not None and form else None
+    parts = line.passage_vectors
+    return Item(
+        text=line.text, key=line.key, role=line.role, topic=line.topic, importance=line.importance,
+        metadata=line.metadata, at=line.at, expires_at=line.expires_at, commit_sha=line.commit_sha,
+        artifact_hash=line.artifact_hash, verified_at=line.verified_at, position=line.position,
+        passages=line.passages, vector=vector,
+        passage_vectors=[unpack(one, form) for one in parts] if parts and form else None,
+    )  # fmt: skip
