@@ -219,7 +219,7 @@ def kill(local: Local, name: str, victims: Sequence[psutil.Process]) -> None:
         with suppress(psutil.NoSuchProcess):
             process.kill()
     psutil.wait_procs(victims, timeout=5)
-    (local.folder / name / "data" / "postmaster.pid").unlink()  # says "ready", which `start` waits for
+    (local.folder / name / "data" / "postmaster.pid").unlink()  # a zombie of that id would count as running
 
 
 def start(local: Local, name: str) -> None:

@@ -79,13 +79,16 @@ def installed(connection: Session) -> Installed:
     return Installed(versions.get("vector"), versions.get("pgmnemo"), fingerprint(connection))
 
 
-def install(connection: Session, version: str) -> Installed:
-    """Create both extensions in the connected database, in one transaction and one maker at a time."""
+def install(connection: Session, version: str, owner: str = OWNER) -> Installed:
+    """Create both extensions in the connected database, in one transaction and one maker at a time.
+
+    Where a superuser does it, the role `owner` owns the second.
+    """
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
         if value(connection, SUPERUSER):
-            _become_owner(connection)
+            _become(connection, owner)
         connection.execute(
             sql.SQL("CREATE EXTENSION IF NOT EXISTS pgmnemo VERSION {}").format(sql.Literal(version))
         )
@@ -93,12 +96,12 @@ def install(connection: Session, version: str) -> Installed:
     return installed(connection)
 
 
-def _become_owner(connection: Session) -> None:
+def _become(connection: Session, owner: str) -> None:
     """Go on as the ordinary role that shall own the extension, which is made if it is missing."""
-    make_role(connection, OWNER)
-    database, owner = sql.Identifier(connection.info.dbname), sql.Identifier(OWNER)
-    connection.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO {}").format(database, owner))
-    connection.execute(sql.SQL("SET LOCAL ROLE {}").format(owner))
+    make_role(connection, owner)
+    database, role = sql.Identifier(connection.info.dbname), sql.Identifier(owner)
+    connection.execute(sql.SQL("GRANT CREATE ON DATABASE {} TO {}").format(database, role))
+    connection.execute(sql.SQL("SET LOCAL ROLE {}").format(role))
 
 
 def rehearse(connection: Session, version: str) -> Installed | None:

@@ -45,8 +45,12 @@ def candidates() -> list[Path]:
 def open_to_others(path: Path) -> bool:
     """Whether a stranger can walk to `path` and read it (folders: list and enter it)."""
     wanted = 0o005 if path.is_dir() else 0o004
-    reachable = all(parent.stat().st_mode & 0o001 for parent in path.parents)
-    return reachable and path.stat().st_mode & wanted == wanted
+    return reachable(path) and path.stat().st_mode & wanted == wanted
+
+
+def reachable(path: Path) -> bool:
+    """Whether a stranger can walk to `path`, whatever it is."""
+    return all(parent.stat().st_mode & 0o001 for parent in path.parents)
 
 
 @contextmanager
@@ -119,17 +123,26 @@ def _reclaim(folder: Path) -> bool:
 
 
 def stop_server(data: Path, patience: float = 5.0) -> None:
-    """Stop the server of a data folder, at once and without a checkpoint: the folder is about to go.
-
-    The process must name the folder on its command line, so that a used-again id hits no stranger.
-    """
-    with suppress(OSError, ValueError, IndexError, psutil.Error):
-        process = psutil.Process(int((data / "postmaster.pid").read_text().split("\n")[0]))
-        if str(data) not in process.cmdline():
-            return
+    """Stop the server of a data folder, at once and without a checkpoint: the folder is about to go."""
+    if (process := find_server(data)) is None:
+        return
+    with suppress(psutil.Error):
         process.send_signal(signal.SIGQUIT)
         try:
             process.wait(patience)
         except psutil.TimeoutExpired:
             process.kill()
             process.wait(patience)
+
+
+def find_server(data: Path) -> psutil.Process | None:
+    """The server of a data folder, if it lives: the first of its processes, which starts the others.
+
+    It must name the folder on its command line, so that a used-again id is no stranger's. That can be read
+    where the executable and the working folder of another user's process cannot: by root in a container.
+    """
+    with suppress(OSError, ValueError, IndexError, psutil.Error):
+        process = psutil.Process(int((data / "postmaster.pid").read_text().split("\n")[0]))
+        if str(data) in process.cmdline():
+            return process
+    return None

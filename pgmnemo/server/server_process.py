@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from pgmnemo.server.folders import DATA
 SUPERUSER = "postgres"
 SERVER_USER = "nobody"  # PostgreSQL refuses to run as root
 START_LIMIT = 60.0  # seconds
+MEND = "give the address of a server by --dsn"  # where a run fails
 
 # An ephemeral database needs no durability. Dynamic shared memory lies in files because containers have
 # 64 MB of /dev/shm; autovacuum is off so that no statistics change in the middle of a measurement.
@@ -53,19 +54,30 @@ SETTINGS: Mapping[str, str] = {
 
 
 class ServerProcess:
-    """The two programs that make and run one data folder."""
+    """The two programs that make and run one data folder; `mend` ends the sentence where one fails."""
 
-    def __init__(self, home: Path, folder: Path, sockets: Path, settings: Mapping[str, str]) -> None:
+    def __init__(
+        self, home: Path, folder: Path, sockets: Path, settings: Mapping[str, str],
+        *, data: str = DATA, mend: str = MEND,
+    ) -> None:  # fmt: skip
         self.bin = home / "bin"
-        self.data = folder / DATA
+        self.data = folder / data
         self.log = folder / "server.log"
-        self.settings = {**settings, "unix_socket_directories": f'"{sockets}"'}
+        quoted = str(sockets).replace('"', '""')
+        self.settings = {**settings, "unix_socket_directories": f'"{quoted}"'}
+        self.mend = mend
 
     def initialise(self) -> None:
         """Run initdb and write the settings."""
-        options = ("--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")
+        self.initdb("--auth=trust", "--locale=C", "--no-sync")
+        with (self.data / "postgresql.auto.conf").open("a", encoding="utf-8") as file:
+            file.write(self.configuration())
+
+    def initdb(self, *options: str) -> None:
+        """Make the data folder, which may be there if it is empty."""
+        always = ("-D", str(self.data), "-U", SUPERUSER, "--encoding=UTF8", "--no-instructions")
         done = subprocess.run(
-            [str(self.bin / "initdb"), "-D", str(self.data), "-U", SUPERUSER, *options],
+            [str(self.bin / "initdb"), *always, *options],
             capture_output=True,
             text=True,
             errors="replace",
@@ -73,10 +85,14 @@ class ServerProcess:
             **identity(),
         )
         if done.returncode:
-            raise DatabaseError(_sentence("initdb failed", done.stderr, self.data.parents[1]))
-        quoted = {name: value.replace("'", "''") for name, value in self.settings.items()}
-        with (self.data / "postgresql.auto.conf").open("a", encoding="utf-8") as file:
-            file.writelines(f"{name} = '{value}'\n" for name, value in quoted.items())
+            raise self._unusable("initdb failed", done.stderr)
+
+    def configuration(self) -> str:
+        """The settings as lines of a file that the server reads."""
+        quoted = {
+            name: value.replace("\\", "\\\\").replace("'", "''") for name, value in self.settings.items()
+        }
+        return "".join(f"{name} = '{value}'\n" for name, value in quoted.items())
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -88,9 +104,12 @@ class ServerProcess:
         finally:
             _stop(process)
 
-    def start(self) -> None:
-        """Start the server and leave it to itself once it answers; `folders.stop_server` stops it."""
-        process = self._launch()
+    def start(self, *inherited: int) -> None:
+        """Start the server and leave it to itself once it answers; `folders.stop_server` stops it.
+
+        All its processes hold the file descriptors `inherited`: so a lock on one is free once all have ended.
+        """
+        process = self._launch(inherited)
         try:
             self._await(process)
         except BaseException:
@@ -98,27 +117,48 @@ class ServerProcess:
             raise
         process.returncode = 0  # it is nobody's child to wait for any more
 
-    def _launch(self) -> subprocess.Popen[bytes]:
+    def _launch(self, inherited: Sequence[int] = ()) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:
+            self._said = log.tell()
             return subprocess.Popen(
                 [str(self.bin / "postgres"), "-D", str(self.data)],
                 stdout=log,
                 stderr=log,
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
+                pass_fds=inherited,
                 **identity(),
             )
 
     def _await(self, process: subprocess.Popen[bytes]) -> None:
         deadline = time.monotonic() + START_LIMIT
         while time.monotonic() < deadline and process.poll() is None:
-            with suppress(OSError):
-                if "ready" in (self.data / "postmaster.pid").read_text():
-                    return
+            if is_ready(self.data, process.pid):
+                return
             time.sleep(0.01)
-        raise DatabaseError(
-            _sentence("the server did not start", self.log.read_text(errors="replace"), self.data.parents[1])
+        raise self._unusable(
+            "the server did not start", self.log.read_bytes()[self._said :].decode(errors="replace")
         )
+
+    def _unusable(self, what: str, output: str) -> DatabaseError:
+        """One sentence from a program's output."""
+        if "No space left on device" in output:
+            elsewhere = " or set TMPDIR" if self.mend == MEND else ""
+            return DatabaseError(
+                f"there is no space left in {self.data.parents[1]} for the embedded PostgreSQL; "
+                f"free some{elsewhere}"
+            )
+        telling = [line for line in output.splitlines() if "error" in line.lower() or "FATAL" in line]
+        reason = (telling or output.strip().splitlines() or ["it said nothing"])[-1].strip()
+        return DatabaseError(f"the embedded PostgreSQL is unusable, {what}: {reason}; {self.mend}")
+
+
+def is_ready(data: Path, pid: int) -> bool:
+    """Whether the server `pid` of a data folder has come so far that it answers."""
+    with suppress(OSError):
+        lines = (data / "postmaster.pid").read_text().split("\n")
+        return lines[0] == str(pid) and lines[-2].strip() == "ready"
+    return False
 
 
 def identity() -> dict[str, Any]:
@@ -129,15 +169,6 @@ def identity() -> dict[str, Any]:
         entry = pwd.getpwnam(SERVER_USER)
         identity |= {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
     return identity
-
-
-def _sentence(what: str, output: str, base: Path) -> str:
-    """One sentence from a program's output."""
-    if "No space left on device" in output:
-        return f"there is no space left in {base} for the embedded PostgreSQL; free some or set TMPDIR"
-    telling = [line for line in output.splitlines() if "error" in line.lower() or "FATAL" in line]
-    reason = (telling or output.strip().splitlines() or ["it said nothing"])[-1].strip()
-    return f"the embedded PostgreSQL is unusable, {what}: {reason}; give the address of a server by --dsn"
 
 
 def _stop(process: subprocess.Popen[bytes], patience: float = 5.0) -> None:

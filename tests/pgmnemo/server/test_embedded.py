@@ -199,7 +199,7 @@ def test_variables_meant_for_another_server_do_not_matter(
 def test_an_installation_that_the_server_cannot_read_is_copied(
     stub: Path, base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "readable_by_server", lambda _: False)
+    monkeypatch.setattr(opening, "readable_by_server", lambda *_: False)
     with embedded_server(stub, "0.2.1") as conninfo, psycopg.connect(**conninfo) as connection:  # type: ignore[arg-type]
         row = connection.execute("SELECT current_setting('extension_control_path')").fetchone()
         assert row == ("$system",)

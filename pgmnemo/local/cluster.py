@@ -1,0 +1,244 @@
+"""A cluster in a folder and the server that serves it: made whole or not at all, started, adopted, stopped.
+
+Whether one runs is asked of `running.lock`, which every process of the server holds, and of the process that
+postmaster.pid names, by its command line. All but `address` is done under the folder's `opening.lock`.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+from pgmnemo.errors import DatabaseError, os_errors
+from pgmnemo.local.binaries import Binaries
+from pgmnemo.local.folder import Folder, server_owner, sync, write
+from pgmnemo.places import CONTROL, SQL_FOLDER
+from pgmnemo.server.folders import find_server
+from pgmnemo.server.opening import serves_in_place
+from pgmnemo.server.server_files import stage_extension, stage_server
+from pgmnemo.server.server_process import START_LIMIT, SUPERUSER, ServerProcess, is_ready
+
+ROLE = "pgmnemo"  # owns the database and the extension, and is no superuser
+DATABASE = "memory"
+PORT = "5432"  # the name of the socket
+STOP_LIMIT = 60.0  # seconds
+GRACE = 1.0  # seconds in which the processes of a dead server end by themselves
+LONGEST_LOG = 8 << 20  # bytes
+
+# Durable, and small: what an idle server holds of memory is held beside an agent all day. A log shows no
+# statement, because it would show what somebody remembers.
+SETTINGS: Mapping[str, str] = {
+    "listen_addresses": "",
+    "port": PORT,
+    "unix_socket_permissions": "0700",
+    "max_connections": "100",
+    "shared_buffers": "48MB",
+    "huge_pages": "off",
+    "dynamic_shared_memory_type": "mmap",  # containers have 64 MB of /dev/shm
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "min_wal_size": "32MB",
+    "max_wal_size": "256MB",
+    "max_worker_processes": "4",
+    "max_parallel_workers": "2",
+    "max_parallel_workers_per_gather": "0",
+    "max_logical_replication_workers": "0",
+    "autovacuum_max_workers": "1",
+    "random_page_cost": "1.1",
+    "jit": "off",
+    "default_text_search_config": "pg_catalog.english",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "lc_messages": "C",
+    "log_checkpoints": "off",
+    "log_error_verbosity": "terse",
+    "log_min_error_statement": "panic",
+}
+INCLUDING = """# Lines of your own go below and win over mnemo.conf, which is written again at each start.
+include = 'mnemo.conf'
+"""
+# The words of lower(), and what is no letter, such as a dash or a quotation mark; order is by code point.
+LOCALES = (("--locale=C", "--lc-ctype=C.UTF-8"), ("--locale=C",))
+
+
+class Cluster:
+    """The data folder `data` of a memory's folder, and the server that serves it."""
+
+    def __init__(self, folder: Folder, data: Path, binaries: Binaries) -> None:
+        self.folder, self.data, self.binaries = folder, data, binaries
+
+    def address(self, user: str = ROLE, database: str = DATABASE) -> dict[str, str]:
+        sockets = str(self.folder.sockets)
+        return {"host": sockets, "hostaddr": "", "port": PORT, "user": user, "dbname": database}
+
+    def make(self, *options: str) -> None:
+        """The cluster, by initdb beside its place."""
+        with self.folder.partial() as partial:
+            self.make_in(partial, *options)
+            self.put(partial / "data")
+
+    def make_in(self, partial: Path, *options: str) -> None:
+        """The cluster in `partial`/data."""
+        self.binaries.check()
+        server = self._process(self.binaries.home, {}, partial, "data")
+        try:
+            server.initdb("--auth=peer", *LOCALES[0], *options)
+        except DatabaseError as error:
+            if "locale" not in str(error):
+                raise
+            server.initdb("--auth=peer", *LOCALES[1], *options)
+        write(partial / "data" / "postgresql.conf", INCLUDING)
+        self.configure(partial / "data", {})
+
+    def put(self, made: Path) -> None:
+        """A cluster that was made whole into its place."""
+        if self.data.exists():  # of an upgrade that was cut short; it was never used
+            self.data.rename(self.data.with_name(f"{self.data.name}.unused-{time.time_ns()}"))
+        made.rename(self.data)
+        sync(self.data.parent)
+
+    def configure(self, data: Path, extra: Mapping[str, str]) -> None:
+        """Settings and who may log in: this machine's user, as the two roles, over the socket alone."""
+        users = {pwd.getpwuid(number).pw_name for number in (os.geteuid(), server_owner())}
+        lines = [f'mnemo "{user}" {role}\n' for user in sorted(users) for role in (SUPERUSER, ROLE)]
+        texts = {
+            "mnemo_ident.conf": "".join(lines),
+            "mnemo_hba.conf": "local all all peer map=mnemo\n",
+            "mnemo.conf": self._process(self.binaries.home, extra).configuration(),
+        }
+        for name, text in texts.items():
+            path = data / name
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
+                write(path, text)
+            path.chmod(0o644)  # within a folder that is closed
+
+    def is_up(self) -> bool:
+        """Whether the server lives and is none that is just starting, stopping or upgrading."""
+        process = self.find()
+        return process is not None and is_ready(self.data, process.pid)
+
+    def find(self) -> psutil.Process | None:
+        """The server, if it lives."""
+        process = find_server(self.data)
+        with suppress(psutil.Error):
+            if process is not None and process.cmdline()[1:] == ["-D", str(self.data)]:
+                return process
+        return None
+
+    def start(self) -> bool:
+        """Start the server or adopt the one that runs; whether it was started."""
+        began = time.monotonic()
+        while not self.is_up():
+            living = self.find()
+            if living is None and (lock := self.folder.still()) is not None:
+                try:
+                    self._launch(lock)
+                    return True
+                finally:
+                    os.close(lock)
+            waited = time.monotonic() - began
+            if waited > START_LIMIT:
+                raise DatabaseError(
+                    f"the server of {self.folder.path} neither starts nor ends, or runs in another "
+                    f"container; {self.folder.log} tells more"
+                )
+            if living is None and waited > GRACE:
+                self._end_orphans(signal.SIGKILL if waited > 5 * GRACE else signal.SIGQUIT)
+            time.sleep(0.01)
+        return False
+
+    def stop(self) -> None:
+        """Stop the server after a checkpoint; one that takes very long goes on by itself."""
+        if (process := self.find()) is None:
+            return
+        with suppress(psutil.Error):
+            process.send_signal(signal.SIGINT)
+            process.wait(STOP_LIMIT)
+
+    def processes(self) -> list[psutil.Process]:
+        """The server's, but the first: their titles bear the folder's name."""
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.Error, IndexError):
+                if process.cmdline()[0].startswith(f"postgres: {self.folder.name}: "):
+                    found.append(process)
+        return found
+
+    def stage(self) -> dict[str, str]:
+        """Put the extension's files where the server finds them, where they differ; the settings for it."""
+        original, bundle, major = self.binaries.home, self.binaries.bundle, self.binaries.major
+        with os_errors(f"the server cannot be laid out in {self.folder.path}: {{why}}", DatabaseError):
+            if serves_in_place(original, major, bundle):
+                _renew(self.folder.path / "extension")
+                return {"extension_control_path": f"$system:{self.folder.path}"}
+            _renew(self._copy() / bundle.extensions)
+        return {}
+
+    def _copy(self) -> Path:
+        """A copy of the installation, for a server that cannot read that one or reads no other folder."""
+        status = Path(self.binaries.program("postgres")).stat()
+        place = self.folder.path / "server" / f"{self.binaries.major}-{status.st_size}-{status.st_mtime_ns}"
+        home = place / self.binaries.bundle.module / self.binaries.home.name
+        if not place.exists():
+            with self.folder.partial() as partial:
+                stage_server(self.binaries.home, partial / "copy", self.binaries.bundle)
+                shutil.rmtree(place.parent, ignore_errors=True)
+                place.parent.mkdir()
+                (partial / "copy").rename(place)
+        return home
+
+    def _process(
+        self, home: Path, extra: Mapping[str, str], place: Path | None = None, data: str | None = None
+    ) -> ServerProcess:
+        newer = {"io_method": "sync"} if self.binaries.major >= 18 else {}
+        access = {name: f"{self.data}/mnemo_{name[:-5]}.conf" for name in ("hba_file", "ident_file")}
+        settings = {**SETTINGS, **newer, **access, **extra, "cluster_name": self.folder.name}
+        return ServerProcess(
+            home, place or self.folder.path, self.folder.sockets, settings,
+            data=data or self.data.name, mend=f"{self.folder.log} tells more",
+        )  # fmt: skip
+
+    def _launch(self, lock: int) -> None:
+        """Start the server; nobody of an earlier one lives."""
+        self.binaries.check()
+        self._forget_dead()
+        extra = self.stage()
+        self.folder.own(self.folder.sockets)
+        self.configure(self.data, extra)
+        server = self._process(self.binaries.home if extra else self._copy(), extra)
+        if server.log.exists() and server.log.stat().st_size > LONGEST_LOG:
+            server.log.replace(server.log.with_suffix(".log.old"))
+        server.log.touch(mode=0o600)
+        server.start(lock)
+
+    def _forget_dead(self) -> None:
+        """Take away the note of a dead server whose id another process has now: the next would not start."""
+        note = self.data / "postmaster.pid"
+        with suppress(OSError, ValueError, IndexError):
+            number = int(note.read_text().split("\n")[0])
+            with suppress(ChildProcessError):
+                os.waitpid(number, os.WNOHANG)  # one that we started ourselves
+            if psutil.pid_exists(number):
+                note.unlink()
+
+    def _end_orphans(self, how: signal.Signals) -> None:
+        for process in self.processes():
+            with suppress(psutil.Error):
+                process.send_signal(how)
+
+
+def _renew(folder: Path) -> None:
+    """Copy the extension's files into `folder` where they are others."""
+    for path in (SQL_FOLDER / CONTROL, *SQL_FOLDER.glob("pgmnemo--*.sql")):
+        staged = folder / path.name
+        if not staged.is_file() or staged.read_bytes() != path.read_bytes():
+            stage_extension(SQL_FOLDER, folder)
+            return

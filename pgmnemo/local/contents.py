@@ -1,0 +1,130 @@
+"""What stands in a memory's cluster: the role, the database and the extensions, made and kept up to date."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import errors, sql
+from psycopg.conninfo import make_conninfo
+
+from pgmnemo.errors import DatabaseError
+from pgmnemo.local.cluster import DATABASE, ROLE, Cluster
+from pgmnemo.places import SQL_FOLDER, release
+from pgmnemo.progress import Progress
+from pgmnemo.server.connections import database_errors, refusal
+from pgmnemo.server.extension import install
+from pgmnemo.server.server_checks import Session, value
+from pgmnemo.server.server_files import check_release
+from pgmnemo.server.server_process import START_LIMIT, SUPERUSER, identity
+
+# What libpq says of a server that will answer in a moment, or that has just gone.
+NOT_NOW = (
+    "starting up", "shutting down", "recovery mode", "not yet accepting", "No such file", "refused",
+    "closed the connection", "terminating connection", "reset by peer",
+)  # fmt: skip
+VERSION = "SELECT extversion FROM pg_extension WHERE extname = 'pgmnemo'"
+
+
+def connect(address: Mapping[str, Any]) -> Session | None:
+    """A connection, or None where the server does not answer at this moment; raises DatabaseError."""
+    try:
+        return psycopg.connect(**address, autocommit=True)
+    except psycopg.OperationalError as error:
+        if any(words in str(error) for words in NOT_NOW):
+            return None
+        raise refusal(error, address, "the server.log in that folder may tell more") from None
+
+
+def session(cluster: Cluster, user: str = ROLE, database: str = DATABASE) -> Session:
+    """A connection to the server, which is started, adopted and waited for as long as it may take."""
+    deadline = time.monotonic() + START_LIMIT
+    while time.monotonic() < deadline:
+        cluster.start()
+        if connection := connect(cluster.address(user, database)):
+            return connection
+        time.sleep(0.02)
+    raise DatabaseError(
+        f"the server of {cluster.folder.path} does not answer; {cluster.folder.log} tells more"
+    )
+
+
+def prepare(cluster: Cluster, version: str) -> None:
+    """Make what is missing: an interrupted making is gone on with."""
+    check_release(SQL_FOLDER, version)
+    with session(cluster, SUPERUSER, "postgres") as server, database_errors(str(cluster.folder.path)):
+        _make_role(server)
+        if not value(server, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = %s)", DATABASE):
+            server.execute(f"CREATE DATABASE {DATABASE} OWNER {ROLE}".encode())
+    with session(cluster, SUPERUSER) as memory, database_errors(str(cluster.folder.path)):
+        memory.execute(f"REVOKE CONNECT ON DATABASE {DATABASE} FROM PUBLIC".encode())
+        install(memory, version, ROLE)
+
+
+def _make_role(server: Session) -> None:
+    """The ordinary role that owns everything. What it stores need not come from a commit of a repository."""
+    if not value(server, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %s)", ROLE):
+        server.execute(f"CREATE ROLE {ROLE} LOGIN NOSUPERUSER".encode())
+    server.execute(f"ALTER ROLE {ROLE} SET pgmnemo.gate_strict = off".encode())
+
+
+def bring_up_to(cluster: Cluster, version: str, progress: Progress) -> None:
+    """See that the extension is there in `version`; an older one is updated after a dump."""
+    where = str(cluster.folder.path)
+    with session(cluster) as memory, database_errors(where):
+        found = value(memory, VERSION)
+        if found is None:
+            raise DatabaseError(f"{where} has lost its extension pgmnemo: bring it back from a backup")
+        if release(found) > release(version):
+            raise DatabaseError(
+                f"{where} holds pgmnemo {found}, which is newer than {version}: pip install -U pgmnemo-memory"
+            )
+        if found == version:
+            return
+        check_release(SQL_FOLDER, version)
+        cluster.stage()
+        dump = _dump(cluster, version)
+        _update(memory, version)
+    progress.say(f"{where}: pgmnemo {found} is now {version}; what was there before is kept in {dump}")
+
+
+def _update(memory: Session, version: str) -> None:
+    with memory.transaction():
+        memory.execute("SET LOCAL lock_timeout = '30s'")
+        memory.execute(sql.SQL("ALTER EXTENSION pgmnemo UPDATE TO {}").format(sql.Literal(version)))
+
+
+def renew_vector(cluster: Cluster) -> None:
+    """Bring pgvector's objects to the version of the binaries; statistics are taken anew."""
+    with session(cluster, SUPERUSER) as memory, database_errors(str(cluster.folder.path)):
+        with suppress(errors.InvalidParameterValue):  # these binaries bring an older one, which is as good
+            memory.execute("ALTER EXTENSION vector UPDATE")
+        memory.execute("ANALYZE")
+
+
+def _dump(cluster: Cluster, version: str) -> Path:
+    """What the database holds, in a file that pg_restore reads."""
+    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    path = cluster.folder.path / f"before-{version}-{moment}.dump"
+    new = path.with_suffix(".dump.new")
+    address = make_conninfo("", **cluster.address(SUPERUSER))
+    environment = identity()["env"]
+    os.close(os.open(new, os.O_CREAT | os.O_WRONLY, 0o600))
+    done = subprocess.run(
+        [cluster.binaries.program("pg_dump"), "-Fc", "-f", str(new), "-d", address],
+        env=environment, capture_output=True, text=True, errors="replace", check=False,
+    )  # fmt: skip
+    if done.returncode:
+        new.unlink()
+        reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise DatabaseError(f"{cluster.folder.path} was not dumped, so nothing was updated: {reason}")
+    with new.open("rb") as file:
+        os.fsync(file.fileno())
+    return new.rename(path)

@@ -1,0 +1,289 @@
+"""A memory's folder: what lies in it, what is refused as one, and the locks by which processes share it.
+
+`lock` is held shared by whoever uses the folder, `opening.lock` alone by whoever starts, stops or changes
+its server, `running.lock` by all processes of the server: the kernel frees each when its last holder ends,
+however it ends. So a lock says what no process id can: that nobody is left.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pwd
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import psutil
+
+from pgmnemo.errors import DatabaseError, UsageError, os_errors
+from pgmnemo.progress import Progress
+from pgmnemo.server.folders import reachable
+from pgmnemo.server.opening import SOCKET_PATH_LIMIT
+from pgmnemo.server.server_process import SERVER_USER, give_to_server
+
+FORMAT = 1
+RECORD = "mnemo.json"
+OPENING = "opening.lock"
+NOBODYS = re.compile(r"\..*|lost\+found")  # in a folder that is empty for people
+DATA = re.compile(r"pg(\d+)")
+WHOLE = ("PG_VERSION", "global/pg_control", "postgresql.conf", "mnemo.conf")
+NETWORK = {
+    "9p", "afpfs", "afs", "beegfs", "ceph", "cifs", "davfs", "fuse.glusterfs", "fuse.rclone", "fuse.s3fs",
+    "fuse.sshfs", "glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "smb2", "smb3", "smbfs", "webdav",
+}  # fmt: skip
+LONGEST = 900  # bytes of a path: PostgreSQL cuts what is longer than 1,023
+SPACE = 128 << 20  # bytes that a new cluster and its first log need
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """One that was checked: an own folder on a local disk, which holds a memory or nothing."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """Short, and of no other folder of this machine: in the titles of the server's processes."""
+        return f"mnemo-{sha256(os.fsencode(self.path)).hexdigest()[:12]}"
+
+    @property
+    def sockets(self) -> Path:
+        """Where the server listens: within, unless the path is too long or no address for libpq."""
+        within = self.path / "sockets"
+        if len(os.fsencode(within / ".s.PGSQL.5432")) <= SOCKET_PATH_LIMIT and "," not in str(within):
+            return within
+        return Path("/tmp") / f"{self.name}-{os.geteuid()}"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "server.log"
+
+    @contextmanager
+    def opening(self, progress: Progress) -> Iterator[None]:
+        """Inside the block no other process starts, stops or changes the server."""
+        lock = _file(self.path / OPENING)
+        try:
+            if not _taken(lock, fcntl.LOCK_EX):
+                progress.say(f"waiting for another process that is opening or closing {self.path}")
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            fcntl.flock(lock, fcntl.LOCK_UN)  # also where a fork of ours holds it too
+            os.close(lock)
+
+    def join(self) -> int:
+        """Be one of those who use the folder, until the descriptor is closed here and in all forks."""
+        lock = _file(self.path / "lock")
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        return lock
+
+    def alone(self) -> int | None:
+        """The lock of all who use the folder, if nobody does."""
+        return self._lock("lock")
+
+    def still(self) -> int | None:
+        """The lock of the server's processes, if none lives."""
+        return self._lock("running.lock")
+
+    def _lock(self, name: str) -> int | None:
+        lock = _file(self.path / name)
+        if _taken(lock, fcntl.LOCK_EX):
+            return lock
+        os.close(lock)
+        return None
+
+    def data(self) -> Path | None:
+        """The folder of the data, named by PostgreSQL's major version; None where there is none yet."""
+        known = self._record()
+        found = [known] if known else sorted(p.name for p in self.path.iterdir() if DATA.fullmatch(p.name))
+        if not found:
+            return None
+        if len(found) > 1:
+            raise DatabaseError(
+                f"{self.path} holds {' and '.join(found)}, and no {RECORD} says which is in use; write it: "
+                f'{{"format": {FORMAT}, "data": "{found[-1]}"}}'
+            )
+        return self._checked(self.path / found[0])
+
+    def _record(self) -> str | None:
+        path = self.path / RECORD
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+            number, name = int(record["format"]), str(record["data"])
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError):
+            number, name = 0, ""
+        if number > FORMAT:
+            raise DatabaseError(f"{self.path} was made by a newer pgmnemo: pip install -U pgmnemo-memory")
+        if number < 1 or not DATA.fullmatch(name):
+            raise DatabaseError(f'{path} is damaged; write {{"format": {FORMAT}, "data": "pg18"}} or such')
+        return name
+
+    def _checked(self, data: Path) -> Path:
+        if data.is_symlink():
+            raise UsageError(f"{data} is a symbolic link; move what it leads to into its place")
+        if not data.is_dir():
+            raise DatabaseError(f"the data of {self.path} is missing: bring {data} back from a backup")
+        if not all((data / part).is_file() for part in WHOLE):
+            raise DatabaseError(
+                f"{data} is no whole cluster, and was left as it is; bring it back from a backup"
+            )
+        owner = server_owner()
+        if (found := data.stat().st_uid) != owner:
+            raise DatabaseError(f"{data} belongs to {_user(found)}: chown -R {_user(owner)} {data}")
+        return data
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the memory was made whole: the record is written last."""
+        return (self.path / RECORD).is_file()
+
+    def record(self, data: Path) -> None:
+        write(self.path / RECORD, json.dumps({"format": FORMAT, "data": data.name}) + "\n")
+
+    @contextmanager
+    def partial(self) -> Iterator[Path]:
+        """A folder of the server's user for what is not whole yet; what killed processes left goes too."""
+        for left in self.path.glob("partial-*"):
+            shutil.rmtree(left, ignore_errors=True)
+        if shutil.disk_usage(self.path).free < SPACE:
+            raise DatabaseError(f"there is no space left in {self.path}: free {SPACE >> 20} MB")
+        partial = Path(tempfile.mkdtemp(prefix="partial-", dir=self.path))
+        try:
+            give(partial)
+            yield partial
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+    def own(self, place: Path) -> Path:
+        """A folder that the server's user alone may enter, made if it is missing."""
+        with suppress(FileExistsError):
+            place.mkdir(mode=0o700)
+        if place.lstat().st_uid == os.geteuid():
+            give(place)
+        status = place.lstat()
+        if place.is_symlink() or status.st_uid != server_owner() or status.st_mode & 0o077:
+            raise DatabaseError(f"{place} is not a folder of {_user(server_owner())} alone; remove it")
+        return place
+
+
+def claim(folder: Path) -> Folder:
+    """The folder `folder`, made if it is missing; raises where it is none for a memory."""
+    path = Path(os.path.abspath(folder.expanduser()))
+    with os_errors(f"{path} cannot be used: {{why}}; make it yours to write, or name another", DatabaseError):
+        if path.is_symlink():
+            raise UsageError(f"{path} is a symbolic link; name the folder that it leads to: {path.resolve()}")
+        path = path.parent.resolve() / path.name
+        _check_path(path)
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _check_owner(path)
+        _check_content(path)
+        if os.geteuid() == 0 and path.stat().st_mode & 0o111 != 0o111:
+            path.chmod(path.stat().st_mode | 0o111)  # the server's user walks through it
+    return Folder(path)
+
+
+def _check_path(path: Path) -> None:
+    if len(os.fsencode(path)) > LONGEST:
+        raise UsageError(f"the path {str(path)[:40]}… is too long for PostgreSQL; name a shorter one")
+    if re.search(r"[:\x00-\x1f]", str(path)):
+        raise UsageError(f"the path {str(path)!r} has a colon or a control character in it; name another")
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path} is a file, and a memory is a folder; name another")
+    if (kind := _file_system(path)) in NETWORK:
+        raise UsageError(
+            f"{path} lies on a network file system ({kind}), where PostgreSQL may lose data; "
+            "name a folder on a local disk"
+        )
+    if os.geteuid() == 0 and path.parent.exists() and not reachable(path):
+        raise UsageError(
+            f"PostgreSQL does not run as root, and the user {SERVER_USER} cannot walk to {path}; "
+            "name another folder, or run as an ordinary user"
+        )
+
+
+def _file_system(path: Path) -> str:
+    """The kind of file system that holds `path`."""
+    mounts = [part for part in psutil.disk_partitions(all=True) if path.is_relative_to(part.mountpoint)]
+    return max(mounts, key=lambda part: len(part.mountpoint)).fstype if mounts else ""
+
+
+def _check_owner(path: Path) -> None:
+    if (owner := path.stat().st_uid) != os.geteuid():
+        raise UsageError(f"{path} belongs to {_user(owner)}; open it as that user, or name another folder")
+    try:
+        pwd.getpwuid(os.geteuid())
+    except KeyError:
+        raise UsageError(
+            f"the user {os.geteuid()} has no name on this machine, which PostgreSQL needs: add a line "
+            "for it to /etc/passwd"
+        ) from None
+
+
+def _check_content(path: Path) -> None:
+    names = sorted(entry.name for entry in path.iterdir() if not NOBODYS.fullmatch(entry.name))
+    if "PG_VERSION" in names:
+        raise UsageError(
+            f"{path} is a data folder of PostgreSQL itself; give the address of its server, or another folder"
+        )
+    if names and OPENING not in names and RECORD not in names:
+        raise UsageError(
+            f"{path} holds something else ({', '.join(names[:3])}) and no memory; name a new or empty folder"
+        )
+
+
+def _user(number: int) -> str:
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"user {number}"
+
+
+def server_owner() -> int:
+    """The id of the user that the server runs as."""
+    return pwd.getpwnam(SERVER_USER).pw_uid if os.geteuid() == 0 else os.geteuid()
+
+
+def give(path: Path) -> None:
+    if os.geteuid() == 0:
+        give_to_server(path)
+
+
+def write(path: Path, text: str) -> None:
+    """Make `text` the file's content, whole or not at all, whatever happens meanwhile."""
+    new = path.with_name(f"{path.name}.new")
+    with new.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+    sync(path.parent)
+
+
+def sync(folder: Path) -> None:
+    """Make what a folder lists survive a crash of the machine."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _file(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+
+
+def _taken(lock: int, how: int) -> bool:
+    try:
+        fcntl.flock(lock, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,120 @@
+"""The server of a memory's folder, as one of the processes that use it sees it."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from pgmnemo.errors import DatabaseError, UsageError, os_errors
+from pgmnemo.local.binaries import Binaries, newest
+from pgmnemo.local.cluster import Cluster
+from pgmnemo.local.contents import bring_up_to, connect, prepare, session
+from pgmnemo.local.folder import DATA, Folder, claim
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.server.releases import version_number
+
+
+class LocalServer:
+    """A hold on the server of a folder, which runs for as long as anybody has one. It blocks.
+
+    A process that is killed loses its hold at once; if it was the last, the next to open finds the server
+    running and adopts it.
+    """
+
+    def __init__(self, cluster: Cluster, lock: int) -> None:
+        self._cluster, self._lock = cluster, lock
+        atexit.register(self.close)
+
+    @classmethod
+    def open(cls, folder: Path, *, wanted: str | None = None, progress: Progress = QUIET) -> LocalServer:
+        """Make, start or adopt what lies in `folder`, with the extension in `wanted` (None: the current one).
+
+        An older extension is updated after a dump beside it. Raises UsageError or DatabaseError.
+        """
+        place, version = claim(folder), version_number(wanted)
+        with _told(place), place.opening(progress):
+            lock = place.join()
+            cluster = None
+            try:
+                cluster = _opened(place, version, progress)
+                return cls(cluster, lock)
+            except BaseException:
+                _leave(place, cluster, lock)
+                raise
+
+    @property
+    def conninfo(self) -> Mapping[str, str]:
+        """How to log in, as the ordinary role that owns the database and the extension."""
+        return self._cluster.address()
+
+    def ensure(self) -> None:
+        """Start the server again if it has died meanwhile; afterwards it answers."""
+        if self._lock < 0:
+            raise UsageError(f"{self._cluster.folder.path} was closed; open it again")
+        with _told(self._cluster.folder):
+            if self._cluster.is_up() and (connection := connect(self.conninfo)):
+                connection.close()
+                return
+            with self._cluster.folder.opening(QUIET):
+                session(self._cluster).close()
+
+    def close(self) -> None:
+        """Let go of the server; the last one out stops it."""
+        lock, self._lock = self._lock, -1
+        if lock < 0:
+            return
+        atexit.unregister(self.close)
+        try:
+            with self._cluster.folder.opening(QUIET):
+                _leave(self._cluster.folder, self._cluster, lock)
+        except FileNotFoundError:  # the folder is gone, and the server with it
+            os.close(lock)
+
+
+def _opened(place: Folder, version: str, progress: Progress) -> Cluster:
+    """The cluster of a folder with its server running and its content as wanted."""
+    binaries, data = newest(), place.data()
+    cluster = Cluster(place, data or place.path / f"pg{binaries.major}", binaries)
+    if data is None:
+        progress.say(f"making a memory in {place.path}")
+        cluster.make()
+    check_major(cluster.data, binaries)
+    if not place.recorded:
+        prepare(cluster, version)
+        place.record(cluster.data)
+    bring_up_to(cluster, version, progress)
+    return cluster
+
+
+def check_major(data: Path, binaries: Binaries) -> None:
+    """Raise where the data is not of the PostgreSQL that there is to run."""
+    major = int(DATA.fullmatch(data.name)[1])  # type: ignore[index]
+    if major < binaries.major:
+        raise DatabaseError(
+            f"{data.parent} holds data of PostgreSQL {major}, and {binaries.major} is installed: "
+            f"mnemo upgrade {data.parent}"
+        )
+    if major > binaries.major:
+        raise DatabaseError(
+            f"{data.parent} holds data of PostgreSQL {major}, which is newer than {binaries.major}: "
+            "pip install -U 'pgmnemo-memory[local]'"
+        )
+
+
+def _leave(folder: Folder, cluster: Cluster | None, lock: int) -> None:
+    """Give up the hold; stop the server if that was the last."""
+    os.close(lock)
+    if (alone := folder.alone()) is None:
+        return
+    try:
+        if cluster is not None:
+            cluster.stop()
+    finally:
+        os.close(alone)
+
+
+def _told(folder: Folder) -> AbstractContextManager[None]:
+    return os_errors(f"{folder.path} cannot be used: {{why}}", DatabaseError)
