@@ -95,17 +95,24 @@ class AsyncOwn:
                 await self._put(connection)
 
     async def connect(self) -> AsyncConnection[Any]:
-        """A new connection; Unreached where there is none."""
+        """A new connection; Unreached where there is none. An embedded server that died is started again."""
         try:
-            if self._server is not None:
+            try:
+                connection = await self._made()
+            except psycopg.OperationalError:
+                if self._server is None:
+                    raise
                 await run(self._server.ensure)
-            connection = await AsyncConnection.connect(
-                **self.conninfo, autocommit=True, prepare_threshold=self._prepare
-            )
+                connection = await self._made()
         except psycopg.OperationalError as error:
             raise Unreached(error) from None
         register(connection.adapters)
         return connection
+
+    async def _made(self) -> AsyncConnection[Any]:
+        return await AsyncConnection.connect(
+            **self.conninfo, autocommit=True, prepare_threshold=self._prepare
+        )
 
     async def _put(self, connection: AsyncConnection[Any]) -> None:
         """Keep it, unless it is broken or in the middle of something; one that broke takes the idle along."""

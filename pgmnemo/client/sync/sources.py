@@ -96,15 +96,22 @@ class Own:
                 self._put(connection)
 
     def connect(self) -> Connection[Any]:
-        """A new connection; Unreached where there is none."""
+        """A new connection; Unreached where there is none. An embedded server that died is started again."""
         try:
-            if self._server is not None:
+            try:
+                connection = self._made()
+            except psycopg.OperationalError:
+                if self._server is None:
+                    raise
                 run(self._server.ensure)
-            connection = Connection.connect(**self.conninfo, autocommit=True, prepare_threshold=self._prepare)
+                connection = self._made()
         except psycopg.OperationalError as error:
             raise Unreached(error) from None
         register(connection.adapters)
         return connection
+
+    def _made(self) -> Connection[Any]:
+        return Connection.connect(**self.conninfo, autocommit=True, prepare_threshold=self._prepare)
 
     def _put(self, connection: Connection[Any]) -> None:
         """Keep it, unless it is broken or in the middle of something; one that broke takes the idle along."""

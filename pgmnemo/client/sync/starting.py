@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pgmnemo.client.sync.channel import Channel, sent
@@ -39,7 +40,7 @@ def start(
     if not 1 <= connections <= 1000:
         raise UsageError(f"connections is {connections}, but must be from 1 to 1,000")
     if isinstance(given, Path):
-        server = run(LocalServer.open, given, progress)
+        server = run(partial(LocalServer.open, given, progress=progress))
         own = Own(server.conninfo, connections, server, prepared=True)
         return _started(own, settings, patience, f"the memory in {given}", folder=True)
     if isinstance(given, dict):
