@@ -33,15 +33,17 @@ WRONG = ("22", "23", "0A", "54", "42", "21")  # classes that say the call itself
 
 
 class Attempts:
-    """The tries of one call, `patience` seconds long in all."""
+    """The tries of one call, `patience` seconds long in all; `where` is what a sentence calls the
+    database."""
 
     def __init__(
         self,
         patience: float,
+        where: str = "the database",
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self._clock, self._chance = clock, chance
+        self._clock, self._chance, self._where = clock, chance, where
         self._end = clock() + patience
         self._limit = FIRST
 
@@ -54,7 +56,7 @@ class Attempts:
         self._limit = min(self._limit * 2, LONGEST)
         again = anew and (error.sqlstate in UNDONE or (repeatable and is_lost(error)))
         if not again or self._clock() + wait > self._end:
-            raise told(error, repeatable) from None
+            raise told(error, repeatable, self._where) from None
         return wait
 
 
@@ -67,7 +69,7 @@ def is_lost(error: psycopg.Error) -> bool:
     )
 
 
-def told(error: psycopg.Error, repeatable: bool = True) -> PgmnemoError:
+def told(error: psycopg.Error, repeatable: bool, where: str) -> PgmnemoError:
     """An error of the server as one of the client's, with its sentence and hint."""
     state, said = error.sqlstate, _first_line(error.diag.message_primary or str(error))
     if state in UNDONE - {"57P01", "57P03"}:
@@ -75,16 +77,16 @@ def told(error: psycopg.Error, repeatable: bool = True) -> PgmnemoError:
     if is_lost(error):
         unknown = "; whether it was stored is not known: look, or add with a key, which may be sent again"
         mend = "try again" if repeatable else f"nothing is sent twice without a key{unknown}"
-        return LostError(f"the connection to the database was lost ({said}); {mend}", state)
+        return LostError(f"the connection to {where} was lost ({said}); {mend}", state)
     if state == "53100":
-        return DatabaseError("the disk of the database is full: nothing was stored; free some space there")
+        return DatabaseError(f"the disk of {where} is full: nothing was stored; free some space there")
     if state == "57014":
         return DatabaseError(f"the call took longer than the server allows ({said}); ask for less at once")
     kind = WHY.get(state or "") or (RefusedError if (state or "XX")[:2] in WRONG else None)
     sentence = said.rstrip(".") + (
         f"; {_lowered(error.diag.message_hint)}" if error.diag.message_hint else ""
     )
-    return kind(sentence, state) if kind else DatabaseError(f"the database says: {sentence}")
+    return kind(sentence, state) if kind else DatabaseError(f"{where} says: {sentence}")
 
 
 def _first_line(text: str) -> str:

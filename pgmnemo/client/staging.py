@@ -24,11 +24,10 @@ from pgmnemo.errors import UsageError
 from pgmnemo.records import Passage
 
 KEY = "embedder"
-COLUMNS = (
-    "project_id", "external_id", "content", *requests.FIELDS, "embedding", "passages", "passage_embeddings",
+COLUMNS = dict.fromkeys(
+    ("project_id", "external_id", "content", *requests.FIELDS, "embedding", "passages", "passage_embeddings"),
+    "",
 )  # fmt: skip
-NAMED = ", ".join(f'"{name}"' for name in COLUMNS)
-COPY = f"COPY lesson_staging ({NAMED}) FROM STDIN (FORMAT binary)"
 LONGEST_KEY = 1_000  # bytes
 
 

@@ -1,9 +1,5 @@
-"""Passages for lessons that have none (`python -m runner passages`), such as those of an upgraded database.
+"""How a text is cut into passages (`windows`), and passages for lessons that have none (`adding`).
 
-It joins a database and an embedder. `add_passages` is the way in.
+The second joins a database and an embedder (`python -m runner passages`), for lessons of an upgraded
+database.
 """
-
-from pgmnemo.passages.adding import Added, add_passages
-from pgmnemo.passages.windows import passages_of
-
-__all__ = ["Added", "add_passages", "passages_of"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 import psycopg
 
+from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client.aio.sources import AsyncSource, Unreached
 from pgmnemo.client.aio.waiting import AsyncConnection, sleep
@@ -16,10 +17,13 @@ from pgmnemo.server.connections import refusal
 
 
 class AsyncChannel:
-    """`settings` of pgmnemo hold for each call, and `patience` seconds are spent on trying again."""
+    """`settings` of pgmnemo hold for each call, and `patience` seconds are spent on trying again.
 
-    def __init__(self, source: AsyncSource, settings: Mapping[str, str], patience: float) -> None:
-        self.source, self.settings, self.patience = source, settings, patience
+    `where` is what a sentence calls the database.
+    """
+
+    def __init__(self, source: AsyncSource, settings: Mapping[str, str], patience: float, where: str) -> None:
+        self.source, self.settings, self.patience, self.where = source, settings, patience, where
 
     async def call(self, call: Call[Answer]) -> Answer:
         """The answer to one call of a named tenant."""
@@ -50,7 +54,7 @@ class AsyncChannel:
     async def _tried(
         self, work: Callable[[AsyncConnection[Any]], Any], repeatable: bool, *, whole: bool
     ) -> Any:
-        attempts = Attempts(self.patience)
+        attempts = Attempts(self.patience, self.where)
         while True:
             try:
                 async with self.source.connection() as connection, _bounds(connection, whole):
@@ -69,6 +73,26 @@ class AsyncChannel:
             raise refusal(
                 error.cause, getattr(self.source, "conninfo", {}), mend="start it, or wait"
             ) from None
+
+    async def stage(
+        self, opening: Call[Any], columns: Mapping[str, str], rows: Iterable[Sequence[Any]]
+    ) -> dict[str, int]:
+        """Store rows of lessons in one transaction, through the staging table that `opening` makes; how many
+        lessons of each outcome. `columns` are theirs, each with its type, empty where the value tells it."""
+        names = ", ".join(f'"{name}"' for name in columns)
+        statement = f"COPY lesson_staging ({names}) FROM STDIN (FORMAT binary)".encode()
+        kept = list(rows)
+
+        async def work(connection: AsyncConnection[Any]) -> dict[str, int]:
+            await sent(connection, opening)
+            async with connection.cursor() as cursor, cursor.copy(statement) as copy:
+                if any(columns.values()):
+                    copy.set_types(list(columns.values()))
+                for row in kept:
+                    await copy.write_row(row)
+            return dict(await sent(connection, calls.plain("store_staged")))
+
+        return await self.unit(work)  # type: ignore[no-any-return]
 
     @staticmethod
     async def sent(connection: AsyncConnection[Any], call: Call[Answer]) -> Answer:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 from os import PathLike
-from typing import IO, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 from pgmnemo import calls
@@ -36,11 +36,13 @@ from pgmnemo.client.records import (
 )
 from pgmnemo.client.rendering import about_tokens, render, without_blocks
 from pgmnemo.client.requests import Asked, document, filter_of, moment
-from pgmnemo.client.tracing import Tracing
+from pgmnemo.client.tracing import Tracing, tracked
 from pgmnemo.client.turns import Written
 from pgmnemo.client.vectors import Reals
 from pgmnemo.errors import PgmnemoError, UsageError
-from pgmnemo.progress import QUIET, Progress
+
+if TYPE_CHECKING:
+    from pgmnemo.progress import Progress
 
 ECHOES = 10_000  # texts handed out as context that a memory knows again
 
@@ -72,7 +74,7 @@ class AsyncMemory:
         patience: float = 30.0,
         tracer: Any = None,
         trace_texts: bool = False,
-        progress: Progress = QUIET,
+        progress: Progress | None = None,
     ) -> Self:
         """Open the memory in a folder, or in the database of a DSN, a connection or a pool.
 
@@ -254,7 +256,7 @@ class AsyncScope:
         items: Iterable[Item | str],
         *,
         batch: int = 500,
-        progress: Progress = QUIET,
+        progress: Progress | None = None,
         now: datetime | None = None,
     ) -> Moved:
         """Store many lessons, `batch` of them in each transaction, and say how many of each outcome.
@@ -265,7 +267,7 @@ class AsyncScope:
         project = self._project()
         outcomes: dict[str, int] = {}
         with self._span("upsert_memory") as span:
-            for some in progress.track(staging.batches(items, batch), "batches of lessons", 0):
+            for some in tracked(staging.batches(items, batch), progress, "batches of lessons"):
                 try:
                     told = await self._stage(project, some, now)
                 except PgmnemoError as error:
@@ -293,17 +295,8 @@ class AsyncScope:
             for item, (whole, vectors) in zip(told, await self._embedded(told, maker), strict=True)
         ]
         await self._memory._enter(self.tenant_id)
-
-        channel = self._memory._channel
-
-        async def work(connection: Any) -> dict[str, int]:
-            await channel.sent(connection, calls.open_staging(self.tenant_id))
-            async with connection.cursor() as cursor, cursor.copy(staging.COPY) as copy:
-                for row in rows:
-                    await copy.write_row(row)
-            return dict(await channel.sent(connection, calls.plain("store_staged")))
-
-        return await channel.unit(work)  # type: ignore[no-any-return]
+        opening = calls.open_staging(self.tenant_id)
+        return await self._memory._channel.stage(opening, staging.COLUMNS, rows)  # type: ignore[no-any-return]
 
     async def _embedded(
         self, items: Sequence[Item], maker: Remembered | None = None
@@ -702,7 +695,7 @@ class AsyncScope:
         place: str | PathLike[str] | IO[bytes],
         *,
         vectors: bool = True,
-        progress: Progress = QUIET,
+        progress: Progress | None = None,
     ) -> int:
         """Write the scope as it is at one moment to a new file of JSON lines; how many lessons.
 
@@ -715,7 +708,11 @@ class AsyncScope:
             return await moving.write(self, file, vectors, progress)
 
     async def import_(
-        self, place: str | PathLike[str] | IO[bytes], *, dry_run: bool = False, progress: Progress = QUIET
+        self,
+        place: str | PathLike[str] | IO[bytes],
+        *,
+        dry_run: bool = False,
+        progress: Progress | None = None,
     ) -> Moved:
         """Store what an export holds, each lesson in its project, or in the scope's where that has one.
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import psycopg
 
+from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client.retrying import Attempts
 from pgmnemo.client.sync.sources import Source, Unreached
@@ -17,10 +18,13 @@ from pgmnemo.server.connections import refusal
 
 
 class Channel:
-    """`settings` of pgmnemo hold for each call, and `patience` seconds are spent on trying again."""
+    """`settings` of pgmnemo hold for each call, and `patience` seconds are spent on trying again.
 
-    def __init__(self, source: Source, settings: Mapping[str, str], patience: float) -> None:
-        self.source, self.settings, self.patience = source, settings, patience
+    `where` is what a sentence calls the database.
+    """
+
+    def __init__(self, source: Source, settings: Mapping[str, str], patience: float, where: str) -> None:
+        self.source, self.settings, self.patience, self.where = source, settings, patience, where
 
     def call(self, call: Call[Answer]) -> Answer:
         """The answer to one call of a named tenant."""
@@ -49,7 +53,7 @@ class Channel:
         return self._tried(under, repeatable, whole=True)
 
     def _tried(self, work: Callable[[Connection[Any]], Any], repeatable: bool, *, whole: bool) -> Any:
-        attempts = Attempts(self.patience)
+        attempts = Attempts(self.patience, self.where)
         while True:
             try:
                 with self.source.connection() as connection, _bounds(connection, whole):
@@ -68,6 +72,26 @@ class Channel:
             raise refusal(
                 error.cause, getattr(self.source, "conninfo", {}), mend="start it, or wait"
             ) from None
+
+    def stage(
+        self, opening: Call[Any], columns: Mapping[str, str], rows: Iterable[Sequence[Any]]
+    ) -> dict[str, int]:
+        """Store rows of lessons in one transaction, through the staging table that `opening` makes; how many
+        lessons of each outcome. `columns` are theirs, each with its type, empty where the value tells it."""
+        names = ", ".join(f'"{name}"' for name in columns)
+        statement = f"COPY lesson_staging ({names}) FROM STDIN (FORMAT binary)".encode()
+        kept = list(rows)
+
+        def work(connection: Connection[Any]) -> dict[str, int]:
+            sent(connection, opening)
+            with connection.cursor() as cursor, cursor.copy(statement) as copy:
+                if any(columns.values()):
+                    copy.set_types(list(columns.values()))
+                for row in kept:
+                    copy.write_row(row)
+            return dict(sent(connection, calls.plain("store_staged")))
+
+        return self.unit(work)  # type: ignore[no-any-return]
 
     @staticmethod
     def sent(connection: Connection[Any], call: Call[Answer]) -> Answer:

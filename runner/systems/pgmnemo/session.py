@@ -14,7 +14,9 @@ from uuid import UUID, uuid5
 import psycopg
 
 from pgmnemo import calls
-from pgmnemo.calls import Answer, Call, execute
+from pgmnemo.calls import Answer, Call
+from pgmnemo.client.sync.channel import Channel
+from pgmnemo.client.sync.sources import Owned
 from pgmnemo.embedders import pad
 from pgmnemo.records import Matrix
 from runner.protocol.editions.edition import EnginePins
@@ -131,6 +133,7 @@ class PgmnemoClient:
         fault: Callable[[], AbstractContextManager[None]],
     ) -> None:  # fmt: skip
         self.connection, self._names, self._form, self._fault = connection, names, form, fault
+        self._channel = Channel(Owned(connection), {}, 0.0, f"the database {connection.info.dbname}")
         self._mode = settings.get(MODE, "hybrid")
         self._columns = ("in_project", "external_id", "score", *(f'"{name}"' for name in form.components))
         self._project: str | None = None
@@ -170,16 +173,7 @@ class PgmnemoClient:
     def store(self, lessons: Sequence[Lesson]) -> None:
         """Lessons of one tenant through the session's staging table, in one transaction."""
         self.work_for(lessons[0].project)
-        types = self._form.columns
-        columns = ", ".join(f'"{name}"' for name in types)
-        with self.connection.transaction():
-            self.call(calls.plain("open_staging"))
-            statement = f"COPY lesson_staging ({columns}) FROM STDIN (FORMAT binary)".encode()
-            with self.connection.cursor() as cursor, cursor.copy(statement) as copy:
-                copy.set_types(list(types.values()))
-                for lesson in lessons:
-                    copy.write_row(self._row(lesson))
-            self.call(calls.plain("store_staged"))
+        self._channel.stage(calls.plain("open_staging"), self._form.columns, map(self._row, lessons))
 
     def link(self, link: Link) -> None:
         """One link between two lessons that are stored."""
@@ -200,7 +194,7 @@ class PgmnemoClient:
 
     def call(self, call: Call[Answer]) -> Answer:
         """Make one call; its rows come in PostgreSQL's binary form."""
-        return execute(self.connection, call, binary=True)
+        return self._channel.call(call)
 
     def close(self) -> None:
         self.connection.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgmnemo.passages import passages_of
+from pgmnemo.passages.windows import passages_of
 from pgmnemo.records import Passage
 from runner.protocol.suites import SUITES
 from runner.records import Corpus, Segment
