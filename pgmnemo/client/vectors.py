@@ -7,10 +7,11 @@ another number in every database. Zeros at the end, up to 1,024 numbers, leave e
 from __future__ import annotations
 
 import struct
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from psycopg.adapt import AdaptersMap
+    from psycopg.adapt import AdaptersMap, Dumper
 
 REAL, REALS = 700, 1021  # the oids of real and real[]
 ARRAY = struct.Struct(">iiIii")  # dimensions, nulls, element's oid, length, lower bound
@@ -58,6 +59,12 @@ class Vectors:
 
 def register(adapters: AdaptersMap) -> None:
     """Teach psycopg these two types, which are nobody else's."""
+    for kind, dumper in _dumpers().items():
+        adapters.register_dumper(kind, dumper)
+
+
+@cache
+def _dumpers() -> dict[type, type[Dumper]]:
     from psycopg.adapt import Dumper
     from psycopg.pq import Format
 
@@ -70,5 +77,4 @@ def register(adapters: AdaptersMap) -> None:
     class OfReals(Binary):
         oid = REALS
 
-    adapters.register_dumper(Reals, OfReals)
-    adapters.register_dumper(Vectors, Binary)
+    return {Reals: OfReals, Vectors: Binary}

@@ -6,6 +6,7 @@ thread or task behind them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -15,9 +16,8 @@ from psycopg.pq import TransactionStatus
 
 from pgmnemo.client.aio.waiting import AsyncConnection, AsyncConnectionPool, Lock, Semaphore, run
 from pgmnemo.client.vectors import register
+from pgmnemo.errors import UsageError
 from pgmnemo.local import LocalServer
-
-OPEN = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 
 
 class Unreached(Exception):
@@ -56,9 +56,15 @@ class AsyncPooled:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[AsyncConnection[Any]]:
-        async with self._pool.connection() as connection:
+        try:
+            connection = await self._pool.getconn()
+        except psycopg.OperationalError as error:  # its PoolTimeout
+            raise Unreached(error) from None
+        try:
             register(connection.adapters)
             yield connection
+        finally:
+            await self._pool.putconn(connection)
 
     async def close(self) -> None:
         """Nothing: it is the caller's."""
@@ -82,11 +88,14 @@ class AsyncOwn:
     ) -> None:
         self.conninfo, self._server = conninfo, server
         self._prepare = 5 if prepared else None
+        self._process = os.getpid()
         self._slots = Semaphore(most)
         self._idle: list[AsyncConnection[Any]] = []
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[AsyncConnection[Any]]:
+        if self._process != os.getpid():
+            raise UsageError("this memory was opened before the process forked; open one in each process")
         async with self._slots:
             connection = self._idle.pop() if self._idle else await self.connect()
             try:

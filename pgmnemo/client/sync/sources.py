@@ -7,6 +7,7 @@ thread or task behind them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -16,9 +17,8 @@ from psycopg.pq import TransactionStatus
 
 from pgmnemo.client.sync.waiting import Connection, ConnectionPool, Lock, Semaphore, run
 from pgmnemo.client.vectors import register
+from pgmnemo.errors import UsageError
 from pgmnemo.local import LocalServer
-
-OPEN = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 
 
 class Unreached(Exception):
@@ -57,9 +57,15 @@ class Pooled:
 
     @contextmanager
     def connection(self) -> Iterator[Connection[Any]]:
-        with self._pool.connection() as connection:
+        try:
+            connection = self._pool.getconn()
+        except psycopg.OperationalError as error:  # its PoolTimeout
+            raise Unreached(error) from None
+        try:
             register(connection.adapters)
             yield connection
+        finally:
+            self._pool.putconn(connection)
 
     def close(self) -> None:
         """Nothing: it is the caller's."""
@@ -83,11 +89,14 @@ class Own:
     ) -> None:
         self.conninfo, self._server = conninfo, server
         self._prepare = 5 if prepared else None
+        self._process = os.getpid()
         self._slots = Semaphore(most)
         self._idle: list[Connection[Any]] = []
 
     @contextmanager
     def connection(self) -> Iterator[Connection[Any]]:
+        if self._process != os.getpid():
+            raise UsageError("this memory was opened before the process forked; open one in each process")
         with self._slots:
             connection = self._idle.pop() if self._idle else self.connect()
             try:
