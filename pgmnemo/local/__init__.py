@@ -5,5 +5,6 @@ about a folder is one sentence (folder.py).
 """
 
 from pgmnemo.local.local_server import LocalServer
+from pgmnemo.local.upgrading import upgrade
 
-__all__ = ["LocalServer"]
+__all__ = ["LocalServer", "upgrade"]

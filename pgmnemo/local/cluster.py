@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import pwd
-import shutil
 import signal
 import time
 from collections.abc import Mapping
@@ -79,16 +78,16 @@ class Cluster:
         sockets = str(self.folder.sockets)
         return {"host": sockets, "hostaddr": "", "port": PORT, "user": user, "dbname": database}
 
-    def make(self, *options: str) -> None:
+    def make(self) -> None:
         """The cluster, by initdb beside its place."""
-        with self.folder.partial() as partial:
-            self.make_in(partial, *options)
+        with self.folder.partial("cluster") as partial:
+            self.make_in(partial)
             self.put(partial / "data")
 
     def make_in(self, partial: Path, *options: str) -> None:
         """The cluster in `partial`/data."""
         self.binaries.check()
-        server = self._process(self.binaries.home, {}, partial, "data")
+        server = self._process({}, partial, "data")
         try:
             server.initdb("--auth=peer", *LOCALES[0], *options)
         except DatabaseError as error:
@@ -107,12 +106,13 @@ class Cluster:
 
     def configure(self, data: Path, extra: Mapping[str, str]) -> None:
         """Settings and who may log in: this machine's user, as the two roles, over the socket alone."""
+        access = {f"{name}_file": f"{data}/mnemo_{name}.conf" for name in ("hba", "ident")}
         users = {pwd.getpwuid(number).pw_name for number in (os.geteuid(), server_owner())}
         lines = [f'mnemo "{user}" {role}\n' for user in sorted(users) for role in (SUPERUSER, ROLE)]
         texts = {
             "mnemo_ident.conf": "".join(lines),
             "mnemo_hba.conf": "local all all peer map=mnemo\n",
-            "mnemo.conf": self._process(self.binaries.home, extra).configuration(),
+            "mnemo.conf": self._process({**access, **extra}).configuration(),
         }
         for name, text in texts.items():
             path = data / name
@@ -163,46 +163,37 @@ class Cluster:
             process.send_signal(signal.SIGINT)
             process.wait(STOP_LIMIT)
 
-    def processes(self) -> list[psutil.Process]:
-        """The server's, but the first: their titles bear the folder's name."""
-        found = []
-        for process in psutil.process_iter():
-            with suppress(psutil.Error, IndexError):
-                if process.cmdline()[0].startswith(f"postgres: {self.folder.name}: "):
-                    found.append(process)
-        return found
+    def home(self) -> Path:
+        """The installation that the server runs from: a copy where it cannot read or extend the original."""
+        original, bundle, major = self.binaries.home, self.binaries.bundle, self.binaries.major
+        if serves_in_place(original, major, bundle):
+            return original
+        status = Path(self.binaries.program("postgres")).stat()
+        place = self.folder.path / "server" / f"{major}-{status.st_size}-{status.st_mtime_ns}"
+        if not place.exists():
+            with self.folder.partial("server") as partial:
+                programs = [path.name for path in (original / "bin").iterdir()]
+                stage_server(original, partial / "copy", bundle, programs)
+                place.parent.mkdir(exist_ok=True)
+                (partial / "copy").rename(place)
+        return place / bundle.module / original.name
 
     def stage(self) -> dict[str, str]:
         """Put the extension's files where the server finds them, where they differ; the settings for it."""
-        original, bundle, major = self.binaries.home, self.binaries.bundle, self.binaries.major
         with os_errors(f"the server cannot be laid out in {self.folder.path}: {{why}}", DatabaseError):
-            if serves_in_place(original, major, bundle):
-                _renew(self.folder.path / "extension")
-                return {"extension_control_path": f"$system:{self.folder.path}"}
-            _renew(self._copy() / bundle.extensions)
-        return {}
-
-    def _copy(self) -> Path:
-        """A copy of the installation, for a server that cannot read that one or reads no other folder."""
-        status = Path(self.binaries.program("postgres")).stat()
-        place = self.folder.path / "server" / f"{self.binaries.major}-{status.st_size}-{status.st_mtime_ns}"
-        home = place / self.binaries.bundle.module / self.binaries.home.name
-        if not place.exists():
-            with self.folder.partial() as partial:
-                stage_server(self.binaries.home, partial / "copy", self.binaries.bundle)
-                shutil.rmtree(place.parent, ignore_errors=True)
-                place.parent.mkdir()
-                (partial / "copy").rename(place)
-        return home
+            if (home := self.home()) != self.binaries.home:
+                _renew(home / self.binaries.bundle.extensions)
+                return {}
+            _renew(self.folder.path / "extension")
+            return {"extension_control_path": f"$system:{self.folder.path}"}
 
     def _process(
-        self, home: Path, extra: Mapping[str, str], place: Path | None = None, data: str | None = None
+        self, extra: Mapping[str, str], place: Path | None = None, data: str | None = None
     ) -> ServerProcess:
         newer = {"io_method": "sync"} if self.binaries.major >= 18 else {}
-        access = {name: f"{self.data}/mnemo_{name[:-5]}.conf" for name in ("hba_file", "ident_file")}
-        settings = {**SETTINGS, **newer, **access, **extra, "cluster_name": self.folder.name}
+        settings = {**SETTINGS, **newer, **extra, "cluster_name": self.folder.name}
         return ServerProcess(
-            home, place or self.folder.path, self.folder.sockets, settings,
+            self.home(), place or self.folder.path, self.folder.sockets, settings,
             data=data or self.data.name, mend=f"{self.folder.log} tells more",
         )  # fmt: skip
 
@@ -213,7 +204,7 @@ class Cluster:
         extra = self.stage()
         self.folder.own(self.folder.sockets)
         self.configure(self.data, extra)
-        server = self._process(self.binaries.home if extra else self._copy(), extra)
+        server = self._process(extra)
         if server.log.exists() and server.log.stat().st_size > LONGEST_LOG:
             server.log.replace(server.log.with_suffix(".log.old"))
         server.log.touch(mode=0o600)
@@ -230,9 +221,21 @@ class Cluster:
                 note.unlink()
 
     def _end_orphans(self, how: signal.Signals) -> None:
-        for process in self.processes():
+        for process in processes(self.folder):
             with suppress(psutil.Error):
                 process.send_signal(how)
+
+
+def processes(folder: Folder) -> list[psutil.Process]:
+    """All of servers of this folder: a title bears its name, or the first one's command line its path."""
+    title, place = f"postgres: {folder.name}: ", f"{folder.path}/"
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            words = [*process.cmdline(), "", "", ""]
+            if words[0].startswith(title) or (words[1] == "-D" and words[2].startswith(place)):
+                found.append(process)
+    return found
 
 
 def _renew(folder: Path) -> None:

@@ -32,6 +32,15 @@ NOT_NOW = (
 )  # fmt: skip
 VERSION = "SELECT extversion FROM pg_extension WHERE extname = 'pgmnemo'"
 
+# pg_upgrade makes its own user the owner of every extension, and no statement gives one to another role.
+OWNING = f"""
+WITH owned AS (UPDATE pg_extension SET extowner = '{ROLE}'::regrole
+               WHERE extname = 'pgmnemo' AND extowner <> '{ROLE}'::regrole RETURNING oid)
+INSERT INTO pg_shdepend (dbid, classid, objid, objsubid, refclassid, refobjid, deptype)
+SELECT d.oid, 'pg_extension'::regclass, owned.oid, 0, 'pg_authid'::regclass, '{ROLE}'::regrole, 'o'
+FROM owned, pg_database d WHERE d.datname = current_database()
+""".encode()
+
 
 def connect(address: Mapping[str, Any]) -> Session | None:
     """A connection, or None where the server does not answer at this moment; raises DatabaseError."""
@@ -101,11 +110,14 @@ def _update(memory: Session, version: str) -> None:
         memory.execute(sql.SQL("ALTER EXTENSION pgmnemo UPDATE TO {}").format(sql.Literal(version)))
 
 
-def renew_vector(cluster: Cluster) -> None:
-    """Bring pgvector's objects to the version of the binaries; statistics are taken anew."""
+def renew(cluster: Cluster) -> None:
+    """What pg_upgrade leaves to do: pgvector in the version of these binaries, the owner, and statistics."""
     with session(cluster, SUPERUSER) as memory, database_errors(str(cluster.folder.path)):
         with suppress(errors.InvalidParameterValue):  # these binaries bring an older one, which is as good
             memory.execute("ALTER EXTENSION vector UPDATE")
+        with memory.transaction():
+            memory.execute("SET LOCAL allow_system_table_mods = on")
+            memory.execute(OWNING)
         memory.execute("ANALYZE")
 
 

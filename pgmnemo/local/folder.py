@@ -15,7 +15,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -150,13 +150,13 @@ class Folder:
         write(self.path / RECORD, json.dumps({"format": FORMAT, "data": data.name}) + "\n")
 
     @contextmanager
-    def partial(self) -> Iterator[Path]:
+    def partial(self, what: str) -> Iterator[Path]:
         """A folder of the server's user for what is not whole yet; what killed processes left goes too."""
-        for left in self.path.glob("partial-*"):
+        for left in self.path.glob(f"partial-{what}-*"):
             shutil.rmtree(left, ignore_errors=True)
         if shutil.disk_usage(self.path).free < SPACE:
             raise DatabaseError(f"there is no space left in {self.path}: free {SPACE >> 20} MB")
-        partial = Path(tempfile.mkdtemp(prefix="partial-", dir=self.path))
+        partial = Path(tempfile.mkdtemp(prefix=f"partial-{what}-", dir=self.path))
         try:
             give(partial)
             yield partial
@@ -238,6 +238,16 @@ def _check_content(path: Path) -> None:
         raise UsageError(
             f"{path} holds something else ({', '.join(names[:3])}) and no memory; name a new or empty folder"
         )
+
+
+def told(folder: Folder) -> AbstractContextManager[None]:
+    """Inside the block, what the operating system refuses is one sentence about the folder."""
+    return os_errors(f"{folder.path} cannot be used: {{why}}", DatabaseError)
+
+
+def major_of(data: Path) -> int:
+    """The major version of PostgreSQL that a data folder is of."""
+    return int(data.name.removeprefix("pg"))
 
 
 def _user(number: int) -> str:

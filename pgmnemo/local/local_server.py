@@ -5,14 +5,13 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
 
-from pgmnemo.errors import DatabaseError, UsageError, os_errors
+from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.local.binaries import Binaries, newest
 from pgmnemo.local.cluster import Cluster
 from pgmnemo.local.contents import bring_up_to, connect, prepare, session
-from pgmnemo.local.folder import DATA, Folder, claim
+from pgmnemo.local.folder import Folder, claim, major_of, told
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.releases import version_number
 
@@ -35,7 +34,7 @@ class LocalServer:
         An older extension is updated after a dump beside it. Raises UsageError or DatabaseError.
         """
         place, version = claim(folder), version_number(wanted)
-        with _told(place), place.opening(progress):
+        with told(place), place.opening(progress):
             lock = place.join()
             cluster = None
             try:
@@ -54,7 +53,7 @@ class LocalServer:
         """Start the server again if it has died meanwhile; afterwards it answers."""
         if self._lock < 0:
             raise UsageError(f"{self._cluster.folder.path} was closed; open it again")
-        with _told(self._cluster.folder):
+        with told(self._cluster.folder):
             if self._cluster.is_up() and (connection := connect(self.conninfo)):
                 connection.close()
                 return
@@ -91,7 +90,7 @@ def _opened(place: Folder, version: str, progress: Progress) -> Cluster:
 
 def check_major(data: Path, binaries: Binaries) -> None:
     """Raise where the data is not of the PostgreSQL that there is to run."""
-    major = int(DATA.fullmatch(data.name)[1])  # type: ignore[index]
+    major = major_of(data)
     if major < binaries.major:
         raise DatabaseError(
             f"{data.parent} holds data of PostgreSQL {major}, and {binaries.major} is installed: "
@@ -114,7 +113,3 @@ def _leave(folder: Folder, cluster: Cluster | None, lock: int) -> None:
             cluster.stop()
     finally:
         os.close(alone)
-
-
-def _told(folder: Folder) -> AbstractContextManager[None]:
-    return os_errors(f"{folder.path} cannot be used: {{why}}", DatabaseError)

@@ -8,7 +8,7 @@ every folder above a data folder and adds a system user, none of which a benchma
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +17,8 @@ from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.places import CONTROL
 from pgmnemo.server.folders import open_to_others
 from pgmnemo.server.releases import missing, scripts, versions
+
+PROGRAMS = ("postgres", "initdb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,9 @@ def check_release(sql: Path, version: str) -> None:
     raise UsageError(f"there is no release {version!r} of pgmnemo in {sql}; choose one of: {known}")
 
 
-def stage_server(original: Path, folder: Path, bundle: Bundle = PIXELTABLE) -> Path:
+def stage_server(
+    original: Path, folder: Path, bundle: Bundle = PIXELTABLE, programs: Sequence[str] = PROGRAMS
+) -> Path:
     """A copy of `original` under `folder`, with what a server needs and no more; the copy's folder.
 
     The layout stays as in the package: the programs look for their libraries relative to themselves. Anybody
@@ -98,7 +102,7 @@ def stage_server(original: Path, folder: Path, bundle: Bundle = PIXELTABLE) -> P
     """
     copy = folder / bundle.module / original.name
     (copy / "bin").mkdir(parents=True)
-    for program in ("postgres", "initdb"):
+    for program in programs:
         shutil.copy(original / "bin" / program, copy / "bin" / program)
     for part in (bundle.lib, "share"):
         shutil.copytree(original / part, copy / part, ignore=shutil.ignore_patterns("pgxs", "*.a"))

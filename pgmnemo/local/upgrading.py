@@ -1,0 +1,107 @@
+"""A memory's data from an older PostgreSQL to the newest there is, by pg_upgrade; the old data stays."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.local.binaries import newest, of_major
+from pgmnemo.local.cluster import Cluster
+from pgmnemo.local.contents import renew, session
+from pgmnemo.local.folder import Folder, claim, major_of, told
+from pgmnemo.local.local_server import check_major
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.server.server_process import SUPERUSER, identity
+
+
+def upgrade(folder: Path, progress: Progress = QUIET) -> None:
+    """Bring the data in `folder` to the newest PostgreSQL, while nobody uses it; the old data is kept.
+
+    A killed upgrade has changed nothing, and can be run again. Raises UsageError or DatabaseError.
+    """
+    place = claim(folder)
+    with told(place), place.opening(progress):
+        alone = place.alone()
+        if alone is None:
+            raise UsageError(f"{place.path} is in use; close the programs that have it open, then upgrade")
+        try:
+            _upgrade(place, progress)
+        finally:
+            os.close(alone)
+
+
+def _upgrade(place: Folder, progress: Progress) -> None:
+    data, binaries = place.data(), newest()
+    if data is None or not place.recorded:
+        raise UsageError(f"{place.path} holds no memory that could be upgraded")
+    if (major := major_of(data)) >= binaries.major:
+        check_major(data, binaries)
+        progress.say(f"{place.path} holds data of PostgreSQL {major} already, the newest there is")
+        return
+    old = Cluster(place, data, of_major(major))
+    new = Cluster(place, place.path / f"pg{binaries.major}", binaries)
+    progress.say(f"upgrading {place.path} from PostgreSQL {major} to {binaries.major}")
+    session(old).close()  # so that what a kill left is recovered
+    old.stop()
+    _move(place, old, new)
+    renew(new)
+    new.stop()
+    place.record(new.data)
+    for copy in (place.path / "server").glob(f"{major}-*"):
+        shutil.rmtree(copy, ignore_errors=True)
+    progress.say(f"{place.path} is of PostgreSQL {binaries.major} now; remove {data} when all is well")
+
+
+def _move(place: Folder, old: Cluster, new: Cluster) -> None:
+    """A new cluster with what is in the old one."""
+    with place.partial("upgrade") as partial:
+        summed = _has_checksums(old)
+        new.make_in(partial, *([] if summed or new.binaries.major < 18 else ["--no-data-checksums"]))
+        _run_upgrade(place, old, new, partial)
+        if not summed:
+            _run(new, "pg_checksums", "--enable", "-D", str(partial / "data"))
+        new.put(partial / "data")
+
+
+def _has_checksums(cluster: Cluster) -> bool:
+    told = _run(cluster, "pg_controldata", str(cluster.data))
+    return "Data page checksum version:           0" not in told
+
+
+def _run_upgrade(place: Folder, old: Cluster, new: Cluster, partial: Path) -> None:
+    """pg_upgrade, whose servers hold the lock of a server: a killed upgrade's are waited for."""
+    lock = place.still()
+    if lock is None:
+        raise DatabaseError(f"the old server of {place.path} does not end; {place.log} tells more")
+    try:
+        _run(
+            new, "pg_upgrade", "-U", SUPERUSER, "-b", str(old.home() / "bin"), "-B", str(new.home() / "bin"),
+            "-d", str(old.data), "-D", str(partial / "data"),
+            "--socketdir", str(place.own(place.sockets)), cwd=partial, lock=lock,
+        )  # fmt: skip
+    finally:
+        os.close(lock)
+
+
+def _run(
+    cluster: Cluster, program: str, *arguments: str, cwd: Path = Path("/"), lock: int | None = None
+) -> str:
+    """What a program of the server's user prints."""
+    done: subprocess.CompletedProcess[str] = subprocess.run(
+        [str(cluster.home() / "bin" / program), *arguments], pass_fds=[] if lock is None else [lock],
+        capture_output=True, text=True, errors="replace", check=False, **{**identity(), "cwd": cwd},
+    )  # fmt: skip
+    if done.returncode:
+        lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        telling = [line for line in lines if re.search("fail|FATAL|error|could not", line)]
+        with cluster.folder.log.open("a", encoding="utf-8") as log:
+            log.writelines(f"{program}: {line}\n" for line in lines)
+        raise DatabaseError(
+            f"{cluster.folder.path} was not upgraded, and stays as it was: {program} failed, "
+            f"{(telling or lines or ['it said nothing'])[0]}; {cluster.folder.log} tells more"
+        )
+    return done.stdout
