@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from pgmnemo.client.aio.waiting import AsyncConnection, AsyncConnectionPool, Lock, Semaphore, run
+from pgmnemo.client.aio.waiting import AsyncConnection, Lock, Semaphore, run
 from pgmnemo.client.vectors import register
 from pgmnemo.errors import UsageError
 from pgmnemo.local import LocalServer
@@ -51,7 +51,7 @@ class AsyncPooled:
 
     renewed = True
 
-    def __init__(self, pool: AsyncConnectionPool[Any]) -> None:
+    def __init__(self, pool: Any) -> None:
         self._pool = pool
 
     @asynccontextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pgmnemo.client.aio.channel import AsyncChannel, sent
 from pgmnemo.client.aio.sources import AsyncOwn, AsyncOwned, AsyncPooled, AsyncSource, Unreached
-from pgmnemo.client.aio.waiting import AsyncConnection, AsyncConnectionPool, run
+from pgmnemo.client.aio.waiting import AsyncConnection, is_pool, run
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.local import LocalServer
 from pgmnemo.opened import Opened, opening
@@ -47,7 +47,7 @@ async def start(
         return await _started(source, {**GATE, **settings}, patience, f"the database at {place(given)}")
     if isinstance(given, AsyncConnection):
         source = AsyncOwned(given)
-    elif isinstance(given, AsyncConnectionPool):
+    elif is_pool(given):
         source = AsyncPooled(given)
     else:
         raise UsageError(

@@ -8,11 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 from psycopg import AsyncConnection
-from psycopg_pool import AsyncConnectionPool
 
-__all__ = ["AsyncConnection", "AsyncConnectionPool", "Lock", "Semaphore", "ask", "run", "sleep"]
+__all__ = ["AsyncConnection", "Lock", "Semaphore", "ask", "is_pool", "run", "sleep"]
 
 Lock, Semaphore, sleep = asyncio.Lock, asyncio.Semaphore, asyncio.sleep
+
+
+def is_pool(given: object) -> bool:
+    """Whether that is an asynchronous pool, as psycopg_pool's, which need not be installed."""
+    return inspect.iscoroutinefunction(getattr(given, "getconn", None))
 
 
 async def run(function: Callable[..., Any], *given: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from pgmnemo.client.sync.waiting import Connection, ConnectionPool, Lock, Semaphore, run
+from pgmnemo.client.sync.waiting import Connection, Lock, Semaphore, run
 from pgmnemo.client.vectors import register
 from pgmnemo.errors import UsageError
 from pgmnemo.local import LocalServer
@@ -52,7 +52,7 @@ class Pooled:
 
     renewed = True
 
-    def __init__(self, pool: ConnectionPool[Any]) -> None:
+    def __init__(self, pool: Any) -> None:
         self._pool = pool
 
     @contextmanager

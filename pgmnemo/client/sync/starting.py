@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pgmnemo.client.sync.channel import Channel, sent
 from pgmnemo.client.sync.sources import Own, Owned, Pooled, Source, Unreached
-from pgmnemo.client.sync.waiting import Connection, ConnectionPool, run
+from pgmnemo.client.sync.waiting import Connection, is_pool, run
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.local import LocalServer
 from pgmnemo.opened import Opened, opening
@@ -48,7 +48,7 @@ def start(
         return _started(source, {**GATE, **settings}, patience, f"the database at {place(given)}")
     if isinstance(given, Connection):
         source = Owned(given)
-    elif isinstance(given, ConnectionPool):
+    elif is_pool(given):
         source = Pooled(given)
     else:
         raise UsageError(

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 from psycopg import Connection
-from psycopg_pool import ConnectionPool
 
 from pgmnemo.errors import UsageError
 
-__all__ = ["Connection", "ConnectionPool", "Lock", "Semaphore", "ask", "run", "sleep"]
+__all__ = ["Connection", "Lock", "Semaphore", "ask", "is_pool", "run", "sleep"]
 
 Lock, Semaphore, sleep = threading.Lock, threading.Semaphore, time.sleep
+
+
+def is_pool(given: object) -> bool:
+    """Whether that is a pool, as psycopg_pool's, which need not be installed."""
+    found = getattr(given, "getconn", None)
+    return found is not None and not inspect.iscoroutinefunction(found)
 
 
 def run(function: Callable[..., Any], *given: Any) -> Any:
