@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from psycopg.conninfo import make_conninfo
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -37,19 +38,23 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.+?)```", page, re.DOTALL)
 
 
-def test_the_first_page_stores_recalls_and_explains(
-    empty_database: psycopg.Connection[Any], database: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_first_page_stores_recalls_and_explains(empty_database: psycopg.Connection[Any]) -> None:
     answers = answers_to(empty_database, FIRST)
     assert answers.count([("inserted",)]) == 2
     *_, recalled, explained = answers
     assert [row[:2] for row in recalled] == [("chat/1", "I moved to Lisbon in May.")]
     assert sum(contribution or 0 for *_, contribution in explained) == pytest.approx(recalled[0][2])
-    [program] = blocks(FIRST, "python")
-    place = make_conninfo(**{**database.conninfo, "dbname": "quickstart"})
-    assert '"dbname=memory"' in program
-    exec(program.replace('"dbname=memory"', repr(place)), {})
-    assert capsys.readouterr().out.splitlines()[0].endswith(" I take the 7:52 train to Halle.")
+
+
+@pytest.mark.parametrize("page", ["README.md", "pgmnemo/README.md"])
+def test_the_ten_lines_recall_and_after_a_restart_remember(page: str, tmp_path: Path) -> None:
+    [program] = blocks((ROOT / page).read_text(encoding="utf-8"), "python")
+    for times in (1, 2):
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.stderr == ""
+        assert done.stdout.count(" I moved to Lisbon in May. ") == times
 
 
 def test_the_quick_start_runs_as_it_stands(empty_database: psycopg.Connection[Any]) -> None:
