@@ -30,6 +30,7 @@ DATABASE = "memory"
 PORT = "5432"  # the name of the socket
 STOP_LIMIT = 60.0  # seconds
 GRACE = 1.0  # seconds in which the processes of a dead server end by themselves
+TRIES, PAUSE = 5, 0.1  # seconds
 LONGEST_LOG = 8 << 20  # bytes
 
 # Durable, and small: what an idle server holds of memory is held beside an agent all day. A log shows no
@@ -135,13 +136,19 @@ class Cluster:
 
     def start(self) -> bool:
         """Start the server or adopt the one that runs; whether it was started."""
-        began = time.monotonic()
+        began, tries = time.monotonic(), 0
         while not self.is_up():
             living = self.find()
             if living is None and (lock := self.folder.still()) is not None:
+                tries += 1
                 try:
                     self._launch(lock)
                     return True
+                except DatabaseError:  # what is wrong with it, or it was killed as it started
+                    if tries == TRIES:
+                        raise
+                    time.sleep(PAUSE * tries)
+                    continue
                 finally:
                     os.close(lock)
             waited = time.monotonic() - began
@@ -211,14 +218,14 @@ class Cluster:
         server.start(lock)
 
     def _forget_dead(self) -> None:
-        """Take away the note of a dead server whose id another process has now: the next would not start."""
-        note = self.data / "postmaster.pid"
-        with suppress(OSError, ValueError, IndexError):
-            number = int(note.read_text().split("\n")[0])
-            with suppress(ChildProcessError):
-                os.waitpid(number, os.WNOHANG)  # one that we started ourselves
-            if psutil.pid_exists(number):
-                note.unlink()
+        """Take away the notes of a dead server whose id another process has now: the next would not start."""
+        for note in (self.data / "postmaster.pid", self.folder.sockets / f".s.PGSQL.{PORT}.lock"):
+            with suppress(OSError, ValueError, IndexError):
+                number = int(note.read_text().split("\n")[0])
+                with suppress(ChildProcessError):
+                    os.waitpid(number, os.WNOHANG)  # one that we started ourselves
+                if psutil.pid_exists(number):
+                    note.unlink()
 
     def _end_orphans(self, how: signal.Signals) -> None:
         for process in processes(self.folder):
