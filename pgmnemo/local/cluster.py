@@ -7,8 +7,10 @@ postmaster.pid names, by its command line. All but `address` is done under the f
 from __future__ import annotations
 
 import os
+import platform
 import pwd
 import signal
+import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,7 +21,7 @@ import psutil
 from pgmnemo.errors import DatabaseError, os_errors
 from pgmnemo.local.binaries import Binaries
 from pgmnemo.local.folder import Folder, server_owner, sync, write
-from pgmnemo.places import CONTROL, SQL_FOLDER
+from pgmnemo.places import CONTROL, SQL_FOLDER, release
 from pgmnemo.server.folders import find_server
 from pgmnemo.server.opening import serves_in_place
 from pgmnemo.server.server_files import stage_extension, stage_server
@@ -62,6 +64,9 @@ SETTINGS: Mapping[str, str] = {
     "log_error_verbosity": "terse",
     "log_min_error_statement": "panic",
 }
+# Where one call writes out a whole file system and tells what it could not write, instead of one for each of
+# a thousand files: a start after kill -9 takes 0.3 s instead of 4 s on a busy disk.
+SYNCFS = sys.platform == "linux" and release(platform.release()) >= (5, 8)
 INCLUDING = """# Lines of your own go below and win over mnemo.conf, which is written again at each start.
 include = 'mnemo.conf'
 """
@@ -89,6 +94,7 @@ class Cluster:
         """The cluster in `partial`/data."""
         self.binaries.check()
         server = self._process({}, partial, "data")
+        options = (*options, *self.syncing())
         try:
             server.initdb("--auth=peer", *LOCALES[0], *options)
         except DatabaseError as error:
@@ -97,6 +103,10 @@ class Cluster:
             server.initdb("--auth=peer", *LOCALES[1], *options)
         write(partial / "data" / "postgresql.conf", INCLUDING)
         self.configure(partial / "data", {})
+
+    def syncing(self) -> list[str]:
+        """How initdb and pg_upgrade write out what they made."""
+        return ["--sync-method=syncfs"] if SYNCFS and self.binaries.major >= 17 else []
 
     def put(self, made: Path) -> None:
         """A cluster that was made whole into its place."""
@@ -198,6 +208,8 @@ class Cluster:
         self, extra: Mapping[str, str], place: Path | None = None, data: str | None = None
     ) -> ServerProcess:
         newer = {"io_method": "sync"} if self.binaries.major >= 18 else {}
+        if SYNCFS:
+            newer["recovery_init_sync_method"] = "syncfs"
         settings = {**SETTINGS, **newer, **extra, "cluster_name": self.folder.name}
         return ServerProcess(
             self.home(), place or self.folder.path, self.folder.sockets, settings,

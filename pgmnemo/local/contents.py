@@ -54,12 +54,12 @@ def connect(address: Mapping[str, Any]) -> Session | None:
 
 def session(cluster: Cluster, user: str = ROLE, database: str = DATABASE) -> Session:
     """A connection to the server, which is started, adopted and waited for as long as it may take."""
-    deadline = time.monotonic() + START_LIMIT
+    deadline, pause = time.monotonic() + START_LIMIT, 0.01
     while time.monotonic() < deadline:
         cluster.start()
         if connection := connect(cluster.address(user, database)):
             return connection
-        time.sleep(0.02)
+        time.sleep(pause := min(pause * 1.5, 0.2))
     raise DatabaseError(
         f"the server of {cluster.folder.path} does not answer; {cluster.folder.log} tells more"
     )

@@ -79,7 +79,8 @@ def _run_upgrade(place: Folder, old: Cluster, new: Cluster, partial: Path) -> No
         raise DatabaseError(f"the old server of {place.path} does not end; {place.log} tells more")
     try:
         _run(
-            new, "pg_upgrade", "-U", SUPERUSER, "-b", str(old.home() / "bin"), "-B", str(new.home() / "bin"),
+            new, "pg_upgrade", *new.syncing(), "-U", SUPERUSER,
+            "-b", str(old.home() / "bin"), "-B", str(new.home() / "bin"),
             "-d", str(old.data), "-D", str(partial / "data"),
             "--socketdir", str(place.own(place.sockets)), cwd=partial, lock=lock,
         )  # fmt: skip
