@@ -138,7 +138,7 @@ def torture(folder: Path, kills: int, writers: int, chance: random.Random) -> in
                 failed += code != -9
                 running[note] = _child(folder, "writer", note)
     time.sleep(2)  # with nobody killed, whoever waits comes to store again
-    failed += sum(child.poll() is not None for child in running.values())
+    failed += sum(child.poll() not in (None, -9) for child in running.values())
     for child in running.values():
         child.kill()
         child.wait()

@@ -16,7 +16,7 @@ from psycopg import errors, sql
 from psycopg.conninfo import make_conninfo
 
 from pgmnemo.errors import DatabaseError
-from pgmnemo.local.cluster import DATABASE, ROLE, Cluster
+from pgmnemo.local.cluster import DATABASE, ROLE, TRIES, Cluster
 from pgmnemo.places import SQL_FOLDER, release
 from pgmnemo.progress import Progress
 from pgmnemo.server.connections import database_errors, refusal
@@ -87,21 +87,32 @@ def _make_role(server: Session) -> None:
 def bring_up_to(cluster: Cluster, version: str, progress: Progress) -> None:
     """See that the extension is there in `version`; an older one is updated after a dump."""
     where = str(cluster.folder.path)
+    found = _version(cluster)
+    if found is None:
+        raise DatabaseError(f"{where} has lost its extension pgmnemo: bring it back from a backup")
+    if release(found) > release(version):
+        raise DatabaseError(
+            f"{where} holds pgmnemo {found}, which is newer than {version}: pip install -U pgmnemo-memory"
+        )
+    if found == version:
+        return
+    check_release(SQL_FOLDER, version)
+    cluster.stage()
+    dump = _dump(cluster, version)
     with session(cluster) as memory, database_errors(where):
-        found = value(memory, VERSION)
-        if found is None:
-            raise DatabaseError(f"{where} has lost its extension pgmnemo: bring it back from a backup")
-        if release(found) > release(version):
-            raise DatabaseError(
-                f"{where} holds pgmnemo {found}, which is newer than {version}: pip install -U pgmnemo-memory"
-            )
-        if found == version:
-            return
-        check_release(SQL_FOLDER, version)
-        cluster.stage()
-        dump = _dump(cluster, version)
         _update(memory, version)
     progress.say(f"{where}: pgmnemo {found} is now {version}; what was there before is kept in {dump}")
+
+
+def _version(cluster: Cluster) -> str | None:
+    """The extension's version, asked again where the server is killed meanwhile."""
+    for _ in range(TRIES):
+        with suppress(psycopg.OperationalError), session(cluster) as memory:
+            version: str | None = value(memory, VERSION)
+            return version
+    raise DatabaseError(
+        f"the server of {cluster.folder.path} dies all the time; {cluster.folder.log} tells more"
+    )
 
 
 def _update(memory: Session, version: str) -> None:

@@ -38,7 +38,8 @@ class LocalServer:
             lock = place.join()
             cluster = None
             try:
-                cluster = _opened(place, version, progress)
+                cluster = _found(place, progress)
+                _bring_up(cluster, version, progress)
                 return cls(cluster, lock)
             except BaseException:
                 _leave(place, cluster, lock)
@@ -73,19 +74,23 @@ class LocalServer:
             os.close(lock)
 
 
-def _opened(place: Folder, version: str, progress: Progress) -> Cluster:
-    """The cluster of a folder with its server running and its content as wanted."""
+def _found(place: Folder, progress: Progress) -> Cluster:
+    """The cluster of a folder, made if there is none."""
     binaries, data = newest(), place.data()
     cluster = Cluster(place, data or place.path / f"pg{binaries.major}", binaries)
     if data is None:
         progress.say(f"making a memory in {place.path}")
         cluster.make()
     check_major(cluster.data, binaries)
-    if not place.recorded:
-        prepare(cluster, version)
-        place.record(cluster.data)
-    bring_up_to(cluster, version, progress)
     return cluster
+
+
+def _bring_up(cluster: Cluster, version: str, progress: Progress) -> None:
+    """See that the server runs and that its content is as wanted."""
+    if not cluster.folder.recorded:
+        prepare(cluster, version)
+        cluster.folder.record(cluster.data)
+    bring_up_to(cluster, version, progress)
 
 
 def check_major(data: Path, binaries: Binaries) -> None:
