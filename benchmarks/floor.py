@@ -94,7 +94,7 @@ def recall(connection: Connection, **given: object) -> list[tuple[str, float]]:
     return connection.execute(statement.encode(), tuple(named.values()), binary=True).fetchall()
 
 
-def shares(hits: Sequence[Sequence[bool]], clusters: Sequence[str] | None) -> list[str]:
+def shares(hits: Sequence[Sequence[float]], clusters: Sequence[str] | None) -> list[str]:
     """Per cent of hits in each column, with its interval."""
     if not hits:
         return ["-"]
