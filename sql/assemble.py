@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the scripts of the version in pgmnemo.control from src/ and upgrade/; needs Python alone.
+"""Writes the scripts of the version in pgmnemo.control from src/ and upgrade/; needs Python and a checkout.
 
     assemble.py write               write them, unless the version is released (releases.toml)
     assemble.py check               say which of them is not what src/ makes; exit status 1 if one is not
@@ -23,31 +23,13 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 SQL = Path(__file__).resolve().parent
 SRC = SQL / "src"
 NO_PSQL = '\\echo Use "{}" to load this file. \\quit\n'
-VECTOR = "@extschema:vector@"  # which pg_tle does not know
-BODY = "$pgmnemo$"
-MANAGED = f"""\
--- pgmnemo {{version}} for servers without access to files, by pg_tle (https://github.com/aws/pg_tle).
--- Run this as a role that has pgtle_admin, and then, as the ordinary role that shall own the extension:
---   CREATE SCHEMA pgmnemo;
---   CREATE EXTENSION pgmnemo SCHEMA pgmnemo;
--- pgvector is expected in the schema {{schema}}; for another: python3 sql/assemble.py managed SCHEMA.
-SELECT pgtle.install_extension('pgmnemo', '{{version}}', '{{comment}}', {BODY}
-{{script}}{BODY}, '{{{{vector}}}}');
-"""
-MANAGED_UPDATE = f"""\
--- pgmnemo {{former}} to {{version}} for servers without access to files, by pg_tle (https://github.com/aws/pg_tle).
--- Run this as a role that has pgtle_admin, and then, as the role that owns the extension:
---   ALTER EXTENSION pgmnemo UPDATE TO '{{version}}';
--- pgvector is expected in the schema {{schema}}; for another: python3 sql/assemble.py managed SCHEMA.
-SELECT pgtle.install_update_path('pgmnemo', '{{former}}', '{{version}}', {BODY}
-{{script}}{BODY});
-SELECT pgtle.set_default_version('pgmnemo', '{{version}}');
-"""
 
 
 def main(arguments: list[str]) -> int:
@@ -91,12 +73,21 @@ def scripts(release: str) -> Iterator[tuple[Path, str]]:
 
 def managed(release: str, schema: str = "public") -> Iterator[tuple[Path, str]]:
     """The full script and the updates to it as they stand here, each as a statement for pg_tle."""
-    common = {"version": release, "schema": schema, "comment": control("comment")}
-    for path in (SQL / f"pgmnemo--{release}.sql", *sorted(SQL.glob(f"pgmnemo--*--{release}.sql"))):
-        _, _, script = path.read_text("utf-8").replace(VECTOR, schema).partition("\n")  # all but the \echo
+    made, full = SQL / "managed", SQL / f"pgmnemo--{release}.sql"
+    yield made / full.name, forms().managed(full.read_text("utf-8"), release, schema, control("comment"))
+    for path in sorted(SQL.glob(f"pgmnemo--*--{release}.sql")):
         former = path.name.split("--")[1]
-        form = MANAGED if path.name == f"pgmnemo--{release}.sql" else MANAGED_UPDATE
-        yield SQL / "managed" / path.name, form.format(**common, former=former, script=script)
+        yield made / path.name, forms().managed_update(path.read_text("utf-8"), former, release, schema)
+
+
+def forms() -> ModuleType:
+    """The package's own forms of a script, read without the package."""
+    spec = spec_from_file_location("statements", SQL.parent / "pgmnemo/server/installing/statements.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @cache

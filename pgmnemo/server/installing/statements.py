@@ -1,0 +1,62 @@
+"""The extension's scripts as statements, for servers whose files of extensions nobody can reach.
+
+For pg_tle (https://github.com/aws/pg_tle), and as plain SQL where there is no extension at all. Needs Python
+alone, and nothing of this package: sql/assemble.py reads this file by its path.
+"""
+
+from __future__ import annotations
+
+import re
+
+VECTOR = "@extschema:vector@"  # which CREATE EXTENSION alone knows, and pg_tle does not
+BODY = "$pgmnemo$"
+DUMPED = re.compile(r"^SELECT pg_catalog\.pg_extension_config_dump\(.*?\);\n", re.MULTILINE | re.DOTALL)
+# What CREATE EXTENSION sets for the script that it runs: functions name others that come later. An update
+# takes the role of the extension's owner and at the end its caller's; here the owner is who runs it.
+AS_A_SCRIPT = """\
+SET LOCAL check_function_bodies = off;
+SET LOCAL client_min_messages = warning;
+SET LOCAL standard_conforming_strings = on;
+SELECT pg_catalog.set_config('pgmnemo.upgrading_role', pg_catalog.current_setting('role'), true);
+"""
+MANAGED = f"""\
+-- pgmnemo {{version}} for servers without access to files, by pg_tle (https://github.com/aws/pg_tle).
+-- Run this as a role that has pgtle_admin, and then, as the ordinary role that shall own the extension:
+--   CREATE SCHEMA pgmnemo;
+--   CREATE EXTENSION pgmnemo SCHEMA pgmnemo;
+-- pgvector is expected in the schema {{schema}}; for another: python3 sql/assemble.py managed SCHEMA.
+SELECT pgtle.install_extension('pgmnemo', '{{version}}', '{{comment}}', {BODY}
+{{script}}{BODY}, '{{{{vector}}}}');
+"""
+MANAGED_UPDATE = f"""\
+-- pgmnemo {{former}} to {{version}} for servers without access to files, by pg_tle (https://github.com/aws/pg_tle).
+-- Run this as a role that has pgtle_admin, and then, as the role that owns the extension:
+--   ALTER EXTENSION pgmnemo UPDATE TO '{{version}}';
+-- pgvector is expected in the schema {{schema}}; for another: python3 sql/assemble.py managed SCHEMA.
+SELECT pgtle.install_update_path('pgmnemo', '{{former}}', '{{version}}', {BODY}
+{{script}}{BODY});
+SELECT pgtle.set_default_version('pgmnemo', '{{version}}');
+"""
+
+
+def read(script: str, schema: str) -> str:
+    """A script without its first line, which is psql's; pgvector is in `schema`, quoted where it must be."""
+    return script.replace(VECTOR, schema).partition("\n")[2]
+
+
+def managed(script: str, version: str, schema: str, comment: str) -> str:
+    """What hands the full script of `version` to pg_tle."""
+    return MANAGED.format(version=version, schema=schema, comment=comment, script=read(script, schema))
+
+
+def managed_update(script: str, former: str, version: str, schema: str) -> str:
+    """What hands it the script from `former` to `version`."""
+    return MANAGED_UPDATE.format(former=former, version=version, schema=schema, script=read(script, schema))
+
+
+def plain(script: str, schema: str) -> str:
+    """A script as statements for one transaction, without what only an extension can have: its part in dumps.
+
+    The schema pgmnemo is there and belongs to the role that runs it.
+    """
+    return AS_A_SCRIPT + DUMPED.sub("", read(script, schema))
