@@ -6,6 +6,7 @@ One hash over what the installed functions do tells our extension from another a
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -31,6 +32,12 @@ JOIN pg_catalog.pg_language l ON l.oid = p.prolang
 JOIN pg_catalog.pg_type r ON r.oid = p.prorettype
 WHERE n.nspname = 'pgmnemo'
 """
+BODY = 9  # of these
+VECTOR_SCHEMA = """
+SELECT quote_ident(n.nspname::text) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+ WHERE e.extname = 'vector'
+"""
+OF_VECTOR = r"(?<![\w.\"]){}\.(?=vector|halfvec|subvector|l2_norm|<)"  # a name of pgvector's with its schema
 
 
 def fingerprint(connection: Connection[Any]) -> str:
@@ -39,10 +46,19 @@ def fingerprint(connection: Connection[Any]) -> str:
     Covers name, kind, arguments (types, modes, names, number of defaults), result, language, body,
     volatility, parallel safety, strictness, security, leakproofness and settings; the same on PostgreSQL 16,
     17 and 18.
-    Bodies must be strings: a body in SQL-standard form is stored parsed, which this does not see.
+    Bodies must be strings: a body in SQL-standard form is stored parsed, which this does not see. They name
+    the schema that pgvector is in, which counts as `public`.
     """
-    rows = sorted(json.dumps(row, ensure_ascii=False) for row in connection.execute(FUNCTIONS))
+    schema = re.escape(value(connection, VECTOR_SCHEMA) or "public")
+    named = re.compile(OF_VECTOR.format(schema))
+    rows = sorted(
+        json.dumps(_public(row, named), ensure_ascii=False) for row in connection.execute(FUNCTIONS)
+    )
     return sha256("\n".join(rows).encode()).hexdigest() if rows else ""
+
+
+def _public(row: tuple[Any, ...], named: re.Pattern[str]) -> tuple[Any, ...]:
+    return (*row[:BODY], named.sub("public.", row[BODY]), *row[BODY + 1 :])
 
 
 LOCK = 0x706E656D6F  # "pnemo": one maker at a time
@@ -88,7 +104,7 @@ def install(connection: Session, version: str, owner: str = OWNER) -> Installed:
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
         if value(connection, SUPERUSER):
-            _become(connection, owner)
+            become_owner(connection, owner)
         connection.execute(
             sql.SQL("CREATE EXTENSION IF NOT EXISTS pgmnemo VERSION {}").format(sql.Literal(version))
         )
@@ -96,7 +112,7 @@ def install(connection: Session, version: str, owner: str = OWNER) -> Installed:
     return installed(connection)
 
 
-def _become(connection: Session, owner: str) -> None:
+def become_owner(connection: Session, owner: str = OWNER) -> None:
     """Go on as the ordinary role that shall own the extension, which is made if it is missing."""
     make_role(connection, owner)
     database, role = sql.Identifier(connection.info.dbname), sql.Identifier(owner)
