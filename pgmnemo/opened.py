@@ -101,14 +101,19 @@ def judge(row: tuple[Any, ...], where: str, package: str) -> Opened:
             f"{where} has pgmnemo {version}, and this package needs {NEEDED} or later; "
             f"have its owner run {update(seen.how)}"
         )
+    check_not_newer(version, where, package)
+    if seen.vector is None or seen.vector_schema is None:
+        raise DatabaseError(f"{where} has lost its pgvector; restore the database from a dump")
+    return Opened(version, seen.how, seen.role, seen.unbound, seen.vector_schema, seen.vector, seen.backend)
+
+
+def check_not_newer(version: str, where: str, package: str) -> None:
+    """Raise for a version that the package does not know; one that is newer by a patch alone does no harm."""
     if release(version)[:2] > release(package)[:2]:
         raise DatabaseError(
             f"{where} has pgmnemo {version}, which is newer than this package ({package}); "
             "run pip install --upgrade pgmnemo-memory"
         )
-    if seen.vector is None or seen.vector_schema is None:
-        raise DatabaseError(f"{where} has lost its pgvector; restore the database from a dump")
-    return Opened(version, seen.how, seen.role, seen.unbound, seen.vector_schema, seen.vector, seen.backend)
 
 
 def update(how: str) -> str:

@@ -48,7 +48,7 @@ def refusal(error: psycopg.Error, conninfo: Mapping[str, Any], mend: str = MEND)
     for words, remedy in REFUSALS:
         if words in text:
             return DatabaseError(f"the database at {place(conninfo)} refused: {remedy.format(**names)}")
-    if "does not exist" in text and "database" in text:
+    if "no such database" in text or ("does not exist" in text and "database" in text):  # a pooler, a server
         return DatabaseError(
             f"there is no database {names['dbname']!r} at {place(conninfo)}; "
             "name one that exists, such as postgres"

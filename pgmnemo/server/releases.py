@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 
@@ -107,11 +108,26 @@ def scripts(sql: Path, version: str) -> list[Path]:
             start = max(route[-1] for route in whole)
             route = min(route for route in whole if route[-1] == start)[::-1]
             return [sql / _name(step) for step in zip((None, *route), route, strict=False)]
-        routes = [
-            (*route, source) for route in routes for source, target in steps
-            if source is not None and target == route[-1] and source not in route
-        ]  # fmt: skip
+        routes = _longer(routes, steps)
     return []
+
+
+def updates(sql: Path, former: str, version: str) -> list[Path]:
+    """The scripts in `sql` that lead from one version to a later one, in order; none if no way does."""
+    steps = _steps(sql)
+    routes: list[tuple[str, ...]] = [(version,)]
+    while routes:
+        if whole := [route[::-1] for route in routes if route[-1] == former]:
+            return [sql / _name(step) for step in pairwise(min(whole))]
+        routes = _longer(routes, steps)
+    return []
+
+
+def _longer(routes: list[tuple[str, ...]], steps: set[Step]) -> list[tuple[str, ...]]:
+    return [
+        (*route, source) for route in routes for source, target in steps
+        if source is not None and target == route[-1] and source not in route
+    ]  # fmt: skip
 
 
 def versions(sql: Path) -> list[str]:

@@ -1,0 +1,6 @@
+"""pgmnemo into a database that somebody has: in the way that its server permits, beside what is there."""
+
+from pgmnemo.server.installing.installing import InstalledHow, install_into
+from pgmnemo.server.installing.ways import PG_TLE, WAYS
+
+__all__ = ["PG_TLE", "WAYS", "InstalledHow", "install_into"]

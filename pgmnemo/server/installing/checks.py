@@ -1,0 +1,99 @@
+"""What is in the way of an installation, each in one sentence with how to mend it; nothing is moved aside."""
+
+from __future__ import annotations
+
+from psycopg import errors
+
+from pgmnemo.errors import DatabaseError
+from pgmnemo.opened import Seen
+from pgmnemo.places import SQL_FOLDER, release
+from pgmnemo.server.extension import fingerprint
+from pgmnemo.server.installing.target import Target
+from pgmnemo.server.releases import release_fingerprint
+from pgmnemo.server.server_checks import MIN_PGVECTOR, dotted
+
+LEAST_PGVECTOR = (0, 8, 0)  # halfvec and iterative scans; before MIN_PGVECTOR every scope is read exactly
+EMPTY = """
+SELECT NOT EXISTS (SELECT FROM pg_class WHERE relnamespace = 'pgmnemo'::regnamespace)
+   AND NOT EXISTS (SELECT FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace)
+   AND NOT EXISTS (SELECT FROM pg_type WHERE typnamespace = 'pgmnemo'::regnamespace)
+"""
+VECTOR_USABLE = (
+    "SELECT has_schema_privilege(extnamespace, 'USAGE') FROM pg_extension WHERE extname = 'vector'"
+)
+
+
+def check_may_create(target: Target, seen: Seen) -> None:
+    """Raise where another extension has the name, or the login may make no schema."""
+    if seen.extension is not None:
+        raise DatabaseError(
+            f"{target.where} has another extension named pgmnemo ({seen.extension}), which stays as it is; "
+            "name another database"
+        )
+    if not seen.schema and not target.ask("SELECT has_database_privilege(current_database(), 'CREATE')"):
+        raise DatabaseError(
+            f"role {seen.role} may not create a schema in {target.where}; have an administrator run "
+            f"GRANT CREATE ON DATABASE {target.session.info.dbname} TO {seen.role}"
+        )
+
+
+def ensure_vector(target: Target) -> None:
+    """pgvector, made where it is missing; raises where it is too old or cannot be made."""
+    there = target.ask("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+    version = there or target.ask("SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")
+    if version is None:
+        raise DatabaseError(
+            f"the server of {target.where} has no pgvector; install {dotted(MIN_PGVECTOR)} or newer on it"
+        )
+    if release(version) < LEAST_PGVECTOR:
+        raise DatabaseError(
+            f"{target.where} has pgvector {version}, and pgmnemo needs {dotted(LEAST_PGVECTOR)} or newer; "
+            "have an administrator install it and run ALTER EXTENSION vector UPDATE"
+        )
+    if there is None:
+        _create_vector(target)
+
+
+def _create_vector(target: Target) -> None:
+    role = target.role
+    try:
+        target.run("CREATE EXTENSION vector SCHEMA public")
+    except errors.InsufficientPrivilege:
+        raise DatabaseError(
+            f"role {role} may not create pgvector in {target.where}; "
+            "have an administrator run CREATE EXTENSION vector in it"
+        ) from None
+
+
+def check_place(target: Target, seen: Seen) -> None:
+    """Raise unless the role that is to own pgmnemo finds its schema free and may use pgvector."""
+    role = target.role
+    if seen.schema and not (target.owner == role and target.ask(EMPTY)):
+        raise DatabaseError(
+            f"{target.where} has a schema pgmnemo of role {target.owner}, which stays as it is; "
+            "drop or rename it, or name another database"
+        )
+    if not target.ask(VECTOR_USABLE):
+        raise DatabaseError(
+            f"role {role} may not use pgvector in {target.where}; have an administrator run "
+            f"GRANT USAGE ON SCHEMA {target.vector_schema} TO {role}"
+        )
+
+
+def check_owner(target: Target, former: str) -> None:
+    """Raise unless the role may update what is there."""
+    if not target.ask("SELECT pg_has_role(current_user, %s, 'SET')", target.owner):
+        raise DatabaseError(
+            f"role {target.role} may not update pgmnemo {former} in {target.where}; "
+            f"have its owner {target.owner} run mnemo init --dsn"
+        )
+
+
+def check_release(target: Target, version: str) -> None:
+    """Raise unless the functions that are there now are those of the release."""
+    wanted = release_fingerprint(SQL_FOLDER, version)
+    if wanted is not None and fingerprint(target.session) != wanted:
+        raise DatabaseError(
+            f"{target.where} has, or its server offers, another extension named pgmnemo or a patched copy of "
+            f"{version}; nothing was changed there, name another database"
+        )

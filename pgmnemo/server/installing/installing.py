@@ -1,0 +1,154 @@
+"""Install, update or find pgmnemo in one database, and grant tenants there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from pgmnemo import calls
+from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.opened import EXTENSION, Seen, check_not_newer
+from pgmnemo.places import release
+from pgmnemo.progress import QUIET, Progress
+from pgmnemo.server.connections import connect, database_errors, place
+from pgmnemo.server.extension import LOCK, SUPERUSER, become_owner
+from pgmnemo.server.installing import ways
+from pgmnemo.server.installing.checks import (
+    check_may_create,
+    check_owner,
+    check_place,
+    check_release,
+    ensure_vector,
+)
+from pgmnemo.server.installing.target import Target
+from pgmnemo.server.releases import default_version
+from pgmnemo.server.server_checks import check_server
+
+LOCKS = "SET LOCAL lock_timeout = '30s'"  # readers and writers wait behind an update that waits
+GATE = "SELECT coalesce(nullif(current_setting('pgmnemo.gate_strict', true), ''), 'enforce')"
+REACHED = """
+SELECT tenant_id FROM pgmnemo.list_grants() WHERE %(role)s = current_user OR grantee = quote_ident(%(role)s)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledHow:
+    """What a database holds now, `way` one of WAYS; `former`: what it held before, None or maybe the same.
+
+    `role` reaches the tenants `granted`. `gate` is what gate_strict is for the login.
+    """
+
+    way: str
+    version: str
+    former: str | None
+    owner: str
+    role: str
+    granted: tuple[UUID, ...]
+    gate: str
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was installed or updated."""
+        return self.version != self.former
+
+
+def install_into(
+    conninfo: Mapping[str, Any],
+    *,
+    tenants: Sequence[UUID] = (),
+    role: str | None = None,
+    way: str | None = None,
+    progress: Progress = QUIET,
+) -> InstalledHow:
+    """Install the package's pgmnemo, update an older one, or find it; grant `tenants` to `role` (the login).
+
+    All or nothing, but for the grants, which come last. `way` is one of WAYS; without it, the first that the
+    server permits. Raises DatabaseError for what stands in the way, UsageError for a way that is none.
+    """
+    if way not in (None, *ways.WAYS):
+        raise UsageError(f"there is no way {way!r} to install pgmnemo; choose one of: {', '.join(ways.WAYS)}")
+    where = f"the database at {place(conninfo)}"
+    with connect(conninfo, mend="start it, or correct the DSN") as session, database_errors(where):
+        session.prepare_threshold = None  # a pooler may be between
+        target = Target(session, where, default_version())
+        with target.transaction():
+            check_server(session, where)
+            session.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+            before = target.seen()
+            how = _ensure(target, before, way, progress)
+            version = target.seen().version or ""
+            check_release(target, version)
+        with target.transaction():
+            grantee = role or target.role
+            _grant(target, tenants, grantee)
+            return InstalledHow(
+                how, version, before.version, target.owner, grantee, tuple(tenants), target.ask(GATE)
+            )
+
+
+def _ensure(target: Target, seen: Seen, way: str | None, progress: Progress) -> str:
+    """Install, update or leave alone; how it is installed. A patch newer than the package's does no harm."""
+    version = seen.version
+    if version is None:
+        return _install(target, seen, way, progress)
+    if release(version) < release(target.version):
+        return _update(target, seen, version, progress)
+    check_not_newer(version, target.where, target.version)
+    return ways.way_of(target, seen)
+
+
+def _install(target: Target, seen: Seen, way: str | None, progress: Progress) -> str:
+    """As an ordinary role, whom policies bind, even for a superuser."""
+    check_may_create(target, seen)
+    ensure_vector(target)
+    chosen = ways.chosen(target, way)
+    progress.say(f"installing pgmnemo {target.version} into {target.where} ({chosen})")
+    if chosen == ways.PG_TLE:
+        ways.register(target)
+    if target.ask(SUPERUSER):
+        become_owner(target.session)
+    check_place(target, seen)
+    if not seen.schema:
+        target.run("CREATE SCHEMA pgmnemo")
+    ways.create(target, chosen)
+    return chosen
+
+
+def _update(target: Target, seen: Seen, former: str, progress: Progress) -> str:
+    """As the owner."""
+    way = ways.way_of(target, seen)
+    if way == EXTENSION and (refused := ways.not_offered(target)):
+        raise DatabaseError(refused)
+    check_owner(target, former)
+    progress.say(f"updating pgmnemo {former} to {target.version} in {target.where} ({way})")
+    if way == ways.PG_TLE:
+        ways.register(target)
+    target.run(LOCKS)
+    target.run("SET LOCAL ROLE {}", target.owner)
+    ways.update(target, way, former)
+    return way
+
+
+def _grant(target: Target, tenants: Sequence[UUID], role: str) -> None:
+    """As the owner; who may not is content with the grants that are there."""
+    if not tenants:
+        return
+    if target.ask("SELECT has_function_privilege('pgmnemo.grant_tenant(uuid, name)', 'EXECUTE')"):
+        _check_role(target, role)
+        for tenant in tenants:
+            calls.execute(target.session, calls.grant_tenant(tenant, role))
+        return
+    reached = {row[0] for row in target.session.execute(REACHED, {"role": role})}
+    for tenant in tenants:
+        if tenant not in reached:
+            raise DatabaseError(
+                f"role {target.role} may not grant tenants in {target.where}; have {target.owner} run "
+                f"SELECT pgmnemo.grant_tenant('{tenant}', '{role}')"
+            )
+
+
+def _check_role(target: Target, role: str) -> None:
+    if not target.ask("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %s)", role):
+        raise DatabaseError(f"there is no role {role!r} in {target.where}; have one made with CREATE ROLE")

@@ -1,0 +1,60 @@
+"""The database that is to hold pgmnemo, as the role that is in force there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import sql
+
+from pgmnemo.opened import SEEN, Seen
+from pgmnemo.server.extension import VECTOR_SCHEMA
+from pgmnemo.server.server_checks import Session, value
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """`where` names it in a sentence; `version` is what it is to hold."""
+
+    session: Session
+    where: str
+    version: str
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """In which nothing that somebody planted in a schema runs in place of what pg_catalog has."""
+        with self.session.transaction():
+            self.run("SET LOCAL search_path = pg_catalog, pg_temp")
+            yield
+
+    def ask(self, query: str, *parameters: object) -> Any:
+        """The single value of a query."""
+        return value(self.session, query, *parameters)
+
+    def run(self, statement: str, *names: str) -> None:
+        """Statements; each of `names` goes into a pair of braces, quoted."""
+        if not names:
+            self.session.execute(statement.encode())
+            return
+        self.session.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
+    @property
+    def role(self) -> str:
+        return str(self.ask("SELECT current_user::text"))
+
+    @property
+    def owner(self) -> str:
+        """Of the schema pgmnemo."""
+        return str(
+            self.ask("SELECT pg_get_userbyid(nspowner)::text FROM pg_namespace WHERE nspname = 'pgmnemo'")
+        )
+
+    @property
+    def vector_schema(self) -> str:
+        """Where pgvector is, quoted if it must be."""
+        return str(self.ask(VECTOR_SCHEMA))
+
+    def seen(self) -> Seen:
+        return Seen(*self.session.execute(SEEN).fetchall()[0])

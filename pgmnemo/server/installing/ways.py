@@ -1,0 +1,111 @@
+"""The three ways into a database: files on its server, pg_tle, and plain SQL in the schema pgmnemo.
+
+All give the same functions, policies and rights. Plain SQL is no member of an extension: `pg_dump` takes all
+of it along, and no ALTER EXTENSION knows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pgmnemo.errors import DatabaseError
+from pgmnemo.opened import EXTENSION, PLAIN, Seen
+from pgmnemo.places import CONTROL, SQL_FOLDER, release
+from pgmnemo.server.installing import statements
+from pgmnemo.server.installing.target import Target
+from pgmnemo.server.releases import scripts, updates
+
+PG_TLE = "pg_tle"
+WAYS = (EXTENSION, PG_TLE, PLAIN)
+OFFERED = (
+    "SELECT EXISTS (SELECT FROM pg_available_extension_versions WHERE name = 'pgmnemo' AND version = %s)"
+)
+TLE = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_tle')"
+TLE_VERSIONS = "SELECT version::text FROM pgtle.available_extension_versions() WHERE name = 'pgmnemo'"
+TLE_ADMIN = """
+SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = 'pgtle_admin' AND pg_has_role(current_user, oid, 'USAGE'))
+"""
+
+
+def way_of(target: Target, seen: Seen) -> str:
+    """How the pgmnemo that is there was installed."""
+    if seen.extension is None:
+        return PLAIN
+    return PG_TLE if _registered(target) else EXTENSION
+
+
+def chosen(target: Target, way: str | None) -> str:
+    """The way that was asked for, if the server permits it, or else the first that it permits."""
+    if way is None:
+        return next(name for name in WAYS if REFUSALS[name](target) is None)
+    if refused := REFUSALS[way](target):
+        raise DatabaseError(refused)
+    return way
+
+
+def not_offered(target: Target) -> str | None:
+    if target.ask(OFFERED, target.version):
+        return None
+    return (
+        f"the server of {target.where} does not offer pgmnemo {target.version} as an extension; "
+        "run make -C sql install there in a checkout of the repository"
+    )
+
+
+def _tle_refused(target: Target) -> str | None:
+    if not target.ask(TLE):
+        return f"{target.where} has no pg_tle; have an administrator run CREATE EXTENSION pg_tle in it"
+    if target.version in _registered(target) or target.ask(TLE_ADMIN):
+        return None
+    return (
+        f"role {target.role} may not register an extension with pg_tle in {target.where}; "
+        f"have an administrator run GRANT pgtle_admin TO {target.role}"
+    )
+
+
+REFUSALS: dict[str, Callable[[Target], str | None]] = {
+    EXTENSION: not_offered,
+    PG_TLE: _tle_refused,
+    PLAIN: lambda _: None,
+}
+
+
+def register(target: Target) -> None:
+    """Hand pg_tle the scripts that it lacks."""
+    known, schema = _registered(target), target.vector_schema
+    if target.version in known:
+        return
+    if not known:
+        full = SQL_FOLDER / f"pgmnemo--{target.version}.sql"
+        target.run(statements.managed(full.read_text("utf-8"), target.version, schema, _comment()))
+    for path in updates(SQL_FOLDER, max(known, key=release), target.version) if known else []:
+        former, version = path.stem.split("--")[1:]
+        target.run(statements.managed_update(path.read_text("utf-8"), former, version, schema))
+
+
+def _registered(target: Target) -> set[str]:
+    """The versions that pg_tle has."""
+    return {row[0] for row in target.session.execute(TLE_VERSIONS)} if target.ask(TLE) else set()
+
+
+def _comment() -> str:
+    lines = (SQL_FOLDER / CONTROL).read_text("utf-8").splitlines()
+    return next(line.partition("'")[2].rstrip("'") for line in lines if line.startswith("comment"))
+
+
+def create(target: Target, way: str) -> None:
+    """The version that is wanted, in the schema pgmnemo, which is there and empty."""
+    if way != PLAIN:
+        target.run(f"CREATE EXTENSION pgmnemo SCHEMA pgmnemo VERSION '{target.version}'")
+        return
+    for path in scripts(SQL_FOLDER, target.version):
+        target.run(statements.plain(path.read_text("utf-8"), target.vector_schema))
+
+
+def update(target: Target, way: str, former: str) -> None:
+    """From a former version to the one that is wanted."""
+    if way != PLAIN:
+        target.run(f"ALTER EXTENSION pgmnemo UPDATE TO '{target.version}'")
+        return
+    for path in updates(SQL_FOLDER, former, target.version):
+        target.run(statements.plain(path.read_text("utf-8"), target.vector_schema))
