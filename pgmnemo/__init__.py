@@ -20,19 +20,30 @@ if TYPE_CHECKING:
     from pgmnemo.client.aio.memory import AsyncScope as AsyncScope
     from pgmnemo.client.records import Added as Added
     from pgmnemo.client.records import Context as Context
+    from pgmnemo.client.records import Count as Count
+    from pgmnemo.client.records import Fact as Fact
     from pgmnemo.client.records import Hit as Hit
     from pgmnemo.client.records import Item as Item
     from pgmnemo.client.records import Lesson as Lesson
+    from pgmnemo.client.records import Moved as Moved
+    from pgmnemo.client.records import Pair as Pair
+    from pgmnemo.client.records import Reason as Reason
+    from pgmnemo.client.records import Stated as Stated
+    from pgmnemo.client.records import Stats as Stats
+    from pgmnemo.client.records import Step as Step
     from pgmnemo.client.records import Turn as Turn
     from pgmnemo.client.sync.memory import Memory as Memory
     from pgmnemo.client.sync.memory import Scope as Scope
     from pgmnemo.errors import PgmnemoError as PgmnemoError
 
+_RECORDS = (
+    "Added", "Context", "Count", "Fact", "Hit", "Item", "Lesson", "Moved", "Pair", "Reason", "Stated",
+    "Stats", "Step", "Turn",
+)  # fmt: skip
 _PLACES = {
     "Memory": "client.sync.memory", "Scope": "client.sync.memory", "AsyncMemory": "client.aio.memory",
-    "AsyncScope": "client.aio.memory", "Added": "client.records", "Context": "client.records",
-    "Hit": "client.records", "Item": "client.records", "Lesson": "client.records", "Turn": "client.records",
-    "PgmnemoError": "errors",
+    "AsyncScope": "client.aio.memory", "PgmnemoError": "errors",
+    **dict.fromkeys(_RECORDS, "client.records"),
 }  # fmt: skip
 __all__ = tuple(_PLACES)
 
@@ -41,3 +52,7 @@ def __getattr__(name: str) -> Any:
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]
