@@ -7,7 +7,9 @@
 #                          where `verify` finds fewer; tries intervals on made-up data
 # make upgrade             set up and upgrade the extension from every release, with data and under load
 # make postgres17          set up and ask PostgreSQL 17 with pgvector 0.8.0, which npm brings: needs node and npm
-# make lint                ruff, mypy, the layers of pyproject.toml and the limits of tools/code_lines.py
+# make lint                ruff, mypy, the layers of pyproject.toml, the limits of tools/code_lines.py, and that
+#                          pgmnemo/client/sync is what `make sync` writes
+# make sync                make pgmnemo/client/sync of pgmnemo/client/aio
 # TORCH=cpu                takes torch alone from the CPU wheels of pytorch.org, which are a tenth of the CUDA build
 # make clean               remove the virtual environment and caches; results stay
 
@@ -21,6 +23,7 @@ JUNIT    ?=
 ON16     ?= tests/sql
 TORCH    ?=
 BIN      := $(VENV)/bin
+UNASYNCD := .venv-sync/bin/unasyncd
 TELL     := $(if $(JUNIT),--junitxml=$(JUNIT))
 CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/verify/forge \
             tests/protocol/statistics/test_coverage.py
@@ -57,11 +60,15 @@ postgres17: $(VENV)/.test-ready
 	npm ci --silent --prefix tests/postgres17
 	$(BIN)/python -m pytest tests/postgres17 $(TELL) $(ARGS)
 
-lint: $(VENV)/.test-ready
+sync: $(VENV)/.test-ready $(UNASYNCD)
+	UNASYNCD=$(abspath $(UNASYNCD)) $(BIN)/python tools/sync_client.py
+
+lint: $(VENV)/.test-ready $(UNASYNCD)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	UNASYNCD=$(abspath $(UNASYNCD)) $(BIN)/python tools/sync_client.py --check
 	$(BIN)/python tools/code_lines.py
 
 $(BIN)/python:
@@ -81,7 +88,13 @@ $(VENV)/.test-ready: pyproject.toml runner/pyproject.toml constraints.txt sql/pg
 	$(PIP) -e '.[onnx,local]' -e 'runner[perf,test]'
 	@touch $@
 
-clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
+# In an environment of its own: it wants an older rich than ours.
+$(UNASYNCD): tools/sync_client.txt | $(BIN)/python
+	$(BIN)/python -m venv .venv-sync
+	.venv-sync/bin/python -m pip install --disable-pip-version-check --no-input -r $<
+	@touch $@
 
-.PHONY: bench test postgres16 attack forge shards upgrade postgres17 lint clean
+clean:
+	rm -rf $(VENV) .venv-sync .pytest_cache .mypy_cache .ruff_cache
+
+.PHONY: bench test postgres16 attack forge shards upgrade postgres17 sync lint clean
