@@ -1,0 +1,78 @@
+"""Names of tenants and projects become uuids by a rule that any program can follow."""
+
+from __future__ import annotations
+
+from typing import Any
+from unicodedata import normalize
+from uuid import UUID, uuid5
+
+import pytest
+
+from pgmnemo.client.naming import LONGEST, NAMESPACE, project_id, tenant_id
+from pgmnemo.errors import UsageError
+from tests.pgmnemo.client.driving import Place
+
+ADA, BOB = tenant_id("ada"), tenant_id("bob")
+
+
+def test_names_lead_to_the_uuids_that_they_have_always_led_to() -> None:
+    """Whoever changes the rule loses everybody's memories."""
+    assert UUID("3c2f5ee1-5d0c-5c5f-9a1f-6a3b6e1d7c55") == NAMESPACE
+    assert tenant_id("ada") == UUID("46ca6d74-2a99-5587-b147-b30d68e96f01")
+    assert project_id(ADA, "kitchen") == UUID("fdccb37b-46b6-5623-a0a2-ac5b4730c914")
+
+
+def test_a_name_is_hashed_in_its_namespace() -> None:
+    assert tenant_id("ada") == uuid5(NAMESPACE, "ada")
+    assert project_id(ADA, "kitchen") == uuid5(ADA, "kitchen")
+
+
+def test_projects_of_two_tenants_are_two_even_under_one_name() -> None:
+    assert project_id(ADA, "kitchen") != project_id(BOB, "kitchen")
+
+
+@pytest.mark.parametrize(
+    "written", [str(ADA), str(ADA).upper(), ADA.hex, f"{{{ADA}}}", ADA.urn, f" {ADA} ", ADA]
+)
+def test_what_is_a_uuid_stays_that_uuid(written: str | UUID) -> None:
+    assert tenant_id(written) == ADA
+    assert project_id(BOB, written) == ADA
+
+
+def test_a_name_is_the_same_however_it_was_typed() -> None:
+    composed = "Zoë Müller"
+    assert normalize("NFD", composed) != composed
+    assert tenant_id(normalize("NFD", composed)) == tenant_id(f"  {composed}\n") == tenant_id(composed)
+
+
+@pytest.mark.parametrize("one", ["Ada", "ada ", "ada\u200b", "\u0430da", "ada/kitchen", "ﬁ"])
+def test_names_that_differ_are_different(one: str) -> None:
+    other = {"ada ": "Ada", "ﬁ": "fi"}.get(one, "ada")
+    assert tenant_id(one) != tenant_id(other)
+
+
+@pytest.mark.parametrize("name", ["", " \t\n", "a" * (LONGEST + 1), 7, None, b"ada", ["ada"]])
+@pytest.mark.parametrize("kind", ["tenant", "project"])
+def test_what_is_no_name_is_wrong_use(name: Any, kind: str) -> None:
+    with pytest.raises(UsageError, match=f"a {kind} is named by a text of 1 to 1,000 characters"):
+        tenant_id(name) if kind == "tenant" else project_id(ADA, name)
+
+
+@pytest.mark.parametrize("name", ["ada\0", "\ud800"])
+def test_a_name_that_no_database_takes_is_wrong_use(name: str) -> None:
+    with pytest.raises(UsageError, match="no database takes"):
+        tenant_id(name)
+
+
+def test_the_longest_name_is_taken() -> None:
+    assert tenant_id("a" * LONGEST) == uuid5(NAMESPACE, "a" * LONGEST)
+
+
+def test_names_and_uuids_lead_a_memory_to_the_same_lessons(memory: Any, place: Place) -> None:
+    name = place.tenant()
+    memory.tenant(name).project("kitchen").add("The kettle leaks.", key="kettle")
+    by_number = memory.tenant(tenant_id(name)).project(project_id(tenant_id(name), "kitchen"))
+    assert by_number.get("kettle").text == "The kettle leaks."
+    assert memory.tenant(name).project("Kitchen").get("kettle") is None
+    assert memory.tenant(name).project("garden").get("kettle") is None
+    assert by_number.tenant_id == tenant_id(name)
