@@ -149,12 +149,12 @@ def read_lines(lines: Iterable[str | bytes], where: str = "the export") -> Itera
         if not line.strip():
             continue
         place = f"{where}, line {number}"
+        given = decode(line, place)
         if header is None:
-            header = read_header(line, place)
+            header = header_of(given, place)
             yield header
             continue
-        record = _record(line, place)
-        _check_vectors(record, header.vectors, place)
+        record = record_of(given, header, place)
         lessons += isinstance(record, LessonLine)
         yield record
     if header is None:
@@ -166,10 +166,14 @@ def read_lines(lines: Iterable[str | bytes], where: str = "the export") -> Itera
         )
 
 
-def read_header(line: str | bytes, place: str) -> Header:
-    """The first line of an export; UsageError where it is none, or of a newer format."""
-    given = decode(line, place)
-    if not isinstance(given, dict) or given.get("pgmnemo") != "memory":
+def is_header(given: Any) -> bool:
+    """Whether the first value of a file says that an export follows, of whatever format."""
+    return isinstance(given, dict) and given.get("pgmnemo") == "memory"
+
+
+def header_of(given: Any, place: str) -> Header:
+    """The decoded first line of an export; UsageError where it is none, or of a newer format."""
+    if not is_header(given):
         raise UsageError(f"{place} is not the header of an export; give a file that an export has written")
     if isinstance(version := given.get("format"), int) and version > FORMAT:
         raise UsageError(
@@ -178,6 +182,16 @@ def read_header(line: str | bytes, place: str) -> Header:
         )
     header: Header = convert(given, Header, place)
     return header
+
+
+def record_of(given: Any, header: Header, place: str) -> Record:
+    """A decoded line of an export; UsageError where it is none."""
+    if isinstance(given, dict):
+        given = {name: _moment(value) if name in TIMES else value for name, value in given.items()}
+    record: Record = convert(given, Record, place)
+    if isinstance(record, LessonLine):
+        _check_vectors(record, header.vectors, place)
+    return record
 
 
 def decode(line: str | bytes, place: str) -> Any:
@@ -204,19 +218,11 @@ def _why(error: Exception) -> str:
     return str(error)
 
 
-def _record(line: str | bytes, place: str) -> Record:
-    given = decode(line, place)
-    if isinstance(given, dict):
-        for name in TIMES:
-            if isinstance(word := given.get(name), str) and word in WORDS:
-                given[name] = WORDS[word]
-    record: Record = convert(given, Record, place)
-    return record
+def _moment(value: Any) -> Any:
+    return WORDS.get(value, value) if isinstance(value, str) else value
 
 
-def _check_vectors(record: Record, form: Form | None, place: str) -> None:
-    if not isinstance(record, LessonLine):
-        return
+def _check_vectors(record: LessonLine, form: Form | None, place: str) -> None:
     vectors = [one for one in (record.vector, *(record.passage_vectors or ())) if one is not None]
     if vectors and form is None:
         raise UsageError(f"{place} has vectors, and the header does not say of which numbers; add `vectors`")

@@ -1,0 +1,91 @@
+"""Importers: what others keep, read as lessons. One file each, and one line here.
+
+A reader yields lessons one by one and holds no more of a file than one line of it, or one entry of a list.
+Keys are made of what the source says, so a second import finds every lesson there. Times without a zone are
+taken as UTC. Hidden files and folders are left out, and links to others are not followed. A character that
+PostgreSQL does not store (NUL, half a surrogate pair) becomes U+FFFD.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from pgmnemo.client.records import Item
+from pgmnemo.errors import UsageError
+from pgmnemo.registry import Parts
+
+NAMED = 20  # sentences that are kept of what was left out
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A lesson, the project that its source keeps it in (None: none), and where it stands, for a sentence."""
+
+    project: str | None
+    item: Item
+    where: str
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """What was not taken: how often for each reason, and the first of them as sentences."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    named: list[str] = field(default_factory=list)
+
+    def add(self, reason: str, sentence: str) -> None:
+        """Count one, and name it while few are named."""
+        self.counts[reason] += 1
+        if len(self.named) < NAMED:
+            self.named.append(sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to read.
+
+    Args:
+        skip_faults: leave out what is damaged, and go on
+        dated: take the date in a Markdown file's front matter as the time of its lessons
+        whole: make one lesson of a Markdown file, not one of each section
+        first: read so many files, and so many lines or entries of each, to look at a place
+        left: what was left out, added to while reading
+    """
+
+    skip_faults: bool = False
+    dated: bool = False
+    whole: bool = False
+    first: int | None = None
+    left: LeftOut = field(default_factory=LeftOut)
+
+    def fault(self, sentence: str) -> None:
+        """Something is damaged: UsageError, or one more that is left out."""
+        if not self.skip_faults:
+            raise UsageError(sentence)
+        self.left.add("damaged", sentence)
+
+
+class Reader(Protocol):
+    """The lessons of a file or folder; UsageError for what is damaged. Its docstring is the format's help."""
+
+    def __call__(self, place: Path | str, *, options: Options) -> Iterator[Found]: ...
+
+
+IMPORTERS: Parts[Reader] = Parts(
+    "format to import",
+    {
+        "jsonl": "pgmnemo.importers.jsonl:read",
+        "claude-code": "pgmnemo.importers.claude_code:read",
+        "codex": "pgmnemo.importers.codex:read",
+        "chatgpt": "pgmnemo.importers.chatgpt:read",
+        "claude": "pgmnemo.importers.claude:read",
+        "mem0": "pgmnemo.importers.mem0:read",
+        "mempalace": "pgmnemo.importers.mempalace:read",
+        "langgraph": "pgmnemo.importers.langgraph:read",
+        "markdown": "pgmnemo.importers.markdown:read",
+    },
+)

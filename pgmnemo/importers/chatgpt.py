@@ -1,0 +1,63 @@
+"""ChatGPT's data export: `conversations.json`, or the .zip that it comes in; a lesson for each message.
+
+A conversation is a tree, of which the branch is read that leads to `current_node`: answers that were made
+again and questions that were edited are left out, and so are tools, hidden messages and pictures. The title
+is the topic, the key `conversation/message`. By published shapes and parsers of others; no real file was at
+hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pgmnemo.importers import Found, Options
+from pgmnemo.importers.lessons import Talk, inner, said
+from pgmnemo.importers.sources import MEND, all_objects
+
+NAMES = r"conversations(-\d+)?\.json"
+ROLES = ("user", "assistant")
+
+
+def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+    """ChatGPT's export, conversations.json or its .zip (by published shapes: no real file was at hand)."""
+    for where, talk in all_objects(place, NAMES, options):
+        if not isinstance(talk.get("mapping"), dict):
+            options.fault(f"{where} is no conversation: it has no `mapping`; {MEND}")
+            continue
+        told, identity = Talk("chatgpt", options), talk.get("conversation_id") or talk.get("id")
+        for node, message in branch(talk["mapping"], talk.get("current_node")):
+            if spoken(message):
+                yield from told.message(
+                    f"{where}, message {node}", f"{identity}/{message.get('id') or node}",
+                    said(message["content"].get("parts")), message["author"]["role"],
+                    message.get("create_time"), topic=talk.get("title"), conversation=identity,
+                    model=inner(message, "metadata").get("model_slug"),
+                )  # fmt: skip
+
+
+def branch(nodes: Mapping[str, Any], node: object) -> list[tuple[str, dict[str, Any]]]:
+    """The messages on the way to a node, the first one first; without one, to the latest message."""
+    if not isinstance(node, str) or node not in nodes:
+        node = max(nodes, key=lambda one: _time(inner(nodes[one], "message")), default=None)
+    way: dict[str, dict[str, Any]] = {}
+    while isinstance(node, str) and node not in way and isinstance(nodes.get(node), dict):
+        way[node] = inner(nodes[node], "message")
+        node = nodes[node].get("parent")
+    return list(reversed(way.items()))
+
+
+def spoken(message: Mapping[str, Any]) -> bool:
+    """Whether user and assistant say it to one another."""
+    return (
+        inner(message, "author").get("role") in ROLES
+        and message.get("recipient") in (None, "all")
+        and inner(message, "content").get("content_type") in ("text", "multimodal_text")
+        and not inner(message, "metadata").get("is_visually_hidden_from_conversation")
+    )
+
+
+def _time(message: Mapping[str, Any]) -> float:
+    time = message.get("create_time")
+    return time if isinstance(time, int | float) else 0.0

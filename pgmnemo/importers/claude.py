@@ -1,0 +1,37 @@
+"""Claude's data export: `conversations.json`, or the .zip that it comes in; a lesson for each message.
+
+Of a message the blocks of text are read, or `text` where it has no blocks; attachments are left out. The
+conversation's name is the topic, the key `conversation/message`. By published shapes and parsers of others;
+no real file was at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pgmnemo.importers import Found, Options
+from pgmnemo.importers.lessons import Talk, said
+from pgmnemo.importers.sources import MEND, all_objects
+
+NAMES = r"conversations(-\d+)?\.json"
+ROLES = {"human": "user", "assistant": "assistant"}
+
+
+def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+    """Claude's export, conversations.json or its .zip (by published shapes: no real file was at hand)."""
+    for where, talk in all_objects(place, NAMES, options):
+        if not isinstance(talk.get("chat_messages"), list):
+            options.fault(f"{where} is no conversation: it has no `chat_messages`; {MEND}")
+            continue
+        told, identity = Talk("claude", options), talk.get("uuid")
+        for number, message in enumerate(talk["chat_messages"], start=1):
+            place = f"{where}, message {number}"
+            if not isinstance(message, dict):
+                options.fault(f"{place} is no object; {MEND}")
+            elif role := ROLES.get(str(message.get("sender"))):
+                yield from told.message(
+                    place, f"{identity}/{message.get('uuid') or number}",
+                    said(message.get("content")) or said(message.get("text")), role,
+                    message.get("created_at"), topic=talk.get("name"), conversation=identity,
+                )  # fmt: skip

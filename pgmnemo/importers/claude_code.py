@@ -1,0 +1,38 @@
+"""Claude Code's transcripts, `~/.claude/projects/*/*.jsonl`: a lesson for each message of user and assistant.
+
+Left out are calls of tools and their results, thinking, subagents (`isSidechain`), what the program puts in
+(`isMeta`, summaries of compaction, echoes of commands) and lines of other types. The project is the folder in
+which the agent worked. A message's key is its uuid: a session that is resumed copies messages into a new
+file, and each is one lesson. By published shapes and notes of others; no real file was at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pgmnemo.importers import Found, Options
+from pgmnemo.importers.lessons import Talk, said
+from pgmnemo.importers.sources import LINES, objects, sources
+
+ROLES = ("user", "assistant")
+OTHERS = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+INJECTED = (
+    "<command-", "<local-command-", "<bash-", "<system-reminder>", "<task-notification>",
+    "<user-prompt-submit-hook>", "[Request interrupted", "Caveat: The messages below were generated",
+)  # fmt: skip
+
+
+def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+    """Transcripts of Claude Code, a lesson a message (by published shapes: no real file was at hand)."""
+    for source in sources(place, LINES, options):
+        talk = Talk("claude-code", options)
+        for number, where, line in objects(source, options, lines=True):
+            message, session = line.get("message"), line.get("sessionId")
+            if line.get("type") in ROLES and isinstance(message, dict) and not any(map(line.get, OTHERS)):
+                yield from talk.message(
+                    where, str(line.get("uuid") or f"{session}/{number}"),
+                    said(message.get("content"), INJECTED), line["type"], line.get("timestamp"),
+                    project=line.get("cwd"), conversation=session, branch=line.get("gitBranch") or None,
+                    model=message.get("model"),
+                )  # fmt: skip

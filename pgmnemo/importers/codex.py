@@ -1,0 +1,41 @@
+"""Codex's transcripts, `~/.codex/sessions/**/rollout-*.jsonl`: a lesson for each message.
+
+Read are the messages of user and assistant as the model saw them (`response_item`), in the older form
+without `payload`, too. Left out are calls of tools and their results, reasoning, and what the program puts in
+as the user. The project is the folder in which the agent worked; a message's key is `session/line`, for
+messages have no ids. By published shapes and notes of others; no real file was at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pgmnemo.importers import Found, Options
+from pgmnemo.importers.lessons import Talk, inner, said
+from pgmnemo.importers.sources import LINES, objects, sources
+
+ROLES = ("user", "assistant")
+INJECTED = (
+    "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<permissions instructions>",
+    "<INSTRUCTIONS>", "<turn_aborted>", "<user_shell_command>", "<skill>", "<subagent_notification>",
+    "<recommended_plugins>",
+)  # fmt: skip
+
+
+def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+    """Transcripts of Codex, a lesson a message (by published shapes: no real file was at hand)."""
+    for source in sources(place, LINES, options):
+        talk, session = Talk("codex", options), dict[str, Any]()
+        for number, where, line in objects(source, options, lines=True):
+            body = inner(line, "payload") or line
+            if not session and line.get("type") in (None, "session_meta"):
+                session = body  # the first one: a fork has those before it, too
+            elif body.get("type") == "message" and body.get("role") in ROLES:
+                identity = session.get("id") or source.name
+                yield from talk.message(
+                    where, f"{identity}/{number}", said(body.get("content"), INJECTED), body["role"],
+                    line.get("timestamp"), project=session.get("cwd"), conversation=identity,
+                    branch=inner(session, "git").get("branch"),
+                )  # fmt: skip

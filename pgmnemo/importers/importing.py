@@ -1,0 +1,168 @@
+"""From a reader to a memory: batch by batch, what is there already left as it is.
+
+An import that was cut off is run again: whatever was stored is found by its key, and neither embedded nor
+sent once more while its text is the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import Protocol
+
+from pgmnemo.client.records import Item, Moved
+from pgmnemo.errors import UsageError
+from pgmnemo.escaping import plain
+from pgmnemo.importers import IMPORTERS, Found, LeftOut, Options
+from pgmnemo.importers.jsonl import is_export
+from pgmnemo.importers.langgraph import is_dsn
+from pgmnemo.importers.sources import sources
+from pgmnemo.progress import QUIET, Progress
+
+BATCH = 500
+LOOKED_AT = 100  # lines or entries by which a format is known
+FEW = 5  # keys that a report shows
+
+
+class Scope(Protocol):
+    """What an import needs of a memory. `known`: of each of these keys that is there the text's SHA-256."""
+
+    def project(self, name: str) -> Scope: ...
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, str]: ...
+
+    def add_many(self, items: Iterable[Item], *, batch: int = BATCH, progress: Progress = QUIET) -> Moved: ...
+
+    def import_(self, place: Path | str, *, dry_run: bool = False, progress: Progress = QUIET) -> Moved: ...
+
+
+@dataclass(slots=True)
+class Imported:
+    """What an import did, or with `dry_run` would have done.
+
+    `outcomes` counts lessons by what became of them, `projects` by project (None: the scope's own); `keys`
+    are the first; `left` is what was not taken.
+    """
+
+    format: str
+    dry_run: bool
+    left: LeftOut
+    outcomes: Counter[str] = field(default_factory=Counter)
+    projects: Counter[str | None] = field(default_factory=Counter)
+    keys: list[str] = field(default_factory=list)
+    links: int = 0
+
+
+def bring(
+    scope: Scope,
+    place: Path | str,
+    format: str | None = None,
+    *,
+    project: str | None = None,
+    options: Options | None = None,
+    dry_run: bool = False,
+    refresh: bool = False,
+    progress: Progress = QUIET,
+    batch: int = BATCH,
+) -> Imported:
+    """Import what is at a place: into the projects that it names, or all of it into one.
+
+    `format` None: the one that the place is of. A memory's own export goes in whole by the scope's `import_`,
+    with `skip_faults` its lessons alone. `refresh` also sends lessons whose text is there, for what else has
+    changed of them. UsageError as the reader; what was stored before stays.
+    """
+    options = options or Options()
+    format = format or sniff(place)
+    done = Imported(format, dry_run, options.left)
+    if format == "jsonl" and not options.skip_faults and is_export(place):
+        target = scope if project is None else scope.project(project)
+        moved = target.import_(place, dry_run=dry_run, progress=progress)
+        done.outcomes.update(moved.outcomes)
+        done.links = moved.links
+        return done
+    found = _once(IMPORTERS[format](place, options=options), project, options)
+    for chunk in _chunks(progress.track(found, f"lessons of {format}"), batch):
+        _take(scope, chunk, project, done, refresh, batch)
+    return done
+
+
+def _take(
+    scope: Scope, chunk: list[Found], project: str | None, done: Imported, refresh: bool, batch: int
+) -> None:
+    for name, items in _by_project(chunk, project).items():
+        done.projects[name] += len(items)
+        done.keys += [str(item.key) for item in items[: FEW - len(done.keys)]]
+        target = scope if name is None else scope.project(name)
+        done.outcomes.update(_store(target, items, done.dry_run, refresh, batch))
+
+
+def sniff(place: Path | str) -> str:
+    """The format of a place: the one whose reader finds a lesson at its beginning, Markdown if no other does.
+
+    UsageError where there is no such format, or more than one.
+    """
+    if not is_dsn(place):
+        next(sources(place, ".*", Options(first=1)))
+    fitting = [name for name in IMPORTERS if _fits(name, place)]
+    fitting = [name for name in fitting if name != "markdown"] or fitting
+    if len(fitting) == 1:
+        return fitting[0]
+    like = f"could be {' or '.join(fitting)}" if fitting else "begins like no format that is known"
+    raise UsageError(f"{plain(str(place))} {like}; name the format, one of: {', '.join(IMPORTERS)}")
+
+
+def _fits(name: str, place: Path | str) -> bool:
+    try:
+        return next(IMPORTERS[name](place, options=Options(first=LOOKED_AT)), None) is not None
+    except UsageError:
+        return False
+
+
+def digest(text: str) -> str:
+    """The SHA-256 of a text, as `known` answers it."""
+    return sha256(text.encode()).hexdigest()
+
+
+def _once(found: Iterable[Found], project: str | None, options: Options) -> Iterator[Found]:
+    """Of lessons of one key in one project the first: a second one would change it with every import."""
+    seen: set[int] = set()
+    for one in found:
+        identity = hash((project or one.project, one.item.key))
+        if identity in seen:
+            options.left.add("repeated", f"{one.where} repeats the key {one.item.key}")
+            continue
+        seen.add(identity)
+        yield one
+
+
+def _chunks(found: Iterator[Found], size: int) -> Iterator[list[Found]]:
+    while chunk := list(islice(found, size)):
+        yield chunk
+
+
+def _by_project(chunk: Iterable[Found], project: str | None) -> dict[str | None, list[Item]]:
+    items: dict[str | None, list[Item]] = {}
+    for one in chunk:
+        items.setdefault(project or one.project, []).append(one.item)
+    return items
+
+
+def _store(scope: Scope, items: list[Item], dry_run: bool, refresh: bool, batch: int) -> Counter[str]:
+    """What became of the items of one project, or in a dry run would have."""
+    there = scope.known([str(item.key) for item in items])
+    states = [_state(item, there) for item in items]
+    if dry_run:
+        return Counter(states)
+    sent = [item for item, state in zip(items, states, strict=True) if refresh or state != "unchanged"]
+    kept = Counter(["unchanged"] * (len(items) - len(sent)))
+    return kept + Counter(scope.add_many(sent, batch=batch).outcomes) if sent else kept
+
+
+def _state(item: Item, there: Mapping[str, str]) -> str:
+    if str(item.key) not in there:
+        return "inserted"
+    return "unchanged" if there[str(item.key)] == digest(str(item.text)) else "updated"

@@ -1,0 +1,83 @@
+"""Lines of JSON: a memory's own export, or lines that somebody else has written.
+
+Without an export's header each line is an object with a `text` and, where it is wanted, what else an Item
+has (`key`, `role`, `topic`, `importance`, `metadata`, `at`, …) and a `project`; any other field becomes
+metadata. Without a key the hash of the text is one. Links, supersessions, vectors and forgotten lessons of an
+export are not read here: the `import_` of a scope takes all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from pgmnemo.client.records import Item
+from pgmnemo.client.transfer import Header, LessonLine, convert, header_of, is_header, record_of
+from pgmnemo.errors import UsageError
+from pgmnemo.importers import Found, Options
+from pgmnemo.importers.lessons import lesson, utc
+from pgmnemo.importers.sources import LINES, objects, sources
+
+GIVEN = (
+    "role", "importance", "at", "expires_at", "commit_sha", "artifact_hash", "verified_at", "position",
+)  # fmt: skip
+OWN = {"project", *(one.name for one in fields(Item))}
+
+
+def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+    """Lines of JSON with a text each, or a memory's own export."""
+    for source in sources(place, LINES, options):
+        header: Header | None = None
+        for number, where, value in objects(source, options, lines=True):
+            try:
+                if number == 1 and is_header(value):
+                    header = header_of(value, where)
+                else:
+                    yield from (
+                        _kept(value, header, where, options) if header else _plain(value, where, options)
+                    )
+            except UsageError as error:
+                options.fault(str(error))
+
+
+def is_export(place: Path | str) -> bool:
+    """Whether a place is the file of an export, which begins with its header."""
+    options, path = Options(skip_faults=True), Path(place).expanduser()
+    if not path.is_file():
+        return False
+    source = next(sources(path, LINES, options))
+    return is_header(next((value for _, _, value in objects(source, options, lines=True)), None))
+
+
+def _kept(value: Any, header: Header, where: str, options: Options) -> Iterator[Found]:
+    record = record_of(value, header, where)
+    if isinstance(record, LessonLine) and record.active:
+        return _lesson(record, record.key, str(record.project), record.metadata, where, options)
+    options.left.add("not a lesson in force", f"{where} is no lesson in force; `import_` takes it")
+    return iter(())
+
+
+def _plain(value: dict[str, Any], where: str, options: Options) -> Iterator[Found]:
+    item: Item = convert(value, Item, where)
+    if not isinstance(item.text, str):
+        raise UsageError(f"{where}: `text` is a list; give one text a line")
+    key = item.key or sha256(item.text.encode()).hexdigest()
+    more = {name: one for name, one in value.items() if name not in OWN}
+    return _lesson(item, key, value.get("project"), {**more, **(item.metadata or {})}, where, options)
+
+
+def _lesson(
+    given: Item | LessonLine,
+    key: str,
+    project: object,
+    metadata: dict[str, Any],
+    where: str,
+    options: Options,
+) -> Iterator[Found]:
+    return lesson(
+        options, where, key, str(given.text), project=project, topic=given.topic, metadata=metadata,
+        passages=list(given.passages or ()) or None, **{name: utc(getattr(given, name)) for name in GIVEN},
+    )  # fmt: skip

@@ -1,0 +1,86 @@
+"""LangGraph's long-term memory: the table `store` of its PostgresStore by a DSN, or `Item.dict()` as JSON.
+
+The namespace, its parts joined with dots as the store itself does, is the project. The text is the value's
+`text`, `content`, `memory` or `data`, what else it holds becomes metadata; of a value without such a text the
+JSON is the text. Read from a store that langgraph-checkpoint-postgres 3.2 made, and items that it answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from pgmnemo.errors import UsageError
+from pgmnemo.importers import Found, Options
+from pgmnemo.importers.lessons import lesson, moment
+from pgmnemo.importers.sources import JSON, MEND, all_objects
+from pgmnemo.server.connections import READ_ONLY, connect, database_errors
+from pgmnemo.server.connections import place as called
+
+TEXTS = ("text", "content", "memory", "data")
+BATCH = 1_000  # rows that are fetched at once
+ROWS = "SELECT to_jsonb(s) FROM store AS s ORDER BY s.prefix, s.key"  # older stores lack columns
+
+
+def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+    """LangGraph's store, by its DSN or as JSON of its items (read from what its PostgresStore made)."""
+    if is_dsn(place):
+        for item in _rows(str(place)):
+            where = f"the store, {item['prefix']}, {item['key']}"
+            yield from _lesson({**item, "namespace": item["prefix"].split(".")}, where, options)
+        return
+    for where, item in all_objects(place, JSON, options):
+        yield from _lesson(item, where, options)
+
+
+def is_dsn(place: Path | str) -> bool:
+    """Whether a place is an address of a database, and no path."""
+    return isinstance(place, str) and ("://" in place or "=" in place) and not Path(place).exists()
+
+
+def _rows(dsn: str) -> Iterator[dict[str, Any]]:
+    try:
+        conninfo = conninfo_to_dict(dsn)
+    except psycopg.ProgrammingError:
+        raise UsageError("this is no address of a database; write it as postgresql://host/database") from None
+    mend = "start it, or correct the address"
+    with (
+        connect(conninfo, READ_ONLY, mend=mend) as connection,
+        database_errors(called(conninfo)),
+        connection.transaction(),
+        connection.cursor("store") as cursor,
+    ):
+        cursor.itersize = BATCH
+        yield from (item for (item,) in cursor.execute(ROWS))
+
+
+def _lesson(item: Mapping[str, Any], where: str, options: Options) -> Iterator[Found]:
+    namespace, key, value = item.get("namespace"), item.get("key"), item.get("value")
+    if not isinstance(namespace, list) or not isinstance(key, str) or not isinstance(value, dict):
+        options.fault(f"{where} is no item: it lacks `namespace`, `key` or `value`; {MEND}")
+        return iter(())
+    prefix = ".".join(map(str, namespace))
+    text, rest = _split(value)
+    changed = {name: item.get(name) for name in ("created_at", "updated_at")}
+    return lesson(
+        options, where, f"langgraph/{prefix}/{key}", text, project=prefix,
+        at=moment(item.get("updated_at")) or moment(item.get("created_at")),
+        expires_at=moment(item.get("expires_at")),
+        metadata={**rest, **changed, "source": "langgraph", "namespace": namespace},
+    )  # fmt: skip
+
+
+def _split(value: Mapping[str, Any]) -> tuple[object, dict[str, Any]]:
+    """The text of a value, else the value, and the rest of it; langmem's have theirs one level deeper."""
+    for name in TEXTS:
+        inner, rest = value.get(name), {key: one for key, one in value.items() if key != name}
+        if isinstance(inner, str):
+            return inner, rest
+        if isinstance(inner, dict) and any(isinstance(inner.get(one), str) for one in TEXTS):
+            text, more = _split(inner)
+            return text, {**more, **rest}
+    return value, {}

@@ -1,0 +1,145 @@
+"""From what a source says to a lesson that the extension takes: texts, times, keys, positions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from pgmnemo.client.records import Item
+from pgmnemo.importers import Found, Options
+
+T = TypeVar("T")
+MOST = 10_000_000  # bytes of a text
+MOST_METADATA, MOST_VALUES = 800_000, 10_000  # bytes as JSON, and values
+LONGEST_KEY, LONGEST_NAME = 1_000, 1_000  # bytes of a key, characters of a name or title
+FIRST_SECOND = 1_500_000_000  # 2017-07-14: the second that has the position 0
+LAST_POSITION = 1_000_000_000
+GREATEST = 1e308  # number of metadata
+MILLISECONDS = 1e11  # a number of seconds beyond it is of milliseconds
+TEXTS = ("text", "input_text", "output_text", "audio_transcription")  # blocks of a message
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def lesson(
+    options: Options, where: str, key: str, text: object, *, project: object = None, topic: object = None,
+    role: object = None, metadata: Mapping[str, Any], **fields: Any,
+) -> Iterator[Found]:  # fmt: skip
+    """The lesson; nothing, counted and named, for a text without a word or what the extension has no place
+    for. What is no text is told as JSON; of metadata what is None is left out."""
+    try:
+        text = clean(text) if isinstance(text, str) else msgspec.json.encode(clean(text)).decode()
+        told = clean({name: one for name, one in metadata.items() if one is not None})
+        great = len(msgspec.json.encode(told)) > MOST_METADATA or _values(told) > MOST_VALUES
+    except RecursionError:
+        options.fault(f"{where} is nested too deeply; mend it, or leave it out")
+        return
+    if not text.strip():
+        options.left.add("empty", f"{where} has no text")
+    elif (size := len(text.encode())) > MOST:
+        options.left.add("too long", f"{where} has a text of {size:,} bytes, and {MOST:,} are stored")
+    elif great:
+        options.left.add("too long", f"{where} has more metadata than is stored")
+    else:
+        item = Item(text, _short(clean(key)), _name(role), _name(topic), metadata=told, **clean(fields))
+        yield Found(_name(project), item, where)
+
+
+def moment(value: object) -> datetime | None:
+    """A time of ISO 8601, or of seconds or milliseconds since 1970; UTC without a zone, None for no time."""
+    try:
+        if isinstance(value, str):
+            return utc(datetime.fromisoformat(value.strip()))
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return datetime.fromtimestamp(value / 1000 if value > MILLISECONDS else value, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return None
+
+
+def utc(value: T) -> T:
+    """A time that has no zone as one of UTC, and anything else as it is."""
+    if isinstance(value, datetime) and value.tzinfo is None:
+        return cast(T, value.replace(tzinfo=UTC))
+    return value
+
+
+def inner(value: object, name: str) -> dict[str, Any]:
+    """The object that a field of an object is; an empty one where it is none."""
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+class Talk:
+    """A conversation of one `source`, whose messages get positions: from the second at which it began on, one
+    after the other, so that they are neighbours, and those of two conversations mostly are not."""
+
+    def __init__(self, source: str, options: Options) -> None:
+        self._source, self._options = source, options
+        self._next: int | None = None
+
+    def message(
+        self, where: str, key: str, text: str, role: str, time: object, *,
+        project: object = None, topic: object = None, **metadata: Any,
+    ) -> Iterator[Found]:  # fmt: skip
+        """The lesson of a message; nothing of one that has no text, as those that call a tool."""
+        if not (text := text.strip()):
+            return iter(())
+        at = moment(time)
+        return lesson(
+            self._options, where, f"{self._source}/{key}", text, project=project, topic=topic, role=role,
+            at=at, position=self._place(at), metadata={"source": self._source, **metadata},
+        )  # fmt: skip
+
+    def _place(self, at: datetime | None) -> int | None:
+        """The next position; None where the first message has no time."""
+        if self._next is None and at is not None:
+            self._next = int(at.timestamp()) - FIRST_SECOND
+        if self._next is None or abs(self._next) >= LAST_POSITION:
+            return None
+        self._next += 1
+        return self._next - 1
+
+
+def said(content: object, injected: tuple[str, ...] = ()) -> str:
+    """The text of a message of blocks, without what is no text, or begins like what a program has put in."""
+    blocks = content if isinstance(content, list) else [content]
+    texts = [one if isinstance(one, str) else _text(one) for one in blocks]
+    return "\n\n".join(one for one in texts if one and not one.lstrip().startswith(injected))
+
+
+def _text(block: Any) -> str | None:
+    kind = block.get("type", block.get("content_type")) if isinstance(block, dict) else None
+    return block["text"] if kind in TEXTS and isinstance(block.get("text"), str) else None
+
+
+def clean(value: Any) -> Any:
+    """A value without characters and numbers that no jsonb holds."""
+    if isinstance(value, str):
+        return UNSTORABLE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {clean(name): clean(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [clean(one) for one in value]
+    return value if not isinstance(value, int | float) or abs(value) <= GREATEST else None
+
+
+def _values(value: object) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(map(_values, inner))
+
+
+def _short(key: str) -> str:
+    """A key of at most so many bytes: of a longer one the beginning, and the hash of all of it."""
+    data = key.encode()
+    if len(data) <= LONGEST_KEY:
+        return key
+    return f"{data[:900].decode(errors='ignore')}…{sha256(data).hexdigest()}"
+
+
+def _name(value: object) -> str | None:
+    return (clean(value).strip()[:LONGEST_NAME] or None) if isinstance(value, str) else None

@@ -1,0 +1,97 @@
+"""A folder of Markdown and plain text: a lesson for each section of a Markdown file, one for a text file.
+
+A section is a heading with what follows up to the next heading of any level; one without a word below its
+heading is none. Its key is `path#Heading/Subheading`, with `~2` behind the second of that name; its topic is
+the headings, its text stands as it is in the file. What stands before the first heading has the path as key.
+Front matter is read line by line as `name: value`, no more of YAML than that, and becomes metadata, as does
+the time at which the file was changed; a lesson has no time of its own, unless `dated` takes `date` from
+there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from markdown_it import MarkdownIt
+
+from pgmnemo.importers import Found, Options
+from pgmnemo.importers.lessons import MOST, lesson, moment
+from pgmnemo.importers.sources import Source, guarded, sources
+
+NAMES = r".*\.(md|markdown|txt)"
+FRONT = re.compile(r"---[ \t]*\n(.*?\n)?---[ \t]*(\n|\Z)", re.DOTALL)
+FIELD = re.compile(r"([A-Za-z][\w -]*):[ \t]*(.*?)[ \t]*")
+LINE_END = re.compile(r"\r\n?")
+BLOCKS = MarkdownIt("commonmark").disable("inline")
+
+
+def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+    """A folder of Markdown and plain text, or one file of it; a lesson for each section of Markdown."""
+    for source in sources(place, NAMES, options):
+        for text in guarded(source, partial(_text, options=options), options):
+            yield from _lessons(source, text, options)
+
+
+def _text(file: BinaryIO, where: str, options: Options) -> Iterator[str]:
+    """The whole file, with line ends as everywhere; nothing of one that is longer than any lesson."""
+    if len(data := file.read(MOST + 1)) > MOST:
+        options.left.add("too long", f"{where} has more than {MOST:,} bytes")
+    else:
+        yield LINE_END.sub("\n", data.decode("utf-8-sig"))
+
+
+def _lessons(source: Source, text: str, options: Options) -> Iterator[Found]:
+    front, body = _front(text)
+    metadata: dict[str, Any] = {**front, "source": "markdown", "path": source.name}
+    if source.path is not None:
+        changed = source.path.stat().st_mtime
+        metadata["modified"] = datetime.fromtimestamp(changed, UTC).isoformat(timespec="seconds")
+    at = moment(front.get("date")) if options.dated else None
+    title, seen = front.get("title"), Counter[str]()
+    if options.whole or source.name.lower().endswith(".txt"):
+        pieces: Iterator[tuple[list[str], str]] = iter([([], body)])
+    else:
+        pieces = sections(body)
+    for headings, piece in pieces:
+        name = "/".join(headings)
+        seen[name] += 1
+        key = source.name + (f"#{name}" if name else "") + (f"~{seen[name]}" if seen[name] > 1 else "")
+        topic = " > ".join(headings) or title
+        yield from lesson(options, source.where, key, piece, topic=topic, metadata=metadata, at=at)
+
+
+def sections(text: str) -> Iterator[tuple[list[str], str]]:
+    """Each section with a word below its heading: the headings that lead to it, and its text."""
+    lines, tokens = text.split("\n"), BLOCKS.parse(text)
+    headings: list[tuple[int, str]] = []
+    begun = below = 0
+    for token, inner in pairwise(tokens):
+        if token.type == "heading_open" and token.level == 0 and token.map:
+            yield from _section(headings, lines, begun, below, token.map[0])
+            begun, below = token.map
+            level = int(token.tag[1])
+            headings = [one for one in headings if one[0] < level] + [(level, inner.content.strip())]
+    yield from _section(headings, lines, begun, below, len(lines))
+
+
+def _section(
+    headings: list[tuple[int, str]], lines: list[str], begun: int, below: int, end: int
+) -> Iterator[tuple[list[str], str]]:
+    if "".join(lines[below:end]).strip():
+        yield [name for _, name in headings], "\n".join(lines[begun:end]).strip()
+
+
+def _front(text: str) -> tuple[dict[str, str], str]:
+    """The fields of the front matter, and the text without it."""
+    match = FRONT.match(text)
+    if match is None:
+        return {}, text
+    fields = (FIELD.fullmatch(line) for line in (match[1] or "").split("\n"))
+    return {one[1]: one[2].strip("\"'") for one in fields if one and one[2]}, text[match.end() :]

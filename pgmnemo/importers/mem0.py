@@ -1,0 +1,56 @@
+"""mem0's memories: what `get_all` answers as JSON, or the SQLite file of its history (`history.db`).
+
+The JSON is the answer itself (`{"results": [...]}`) or a list or lines of memories; several answers may stand
+in a folder. The project is the `user_id`, else `agent_id` or `run_id`: memories of two users are never of one
+project. A history knows no users: of each memory that was not deleted its last text is read. The time of a
+lesson is when its text was last changed. By published shapes; no real file was at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pgmnemo.escaping import plain
+from pgmnemo.importers import Found, Options
+from pgmnemo.importers.lessons import inner, lesson, moment
+from pgmnemo.importers.sources import JSON, MEND, all_objects, begins, rows
+
+OWNERS = ("user_id", "agent_id", "run_id", "app_id")
+KEPT = (*OWNERS, "actor_id", "hash", "categories", "created_at", "updated_at")
+COLUMNS = ("id", "memory", "event", "created_at", "updated_at")
+HISTORY = """
+SELECT memory_id, new_memory, event, created_at, updated_at, max(rowid) FROM history
+ GROUP BY memory_id ORDER BY max(rowid)
+"""
+
+
+def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+    """mem0's memories, JSON of get_all or its history.db (by published shapes: no real file was at hand)."""
+    file = Path(place).expanduser()
+    kept = file.is_file() and begins(file, b"SQLite format 3")
+    found = _history(file, options) if kept else all_objects(place, JSON, options)
+    for where, memory in found:
+        if isinstance(memory.get("memory"), str) and memory.get("id"):
+            yield from _lesson(memory, where, options)
+        else:
+            options.fault(f"{where} is no memory: it has no `id` or no `memory`; {MEND}")
+
+
+def _history(file: Path, options: Options) -> Iterator[tuple[str, dict[str, Any]]]:
+    for row in rows(file, HISTORY, options):
+        memory = dict(zip(COLUMNS, row, strict=False))
+        if memory["event"] != "DELETE":
+            yield f"{plain(str(file))}, memory {memory['id']}", memory
+
+
+def _lesson(memory: Mapping[str, Any], where: str, options: Options) -> Iterator[Found]:
+    return lesson(
+        options, where, f"mem0/{memory['id']}", memory["memory"],
+        project=next((str(memory[name]) for name in OWNERS if memory.get(name)), None),
+        role=memory["role"] if isinstance(memory.get("role"), str) else None,
+        at=moment(memory.get("updated_at")) or moment(memory.get("created_at")),
+        expires_at=moment(memory.get("expiration_date")),
+        metadata={**inner(memory, "metadata"), **{name: memory.get(name) for name in KEPT}, "source": "mem0"},
+    )  # fmt: skip

@@ -1,0 +1,47 @@
+"""A palace of MemPalace: its folder, or the file of Chroma in it (`chroma.sqlite3`).
+
+Each drawer is a lesson: the wing is the project, the room the topic, the drawer's id the key, and its time
+when it was written, else when it was filed. The file is opened to read only, without Chroma.
+Read from a palace that mempalace 3.11 made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from pgmnemo.errors import UsageError
+from pgmnemo.escaping import plain
+from pgmnemo.importers import Found, Options
+from pgmnemo.importers.lessons import lesson, moment
+from pgmnemo.importers.sources import rows
+
+FILE, DOCUMENT = "chroma.sqlite3", "chroma:document"
+DRAWERS = """
+SELECT e.embedding_id, m.key, coalesce(m.string_value, m.int_value, m.float_value, m.bool_value)
+  FROM collections c
+  JOIN segments s ON s.collection = c.id
+  JOIN embeddings e ON e.segment_id = s.id
+  JOIN embedding_metadata m ON m.id = e.id
+ WHERE c.name = 'mempalace_drawers'
+ ORDER BY e.id
+"""
+TIMES = ("timestamp", "authored_at", "content_date", "filed_at")
+
+
+def read(place: Path | str, *, options: Options) -> Iterator[Found]:
+    """A palace of MemPalace, its folder (read from a palace that mempalace 3.11 made)."""
+    file = Path(place).expanduser()
+    file = file / FILE if file.is_dir() else file
+    if not file.is_file():
+        raise UsageError(f"there is no palace at {plain(str(place))}; name the folder that holds {FILE}")
+    for identity, parts in groupby(rows(file, DRAWERS, options), lambda row: row[0]):
+        metadata = {key: value for _, key, value in parts}
+        text = str(metadata.pop(DOCUMENT, ""))
+        yield from lesson(
+            options, f"{plain(str(file))}, drawer {identity}", f"mempalace/{identity}", text,
+            project=metadata.get("wing"), topic=metadata.get("room"), role=metadata.get("role"),
+            at=next((time for name in TIMES if (time := moment(metadata.get(name)))), None),
+            metadata={**metadata, "source": "mempalace"},
+        )  # fmt: skip

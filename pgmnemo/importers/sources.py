@@ -1,0 +1,218 @@
+"""Where importers read: files of a folder or an archive, the objects of JSON and rows of SQLite in them."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import sqlite3
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+from pgmnemo.client.transfer import LONGEST, decode, lines_of
+from pgmnemo.errors import UsageError, os_errors
+from pgmnemo.escaping import plain
+from pgmnemo.importers import Options
+
+T = TypeVar("T")
+JSON = r".*\.(json|jsonl|ndjson)"
+LINES = r".*\.(jsonl|ndjson)"
+CHUNK = 65_536  # characters that are read of a list at once
+RATIO, SMALL = 200, 10_000_000  # bytes that a packed byte may become, where they are more than SMALL
+LISTS = ("results", "memories", "conversations", "items")  # what holds the list where the file is an object
+SPACE = re.compile(r"[ \t\r\n]*")
+DAMAGED = (OSError, ValueError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile, sqlite3.Error)
+MEND = "mend it, or leave it out"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file: what sentences call it, its path within the place, and how to open it."""
+
+    where: str
+    name: str
+    open: Callable[[], Any]
+    path: Path | None = None  # None: it stands in an archive
+
+
+def sources(place: Path | str, names: str, options: Options) -> Iterator[Source]:
+    """The file itself, or those of a folder or of an archive whose names match; UsageError for nothing.
+
+    Where a place is only looked at, its own name must match, too.
+    """
+    top, pattern = Path(place).expanduser(), re.compile(names, re.IGNORECASE)
+    called = plain(str(top))
+    with os_errors(f"{called} cannot be read ({{why}}); name a file or folder that can", UsageError):
+        if not (top.is_dir() or top.is_file()):
+            raise UsageError(f"there is no file or folder {called}; name one that is there")
+        if top.is_dir():
+            found = _folder(top, pattern, options)
+        elif begins(top, b"PK\x03\x04"):
+            found = _archive(top, pattern, options)
+        else:
+            looked_at = options.first is not None and not pattern.fullmatch(top.name)
+            found = iter([] if looked_at else [_file(top, top.name)])
+    if (first := next(found, None)) is None:
+        raise UsageError(f"{called} holds no file of this format; name another place or format")
+    yield first
+    yield from islice(found, options.first)
+
+
+def begins(path: Path, mark: bytes) -> bool:
+    """Whether a file begins so."""
+    with open(path, "rb") as file:
+        return file.read(len(mark)) == mark
+
+
+def guarded(source: Source, read: Callable[[BinaryIO, str], Iterator[T]], options: Options) -> Iterator[T]:
+    """What `read` yields of a file; where it is damaged, that is a fault, and the rest of it is left out."""
+    try:
+        with source.open() as file:
+            yield from islice(read(file, source.where), options.first)
+    except UsageError as error:
+        options.fault(str(error))
+    except DAMAGED as error:
+        options.fault(f"{source.where} cannot be read ({_why(error)}); {MEND}")
+
+
+def objects(
+    source: Source, options: Options, *, lines: bool = False
+) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """The objects of a file of JSON, each with its number and how to call it.
+
+    They are its `lines`, as in a file that ends in .jsonl, or else the entries of its list.
+    """
+    lines = lines or re.fullmatch(LINES, source.name, re.IGNORECASE) is not None
+    read = partial(_lines, options=options) if lines else _entries
+    for number, where, value in guarded(source, read, options):
+        if isinstance(value, dict):
+            yield number, where, value
+        else:
+            options.fault(f"{where} is no object; {MEND}")
+
+
+def all_objects(place: Path | str, names: str, options: Options) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of every file of JSON in a place, each with how to call it."""
+    for source in sources(place, names, options):
+        yield from ((where, value) for _, where, value in objects(source, options))
+
+
+def rows(place: Path | str, query: str, options: Options) -> Iterator[tuple[Any, ...]]:
+    """The rows of a query of a file of SQLite, which is opened to read only."""
+    uri = f"{Path(place).expanduser().absolute().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(uri, uri=True)) as connection:
+            yield from connection.execute(query)
+    except DAMAGED as error:
+        options.fault(f"{plain(str(place))} cannot be read ({_why(error)}); {MEND}")
+
+
+def _file(path: Path, name: str) -> Source:
+    return Source(plain(str(path)), plain(name), partial(open, path, "rb"), path)
+
+
+def _folder(top: Path, names: re.Pattern[str], options: Options) -> Iterator[Source]:
+    unread: list[OSError] = []
+    for folder, below, found in os.walk(top, onerror=unread.append):
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        for path in (Path(folder, name) for name in sorted(found) if names.fullmatch(name)):
+            if not path.name.startswith(".") and path.is_file() and not path.is_symlink():
+                yield _file(path, path.relative_to(top).as_posix())
+    for error in unread:
+        options.fault(f"{plain(str(error.filename))} cannot be read ({error.strerror}); {MEND}")
+
+
+def _archive(path: Path, names: re.Pattern[str], options: Options) -> Iterator[Source]:
+    """Entries are unpacked as they are read, never whole, and none that unpacks to more than text does."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for entry in sorted(archive.infolist(), key=lambda one: one.filename):
+                where = f"{plain(str(path))}, {plain(entry.filename)}"
+                if not names.fullmatch(entry.filename.rpartition("/")[2]):
+                    continue
+                if entry.file_size > max(SMALL, RATIO * entry.compress_size):
+                    options.fault(f"{where} unpacks to {entry.file_size:,} bytes, as no text does; {MEND}")
+                else:
+                    yield Source(where, plain(entry.filename), partial(archive.open, entry))
+    except DAMAGED as error:
+        options.fault(f"{plain(str(path))} cannot be read ({_why(error)}); fetch it again")
+
+
+def _lines(file: BinaryIO, where: str, options: Options) -> Iterator[tuple[int, str, Any]]:
+    for number, line in enumerate(lines_of(file, where), start=1):
+        try:
+            if line.strip():
+                yield number, f"{where}, line {number}", decode(line, f"{where}, line {number}")
+        except UsageError as error:
+            options.fault(str(error))
+
+
+def _entries(file: BinaryIO, where: str) -> Iterator[tuple[int, str, Any]]:
+    """The entries of a list, each as it is read; of anything but a list the whole is read, up to LONGEST."""
+    with io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
+        begun = text.read(CHUNK)
+        if begun.lstrip().startswith("["):
+            entries = _streamed(text, begun, where)
+        elif len(whole := begun + text.read(LONGEST)) > LONGEST:
+            raise UsageError(f"{where} is no list and longer than {LONGEST:,} characters; give a list")
+        else:
+            entries = iter(_held(decode(whole, where)))
+        for number, one in enumerate(entries, start=1):
+            yield number, f"{where}, entry {number}", one
+
+
+def _held(value: Any) -> list[Any]:
+    """The list that an object is there for, or the object by itself."""
+    if isinstance(value, dict):
+        return next((value[name] for name in LISTS if isinstance(value.get(name), list)), [value])
+    return [value]
+
+
+def _streamed(text: io.TextIOWrapper, buffer: str, where: str) -> Iterator[Any]:
+    """Each entry is looked for in a buffer that doubles until it holds the whole of it."""
+    scan, at, passed, number = json.JSONDecoder().raw_decode, buffer.index("[") + 1, 0, 1
+    while True:
+        at = _after_space(buffer, at)
+        if number == 1 and buffer.startswith("]", at):
+            return
+        mark = ""
+        try:
+            value, end = scan(buffer, at)
+            end = _after_space(buffer, end)
+            mark = buffer[end : end + 1]
+        except RecursionError:
+            raise UsageError(f"{where}, entry {number} is nested too deeply; {MEND}") from None
+        except ValueError:
+            pass  # it may go on in what was not read yet
+        if mark and mark in ",]":
+            yield value
+            number, at = number + 1, end + 1
+            if mark == "]":
+                return
+            continue
+        rest = len(buffer) - at
+        more = "" if mark or rest > LONGEST else text.read(max(CHUNK, rest))
+        if not more:
+            begun = f"{where}, entry {number}, which begins at character {passed + at + 1:,}"
+            raise UsageError(f"{begun}, is damaged or cut off; {MEND}")
+        passed, buffer, at = passed + at, buffer[at:] + more, 0
+
+
+def _after_space(buffer: str, at: int) -> int:
+    return SPACE.match(buffer, at).end()  # type: ignore[union-attr]
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, UnicodeError):
+        return "it is not UTF-8"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return plain(str(error)) or type(error).__name__

@@ -1,0 +1,110 @@
+"""Transcripts of coding agents, in the shapes that are published: what people and models say."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from tests.pgmnemo.importers.conftest import Read, Write, lines
+
+AT = datetime(2025, 5, 26, 7, 27, 40, 79000, tzinfo=UTC)
+SECOND = int(AT.timestamp()) - 1_500_000_000
+
+
+def claude(number: int, kind: str, content: Any, **more: Any) -> dict[str, Any]:
+    return {
+        "parentUuid": None, "isSidechain": False, "cwd": "/home/ada/boats", "sessionId": "s1",
+        "version": "2.1.12", "gitBranch": "main", "type": kind, "uuid": f"u{number}",
+        "timestamp": "2025-05-26T07:27:40.079Z", "message": {"role": kind, "content": content}, **more,
+    }  # fmt: skip
+
+
+def block(kind: str, **more: Any) -> dict[str, Any]:
+    return {"type": kind, **more}
+
+
+SESSION = (
+    {"type": "summary", "summary": "Boats", "leafUuid": "u2"},
+    {"type": "file-history-snapshot", "messageId": "x", "snapshot": {}},
+    claude(1, "user", "Paint the boat red."),
+    claude(2, "assistant", [block("thinking", thinking="hm"), block("text", text="On it."),
+                            block("text", text="Now.")]),
+    claude(3, "assistant", [block("tool_use", id="t", name="Edit", input={})]),
+    claude(4, "user", [block("tool_result", tool_use_id="t", content="done")], toolUseResult={}),
+    claude(5, "user", "<command-name>/clear</command-name>"),
+    claude(6, "user", "Caveat: …", isMeta=True),
+    claude(7, "assistant", [block("text", text="of a subagent")], isSidechain=True),
+    claude(8, "user", "This session is being continued", isCompactSummary=True),
+    claude(9, "user", [block("text", text="<system-reminder>x</system-reminder>"),
+                       block("text", text="Thanks!"), block("image", source={})]),
+    {"type": "user", "sessionId": "s1"},
+)  # fmt: skip
+
+
+def test_claude_code_gives_a_lesson_for_each_message(write: Write, read: Read) -> None:
+    path = write("p/s1.jsonl", lines(*SESSION))
+    found = read("claude-code", path.parent)
+    assert [(one.item.role, one.item.text, one.item.key) for one in found] == [
+        ("user", "Paint the boat red.", "claude-code/u1"),
+        ("assistant", "On it.\n\nNow.", "claude-code/u2"),
+        ("user", "Thanks!", "claude-code/u9"),
+    ]
+    assert {one.project for one in found} == {"/home/ada/boats"}
+    assert {one.item.at for one in found} == {AT}
+    assert [one.item.position for one in found] == [SECOND, SECOND + 1, SECOND + 2]
+    assert found[1].where == f"{path}, line 4"
+    assert found[1].item.metadata == {"source": "claude-code", "conversation": "s1", "branch": "main"}
+
+
+def codex(kind: str, **payload: Any) -> dict[str, Any]:
+    return {"timestamp": "2025-05-26T07:27:40.079Z", "type": kind, "payload": payload}
+
+
+def message(role: str, text: str, **more: Any) -> dict[str, Any]:
+    kind = "output_text" if role == "assistant" else "input_text"
+    return {"type": "message", "role": role, "content": [{"type": kind, "text": text}], **more}
+
+
+def test_codex_gives_a_lesson_for_each_message(write: Write, read: Read) -> None:
+    path = write(
+        "2025/05/26/rollout-x.jsonl",
+        lines(
+            codex("session_meta", id="s1", cwd="/home/ada/boats", git={"branch": "main"}),
+            codex("session_meta", id="of the session that this one is a fork of", cwd="/other"),
+            codex("response_item", **message("developer", "instructions")),
+            codex("response_item", **message("user", "<environment_context>x</environment_context>")),
+            codex("response_item", **message("user", "what is 2+2?")),
+            codex("event_msg", type="user_message", message="what is 2+2?"),
+            codex("turn_context", cwd="/home/ada/boats", model="m"),
+            codex("response_item", type="reasoning", summary=[{"type": "summary_text", "text": "hm"}]),
+            codex("response_item", type="function_call", name="shell", arguments="{}"),
+            codex("response_item", type="function_call_output", output="4"),
+            codex("event_msg", type="agent_message", message="4"),
+            codex("response_item", **message("assistant", "4")),
+        ),
+    )
+    found = read("codex", path.parents[3])
+    assert [(one.item.role, one.item.text, one.item.key) for one in found] == [
+        ("user", "what is 2+2?", "codex/s1/5"),
+        ("assistant", "4", "codex/s1/12"),
+    ]
+    assert found[0].project == "/home/ada/boats"
+    assert found[0].item.at == AT
+    assert found[0].item.metadata == {"source": "codex", "conversation": "s1", "branch": "main"}
+
+
+def test_the_older_transcripts_of_codex_are_read_too(write: Write, read: Read) -> None:
+    path = write(
+        "rollout-old.jsonl",
+        lines(
+            {"id": "s0", "timestamp": "2025-05-26T07:27:40.079Z", "instructions": None},
+            {"record_type": "state"},
+            message("user", "hello"),
+            {"type": "reasoning", "summary": []},
+            message("assistant", "hi"),
+        ),
+    )
+    assert [(one.item.text, one.item.key, one.item.at) for one in read("codex", path)] == [
+        ("hello", "codex/s0/3", None),
+        ("hi", "codex/s0/5", None),
+    ]

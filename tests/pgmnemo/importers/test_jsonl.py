@@ -1,0 +1,121 @@
+"""Lines of JSON: an export that this package wrote, and lines by hand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from pgmnemo.client.records import Item
+from pgmnemo.client.transfer import FOREVER, Header, LessonLine, LinkLine, write_line
+from pgmnemo.errors import UsageError
+from pgmnemo.importers import Options
+from pgmnemo.importers.jsonl import is_export
+from tests.pgmnemo.importers.conftest import Read, Write, lines
+
+AT = datetime(2024, 5, 8, 13, 56, tzinfo=UTC)
+PROJECT = UUID(int=7)
+LESSON = LessonLine(
+    project=PROJECT, key="a/1", text="I moved to Lisbon.", role="user", topic="moving", importance=4,
+    metadata={"from": "Porto"}, at=AT, expires_at=FOREVER, commit_sha="c0ffee", artifact_hash="a",
+    verified_at=AT, position=0, passages=("I moved", "to Lisbon."),
+)  # fmt: skip
+
+
+def export(path: Path, *records: LessonLine | LinkLine) -> Path:
+    path.write_text("\n".join(map(write_line, (Header(extension="0.5.0"), *records))))
+    return path
+
+
+def test_a_lesson_of_an_export_keeps_what_it_has(tmp_path: Path, read: Read) -> None:
+    path = export(tmp_path / "export", LESSON)
+    assert is_export(path)
+    [found] = read("jsonl", path)
+    assert found.project == str(PROJECT)
+    assert found.where == f"{path}, line 2"
+    assert found.item == Item(
+        "I moved to Lisbon.", "a/1", "user", "moving", 4, {"from": "Porto"}, AT, FOREVER, "c0ffee", "a",
+        AT, 0, ["I moved", "to Lisbon."],
+    )  # fmt: skip
+
+
+def test_what_only_a_whole_import_takes_is_counted(tmp_path: Path, read: Read) -> None:
+    link = LinkLine(project=PROJECT, source="a", target="b", type="related")
+    forgotten = LessonLine(project=PROJECT, key="b", text="b", active=False)
+    options = Options()
+    assert len(read("jsonl", export(tmp_path / "x.jsonl", LESSON, link, forgotten), options)) == 1
+    assert options.left.counts == {"not a lesson in force": 2}
+    assert options.left.named[0].endswith("x.jsonl, line 3 is no lesson in force; `import_` takes it")
+
+
+def test_lines_by_hand_need_a_text_alone(write: Write, read: Read) -> None:
+    path = write(
+        "x.jsonl",
+        lines(
+            {"text": "Blue."},
+            {"text": "Red.", "key": "r", "project": "p", "at": "2024-05-08T13:56:00", "tags": ["x"],
+             "metadata": {"a": 1}},
+        ),
+    )  # fmt: skip
+    assert not is_export(path)
+    first, second = read("jsonl", path)
+    assert (first.project, first.item.text, len(str(first.item.key))) == (None, "Blue.", 64)
+    assert second.project == "p"
+    assert second.item == Item("Red.", "r", at=AT, metadata={"tags": ["x"], "a": 1})
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ({"key": "a"}, "line 1: Object missing required field `text`"),
+        ({"text": 1}, "line 1: Expected `str | array`, got `int` - at `$.text`"),
+        ({"text": []}, "line 1: `text` is a list; give one text a line"),
+        ({"text": "a", "at": "soon"}, "line 1: Invalid RFC3339 encoded datetime - at `$.at`"),
+        ({"text": "a", "importance": "high"}, "line 1: Expected `int | null`, got `str` - at `$.importance`"),
+        ({"pgmnemo": "memory", "format": 9}, "line 1 is of format 9, and this package reads up to 1"),
+    ],
+)
+def test_a_line_that_is_no_lesson_is_one_sentence(
+    write: Write, read: Read, line: object, sentence: str
+) -> None:
+    path = write("x.jsonl", lines(line, {"text": "b", "key": "b"}))
+    with pytest.raises(UsageError) as raised:
+        read("jsonl", path)
+    assert f"{path}, {sentence}" in str(raised.value)
+    assert [one.item.key for one in read("jsonl", path, skip_faults=True)] == ["b"]
+
+
+def test_texts_that_no_memory_takes_are_counted_and_named(write: Write, read: Read) -> None:
+    deep: object = 1
+    for _ in range(600):
+        deep = [deep]
+    path = write(
+        "x.jsonl",
+        lines(
+            {"text": " \n"},
+            {"text": "x" * 10_000_001},
+            {"text": "a", "metadata": {"a": list(range(10_001))}},
+            {"text": "a", "metadata": {"a": "x" * 1_000_000}},
+            {"text": "a", "metadata": {"a": deep}},
+            {"text": "kept"},
+        ),
+    )
+    options = Options(skip_faults=True)
+    assert [one.item.text for one in read("jsonl", path, options)] == ["kept"]
+    assert options.left.counts == {"empty": 1, "too long": 3, "damaged": 1}
+    assert "line 2 has a text of 10,000,001 bytes, and 10,000,000 are stored" in options.left.named[1]
+
+
+def test_what_postgresql_does_not_store_is_replaced(write: Write, read: Read) -> None:
+    path = write("x.jsonl", lines({"text": "a\0b", "key": "k\0", "metadata": {"n\0": ["\0", 2**2000]}}))
+    [found] = read("jsonl", path)
+    assert found.item == Item("a\ufffdb", "k\ufffd", metadata={"n\ufffd": ["\ufffd", None]})
+
+
+def test_a_key_that_is_too_long_keeps_its_beginning_and_stays_its_own(write: Write, read: Read) -> None:
+    path = write("x.jsonl", lines(*({"text": "a", "key": "ä" * 600 + end} for end in "ab")))
+    keys = [str(one.item.key) for one in read("jsonl", path)]
+    assert len(set(keys)) == 2
+    assert all(len(key.encode()) <= 1000 and key.startswith("ä" * 450) for key in keys)
