@@ -1,0 +1,41 @@
+"""The memory and the scope that a command works in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pgmnemo.cli.options import NONE, Where
+from pgmnemo.errors import UsageError
+
+if TYPE_CHECKING:
+    from pgmnemo import Memory, Scope
+
+
+@contextmanager
+def memory(place: str | None, quiet: bool, embedder: str = NONE, *, make: bool = False) -> Iterator[Memory]:
+    """The memory of a place; a folder without one is made into one only where `make` says so."""
+    from pgmnemo import Memory
+    from pgmnemo.client.opening import resolve
+    from pgmnemo.progress import Progress
+
+    where = resolve(place)
+    if not make and isinstance(where, Path) and _is_empty(where.expanduser()):
+        raise UsageError(f"there is no memory in {where}; make one by mnemo init, or name another")
+    made_of = None if embedder == NONE else embedder
+    with Memory.open(place, embedder=made_of, connections=1, progress=Progress(quiet)) as opened:
+        yield opened
+
+
+@contextmanager
+def scope(where: Where, embedder: str = NONE, *, make: bool = False) -> Iterator[Scope]:
+    """A project of a tenant, or all of the tenant."""
+    with memory(where.memory, where.quiet, embedder, make=make) as opened:
+        tenant = opened.tenant(where.tenant)
+        yield tenant if where.scope is None else tenant.project(where.scope)
+
+
+def _is_empty(folder: Path) -> bool:
+    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))

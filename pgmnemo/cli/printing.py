@@ -1,0 +1,89 @@
+"""Answers of the library on standard output: as JSON, or as lines for people."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from typing import Any
+
+from pgmnemo.escaping import plain
+from pgmnemo.terminal import say
+
+LEAST = 20  # columns of a text that is worth its line
+
+
+def tell(json: bool, answer: Any, *lines: str) -> None:
+    """An answer as one line of JSON, or in words."""
+    say(document(answer)) if json else say(*lines)
+
+
+def note(quiet: bool, text: str) -> None:
+    """Something beside the answer, on standard error."""
+    if not quiet:
+        say(text, error=True)
+
+
+def document(answer: Any) -> str:
+    """JSON of records and what they hold; times are ISO 8601."""
+    import msgspec
+
+    return msgspec.json.encode(builtin(answer)).decode()
+
+
+def builtin(answer: Any) -> Any:
+    """Records as mappings of their fields, without what they hold for themselves."""
+    if is_dataclass(answer):
+        return {one.name: builtin(getattr(answer, one.name)) for one in fields(answer) if one.compare}
+    if isinstance(answer, Mapping):
+        return {name: builtin(value) for name, value in answer.items()}
+    return [builtin(one) for one in answer] if isinstance(answer, list | tuple) else answer
+
+
+def one_line(text: str, before: int = 0) -> str:
+    """A text without its ends of lines; on a terminal cut where the line ends, `before` columns from its
+    start."""
+    from rich.cells import cell_len, set_cell_size
+
+    told = plain(" ".join(text.split()))
+    room = width() - before
+    if not sys.stdout.isatty() or cell_len(told) <= room:
+        return told
+    return set_cell_size(told, max(room, LEAST) - 1).rstrip() + "…"
+
+
+def width() -> int:
+    """Columns of the terminal."""
+    return shutil.get_terminal_size().columns
+
+
+def indented(text: str, by: int = 4) -> str:
+    """All lines of a text, `by` columns from the margin."""
+    return "\n".join(" " * by + line for line in text.splitlines())
+
+
+def day(at: datetime | None) -> str:
+    """The date of a time in its zone; blanks where there is none."""
+    return f"{at:%Y-%m-%d}" if at else " " * 10
+
+
+def span(start: datetime | None, end: datetime | None) -> str:
+    """From when to when."""
+    return f"{day(start)} to {day(end) if end else 'now':<10}"
+
+
+def joined(parts: Iterable[str | None]) -> str:
+    """What there is of a line's parts."""
+    return " · ".join(part for part in parts if part)
+
+
+def lessons(number: int) -> str:
+    """So many lessons."""
+    return f"{number:,} lesson" + "s" * (number != 1)
+
+
+def outcomes(counted: Mapping[str, int]) -> str:
+    """How many of each outcome."""
+    return ", ".join(f"{number:,} {outcome}" for outcome, number in counted.items() if number) or "nothing"

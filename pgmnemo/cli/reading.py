@@ -1,0 +1,293 @@
+"""Commands that ask a memory and look at what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from pgmnemo.cli.opening import scope
+from pgmnemo.cli.options import (
+    LOCAL,
+    Anywhere,
+    Asked,
+    Embedder,
+    Fitting,
+    Listed,
+    Packed,
+    Time,
+    Where,
+    Whole,
+)
+from pgmnemo.cli.printing import builtin, day, document, indented, joined, lessons, note, one_line, span, tell
+from pgmnemo.errors import MissingError
+
+if TYPE_CHECKING:
+    from pgmnemo import Hit, Lesson
+    from pgmnemo.client.records import Fact, Pair, Reason, Step
+
+HERE, ANYWHERE, WHOLE = Where(), Anywhere(), Whole()
+FITTING, PACKED, ASKED, LISTED = Fitting(), Packed(), Asked(), Listed()
+MARGIN = 4
+
+
+def recall(
+    query: str | None = None,
+    /,
+    *,
+    why: bool = False,
+    full: bool = False,
+    asked: Fitting = FITTING,
+    where: Anywhere = ANYWHERE,
+    embedder: Embedder = LOCAL,
+) -> None:
+    """Print the lessons that answer a question best, the best first.
+
+    Each with its text, then score, fit (the score on the question's own scale, 0 to 1), date, who says it,
+    and key.
+
+    Args:
+        query: the question; without one, the newest and most important
+        why: say what the score is made of
+        full: print texts as they are, not one line of each
+    """
+    with scope(where, embedder) as here:
+        hits = here.recall(query, **asked.given())
+    for rank, hit in enumerate(hits, start=1):
+        told = {**builtin(hit), "why": hit.why()} if why else hit
+        tell(where.json, told, *_hit(rank, hit, why, full))
+    if not hits:
+        note(where.quiet, "nothing is found")
+
+
+def _hit(rank: int, hit: Hit, why: bool, full: bool) -> Iterator[str]:
+    told = indented(hit.text, MARGIN)[MARGIN:] if full else one_line(hit.text, MARGIN)
+    yield f"{rank:>2}. {told}"
+    fit = None if hit.fit is None else f"fit {hit.fit:.2f}"
+    facts = [f"score {hit.score:.2f}", fit, day(hit.at).strip(), hit.role, hit.key]
+    yield indented(one_line(joined(facts), MARGIN), MARGIN)
+    if why:
+        yield indented(hit.why(), MARGIN)
+
+
+def context(
+    query: str,
+    /,
+    *,
+    max_tokens: int = 1000,
+    asked: Packed = PACKED,
+    where: Anywhere = ANYWHERE,
+    embedder: Embedder = LOCAL,
+) -> None:
+    """Print what a recall finds as quoted data for a prompt, never more than --max-tokens.
+
+    Tokens are estimated high. A lesson too long for the rest is left out, and the next is tried.
+
+    Args:
+        query: the question
+        max_tokens: tokens that it may have
+    """
+    with scope(where, embedder) as here:
+        found = here.context(query, max_tokens=max_tokens, **asked.given())
+    tell(where.json, found, *([found.text.rstrip("\n")] if found.text else []))
+    left = f", and {lessons(found.left_out)} did not fit" if found.left_out else ""
+    note(where.quiet, f"{lessons(len(found.hits))} in about {found.tokens:,} tokens{left}")
+
+
+def explain(
+    key: str,
+    query: str | None = None,
+    /,
+    *,
+    asked: Asked = ASKED,
+    where: Where = HERE,
+    embedder: Embedder = LOCAL,
+) -> None:
+    """Say why a lesson ranks where it does for a question, or is not found.
+
+    Args:
+        key: the lesson
+        query: the question
+    """
+    with scope(where, embedder) as here:
+        reasons = here.explain(key, query, **asked.given())
+    tell(where.json, reasons, *_reasons(reasons))
+
+
+def _reasons(reasons: Iterable[Reason]) -> Iterator[str]:
+    section = ""
+    for one in reasons:
+        if one.section != section:
+            yield (section := one.section)
+        share = "" if one.contribution is None else f"{one.contribution:+.2f}"
+        before = f"  {one.item:<16}{_number(one.value):>10} {share:>7}  "
+        yield f"{before}{one_line(one.note or '', len(before))}".rstrip()
+
+
+def _number(value: str | None) -> str:
+    """A number with three digits behind the point; another value as it is."""
+    try:
+        return f"{float(value or ''):.3f}".rstrip("0").rstrip(".")
+    except ValueError:
+        return value or "-"
+
+
+def get(key: str, /, *, where: Where = HERE) -> None:
+    """Print a lesson with all its fields, forgotten or not.
+
+    Args:
+        key: its key
+    """
+    with scope(where) as here:
+        found = here.get(key)
+    if found is None:
+        raise MissingError(
+            f"there is no lesson {key!r} in project {where.project} of tenant {where.tenant}; "
+            "mnemo list prints the keys"
+        )
+    fields = {name: value for name, value in builtin(found).items() if value not in (None, {})}
+    text = fields.pop("text")
+    tell(where.json, found, *(f"{name}: {_field(value)}" for name, value in fields.items()), "", text)
+
+
+def _field(value: object) -> str:
+    return document(value) if isinstance(value, dict) else str(value)
+
+
+def list_(
+    *,
+    newest: bool = False,
+    most: int | None = None,
+    full: bool = False,
+    listed: Listed = LISTED,
+    where: Anywhere = ANYWHERE,
+) -> None:
+    """Print lessons in the order in which they were first stored: date, key and text.
+
+    Args:
+        newest: the newest first
+        most: so many at most; else all
+        full: print texts as they are, not one line of each
+    """
+    any_of = False
+    with scope(where) as here:
+        for lesson in here.list(newest=newest, most=most, **listed.given()):
+            tell(where.json, lesson, *_lesson(lesson, full))
+            any_of = True
+    if not any_of:
+        note(where.quiet, "there is no such lesson")
+
+
+def _lesson(lesson: Lesson, full: bool) -> Iterator[str]:
+    ended = "forgotten" if not lesson.active else f"until {day(lesson.superseded_at)}"
+    state = f"({ended})" if not lesson.active or lesson.superseded_at else None
+    before = "  ".join(part for part in (day(lesson.at or lesson.stored_at), lesson.key, state) if part)
+    if full:
+        yield before
+        yield indented(lesson.text, MARGIN)
+    else:
+        yield f"{before}  {one_line(lesson.text, len(before) + 2)}"
+
+
+def count(*, listed: Listed = LISTED, where: Anywhere = ANYWHERE) -> None:
+    """Print how many lessons `list` prints, and how many more the gate hides."""
+    with scope(where) as here:
+        found = here.count(**listed.given())
+    hidden = f", and {found.hidden:,} that the gate hides" if found.hidden else ""
+    tell(where.json, found, f"{lessons(found.lessons)}{hidden}")
+
+
+def timeline(key: str, /, *, known_at: Time = None, where: Where = HERE) -> None:
+    """Print a lesson with those whose place it took and those that took its own, oldest first.
+
+    Args:
+        key: the lesson
+        known_at: by what was known at this time
+    """
+    with scope(where) as here:
+        steps = here.timeline(key, known_at=known_at)
+    tell(where.json, steps, *(line for step in steps for line in _step(step)))
+
+
+def _step(step: Step) -> Iterator[str]:
+    state = "" if step.active else "  (forgotten)"
+    yield f"{span(step.valid_from, step.valid_to)}  {step.key}{state}"
+    yield indented(one_line(step.text, MARGIN), MARGIN)
+    if step.reason:
+        yield indented(one_line(f"ended: {step.reason}", MARGIN), MARGIN)
+
+
+def facts(
+    subject: str | None = None,
+    relation: str | None = None,
+    object: str | None = None,
+    /,
+    *,
+    at: Time = None,
+    known_at: Time = None,
+    history: bool = False,
+    most: int = 1000,
+    where: Anywhere = ANYWHERE,
+) -> None:
+    """Print the facts that hold, with the time for which they do.
+
+    Args:
+        subject: those of this subject
+        relation: those with this relation
+        object: those with this object
+        at: what held at this time; else now
+        known_at: by what was known at this time
+        history: all that ever held
+        most: so many at most
+    """
+    with scope(where) as here:
+        found = here.facts(subject, relation, object, at=at, known_at=known_at, history=history, most=most)
+    tell(where.json, found, *map(_fact, found))
+    if not found:
+        note(where.quiet, "no such fact holds")
+
+
+def _fact(fact: Fact) -> str:
+    ended = f" ({fact.reason})" if fact.reason else ""
+    when = span(fact.valid_from, fact.valid_to)
+    told = f"{fact.subject} · {fact.relation} · {fact.object}{ended}"
+    return f"{when}  {one_line(told, len(when) + 2)}"
+
+
+def similar(
+    *, least_cosine: float = 0.95, least_words: float = 0.8, most: int = 100, where: Anywhere = ANYWHERE
+) -> None:
+    """Print pairs of lessons that say nearly the same: cosine, share of words, keys.
+
+    Args:
+        least_cosine: from which cosine of their vectors on
+        least_words: from which share of common words on
+        most: so many pairs at most
+    """
+    with scope(where) as here:
+        pairs = here.similar(least_cosine=least_cosine, least_words=least_words, most=most)
+    tell(where.json, pairs, *map(_pair, pairs))
+    if not pairs:
+        note(where.quiet, "no two lessons are so alike")
+
+
+def _pair(pair: Pair) -> str:
+    shares = (f"{'-' if share is None else format(share, '.2f'):>4}" for share in (pair.cosine, pair.words))
+    return "  ".join([*shares, pair.first, pair.second])
+
+
+def stats(*, where: Whole = WHOLE) -> None:
+    """Print what a memory holds and is."""
+    with scope(where) as here:
+        found = here.stats()
+    by = f"{found.embedder} ({found.dimensions} numbers)" if found.embedder else "none yet"
+    told = {
+        "memory": found.place,
+        "tenant": f"{where.tenant} ({found.tenant})",
+        "project": f"{where.project} ({found.project})" if found.project else "all",
+        "lessons": f"{found.lessons:,}, and {found.everything - found.lessons - found.hidden:,} that ended",
+        "hidden": f"{found.hidden:,} by the gate" if found.hidden else "",
+        "embedder": by,
+        "pgmnemo": found.extension,
+        "server": f"PostgreSQL {found.postgresql}, pgvector {found.pgvector}",
+    }
+    tell(where.json, found, *(f"{name:<9} {value}" for name, value in told.items() if value))

@@ -1,0 +1,352 @@
+"""Commands that write lessons, facts and links, or let them go."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from pgmnemo.cli.opening import scope
+from pgmnemo.cli.options import (
+    LOCAL,
+    STANDARD,
+    Anywhere,
+    Dashed,
+    DryRun,
+    Embedder,
+    Given,
+    Names,
+    Time,
+    Where,
+    pairs,
+)
+from pgmnemo.cli.printing import lessons, note, tell
+from pgmnemo.errors import UsageError, os_errors
+
+if TYPE_CHECKING:
+    from pgmnemo import Turn
+
+HERE, ANYWHERE = Where(), Anywhere()
+Metadata = Annotated[Given, Parameter(help="what else is known of it: place=home, or an object of JSON")]
+
+
+def add(
+    text: Dashed = None,
+    /,
+    *,
+    turns: str | None = None,
+    key: str | None = None,
+    role: str | None = None,
+    topic: str | None = None,
+    importance: int | None = None,
+    metadata: Metadata = None,
+    at: Time = None,
+    expires_at: Time = None,
+    commit_sha: str | None = None,
+    artifact_hash: str | None = None,
+    verified_at: Time = None,
+    position: int | None = None,
+    clear: Names = None,
+    where: Where = HERE,
+    embedder: Embedder = LOCAL,
+) -> None:
+    """Store a text, or a conversation as one lesson, and print what became of it and its key.
+
+    With --key it is stored under that one: again, it is unchanged or updated, and what is left out stays.
+    Without one, a text that a --role says comes after the last one of the project; any other gets a key of
+    its own.
+
+    Args:
+        text: the text; - or nothing: standard input
+        turns: file with a conversation instead: lines of JSON with a text each, and role, at, name
+        key: its name in the project
+        role: who says it, such as user
+        topic: what it is about
+        importance: 1 to 5, where 3 is usual
+        at: when it happened
+        expires_at: until when it is to be kept
+        commit_sha: the commit that it comes from
+        artifact_hash: the hash of what it comes from
+        verified_at: when it was checked last
+        position: its place in a conversation
+        clear: a field that shall have no value; may be repeated
+    """
+    if text is not None and turns is not None:
+        raise UsageError("add takes a text or --turns, not both")
+    told = _turns(turns) if turns is not None else _text(text, where.quiet)
+    with scope(where, embedder, make=True) as here:
+        added = here.add(
+            told, key=key, role=role, topic=topic, importance=importance,
+            metadata=pairs("--metadata", metadata), at=at, expires_at=expires_at, commit_sha=commit_sha,
+            artifact_hash=artifact_hash, verified_at=verified_at, position=position, clear=clear,
+        )  # fmt: skip
+    empty = "nothing stored: the text is what context printed"
+    tell(where.json, added, f"{added.outcome} {added.key}" if added.key else empty)
+
+
+def _text(given: str | None, quiet: bool) -> str:
+    if given not in (None, STANDARD):
+        return str(given)
+    if sys.stdin.isatty():
+        note(quiet, "type the text, and end it with Ctrl-D on a line of its own")
+    try:
+        return sys.stdin.buffer.read().decode("utf-8").removesuffix("\n")
+    except UnicodeDecodeError:
+        raise UsageError("standard input is not UTF-8; convert it") from None
+
+
+def _turns(place: str) -> list[Turn]:
+    if place == STANDARD:
+        return _decoded(sys.stdin.buffer, "standard input")
+    told = f"{place} cannot be read ({{why}}); name a file of JSON lines"
+    with os_errors(told, UsageError), Path(place).open("rb") as file:
+        return _decoded(file, place)
+
+
+def _decoded(file: IO[bytes], where: str) -> list[Turn]:
+    from pgmnemo import Turn
+    from pgmnemo.client.transfer import convert, decode, lines_of
+
+    told = [(f"{where}, line {number}", line) for number, line in enumerate(lines_of(file, where), 1)]
+    turns = [convert(decode(line, place), Turn, place) for place, line in told if line.strip()]
+    if not turns:
+        raise UsageError(f"{where} holds no turn; give a line of JSON for each")
+    return turns
+
+
+def update(
+    key: str,
+    /,
+    *,
+    role: str | None = None,
+    topic: str | None = None,
+    importance: int | None = None,
+    metadata: Annotated[Given, Parameter(help="all of its metadata anew")] = None,
+    patch: Given = None,
+    at: Time = None,
+    expires_at: Time = None,
+    verified_at: Time = None,
+    position: int | None = None,
+    clear: Names = None,
+    where: Where = HERE,
+) -> None:
+    """Change what is given of a lesson, but not its text: for that, add it again with its key.
+
+    Args:
+        key: the lesson
+        role: who says it
+        topic: what it is about
+        importance: 1 to 5
+        patch: this of its metadata; NAME=null takes one away
+        at: when it happened
+        expires_at: until when it is to be kept
+        verified_at: when it was checked last
+        position: its place in a conversation
+        clear: a field that shall have no value; may be repeated
+    """
+    with scope(where) as here:
+        outcome = here.update(
+            key, role=role, topic=topic, importance=importance, metadata=pairs("--metadata", metadata),
+            patch=pairs("--patch", patch), at=at, expires_at=expires_at, verified_at=verified_at,
+            position=position, clear=clear,
+        )  # fmt: skip
+    tell(where.json, {"key": key, "outcome": outcome}, f"{outcome} {key}")
+
+
+def forget(
+    key: str | None = None,
+    /,
+    *,
+    filter: Given = None,
+    everything: bool = False,
+    hard: bool = False,
+    revive: bool = False,
+    dry_run: DryRun = False,
+    yes: bool = False,
+    where: Anywhere = ANYWHERE,
+) -> None:
+    """Forget one lesson, all that a filter finds, or everything; print how many.
+
+    A lesson that is forgotten is out of recall until it is stored again; --hard and --everything delete.
+    Where more than one would go, this asks first, or, without a terminal to ask on, wants --yes.
+
+    Args:
+        key: the lesson
+        filter: those that a filter finds, such as topic=home or an object of JSON; may be repeated
+        everything: all of the project
+        hard: delete for good
+        revive: what a forgotten lesson had superseded holds again
+        yes: do not ask
+    """
+    chosen, several = pairs("--filter", filter), key is None
+    with scope(where) as here:
+
+        def gone(dry_run: bool) -> int:
+            return here.forget(
+                key, filter=chosen, everything=everything, hard=hard, dry_run=dry_run, revive=revive
+            )
+
+        if several and not dry_run and not yes:
+            _confirm(gone(True), where, "delete" if hard or everything else "forget")
+        number = gone(dry_run)
+    told = {"lessons": number, "dry_run": dry_run}
+    tell(where.json, told, f"{'would forget' if dry_run else 'forgot'} {lessons(number)}")
+
+
+def _confirm(number: int, where: Where, verb: str) -> None:
+    if number < 2:
+        return
+    of = "all projects" if where.scope is None else f"project {where.scope}"
+    told = f"{verb} {lessons(number)} of {of} of tenant {where.tenant}"
+    if not sys.stdin.isatty():
+        raise UsageError(f"this would {told}; say --yes to do it")
+    print(f"{told}? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError("nothing was changed")
+
+
+def sweep(before: Time = None, /, *, where: Where = HERE) -> None:
+    """Delete what has expired of the whole tenant; print how many.
+
+    Args:
+        before: expired before this time; else by now
+    """
+    with scope(where) as here:
+        number = here.sweep(before)
+    tell(where.json, {"lessons": number}, f"deleted {lessons(number)}")
+
+
+def supersede(
+    old: str,
+    new: str | None = None,
+    /,
+    *,
+    reason: str | None = None,
+    at: Time = None,
+    where: Where = HERE,
+) -> None:
+    """Let a lesson hold in the place of another, or end one that holds no more.
+
+    Args:
+        old: key of the lesson that ends
+        new: key of the one that holds from then on
+        reason: why
+        at: from when on; else now
+    """
+    with scope(where) as here:
+        outcome = here.supersede(old, new, reason=reason, at=at)
+    tell(where.json, {"key": old, "outcome": outcome}, f"{outcome} {old}")
+
+
+def undo_supersede(old: str, /, *, where: Where = HERE) -> None:
+    """Let a superseded lesson hold again.
+
+    Args:
+        old: its key
+    """
+    with scope(where) as here:
+        undone = here.undo_supersede(old)
+    told = f"{old} holds again" if undone else f"{old} was not superseded"
+    tell(where.json, {"key": old, "undone": undone}, told)
+
+
+def fact(
+    subject: str,
+    relation: str,
+    object: str,
+    /,
+    *,
+    text: str | None = None,
+    at: Time = None,
+    single: bool = False,
+    reason: str | None = None,
+    source: str | None = None,
+    metadata: Metadata = None,
+    where: Where = HERE,
+    embedder: Embedder = LOCAL,
+) -> None:
+    """State a fact, as in `mnemo fact ada "lives in" Lisbon --single`.
+
+    Args:
+        subject: of whom or what it is said
+        relation: what is said
+        object: what it is said with
+        text: the fact in words; else subject, relation and object
+        at: from when on it holds; else now
+        single: the subject has one object in this relation: another that holds then is superseded
+        reason: why
+        source: key of the lesson that says so
+    """
+    with scope(where, embedder, make=True) as here:
+        stated = here.fact(
+            subject, relation, object, at=at, single=single, reason=reason, source=source, text=text,
+            metadata=pairs("--metadata", metadata),
+        )  # fmt: skip
+    instead = f", in the place of {stated.superseded:,}" if stated.superseded else ""
+    tell(where.json, stated, f"{stated.outcome} {stated.key}{instead}")
+
+
+def end_fact(
+    subject: str,
+    relation: str,
+    object: str | None = None,
+    /,
+    *,
+    at: Time = None,
+    reason: str | None = None,
+    where: Where = HERE,
+) -> None:
+    """End what holds of a subject and a relation.
+
+    Args:
+        subject: of whom or what it is said
+        relation: what is said
+        object: what it is said with; else whatever it is
+        at: from when on it holds no more; else now
+        reason: why
+    """
+    with scope(where) as here:
+        number = here.end_fact(subject, relation, object, at=at, reason=reason)
+    tell(where.json, {"facts": number}, f"ended {number:,} fact{'s' * (number != 1)}")
+
+
+def link(
+    source: str,
+    target: str,
+    kind: str = "related",
+    /,
+    *,
+    weight: float | None = None,
+    valid_from: Time = None,
+    valid_to: Time = None,
+    where: Where = HERE,
+) -> None:
+    """Link two lessons: what is found lifts what it leads to.
+
+    Args:
+        source: key of the one
+        target: key of the other
+        kind: of what kind the link is
+        weight: how strong it is, 0 to 1
+        valid_from: from when on it holds
+        valid_to: until when it holds
+    """
+    with scope(where) as here:
+        outcome = here.link(source, target, kind, weight=weight, valid_from=valid_from, valid_to=valid_to)
+    tell(where.json, {"outcome": outcome}, f"{outcome} {source} → {target}")
+
+
+def unlink(source: str, target: str, kind: str = "related", /, *, where: Where = HERE) -> None:
+    """Take a link away.
+
+    Args:
+        source: key of the one
+        target: key of the other
+        kind: of what kind the link is
+    """
+    with scope(where) as here:
+        removed = here.unlink(source, target, kind)
+    told = "removed" if removed else "there is no"
+    tell(where.json, {"removed": removed}, f"{told} link {source} → {target}")
