@@ -50,10 +50,12 @@ COMMANDS = {
         "unlink": "writing:unlink",
     },
     "The memory itself": {
+        "init": "managing:init",
         "import": "managing:import_",
         "export": "managing:export",
         "grant": "managing:grant",
         "stats": "reading:stats",
+        "upgrade": "managing:upgrade",
         "completion": "commands:completion",
     },
 }

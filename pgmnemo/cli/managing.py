@@ -3,16 +3,115 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from pgmnemo.cli.opening import folder_of, scope
 from pgmnemo.cli.opening import memory as opened
-from pgmnemo.cli.opening import scope
-from pgmnemo.cli.options import LOCAL, STANDARD, Dashed, DryRun, Embedder, Json, Place, Quiet, Whole
-from pgmnemo.cli.printing import lessons, note, outcomes, tell
+from pgmnemo.cli.options import (
+    DEFAULT,
+    LOCAL,
+    ME,
+    STANDARD,
+    Dashed,
+    DryRun,
+    Embedder,
+    Json,
+    Names,
+    Place,
+    Quiet,
+    Whole,
+)
+from pgmnemo.cli.printing import builtin, lessons, note, outcomes, tell
+from pgmnemo.errors import UsageError
 
 WHOLE = Whole()
+
+
+def init(
+    folder: str | None = None,
+    /,
+    *,
+    dsn: str | None = None,
+    grant: Names = None,
+    role: str | None = None,
+    way: Literal["extension", "pg_tle", "plain"] | None = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make a memory in a folder, or install pgmnemo into a database.
+
+    In a folder, a PostgreSQL of its own starts and stops with whoever
+    uses it. A database is given pgmnemo in the first way that its server
+    permits: as an extension, by pg_tle, or as plain SQL. What is there
+    already is left as it is, or updated.
+
+    Args:
+        folder: where; else what PGMNEMO_MEMORY names, else the folder
+            pgmnemo/memory among your data
+        dsn: a database instead, postgresql://user@host/database
+        grant: tenant that --role may work for there; may be repeated
+        role: a role of the database; else the one that logs in
+        way: this way of installing and no other
+    """
+    if dsn is not None:
+        if folder is not None:
+            raise UsageError("init takes a folder or --dsn, not both")
+        _install(dsn, grant or [], role, way, json, quiet)
+        return
+    if grant or role or way:
+        raise UsageError("--grant, --role and --way are for a database; name one by --dsn")
+    with opened(folder, quiet, make=True) as here:
+        made = here.tenant(ME).stats()
+    tell(
+        json,
+        {"place": made.place, "pgmnemo": made.extension, "postgresql": made.postgresql},
+        f"{made.place} is ready: pgmnemo {made.extension}, PostgreSQL {made.postgresql}",
+    )
+    if folder is not None:
+        note(quiet, f"set PGMNEMO_MEMORY={Path(folder).resolve()}, or add --memory {folder} to each command")
+
+
+def _install(dsn: str, grant: list[str], role: str | None, way: str | None, json: bool, quiet: bool) -> None:
+    from pgmnemo.client.naming import tenant_id
+    from pgmnemo.client.opening import address
+    from pgmnemo.opened import PLAIN
+    from pgmnemo.progress import Progress
+    from pgmnemo.server.installing import install_into
+
+    done = install_into(
+        address(dsn), tenants=[tenant_id(name) for name in grant], role=role,
+        way=PLAIN if way == "plain" else way, progress=Progress(quiet),
+    )  # fmt: skip
+    became = f"updated from {done.former}" if done.former else "installed"
+    tell(
+        json,
+        done,
+        f"pgmnemo {done.version} {became if done.changed else 'was there'} ({done.way}); "
+        f"{done.owner} owns it",
+        *(f"{done.role} may work for the tenant {name}" for name in grant),
+    )
+    if not grant:
+        note(quiet, "let a role in: mnemo grant TENANT --role ROLE --memory DSN")
+
+
+def upgrade(folder: str | None = None, /, *, json: Json = False, quiet: Quiet = False) -> None:
+    """Bring a folder to the newest PostgreSQL; its former data stays.
+
+    Args:
+        folder: which; else what PGMNEMO_MEMORY names, else the folder
+            pgmnemo/memory among your data
+    """
+    from pgmnemo.local import upgrade as upgraded
+    from pgmnemo.progress import Progress
+
+    path = folder_of(folder)
+    upgraded(path, Progress(quiet))
+    tell(json, {"folder": str(path)}, f"the memory in {path} is of the newest PostgreSQL there is")
 
 
 def grant(
@@ -59,19 +158,65 @@ def import_(
     place: Dashed,
     /,
     *,
+    format: Annotated[str | None, Parameter(name="--from", metavar="FORMAT")] = None,
+    skip_faults: bool = False,
+    dated: bool = False,
+    whole: bool = False,
+    refresh: bool = False,
     dry_run: DryRun = False,
     where: Whole = WHOLE,
     embedder: Embedder = LOCAL,
 ) -> None:
     """Store what an export or another program's memory holds.
 
+    Lessons go into the projects that their source names, or else into
+    the default one; --project sends all of them into one. Cut off, an
+    import is run again; a second one changes nothing.
+
     Args:
         place: a file or folder; -: an export from standard input
+        format: claude-code, codex, chatgpt, claude, mem0, mempalace,
+            langgraph, markdown or jsonl; else what it looks like
+        skip_faults: leave out what is damaged, and go on
+        dated: take the date in a Markdown file's front matter as the
+            time of its lessons
+        whole: make one lesson of a Markdown file, not one of each
+            section
+        refresh: store what is there with the same text, too, for what
+            else has changed of it
     """
+    from pgmnemo.importers import Options
+    from pgmnemo.importers.importing import bring, sniff
+    from pgmnemo.importers.jsonl import is_export
     from pgmnemo.progress import Progress
 
     assert place is not None
-    taken = sys.stdin.buffer if place == STANDARD else place
-    with scope(where, embedder, make=True) as here:
-        moved = here.import_(taken, dry_run=dry_run, progress=Progress(where.quiet))
-    tell(where.json, moved, f"{'would be ' if dry_run else ''}{outcomes(moved.outcomes)}")
+    progress = Progress(where.quiet)
+    if place == STANDARD:
+        with scope(where, embedder, make=True) as here:
+            moved = here.import_(sys.stdin.buffer, dry_run=dry_run, progress=progress)
+        tell(where.json, moved, _imported("an export", moved.outcomes, dry_run))
+        return
+    found, options = format or sniff(place), Options(skip_faults=skip_faults, dated=dated, whole=whole)
+    into = (
+        where if found == "jsonl" and is_export(place) else replace(where, project=where.project or DEFAULT)
+    )
+    with scope(into, embedder, make=True) as here:
+        done = bring(
+            here, place, found, project=where.project, options=options, dry_run=dry_run, refresh=refresh,
+            progress=progress,
+        )  # fmt: skip
+    for sentence in done.left.named:
+        note(where.quiet, f"left out: {sentence}")
+    projects = {name or DEFAULT: number for name, number in done.projects.items()}
+    told = {**builtin(done), "projects": projects}
+    tell(where.json, told, _imported(done.format, done.outcomes, dry_run), *_left(done.left.counts))
+
+
+def _imported(format: str, counted: Mapping[str, int], dry_run: bool) -> str:
+    return f"{format}{', dry run' if dry_run else ''}: {outcomes(counted)}"
+
+
+def _left(counted: Mapping[str, int]) -> Iterator[str]:
+    if counted:
+        yield f"left out: {outcomes(counted)}"

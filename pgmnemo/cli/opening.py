@@ -22,8 +22,8 @@ def memory(place: str | None, quiet: bool, embedder: str = NONE, *, make: bool =
     from pgmnemo.progress import Progress
 
     where = resolve(place)
-    if not make and isinstance(where, Path) and _is_empty(where.expanduser()):
-        raise UsageError(f"there is no memory in {where}; make one by mnemo init, or name another")
+    if not make and isinstance(where, Path):
+        _check(where)
     made_of = None if embedder == NONE else embedder
     with Memory.open(place, embedder=made_of, connections=1, progress=Progress(quiet)) as opened:
         yield opened
@@ -37,5 +37,19 @@ def scope(where: Where, embedder: str = NONE, *, make: bool = False) -> Iterator
         yield tenant if where.scope is None else tenant.project(where.scope)
 
 
-def _is_empty(folder: Path) -> bool:
-    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+def folder_of(place: str | None) -> Path:
+    """The folder that a place is, with a memory in it; UsageError for a database, or a folder without one."""
+    from pgmnemo.client.opening import resolve
+
+    where = resolve(place)
+    if not isinstance(where, Path):
+        raise UsageError("this is for the memory of a folder, and a DSN is given; name a folder")
+    _check(where)
+    return where
+
+
+def _check(folder: Path) -> None:
+    """Whether a folder may hold a memory, which the library would make where nothing is."""
+    folder = folder.expanduser()
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        raise UsageError(f"there is no memory in {folder}; make one by mnemo init, or name another folder")

@@ -49,7 +49,7 @@ def one_line(text: str, before: int = 0) -> str:
 
     told = plain(" ".join(text.split()))
     room = width() - before
-    if not sys.stdout.isatty() or cell_len(told) <= room:
+    if not terminal() or cell_len(told) <= room:
         return told
     return set_cell_size(told, max(room, LEAST) - 1).rstrip() + "…"
 
@@ -57,6 +57,11 @@ def one_line(text: str, before: int = 0) -> str:
 def width() -> int:
     """Columns of the terminal."""
     return shutil.get_terminal_size().columns
+
+
+def terminal() -> bool:
+    """Whether a terminal takes the answers, and no program."""
+    return sys.stdout.isatty()
 
 
 def indented(text: str, by: int = 4) -> str:

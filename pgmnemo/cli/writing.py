@@ -36,7 +36,7 @@ def add(
     text: Dashed = None,
     /,
     *,
-    turns: str | None = None,
+    turns: Annotated[Dashed, Parameter(metavar="FILE")] = None,
     key: str | None = None,
     role: str | None = None,
     topic: str | None = None,
@@ -139,7 +139,7 @@ def update(
         role: who says it
         topic: what it is about
         importance: 1 to 5
-        patch: this of its metadata; NAME=null takes one away
+        patch: this of its metadata, such as n=4; the rest of it stays
         at: when it happened
         expires_at: until when it is to be kept
         verified_at: when it was checked last
