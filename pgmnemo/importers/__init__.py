@@ -16,6 +16,7 @@ from typing import Protocol
 
 from pgmnemo.client.records import Item
 from pgmnemo.errors import UsageError
+from pgmnemo.escaping import plain
 from pgmnemo.registry import Parts
 
 NAMED = 20  # sentences that are kept of what was left out
@@ -41,7 +42,7 @@ class LeftOut:
         """Count one, and name it while few are named."""
         self.counts[reason] += 1
         if len(self.named) < NAMED:
-            self.named.append(sentence)
+            self.named.append(plain(sentence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Options:
     def fault(self, sentence: str) -> None:
         """Something is damaged: UsageError, or one more that is left out."""
         if not self.skip_faults:
-            raise UsageError(sentence)
+            raise UsageError(plain(sentence))
         self.left.add("damaged", sentence)
 
 

@@ -19,8 +19,7 @@ from pgmnemo.errors import UsageError
 from pgmnemo.escaping import plain
 from pgmnemo.importers import IMPORTERS, Found, LeftOut, Options
 from pgmnemo.importers.jsonl import is_export
-from pgmnemo.importers.langgraph import is_dsn
-from pgmnemo.importers.sources import sources
+from pgmnemo.importers.sources import is_dsn, sources
 from pgmnemo.progress import QUIET, Progress
 
 BATCH = 500
@@ -77,6 +76,8 @@ def bring(
     """
     options = options or Options()
     format = format or sniff(place)
+    if is_dsn(place) and format != "langgraph":
+        raise UsageError(f"{format} is read from files, and this is an address of a database; name a file")
     done = Imported(format, dry_run, options.left)
     if format == "jsonl" and not options.skip_faults and is_export(place):
         target = scope if project is None else scope.project(project)
@@ -105,8 +106,9 @@ def sniff(place: Path | str) -> str:
 
     UsageError where there is no such format, or more than one.
     """
-    if not is_dsn(place):
-        next(sources(place, ".*", Options(first=1)))
+    if is_dsn(place):
+        return "langgraph"
+    next(sources(place, ".*", Options(first=1)))
     fitting = [name for name in IMPORTERS if _fits(name, place)]
     fitting = [name for name in fitting if name != "markdown"] or fitting
     if len(fitting) == 1:

@@ -17,7 +17,7 @@ from psycopg.conninfo import conninfo_to_dict
 from pgmnemo.errors import UsageError
 from pgmnemo.importers import Found, Options
 from pgmnemo.importers.lessons import lesson, moment
-from pgmnemo.importers.sources import JSON, MEND, all_objects
+from pgmnemo.importers.sources import JSON, MEND, all_objects, is_dsn
 from pgmnemo.server.connections import READ_ONLY, connect, database_errors
 from pgmnemo.server.connections import place as called
 
@@ -35,11 +35,6 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
         return
     for where, item in all_objects(place, JSON, options):
         yield from _lesson(item, where, options)
-
-
-def is_dsn(place: Path | str) -> bool:
-    """Whether a place is an address of a database, and no path."""
-    return isinstance(place, str) and ("://" in place or "=" in place) and not Path(place).exists()
 
 
 def _rows(dsn: str) -> Iterator[dict[str, Any]]:

@@ -125,7 +125,9 @@ def clean(value: Any) -> Any:
         return {clean(name): clean(one) for name, one in value.items()}
     if isinstance(value, list):
         return [clean(one) for one in value]
-    return value if not isinstance(value, int | float) or abs(value) <= GREATEST else None
+    if isinstance(value, int | float) and not abs(value) <= GREATEST:
+        return None
+    return None if isinstance(value, bytes) else value
 
 
 def _values(value: object) -> int:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pgmnemo.escaping import plain
 from pgmnemo.importers import Found, Options
 from pgmnemo.importers.lessons import inner, lesson, moment
 from pgmnemo.importers.sources import JSON, MEND, all_objects, begins, rows
@@ -42,7 +41,7 @@ def _history(file: Path, options: Options) -> Iterator[tuple[str, dict[str, Any]
     for row in rows(file, HISTORY, options):
         memory = dict(zip(COLUMNS, row, strict=False))
         if memory["event"] != "DELETE":
-            yield f"{plain(str(file))}, memory {memory['id']}", memory
+            yield f"{file}, memory {memory['id']}", memory
 
 
 def _lesson(memory: Mapping[str, Any], where: str, options: Options) -> Iterator[Found]:

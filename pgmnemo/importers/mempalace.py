@@ -40,7 +40,7 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
         metadata = {key: value for _, key, value in parts}
         text = str(metadata.pop(DOCUMENT, ""))
         yield from lesson(
-            options, f"{plain(str(file))}, drawer {identity}", f"mempalace/{identity}", text,
+            options, f"{file}, drawer {identity}", f"mempalace/{identity}", text,
             project=metadata.get("wing"), topic=metadata.get("room"), role=metadata.get("role"),
             at=next((time for name in TIMES if (time := moment(metadata.get(name)))), None),
             metadata={**metadata, "source": "mempalace"},

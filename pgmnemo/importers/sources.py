@@ -66,6 +66,11 @@ def sources(place: Path | str, names: str, options: Options) -> Iterator[Source]
     yield from islice(found, options.first)
 
 
+def is_dsn(place: Path | str) -> bool:
+    """Whether a place is an address of a database, and no path."""
+    return isinstance(place, str) and ("://" in place or "=" in place) and not Path(place).exists()
+
+
 def begins(path: Path, mark: bytes) -> bool:
     """Whether a file begins so."""
     with open(path, "rb") as file:
@@ -112,11 +117,11 @@ def rows(place: Path | str, query: str, options: Options) -> Iterator[tuple[Any,
         with closing(sqlite3.connect(uri, uri=True)) as connection:
             yield from connection.execute(query)
     except DAMAGED as error:
-        options.fault(f"{plain(str(place))} cannot be read ({_why(error)}); {MEND}")
+        options.fault(f"{place} cannot be read ({_why(error)}); {MEND}")
 
 
 def _file(path: Path, name: str) -> Source:
-    return Source(plain(str(path)), plain(name), partial(open, path, "rb"), path)
+    return Source(str(path), name, partial(open, path, "rb"), path)
 
 
 def _folder(top: Path, names: re.Pattern[str], options: Options) -> Iterator[Source]:
@@ -127,7 +132,7 @@ def _folder(top: Path, names: re.Pattern[str], options: Options) -> Iterator[Sou
             if not path.name.startswith(".") and path.is_file() and not path.is_symlink():
                 yield _file(path, path.relative_to(top).as_posix())
     for error in unread:
-        options.fault(f"{plain(str(error.filename))} cannot be read ({error.strerror}); {MEND}")
+        options.fault(f"{error.filename} cannot be read ({error.strerror}); {MEND}")
 
 
 def _archive(path: Path, names: re.Pattern[str], options: Options) -> Iterator[Source]:
@@ -135,15 +140,15 @@ def _archive(path: Path, names: re.Pattern[str], options: Options) -> Iterator[S
     try:
         with zipfile.ZipFile(path) as archive:
             for entry in sorted(archive.infolist(), key=lambda one: one.filename):
-                where = f"{plain(str(path))}, {plain(entry.filename)}"
+                where = f"{path}, {entry.filename}"
                 if not names.fullmatch(entry.filename.rpartition("/")[2]):
                     continue
                 if entry.file_size > max(SMALL, RATIO * entry.compress_size):
                     options.fault(f"{where} unpacks to {entry.file_size:,} bytes, as no text does; {MEND}")
                 else:
-                    yield Source(where, plain(entry.filename), partial(archive.open, entry))
+                    yield Source(where, entry.filename, partial(archive.open, entry))
     except DAMAGED as error:
-        options.fault(f"{plain(str(path))} cannot be read ({_why(error)}); fetch it again")
+        options.fault(f"{path} cannot be read ({_why(error)}); fetch it again")
 
 
 def _lines(file: BinaryIO, where: str, options: Options) -> Iterator[tuple[int, str, Any]]:
@@ -215,4 +220,4 @@ def _why(error: BaseException) -> str:
         return "it is not UTF-8"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    return plain(str(error)) or type(error).__name__
+    return str(error) or type(error).__name__

@@ -174,6 +174,16 @@ def test_a_place_of_no_or_of_two_formats_is_one_sentence(tmp_path: Path, write: 
         bring(Kept(), tmp_path, "word")
 
 
+def test_no_password_is_told_of_an_address() -> None:
+    address = "postgresql://ada:secret@127.0.0.1:1/x"
+    assert sniff(address) == "langgraph"
+    with pytest.raises(UsageError, match="mem0 is read from files") as wrong:
+        bring(Kept(), address, "mem0")
+    with pytest.raises(DatabaseError, match="cannot be reached") as refused:
+        bring(Kept(), address)
+    assert "secret" not in f"{wrong.value} {refused.value}"
+
+
 def test_every_format_has_a_sentence_of_help() -> None:
     for name in IMPORTERS:
         told = str(IMPORTERS[name].__doc__)
