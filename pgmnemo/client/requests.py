@@ -183,10 +183,10 @@ def similar(
 
 
 def known(tenant: UUID, project: UUID, keys: Sequence[str]) -> Call[dict[str, str]]:
-    """The text of each of those keys that are there and not forgotten."""
+    """The text of each of those keys that are there, forgotten or not."""
     statement = (
         "SELECT f.external_id, f.content FROM unnest(%s::text[]) AS k (key), "
-        "LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key) AS f WHERE f.active"
+        "LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key) AS f"
     )
     return Call(statement, (list(keys), tenant, project), dict)
 

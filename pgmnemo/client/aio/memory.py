@@ -548,7 +548,7 @@ class AsyncScope:
         }  # fmt: skip
 
     async def known(self, keys: Sequence[str]) -> dict[str, str]:
-        """Of those keys that are there and not forgotten, the sha256 of the text (64 hex digits)."""
+        """Of those keys that are there, forgotten or not, the sha256 of the text (64 hex digits)."""
         found = await self._call(requests.known(self.tenant_id, self._project(), keys))
         return {key: sha256(text.encode()).hexdigest() for key, text in found.items()}
 

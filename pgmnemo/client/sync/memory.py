@@ -547,7 +547,7 @@ class Scope:
         }  # fmt: skip
 
     def known(self, keys: Sequence[str]) -> dict[str, str]:
-        """Of those keys that are there and not forgotten, the sha256 of the text (64 hex digits)."""
+        """Of those keys that are there, forgotten or not, the sha256 of the text (64 hex digits)."""
         found = self._call(requests.known(self.tenant_id, self._project(), keys))
         return {key: sha256(text.encode()).hexdigest() for key, text in found.items()}
 
