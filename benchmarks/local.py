@@ -57,7 +57,7 @@ def main() -> int:
         return ROLES[options.role[0]](options.folder, Path(options.role[1]))
     with TemporaryDirectory(prefix="mnemo-", ignore_cleanup_errors=True) as base:
         Path(base).chmod(0o755)
-        folder = options.folder or Path(base).resolve() / "memory"
+        folder = (options.folder or Path(base) / "memory").resolve()
         if options.kills is None:
             return measure(folder, options.lessons)
         return torture(folder, options.kills, options.writers, random.Random(options.seed))

@@ -110,9 +110,7 @@ def _version(cluster: Cluster) -> str | None:
         with suppress(psycopg.OperationalError), session(cluster) as memory:
             version: str | None = value(memory, VERSION)
             return version
-    raise DatabaseError(
-        f"the server of {cluster.folder.path} dies all the time; {cluster.folder.log} tells more"
-    )
+    raise DatabaseError(f"the server of {cluster.folder.path} dies again and again; see {cluster.folder.log}")
 
 
 def _update(memory: Session, version: str) -> None:

@@ -1,30 +1,19 @@
-"""Folders that a server of another user can enter, and a memory made once and copied for each test."""
+"""A folder for each test, and a memory made once and copied for each."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from uuid import UUID
 
-import psutil
-import psycopg
 import pytest
-from psycopg.conninfo import make_conninfo
 
-from pgmnemo import calls
 from pgmnemo.local import LocalServer
 from pgmnemo.local.cluster import processes
 from pgmnemo.local.folder import Folder
-
-ROOT = Path(__file__).resolve().parents[3]
-TENANT = UUID(int=27)
-AS_ROOT = os.getuid() == 0
-OTHER = 65534  # nobody
+from tests.pgmnemo.local.serving import ROOT, new_base, store
 
 # A process that opens a folder, says so, and waits until its standard input is closed.
 OPENER = """
@@ -41,10 +30,8 @@ with closing(LocalServer.open(Path(sys.argv[2]))):
 
 @pytest.fixture
 def base() -> Iterator[Path]:
-    """A folder that anybody may enter; a server that a test leaves in it is killed."""
-    with tempfile.TemporaryDirectory(prefix="mnemo-test-", ignore_cleanup_errors=True) as name:
-        path = Path(name).resolve()
-        path.chmod(0o755)
+    """A folder for one test; a server that it leaves there is killed."""
+    with new_base() as path:
         yield path
         for folder in path.iterdir():
             for process in processes(Folder(folder)):
@@ -52,10 +39,9 @@ def base() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="mnemo-test-", ignore_cleanup_errors=True) as name:
-        folder = Path(name).resolve() / "memory"
-        folder.parent.chmod(0o755)
+def original() -> Iterator[Path]:
+    with new_base() as base:
+        folder = base / "memory"
         with closing(LocalServer.open(folder)) as server:
             store(server, "first")
         yield folder
@@ -82,31 +68,3 @@ def start(base: Path) -> Iterator[Callable[[Path], subprocess.Popen[str]]]:
     for process in started:
         process.kill()
         process.communicate()
-
-
-def connected(server: LocalServer, **other: str) -> psycopg.Connection[tuple[object, ...]]:
-    return psycopg.connect(make_conninfo("", **{**server.conninfo, **other}), autocommit=True)
-
-
-def value(server: LocalServer, query: str, **other: str) -> object:
-    with connected(server, **other) as connection:
-        row = connection.execute(query.encode()).fetchone()
-    return row[0] if row else None
-
-
-def store(server: LocalServer, *keys: str) -> None:
-    with connected(server) as connection:
-        calls.execute(connection, calls.grant_tenant(TENANT, "pgmnemo"))
-        for key in keys:
-            calls.execute(connection, calls.store(TENANT, TENANT, key, f"{key} is known"))
-
-
-def known(server: LocalServer, *keys: str) -> list[str]:
-    """Those of the keys whose lessons are as they were stored."""
-    with connected(server) as connection:
-        texts = [calls.execute(connection, calls.get(TENANT, TENANT, key, ("content",))) for key in keys]
-    return [key for key, rows in zip(keys, texts, strict=True) if rows == [(f"{key} is known",)]]
-
-
-def first_process(folder: Path) -> psutil.Process:
-    return next(process for process in processes(Folder(folder)) if "-D" in process.cmdline())

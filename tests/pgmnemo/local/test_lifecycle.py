@@ -18,8 +18,7 @@ from pgmnemo.local import LocalServer, cluster, local_server
 from pgmnemo.local.cluster import Cluster, processes
 from pgmnemo.local.folder import Folder
 from pgmnemo.server.server_process import identity
-
-from .conftest import AS_ROOT, OTHER, ROOT, connected, first_process, known, store, value
+from tests.pgmnemo.local.serving import AS_ROOT, OTHER, ROOT, connected, first_process, known, store, value
 
 Start = Callable[[Path], subprocess.Popen[str]]
 
@@ -267,4 +266,4 @@ def test_nothing_acknowledged_is_lost_to_kill_9(base: Path) -> None:
         capture_output=True, text=True, check=False, cwd="/",
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ", 0 lost\n0 writers ended by themselves, 0 processes of the server are left" in done.stdout
+    assert ", 0 lost\n0 writers ended by themselves, 0 processes of the server left" in done.stdout
