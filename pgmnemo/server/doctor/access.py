@@ -1,0 +1,77 @@
+"""Roles, grants and settings: who reaches whose memory, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from pgmnemo import calls
+from pgmnemo.server.doctor.finding import FAULT, OK, WARNING, Examined, Finding
+from pgmnemo.server.installing.installing import GATE
+
+UNBOUND = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = %s"
+REACHED = """
+SELECT DISTINCT tenant_id FROM pgmnemo.list_grants() WHERE pg_has_role(%s, grantee::regrole::oid, 'USAGE')
+"""
+SEES_ALL = "SELECT pg_has_role(current_user, %s, 'USAGE')"
+DROPPED = "SELECT tenant_id, grantee FROM pgmnemo.list_grants() WHERE grantee ~ '^[0-9]+$'"
+
+
+def reached(examined: Examined, role: str) -> set[UUID]:
+    """The tenants that a role reaches; who is not the owner sees those that he reaches himself."""
+    return {row[0] for row in examined.target.session.execute(REACHED, (role,))}
+
+
+def owner(examined: Examined) -> Iterator[Finding]:
+    name = examined.target.owner
+    if examined.target.ask(UNBOUND, name):
+        told = (
+            f"no row-level security binds {name}, whose rights the verbs have: they alone keep tenants apart"
+        )
+        mend = "dump the database and restore it with an ordinary owner (sql/README.md, Dump and restore)"
+        yield Finding("owner", WARNING, told, mend)
+
+
+def role(examined: Examined) -> Iterator[Finding]:
+    name = examined.role
+    unbound = examined.target.ask(UNBOUND, name)
+    if unbound is None:
+        yield Finding("role", FAULT, f"there is no role {name}", f"CREATE ROLE {name} LOGIN")
+    elif unbound:
+        told = f"no row-level security binds role {name}: the verbs alone keep it to its tenants"
+        yield Finding("role", WARNING, told, "log in as an ordinary role (CREATE ROLE … LOGIN)")
+    else:
+        yield Finding("role", OK, f"row-level security binds role {name}")
+
+
+def grants(examined: Examined) -> Iterator[Finding]:
+    target, name, tenant = examined.target, examined.role, examined.tenant
+    found = reached(examined, name)
+    mend = f"have {target.owner} run SELECT pgmnemo.grant_tenant('{tenant or '…'}', '{name}')"
+    what = f"the tenant {tenant}" if tenant else f"{len(found)} tenants"
+    if tenant in found or (tenant is None and found):
+        yield Finding("grants", OK, f"role {name} reaches {what}")
+    elif name != target.role and not target.ask(SEES_ALL, target.owner):
+        yield Finding("grants", WARNING, f"role {target.role} may not see the grants of {name}", mend)
+    else:
+        state = FAULT if tenant else WARNING
+        yield Finding("grants", state, f"role {name} does not reach {what if tenant else 'any tenant'}", mend)
+    for of, number in target.session.execute(DROPPED):
+        mend = f"have {target.owner} run SELECT pgmnemo.revoke_tenant('{of}', '{number}')"
+        yield Finding("grants", WARNING, f"the tenant {of} is granted to a role that was dropped", mend)
+
+
+def settings(examined: Examined) -> Iterator[Finding]:
+    target = examined.target
+    gate = target.ask(GATE)
+    hidden = ", which hides lessons without provenance" if gate == "enforce" else ""
+    yield Finding(
+        "gate_strict", OK, f"{gate} for SQL by this login{hidden}; the client sets it for each call"
+    )
+    for name, value, warning in calls.execute(
+        target.session, calls.list_settings("name", "value", "warning")
+    ):
+        if warning:
+            mend = f"ALTER ROLE … RESET {name}, or ALTER DATABASE {target.session.info.dbname} RESET {name}"
+            state = FAULT if "error" in warning else WARNING
+            yield Finding("settings", state, f"{name} is {value!r}: {warning}", mend)

@@ -1,0 +1,71 @@
+"""Every check in turn, each in a read-only transaction of its own, so that one can fail alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from psycopg import errors
+
+from pgmnemo.errors import DatabaseError
+from pgmnemo.server.connections import connect, database_errors, place
+from pgmnemo.server.doctor import access, database, upkeep
+from pgmnemo.server.doctor.finding import FAULT, WARNING, Check, Examined, Finding
+from pgmnemo.server.installing.target import Target
+from pgmnemo.server.releases import default_version
+
+READ_ONLY = "SET TRANSACTION READ ONLY; SET LOCAL statement_timeout = '60s'"
+CHECKS: Mapping[str, Check] = {
+    "server": database.server, "pooler": database.pooler, "clock": database.clock,
+    "pgvector": database.pgvector, "pgmnemo": database.pgmnemo, "functions": database.functions,
+    "owner": access.owner, "role": access.role, "grants": access.grants, "settings": access.settings,
+    "index": upkeep.index, "postings": upkeep.postings, "vectors": upkeep.vectors, "tables": upkeep.tables,
+}  # fmt: skip
+FIRST = ("server", "pgmnemo", "role", "settings")  # a fault there leaves the others nothing to look at
+
+
+def diagnose(
+    conninfo: Mapping[str, Any], *, tenant: UUID | None = None, role: str | None = None
+) -> list[Finding]:
+    """What can be told of a database, for `role` (the login) and for a tenant if one is named.
+
+    Reads alone. What stands in the way is a finding, too: no error is raised for what a user can cause.
+    """
+    where = f"the database at {place(conninfo)}"
+    try:
+        with connect(conninfo, mend="start it, or correct the DSN") as session:
+            session.prepare_threshold = None  # a pooler may be between
+            target = Target(session, where, default_version())
+            return _findings(Examined(target, tenant, role or session.info.user))
+    except DatabaseError as error:
+        return [_fault("server", error)]
+
+
+def _findings(examined: Examined) -> list[Finding]:
+    found: list[Finding] = []
+    for what, check in CHECKS.items():
+        told = _told(what, check, examined)
+        found += told
+        if what in FIRST and any(finding.state == FAULT for finding in told):
+            break
+    return found
+
+
+def _told(what: str, check: Check, examined: Examined) -> list[Finding]:
+    target = examined.target
+    try:
+        with database_errors(target.where), target.transaction():
+            target.run(READ_ONLY)
+            try:
+                return list(check(examined))
+            except errors.QueryCanceled:
+                return [Finding(what, WARNING, "there is too much to look at in a minute")]
+    except DatabaseError as error:
+        return [_fault(what, error)]
+
+
+def _fault(what: str, error: DatabaseError) -> Finding:
+    """The sentence of an error: what is wrong, and after its semicolon how to mend it."""
+    told, _, mend = str(error).partition("; ")
+    return Finding(what, FAULT, told, mend)

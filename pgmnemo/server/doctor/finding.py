@@ -1,0 +1,33 @@
+"""What a check looks at, and what it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+from pgmnemo.server.installing.target import Target
+
+OK, WARNING, FAULT = "ok", "warning", "fault"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`what` was looked at, its state (OK, WARNING or FAULT), what is told of it, and what mends it."""
+
+    what: str
+    state: str
+    told: str
+    mend: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """The database, and whose memory in it: that of `tenant`, for `role`."""
+
+    target: Target
+    tenant: UUID | None
+    role: str
+
+
+Check = Callable[[Examined], Iterator[Finding]]
