@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import NoReturn
 
-from cyclopts import CycloptsError, MissingArgumentError, UnknownCommandError, UnusedCliTokensError
+from cyclopts import App, CycloptsError, MissingArgumentError, UnknownCommandError, UnusedCliTokensError
 
-from pgmnemo.errors import PgmnemoError
+from pgmnemo.errors import PgmnemoError, UsageError
 from pgmnemo.escaping import plain
 
 INTERRUPTED = 130
@@ -55,6 +55,21 @@ def ended(command: Callable[[], int]) -> int:
         return PgmnemoError.code
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def carried_out(app: App, tokens: Sequence[str], what: str = "a command") -> int:
+    """The exit code of the command that `tokens` name; UsageError where they name none, or it takes no such
+    thing. `what` is to be named where nothing is."""
+    program = app.name[0]
+    if not tokens:
+        raise UsageError(f"name {what}; see `{program} --help`")
+    try:
+        code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        command = next((token for token in tokens if token in {*app} and not token.startswith("-")), "")
+        told = f"{words(error)}; see `{program} {command}".rstrip()
+        raise UsageError(f"{told} --help`") from None
+    return int(code or 0)
 
 
 def words(error: CycloptsError) -> str:

@@ -11,10 +11,10 @@ from importlib import metadata
 from itertools import zip_longest
 from pathlib import Path
 
-from cyclopts import App, CycloptsError, Group
+from cyclopts import App, Group
 
-from pgmnemo.ending import ended, words
-from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.ending import carried_out, ended
+from pgmnemo.errors import DatabaseError
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.server.releases import default_version
 from pgmnemo.terminal import Plain
@@ -116,17 +116,9 @@ def _bare(token: str, following: str) -> bool:
 
 
 def _carry_out(tokens: Sequence[str], sql: Path) -> int:
-    if not tokens:
-        raise UsageError(f"name a suite or a command; see `{PROGRAM} --help`")
     top = app(sql)
-    if tokens[0] in HELP:
+    if tokens and tokens[0] in HELP:
         top.help_epilogue = EXAMPLES
         for name in COMMANDS:
             top[name]  # what each command does is said where it is written
-    try:
-        code = top(tokens, exit_on_error=False, print_error=False, result_action="return_value")
-    except CycloptsError as error:
-        told = words(error)
-        command = next((token for token in tokens if token in {*SUITES, *COMMANDS}), "")
-        raise UsageError(f"{told}; see `{PROGRAM} {command}".rstrip() + " --help`") from None
-    return int(code or 0)
+    return carried_out(top, tokens, "a suite or a command")

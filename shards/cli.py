@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Annotated
 from uuid import UUID
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, Parameter
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
-from pgmnemo.ending import ended, words
+from pgmnemo.ending import carried_out, ended
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.server.connections import database_errors, place
 from pgmnemo.server.releases import default_version
@@ -54,7 +54,7 @@ app = App(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is as in `pgmnemo.ending`."""
     tokens = list(sys.argv[1:] if arguments is None else arguments)
-    return ended(lambda: _carry_out(tokens))
+    return ended(lambda: carried_out(app, tokens))
 
 
 @app.command
@@ -224,16 +224,6 @@ def torture(*, moves: int = 50, killed: int = 10, routers: int = 0, seed: int = 
             raise UsageError(f"--{name} is {given}, but must be from 0 to {most}, as there are {moves} moves")
     with temporary() as folder:
         print(report(tormented(folder, moves, killed, seed, routers)))
-
-
-def _carry_out(tokens: Sequence[str]) -> int:
-    if not tokens:
-        raise UsageError(f"name a command; see `{PROGRAM} --help`")
-    try:
-        code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
-    except CycloptsError as error:
-        raise UsageError(f"{words(error)}; see `{PROGRAM} --help`") from None
-    return int(code or 0)
 
 
 @contextmanager

@@ -6,11 +6,10 @@ import sys
 from collections.abc import Sequence
 from typing import Literal
 
-from cyclopts import App, CycloptsError, Group
+from cyclopts import App, Group
 
 from pgmnemo.cli.options import SHARED
-from pgmnemo.ending import ended, words
-from pgmnemo.errors import UsageError
+from pgmnemo.ending import carried_out, ended
 from pgmnemo.terminal import Plain
 
 PROGRAM, DISTRIBUTION = "mnemo", "pgmnemo-memory"
@@ -25,41 +24,24 @@ EXAMPLES = """Examples:
 """
 COMMANDS = {
     "Put in and find again": {
-        "add": "writing:add",
-        "recall": "reading:recall",
-        "context": "reading:context",
-        "explain": "reading:explain",
-        "list": "reading:list_",
-        "get": "reading:get",
-        "count": "reading:count",
-        "similar": "reading:similar",
+        "add": "writing", "recall": "reading", "context": "reading", "explain": "reading",
+        "list": "reading", "get": "reading", "count": "reading", "similar": "reading",
     },
     "Change and forget": {
-        "update": "writing:update",
-        "supersede": "writing:supersede",
-        "undo-supersede": "writing:undo_supersede",
-        "timeline": "reading:timeline",
-        "forget": "writing:forget",
-        "sweep": "writing:sweep",
+        "update": "writing", "supersede": "writing", "undo-supersede": "writing", "timeline": "reading",
+        "forget": "writing", "sweep": "writing",
     },
     "Facts and links": {
-        "fact": "writing:fact",
-        "facts": "reading:facts",
-        "end-fact": "writing:end_fact",
-        "link": "writing:link",
-        "unlink": "writing:unlink",
+        "fact": "writing", "facts": "reading", "end-fact": "writing", "link": "writing",
+        "unlink": "writing",
     },
     "The memory itself": {
-        "init": "managing:init",
-        "import": "managing:import_",
-        "export": "managing:export",
-        "grant": "managing:grant",
-        "stats": "reading:stats",
-        "upgrade": "managing:upgrade",
-        "completion": "commands:completion",
+        "init": "managing", "import": "managing", "export": "managing", "stats": "reading",
+        "grant": "managing", "upgrade": "managing", "completion": "commands",
     },
-}
-"""By group, in the order of the help."""
+}  # fmt: skip
+"""By group, in the order of the help: the module of each."""
+NO_NAMES = {"list": "list_", "import": "import_"}  # of functions
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -82,18 +64,20 @@ def app() -> App:
     )
     for place, (title, commands) in enumerate(COMMANDS.items()):
         group = Group(title, sort_key=place)
-        for number, (name, where) in enumerate(commands.items()):
-            top.command(f"pgmnemo.cli.{where}", name=name, group=group, sort_key=number, help_epilogue="")
+        for number, (name, module) in enumerate(commands.items()):
+            where = f"pgmnemo.cli.{module}:{NO_NAMES.get(name, name.replace('-', '_'))}"
+            top.command(where, name=name, group=group, sort_key=number, help_epilogue="")
     top["--help"].group = top["--version"].group = Group("Options", sort_key=len(COMMANDS))
     return top
 
 
 def completion(shell: Literal["bash", "zsh", "fish", "powershell"], /) -> None:
-    """Print a script by which a shell completes commands and options.
+    """Print a script by which a shell completes commands.
 
-    For bash: mnemo completion bash > ~/.local/share/bash-completion/completions/mnemo. For zsh:
-    mnemo completion zsh > a file _mnemo in a folder of $fpath. For fish:
-    mnemo completion fish > ~/.config/fish/completions/mnemo.fish.
+    It goes into a file, once:
+    bash: ~/.local/share/bash-completion/completions/mnemo
+    zsh: _mnemo, in a folder of $fpath
+    fish: ~/.config/fish/completions/mnemo.fish
 
     Args:
         shell: which one
@@ -108,15 +92,8 @@ def _version() -> str:
 
 
 def _carry_out(tokens: Sequence[str]) -> int:
-    if not tokens:
-        raise UsageError(f"name a command; see `{PROGRAM} --help`")
     top = app()
-    if tokens[0] in HELP:
-        for name in [name for commands in COMMANDS.values() for name in commands]:
+    if tokens and tokens[0] in HELP:
+        for name in (name for commands in COMMANDS.values() for name in commands):
             top[name]  # what each command does is said where it is written
-    try:
-        code = top(tokens, exit_on_error=False, print_error=False, result_action="return_value")
-    except CycloptsError as error:
-        command = tokens[0] if any(tokens[0] in commands for commands in COMMANDS.values()) else ""
-        raise UsageError(f"{words(error)}; see `{PROGRAM} {command}".rstrip() + " --help`") from None
-    return int(code or 0)
+    return carried_out(top, tokens)
