@@ -33,16 +33,9 @@ WHOLE = Whole()
 
 
 def init(
-    folder: str | None = None,
-    /,
-    *,
-    dsn: str | None = None,
-    grant: Names = None,
-    role: str | None = None,
-    way: Literal["extension", "pg_tle", "plain"] | None = None,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+    folder: str | None = None, /, *, dsn: str | None = None, grant: Names = None, role: str | None = None,
+    way: Literal["extension", "pg_tle", "plain"] | None = None, json: Json = False, quiet: Quiet = False,
+) -> None:  # fmt: skip
     """Make a memory in a folder, or install pgmnemo into a database.
 
     In a folder, a PostgreSQL of its own starts and stops with whoever
@@ -117,7 +110,9 @@ def upgrade(folder: str | None = None, /, *, json: Json = False, quiet: Quiet = 
 def grant(
     tenant: str, /, *, role: str | None = None, memory: Place = None, json: Json = False, quiet: Quiet = False
 ) -> None:
-    """Let a role work for a tenant, in a database; who owns pgmnemo there may do that.
+    """Let a role of a database work for a tenant.
+
+    Who owns pgmnemo there may do that.
 
     Args:
         tenant: a name or uuid
@@ -130,12 +125,9 @@ def grant(
 
 
 def export(
-    file: Annotated[Dashed, Parameter(help="a new file; -: standard output")],
-    /,
-    *,
-    no_vectors: bool = False,
-    where: Whole = WHOLE,
-) -> None:
+    file: Annotated[Dashed, Parameter(help="a new file; -: standard output")], /, *,
+    no_vectors: bool = False, where: Whole = WHOLE,
+) -> None:  # fmt: skip
     """Write a tenant, or one project, to a new file of JSON lines.
 
     Args:
@@ -155,18 +147,11 @@ def export(
 
 
 def import_(
-    place: Dashed,
-    /,
-    *,
+    place: Dashed, /, *,
     format: Annotated[str | None, Parameter(name="--from", metavar="FORMAT")] = None,
-    skip_faults: bool = False,
-    dated: bool = False,
-    whole: bool = False,
-    refresh: bool = False,
-    dry_run: DryRun = False,
-    where: Whole = WHOLE,
-    embedder: Embedder = LOCAL,
-) -> None:
+    skip_faults: bool = False, dated: bool = False, whole: bool = False, refresh: bool = False,
+    dry_run: DryRun = False, where: Whole = WHOLE, embedder: Embedder = LOCAL,
+) -> None:  # fmt: skip
     """Store what an export or another program's memory holds.
 
     Lessons go into the projects that their source names, or else into

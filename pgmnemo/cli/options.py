@@ -12,11 +12,13 @@ from cyclopts import Group, Parameter, Token
 
 from pgmnemo.errors import UsageError
 
-LESSONS, MEMORY = Group("Which lessons", sort_key=1), Group("Which memory, and how to answer", sort_key=2)
+LESSON, LESSONS = Group("The lesson", sort_key=1), Group("Which lessons", sort_key=1)
+MEMORY = Group("Memory and output", sort_key=2)
 STANDARD = "-"  # standard input or output
 ME, DEFAULT = "me", "default"
 LOCAL, NONE = "local", "none"
-Pairs = dict[str, Any]
+PLACE = "what PGMNEMO_MEMORY names, else the folder pgmnemo/memory among your data"
+SPAN = "2026-05-01T00:00Z/2026-06-01T00:00Z"
 
 
 def _default(value: Any) -> str | None:
@@ -28,7 +30,7 @@ SHARED = Parameter(negative=(), show_env_var=False, show_default=_default)
 
 
 def _time(_: Any, tokens: Sequence[Token]) -> datetime:
-    return moment(tokens[0].value, tokens[0].keyword or "")
+    return moment(tokens[0].value, tokens[0].keyword or "a time")
 
 
 def moment(text: str, option: str) -> datetime:
@@ -47,17 +49,14 @@ def _dashed(_: Any, tokens: Sequence[Token]) -> str:
     return value
 
 
-def pairs(option: str, given: Iterable[str] | None) -> Pairs | None:
+def pairs(option: str, given: Iterable[str] | None) -> dict[str, Any] | None:
     """`topic=home`, `level=3` or an object of JSON, each time it is given, as one mapping."""
     if given is None:
         return None
-    made: Pairs = {}
-    for text in given:
-        made.update(_pairs(option, text))
-    return made
+    return {name: value for text in given for name, value in _pairs(option, text).items()}
 
 
-def _pairs(option: str, text: str) -> Pairs:
+def _pairs(option: str, text: str) -> dict[str, Any]:
     name, equals, value = text.partition("=")
     if not text.lstrip().startswith("{"):
         if not equals or not name.strip():
@@ -77,48 +76,33 @@ def _value(text: str) -> Any:
         return text
 
 
+def _of_memory(help: str, metavar: str | None = None, variable: str | None = None) -> Parameter:
+    told = f"{help}; else what {variable} says" if variable else help
+    return Parameter(group=MEMORY, help=told, metavar=metavar, env_var=variable)
+
+
 Dashed = Annotated[str | None, Parameter(allow_leading_hyphen=True, converter=_dashed)]
 Time = Annotated[datetime | None, Parameter(converter=_time, n_tokens=1, metavar="TIME")]
 Given = Annotated[list[str] | None, Parameter(consume_multiple=False, metavar="NAME=VALUE")]
 Names = Annotated[list[str] | None, Parameter(consume_multiple=False, metavar="NAME")]
 Spans = Annotated[list[str] | None, Parameter(consume_multiple=False, metavar="FROM/TO")]
-Mode = Literal["hybrid", "keyword", "vector"]
+DryRun = Annotated[bool, Parameter(help="change nothing, and say what would be done")]
 Place = Annotated[
-    str | None,
-    Parameter(
-        metavar="PLACE",
-        group=MEMORY,
-        help="folder of the memory, or DSN of a database that has one; else what PGMNEMO_MEMORY names, else "
-        "the folder pgmnemo/memory among your data",
-    ),
+    str | None, _of_memory(f"folder of the memory, or DSN of a database that has one; else {PLACE}", "PLACE")
 ]
-Tenant = Annotated[
-    str,
-    Parameter(
-        metavar="NAME", group=MEMORY, env_var="PGMNEMO_TENANT",
-        help="whose memory it is: a name or uuid; else what PGMNEMO_TENANT says",
-    ),
-]  # fmt: skip
-Project = Annotated[
-    str | None,
-    Parameter(
-        metavar="NAME", group=MEMORY, env_var="PGMNEMO_PROJECT",
-        help="part of it that is written and read; else what PGMNEMO_PROJECT says",
-    ),
-]  # fmt: skip
+Tenant = Annotated[str, _of_memory("whose memory it is: a name or uuid", "NAME", "PGMNEMO_TENANT")]
+Project = Annotated[str | None, _of_memory("which part of it: a name or uuid", "NAME", "PGMNEMO_PROJECT")]
+OneProject = Annotated[str | None, _of_memory("this project alone; else all of them", "NAME")]
+AllProjects = Annotated[bool, _of_memory("all projects of the tenant")]
 Embedder = Annotated[
     str,
-    Parameter(
-        metavar="NAME",
-        group=MEMORY,
-        env_var="PGMNEMO_EMBEDDER",
-        help="what makes vectors of texts: local, minilm, bge-m3, …, or none: words alone; else what "
-        "PGMNEMO_EMBEDDER says",
+    _of_memory(
+        "what makes vectors of texts: local, minilm, bge-m3, …, or none: words alone", "NAME",
+        "PGMNEMO_EMBEDDER",
     ),
-]
-Json = Annotated[bool, Parameter(group=MEMORY, help="print JSON")]
-Quiet = Annotated[bool, Parameter(group=MEMORY, help="print nothing but the answer")]
-DryRun = Annotated[bool, Parameter(help="change nothing, and say what would be done")]
+]  # fmt: skip
+Json = Annotated[bool, _of_memory("print JSON")]
+Quiet = Annotated[bool, _of_memory("print nothing but the answer")]
 
 
 @Parameter(name="*")
@@ -138,92 +122,159 @@ class Where:
         return self.project
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Anywhere(Where):
     """One project of a tenant, or all."""
 
-    all_projects: Annotated[bool, Parameter(group=MEMORY, help="all projects of the tenant")] = False
+    all_projects: AllProjects = False
 
     @property
     def scope(self) -> str | None:
         return None if self.all_projects else self.project
 
 
-@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Whole(Where):
     """All of a tenant, or one project."""
 
-    project: Annotated[
-        str | None, Parameter(metavar="NAME", group=MEMORY, help="this project alone; else all of them")
-    ] = None
+    project: OneProject = None
 
 
-@Parameter(name="*", group=LESSONS)
+@Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Among:
-    """Which lessons are looked at."""
-
-    role: str | None = None
-    """those that this role says, such as user"""
-    since: Time = None
-    """those that happened at this time or later"""
-    until: Time = None
-    """those that happened before it"""
-    filter: Given = None
-    """those that a filter finds, such as topic=home or an object of JSON; may be repeated"""
-    valid_at: Time = None
-    """what held at this time"""
-    known_at: Time = None
-    """by what was known at this time"""
+class Keywords:
+    """Options that are keywords of a verb."""
 
     def given(self) -> dict[str, Any]:
-        """As keywords of the library."""
+        """The keywords."""
         told = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {**told, "filter": pairs("--filter", self.filter)}
+        for name in {"filter", "metadata", "patch"} & set(told):
+            told[name] = pairs(f"--{name}", told[name])
+        return told
+
+
+@Parameter(name="*", group=LESSON)
+@dataclass(frozen=True, kw_only=True)
+class Told(Keywords):
+    """What is told of a lesson beside its text.
+
+    Args:
+        role: who says it, such as user
+        topic: what it is about
+        importance: 1 to 5, where 3 is usual
+        metadata: what else is known of it: place=home, or an object of JSON
+        at: when it happened
+        expires_at: until when it is to be kept
+        verified_at: when it was checked last
+        position: its place in a conversation
+        clear: a field that shall have no value; may be repeated
+    """
+
+    role: str | None = None
+    topic: str | None = None
+    importance: int | None = None
+    metadata: Given = None
+    at: Time = None
+    expires_at: Time = None
+    verified_at: Time = None
+    position: int | None = None
+    clear: Names = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored(Told):
+    """What is told of one that is stored.
+
+    Args:
+        key: its name in the project
+        commit_sha: the commit that it comes from
+        artifact_hash: the hash of what it comes from
+    """
+
+    key: str | None = None
+    commit_sha: str | None = None
+    artifact_hash: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changed(Told):
+    """What is told of one that is there.
+
+    Args:
+        patch: this of its metadata, such as n=4; the rest of it stays
+    """
+
+    patch: Given = None
 
 
 @Parameter(name="*", group=LESSONS)
+@dataclass(frozen=True, kw_only=True)
+class Among(Keywords):
+    """Which lessons are looked at.
+
+    Args:
+        role: those that this role says, such as user
+        since: those that happened at this time or later
+        until: those that happened before it
+        filter: those that a filter finds, such as topic=home or an object of JSON; may be repeated
+        valid_at: what held at this time
+        known_at: by what was known at this time
+    """
+
+    role: str | None = None
+    since: Time = None
+    until: Time = None
+    filter: Given = None
+    valid_at: Time = None
+    known_at: Time = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Listed(Among):
-    """Which lessons a list or a count takes."""
+    """Which lessons a list or a count takes.
+
+    Args:
+        topic: those of this topic
+        everything: forgotten, superseded and expired ones, too
+    """
 
     topic: str | None = None
-    """those of this topic"""
     everything: bool = False
-    """forgotten, superseded and expired ones, too"""
 
 
-@Parameter(name="*", group=LESSONS)
 @dataclass(frozen=True, kw_only=True)
 class Asked(Among):
-    """What goes with a question."""
+    """What goes with a question.
+
+    Args:
+        k: answers at most
+        windows: times that the question means, such as
+            2026-05-01T00:00Z/2026-06-01T00:00Z; may be repeated
+        as_of: the present of the question
+        mode: find by words, by meaning, or (hybrid) by both
+    """
 
     k: int = 10
-    """answers at most"""
     windows: Spans = None
-    """times that the question means, such as 2026-05-01T00:00Z/2026-06-01T00:00Z; may be repeated"""
     as_of: Time = None
-    """the present of the question"""
-    mode: Mode | None = None
-    """find by words, by meaning, or (hybrid) by both"""
+    mode: Literal["hybrid", "keyword", "vector"] | None = None
 
     def given(self) -> dict[str, Any]:
         windows = None if self.windows is None else [_span(text) for text in self.windows]
         return {**super().given(), "windows": windows}
 
 
-@Parameter(name="*", group=LESSONS)
 @dataclass(frozen=True, kw_only=True)
 class Fitting(Asked):
-    """What goes with a question whose answers may be too weak."""
+    """What goes with a question whose answers may be too weak.
+
+    Args:
+        floor: leave out what fits less, 0 to 1
+    """
 
     floor: float | None = None
-    """leave out what fits less, 0 to 1"""
 
 
-@Parameter(name="*", group=LESSONS)
 @dataclass(frozen=True, kw_only=True)
 class Packed(Fitting):
     """The same where more is looked at than is told."""
@@ -231,11 +282,8 @@ class Packed(Fitting):
     k: int = 20
 
 
-def _span(text: str) -> tuple[datetime | None, datetime | None]:
+def _span(text: str) -> tuple[datetime | None, ...]:
     first, slash, last = text.partition("/")
     if not slash:
-        raise UsageError(
-            f"--windows takes FROM/TO, such as 2026-05-01T00:00Z/2026-06-01T00:00Z, not {text!r}"
-        )
-    start, end = (moment(one, "--windows") if one else None for one in (first, last))
-    return start, end
+        raise UsageError(f"--windows takes FROM/TO, such as {SPAN}, not {text!r}")
+    return tuple(moment(one, "--windows") if one else None for one in (first, last))

@@ -17,7 +17,7 @@ from pgmnemo.cli.options import (
     Time,
     Where,
     Whole,
-)
+)  # fmt: skip
 from pgmnemo.cli.printing import builtin, day, document, indented, joined, lessons, note, one_line, span, tell
 from pgmnemo.errors import MissingError
 
@@ -31,19 +31,13 @@ MARGIN = 4
 
 
 def recall(
-    query: str | None = None,
-    /,
-    *,
-    why: bool = False,
-    full: bool = False,
-    asked: Fitting = FITTING,
-    where: Anywhere = ANYWHERE,
-    embedder: Embedder = LOCAL,
-) -> None:
-    """Print the lessons that answer a question best, the best first.
+    query: str | None = None, /, *, why: bool = False, full: bool = False, asked: Fitting = FITTING,
+    where: Anywhere = ANYWHERE, embedder: Embedder = LOCAL,
+) -> None:  # fmt: skip
+    """Print the lessons that answer a question, the best first.
 
-    Each with its text, then score, fit (the score on the question's own scale, 0 to 1), date, who says it,
-    and key.
+    Each with its text; then its score, how well it fits (0 to 1, on the
+    question's own scale), its date, who says it, and its key.
 
     Args:
         query: the question; without one, the newest and most important
@@ -70,17 +64,13 @@ def _hit(rank: int, hit: Hit, why: bool, full: bool) -> Iterator[str]:
 
 
 def context(
-    query: str,
-    /,
-    *,
-    max_tokens: int = 1000,
-    asked: Packed = PACKED,
-    where: Anywhere = ANYWHERE,
+    query: str, /, *, max_tokens: int = 1000, asked: Packed = PACKED, where: Anywhere = ANYWHERE,
     embedder: Embedder = LOCAL,
-) -> None:
-    """Print what a recall finds as quoted data for a prompt, never more than --max-tokens.
+) -> None:  # fmt: skip
+    """Print what a recall finds as quoted data for a prompt.
 
-    Tokens are estimated high. A lesson too long for the rest is left out, and the next is tried.
+    It has --max-tokens at most, which are estimated high. A lesson too
+    long for the rest is left out, and the next is tried.
 
     Args:
         query: the question
@@ -94,15 +84,10 @@ def context(
 
 
 def explain(
-    key: str,
-    query: str | None = None,
-    /,
-    *,
-    asked: Asked = ASKED,
-    where: Where = HERE,
+    key: str, query: str | None = None, /, *, asked: Asked = ASKED, where: Where = HERE,
     embedder: Embedder = LOCAL,
-) -> None:
-    """Say why a lesson ranks where it does for a question, or is not found.
+) -> None:  # fmt: skip
+    """Say why a lesson ranks where it does, or is not found.
 
     Args:
         key: the lesson
@@ -154,14 +139,10 @@ def _field(value: object) -> str:
 
 
 def list_(
-    *,
-    newest: bool = False,
-    most: int | None = None,
-    full: bool = False,
-    listed: Listed = LISTED,
+    *, newest: bool = False, most: int | None = None, full: bool = False, listed: Listed = LISTED,
     where: Anywhere = ANYWHERE,
-) -> None:
-    """Print lessons in the order in which they were first stored: date, key and text.
+) -> None:  # fmt: skip
+    """Print lessons in the order in which they were stored.
 
     Args:
         newest: the newest first
@@ -189,7 +170,7 @@ def _lesson(lesson: Lesson, full: bool) -> Iterator[str]:
 
 
 def count(*, listed: Listed = LISTED, where: Anywhere = ANYWHERE) -> None:
-    """Print how many lessons `list` prints, and how many more the gate hides."""
+    """Print how many lessons list would, and how many are hidden."""
     with scope(where) as here:
         found = here.count(**listed.given())
     hidden = f", and {found.hidden:,} that the gate hides" if found.hidden else ""
@@ -197,7 +178,7 @@ def count(*, listed: Listed = LISTED, where: Anywhere = ANYWHERE) -> None:
 
 
 def timeline(key: str, /, *, known_at: Time = None, where: Where = HERE) -> None:
-    """Print a lesson with those whose place it took and those that took its own, oldest first.
+    """Print what a lesson replaced, and what replaced it.
 
     Args:
         key: the lesson
@@ -217,17 +198,10 @@ def _step(step: Step) -> Iterator[str]:
 
 
 def facts(
-    subject: str | None = None,
-    relation: str | None = None,
-    object: str | None = None,
-    /,
-    *,
-    at: Time = None,
-    known_at: Time = None,
-    history: bool = False,
-    most: int = 1000,
+    subject: str | None = None, relation: str | None = None, object: str | None = None, /, *,
+    at: Time = None, known_at: Time = None, history: bool = False, most: int = 1000,
     where: Anywhere = ANYWHERE,
-) -> None:
+) -> None:  # fmt: skip
     """Print the facts that hold, with the time for which they do.
 
     Args:
@@ -256,7 +230,10 @@ def _fact(fact: Fact) -> str:
 def similar(
     *, least_cosine: float = 0.95, least_words: float = 0.8, most: int = 100, where: Anywhere = ANYWHERE
 ) -> None:
-    """Print pairs of lessons that say nearly the same: cosine, share of words, keys.
+    """Print pairs of lessons that say nearly the same.
+
+    Each with the cosine of their vectors, the share of words that they
+    have in common, and their keys.
 
     Args:
         least_cosine: from which cosine of their vectors on

@@ -13,75 +13,46 @@ from pgmnemo.cli.options import (
     LOCAL,
     STANDARD,
     Anywhere,
+    Changed,
     Dashed,
     DryRun,
     Embedder,
     Given,
-    Names,
+    Stored,
     Time,
     Where,
     pairs,
-)
+)  # fmt: skip
 from pgmnemo.cli.printing import lessons, note, tell
 from pgmnemo.errors import UsageError, os_errors
 
 if TYPE_CHECKING:
     from pgmnemo import Turn
 
-HERE, ANYWHERE = Where(), Anywhere()
-Metadata = Annotated[Given, Parameter(help="what else is known of it: place=home, or an object of JSON")]
+HERE, ANYWHERE, STORED, CHANGED = Where(), Anywhere(), Stored(), Changed()
 
 
 def add(
-    text: Dashed = None,
-    /,
-    *,
-    turns: Annotated[Dashed, Parameter(metavar="FILE")] = None,
-    key: str | None = None,
-    role: str | None = None,
-    topic: str | None = None,
-    importance: int | None = None,
-    metadata: Metadata = None,
-    at: Time = None,
-    expires_at: Time = None,
-    commit_sha: str | None = None,
-    artifact_hash: str | None = None,
-    verified_at: Time = None,
-    position: int | None = None,
-    clear: Names = None,
-    where: Where = HERE,
-    embedder: Embedder = LOCAL,
-) -> None:
-    """Store a text, or a conversation as one lesson, and print what became of it and its key.
+    text: Dashed = None, /, *, turns: Annotated[Dashed, Parameter(metavar="FILE")] = None,
+    told: Stored = STORED, where: Where = HERE, embedder: Embedder = LOCAL,
+) -> None:  # fmt: skip
+    """Store a text, or a conversation as one lesson.
 
-    With --key it is stored under that one: again, it is unchanged or updated, and what is left out stays.
-    Without one, a text that a --role says comes after the last one of the project; any other gets a key of
-    its own.
+    Prints what became of it, and its key. With --key it is stored under
+    that one: again, it is unchanged or updated, and what is left out
+    stays. Without one, a text that a --role says comes after the last
+    one of the project; any other gets a key of its own.
 
     Args:
         text: the text; - or nothing: standard input
-        turns: file with a conversation instead: lines of JSON with a text each, and role, at, name
-        key: its name in the project
-        role: who says it, such as user
-        topic: what it is about
-        importance: 1 to 5, where 3 is usual
-        at: when it happened
-        expires_at: until when it is to be kept
-        commit_sha: the commit that it comes from
-        artifact_hash: the hash of what it comes from
-        verified_at: when it was checked last
-        position: its place in a conversation
-        clear: a field that shall have no value; may be repeated
+        turns: file with a conversation instead: lines of JSON with a
+            text each, and role, at, name
     """
     if text is not None and turns is not None:
         raise UsageError("add takes a text or --turns, not both")
-    told = _turns(turns) if turns is not None else _text(text, where.quiet)
+    given = _turns(turns) if turns is not None else _text(text, where.quiet)
     with scope(where, embedder, make=True) as here:
-        added = here.add(
-            told, key=key, role=role, topic=topic, importance=importance,
-            metadata=pairs("--metadata", metadata), at=at, expires_at=expires_at, commit_sha=commit_sha,
-            artifact_hash=artifact_hash, verified_at=verified_at, position=position, clear=clear,
-        )  # fmt: skip
+        added = here.add(given, **told.given())
     empty = "nothing stored: the text is what context printed"
     tell(where.json, added, f"{added.outcome} {added.key}" if added.key else empty)
 
@@ -116,65 +87,33 @@ def _decoded(file: IO[bytes], where: str) -> list[Turn]:
     return turns
 
 
-def update(
-    key: str,
-    /,
-    *,
-    role: str | None = None,
-    topic: str | None = None,
-    importance: int | None = None,
-    metadata: Annotated[Given, Parameter(help="all of its metadata anew")] = None,
-    patch: Given = None,
-    at: Time = None,
-    expires_at: Time = None,
-    verified_at: Time = None,
-    position: int | None = None,
-    clear: Names = None,
-    where: Where = HERE,
-) -> None:
-    """Change what is given of a lesson, but not its text: for that, add it again with its key.
+def update(key: str, /, *, told: Changed = CHANGED, where: Where = HERE) -> None:
+    """Change what is told of a lesson, but not its text.
+
+    To change the text, add it again with its key.
 
     Args:
         key: the lesson
-        role: who says it
-        topic: what it is about
-        importance: 1 to 5
-        patch: this of its metadata, such as n=4; the rest of it stays
-        at: when it happened
-        expires_at: until when it is to be kept
-        verified_at: when it was checked last
-        position: its place in a conversation
-        clear: a field that shall have no value; may be repeated
     """
     with scope(where) as here:
-        outcome = here.update(
-            key, role=role, topic=topic, importance=importance, metadata=pairs("--metadata", metadata),
-            patch=pairs("--patch", patch), at=at, expires_at=expires_at, verified_at=verified_at,
-            position=position, clear=clear,
-        )  # fmt: skip
+        outcome = here.update(key, **told.given())
     tell(where.json, {"key": key, "outcome": outcome}, f"{outcome} {key}")
 
 
 def forget(
-    key: str | None = None,
-    /,
-    *,
-    filter: Given = None,
-    everything: bool = False,
-    hard: bool = False,
-    revive: bool = False,
-    dry_run: DryRun = False,
-    yes: bool = False,
-    where: Anywhere = ANYWHERE,
-) -> None:
-    """Forget one lesson, all that a filter finds, or everything; print how many.
+    key: str | None = None, /, *, filter: Given = None, everything: bool = False, hard: bool = False,
+    revive: bool = False, dry_run: DryRun = False, yes: bool = False, where: Anywhere = ANYWHERE,
+) -> None:  # fmt: skip
+    """Forget a lesson, all that a filter finds, or everything.
 
-    A lesson that is forgotten is out of recall until it is stored again; --hard and --everything delete.
-    Where more than one would go, this asks first, or, without a terminal to ask on, wants --yes.
+    A lesson that is forgotten is out of recall until it is stored again;
+    --hard and --everything delete. Where more than one would go, this
+    asks first, or, without a terminal to ask on, wants --yes.
 
     Args:
         key: the lesson
-        filter: those that a filter finds, such as topic=home or an object of JSON; may be repeated
+        filter: those that a filter finds, such as topic=home or an
+            object of JSON; may be repeated
         everything: all of the project
         hard: delete for good
         revive: what a forgotten lesson had superseded holds again
@@ -208,7 +147,7 @@ def _confirm(number: int, where: Where, verb: str) -> None:
 
 
 def sweep(before: Time = None, /, *, where: Where = HERE) -> None:
-    """Delete what has expired of the whole tenant; print how many.
+    """Delete what has expired of the whole tenant.
 
     Args:
         before: expired before this time; else by now
@@ -219,15 +158,9 @@ def sweep(before: Time = None, /, *, where: Where = HERE) -> None:
 
 
 def supersede(
-    old: str,
-    new: str | None = None,
-    /,
-    *,
-    reason: str | None = None,
-    at: Time = None,
-    where: Where = HERE,
+    old: str, new: str | None = None, /, *, reason: str | None = None, at: Time = None, where: Where = HERE
 ) -> None:
-    """Let a lesson hold in the place of another, or end one that holds no more.
+    """Let a lesson hold in the place of another, or end one.
 
     Args:
         old: key of the lesson that ends
@@ -253,21 +186,11 @@ def undo_supersede(old: str, /, *, where: Where = HERE) -> None:
 
 
 def fact(
-    subject: str,
-    relation: str,
-    object: str,
-    /,
-    *,
-    text: str | None = None,
-    at: Time = None,
-    single: bool = False,
-    reason: str | None = None,
-    source: str | None = None,
-    metadata: Metadata = None,
-    where: Where = HERE,
-    embedder: Embedder = LOCAL,
-) -> None:
-    """State a fact, as in `mnemo fact ada "lives in" Lisbon --single`.
+    subject: str, relation: str, object: str, /, *, text: str | None = None, at: Time = None,
+    single: bool = False, reason: str | None = None, source: str | None = None, metadata: Given = None,
+    where: Where = HERE, embedder: Embedder = LOCAL,
+) -> None:  # fmt: skip
+    """State a fact, such as ada "lives in" Lisbon.
 
     Args:
         subject: of whom or what it is said
@@ -275,9 +198,12 @@ def fact(
         object: what it is said with
         text: the fact in words; else subject, relation and object
         at: from when on it holds; else now
-        single: the subject has one object in this relation: another that holds then is superseded
+        single: the subject has one object in this relation: another
+            that holds then is superseded
         reason: why
         source: key of the lesson that says so
+        metadata: what else is known of it: place=home, or an object of
+            JSON
     """
     with scope(where, embedder, make=True) as here:
         stated = here.fact(
@@ -289,15 +215,9 @@ def fact(
 
 
 def end_fact(
-    subject: str,
-    relation: str,
-    object: str | None = None,
-    /,
-    *,
-    at: Time = None,
-    reason: str | None = None,
-    where: Where = HERE,
-) -> None:
+    subject: str, relation: str, object: str | None = None, /, *, at: Time = None,
+    reason: str | None = None, where: Where = HERE,
+) -> None:  # fmt: skip
     """End what holds of a subject and a relation.
 
     Args:
@@ -313,16 +233,9 @@ def end_fact(
 
 
 def link(
-    source: str,
-    target: str,
-    kind: str = "related",
-    /,
-    *,
-    weight: float | None = None,
-    valid_from: Time = None,
-    valid_to: Time = None,
-    where: Where = HERE,
-) -> None:
+    source: str, target: str, kind: str = "related", /, *, weight: float | None = None,
+    valid_from: Time = None, valid_to: Time = None, where: Where = HERE,
+) -> None:  # fmt: skip
     """Link two lessons: what is found lifts what it leads to.
 
     Args:
