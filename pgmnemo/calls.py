@@ -13,7 +13,7 @@ NumPy rows; those of passages need pgvector's types registered, or are one array
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -57,7 +57,9 @@ class Call(Generic[Answer]):
     def read(self, make: Callable[[Answer], Other]) -> Call[Other]:
         """The same call, whose answer goes through `make`."""
         decode = self.decode
-        return replace(self, decode=lambda rows: make(decode(rows)))  # type: ignore[arg-type, return-value]
+        return Call(
+            self.statement, self.parameters, lambda rows: make(decode(rows)), self.repeatable, self.shape
+        )
 
     def under(self, settings: Mapping[str, str]) -> Call[Answer]:
         """The same call of a named tenant with settings of pgmnemo that hold for its transaction alone.
@@ -67,9 +69,8 @@ class Call(Generic[Answer]):
         if not settings or self.shape[1][:1] != ("tenant",):
             return self
         given = tuple(one for name, value in settings.items() for one in (f"pgmnemo.{name}", value))
-        return replace(
-            self, statement=_statement(*self.shape, len(settings)), parameters=(*given, *self.parameters)
-        )
+        statement = _statement(*self.shape, len(settings))
+        return Call(statement, (*given, *self.parameters), self.decode, self.repeatable, self.shape)
 
 
 def execute(connection: psycopg.Connection[Any], call: Call[Answer], *, binary: bool = False) -> Answer:

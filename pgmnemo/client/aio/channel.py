@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -57,8 +56,11 @@ class AsyncChannel:
         attempts = Attempts(self.patience, self.where)
         while True:
             try:
-                async with self.source.connection() as connection, _bounds(connection, whole):
-                    return await work(connection)
+                async with self.source.connection() as connection:
+                    if connection.autocommit and not whole:
+                        return await work(connection)
+                    async with connection.transaction():
+                        return await work(connection)
             except Unreached as error:
                 pause = self._unreached(attempts, error)
             except psycopg.Error as error:
@@ -102,16 +104,6 @@ class AsyncChannel:
     async def close(self) -> None:
         """Let the source go."""
         await self.source.close()
-
-
-@asynccontextmanager
-async def _bounds(connection: AsyncConnection[Any], whole: bool) -> AsyncIterator[None]:
-    """A transaction around several calls, or around one on a connection that does not commit by itself."""
-    if whole or not connection.autocommit:
-        async with connection.transaction():
-            yield
-    else:
-        yield
 
 
 async def sent(connection: AsyncConnection[Any], call: Call[Answer]) -> Answer:

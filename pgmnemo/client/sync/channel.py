@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -56,8 +55,11 @@ class Channel:
         attempts = Attempts(self.patience, self.where)
         while True:
             try:
-                with self.source.connection() as connection, _bounds(connection, whole):
-                    return work(connection)
+                with self.source.connection() as connection:
+                    if connection.autocommit and not whole:
+                        return work(connection)
+                    with connection.transaction():
+                        return work(connection)
             except Unreached as error:
                 pause = self._unreached(attempts, error)
             except psycopg.Error as error:
@@ -101,16 +103,6 @@ class Channel:
     def close(self) -> None:
         """Let the source go."""
         self.source.close()
-
-
-@contextmanager
-def _bounds(connection: Connection[Any], whole: bool) -> Iterator[None]:
-    """A transaction around several calls, or around one on a connection that does not commit by itself."""
-    if whole or not connection.autocommit:
-        with connection.transaction():
-            yield
-    else:
-        yield
 
 
 def sent(connection: Connection[Any], call: Call[Answer]) -> Answer:
