@@ -32,7 +32,8 @@ class Written:
 def written(text: str | Sequence[Turn], at: datetime | None) -> Written:
     """A text, or turns, as a lesson; UsageError for what is neither, empty or too long."""
     if isinstance(text, str):
-        return _whole(_sized(text), passages_of(text), at)
+        sized = _sized(text)
+        return _whole(sized, passages_of(sized) if "\n" in sized.strip() else (), at)
     turns = [turn for turn in text if isinstance(turn, Turn)] if isinstance(text, Sequence) else []
     if not turns or len(turns) < len(text):
         raise UsageError(f"a lesson is a text or a list of at least one Turn, not {type(text).__name__}")
@@ -63,14 +64,16 @@ def _whole(text: str, passages: tuple[Passage, ...], at: datetime | None) -> Wri
 def _sized(text: str) -> str:
     if not text.strip():
         raise UsageError("the text of a lesson is empty; leave the lesson out")
-    if len(text) > LONGEST // 4 and (size := len(text.encode("utf-8", "surrogatepass"))) > LONGEST:
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise UsageError(
+            "the text of a lesson has half a surrogate pair, which is no Unicode; decode it anew"
+        ) from None
+    if size > LONGEST:
         raise UsageError(
             f"the text of a lesson has {size:,} bytes and {LONGEST:,} are stored at most; cut it into several"
         )
     if "\0" in text:
         raise UsageError("the text of a lesson has a NUL character, which no database takes; take it out")
-    if any("\ud800" <= one <= "\udfff" for one in text):
-        raise UsageError(
-            "the text of a lesson has half a surrogate pair, which is no Unicode; decode it anew"
-        )
     return text
