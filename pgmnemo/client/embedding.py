@@ -133,8 +133,7 @@ def checked(answer: Any, count: int, name: str) -> Any:
             f"{name} answered vectors of {rows.shape[1]} numbers, and 1 to {WIDTH:,} are stored; ask it for "
             "fewer, or take another model"
         )
-    lengths = np.linalg.norm(rows.astype(np.float64), axis=1)
-    if not (np.isfinite(lengths) & (lengths > 0)).all():
+    if not (np.isfinite(rows).all() and rows.any(axis=1).all()):
         raise EmbedderError(
             f"{name} answered a vector without a length (zero or not finite); take another model"
         )

@@ -239,7 +239,8 @@ class Scope:
         project = self._project()
         if (echo := self._echo(item.text)) is not None:
             return Added(echo, "echo")
-        item = replace(item, text=self._without_blocks(item.text))
+        if (text := self._without_blocks(item.text)) is not item.text:
+            item = replace(item, text=text)
         [(whole, vectors)] = self._embedded([item])
         given = {**requests.fields(item, whole.at), **staging.sent(whole, vectors, self._oid)}
         spoken = isinstance(item.text, str) and item.role is not None and item.position is None
@@ -757,7 +758,8 @@ class Scope:
         rest = without_blocks(text)
         if not rest.strip() and rest != text:
             return ""
-        return self._memory._echoes.get((self.tenant_id, _digest(rest)))
+        echoes = self._memory._echoes
+        return echoes.get((self.tenant_id, _digest(rest))) if echoes else None
 
     def _without_blocks(self, text: str | Sequence[Turn]) -> str | Sequence[Turn]:
         if isinstance(text, str):
