@@ -6,26 +6,15 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
-from typing import TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.progress import Progress as Bars
-
-from pgmnemo.terminal import Plain
+if TYPE_CHECKING:  # importing it takes a tenth of a second
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
 
 T = TypeVar("T")
-COLUMNS = (
-    TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-    TextColumn("left"), TimeRemainingColumn(),
-)  # fmt: skip
 RECENT = 120.0  # seconds over which a bar's speed is taken
 EVERY = 30.0  # seconds between two lines of one loop where there is no terminal
 
@@ -45,8 +34,16 @@ class Progress:
 
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
         self.quiet = quiet
-        self.console = console or Plain(stderr=True, soft_wrap=True)
         self._whole: _Whole | None = None
+        if console is not None:
+            self.console = console
+
+    @cached_property
+    def console(self) -> Console:
+        """Standard error, unless another was given."""
+        from pgmnemo.terminal import Plain
+
+        return Plain(stderr=True, soft_wrap=True)
 
     def say(self, text: str) -> None:
         """One line, unless quiet."""
@@ -97,7 +94,13 @@ class Progress:
         return self.console.is_terminal and sys.stderr.isatty()
 
     def _bars(self) -> Bars:
-        return Bars(*COLUMNS, console=self.console, transient=True, speed_estimate_period=RECENT)
+        from rich import progress as rich
+
+        columns = (
+            rich.TextColumn("{task.description}", markup=False), rich.BarColumn(), rich.MofNCompleteColumn(),
+            rich.TimeElapsedColumn(), rich.TextColumn("left"), rich.TimeRemainingColumn(),
+        )  # fmt: skip
+        return rich.Progress(*columns, console=self.console, transient=True, speed_estimate_period=RECENT)
 
     def _lines(self, items: Iterable[T], label: str, total: int | None, whole: _Whole | None) -> Iterator[T]:
         count, of = 0, f" of {total:,}" if total is not None else ""

@@ -1,5 +1,4 @@
-"""What is told of work: progress on long loops, and spans of OpenTelemetry for a tracer that the caller hands
-in; this package imports none of it.
+"""Spans of OpenTelemetry for a tracer that the caller hands in; this package imports none of it.
 
 By the semantic conventions of GenAI for memories (Development, of semconv 1.38): `gen_ai.operation.name` is
 search_memory, create_memory, upsert_memory, update_memory or delete_memory; questions and texts only if told.
@@ -7,16 +6,11 @@ search_memory, create_memory, upsert_memory, update_memory or delete_memory; que
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 from pgmnemo.client.records import Hit
-
-if TYPE_CHECKING:
-    from pgmnemo.progress import Progress
-
-T = TypeVar("T")
 
 
 class Span:
@@ -72,8 +66,3 @@ class Tracing:
             if key is not None:
                 told.record(key)
             yield told
-
-
-def tracked(items: Iterable[T], progress: Progress | None, label: str) -> Iterable[T]:
-    """The items, told by `progress` where there is one."""
-    return items if progress is None else progress.track(items, label)

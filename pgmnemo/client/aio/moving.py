@@ -12,18 +12,17 @@ from pgmnemo.client.aio.channel import sent
 from pgmnemo.client.aio.waiting import AsyncConnection, run
 from pgmnemo.client.embedding import Remembered
 from pgmnemo.client.records import Lesson, Moved
-from pgmnemo.client.tracing import tracked
 from pgmnemo.client.transfer import Header, LessonLine, LinkLine, SupersessionLine
 from pgmnemo.client.transferring import Ends, Part
+from pgmnemo.progress import Progress
 
 if TYPE_CHECKING:
     from pgmnemo.client.aio.memory import AsyncScope
-    from pgmnemo.progress import Progress
 
 BATCH = 500
 
 
-async def write(scope: AsyncScope, file: IO[bytes], vectors: bool, progress: Progress | None) -> int:
+async def write(scope: AsyncScope, file: IO[bytes], vectors: bool, progress: Progress) -> int:
     """Write all of a scope as it is at one moment; how many lessons."""
     memory = scope._memory
     await memory._enter(scope.tenant_id)
@@ -39,7 +38,7 @@ async def _written(
     scope: AsyncScope,
     file: IO[bytes],
     vectors: bool,
-    progress: Progress | None,
+    progress: Progress,
 ) -> int:
     tenant, project = scope.tenant_id, scope.project_id
     held = await sent(connection, staging.remembered(tenant))
@@ -54,7 +53,7 @@ async def _written(
     async with connection.cursor(name="passages", binary=True) as cursor:
         await cursor.execute(transferring.PASSAGES, (tenant,))
         part: Part | None = await cursor.fetchone()
-        for lesson in tracked(lessons, progress, "lessons"):
+        for lesson in progress.track(lessons, "lessons"):
             parts: list[Part] = []
             while part is not None and part[0] <= lesson.id:
                 if part[0] == lesson.id:
@@ -83,14 +82,14 @@ async def _lessons(connection: AsyncConnection[Any], scope: AsyncScope) -> list[
         after = page[-1].id
 
 
-async def read(scope: AsyncScope, lines: Iterator[Any], dry_run: bool, progress: Progress | None) -> Moved:
+async def read(scope: AsyncScope, lines: Iterator[Any], dry_run: bool, progress: Progress) -> Moved:
     """Store what the lines of an export hold; a second time nothing changes."""
     header: Header = next(lines)
     source = transferring.source(header, scope._memory._embedding)
     outcomes: dict[str, int] = {}
     links = 0
     batches = transferring.batches(lines, BATCH)
-    for batch in tracked(batches, progress, "batches of lines"):
+    for batch in progress.track(batches, "batches of lines"):
         lessons = [line for line in batch if isinstance(line, LessonLine)]
         for outcome, number in (await _stored(scope, lessons, header, source, dry_run)).items():
             outcomes[outcome] = outcomes.get(outcome, 0) + number

@@ -14,7 +14,7 @@ from pgmnemo.client.aio.waiting import AsyncConnection, is_pool, run
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.local import LocalServer
 from pgmnemo.opened import Opened, opening
-from pgmnemo.progress import QUIET, Progress
+from pgmnemo.progress import Progress
 from pgmnemo.server.connections import database_errors, place, refusal
 from pgmnemo.server.releases import default_version
 
@@ -33,13 +33,13 @@ class Started:
 
 
 async def start(
-    given: object, settings: Mapping[str, str], connections: int, patience: float, progress: Progress | None
+    given: object, settings: Mapping[str, str], connections: int, patience: float, progress: Progress
 ) -> Started:
     """Open what `resolve` made of a place; a server that was started stops again where it will not do."""
     if not 1 <= connections <= 1000:
         raise UsageError(f"connections is {connections}, but must be from 1 to 1,000")
     if isinstance(given, Path):
-        server = await run(partial(LocalServer.open, given, progress=progress or QUIET))
+        server = await run(partial(LocalServer.open, given, progress=progress))
         own = AsyncOwn(server.conninfo, connections, server, prepared=True)
         return await _started(own, settings, patience, f"the memory in {given}", folder=True)
     if isinstance(given, dict):

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 from os import PathLike
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, Any, Self
 from uuid import UUID
 
 from pgmnemo import calls
@@ -37,13 +37,11 @@ from pgmnemo.client.records import (
 )
 from pgmnemo.client.rendering import about_tokens, render, without_blocks
 from pgmnemo.client.requests import Asked, document, filter_of, moment
-from pgmnemo.client.tracing import Tracing, tracked
+from pgmnemo.client.tracing import Tracing
 from pgmnemo.client.turns import Written
 from pgmnemo.client.vectors import Reals
 from pgmnemo.errors import PgmnemoError, UsageError
-
-if TYPE_CHECKING:
-    from pgmnemo.progress import Progress
+from pgmnemo.progress import QUIET, Progress
 
 ECHOES = 10_000  # texts handed out as context that a memory knows again
 
@@ -75,7 +73,7 @@ class Memory:
         patience: float = 30.0,
         tracer: Any = None,
         trace_texts: bool = False,
-        progress: Progress | None = None,
+        progress: Progress = QUIET,
     ) -> Self:
         """Open the memory in a folder, or in the database of a DSN, a connection or a pool.
 
@@ -256,7 +254,7 @@ class Scope:
         items: Iterable[Item | str],
         *,
         batch: int = 500,
-        progress: Progress | None = None,
+        progress: Progress = QUIET,
         now: datetime | None = None,
     ) -> Moved:
         """Store many lessons, `batch` of them in each transaction, and say how many of each outcome.
@@ -267,7 +265,7 @@ class Scope:
         project = self._project()
         outcomes: dict[str, int] = {}
         with self._span("upsert_memory") as span:
-            for some in tracked(staging.batches(items, batch), progress, "batches of lessons"):
+            for some in progress.track(staging.batches(items, batch), "batches of lessons"):
                 try:
                     told = self._stage(project, some, now)
                 except PgmnemoError as error:
@@ -693,7 +691,7 @@ class Scope:
         place: str | PathLike[str] | IO[bytes],
         *,
         vectors: bool = True,
-        progress: Progress | None = None,
+        progress: Progress = QUIET,
     ) -> int:
         """Write the scope as it is at one moment to a new file of JSON lines; how many lessons.
 
@@ -710,7 +708,7 @@ class Scope:
         place: str | PathLike[str] | IO[bytes],
         *,
         dry_run: bool = False,
-        progress: Progress | None = None,
+        progress: Progress = QUIET,
     ) -> Moved:
         """Store what an export holds, each lesson in its project, or in the scope's where that has one.
 

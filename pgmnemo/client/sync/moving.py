@@ -13,18 +13,17 @@ from pgmnemo.client.embedding import Remembered
 from pgmnemo.client.records import Lesson, Moved
 from pgmnemo.client.sync.channel import sent
 from pgmnemo.client.sync.waiting import Connection, run
-from pgmnemo.client.tracing import tracked
 from pgmnemo.client.transfer import Header, LessonLine, LinkLine, SupersessionLine
 from pgmnemo.client.transferring import Ends, Part
+from pgmnemo.progress import Progress
 
 if TYPE_CHECKING:
     from pgmnemo.client.sync.memory import Scope
-    from pgmnemo.progress import Progress
 
 BATCH = 500
 
 
-def write(scope: Scope, file: IO[bytes], vectors: bool, progress: Progress | None) -> int:
+def write(scope: Scope, file: IO[bytes], vectors: bool, progress: Progress) -> int:
     """Write all of a scope as it is at one moment; how many lessons."""
     memory = scope._memory
     memory._enter(scope.tenant_id)
@@ -40,7 +39,7 @@ def _written(
     scope: Scope,
     file: IO[bytes],
     vectors: bool,
-    progress: Progress | None,
+    progress: Progress,
 ) -> int:
     tenant, project = scope.tenant_id, scope.project_id
     held = sent(connection, staging.remembered(tenant))
@@ -55,7 +54,7 @@ def _written(
     with connection.cursor(name="passages", binary=True) as cursor:
         cursor.execute(transferring.PASSAGES, (tenant,))
         part: Part | None = cursor.fetchone()
-        for lesson in tracked(lessons, progress, "lessons"):
+        for lesson in progress.track(lessons, "lessons"):
             parts: list[Part] = []
             while part is not None and part[0] <= lesson.id:
                 if part[0] == lesson.id:
@@ -84,14 +83,14 @@ def _lessons(connection: Connection[Any], scope: Scope) -> list[Lesson]:
         after = page[-1].id
 
 
-def read(scope: Scope, lines: Iterator[Any], dry_run: bool, progress: Progress | None) -> Moved:
+def read(scope: Scope, lines: Iterator[Any], dry_run: bool, progress: Progress) -> Moved:
     """Store what the lines of an export hold; a second time nothing changes."""
     header: Header = next(lines)
     source = transferring.source(header, scope._memory._embedding)
     outcomes: dict[str, int] = {}
     links = 0
     batches = transferring.batches(lines, BATCH)
-    for batch in tracked(batches, progress, "batches of lines"):
+    for batch in progress.track(batches, "batches of lines"):
         lessons = [line for line in batch if isinstance(line, LessonLine)]
         for outcome, number in (_stored(scope, lessons, header, source, dry_run)).items():
             outcomes[outcome] = outcomes.get(outcome, 0) + number
