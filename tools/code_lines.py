@@ -18,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 APPENDED = ("HISTORY.md", "CHANGELOG.md")
 ARTEFACTS = re.compile(r"/results/|/performance/(v|growth)|/TUNING\.md$|/tests/")  # written by a program
+GENERATED = re.compile(r"pgmnemo/client/sync/(?!waiting)")  # of pgmnemo/client/aio, by `make sync`
 SHORT = 15
 
 SILENT = {
@@ -60,15 +61,15 @@ class Weight:
 
 def weights() -> list[Weight]:
     """Every figure that has a limit; what git does not track does not count."""
-    runner, base = _python("runner"), _python("pgmnemo")
+    runner, base = _python("runner"), [path for path in _python("pgmnemo") if not GENERATED.search(str(path))]
     pages = _tracked("*.md")
     documents = [p for p in pages if p.name not in APPENDED and not ARTEFACTS.search(str(p))]
     return [
         Weight("code lines, runner", sum(map(code_lines, runner)), 22_000, 19_500),
-        Weight("code lines, pgmnemo", sum(map(code_lines, base)), 3_350, 3_000),
+        Weight("code lines, pgmnemo", sum(map(code_lines, base)), 9_200, 8_000),
         Weight("files, runner", len(runner), 260, 260),
         Weight(f"files of the runner under {SHORT} code lines", sum(map(_short, runner)), 5, 5),
-        Weight("code lines, tests", sum(map(code_lines, _python("tests"))), 29_700, 22_000),
+        Weight("code lines, tests", sum(map(code_lines, _python("tests"))), 36_000, 22_000),
         Weight("words in documents", sum(len(_text(path).split()) for path in documents), 35_000, 35_000),
         Weight("megabytes, checkout", sum(path.stat().st_size for path in _tracked()) / 1e6, 62, 60),
     ]
