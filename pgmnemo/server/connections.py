@@ -81,6 +81,8 @@ def database_errors(where: str) -> Iterator[None]:
         raise DatabaseError(f"{where} is read-only; give the address of one that can be written") from None
     except errors.InsufficientPrivilege as error:
         raise DatabaseError(f"a right is missing in {where}: {_primary(error)}") from None
+    except (errors.LockNotAvailable, errors.QueryCanceled) as error:
+        raise DatabaseError(f"{where} took too long: {_primary(error)}; try again") from None
     except psycopg.OperationalError as error:
         raise DatabaseError(f"the connection to {where} was lost: {_primary(error)}") from None
     except psycopg.Error as error:

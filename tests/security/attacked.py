@@ -72,7 +72,7 @@ class Server:
     def _copy(self, name: str, template: str) -> None:
         with self.connect("postgres") as root:
             root.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
-            root.execute(f'CREATE DATABASE "{name}" OWNER keeper TEMPLATE "{template}"')
+            root.execute(f'CREATE DATABASE "{name}" OWNER keeper TEMPLATE "{template}" STRATEGY file_copy')
 
     def program(self, name: str, database: str, *options: str, given: str | None = None) -> str:
         """What one of PostgreSQL's programs says as a superuser, errors included."""

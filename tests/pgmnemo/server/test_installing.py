@@ -278,6 +278,21 @@ def test_only_the_owner_updates(memory: Server) -> None:
     assert (told.way, told.version, told.former, told.owner) == (EXTENSION, OURS, FORMER, "keeper")
 
 
+def test_an_update_that_others_hold_up_gives_up_and_changes_nothing(
+    memory: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pgmnemo.server.installing.installing.LOCKS", "SET LOCAL lock_timeout = '50ms'")
+    former(memory, "one")
+    with memory.connect("one") as root:
+        with root.transaction():
+            root.execute("LOCK pgmnemo.lesson IN ACCESS SHARE MODE")
+            assert "took too long: canceling statement due to lock timeout" in refusal(
+                lambda: into(memory, "one")
+            )
+        assert root.execute("SELECT pgmnemo.version()").fetchone() == (FORMER,)
+    assert into(memory, "one").former == FORMER
+
+
 TLE = f"""{STUB};
 CREATE FUNCTION pgtle.available_extension_versions() RETURNS TABLE (name name, version name)
 LANGUAGE sql SECURITY DEFINER AS $$
