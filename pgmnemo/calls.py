@@ -528,15 +528,16 @@ def _statement(function: str, names: tuple[str, ...], columns: tuple[str, ...], 
     """Made once for each way in which a verb is called.
 
     Settings are made in a row that the call's first argument, the tenant, reads, so they hold before it.
+    Every function is named with its schema: one that somebody planted in another might fit better.
     """
     given = [f'"{name}" => %s{CASTS.get(name, "")}' for name in names]
     if not settings:
         return f"SELECT {', '.join(columns)} FROM pgmnemo.{function}({', '.join(given)})"
-    made = ", ".join("set_config(%s, %s, true)" for _ in range(settings))
+    made = ", ".join("pg_catalog.set_config(%s, %s, true)" for _ in range(settings))
     first = f'"{names[0]}" => CASE WHEN made IS NOT NULL THEN %s::uuid END'
     chosen = ", ".join("f.*" if column == "*" else column for column in columns)
     return (
-        f"SELECT {chosen} FROM (SELECT concat({made})) AS s (made), "
+        f"SELECT {chosen} FROM (SELECT {made}) AS s (made), "
         f"LATERAL pgmnemo.{function}({', '.join([first, *given[1:]])}) AS f"
     )
 

@@ -49,8 +49,8 @@ FACT = (
     MOMENT.format("valid_to"), "reason",
 )  # fmt: skip
 VERSIONS: Call[Rows] = Call(
-    "SELECT split_part(current_setting('server_version'), ' ', 1), extversion FROM pg_extension "
-    "WHERE extname = 'vector'",
+    "SELECT pg_catalog.split_part(pg_catalog.current_setting('server_version'), ' ', 1), extversion "
+    "FROM pg_catalog.pg_extension WHERE extname = 'vector'",
     (),
     list,
 )
@@ -185,7 +185,7 @@ def similar(
 def known(tenant: UUID, project: UUID, keys: Sequence[str]) -> Call[dict[str, str]]:
     """The text of each of those keys that are there, forgotten or not."""
     statement = (
-        "SELECT f.external_id, f.content FROM unnest(%s::text[]) AS k (key), "
+        "SELECT f.external_id, f.content FROM pg_catalog.unnest(%s::text[]) AS k (key), "
         "LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key) AS f"
     )
     return Call(statement, (list(keys), tenant, project), dict)

@@ -165,4 +165,4 @@ def remember(tenant: UUID, own: Remembered) -> tuple[Call[str], Call[bool]]:
 def locked(tenant: UUID) -> Call[Rows]:
     """Until the transaction ends, nobody else decides what the tenant remembers."""
     number = tenant.int & 0x7FFF_FFFF_FFFF_FFFF
-    return Call("SELECT pg_advisory_xact_lock(%s::bigint)", (number,), lambda rows: rows)
+    return Call("SELECT pg_catalog.pg_advisory_xact_lock(%s::bigint)", (number,), lambda rows: rows)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
+from psycopg.rows import tuple_row
 
 from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
@@ -45,7 +46,9 @@ class AsyncChannel:
             if snapshot:
                 await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             for name, value in self.settings.items():
-                await connection.execute("SELECT set_config(%s, %s, true)", (f"pgmnemo.{name}", value))
+                await connection.execute(
+                    "SELECT pg_catalog.set_config(%s, %s, true)", (f"pgmnemo.{name}", value)
+                )
             return await work(connection)
 
         return await self._tried(under, repeatable, whole=True)
@@ -108,5 +111,6 @@ class AsyncChannel:
 
 async def sent(connection: AsyncConnection[Any], call: Call[Answer]) -> Answer:
     """The answer to a call over a connection; psycopg's errors pass through."""
-    cursor = await connection.execute(call.statement.encode(), call.parameters or None, binary=True)
+    cursor = connection.cursor(row_factory=tuple_row)  # the connection may be the caller's, with another
+    await cursor.execute(call.statement.encode(), call.parameters or None, binary=True)
     return call.decode(await cursor.fetchall())

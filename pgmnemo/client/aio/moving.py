@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
 
+from psycopg.rows import tuple_row
+
 from pgmnemo import calls
 from pgmnemo.client import requests, staging, transferring
 from pgmnemo.client.aio.channel import sent
@@ -50,8 +52,8 @@ async def _written(
     await run(transferring.put, file, [header])
     ends: Ends = {lesson.id: (lesson.project, lesson.key) for lesson in lessons}
     width = held.dimensions if held and vectors else None
-    async with connection.cursor(name="passages", binary=True) as cursor:
-        await cursor.execute(transferring.PASSAGES, (tenant,))
+    async with connection.cursor(name="passages", row_factory=tuple_row) as cursor:
+        await cursor.execute(transferring.PASSAGES, (tenant,), binary=True)
         part: Part | None = await cursor.fetchone()
         for lesson in progress.track(lessons, "lessons"):
             parts: list[Part] = []

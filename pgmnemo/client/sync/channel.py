@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
+from psycopg.rows import tuple_row
 
 from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
@@ -46,7 +47,7 @@ class Channel:
             if snapshot:
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             for name, value in self.settings.items():
-                connection.execute("SELECT set_config(%s, %s, true)", (f"pgmnemo.{name}", value))
+                connection.execute("SELECT pg_catalog.set_config(%s, %s, true)", (f"pgmnemo.{name}", value))
             return work(connection)
 
         return self._tried(under, repeatable, whole=True)
@@ -107,5 +108,6 @@ class Channel:
 
 def sent(connection: Connection[Any], call: Call[Answer]) -> Answer:
     """The answer to a call over a connection; psycopg's errors pass through."""
-    cursor = connection.execute(call.statement.encode(), call.parameters or None, binary=True)
+    cursor = connection.cursor(row_factory=tuple_row)  # the connection may be the caller's, with another
+    cursor.execute(call.statement.encode(), call.parameters or None, binary=True)
     return call.decode(cursor.fetchall())

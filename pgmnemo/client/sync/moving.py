@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
 
+from psycopg.rows import tuple_row
+
 from pgmnemo import calls
 from pgmnemo.client import requests, staging, transferring
 from pgmnemo.client.embedding import Remembered
@@ -51,8 +53,8 @@ def _written(
     run(transferring.put, file, [header])
     ends: Ends = {lesson.id: (lesson.project, lesson.key) for lesson in lessons}
     width = held.dimensions if held and vectors else None
-    with connection.cursor(name="passages", binary=True) as cursor:
-        cursor.execute(transferring.PASSAGES, (tenant,))
+    with connection.cursor(name="passages", row_factory=tuple_row) as cursor:
+        cursor.execute(transferring.PASSAGES, (tenant,), binary=True)
         part: Part | None = cursor.fetchone()
         for lesson in progress.track(lessons, "lessons"):
             parts: list[Part] = []
