@@ -132,12 +132,12 @@ class Cluster:
             path.chmod(0o644)  # within a folder that is closed
 
     def is_up(self) -> bool:
-        """Whether the server lives and is none that is just starting, stopping or upgrading."""
+        """Whether the server lives and answers, or will in a moment."""
         process = self.find()
         return process is not None and is_ready(self.data, process.pid)
 
     def find(self) -> psutil.Process | None:
-        """The server, if it lives."""
+        """The server, if it lives and was started as we start it."""
         process = find_server(self.data)
         with suppress(psutil.Error):
             if process is not None and process.cmdline()[1:] == ["-D", str(self.data)]:
@@ -148,7 +148,7 @@ class Cluster:
         """Start the server or adopt the one that runs; whether it was started."""
         began, tries = time.monotonic(), 0
         while not self.is_up():
-            living = self.find()
+            living = find_server(self.data)  # also one that somebody else started, such as pg_upgrade
             if living is None and (lock := self.folder.still()) is not None:
                 tries += 1
                 try:
@@ -233,10 +233,7 @@ class Cluster:
         """Take away the notes of a dead server whose id another process has now: the next would not start."""
         for note in (self.data / "postmaster.pid", self.folder.sockets / f".s.PGSQL.{PORT}.lock"):
             with suppress(OSError, ValueError, IndexError):
-                number = int(note.read_text().split("\n")[0])
-                with suppress(ChildProcessError):
-                    os.waitpid(number, os.WNOHANG)  # one that we started ourselves
-                if psutil.pid_exists(number):
+                if psutil.pid_exists(int(note.read_text().split("\n")[0])):
                     note.unlink()
 
     def _end_orphans(self, how: signal.Signals) -> None:
