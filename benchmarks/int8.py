@@ -7,8 +7,8 @@ A word is a suite, or a suite and what a lesson of it is. Prints, for each:
     cosine        of the two vectors of a text, lessons and questions: mean and least
     ten nearest   of a question among all lessons of the corpus: the share that both embedders find, with a
                   95 % interval over questions, widened where they share a conversation
-    texts/s       lessons a second in batches of the runner's size, float then int8
-    ms            a question alone, median, float then int8
+    texts/CPU s   lessons a second of one processor, in batches of the runner's size, float then int8
+    ms            a question alone by the clock, median, float then int8
 
 Vectors are taken from the user's cache, or put there. What is timed is embedded anew, by both in turn after a
 batch that warms them up: N lessons and as many questions, drawn evenly.
@@ -34,7 +34,7 @@ from runner.records import Corpus
 
 Seconds = NDArray[np.float64]
 NAMES, NEAREST = ("minilm", "minilm-int8"), 10
-HEAD = ("corpus", "lessons", "questions", "cosine", "least", "ten nearest", "texts/s", "ms")
+HEAD = ("corpus", "lessons", "questions", "cosine", "least", "ten nearest", "texts/CPU s", "ms")
 
 
 def nearest(questions: Matrix, lessons: Matrix) -> list[set[int]]:
@@ -50,13 +50,17 @@ def drawn(texts: Iterable[str], count: int) -> list[str]:
     ]
 
 
-def taken(calls: Sequence[Callable[[Sequence[str]], Matrix]], batches: Sequence[Sequence[str]]) -> Seconds:
+def taken(
+    clock: Callable[[], float],
+    calls: Sequence[Callable[[Sequence[str]], Matrix]],
+    batches: Sequence[Sequence[str]],
+) -> Seconds:
     """Seconds of each batch (rows) with each call (columns), in turn, so that other work meets both alike."""
     seconds = np.empty((len(batches), len(calls)))
     for place in np.ndindex(seconds.shape):
-        began = time.perf_counter()
+        began = clock()
         calls[place[1]](batches[place[0]])
-        seconds[place] = time.perf_counter() - began
+        seconds[place] = clock() - began
     return seconds
 
 
@@ -75,12 +79,12 @@ def row_of(corpus: Corpus, timed: int) -> tuple[str, ...]:
         drawn((one.text for one in of), timed) for of in (corpus.segments, corpus.questions)
     )
     batches = [lessons[start : start + BATCH] for start in range(0, len(lessons), BATCH)]
-    documents = [one.embed_documents for one in embedders]
-    taken(documents, batches[-1:])  # to warm up
-    rates = len(lessons) / taken(documents, batches).sum(axis=0)
-    waits = 1000 * np.median(
-        taken([one.embed_queries for one in embedders], [[one] for one in questions]), axis=0
+    documents, asked = (
+        [getattr(one, name) for one in embedders] for name in ("embed_documents", "embed_queries")
     )
+    taken(time.process_time, documents, batches[-1:])  # to warm up
+    rates = len(lessons) / taken(time.process_time, documents, batches).sum(axis=0)
+    waits = 1000 * np.median(taken(time.perf_counter, asked, [[one] for one in questions]), axis=0)
     times = ("{:.0f} / {:.0f}".format(*rates), "{:.1f} / {:.1f}".format(*waits))
     sizes = (f"{len(corpus.segments):,}", f"{len(corpus.questions):,}")
     name = f"{corpus.suite} {corpus.granularity}"

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from threading import Lock
 
 import numpy as np
 
 from pgmnemo.embedders import Embedder, unit_rows
-from pgmnemo.models.runtime import Graph
+from pgmnemo.models.runtime import Graph, Tokens
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
+
+AT_ONCE = 512  # tokens that go through the graph together: more cost time and memory, not less
 
 
 class Pooled(Embedder):
@@ -40,6 +42,13 @@ class Pooled(Embedder):
         if not texts:
             return np.empty((0, self.identity.dimensions), dtype=np.float32)
         given = self._graph.read(texts)
-        hidden = self._graph.run(given)
-        mask = given["attention_mask"][:, :, None].astype(np.float32)
-        return unit_rows((hidden * mask).sum(axis=1) / mask.sum(axis=1))
+        texts_at_once = max(1, AT_ONCE // given["attention_mask"].shape[1])
+        starts = range(0, len(texts), texts_at_once)
+        parts = [{name: of[at : at + texts_at_once] for name, of in given.items()} for at in starts]
+        return unit_rows(np.concatenate([_means(self._graph, part) for part in parts]))
+
+
+def _means(graph: Graph, given: Mapping[str, Tokens]) -> Matrix:
+    """The mean of the states over the tokens of each text."""
+    mask = given["attention_mask"][:, :, None].astype(np.float32)
+    return np.asarray((graph.run(given) * mask).sum(axis=1) / mask.sum(axis=1))
