@@ -80,7 +80,8 @@ def words(error: CycloptsError) -> str:
         return f"there is no command {first!r}{_meant(first, error.app)}"
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         given, meant = " ".join(error.unused_tokens), _meant(error.unused_tokens[0], error.app or ())
-        return f"there is no place for {given}{meant}; a command stands before its options"
+        hint = "a command stands before its options, and a text of several words in quotation marks"
+        return f"there is no place for {given}{meant}; {hint}"
     told = " ".join(str(error).split()).rstrip(".")
     if isinstance(error, MissingArgumentError) and error.argument:
         _, _, meant = told.partition(". Did you mean ")

@@ -9,10 +9,11 @@ from typing import Literal
 from cyclopts import App, Group
 
 from pgmnemo.cli.options import SHARED
+from pgmnemo.cli.printing import version
 from pgmnemo.ending import carried_out, ended
 from pgmnemo.terminal import Plain
 
-PROGRAM, DISTRIBUTION = "mnemo", "pgmnemo-memory"
+PROGRAM = "mnemo"
 HELP = ("--help", "-h")
 EXAMPLES = """Examples:
   mnemo add "I moved to Lisbon in May." --role user
@@ -37,7 +38,7 @@ COMMANDS = {
     },
     "The memory itself": {
         "init": "managing", "import": "managing", "export": "managing", "stats": "reading",
-        "grant": "managing", "upgrade": "managing", "completion": "commands",
+        "doctor": "doctor", "grant": "managing", "upgrade": "managing", "completion": "commands",
     },
 }  # fmt: skip
 """By group, in the order of the help: the module of each."""
@@ -55,7 +56,7 @@ def app() -> App:
     top = App(
         name=PROGRAM,
         help="A memory for agents, in a folder or in a PostgreSQL.",
-        version=_version,
+        version=version,
         help_format="plaintext",
         help_epilogue=EXAMPLES,
         default_parameter=SHARED,
@@ -83,12 +84,6 @@ def completion(shell: Literal["bash", "zsh", "fish", "powershell"], /) -> None:
         shell: which one
     """
     print(app().generate_completion(shell=shell))
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return f"{DISTRIBUTION} {version(DISTRIBUTION)}"
 
 
 def _carry_out(tokens: Sequence[str]) -> int:

@@ -58,6 +58,8 @@ def init(
         return
     if grant or role or way:
         raise UsageError("--grant, --role and --way are for a database; name one by --dsn")
+    from pgmnemo.client.opening import resolve
+
     with opened(folder, quiet, make=True) as here:
         made = here.tenant(ME).stats()
     tell(
@@ -65,7 +67,7 @@ def init(
         {"place": made.place, "pgmnemo": made.extension, "postgresql": made.postgresql},
         f"{made.place} is ready: pgmnemo {made.extension}, PostgreSQL {made.postgresql}",
     )
-    if folder is not None:
+    if folder is not None and resolve(None) != Path(folder):
         note(quiet, f"set PGMNEMO_MEMORY={Path(folder).resolve()}, or add --memory {folder} to each command")
 
 

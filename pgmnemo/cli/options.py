@@ -30,7 +30,7 @@ SHARED = Parameter(negative=(), show_env_var=False, show_default=_default)
 
 
 def _time(_: Any, tokens: Sequence[Token]) -> datetime:
-    return moment(tokens[0].value, tokens[0].keyword or "a time")
+    return moment(tokens[0].value, tokens[0].keyword or "this")
 
 
 def moment(text: str, option: str) -> datetime:

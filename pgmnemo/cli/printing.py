@@ -7,11 +7,13 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
+from textwrap import wrap
 from typing import Any
 
 from pgmnemo.escaping import plain
 from pgmnemo.terminal import say
 
+DISTRIBUTION = "pgmnemo-memory"
 LEAST = 20  # columns of a text that is worth its line
 
 
@@ -69,6 +71,12 @@ def indented(text: str, by: int = 4) -> str:
     return "\n".join(" " * by + line for line in text.splitlines())
 
 
+def wrapped(text: str, by: int = 4) -> str:
+    """A sentence, `by` columns from the margin; on a terminal in lines of its width."""
+    lines = wrap(plain(text), max(width() - by, LEAST), break_on_hyphens=False) if terminal() else [text]
+    return "\n".join(" " * by + line for line in lines)
+
+
 def day(at: datetime | None) -> str:
     """The date of a time in its zone; blanks where there is none."""
     return f"{at:%Y-%m-%d}" if at else " " * 10
@@ -92,3 +100,10 @@ def lessons(number: int) -> str:
 def outcomes(counted: Mapping[str, int]) -> str:
     """How many of each outcome."""
     return ", ".join(f"{number:,} {outcome}" for outcome, number in counted.items() if number) or "nothing"
+
+
+def version() -> str:
+    """The package, as pip knows it."""
+    from importlib import metadata
+
+    return f"{DISTRIBUTION} {metadata.version(DISTRIBUTION)}"

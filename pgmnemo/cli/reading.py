@@ -18,7 +18,19 @@ from pgmnemo.cli.options import (
     Where,
     Whole,
 )  # fmt: skip
-from pgmnemo.cli.printing import builtin, day, document, indented, joined, lessons, note, one_line, span, tell
+from pgmnemo.cli.printing import (
+    builtin,
+    day,
+    document,
+    indented,
+    joined,
+    lessons,
+    note,
+    one_line,
+    span,
+    tell,
+    wrapped,
+)
 from pgmnemo.errors import MissingError
 
 if TYPE_CHECKING:
@@ -60,7 +72,7 @@ def _hit(rank: int, hit: Hit, why: bool, full: bool) -> Iterator[str]:
     facts = [f"score {hit.score:.2f}", fit, day(hit.at).strip(), hit.role, hit.key]
     yield indented(one_line(joined(facts), MARGIN), MARGIN)
     if why:
-        yield indented(hit.why(), MARGIN)
+        yield wrapped(hit.why())
 
 
 def context(
@@ -256,12 +268,13 @@ def stats(*, where: Whole = WHOLE) -> None:
     """Print what a memory holds and is."""
     with scope(where) as here:
         found = here.stats()
+    ended = found.everything - found.lessons - found.hidden
     by = f"{found.embedder} ({found.dimensions} numbers)" if found.embedder else "none yet"
     told = {
-        "memory": found.place,
+        "place": found.place,
         "tenant": f"{where.tenant} ({found.tenant})",
         "project": f"{where.project} ({found.project})" if found.project else "all",
-        "lessons": f"{found.lessons:,}, and {found.everything - found.lessons - found.hidden:,} that ended",
+        "lessons": f"{found.lessons:,}" + (f", and {ended:,} that ended" if ended else ""),
         "hidden": f"{found.hidden:,} by the gate" if found.hidden else "",
         "embedder": by,
         "pgmnemo": found.extension,

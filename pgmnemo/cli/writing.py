@@ -120,6 +120,8 @@ def forget(
         yes: do not ask
     """
     chosen, several = pairs("--filter", filter), key is None
+    if (key is not None) + (filter is not None) + everything != 1:
+        raise UsageError("forget takes one of: a key, --filter, --everything")
     with scope(where) as here:
 
         def gone(dry_run: bool) -> int:

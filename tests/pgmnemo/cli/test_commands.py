@@ -236,17 +236,31 @@ def test_what_others_keep_is_imported(mnemo: Mnemo, scope: Any, tmp_path: Path) 
 
 def test_stats_say_what_a_memory_holds(mnemo: Mnemo, scope: Any, folder: Path) -> None:
     scope.add("first", key="a")
-    assert f"memory    the memory in {folder}\n" in mnemo("stats").out
+    assert f"place     the memory in {folder}\n" in mnemo("stats").out
     assert "project   all\n" in mnemo("stats").out
     assert same(mnemo("stats", "--project", "default", "--json").json, scope.stats())
 
 
 def test_a_memory_is_made(mnemo: Mnemo, room: Path, folder: Path) -> None:
     new = room / "new"
-    done = mnemo("init", str(new), "--quiet")
+    done = mnemo("init", str(new))
     assert done.out.startswith(f"the memory in {new} is ready: pgmnemo ")
-    assert done.err == ""
+    assert done.err.endswith(f"set PGMNEMO_MEMORY={new}, or add --memory {new} to each command\n")
     assert mnemo("upgrade", str(new)).out.startswith(f"the memory in {new} is of the newest PostgreSQL")
     again = mnemo("init", str(folder), "--json")
     assert again.json["place"] == f"the memory in {folder}"
-    assert again.err == f"set PGMNEMO_MEMORY={folder}, or add --memory {folder} to each command\n"
+    assert again.err == ""
+
+
+def test_the_doctor_says_what_is_well_and_what_is_not(mnemo: Mnemo, scope: Any, room: Path) -> None:
+    scope.add("first", key="a")
+    done = mnemo("doctor")
+    assert (done.code, {line.split()[0] for line in done.out.splitlines()}) == (0, {"ok"})
+    assert done.out.endswith(f"{scope._name} holds 1 lesson in default; no vectors yet\n")
+    scope.add("second", key="b", vector=[0.5, 0.5])
+    fault = mnemo("doctor", "--embedder", "local", "--json")
+    assert (fault.code, [one["what"] for one in fault.json if one["state"] == "fault"]) == (1, ["tenant"])
+    gone = mnemo("doctor", "--memory", str(room / "nowhere"))
+    assert gone.code == 1
+    assert f"fault   memory      there is no memory in {room}/nowhere\n" in gone.out
+    assert "→ make one by mnemo init" in gone.out

@@ -36,6 +36,8 @@ WRONG = {
     "an option where a text stands": (["add", "--rol", "user"], 2, "--rol"),
     "text and turns": (["add", "x", "--turns", "y"], 2, "add takes a text or --turns, not both"),
     "no such turns": (["add", "--turns", "/nowhere/x"], 2, "/nowhere/x cannot be read (No such file"),
+    "text without quotation marks": (["recall", "who", "is"], 2, "several words in quotation marks"),
+    "no time to sweep": (["sweep", "soon"], 2, "this takes a time such as"),
     "empty text": (["add", ""], 2, "empty"),
     "two ways to forget": (["forget", "a", "--everything"], 2, "forget takes one of"),
     "no such embedder": (["add", "x", "--embedder", "nope"], 2, "there is no embedder named 'nope'"),

@@ -1,0 +1,99 @@
+"""`mnemo doctor`: what is well and what is not, from this package to what the tenant holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pgmnemo.cli.opening import folder_of, scope
+from pgmnemo.cli.options import LOCAL, NONE, Embedder, Where
+from pgmnemo.cli.printing import lessons, tell, version, wrapped
+from pgmnemo.errors import PgmnemoError
+
+if TYPE_CHECKING:
+    from pgmnemo.server.doctor import Finding
+
+HERE = Where()
+MARGIN = 20  # columns before what is told
+
+
+def doctor(*, where: Where = HERE, embedder: Embedder = LOCAL) -> int:
+    """Say what is installed, reached and granted, and what to mend.
+
+    Nothing is changed. Ends with 1 where something is at fault.
+    """
+    from pgmnemo.server.doctor import FAULT
+
+    found = list(_findings(where, embedder))
+    tell(where.json, found, *(line for one in found for line in _lines(one)))
+    return int(any(one.state == FAULT for one in found))
+
+
+def _lines(one: Finding) -> Iterator[str]:
+    yield f"{one.state:<7} {one.what:<11} {wrapped(one.told, MARGIN).strip()}"
+    if one.mend:
+        yield wrapped(f"→ {one.mend}", MARGIN)
+
+
+def _findings(where: Where, embedder: str) -> Iterator[Finding]:
+    from pgmnemo.client.embedding import embedding_of
+    from pgmnemo.client.naming import tenant_id
+    from pgmnemo.server.doctor import FAULT, OK, Finding, diagnose
+
+    made = None
+    yield Finding("package", OK, version())
+    try:
+        made = embedding_of(None if embedder == NONE else embedder)
+        told = f"{made.name} ({made.model})" if made else "none: lessons are found by their words alone"
+        yield Finding("embedder", OK, told)
+    except PgmnemoError as error:
+        yield _fault("embedder", error)
+    try:
+        with _reached(where) as conninfo:
+            found = diagnose(conninfo, tenant=tenant_id(where.tenant))
+            yield from found
+            if not any(one.state == FAULT for one in found):
+                yield _held(where, made.name if made else None)
+    except PgmnemoError as error:
+        yield _fault("memory", error)
+
+
+@contextmanager
+def _reached(where: Where) -> Iterator[Mapping[str, Any]]:
+    """How to log in to a database; a folder's server runs meanwhile, and has granted the tenant."""
+    from pgmnemo.client.opening import resolve
+    from pgmnemo.local import LocalServer
+
+    if isinstance(given := resolve(where.memory), dict):
+        yield given
+        return
+    with scope(where) as here:
+        here.count()
+        server = LocalServer.open(folder_of(where.memory))
+        try:
+            yield server.conninfo
+        finally:
+            server.close()
+
+
+def _held(where: Where, own: str | None) -> Finding:
+    """What the tenant holds, and whether the embedder is the one of its vectors."""
+    from pgmnemo.server.doctor import FAULT, OK, Finding
+
+    with scope(where) as here:
+        held = here.stats()
+    by = f"vectors are of {held.embedder} ({held.dimensions} numbers)" if held.embedder else "no vectors yet"
+    told = f"{where.tenant} holds {lessons(held.everything)} in {where.project}; {by}"
+    if own and held.embedder and held.embedder != own:
+        mend = f"--embedder {held.embedder}, or another tenant for vectors of {own}"
+        return Finding("tenant", FAULT, told, mend)
+    return Finding("tenant", OK, told)
+
+
+def _fault(what: str, error: PgmnemoError) -> Finding:
+    """The sentence of an error: what is wrong, and after its semicolon how to mend it."""
+    from pgmnemo.server.doctor import FAULT, Finding
+
+    told, _, mend = str(error).partition("; ")
+    return Finding(what, FAULT, told, mend)
