@@ -87,83 +87,87 @@ async def _lessons(connection: AsyncConnection[Any], scope: AsyncScope) -> list[
 async def read(scope: AsyncScope, lines: Iterator[Any], dry_run: bool, progress: Progress) -> Moved:
     """Store what the lines of an export hold; a second time nothing changes."""
     header: Header = next(lines)
-    source = transferring.source(header, scope._memory._embedding)
-    outcomes: dict[str, int] = {}
-    links = 0
-    batches = transferring.batches(lines, BATCH)
-    for batch in progress.track(batches, "batches of lines"):
+    reading = _Reading(scope, header, transferring.source(header, scope._memory._embedding), dry_run)
+    for batch in progress.track(transferring.batches(lines, BATCH), "batches of lines"):
         lessons = [line for line in batch if isinstance(line, LessonLine)]
-        for outcome, number in (await _stored(scope, lessons, header, source, dry_run)).items():
-            outcomes[outcome] = outcomes.get(outcome, 0) + number
+        for project, some in transferring.by_project(lessons, scope.project_id).items():
+            await reading.store(scope.project(project), some)
         for line in batch:
             if isinstance(line, LinkLine):
-                links += 1
-            if not dry_run and not isinstance(line, LessonLine):
-                await _joined(scope, line)
-    return Moved(outcomes, links, dry_run)
+                await reading.link(line)
+            elif isinstance(line, SupersessionLine):
+                await reading.supersede(line)
+    await reading.forget()
+    return Moved(reading.outcomes, reading.links, dry_run)
 
 
-async def _stored(
-    scope: AsyncScope,
-    lessons: list[LessonLine],
-    header: Header,
-    source: Remembered | None,
-    dry_run: bool,
-) -> dict[str, int]:
-    outcomes: dict[str, int] = {}
-    for project, some in transferring.by_project(lessons, scope.project_id).items():
-        inside = scope.project(project)
-        known = {} if not some else await inside.known([line.key for line in some])
-        new = [line for line in some if not transferring.is_known(line, known)]
-        if dry_run:
-            told = {"new or changed": len(new), "unchanged": len(some) - len(new)}
-        else:
-            told = await _put(inside, some, header, source)
-        for outcome, number in told.items():
-            outcomes[outcome] = outcomes.get(outcome, 0) + number
-    return {outcome: number for outcome, number in outcomes.items() if number}
+class _Reading:
+    """An import on its way. A lesson that is forgotten supersedes nothing, so lessons are forgotten last."""
 
+    def __init__(self, scope: AsyncScope, header: Header, source: Remembered | None, dry_run: bool) -> None:
+        self.scope, self.header, self.source, self.dry_run = scope, header, source, dry_run
+        self.outcomes: dict[str, int] = {}
+        self.links = 0
+        self._to_forget: list[tuple[AsyncScope, str]] = []
+        self._forgotten: set[tuple[UUID | None, str]] = set()  # by an earlier import
 
-async def _put(
-    inside: AsyncScope, lines: list[LessonLine], header: Header, source: Remembered | None
-) -> dict[str, int]:
-    """Lessons of one project; those that are forgotten are stored only where they are not there."""
-    told: dict[str, int] = {}
-    held = {line.key: await inside.get(line.key) for line in lines if not line.active}
-    lines = [line for line in lines if line.active or transferring.is_other(line, held.get(line.key))]
-    told["unchanged"] = len(held) - sum(not line.active for line in lines)
-    items = [transferring.item(line, header) for line in lines]
-    if lines:
-        assert inside.project_id is not None
-        for outcome, number in (await inside._stage(inside.project_id, items, None, source)).items():
-            told[outcome] = told.get(outcome, 0) + number
-    for line in lines:
-        if not line.active:
-            await inside.forget(line.key)
-    return told
+    def _count(self, outcome: str, lessons: int) -> None:
+        if lessons:
+            self.outcomes[outcome] = self.outcomes.get(outcome, 0) + lessons
 
+    async def store(self, inside: AsyncScope, lines: list[LessonLine]) -> None:
+        """Lessons of one project; those that are forgotten are stored only where they are not there."""
+        held = {line.key: await inside.get(line.key) for line in lines if not line.active}
+        rest = [line for line in lines if line.active or transferring.is_other(line, held.get(line.key))]
+        self._forgotten |= {(inside.project_id, line.key) for line in lines} - {
+            (inside.project_id, line.key) for line in rest
+        }
+        self._count("unchanged", len(lines) - len(rest))
+        if self.dry_run:
+            known = await inside.known([line.key for line in rest])
+            new = sum(not transferring.is_known(line, known) for line in rest)
+            self._count("new or changed", new)
+            self._count("unchanged", len(rest) - new)
+        elif rest:
+            assert inside.project_id is not None
+            items = [transferring.item(line, self.header) for line in rest]
+            for outcome, lessons in (
+                await inside._stage(inside.project_id, items, None, self.source)
+            ).items():
+                self._count(outcome, lessons)
+            self._to_forget += [(inside, line.key) for line in rest if not line.active]
 
-async def _joined(scope: AsyncScope, line: SupersessionLine | LinkLine) -> None:
-    """One link or supersession, across projects of the tenant where the line says so."""
-    project: UUID = scope.project_id or line.project
-    if isinstance(line, SupersessionLine):
-        other = None if scope.project_id else line.new_project
-        await scope._call(
-            calls.supersede(
-                scope.tenant_id,
-                project,
-                line.old,
-                line.new,
-                reason=line.reason,
-                at=line.at,
+    async def supersede(self, line: SupersessionLine) -> None:
+        """End a lesson, across projects where the line says so. What is forgotten already ends nothing and
+        is not ended: it was before it was forgotten."""
+        project: UUID = self.scope.project_id or line.project
+        other = None if self.scope.project_id else line.new_project
+        new = line.new
+        if {(project, line.old), (other or project, new)} & self._forgotten:
+            held = await self.scope.project(project).get(line.old)
+            if held is None or not held.active or held.superseded_at == line.at:
+                return
+            new = other = None
+        if not self.dry_run:
+            call = calls.supersede(
+                self.scope.tenant_id, project, line.old, new, reason=line.reason, at=line.at,
                 new_project=other,
-            )
-        )
-        return
-    other = None if scope.project_id else line.target_project
-    await scope._call(
-        calls.link(
-            scope.tenant_id, project, line.source, line.target, line.type, weight=line.weight,
-            valid_from=line.valid_from, valid_to=line.valid_to, target_project=other,
-        )
-    )  # fmt: skip
+            )  # fmt: skip
+            await self.scope._call(call)
+
+    async def link(self, line: LinkLine) -> None:
+        """A link, across projects where the line says so."""
+        self.links += 1
+        if not self.dry_run:
+            project: UUID = self.scope.project_id or line.project
+            other = None if self.scope.project_id else line.target_project
+            call = calls.link(
+                self.scope.tenant_id, project, line.source, line.target, line.type, weight=line.weight,
+                valid_from=line.valid_from, valid_to=line.valid_to, target_project=other,
+            )  # fmt: skip
+            await self.scope._call(call)
+
+    async def forget(self) -> None:
+        """At the end."""
+        for inside, key in self._to_forget:
+            await inside.forget(key)
