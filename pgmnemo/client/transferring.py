@@ -30,6 +30,7 @@ from pgmnemo.client.transfer import (
     unpack,
     write_line,
 )
+from pgmnemo.client.vectors import as_kept
 from pgmnemo.errors import UsageError, os_errors
 
 FORM: Form = "float16"  # vectors are kept at this precision
@@ -183,13 +184,16 @@ def is_other(line: LessonLine, held: Lesson | None) -> bool:
 
 def item(line: LessonLine, header: Header) -> Item:
     """A line as an item to store, with its vectors."""
-    form = header.vectors
-    vector = unpack(line.vector, form) if line.vector is not None and form else None
-    parts = line.passage_vectors
+    form, parts = header.vectors, line.passage_vectors
     return Item(
         text=line.text, key=line.key, role=line.role, topic=line.topic, importance=line.importance,
         metadata=line.metadata, at=line.at, expires_at=line.expires_at, commit_sha=line.commit_sha,
         artifact_hash=line.artifact_hash, verified_at=line.verified_at, position=line.position,
-        passages=line.passages, vector=vector,
-        passage_vectors=[unpack(one, form) for one in parts] if parts and form else None,
+        passages=line.passages, vector=_unpacked(line.vector, form) if line.vector and form else None,
+        passage_vectors=[_unpacked(one, form) for one in parts] if parts and form else None,
     )  # fmt: skip
+
+
+def _unpacked(data: bytes, form: Form) -> Any:
+    numbers = unpack(data, form)
+    return as_kept(numbers) if form == FORM else numbers

@@ -57,6 +57,25 @@ class Vectors:
         return body[4:] if self.single else ARRAY.pack(1, 0, self.element, len(matrix), 1) + body
 
 
+def as_kept(halves: Any) -> Any:
+    """A vector near one that the extension has kept, whose direction it rounds to the same numbers again.
+
+    It keeps l2_normalize(vector)::halfvec, and of that the length is 1 but for its rounding.
+    """
+    import numpy as np
+
+    kept = np.asarray(halves, dtype=np.float16)
+    steps = np.minimum(np.spacing(abs(kept)), np.spacing(np.nextafter(abs(kept), np.float16(0))))
+    exact, room = kept.astype(np.float64), 0.45 * steps.astype(np.float64)
+    found = exact
+    for _ in range(30):
+        unit = found / (np.linalg.norm(found) or 1.0)
+        if (unit.astype(np.float32).astype(np.float16) == kept).all():
+            break
+        found = np.clip(unit, exact - room, exact + room)
+    return found.astype(np.float32)
+
+
 def register(adapters: AdaptersMap) -> None:
     """Teach psycopg these two types, which are nobody else's."""
     for kind, dumper in _dumpers().items():
