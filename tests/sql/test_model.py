@@ -8,8 +8,8 @@ do, and then nothing may be changed.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
@@ -17,124 +17,11 @@ import pytest
 from psycopg import errors
 from psycopg.types.json import Jsonb
 
+from tests.sql.model import DAYS, KEYS, Kept, Model, Refused
+
 STEPS, BETWEEN_LOOKS = 1500, 10
-DAYS = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=30 * n) for n in range(10)]
 AFTER_ALL = datetime(2090, 1, 1, tzinfo=UTC)
-KEYS = [f"k{n}" for n in range(12)]
 REFUSALS = (errors.NoDataFound, errors.ObjectNotInPrerequisiteState, errors.InvalidParameterValue)
-
-
-@dataclass(frozen=True)
-class Kept:
-    content: str
-    occurred_at: datetime
-    topic: str | None = None
-    importance: int = 3
-    metadata: dict[str, Any] = field(default_factory=dict)
-    expires_at: datetime | None = None
-    place: int | None = None
-    embedded: bool = False
-    active: bool = True
-    ended: tuple[datetime, str | None] | None = None  # from when on it does not hold, and what does
-
-    def holds(self, moment: datetime) -> bool:
-        return (
-            self.active and (self.ended is None or moment < self.ended[0])
-            and (self.expires_at is None or moment < self.expires_at)
-        )  # fmt: skip
-
-
-class Refused(Exception):
-    """The model refuses what the extension must refuse."""
-
-
-class Model:
-    """Each method returns what the verb of its name answers."""
-
-    def __init__(self) -> None:
-        self.kept: dict[str, Kept] = {}
-
-    def store(self, key: str, content: str, vector: bool, given: dict[str, Any]) -> str:
-        was = self.kept.get(key)
-        if was is None:
-            self.kept[key] = Kept(content, DAYS[0], embedded=vector, **given)
-            return "inserted"
-        same_text = was.content == content
-        embedded = vector or (was.embedded and same_text)
-        now = replace(was, content=content, active=True, embedded=embedded, **given)
-        if now == was and not vector:
-            return "unchanged"
-        self.kept[key] = now
-        if was.embedded and not embedded:
-            return "unembedded"
-        if now == was:
-            return "unchanged"
-        return "updated" if was.active else "restored"
-
-    def append(self, content: str) -> str:
-        place = max([0, *(one.place for one in self.kept.values() if one.place is not None)]) + 1
-        number = place
-        while f"turn/{number}" in self.kept:
-            number += 1
-        self.kept[f"turn/{number}"] = Kept(content, DAYS[0], place=place)
-        return f"turn/{number}"
-
-    def update(self, key: str, given: dict[str, Any], clear: list[str]) -> str:
-        was = self._known(key)
-        nothing = {"topic": None, "metadata": {}, "expires_at": None, "importance": 3}
-        self.kept[key] = replace(was, **{name: nothing[name] for name in clear}, **given)
-        return "unchanged" if self.kept[key] == was else "updated"
-
-    def supersede(self, old: str, new: str | None, at: datetime) -> str:
-        was = self._known(old)
-        if new is not None:
-            self._known(new)
-        if not was.active or (new is not None and not self.kept[new].active):
-            raise Refused
-        if was.ended is not None and was.ended[1] != new:
-            raise Refused
-        if was.ended == (at, new):
-            return "unchanged"
-        follower = new
-        while follower is not None:
-            if follower == old:
-                raise Refused
-            ended = self.kept[follower].ended if follower in self.kept else None
-            follower = ended[1] if ended else None
-        self.kept[old] = replace(was, ended=(at, new))
-        return "corrected" if was.ended else "superseded"
-
-    def undo(self, old: str) -> bool:
-        was = self._known(old)
-        self.kept[old] = replace(was, ended=None)
-        return was.ended is not None
-
-    def forget(self, key: str, hard: bool, revive: bool) -> bool:
-        was = self.kept.get(key)
-        if was is None:
-            return False
-        for name, one in list(self.kept.items()):
-            if one.ended and one.ended[1] == key:
-                if revive and was.ended is None:
-                    self.kept[name] = replace(one, ended=None)
-                elif hard:
-                    self.kept[name] = replace(one, ended=(one.ended[0], None))
-        if hard:
-            del self.kept[key]
-        else:
-            self.kept[key] = replace(self.kept[key], active=False)
-        return hard or was.active
-
-    def forget_matching(self, lang: str) -> int:
-        found = [key for key, one in self.kept.items() if one.active and one.metadata.get("lang") == lang]
-        for key in found:
-            self.kept[key] = replace(self.kept[key], active=False)
-        return len(found)
-
-    def _known(self, key: str) -> Kept:
-        if key not in self.kept:
-            raise Refused
-        return self.kept[key]
 
 
 def told(chance: random.Random) -> dict[str, Any]:
@@ -151,18 +38,19 @@ def some_call(chance: random.Random, project: Any) -> tuple[str, list[Any], str,
     """A method of the model with its arguments, and the statement with its parameters."""
     key, kind = chance.choice(KEYS), chance.random()
     if kind < 0.35:
-        content, vector, given = f"lesson {chance.randint(0, 3)}", chance.random() < 0.4, told(chance)
+        content, vector = f"lesson {chance.randint(0, 3)}", chance.random() < 0.4
+        given = {"occurred_at": DAYS[0], **told(chance)}
         named = {**given, "embedding": [1.0] + [0.0] * 1023} if vector else given
         names = "".join(f", {name} => %s{'::real[]' * (name == 'embedding')}" for name in named)
         values = [Jsonb(value) if isinstance(value, dict) else value for value in named.values()]
         return (
             "store", [key, content, vector, given],
-            f"SELECT pgmnemo.store_lesson(%s, %s, %s, occurred_at => %s{names})",
-            [project, key, content, DAYS[0], *values],
+            f"SELECT pgmnemo.store_lesson(%s, %s, %s{names})",
+            [project, key, content, *values],
         )  # fmt: skip
     if kind < 0.42:
         return (
-            "append", ["lesson in a row"],
+            "append", ["lesson in a row", False, {"occurred_at": DAYS[0]}],
             "SELECT external_id FROM pgmnemo.append(NULL, %s, 'lesson in a row', occurred_at => %s)",
             [project, DAYS[0]],
         )  # fmt: skip
@@ -237,7 +125,7 @@ class Watch:
         )
         assert {row[0]: row[1:] for row in rows} == {
             key: (one.content, one.occurred_at, one.topic, one.importance, one.metadata, one.expires_at,
-                  one.place, one.active, one.ended and one.ended[0], one.embedded)
+                  one.position, one.active, one.ended and one.ended[0], one.embedded)
             for key, one in self.model.kept.items()
         }  # fmt: skip
         moment, lang = chance.choice([*DAYS, AFTER_ALL]), chance.choice("abc")
