@@ -179,6 +179,8 @@ class Cluster:
         with suppress(psutil.Error):
             process.send_signal(signal.SIGINT)
             process.wait(STOP_LIMIT)
+        with suppress(OSError):
+            self.folder.sockets.rmdir()  # it is not left behind in /tmp
 
     def home(self) -> Path:
         """The installation that the server runs from: a copy where it cannot read or extend the original."""

@@ -207,6 +207,7 @@ def test_programs_without_pgvector_are_refused(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_a_socket_folder_that_others_may_enter_is_refused(memory: Path) -> None:
+    Folder(memory).sockets.mkdir()
     Folder(memory).sockets.chmod(0o755)
     with pytest.raises(DatabaseError, match=r"sockets is not a folder of \w+ alone; remove it"):
         LocalServer.open(memory)

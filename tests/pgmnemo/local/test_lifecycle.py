@@ -200,6 +200,7 @@ def test_a_folder_of_any_name_serves(base: Path, memory: Path, name: str) -> Non
         assert known(server, "first") == ["first"]
         inside = str(folder) in server.conninfo["host"]
         assert inside == ("," not in name and len(name) < 80)
+    assert not Folder(folder).sockets.exists()
 
 
 def test_a_server_that_does_not_start_says_why(memory: Path) -> None:
