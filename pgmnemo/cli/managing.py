@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -16,6 +17,7 @@ from pgmnemo.cli.options import (
     DEFAULT,
     LOCAL,
     ME,
+    PROJECT,
     STANDARD,
     Dashed,
     DryRun,
@@ -185,9 +187,9 @@ def import_(
         tell(where.json, moved, _imported("an export", moved.outcomes, dry_run))
         return
     found, options = format or sniff(place), Options(skip_faults=skip_faults, dated=dated, whole=whole)
-    into = (
-        where if found == "jsonl" and is_export(place) else replace(where, project=where.project or DEFAULT)
-    )
+    own = found == "jsonl" and is_export(place)  # whose lessons bring their projects
+    usual = os.environ.get(PROJECT) or DEFAULT
+    into = where if own else replace(where, project=where.project or usual)
     with scope(into, embedder, make=True) as here:
         done = bring(
             here, place, found, project=where.project, options=options, dry_run=dry_run, refresh=refresh,
@@ -195,7 +197,7 @@ def import_(
         )  # fmt: skip
     for sentence in done.left.named:
         note(where.quiet, f"left out: {sentence}")
-    projects = {name or DEFAULT: number for name, number in done.projects.items()}
+    projects = {name or usual: number for name, number in done.projects.items()}
     told = {**builtin(done), "projects": projects}
     tell(where.json, told, _imported(done.format, done.outcomes, dry_run), *_left(done.left.counts))
 

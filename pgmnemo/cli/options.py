@@ -16,6 +16,7 @@ LESSON, LESSONS = Group("The lesson", sort_key=1), Group("Which lessons", sort_k
 MEMORY = Group("Memory and output", sort_key=2)
 STANDARD = "-"  # standard input or output
 ME, DEFAULT = "me", "default"
+PROJECT = "PGMNEMO_PROJECT"
 LOCAL, NONE = "local", "none"
 PLACE = "what PGMNEMO_MEMORY names, else the folder pgmnemo/memory among your data"
 SPAN = "2026-05-01T00:00Z/2026-06-01T00:00Z"
@@ -91,7 +92,7 @@ Place = Annotated[
     str | None, _of_memory(f"folder of the memory, or DSN of a database that has one; else {PLACE}", "PLACE")
 ]
 Tenant = Annotated[str, _of_memory("whose memory it is: a name or uuid", "NAME", "PGMNEMO_TENANT")]
-Project = Annotated[str | None, _of_memory("which part of it: a name or uuid", "NAME", "PGMNEMO_PROJECT")]
+Project = Annotated[str | None, _of_memory("which part of it: a name or uuid", "NAME", PROJECT)]
 OneProject = Annotated[str | None, _of_memory("this project alone; else all of them", "NAME")]
 AllProjects = Annotated[bool, _of_memory("all projects of the tenant")]
 Embedder = Annotated[

@@ -25,10 +25,12 @@ from pgmnemo.cli.options import (
 )  # fmt: skip
 from pgmnemo.cli.printing import lessons, note, tell
 from pgmnemo.errors import UsageError, os_errors
+from pgmnemo.terminal import say
 
 if TYPE_CHECKING:
     from pgmnemo import Turn
 
+LONGEST = 200_000_000  # bytes that are read of a text, of which fewer are stored
 HERE, ANYWHERE, STORED, CHANGED = Where(), Anywhere(), Stored(), Changed()
 
 
@@ -63,7 +65,7 @@ def _text(given: str | None, quiet: bool) -> str:
     if sys.stdin.isatty():
         note(quiet, "type the text, and end it with Ctrl-D on a line of its own")
     try:
-        return sys.stdin.buffer.read().decode("utf-8").removesuffix("\n")
+        return sys.stdin.buffer.read(LONGEST).decode("utf-8").removesuffix("\n")
     except UnicodeDecodeError:
         raise UsageError("standard input is not UTF-8; convert it") from None
 
@@ -103,7 +105,7 @@ def update(key: str, /, *, told: Changed = CHANGED, where: Where = HERE) -> None
 def forget(
     key: str | None = None, /, *, filter: Given = None, everything: bool = False, hard: bool = False,
     revive: bool = False, dry_run: DryRun = False, yes: bool = False, where: Anywhere = ANYWHERE,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Forget a lesson, all that a filter finds, or everything.
 
     A lesson that is forgotten is out of recall until it is stored again;
@@ -129,23 +131,27 @@ def forget(
                 key, filter=chosen, everything=everything, hard=hard, dry_run=dry_run, revive=revive
             )
 
-        if several and not dry_run and not yes:
-            _confirm(gone(True), where, "delete" if hard or everything else "forget")
+        verb = "delete" if hard or everything else "forget"
+        if several and not dry_run and not yes and not _agreed(gone(True), where, verb):
+            note(where.quiet, "nothing was changed")
+            return 1
         number = gone(dry_run)
     told = {"lessons": number, "dry_run": dry_run}
     tell(where.json, told, f"{'would forget' if dry_run else 'forgot'} {lessons(number)}")
+    return 0
 
 
-def _confirm(number: int, where: Where, verb: str) -> None:
+def _agreed(number: int, where: Where, verb: str) -> bool:
+    """Whether so many lessons shall go; UsageError where there is nobody to ask."""
     if number < 2:
-        return
+        return True
     of = "all projects" if where.scope is None else f"project {where.scope}"
     told = f"{verb} {lessons(number)} of {of} of tenant {where.tenant}"
     if not sys.stdin.isatty():
         raise UsageError(f"this would {told}; say --yes to do it")
-    print(f"{told}? [y/N] ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("nothing was changed")
+    say(f"{told}? [y/N] ", error=True, end="")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def sweep(before: Time = None, /, *, where: Where = HERE) -> None:

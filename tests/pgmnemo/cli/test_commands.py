@@ -163,7 +163,8 @@ def test_several_are_forgotten_after_a_question(mnemo: Mnemo, scope: Any) -> Non
     assert refused.code == 2
     assert f"forget 3 lessons of project default of tenant {scope._name}; say --yes" in refused.err
     no = mnemo("forget", "--filter", "topic=x", stdin=b"n\n", terminal=True)
-    assert (no.code, scope.count().lessons) == (2, 3)
+    assert (no.code, scope.count().lessons) == (1, 3)
+    assert no.err.endswith("? [y/N] nothing was changed\n")
     yes = mnemo("forget", "--filter", "topic=x", stdin=b"y\n", terminal=True)
     assert (yes.out, scope.count().lessons) == ("forgot 3 lessons\n", 0)
     assert "delete 3 lessons of all projects" in mnemo("forget", "--everything", "--all-projects").err
