@@ -4,6 +4,7 @@ waits."""
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -55,6 +56,7 @@ VERSIONS: Call[Rows] = Call(
     list,
 )
 PAGE = 500  # lessons of a page of `list`
+FARTHEST = 1_000_000_000  # position, either way
 FIELDS = (
     "role", "topic", "importance", "metadata", "occurred_at", "expires_at", "commit_sha", "artifact_hash",
     "verified_at", "position",
@@ -92,11 +94,12 @@ class Asked:
 def fields(item: Item, at: datetime | None) -> dict[str, Any]:
     """The columns of a lesson that an item gives, but its text, key and vectors."""
     return {
-        "role": item.role, "topic": item.topic, "importance": item.importance,
+        "role": item.role, "topic": item.topic,
+        "importance": number(item.importance, "importance", 1, 5),
         "metadata": document(item.metadata, "metadata"), "occurred_at": moment(at, "at"),
         "expires_at": moment(item.expires_at, "expires_at"), "commit_sha": item.commit_sha,
         "artifact_hash": item.artifact_hash, "verified_at": moment(item.verified_at, "verified_at"),
-        "position": item.position,
+        "position": number(item.position, "position", -FARTHEST, FARTHEST),
     }  # fmt: skip
 
 
@@ -238,6 +241,18 @@ def _plain(value: Any) -> Any:
     if isinstance(value, UUID):
         return str(value)
     raise TypeError(f"{type(value).__name__} is no type of JSON")
+
+
+def number(value: Any, name: str, least: int, most: int) -> int | None:
+    """A whole number within its bounds; UsageError for any other. A staging table would cut it short."""
+    try:
+        told = None if value is None else operator.index(value)
+    except TypeError:
+        told = least - 1
+    if told is not None and not least <= told <= most:
+        shown = repr(value)[:40]
+        raise UsageError(f"{name} is {shown}, but must be a whole number from {least:,} to {most:,}")
+    return told
 
 
 def moment(value: datetime | None, name: str) -> Any:

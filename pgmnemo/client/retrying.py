@@ -71,6 +71,8 @@ def is_lost(error: psycopg.Error) -> bool:
 
 def told(error: psycopg.Error, repeatable: bool, where: str) -> PgmnemoError:
     """An error of the server as one of the client's, with its sentence and hint."""
+    import psycopg
+
     state, said = error.sqlstate, _first_line(error.diag.message_primary or str(error))
     if state in UNDONE - {"57P01", "57P03"}:
         return ConflictError(f"others wrote the same until patience ended ({said}); try again", state)
@@ -82,6 +84,10 @@ def told(error: psycopg.Error, repeatable: bool, where: str) -> PgmnemoError:
         return DatabaseError(f"the disk of {where} is full: nothing was stored; free some space there")
     if state == "57014":
         return DatabaseError(f"the call took longer than the server allows ({said}); ask for less at once")
+    if state is None and isinstance(error, psycopg.DataError | psycopg.ProgrammingError):
+        return RefusedError(f"something that was given cannot be sent: {said}")
+    if state == "42883":
+        return RefusedError(f"an argument is of another type, or a number too large: {said}", state)
     kind = WHY.get(state or "") or (RefusedError if (state or "XX")[:2] in WRONG else None)
     sentence = said.rstrip(".") + (
         f"; {_lowered(error.diag.message_hint)}" if error.diag.message_hint else ""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pgmnemo.client.records import Turn
+from pgmnemo.client.requests import moment
 from pgmnemo.errors import UsageError
 from pgmnemo.passages.windows import WINDOWS, Line, cut, passages_of
 from pgmnemo.records import Passage
@@ -18,6 +19,10 @@ from pgmnemo.records import Passage
 CHAT = ("user", "assistant")
 LONGEST = 10_000_000  # bytes of a lesson's text that the extension takes
 MOST = 1_000  # passages of a lesson
+MONTHS = (  # in English, whatever the program's locale
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +39,19 @@ def written(text: str | Sequence[Turn], at: datetime | None) -> Written:
     if isinstance(text, str):
         sized = _sized(text)
         return _whole(sized, passages_of(sized) if "\n" in sized.strip() else (), at)
-    turns = [turn for turn in text if isinstance(turn, Turn)] if isinstance(text, Sequence) else []
+    given = text if isinstance(text, Sequence) else ()
+    turns = [turn for turn in given if isinstance(turn, Turn) and isinstance(turn.text, str)]
     if not turns or len(turns) < len(text):
-        raise UsageError(f"a lesson is a text or a list of at least one Turn, not {type(text).__name__}")
-    return _conversation(turns, at or next((turn.at for turn in turns if turn.at), None))
+        raise UsageError(f"a lesson is a text or a list of at least one Turn of text, not {repr(text)[:40]}")
+    times = [moment(turn.at, "at of a turn") for turn in turns if turn.at is not None]
+    return _conversation(turns, moment(at, "at") or next(iter(times), None))
 
 
 def _conversation(turns: Sequence[Turn], at: datetime | None) -> Written:
     lines = [_line(turn) for turn in turns if turn.text.strip()]
     if not lines:
         raise UsageError("no turn of the conversation has a word; leave it out")
-    head = [f"[{at.day} {at:%B %Y}]"] if at else []
+    head = [f"[{at.day} {MONTHS[at.month - 1]} {at.year}]"] if at else []
     chat = any(turn.role in CHAT for turn in turns)
     text = _sized("\n".join([*head, *(line.line for line in lines)]))
     return _whole(text, cut(lines, WINDOWS, WINDOWS.characters if chat else None), at)

@@ -13,7 +13,10 @@ from pgmnemo.calls import Answer, Call
 from pgmnemo.client.aio.sources import AsyncSource, Unreached
 from pgmnemo.client.aio.waiting import AsyncConnection, sleep
 from pgmnemo.client.retrying import Attempts
+from pgmnemo.errors import UsageError
 from pgmnemo.server.connections import refusal
+
+HALF = "a text that was given has half a surrogate pair, which is no Unicode; decode it anew"
 
 
 class AsyncChannel:
@@ -68,6 +71,8 @@ class AsyncChannel:
                 pause = self._unreached(attempts, error)
             except psycopg.Error as error:
                 pause = attempts.pause(error, repeatable, anew=self.source.renewed)
+            except UnicodeEncodeError:
+                raise UsageError(HALF) from None
             await sleep(pause)
 
     def _unreached(self, attempts: Attempts, error: Unreached) -> float:

@@ -14,7 +14,10 @@ from pgmnemo.calls import Answer, Call
 from pgmnemo.client.retrying import Attempts
 from pgmnemo.client.sync.sources import Source, Unreached
 from pgmnemo.client.sync.waiting import Connection, sleep
+from pgmnemo.errors import UsageError
 from pgmnemo.server.connections import refusal
+
+HALF = "a text that was given has half a surrogate pair, which is no Unicode; decode it anew"
 
 
 class Channel:
@@ -65,6 +68,8 @@ class Channel:
                 pause = self._unreached(attempts, error)
             except psycopg.Error as error:
                 pause = attempts.pause(error, repeatable, anew=self.source.renewed)
+            except UnicodeEncodeError:
+                raise UsageError(HALF) from None
             sleep(pause)
 
     def _unreached(self, attempts: Attempts, error: Unreached) -> float:

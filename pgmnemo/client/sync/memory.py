@@ -325,7 +325,7 @@ class Scope:
     ) -> str:
         """Change what is given of a lesson, but text and vectors: `updated` or `unchanged`.
 
-        `patch` changes keys of the metadata, one that is None goes; `metadata` replaces all of it.
+        `patch` sets keys of the metadata, `metadata` replaces all of it.
         """
         call = calls.update(
             self.tenant_id, self._project(), key, role=role, topic=topic, importance=importance,
@@ -762,9 +762,7 @@ class Scope:
     def _without_blocks(self, text: str | Sequence[Turn]) -> str | Sequence[Turn]:
         if isinstance(text, str):
             return without_blocks(text)
-        return [
-            replace(turn, text=without_blocks(turn.text)) if isinstance(turn, Turn) else turn for turn in text
-        ]
+        return [_outside(turn) for turn in text] if isinstance(text, list | tuple) else text
 
     # Last, for in what follows `list` is this one
 
@@ -799,6 +797,12 @@ class Scope:
             if len(page) < wanted:
                 return
             after = page[-1].id
+
+
+def _outside(turn: Turn) -> Turn:
+    """A turn without the blocks of `context` in it."""
+    told = isinstance(turn, Turn) and isinstance(turn.text, str)
+    return replace(turn, text=without_blocks(turn.text)) if told else turn
 
 
 def _digest(text: str) -> bytes:
