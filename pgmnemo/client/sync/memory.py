@@ -38,7 +38,7 @@ from pgmnemo.client.records import (
 from pgmnemo.client.rendering import about_tokens, render, without_blocks
 from pgmnemo.client.requests import Asked, document, filter_of, moment
 from pgmnemo.client.tracing import Tracing
-from pgmnemo.client.turns import Written
+from pgmnemo.client.turns import LONGEST, Written
 from pgmnemo.client.vectors import Reals
 from pgmnemo.errors import PgmnemoError, UsageError
 from pgmnemo.progress import QUIET, Progress
@@ -60,7 +60,7 @@ class Memory:
         self._weights: dict[str, float] | None = None
         self._remembered: dict[UUID, Remembered | None] = {}
         self._let_in: set[UUID] = set()
-        self._echoes: OrderedDict[tuple[UUID, bytes], str] = OrderedDict()
+        self._echoes: OrderedDict[tuple[UUID, bytes], tuple[UUID, str, bytes]] = OrderedDict()
 
     @classmethod
     def open(
@@ -171,7 +171,7 @@ class Memory:
         for hit in context.hits:
             for text in (hit.text, hit.passage):
                 if text:
-                    self._echoes[tenant, _digest(text)] = hit.key
+                    self._echoes[tenant, _digest(text)] = hit.project, hit.key, _digest(hit.text)
         while len(self._echoes) > ECHOES:
             self._echoes.popitem(last=False)
 
@@ -219,7 +219,7 @@ class Scope:
         stays, and `clear` names what shall have no value. Without one, a text that somebody says (`role`)
         comes after the project's last one, as a turn of its conversation; any other gets a key of its own.
         `at` is when it happened; `now` stands for it where it is left out. What `context` handed out is not
-        stored again.
+        stored again under another key, as long as it holds: an `echo`.
 
         UsageError for an empty text, a naive time, no project or another embedder than the tenant's;
         LostError where the connection went and nobody knows whether a text without a key was stored.
@@ -235,7 +235,7 @@ class Scope:
 
     def _add(self, item: Item, clear: Sequence[str] | None) -> Added:
         project = self._project()
-        if (echo := self._echo(item.text)) is not None:
+        if (echo := self._echo(item)) is not None:
             return Added(echo, "echo")
         if (text := self._without_blocks(item.text)) is not item.text:
             item = replace(item, text=text)
@@ -748,16 +748,21 @@ class Scope:
     def _span(self, operation: str, key: str | None = None) -> AbstractContextManager[Any]:
         return self._memory._tracing.span(operation, str(self.tenant_id), key)
 
-    def _echo(self, text: str | Sequence[Turn]) -> str | None:
-        """The key of the lesson that a text repeats which this memory had handed out; of a block alone,
-        none."""
-        if not isinstance(text, str):
+    def _echo(self, item: Item) -> str | None:
+        """The key of the lesson that a text repeats which this memory had handed out and which still holds;
+        of a block alone, none. What is stored under that key itself is no echo."""
+        if not isinstance(item.text, str) or len(item.text) > LONGEST:
             return None
-        rest = without_blocks(text)
-        if not rest.strip() and rest != text:
+        rest = without_blocks(item.text)
+        if not rest.strip() and rest != item.text:
             return ""
         echoes = self._memory._echoes
-        return echoes.get((self.tenant_id, _digest(rest))) if echoes else None
+        found = echoes.get((self.tenant_id, _digest(rest))) if echoes else None
+        if found is None or found[1] == item.key:
+            return None
+        held = self.project(found[0]).get(found[1])
+        holds = held is not None and held.active and held.superseded_at is None
+        return found[1] if held is not None and holds and _digest(held.text) == found[2] else None
 
     def _without_blocks(self, text: str | Sequence[Turn]) -> str | Sequence[Turn]:
         if isinstance(text, str):
