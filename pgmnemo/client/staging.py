@@ -154,7 +154,7 @@ def _remembered(rows: Rows) -> Remembered | None:
     return Remembered(**rows[0][0]) if rows else None
 
 
-def remember(tenant: UUID, own: Remembered) -> tuple[Call[str], Call[bool]]:
+def remember(tenant: UUID, own: Remembered) -> tuple[Call[Any], Call[Any]]:
     """Two calls of one transaction: the lesson, and that it is forgotten."""
     told = f"vectors of {own.dimensions} numbers by {own.embedder}"
     project = reserved(tenant)

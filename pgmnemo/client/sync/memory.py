@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from os import PathLike
 from typing import IO, Any, Self
@@ -58,7 +59,7 @@ class Memory:
         self._channel, self._opened, self._embedding = channel, opened, embedding
         self._place, self._role, self._tracing = place, role, tracing
         self._weights: dict[str, float] | None = None
-        self._remembered: dict[UUID, Remembered | None] = {}
+        self._remembered: dict[UUID, Remembered] = {}
         self._let_in: set[UUID] = set()
         self._echoes: OrderedDict[tuple[UUID, bytes], tuple[UUID, str, bytes]] = OrderedDict()
 
@@ -142,23 +143,21 @@ class Memory:
 
     def _fit(self, tenant: UUID, name: str, own: Remembered, *, writing: bool) -> None:
         """UsageError where a tenant's vectors are another embedder's; the first to write is remembered."""
-        if tenant not in self._remembered:
-            self._remembered[tenant] = self._call(tenant, staging.remembered(tenant))
-        if self._remembered[tenant] is None and writing:
-            asked = staging.remembered(tenant)
-            self._enter(tenant)
+        held = self._remembered.get(tenant) or self._call(tenant, staging.remembered(tenant))
+        if held is None and writing:
+            held = self._channel.unit(partial(self._remember, tenant, own))
+        if held is not None:
+            self._remembered[tenant] = held
+        embedders.check(held, own, name)
 
-            def work(connection: Any) -> Remembered | None:
-                self._channel.sent(connection, staging.locked(tenant))
-                held = self._channel.sent(connection, asked)
-                if held is None:
-                    stored, forgotten = staging.remember(tenant, own)
-                    self._channel.sent(connection, stored)
-                    self._channel.sent(connection, forgotten)
-                return held or own
-
-            self._remembered[tenant] = self._channel.unit(work)
-        embedders.check(self._remembered[tenant], own, name)
+    def _remember(self, tenant: UUID, own: Remembered, connection: Any) -> Remembered:
+        """Within a transaction: what the tenant remembers, `own` if it is the first."""
+        self._channel.sent(connection, staging.locked(tenant))
+        held = self._channel.sent(connection, staging.remembered(tenant))
+        if held is None:
+            for call in staging.remember(tenant, own):
+                self._channel.sent(connection, call)
+        return held or own
 
     def _in_force(self) -> Mapping[str, float]:
         """The weights of scores, asked once."""
@@ -362,7 +361,34 @@ class Scope:
                 self.tenant_id, filter_of(filter) or "{}", self.project_id, hard=hard, dry_run=dry_run,
                 revive=revive,
             )  # fmt: skip
+            if hard and self._reaches_reserved(filter):
+                return self._forget_but_what_is_remembered(call, filter, dry_run)
             return self._call(replace(call, repeatable=dry_run))
+
+    def _forget_but_what_is_remembered(
+        self, call: Call[int], filter: Mapping[str, Any] | None, dry_run: bool
+    ) -> int:
+        """Of a tenant, for good, all that a filter matches; which embedder its vectors are of stays."""
+        matched = requests.count(
+            self.tenant_id, staging.reserved(self.tenant_id), filter=filter_of(filter), everything=True
+        )
+        channel = self._memory._channel
+
+        def work(connection: Any) -> int:
+            held = channel.sent(connection, staging.remembered(self.tenant_id))
+            own = channel.sent(connection, matched)
+            gone: int = channel.sent(connection, call)
+            if held is not None and not dry_run:
+                self._memory._remember(self.tenant_id, held, connection)
+            return int(gone - own.lessons)
+
+        self._memory._enter(self.tenant_id)
+        found: int = channel.unit(work, repeatable=dry_run)
+        return found
+
+    def _reaches_reserved(self, filter: Mapping[str, Any] | None) -> bool:
+        """Whether what the tenant remembers of itself is among the lessons that are meant."""
+        return self.project_id is None and "projects" not in (filter or {})
 
     def _forget_one(self, key: str, hard: bool, dry_run: bool, revive: bool) -> int:
         project = self._project()
@@ -523,7 +549,7 @@ class Scope:
         """How many lessons `list` gives, and how many more the gate hides."""
         given = self._filtered(role, topic, since, until, filter, valid_at, known_at, everything)
         found = self._call(requests.count(self.tenant_id, self.project_id, **given))
-        if everything and self.project_id is None:
+        if everything and self._reaches_reserved(filter):
             own = self._call(requests.count(self.tenant_id, staging.reserved(self.tenant_id), **given))
             return Count(found.lessons - own.lessons, found.hidden)
         return found
