@@ -91,13 +91,16 @@ class AsyncOwn:
         self._process = os.getpid()
         self._slots = Semaphore(most)
         self._idle: list[AsyncConnection[Any]] = []
+        self._open = True
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[AsyncConnection[Any]]:
         if self._process != os.getpid():
             raise UsageError("this memory was opened before the process forked; open one in each process")
+        if not self._open:
+            raise UsageError("this memory is closed; open it again")
         async with self._slots:
-            connection = self._idle.pop() if self._idle else await self.connect()
+            connection = self._kept() or await self.connect()
             try:
                 yield connection
             finally:
@@ -127,18 +130,25 @@ class AsyncOwn:
         """Keep it, unless it is broken or in the middle of something; one that broke takes the idle along."""
         if connection.closed:
             await self._drop()
-        elif connection.info.transaction_status is TransactionStatus.IDLE:
+        elif self._open and connection.info.transaction_status is TransactionStatus.IDLE:
             self._idle.append(connection)
         else:
             await connection.close()
 
+    def _kept(self) -> AsyncConnection[Any] | None:
+        """An idle one; another thread may take it between a look and a grasp."""
+        with suppress(IndexError):
+            return self._idle.pop()
+        return None
+
     async def _drop(self) -> None:
-        while self._idle:
+        while (connection := self._kept()) is not None:
             with suppress(psycopg.Error):
-                await self._idle.pop().close()
+                await connection.close()
 
     async def close(self) -> None:
-        """Close what is idle, and let the embedded server go."""
+        """Close what is idle, and let the embedded server go; what is in use is closed when it comes back."""
+        self._open = False
         await self._drop()
         if self._server is not None:
             await run(self._server.close)

@@ -92,13 +92,16 @@ class Own:
         self._process = os.getpid()
         self._slots = Semaphore(most)
         self._idle: list[Connection[Any]] = []
+        self._open = True
 
     @contextmanager
     def connection(self) -> Iterator[Connection[Any]]:
         if self._process != os.getpid():
             raise UsageError("this memory was opened before the process forked; open one in each process")
+        if not self._open:
+            raise UsageError("this memory is closed; open it again")
         with self._slots:
-            connection = self._idle.pop() if self._idle else self.connect()
+            connection = self._kept() or self.connect()
             try:
                 yield connection
             finally:
@@ -126,18 +129,25 @@ class Own:
         """Keep it, unless it is broken or in the middle of something; one that broke takes the idle along."""
         if connection.closed:
             self._drop()
-        elif connection.info.transaction_status is TransactionStatus.IDLE:
+        elif self._open and connection.info.transaction_status is TransactionStatus.IDLE:
             self._idle.append(connection)
         else:
             connection.close()
 
+    def _kept(self) -> Connection[Any] | None:
+        """An idle one; another thread may take it between a look and a grasp."""
+        with suppress(IndexError):
+            return self._idle.pop()
+        return None
+
     def _drop(self) -> None:
-        while self._idle:
+        while (connection := self._kept()) is not None:
             with suppress(psycopg.Error):
-                self._idle.pop().close()
+                connection.close()
 
     def close(self) -> None:
-        """Close what is idle, and let the embedded server go."""
+        """Close what is idle, and let the embedded server go; what is in use is closed when it comes back."""
+        self._open = False
         self._drop()
         if self._server is not None:
             run(self._server.close)
