@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from io import TextIOBase
 from itertools import islice
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryFile
 from typing import IO, Any
 from uuid import UUID
 
@@ -49,7 +51,8 @@ Ends = Mapping[int, tuple[UUID, str]]  # project and key of a lesson by its id
 def new_file(place: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
     """A file that stands there whole or not at all; UsageError for a path that is there already."""
     if not isinstance(place, str | os.PathLike):
-        yield place
+        with os_errors("the export cannot be written: {why}"):
+            yield from _given_file(_binary(place, "wb"))
         return
     path = Path(place)
     if path.exists() or path.is_symlink():
@@ -68,11 +71,28 @@ def new_file(place: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
             Path(file.name).unlink()
 
 
+def _given_file(file: IO[bytes]) -> Iterator[IO[bytes]]:
+    """One that the caller has opened; what cannot be set back, such as a pipe, gets all of it at the end."""
+    if file.seekable():
+        yield file
+        return
+    with TemporaryFile() as whole:
+        yield whole
+        whole.seek(0)
+        shutil.copyfileobj(whole, file)
+
+
+def _binary(file: IO[bytes], mode: str) -> IO[bytes]:
+    if isinstance(file, TextIOBase):
+        raise UsageError(f"an export is a file of bytes; open it with the mode {mode!r}")
+    return file
+
+
 @contextmanager
 def lines_in(place: str | os.PathLike[str] | IO[bytes]) -> Iterator[Iterator[Header | Record]]:
     """The header and the records of an export."""
     if not isinstance(place, str | os.PathLike):
-        yield read_lines(lines_of(place, "the export"), "the export")
+        yield read_lines(lines_of(_binary(place, "rb"), "the export"), "the export")
         return
     told = f"{place} cannot be read: {{why}}; name a file that an export has written"
     with os_errors(told, UsageError), Path(place).open("rb") as file:

@@ -28,8 +28,12 @@ async def write(scope: AsyncScope, file: IO[bytes], vectors: bool, progress: Pro
     """Write all of a scope as it is at one moment; how many lessons."""
     memory = scope._memory
     await memory._enter(scope.tenant_id)
+    start = file.tell()
 
     async def work(connection: AsyncConnection[Any]) -> int:
+        if file.tell() != start:  # it was begun before the connection went
+            file.seek(start)
+            file.truncate()
         return await _written(connection, scope, file, vectors, progress)
 
     return await memory._channel.unit(work, snapshot=True)  # type: ignore[no-any-return]
@@ -45,8 +49,6 @@ async def _written(
     tenant, project = scope.tenant_id, scope.project_id
     held = await sent(connection, staging.remembered(tenant))
     lessons = await _lessons(connection, scope)
-    file.seek(0)
-    file.truncate()
     version = scope._memory._opened.version
     header = transferring.header(version, tenant, project, held if vectors else None, len(lessons))
     await run(transferring.put, file, [header])

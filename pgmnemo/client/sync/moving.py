@@ -29,8 +29,12 @@ def write(scope: Scope, file: IO[bytes], vectors: bool, progress: Progress) -> i
     """Write all of a scope as it is at one moment; how many lessons."""
     memory = scope._memory
     memory._enter(scope.tenant_id)
+    start = file.tell()
 
     def work(connection: Connection[Any]) -> int:
+        if file.tell() != start:  # it was begun before the connection went
+            file.seek(start)
+            file.truncate()
         return _written(connection, scope, file, vectors, progress)
 
     return memory._channel.unit(work, snapshot=True)  # type: ignore[no-any-return]
@@ -46,8 +50,6 @@ def _written(
     tenant, project = scope.tenant_id, scope.project_id
     held = sent(connection, staging.remembered(tenant))
     lessons = _lessons(connection, scope)
-    file.seek(0)
-    file.truncate()
     version = scope._memory._opened.version
     header = transferring.header(version, tenant, project, held if vectors else None, len(lessons))
     run(transferring.put, file, [header])
