@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Self
 
 
 class PgmnemoError(Exception):
@@ -54,6 +55,13 @@ class StateError(PgmnemoError):
     def __init__(self, sentence: str, sqlstate: str | None = None) -> None:
         super().__init__(sentence)
         self.sqlstate = sqlstate
+
+    def named(self, names: Mapping[str, str]) -> Self:
+        """The same error with uuids written as the names that the caller uses."""
+        sentence = str(self)
+        for number, name in names.items():
+            sentence = sentence.replace(f"'{number}'", repr(name)).replace(number, repr(name))
+        return type(self)(sentence, self.sqlstate)
 
 
 class RefusedError(StateError, UsageError):

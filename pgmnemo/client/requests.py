@@ -103,6 +103,11 @@ def fields(item: Item, at: datetime | None) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def cleared(names: Sequence[str] | None) -> list[str] | None:
+    """What shall have no value, by the extension's names."""
+    return None if names is None else ["occurred_at" if name == "at" else name for name in names]
+
+
 def store(tenant: UUID, project: UUID, key: str, text: str, **given: Any) -> Call[Added]:
     """A keyed write."""
     return calls.store(tenant, project, key, text, **given).read(lambda outcome: Added(key, outcome))

@@ -14,6 +14,7 @@ import pwd
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
@@ -70,7 +71,7 @@ class Folder:
         """Inside the block no other process starts, stops or changes the server."""
         lock = _file(self.path / OPENING)
         try:
-            if not _taken(lock, fcntl.LOCK_EX):
+            if not _soon(lock, fcntl.LOCK_EX):
                 progress.say(f"waiting for another process that is opening or closing {self.path}")
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -289,6 +290,15 @@ def sync(folder: Path) -> None:
 
 def _file(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+
+
+def _soon(lock: int, how: int) -> bool:
+    """Whether the lock was free within a second: openings take that long, and nobody need hear of it."""
+    for _ in range(50):
+        if _taken(lock, how):
+            return True
+        time.sleep(0.02)
+    return False
 
 
 def _taken(lock: int, how: int) -> bool:

@@ -36,11 +36,11 @@ from pgmnemo.client.records import (
     Turn,
 )
 from pgmnemo.client.rendering import about_tokens, render, without_blocks
-from pgmnemo.client.requests import Asked, document, filter_of, moment
+from pgmnemo.client.requests import Asked, cleared, document, filter_of, moment
 from pgmnemo.client.tracing import Tracing
 from pgmnemo.client.turns import LONGEST, Written
 from pgmnemo.client.vectors import Reals
-from pgmnemo.errors import PgmnemoError, UsageError
+from pgmnemo.errors import PgmnemoError, StateError, UsageError
 from pgmnemo.progress import QUIET, Progress
 
 ECHOES = 10_000  # texts handed out as context that a memory knows again
@@ -107,6 +107,16 @@ class AsyncMemory:
     async def close(self) -> None:
         """Close what this memory opened; the last one out stops the PostgreSQL of a folder."""
         await self._channel.close()
+
+    @property
+    def place(self) -> str:
+        """Where it lies, in words and without a password."""
+        return self._place
+
+    @property
+    def version(self) -> str:
+        """That of the extension."""
+        return str(self._opened.version)
 
     def tenant(self, name: str | UUID) -> AsyncScope:
         """All lessons of a tenant; a name becomes a uuid by a rule (`pgmnemo.client.naming`)."""
@@ -178,17 +188,23 @@ class AsyncScope:
     """The lessons of a tenant, or of one of its projects; what is written needs a project."""
 
     def __init__(
-        self, memory: AsyncMemory, tenant: UUID, tenant_name: str, project: UUID | None = None
+        self,
+        memory: AsyncMemory,
+        tenant: UUID,
+        tenant_name: str,
+        project: UUID | None = None,
+        project_name: str | None = None,
     ) -> None:
-        self._memory, self.tenant_id, self._name, self.project_id = memory, tenant, tenant_name, project
+        self._memory, self.tenant_id, self.project_id = memory, tenant, project
+        self._name, self._project_name = tenant_name, project_name
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} tenant={self.tenant_id} project={self.project_id}>"
+        return f"<{type(self).__name__} tenant={self._name!r} project={self._project_name!r}>"
 
     def project(self, name: str | UUID) -> AsyncScope:
         """The lessons of one project of the tenant."""
         made = naming.project_id(self.tenant_id, name)
-        return AsyncScope(self._memory, self.tenant_id, self._name, made)
+        return AsyncScope(self._memory, self.tenant_id, self._name, made, str(name))
 
     # Writing
 
@@ -246,7 +262,7 @@ class AsyncScope:
             given.pop("position")
             return await self._call(requests.append(self.tenant_id, project, whole.text, **given))
         key = staging.new_key() if item.key is None else staging.checked_key(item.key)
-        call = requests.store(self.tenant_id, project, key, whole.text, clear=clear, **given)
+        call = requests.store(self.tenant_id, project, key, whole.text, clear=cleared(clear), **given)
         return await self._call(call)
 
     async def add_many(
@@ -325,13 +341,14 @@ class AsyncScope:
     ) -> str:
         """Change what is given of a lesson, but text and vectors: `updated` or `unchanged`.
 
-        `patch` sets keys of the metadata, `metadata` replaces all of it.
+        `patch` sets keys of the metadata, `metadata` replaces all of it; `clear` names what shall have no
+        value.
         """
         call = calls.update(
             self.tenant_id, self._project(), key, role=role, topic=topic, importance=importance,
             metadata=document(metadata, "metadata"), patch=document(patch, "patch"),
             occurred_at=moment(at, "at"), expires_at=moment(expires_at, "expires_at"),
-            verified_at=moment(verified_at, "verified_at"), position=position, clear=clear,
+            verified_at=moment(verified_at, "verified_at"), position=position, clear=cleared(clear),
         )  # fmt: skip
         with self._span("update_memory", key):
             return await self._call(call)
@@ -772,7 +789,11 @@ class AsyncScope:
         return self.project_id
 
     async def _call(self, call: Call[Answer]) -> Answer:
-        return await self._memory._call(self.tenant_id, call)
+        try:
+            return await self._memory._call(self.tenant_id, call)
+        except StateError as error:
+            names = {str(self.tenant_id): self._name, str(self.project_id): self._project_name or ""}
+            raise error.named(names) from None
 
     def _span(self, operation: str, key: str | None = None) -> AbstractContextManager[Any]:
         return self._memory._tracing.span(operation, str(self.tenant_id), key)

@@ -127,9 +127,11 @@ class _Reading:
         self._count("unchanged", len(lines) - len(rest))
         if self.dry_run:
             known = await inside.known([line.key for line in rest])
-            new = sum(not transferring.is_known(line, known) for line in rest)
-            self._count("new or changed", new)
-            self._count("unchanged", len(rest) - new)
+            new = sum(line.key not in known for line in rest)
+            same = sum(transferring.is_known(line, known) for line in rest)
+            self._count("inserted", new)
+            self._count("updated", len(rest) - new - same)
+            self._count("unchanged", same)
         elif rest:
             assert inside.project_id is not None
             items = [transferring.item(line, self.header) for line in rest]
