@@ -3,6 +3,7 @@
 # make postgres16          set up and ask PostgreSQL 16 what 18 is asked of the extension; ON16= names other tests
 # make attack              set up and attack the extension: every finding, a battery of attempts, PgBouncer
 # make shards              set up and try the shards at length: walls, same answers, moves under writers
+# make client              set up and try the client: its shells, folders, importers and the command mnemo
 # make forge               set up and verify every committed run, change runs field by field, forge runs by class: fails
 #                          where `verify` finds fewer; tries intervals on made-up data
 # make upgrade             set up and upgrade the extension from every release, with data and under load
@@ -27,7 +28,8 @@ UNASYNCD := .venv-sync/bin/unasyncd
 TELL     := $(if $(JUNIT),--junitxml=$(JUNIT))
 CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/verify/forge \
             tests/protocol/statistics/test_coverage.py
-ELSEWHERE := tests/security tests/shards/slow tests/postgres17 tests/sql/test_upgrade.py $(CLAIMS)
+CLIENT   := $(addprefix tests/pgmnemo/,client local cli importers)
+ELSEWHERE := $(CLIENT) tests/security tests/shards/slow tests/postgres17 tests/sql/test_upgrade.py $(CLAIMS)
 PIP      := $(BIN)/python -m pip install --disable-pip-version-check --no-input -c constraints.txt
 # Without what torch needs: that comes from the usual index, with all the rest, in the versions of constraints.txt.
 WHEEL    := $(if $(filter cpu,$(TORCH)),$(PIP) --no-deps --index-url https://download.pytorch.org/whl/cpu torch || \
@@ -44,6 +46,9 @@ postgres16: $(VENV)/.test-ready
 
 attack: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/security $(TELL) $(ARGS)
+
+client: $(VENV)/.test-ready
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(CLIENT) $(TELL) $(ARGS)
 
 forge: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(CLAIMS) $(TELL) $(ARGS)
@@ -97,4 +102,4 @@ $(UNASYNCD): tools/sync_client.txt | $(BIN)/python
 clean:
 	rm -rf $(VENV) .venv-sync .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: bench test postgres16 attack forge shards upgrade postgres17 sync lint clean
+.PHONY: bench test client postgres16 attack forge shards upgrade postgres17 sync lint clean

@@ -32,6 +32,9 @@ def copy(sql: Path, tmp_path: Path) -> Path:
         (folder / "src" / layer).mkdir(parents=True)
     for name in ("Makefile", "assemble.py", "META.json.in", "pgmnemo.control"):
         shutil.copy(sql / name, folder)
+    form = Path("pgmnemo", "server", "installing", "statements.py")  # how a script is written as statements
+    (tmp_path / form).parent.mkdir(parents=True)
+    shutil.copy(sql.parent / form, tmp_path / form)
     (folder / "releases.toml").write_text("")
     (folder / "src" / "LAYERS").write_text("late   what comes first\nearly  what comes next\n")
     (folder / "src" / "early" / "c.sql").write_text("SELECT 3;\n")
