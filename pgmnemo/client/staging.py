@@ -54,28 +54,35 @@ def checked_key(key: str) -> str:
 
 
 def batches(items: Iterable[Item | str], size: int) -> Iterator[list[Item]]:
-    """Items in lists of at most `size`, each with a key that no other of its list has."""
+    """Items in lists of at most `size`, each with a key that no other of its list has.
+
+    The extension stores a list in order of its keys, so those that are made here ascend.
+    """
     if not 1 <= size <= 10_000:
         raise UsageError(f"batch is {size}, but must be from 1 to 10,000")
-    rest = iter(items)
+    rest, start = enumerate(items), new_key()[:24]
     while some := list(islice(rest, size)):
-        keyed = [_keyed(item) for item in some]
+        keyed = [_keyed(item, f"{start}{number:08x}") for number, item in some]
         yield list({item.key: item for item in keyed}.values())
 
 
-def _keyed(item: Item | str) -> Item:
+def _keyed(item: Item | str, made: str) -> Item:
     if isinstance(item, str):
-        return Item(item, new_key())
+        return Item(item, made)
     if not isinstance(item, Item):
         raise UsageError(f"add_many takes texts and Items, not {type(item).__name__}")
-    return replace(item, key=new_key() if item.key is None else checked_key(item.key))
+    return replace(item, key=made if item.key is None else checked_key(item.key))
 
 
 def whole(item: Item) -> Written:
     """An item's text with its passages: its own where it has some, else by the protocol's rule."""
     made = written(item.text, item.at)
+    if item.passage_vectors is not None and (item.passages is None or item.vector is None):
+        raise UsageError("passage_vectors go with passages and with the vector of the whole; give all three")
     if item.passages is None:
         return made
+    if isinstance(item.passages, str):
+        raise UsageError("passages are a list of texts, not one text")
     if item.passage_vectors is not None and len(item.passage_vectors) != len(item.passages):
         raise UsageError(
             f"{len(item.passages)} passages and {len(item.passage_vectors)} vectors of passages were given; "
