@@ -118,26 +118,27 @@ def _embedder(embedder: Embedder) -> Embedding:
 
 def checked(answer: Any, count: int, name: str) -> Any:
     """An answer as a float32 matrix; EmbedderError for one that holds no vector for each text."""
+    rows, fault = _matrix(answer, count)
+    if fault:
+        raise EmbedderError(f"{name} answered {fault}; take another model")
+    return rows
+
+
+def _matrix(answer: Any, count: int) -> tuple[Any, str]:
+    """Vectors as a float32 matrix, and what is wrong with them."""
     import numpy as np
 
     try:
         rows = np.asarray(answer, dtype=np.float32)
-    except (ValueError, TypeError) as error:
-        raise EmbedderError(f"{name} answered what is no list of vectors ({error})") from None
+    except (ValueError, TypeError, OverflowError) as error:
+        return None, f"no list of vectors ({error})"
     if rows.ndim != 2 or len(rows) != count:
-        raise EmbedderError(
-            f"{name} answered a matrix of {rows.shape} for {count} texts; expected one row each"
-        )
+        return rows, f"a matrix of {rows.shape} for {count} texts, not a row for each"
     if not 1 <= rows.shape[1] <= WIDTH:
-        raise EmbedderError(
-            f"{name} answered vectors of {rows.shape[1]} numbers, and 1 to {WIDTH:,} are stored; ask it for "
-            "fewer, or take another model"
-        )
+        return rows, f"vectors of {rows.shape[1]:,} numbers, and 1 to {WIDTH:,} are stored"
     if not (np.isfinite(rows).all() and rows.any(axis=1).all()):
-        raise EmbedderError(
-            f"{name} answered a vector without a length (zero or not finite); take another model"
-        )
-    return rows
+        return rows, "a vector without a length (zero or not finite)"
+    return rows, ""
 
 
 def check(remembered: Remembered | None, own: Remembered, tenant: str) -> None:
@@ -150,10 +151,13 @@ def check(remembered: Remembered | None, own: Remembered, tenant: str) -> None:
 
 
 def _named(one: Remembered) -> str:
-    return f"{one.embedder} ({one.model}, {one.dimensions} numbers)"
+    told = ", ".join(part for part in (one.model, f"{one.dimensions} numbers") if part)
+    return f"{one.embedder} ({told})"
 
 
 def given(vectors: Any, count: int) -> tuple[Any, Remembered]:
-    """Vectors that the caller has, as rows, and what a tenant remembers of them."""
-    rows = checked(vectors, count, OWN)
+    """Vectors that the caller has, as rows, and what a tenant remembers of them; UsageError for none."""
+    rows, fault = _matrix(vectors, count)
+    if fault:
+        raise UsageError(f"the given vectors will not do: {fault}; give numbers, as many in each")
     return rows, Remembered(OWN, "", rows.shape[1])
