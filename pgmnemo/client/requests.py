@@ -55,7 +55,9 @@ VERSIONS: Call[Rows] = Call(
     (),
     list,
 )
+LONGEST_QUESTION = 100_000  # bytes
 PAGE = 500  # lessons of a page of `list`
+LONGEST = 10_000_000  # characters of JSON; the extension takes 1,000,000 bytes of its own form
 FARTHEST = 1_000_000_000  # position, either way
 FIELDS = (
     "role", "topic", "importance", "metadata", "occurred_at", "expires_at", "commit_sha", "artifact_hash",
@@ -233,11 +235,16 @@ def document(given: Any, name: str) -> str | None:
     if given is None:
         return None
     try:
-        return json.dumps(given, ensure_ascii=False, allow_nan=False, default=_plain)
+        told = json.dumps(given, ensure_ascii=False, allow_nan=False, default=_plain)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(
             f"{name} cannot be written as JSON ({error}); give texts, numbers, lists, mappings"
         ) from None
+    if len(told) > LONGEST:
+        raise UsageError(
+            f"{name} has {len(told):,} characters of JSON, far more than are stored; leave some out"
+        )
+    return told
 
 
 def _plain(value: Any) -> Any:

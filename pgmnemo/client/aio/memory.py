@@ -474,6 +474,11 @@ class AsyncScope:
         """The vector of a question, if the mode wants one."""
         if query is not None and not isinstance(query, str):
             raise UsageError(f"a question is a text, not {type(query).__name__}")
+        if query is not None and len(query) > requests.LONGEST_QUESTION:
+            raise UsageError(
+                f"the question has {len(query):,} characters, and {requests.LONGEST_QUESTION:,} bytes are "
+                "taken at most; ask a shorter one"
+            )
         if mode == "keyword" or (vector is None and (self._memory._embedding is None or not query)):
             return None
         if vector is not None:
