@@ -50,6 +50,12 @@ def without_blocks(text: str) -> str:
     return BLOCK.sub("", text) if LAST in text else text
 
 
+def only_blocks(text: str) -> bool:
+    """Whether a text is such blocks and nothing else."""
+    rest = without_blocks(text)
+    return rest is not text and not rest.strip()
+
+
 def _tellings(hit: Hit, most: int, count: Callable[[str], int]) -> list[str]:
     """The texts by which a hit can be told, the first preferred."""
     if hit.passage is None or hit.passage == hit.text:

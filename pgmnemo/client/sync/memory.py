@@ -36,7 +36,7 @@ from pgmnemo.client.records import (
     Step,
     Turn,
 )
-from pgmnemo.client.rendering import about_tokens, render, without_blocks
+from pgmnemo.client.rendering import about_tokens, only_blocks, render, without_blocks
 from pgmnemo.client.requests import Asked, cleared, document, filter_of, moment
 from pgmnemo.client.tracing import Tracing
 from pgmnemo.client.turns import LONGEST, Written
@@ -304,14 +304,19 @@ class Scope:
         maker: Remembered | None = None,
     ) -> dict[str, int]:
         """One batch through the staging table, in one transaction; `maker`: whose vectors the items have."""
-        told = [replace(item, text=self._without_blocks(item.text), at=item.at or now) for item in items]
+        told = [
+            replace(item, text=self._without_blocks(item.text), at=item.at or now)
+            for item in items
+            if not (isinstance(item.text, str) and only_blocks(item.text))
+        ]
         rows = [
             staging.row(project, item, whole, vectors, self._oid)
             for item, (whole, vectors) in zip(told, self._embedded(told, maker), strict=True)
         ]
         self._memory._enter(self.tenant_id)
         opening = calls.open_staging(self.tenant_id)
-        return self._memory._channel.stage(opening, staging.COLUMNS, rows)  # type: ignore[no-any-return]
+        outcomes: dict[str, int] = self._memory._channel.stage(opening, staging.COLUMNS, rows)
+        return {**outcomes, "echo": len(items) - len(told)} if len(told) < len(items) else outcomes
 
     def _embedded(
         self, items: Sequence[Item], maker: Remembered | None = None
@@ -807,11 +812,10 @@ class Scope:
         of a block alone, none. What is stored under that key itself is no echo."""
         if not isinstance(item.text, str) or len(item.text) > LONGEST:
             return None
-        rest = without_blocks(item.text)
-        if not rest.strip() and rest != item.text:
+        if only_blocks(item.text):
             return ""
         echoes = self._memory._echoes
-        found = echoes.get((self.tenant_id, _digest(rest))) if echoes else None
+        found = echoes.get((self.tenant_id, _digest(without_blocks(item.text)))) if echoes else None
         if found is None or found[1] == item.key:
             return None
         held = self.project(found[0]).get(found[1])
