@@ -6,33 +6,44 @@
 The first prints the seconds to make a memory, to start its server again and to attach to one that runs (the
 median of ten, the slowest in brackets), and what the idle server's processes hold of memory (the sum of PSS).
 
-The second lets processes store keyed lessons, each of which opens and closes the folder now and then, and
-kills processes at random moments: a writer, the server's first process, another of the server's, or all of a
-kind. A key is noted once its store has returned. Then another process reads every noted lesson. It ends with
-code 1 if one is lost or other than it was stored, or if a writer ended by itself.
+The second lets processes add lessons by the client, with keys, many at once, and as turns without a key, by
+turns from one thread, from four and from six tasks; each opens and closes the folder now and then. It kills
+processes at random moments: a writer, the server's first process, another of the server's, or all of a kind.
+A lesson is noted once its add has returned. Then another process reads every noted lesson. It ends with code
+1 if one is lost or other than it was stored, if a text is stored twice, if check() complains, or if a writer
+ended by itself: only the add of a turn may raise LostError.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import inspect
+import itertools
 import os
 import random
 import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import Any
 from uuid import UUID
 
 import psutil
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from pgmnemo import calls
+from pgmnemo import AsyncMemory, Item, Memory, calls
 from pgmnemo.ending import ended
+from pgmnemo.errors import LostError
 from pgmnemo.local import LocalServer
 from pgmnemo.local.cluster import processes
 from pgmnemo.local.folder import Folder
@@ -42,6 +53,8 @@ WAIT = 0.6  # seconds at most between two kills, of which half come when a lesso
 WEIGHTS = {"writer": 6, "server": 6, "process of the server": 5, "whole server": 3, "all writers": 1}
 ROUNDS = 10
 STEPS = 1024  # numbers of a vector
+TOLD = "{} was stored"
+PATIENCE = 120.0  # seconds: a server that is killed again and again does not answer in between
 
 
 def main() -> int:
@@ -193,34 +206,131 @@ def _is_first(process: psutil.Process) -> bool:
 
 
 def write(folder: Path, notes: Path) -> int:
-    """Store lessons until killed; every key whose store has returned is in the file `notes`."""
+    """Store lessons until killed, as one, threads or tasks; those acknowledged are in the file `notes`."""
     noted = os.open(notes, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    number, chance = 0, random.Random()
     _mark(notes, os.getpid()).touch()
+    work, chance = _Work(notes.name, noted), random.Random()
+    way = (_alone, _threads, _tasks)[int(notes.name[-1]) % 3]
     while True:
-        with closing(LocalServer.open(folder)) as server:
-            stop = number + chance.randint(1, 400)
-            while number < stop:
-                with suppress(psycopg.OperationalError), connected(server) as connection:
-                    while number < stop:
-                        key = f"{notes.name}-{os.getpid()}-{number}"
-                        calls.execute(connection, calls.store(TENANT, TENANT, key, f"{key} was stored"))
-                        os.write(noted, f"{key}\n".encode())
-                        number += 1
-                server.ensure()
+        way(folder, work, chance.randint(1, 150))
+
+
+class _Work:
+    """What a writer does, step by step. A text is said once; a key is that of one text."""
+
+    def __init__(self, name: str, noted: int) -> None:
+        self._name, self._noted = f"{name}-{os.getpid()}", noted
+        self._numbers, self._chance = itertools.count(), random.Random()
+
+    def step(self, scope: Any) -> tuple[Any, Callable[[Any], None]]:
+        """A verb on its way and what to do with its answer."""
+        verb = self._chance.choices(("add", "add_many", "turn", "context"), (6, 2, 4, 1))[0]
+        many = self._chance.randint(2, 40) if verb == "add_many" else 1
+        keys = [f"{self._name}-{next(self._numbers)}" for _ in range(many)]
+        if verb == "add":
+            return scope.add(TOLD.format(keys[0]), key=keys[0]), lambda _: self._note(keys, keys)
+        if verb == "add_many":
+            items = [Item(TOLD.format(key), key) for key in keys]
+            return scope.add_many(items), lambda _: self._note(keys, keys)
+        if verb == "turn":
+            return scope.add(TOLD.format(keys[0]), role="user"), lambda one: self._note([one.key], keys)
+        return scope.context(keys[0], max_tokens=300), lambda _: None
+
+    def _note(self, keys: list[str], said: list[str]) -> None:
+        lines = [f"{key} {name}\n" for key, name in zip(keys, said, strict=True)]
+        os.write(self._noted, "".join(lines).encode())
+
+
+def _alone(folder: Path, work: _Work, steps: int, threads: int = 1) -> None:
+    with Memory.open(folder, embedder=_embed, patience=PATIENCE) as memory:
+
+        def run() -> None:
+            for _ in range(steps):
+                with suppress(LostError):  # of a turn alone
+                    call, then = work.step(_Later(memory.tenant(TENANT).project(TENANT)))
+                    then(call())
+
+        with ThreadPoolExecutor(threads) as pool:
+            for one in [pool.submit(run) for _ in range(threads)]:
+                one.result()
+
+
+def _threads(folder: Path, work: _Work, steps: int) -> None:
+    _alone(folder, work, steps, threads=4)
+
+
+def _tasks(folder: Path, work: _Work, steps: int) -> None:
+    async def run(memory: AsyncMemory) -> None:
+        for _ in range(steps):
+            with suppress(LostError):
+                call, then = work.step(_Later(memory.tenant(TENANT).project(TENANT)))
+                then(await call())
+
+    async def main() -> None:
+        async with await AsyncMemory.open(folder, embedder=_embed, connections=3, patience=PATIENCE) as one:
+            await asyncio.gather(*(run(one) for _ in range(6)))
+
+    asyncio.run(main())
+
+
+class _Later:
+    """The verbs of a scope, each of which is called later; that a keyed one was lost is no LostError."""
+
+    def __init__(self, scope: Any) -> None:
+        self._scope = scope
+
+    def __getattr__(self, name: str) -> Callable[..., Callable[[], Any]]:
+        verb = getattr(self._scope, name)
+
+        def later(*given: Any, **named: Any) -> Callable[[], Any]:
+            if "role" in named:
+                return partial(verb, *given, **named)
+            if inspect.iscoroutinefunction(verb):
+                return partial(_known_async, verb, given, named)
+            return partial(_known, verb, given, named)
+
+        return later
+
+
+def _known(verb: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    try:
+        return verb(*given, **named)
+    except LostError as error:
+        raise RuntimeError("what may be sent again was lost") from error
+
+
+async def _known_async(verb: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    try:
+        return await verb(*given, **named)
+    except LostError as error:
+        raise RuntimeError("what may be sent again was lost") from error
+
+
+def _embed(texts: Sequence[str]) -> list[list[float]]:
+    return [[1.0 + byte for byte in sha256(text.encode()).digest()[:8]] for text in texts]
 
 
 def read(folder: Path, notes: Path) -> int:
-    """Look every noted key up; 0 if all are as they were stored."""
-    keys = [key for file in notes.parent.glob(f"{notes.name}*") for key in file.read_text().split()]
+    """Look every noted lesson up; 0 if all are as they were stored, none twice, and the index is whole."""
+    files = notes.parent.glob(f"{notes.name}*")
+    noted = [line.split() for file in files for line in file.read_text().splitlines()]
+    with Memory.open(folder, embedder=None) as memory:
+        scope = memory.tenant(TENANT).project(TENANT)
+        found = {lesson.key: lesson.text for lesson in scope.list(everything=True)}
+        got = [scope.get(key) for key, _ in noted]
+    lost = sum(
+        one is None or not one.text == found.get(key) == TOLD.format(said)
+        for one, (key, said) in zip(got, noted, strict=True)
+    )
+    twice = len(found) - len(set(found.values()))
     with closing(LocalServer.open(folder)) as server, connected(server) as connection:
-        found = {
-            key: [row[0] for row in calls.execute(connection, calls.get(TENANT, TENANT, key, ("content",)))]
-            for key in keys
-        }
-    lost = sum(texts != [f"{key} was stored"] for key, texts in found.items())
-    print(f"{len(keys)} lessons acknowledged, {lost} lost", flush=True)
-    return 1 if lost or not keys else 0
+        wrong = calls.execute(connection, calls.check(TENANT))
+    print(
+        f"{len(noted)} lessons acknowledged of {len(found)} stored, {lost} lost, {twice} stored twice, "
+        f"{len(wrong)} complaints of check()",
+        flush=True,
+    )
+    return 1 if lost or twice or wrong or not noted else 0
 
 
 ROLES = {"writer": write, "reader": read}
