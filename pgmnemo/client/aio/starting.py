@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pgmnemo.client.aio.channel import AsyncChannel, sent
-from pgmnemo.client.aio.sources import AsyncOwn, AsyncOwned, AsyncPooled, AsyncSource, Unreached
+from pgmnemo.client.aio.channel import AsyncChannel
+from pgmnemo.client.aio.sources import AsyncOwn, AsyncOwned, AsyncPooled, AsyncSource
 from pgmnemo.client.aio.waiting import AsyncConnection, is_pool, run
-from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.errors import UsageError
 from pgmnemo.local import LocalServer
 from pgmnemo.opened import Opened, opening
 from pgmnemo.progress import Progress
-from pgmnemo.server.connections import database_errors, place, refusal
+from pgmnemo.server.connections import place
 from pgmnemo.server.releases import default_version
 
 GATE = {"gate_strict": "off"}  # in a folder the role has it so
@@ -60,16 +60,12 @@ async def start(
 async def _started(
     source: AsyncSource, settings: Mapping[str, str], patience: float, where: str, *, folder: bool = False
 ) -> Started:
+    """A server of a folder that dies meanwhile is waited for; an address that does not answer is refused."""
+    waits = patience if folder else 0.0
+    first = AsyncChannel(source, {}, waits, where, mend="start it, or correct the DSN")
     try:
-        with database_errors(where):
-            async with source.connection() as connection:
-                opened = await sent(connection, opening(where, default_version()))
-    except Unreached as error:
-        await source.close()
-        raise refusal(
-            error.cause, getattr(source, "conninfo", {}), mend="start it, or correct the DSN"
-        ) from None
-    except DatabaseError:
+        opened = await first.call(opening(where, default_version()))
+    except BaseException:  # a task that is cancelled, too
         await source.close()
         raise
     channel = AsyncChannel(source, settings, patience, where)

@@ -23,11 +23,19 @@ HALF = "a text that was given has half a surrogate pair, which is no Unicode; de
 class Channel:
     """`settings` of pgmnemo hold for each call, and `patience` seconds are spent on trying again.
 
-    `where` is what a sentence calls the database.
+    `where` is what a sentence calls the database, `mend` what to do where it is not reached.
     """
 
-    def __init__(self, source: Source, settings: Mapping[str, str], patience: float, where: str) -> None:
+    def __init__(
+        self,
+        source: Source,
+        settings: Mapping[str, str],
+        patience: float,
+        where: str,
+        mend: str = "start it, or wait",
+    ) -> None:
         self.source, self.settings, self.patience, self.where = source, settings, patience, where
+        self._mend = mend
 
     def call(self, call: Call[Answer]) -> Answer:
         """The answer to one call of a named tenant."""
@@ -77,9 +85,7 @@ class Channel:
         try:
             return attempts.pause(error.cause, repeatable=True)
         except Exception:
-            raise refusal(
-                error.cause, getattr(self.source, "conninfo", {}), mend="start it, or wait"
-            ) from None
+            raise refusal(error.cause, getattr(self.source, "conninfo", {}), self._mend) from None
 
     def stage(
         self, opening: Call[Any], columns: Mapping[str, str], rows: Iterable[Sequence[Any]]

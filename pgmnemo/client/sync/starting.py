@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pgmnemo.client.sync.channel import Channel, sent
-from pgmnemo.client.sync.sources import Own, Owned, Pooled, Source, Unreached
+from pgmnemo.client.sync.channel import Channel
+from pgmnemo.client.sync.sources import Own, Owned, Pooled, Source
 from pgmnemo.client.sync.waiting import Connection, is_pool, run
-from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.errors import UsageError
 from pgmnemo.local import LocalServer
 from pgmnemo.opened import Opened, opening
 from pgmnemo.progress import Progress
-from pgmnemo.server.connections import database_errors, place, refusal
+from pgmnemo.server.connections import place
 from pgmnemo.server.releases import default_version
 
 GATE = {"gate_strict": "off"}  # in a folder the role has it so
@@ -61,15 +61,12 @@ def start(
 def _started(
     source: Source, settings: Mapping[str, str], patience: float, where: str, *, folder: bool = False
 ) -> Started:
+    """A server of a folder that dies meanwhile is waited for; an address that does not answer is refused."""
+    waits = patience if folder else 0.0
+    first = Channel(source, {}, waits, where, mend="start it, or correct the DSN")
     try:
-        with database_errors(where), source.connection() as connection:
-            opened = sent(connection, opening(where, default_version()))
-    except Unreached as error:
-        source.close()
-        raise refusal(
-            error.cause, getattr(source, "conninfo", {}), mend="start it, or correct the DSN"
-        ) from None
-    except DatabaseError:
+        opened = first.call(opening(where, default_version()))
+    except BaseException:  # a task that is cancelled, too
         source.close()
         raise
     channel = Channel(source, settings, patience, where)
