@@ -1,0 +1,343 @@
+"""What is sent again, how long, and which sentence stands at the end."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import errors
+
+from pgmnemo import Item
+from pgmnemo.client.retrying import FIRST, LONGEST, Attempts, told
+from pgmnemo.errors import (
+    ConflictError,
+    DatabaseError,
+    GrantError,
+    HiddenError,
+    LostError,
+    MissingError,
+    PgmnemoError,
+    RefusedError,
+    StateError,
+    UsageError,
+)
+from tests.pgmnemo.client.cutting import Door, door
+from tests.pgmnemo.client.driving import Connection, Place, Shell
+
+UNDONE = (errors.SerializationFailure, errors.DeadlockDetected, errors.AdminShutdown, errors.CannotConnectNow)
+LOST = (psycopg.OperationalError, errors.ConnectionFailure, errors.CrashShutdown)
+FINAL = (errors.UniqueViolation, errors.InsufficientPrivilege, errors.DiskFull, errors.QueryCanceled)
+
+
+class Clock:
+    """It goes on by what is waited."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def pauses(patience: float, chance: float, error: Exception, repeatable: bool = True) -> list[float]:
+    """Those before the error is raised."""
+    clock, found = Clock(), list[float]()
+    attempts = Attempts(patience, "the database", clock, lambda: chance)
+    with suppress(PgmnemoError):
+        while len(found) < 1000:
+            found.append(attempts.pause(error, repeatable))  # type: ignore[arg-type]
+            clock.now += found[-1]
+        raise AssertionError("it never gives up")
+    return found
+
+
+def test_pauses_are_random_below_a_limit_that_doubles_to_a_longest() -> None:
+    limits = pauses(30, 1.0, errors.SerializationFailure())
+    assert limits[:4] == [FIRST, FIRST * 2, FIRST * 4, FIRST * 8]
+    assert max(limits) == LONGEST
+    assert pauses(30, 0.5, errors.SerializationFailure())[:3] == [FIRST / 2, FIRST, FIRST * 2]
+
+
+@pytest.mark.parametrize("patience", [0.01, 1, 30])
+def test_no_pause_ends_after_patience(patience: float) -> None:
+    for chance in (0.3, 1.0):
+        assert sum(pauses(patience, chance, errors.SerializationFailure())) <= patience
+
+
+def test_without_patience_nothing_is_sent_again() -> None:
+    assert pauses(0, 0.5, errors.SerializationFailure()) == []
+    assert pauses(-1, 0.0, errors.SerializationFailure()) == []
+
+
+@pytest.mark.parametrize("kind", UNDONE)
+def test_what_the_server_undid_is_sent_again_whatever_it_was(kind: type[Exception]) -> None:
+    assert pauses(1, 0.5, kind(), repeatable=True)
+    assert pauses(1, 0.5, kind(), repeatable=False)
+
+
+@pytest.mark.parametrize("kind", LOST)
+def test_after_a_lost_connection_only_what_is_repeatable_is_sent_again(kind: type[Exception]) -> None:
+    assert pauses(1, 0.5, kind(), repeatable=True)
+    assert not pauses(1, 0.5, kind(), repeatable=False)
+
+
+@pytest.mark.parametrize("kind", FINAL)
+def test_what_would_fail_again_is_not_sent_again(kind: type[Exception]) -> None:
+    assert not pauses(30, 0.5, kind())
+
+
+@pytest.mark.parametrize("kind", [*UNDONE, *LOST])
+def test_in_a_transaction_of_the_callers_nothing_is_sent_again(kind: Any) -> None:
+    with pytest.raises(PgmnemoError):
+        Attempts(30, "the database", Clock(), lambda: 0.5).pause(kind(), True, anew=False)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "code"),
+    [
+        (errors.SerializationFailure("x"), ConflictError, 3),
+        (errors.DeadlockDetected("x"), ConflictError, 3),
+        (errors.AdminShutdown("x"), LostError, 3),
+        (psycopg.OperationalError("server closed the connection\nunexpectedly"), LostError, 3),
+        (errors.InsufficientPrivilege("x"), GrantError, 3),
+        (errors.NoDataFound("x"), MissingError, 2),
+        (errors.ObjectNotInPrerequisiteState("x"), HiddenError, 2),
+        (errors.InvalidParameterValue("x"), RefusedError, 2),
+        (errors.UniqueViolation("x"), RefusedError, 2),
+        (errors.ProgramLimitExceeded("x"), RefusedError, 2),
+        (errors.UndefinedFunction("x"), RefusedError, 2),
+        (psycopg.DataError("PostgreSQL text fields cannot contain NUL (0x00) bytes"), RefusedError, 2),
+        (errors.DiskFull("x"), DatabaseError, 3),
+        (errors.QueryCanceled("x"), DatabaseError, 3),
+        (errors.InternalError_("x"), DatabaseError, 3),
+    ],
+)  # fmt: skip
+def test_each_error_is_one_of_the_tree_in_one_sentence(
+    error: psycopg.Error, kind: type[PgmnemoError], code: int
+) -> None:
+    made = told(error, True, "the database at here")
+    assert type(made) is kind
+    assert made.code == code
+    assert "\n" not in str(made)
+    if isinstance(made, StateError) and error.sqlstate:
+        assert made.sqlstate == error.sqlstate
+
+
+# Real ones
+
+
+@pytest.fixture
+def held(place: Place) -> Iterator[Callable[[Any], Connection]]:
+    """Call it with a scope for a writer that holds up every change of its tenant until it commits."""
+    with place.connect() as writer:
+
+        def hold(scope: Any) -> Connection:
+            writer.autocommit = False
+            writer.execute("SET pgmnemo.gate_strict = off; SET pgmnemo.bypass_notice = off")
+            tenant, project = scope.tenant_id, scope.project_id
+            writer.execute("SELECT pgmnemo.update(%s, %s, 'k', importance => 5)", (tenant, project))
+            return writer
+
+        yield hold
+
+
+def waiting(place: Place) -> int:
+    """The process of the server that waits for a lock, once there is one."""
+    query = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'pgmnemo'"
+    with place.connect() as root:
+        while not (rows := root.execute(query).fetchall()):
+            pass
+    return int(rows[0][0])
+
+
+def beside(call: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:
+    """A call in a thread, and where its answer or its error will be."""
+    answers: list[Any] = []
+
+    def run() -> None:
+        try:
+            answers.append(call())
+        except PgmnemoError as error:
+            answers.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, answers
+
+
+def isolated(place: Place, level: str) -> str:
+    return place.dsn(options=f"-c default_transaction_isolation={level.replace(' ', chr(92) + ' ')}")
+
+
+def test_a_conflict_of_two_writers_is_sent_again(shell: Shell, place: Place, held: Any) -> None:
+    scope = shell.open(isolated(place, "repeatable read")).tenant(place.tenant()).project("p")
+    scope.add("x", key="k")
+    writer = held(scope)
+    thread, answers = beside(lambda: scope.update("k", topic="t"))
+    waiting(place)
+    writer.commit()
+    thread.join()
+    assert answers == ["updated"]
+    assert (scope.get("k").importance, scope.get("k").topic) == (5, "t")
+
+
+def test_without_patience_a_conflict_is_told(shell: Shell, place: Place, held: Any) -> None:
+    memory = shell.open(isolated(place, "repeatable read"), patience=0)
+    scope = memory.tenant(place.tenant()).project("p")
+    scope.add("x", key="k")
+    writer = held(scope)
+    thread, answers = beside(lambda: scope.update("k", topic="t"))
+    waiting(place)
+    writer.commit()
+    thread.join()
+    assert isinstance(answers[0], ConflictError)
+    assert answers[0].sqlstate == "40001"
+    assert scope.get("k").topic is None
+
+
+WRITES: dict[str, Callable[[Any], Any]] = {
+    "keyed": lambda scope: scope.add("y", key="k"),
+    "spoken": lambda scope: scope.add("y", role="user"),
+    "many": lambda scope: scope.add_many([Item("y", "k"), Item("z", "l")]),
+    "forgetting": lambda scope: scope.forget(filter={"topic": "t"}),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_a_call_whose_server_process_is_ended_is_sent_again(
+    write: str, shell: Shell, place: Place, held: Any
+) -> None:
+    scope = shell.open(place.dsn()).tenant(place.tenant()).project("p")
+    scope.add("x", key="k", topic="t")
+    writer = held(scope)
+    thread, answers = beside(lambda: WRITES[write](scope))
+    with place.connect() as root:
+        root.execute("SELECT pg_terminate_backend(%s, 10000)", (waiting(place),))
+    waiting(place)  # it is there again
+    writer.commit()
+    thread.join()
+    assert not isinstance(answers[0], Exception)
+    texts = {"keyed": ["y"], "spoken": ["x", "y"], "many": ["y", "z"], "forgetting": []}
+    assert [one.text for one in scope.list()] == texts[write]
+
+
+def test_a_call_that_the_server_cancels_is_told_and_not_sent_again(
+    shell: Shell, place: Place, held: Any
+) -> None:
+    scope = shell.open(place.dsn(options="-c statement_timeout=100ms")).tenant(place.tenant()).project("p")
+    scope.add("x", key="k")
+    held(scope)
+    with pytest.raises(DatabaseError, match="took longer than the server allows"):
+        scope.add("y", key="k")
+    assert scope.get("k").text == "x"
+
+
+@pytest.fixture
+def shut(place: Place) -> Iterator[Door]:
+    """A door before the server."""
+    folder = Path(tempfile.mkdtemp(prefix="pgmnemo-door-"))
+    with door(folder, f"{place.server.conninfo['host']}/.s.PGSQL.5432") as made:
+        yield made
+    shutil.rmtree(folder)
+
+
+def through(shell: Shell, place: Place, door: Door, **given: Any) -> Any:
+    return shell.open(place.dsn(host=str(door.folder)), **given).tenant(place.tenant()).project("p")
+
+
+def test_a_keyed_add_whose_answer_is_lost_is_sent_again(shell: Shell, place: Place, shut: Door) -> None:
+    scope = through(shell, place, shut)
+    shut.cut("pgmnemo.store")
+    assert scope.add("x", key="k").outcome == "unchanged"  # it was stored the first time
+    shut.cut("pgmnemo.store", times=3)
+    assert scope.add("nobody says it").outcome == "unchanged"
+    assert len(shut.passed) == 4
+    assert [one.text for one in scope.list()] == ["x", "nobody says it"]
+
+
+def test_a_spoken_add_whose_answer_is_lost_is_an_error_that_says_so(
+    shell: Shell, place: Place, shut: Door
+) -> None:
+    scope = through(shell, place, shut)
+    shut.cut("pgmnemo.append")
+    with pytest.raises(
+        LostError, match="nothing is sent twice without a key; whether it was stored is not"
+    ) as error:
+        scope.add("x", role="user")
+    assert "\n" not in str(error.value)
+    assert len(shut.passed) == 1
+    assert scope.add("y", role="user").position == 2  # it was
+
+
+@pytest.mark.parametrize("verb", ["recall", "get", "count", "list", "facts"])
+def test_a_read_whose_answer_is_lost_is_sent_again(verb: str, shell: Shell, place: Place, shut: Door) -> None:
+    scope = through(shell, place, shut)
+    scope.add("x", key="k")
+    shut.cut(f"pgmnemo.{verb}", times=2)
+    given = {"recall": ["x"], "get": ["k"]}.get(verb, [])
+    answer = getattr(scope, verb)(*given)
+    assert answer is not None
+    assert verb != "list" or [one.key for one in answer] == ["k"]
+    assert len(shut.passed) == 3
+
+
+def test_a_batch_whose_answer_is_lost_is_stored_once(shell: Shell, place: Place, shut: Door) -> None:
+    scope = through(shell, place, shut)
+    shut.cut("COMMIT")
+    moved = scope.add_many(["x", "y"])
+    assert moved.lessons == 2
+    assert [one.text for one in scope.list()] == ["x", "y"]
+
+
+def test_an_export_whose_connection_is_lost_begins_anew(shell: Shell, place: Place, shut: Door) -> None:
+    import io
+
+    scope = through(shell, place, shut)
+    scope.add_many([f"note {number}" for number in range(20)])
+    whole, file = io.BytesIO(), io.BytesIO(b"before ")
+    scope.export(whole)
+    shut.cut("pgmnemo.list_edges")
+    file.seek(0, io.SEEK_END)
+    assert scope.export(file) == 20
+    assert file.getvalue() == b"before " + whole.getvalue()
+
+
+def test_a_connection_that_cannot_be_made_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, shell: Shell, place: Place, shut: Door
+) -> None:
+    scope = through(shell, place, shut)
+    scope.add("x", role="user")
+    shut.shut()
+    waited: list[float] = []
+    module = f"pgmnemo.client.{'aio' if shell.kind == 'async' else 'sync'}.channel"
+
+    def opened(seconds: float) -> Any:
+        waited.append(seconds)
+        if len(waited) == 3:
+            shut.open()
+
+    async def awaited(seconds: float) -> None:
+        opened(seconds)
+
+    monkeypatch.setattr(f"{module}.sleep", awaited if shell.kind == "async" else opened)
+    assert scope.count().lessons == 1
+    assert len(waited) >= 3
+
+
+def test_a_database_that_stays_away_is_told_with_its_place(shell: Shell, place: Place, shut: Door) -> None:
+    scope = through(shell, place, shut, patience=0.05)
+    scope.count()
+    shut.shut()
+    with pytest.raises(DatabaseError, match=r"cannot be reached .* start it, or wait") as raised:
+        scope.recall("x")
+    assert str(shut.folder) in str(raised.value)
+    assert not isinstance(raised.value, UsageError)
+    shut.open()
+    assert scope.count().lessons == 0
