@@ -53,7 +53,7 @@ class Embedding:
     @property
     def asynchronous(self) -> bool:
         """Whether it is to be awaited."""
-        called = type(self.documents).__dict__.get("__call__")
+        called = getattr(type(self.documents), "__call__", None)  # noqa: B004
         return inspect.iscoroutinefunction(self.documents) or inspect.iscoroutinefunction(called)
 
     def asks(self, texts: Sequence[str]) -> list[list[str]]:

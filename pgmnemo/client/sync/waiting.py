@@ -30,6 +30,9 @@ def run(function: Callable[..., Any], *given: Any) -> Any:
 
 def ask(embed: Callable[..., Any], texts: list[str], asynchronous: bool) -> Any:
     """What an embedder answers; UsageError for one that is to be awaited."""
-    if asynchronous:
+    answer = None if asynchronous else embed(texts)
+    if asynchronous or inspect.isawaitable(answer):
+        if inspect.iscoroutine(answer):
+            answer.close()
         raise UsageError("this embedder is a coroutine function, which Memory cannot await; open AsyncMemory")
-    return embed(texts)
+    return answer
