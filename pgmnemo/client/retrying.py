@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 UNDONE = {"40001", "40P01", "57P01", "57P03"}
 FIRST, LONGEST = 0.02, 2.0  # seconds: limits of the first pause, and of any
 WHY = {"42501": GrantError, "02000": MissingError, "P0002": MissingError, "55000": HiddenError}
+MOMENT = "call it outside of the transaction, or begin that as REPEATABLE READ"
 WRONG = ("22", "23", "0A", "54", "42", "21")  # classes that say the call itself is wrong
 
 
@@ -86,6 +87,8 @@ def told(error: psycopg.Error, repeatable: bool, where: str) -> PgmnemoError:
         return DatabaseError(f"the call took longer than the server allows ({said}); ask for less at once")
     if state is None and isinstance(error, psycopg.DataError | psycopg.ProgrammingError):
         return RefusedError(f"something that was given cannot be sent: {said}")
+    if state == "25001":
+        return RefusedError(f"an export sees one moment: {MOMENT}", state)
     if state == "42883":
         return RefusedError(f"an argument is of another type, or a number too large: {said}", state)
     kind = WHY.get(state or "") or (RefusedError if (state or "XX")[:2] in WRONG else None)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
+from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
 from pgmnemo import calls
@@ -71,7 +72,7 @@ class AsyncChannel:
         while True:
             try:
                 async with self.source.connection() as connection:
-                    if connection.autocommit and not whole:
+                    if not whole and commits(connection):
                         return await work(connection)
                     async with connection.transaction():
                         return await work(connection)
@@ -118,6 +119,11 @@ class AsyncChannel:
     async def close(self) -> None:
         """Let the source go."""
         await self.source.close()
+
+
+def commits(connection: AsyncConnection[Any]) -> bool:
+    """Whether a statement is a transaction of its own: none is open, and none is begun for it."""
+    return connection.autocommit and connection.pgconn.transaction_status == TransactionStatus.IDLE
 
 
 async def sent(connection: AsyncConnection[Any], call: Call[Answer]) -> Answer:

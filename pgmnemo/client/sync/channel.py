@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
+from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
 from pgmnemo import calls
@@ -68,7 +69,7 @@ class Channel:
         while True:
             try:
                 with self.source.connection() as connection:
-                    if connection.autocommit and not whole:
+                    if not whole and commits(connection):
                         return work(connection)
                     with connection.transaction():
                         return work(connection)
@@ -115,6 +116,11 @@ class Channel:
     def close(self) -> None:
         """Let the source go."""
         self.source.close()
+
+
+def commits(connection: Connection[Any]) -> bool:
+    """Whether a statement is a transaction of its own: none is open, and none is begun for it."""
+    return connection.autocommit and connection.pgconn.transaction_status == TransactionStatus.IDLE
 
 
 def sent(connection: Connection[Any], call: Call[Answer]) -> Answer:
