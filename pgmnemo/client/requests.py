@@ -204,7 +204,22 @@ def known(tenant: UUID, project: UUID, keys: Sequence[str]) -> Call[dict[str, st
 def weights(rows: Rows) -> dict[str, float]:
     """The weights of a score in force, of rows of name and value."""
     named = {str(name).removeprefix("pgmnemo."): value for name, value in rows}
-    return {name: float(value) for name, value in named.items() if name.endswith("_weight")}
+    return {name: _number(name, value) for name, value in named.items() if name.endswith("_weight")}
+
+
+def _number(name: str, value: object) -> float:
+    try:
+        return float(str(value))
+    except ValueError:
+        raise UsageError(f"the setting {name} is {repr(value)[:40]}, but must be a number") from None
+
+
+def check_settings(given: Iterable[str], rows: Rows) -> None:
+    """UsageError for a setting that is none: PostgreSQL would take it and say nothing."""
+    there = [str(name).removeprefix("pgmnemo.") for name, _ in rows]
+    for name in given:
+        if name not in there:
+            raise UsageError(f"there is no setting {name!r}; those are {', '.join(sorted(there))}")
 
 
 def _hit(row: tuple[Any, ...], weights: Mapping[str, float]) -> Hit:

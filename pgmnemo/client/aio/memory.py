@@ -94,9 +94,16 @@ class AsyncMemory:
         embedding = embedders.embedding_of(embedder)
         given = {name: str(value) for name, value in (settings or {}).items()}
         start = await starting.start(resolve(place), given, connections, patience, progress)
-        return cls(
+        memory = cls(
             start.channel, start.opened, embedding, start.place, start.role, Tracing(tracer, trace_texts)
         )
+        if given:
+            try:
+                await memory._in_force()
+            except PgmnemoError:
+                await memory.close()
+                raise
+        return memory
 
     async def __aenter__(self) -> Self:
         return self
@@ -172,6 +179,7 @@ class AsyncMemory:
         """The weights of scores, asked once."""
         if self._weights is None:
             rows = await self._channel.call(calls.list_settings("name", "value"))
+            requests.check_settings(self._channel.settings, rows)
             self._weights = {**requests.weights(rows), **requests.weights(self._channel.settings.items())}
         return self._weights
 

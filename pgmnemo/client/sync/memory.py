@@ -95,9 +95,16 @@ class Memory:
         embedding = embedders.embedding_of(embedder)
         given = {name: str(value) for name, value in (settings or {}).items()}
         start = starting.start(resolve(place), given, connections, patience, progress)
-        return cls(
+        memory = cls(
             start.channel, start.opened, embedding, start.place, start.role, Tracing(tracer, trace_texts)
         )
+        if given:
+            try:
+                memory._in_force()
+            except PgmnemoError:
+                memory.close()
+                raise
+        return memory
 
     def __enter__(self) -> Self:
         return self
@@ -173,6 +180,7 @@ class Memory:
         """The weights of scores, asked once."""
         if self._weights is None:
             rows = self._channel.call(calls.list_settings("name", "value"))
+            requests.check_settings(self._channel.settings, rows)
             self._weights = {**requests.weights(rows), **requests.weights(self._channel.settings.items())}
         return self._weights
 
