@@ -42,7 +42,9 @@ def written(text: str | Sequence[Turn], at: datetime | None) -> Written:
     given = text if isinstance(text, Sequence) else ()
     turns = [turn for turn in given if isinstance(turn, Turn) and isinstance(turn.text, str)]
     if not turns or len(turns) < len(text):
-        raise UsageError(f"a lesson is a text or a list of at least one Turn of text, not {repr(text)[:40]}")
+        kinds = ", ".join(sorted({type(one).__name__ for one in given}))
+        found = f"{type(text).__name__} of {kinds or 'nothing'}" if given is text else type(text).__name__
+        raise UsageError(f"a lesson is a text or a list of at least one Turn of text, not {found}")
     times = [moment(turn.at, "at of a turn") for turn in turns if turn.at is not None]
     return _conversation(turns, moment(at, "at") or next(iter(times), None))
 
