@@ -6,6 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Callable
 from contextlib import ExitStack
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -30,12 +31,15 @@ class Driven:
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.inner, name)
         if inspect.iscoroutinefunction(found):
-            return lambda *given, **named: self.runner.run(found(*given, **named))
+            return lambda *given, **named: self._run(found(*given, **named))
         if inspect.isasyncgenfunction(found):
-            return lambda *given, **named: iter(self.runner.run(collected(found(*given, **named))))
+            return lambda *given, **named: iter(self._run(collected(found(*given, **named))))
         if inspect.ismethod(found):  # tenant and project
             return lambda *given: Driven(self.runner, found(*given))
         return found
+
+    def _run(self, answer: Any) -> Any:
+        return self.runner.run(answer, context=copy_context())  # the caller's, as without a runner
 
 
 async def collected(answers: Any) -> list[Any]:
