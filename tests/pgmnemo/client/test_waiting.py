@@ -1,0 +1,282 @@
+"""Who waits for a memory: one thread, many threads, tasks; those that stop waiting leave it usable."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from pgmnemo import AsyncMemory, AsyncScope, Item, Memory, Turn
+from pgmnemo.errors import UsageError
+from tests.pgmnemo.client.driving import Place, Shell, collected
+from tests.pgmnemo.client.test_retrying import waiting
+
+VERBS: dict[str, Callable[[Any], Any]] = {
+    "add": lambda s: s.add("The kettle leaks.", key="a"),
+    "add a turn": lambda s: s.add("The kettle leaks.", role="user"),
+    "add turns": lambda s: s.add([Turn("The kettle.", "user"), Turn("A violin.", "assistant")], key="b"),
+    "add_many": lambda s: s.add_many([Item(f"note {number}", f"n{number}") for number in range(20)], batch=7),
+    "recall": lambda s: s.recall("kettle"),
+    "context": lambda s: s.context("kettle"),
+    "explain": lambda s: s.explain("a", "kettle"),
+    "get": lambda s: s.get("a"),
+    "list": lambda s: s.list(),
+    "count": lambda s: s.count(),
+    "known": lambda s: s.known(["a"]),
+    "update": lambda s: s.update("a", importance=4),
+    "link": lambda s: s.link("a", "b"),
+    "unlink": lambda s: s.unlink("a", "b"),
+    "fact": lambda s: s.fact("Ada", "likes", "tea"),
+    "facts": lambda s: s.facts(),
+    "end_fact": lambda s: s.end_fact("Ada", "likes"),
+    "supersede": lambda s: s.supersede("b", "a"),
+    "timeline": lambda s: s.timeline("b"),
+    "undo_supersede": lambda s: s.undo_supersede("b"),
+    "similar": lambda s: s.similar(),
+    "stats": lambda s: s.stats(),
+    "export": lambda s: s.export(io.BytesIO()),
+    "sweep": lambda s: s.sweep(),
+    "forget": lambda s: s.forget("a"),
+    "forget all": lambda s: s.forget(everything=True),
+}  # fmt: skip
+
+
+def embed(texts: list[str]) -> list[list[float]]:
+    return [[float(len(text)), 1.0] for text in texts]
+
+
+async def done(answer: Any) -> Any:
+    """What a verb of the asynchronous shell answers, be it awaited or iterated."""
+    return await answer if isinstance(answer, Awaitable) else await collected(answer)
+
+
+def test_the_synchronous_shell_starts_no_thread(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Any] = []
+    monkeypatch.setattr(threading.Thread, "start", started.append)
+    before = threading.enumerate()
+    with Memory.open(place.dsn(), embedder=embed) as memory:
+        scope = memory.tenant(place.tenant()).project("p")
+        for verb in VERBS.values():
+            answer = verb(scope)
+            list(answer) if hasattr(answer, "__next__") else answer
+        file = io.BytesIO()
+        scope.export(file)
+        scope.import_(io.BytesIO(file.getvalue()))
+    assert started == []
+    assert threading.enumerate() == before
+
+
+def test_the_asynchronous_shell_works_within_a_loop_that_somebody_runs(place: Place) -> None:
+    async def work() -> int:
+        async with await AsyncMemory.open(place.dsn(), embedder=embed) as memory:
+            scope = memory.tenant(place.tenant()).project("p")
+            for verb in VERBS.values():
+                await done(verb(scope))
+            await asyncio.gather(*(scope.add(f"note {number}", role="user") for number in range(30)))
+            found = [one.position async for one in scope.list()]
+            assert sorted(found, key=str) == sorted(range(1, 31), key=str)
+        return len(asyncio.all_tasks())
+
+    assert asyncio.run(work(), debug=True) == 1  # no task is left behind
+
+
+def test_no_more_connections_are_made_than_allowed(shell: Shell, place: Place) -> None:
+    name = f"door {shell.kind}"
+    memory = shell.open(place.dsn(application_name=name), connections=2)
+    scope = memory.tenant(place.tenant()).project("p")
+    if shell.kind == "sync":
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(lambda number: scope.add(f"note {number}", role="user"), range(40)))
+    else:
+        inner = scope.inner
+
+        async def work() -> None:
+            await asyncio.gather(*(inner.add(f"note {number}", role="user") for number in range(40)))
+
+        shell.runner.run(work())
+    assert sorted(one.position for one in scope.list()) == list(range(1, 41))
+    with place.connect() as root:
+        query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s"
+        assert root.execute(query, (name,)).fetchone()[0] <= 2  # type: ignore[index]
+
+
+FORKED = """
+import os, sys
+from pgmnemo import Memory
+from pgmnemo.errors import UsageError
+with Memory.open(sys.argv[1], embedder=None) as memory:
+    scope = memory.tenant(sys.argv[2]).project("p")
+    scope.add("x", key="k")
+    if os.fork() == 0:
+        try:
+            scope.count()
+        except UsageError as error:
+            print(error, flush=True)
+        os._exit(0)
+    os.wait()
+    print(scope.count().lessons)
+"""
+
+
+def test_a_fork_may_not_use_the_memory_and_does_not_spoil_it(place: Place) -> None:
+    command = [sys.executable, "-c", FORKED, place.dsn(), place.tenant()]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert told == ["this memory was opened before the process forked; open one in each process", "1"]
+
+
+# Whoever stops waiting
+
+
+@pytest.fixture
+def blocked(shell: Shell, place: Place) -> Any:
+    """A scope of a memory with one connection, and what frees the key `k` that another writer holds."""
+    memory = shell.open(place.dsn(), connections=1)
+    scope = memory.tenant(place.tenant()).project("p")
+    scope.add("x", key="k")
+    writer = shell.stack.enter_context(place.connect())
+    writer.autocommit = False
+    writer.execute("SET pgmnemo.gate_strict = off; SET pgmnemo.bypass_notice = off")
+    given = (scope.tenant_id, scope.project_id)
+    writer.execute("SELECT pgmnemo.update(%s, %s, 'k', importance => 5)", given)
+    return scope, writer.commit
+
+
+WAITING: dict[str, Callable[[Any], Any]] = {
+    "add": lambda s: s.add("y", key="k"),
+    "add a turn": lambda s: s.add("y", role="user"),
+    "add_many": lambda s: s.add_many([Item("y", "k"), Item("z", "l")]),
+    "update": lambda s: s.update("k", topic="t"),
+}
+
+
+@pytest.mark.parametrize("verb", WAITING)
+@pytest.mark.parametrize("shell", ["sync"], indirect=True)
+def test_an_interrupted_call_leaves_a_memory_that_works(verb: str, place: Place, blocked: Any) -> None:
+    scope, free = blocked
+
+    def interrupt() -> None:
+        waiting(place)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        WAITING[verb](scope)
+    thread.join()
+    free()
+    assert [(one.key, one.text, one.topic) for one in scope.list()] == [("k", "x", None)]
+    assert scope.add("y", key="k").outcome == "updated"
+
+
+@pytest.mark.parametrize("verb", WAITING)
+@pytest.mark.parametrize("shell", ["async"], indirect=True)
+def test_a_cancelled_call_leaves_a_memory_that_works(
+    verb: str, shell: Shell, place: Place, blocked: Any
+) -> None:
+    scope, free = blocked
+
+    async def cancel() -> None:
+        task = asyncio.create_task(WAITING[verb](scope.inner))
+        await asyncio.to_thread(waiting, place)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    shell.runner.run(cancel())
+    free()
+    assert [(one.key, one.text, one.topic) for one in scope.list()] == [("k", "x", None)]
+    assert scope.add("y", key="k").outcome == "updated"
+
+
+def test_calls_cancelled_at_any_moment_leave_a_memory_that_works(place: Place) -> None:
+    """At most two connections, all of them idle afterwards; what was stored is whole."""
+    chance = random.Random(8)
+    name = "cancelled"
+
+    async def cancelled(scope: AsyncScope) -> None:
+        verb = chance.choice([*VERBS])
+        task = asyncio.create_task(done(VERBS[verb](scope)))
+        for _ in range(chance.randrange(60)):
+            await asyncio.sleep(0)
+        await asyncio.sleep(chance.choice([0, 0, 0.0005, 0.002]))
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    async def work() -> None:
+        dsn = place.dsn(application_name=name)
+        async with await AsyncMemory.open(dsn, embedder=embed, connections=2) as memory:
+            scope = memory.tenant(place.tenant()).project("p")
+            await asyncio.gather(*(VERBS[verb](scope) for verb in ("add", "add turns", "add_many")))
+            for _ in range(60):
+                await asyncio.gather(*(cancelled(scope) for _ in range(3)))
+            for verb in VERBS:
+                if verb != "forget all":
+                    await done(VERBS["add"](scope))
+                    await done(VERBS["add turns"](scope))
+                    await done(VERBS[verb](scope))
+            assert len(memory._channel.source._idle) <= 2
+            with place.connect() as root:
+                query = "SELECT state FROM pg_stat_activity WHERE application_name = %s"
+                states = [row[0] for row in root.execute(query, (name,)).fetchall()]
+                assert states == ["idle"] * len(states)
+                assert 1 <= len(states) <= 2
+                assert root.execute("SELECT * FROM pgmnemo.check(%s)", (scope.tenant_id,)).fetchall() == []
+
+    asyncio.run(work())
+
+
+def test_a_call_may_be_given_a_time_after_which_nobody_waits(place: Place) -> None:
+    async def work() -> str:
+        async def forever(texts: list[str]) -> Any:
+            await asyncio.sleep(3600)
+
+        async with await AsyncMemory.open(place.dsn(), embedder=forever) as memory:
+            scope = memory.tenant(place.tenant()).project("p")
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.01):
+                    await scope.add("x")
+            return (await scope.add("x", key="k", vector=[1.0])).outcome
+
+    assert asyncio.run(work()) == "inserted"
+
+
+def test_a_memory_that_is_closed_says_so(shell: Shell, place: Place) -> None:
+    memory = shell.open(place.dsn())
+    scope = memory.tenant(place.tenant()).project("p")
+    scope.add("x", key="k")
+    memory.close()
+    for call in (lambda: scope.add("y"), lambda: scope.add_many(["y"]), lambda: list(scope.list())):
+        with pytest.raises(UsageError, match="this memory is closed; open it again"):
+            call()
+
+
+def test_what_is_in_use_when_a_memory_is_closed_is_closed_with_it(place: Place) -> None:
+    async def work() -> list[Any]:
+        began, go_on = asyncio.Event(), asyncio.Event()
+        memory = await AsyncMemory.open(place.dsn(application_name="closing"), embedder=None)
+        source = memory._channel.source
+
+        async def use() -> None:
+            async with source.connection() as connection:
+                await connection.execute("SELECT 1")
+                began.set()
+                await go_on.wait()
+
+        task = asyncio.create_task(use())
+        await began.wait()
+        await memory.close()
+        go_on.set()
+        await task
+        return list(source._idle)
+
+    assert asyncio.run(work()) == []
