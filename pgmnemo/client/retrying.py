@@ -8,6 +8,7 @@ is sent again. Pauses are random between nothing and a limit that doubles (full 
 from __future__ import annotations
 
 import random
+import select
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -59,6 +60,13 @@ class Attempts:
         if not again or self._clock() + wait > self._end:
             raise told(error, repeatable, self._where) from None
         return wait
+
+
+def is_readable(descriptor: int) -> bool:
+    """Whether a socket has something to read, or has ended."""
+    asked = select.poll()
+    asked.register(descriptor, select.POLLIN)
+    return bool(asked.poll(0))
 
 
 def is_lost(error: psycopg.Error) -> bool:

@@ -15,6 +15,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from pgmnemo.client.aio.waiting import AsyncConnection, Lock, Semaphore, run
+from pgmnemo.client.retrying import is_readable
 from pgmnemo.client.vectors import register
 from pgmnemo.errors import UsageError
 from pgmnemo.local import LocalServer
@@ -100,11 +101,23 @@ class AsyncOwn:
         if not self._open:
             raise UsageError("this memory is closed; open it again")
         async with self._slots:
-            connection = self._kept() or await self.connect()
+            connection = await self._taken() or await self.connect()
             try:
                 yield connection
             finally:
                 await self._put(connection)
+
+    async def _taken(self) -> AsyncConnection[Any]:
+        """An idle one on which the server has said nothing: unasked it says that it goes. Else a new one."""
+        while self._idle:
+            with suppress(IndexError):  # another thread was quicker
+                connection = self._idle.pop()
+                if not is_readable(connection.fileno()):
+                    return connection
+                await connection.close()
+        if self._closed:
+            raise UsageError("this memory was closed; open it again")
+        return await self.connect()
 
     async def connect(self) -> AsyncConnection[Any]:
         """A new connection; Unreached where there is none. An embedded server that died is started again."""
@@ -135,6 +148,14 @@ class AsyncOwn:
         else:
             await connection.close()
 
+    async def _taken(self) -> AsyncConnection[Any] | None:
+        """An idle one on which the server has said nothing: unasked it says that it goes."""
+        while (connection := self._kept()) is not None:
+            if not is_readable(connection.fileno()):
+                return connection
+            await connection.close()
+        return None
+
     def _kept(self) -> AsyncConnection[Any] | None:
         """An idle one; another thread may take it between a look and a grasp."""
         with suppress(IndexError):
@@ -147,9 +168,13 @@ class AsyncOwn:
                 await connection.close()
 
     async def close(self) -> None:
-        """Close what is idle, and let the embedded server go; what is in use is closed when it comes back."""
+        """Close what is idle, and let the embedded server go; what is in use is closed when it comes back.
+
+        A fork has nothing to close.
+        """
         self._open = False
-        await self._drop()
+        if self._process == os.getpid():
+            await self._drop()
         if self._server is not None:
             await run(self._server.close)
 

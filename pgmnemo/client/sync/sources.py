@@ -15,6 +15,7 @@ from typing import Any
 import psycopg
 from psycopg.pq import TransactionStatus
 
+from pgmnemo.client.retrying import is_readable
 from pgmnemo.client.sync.waiting import Connection, Lock, Semaphore, run
 from pgmnemo.client.vectors import register
 from pgmnemo.errors import UsageError
@@ -101,11 +102,23 @@ class Own:
         if not self._open:
             raise UsageError("this memory is closed; open it again")
         with self._slots:
-            connection = self._kept() or self.connect()
+            connection = self._taken() or self.connect()
             try:
                 yield connection
             finally:
                 self._put(connection)
+
+    def _taken(self) -> Connection[Any]:
+        """An idle one on which the server has said nothing: unasked it says that it goes. Else a new one."""
+        while self._idle:
+            with suppress(IndexError):  # another thread was quicker
+                connection = self._idle.pop()
+                if not is_readable(connection.fileno()):
+                    return connection
+                connection.close()
+        if self._closed:
+            raise UsageError("this memory was closed; open it again")
+        return self.connect()
 
     def connect(self) -> Connection[Any]:
         """A new connection; Unreached where there is none. An embedded server that died is started again."""
@@ -134,6 +147,14 @@ class Own:
         else:
             connection.close()
 
+    def _taken(self) -> Connection[Any] | None:
+        """An idle one on which the server has said nothing: unasked it says that it goes."""
+        while (connection := self._kept()) is not None:
+            if not is_readable(connection.fileno()):
+                return connection
+            connection.close()
+        return None
+
     def _kept(self) -> Connection[Any] | None:
         """An idle one; another thread may take it between a look and a grasp."""
         with suppress(IndexError):
@@ -146,9 +167,13 @@ class Own:
                 connection.close()
 
     def close(self) -> None:
-        """Close what is idle, and let the embedded server go; what is in use is closed when it comes back."""
+        """Close what is idle, and let the embedded server go; what is in use is closed when it comes back.
+
+        A fork has nothing to close.
+        """
         self._open = False
-        self._drop()
+        if self._process == os.getpid():
+            self._drop()
         if self._server is not None:
             run(self._server.close)
 
