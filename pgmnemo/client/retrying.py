@@ -1,6 +1,6 @@
 """What becomes of an error: tried again for a while, or raised as one sentence of the client's tree.
 
-What the server itself undid (serialization, deadlock, a shutdown that it announces) is sent again, whatever
+What the server itself undid (serialization, deadlock, an end that it announces) is sent again, whatever
 it was. After a connection that was lost nobody knows whether the call was done: then only what is repeatable
 is sent again. Pauses are random between nothing and a limit that doubles (full jitter), within a budget.
 """
@@ -27,7 +27,7 @@ from pgmnemo.errors import (
 if TYPE_CHECKING:
     import psycopg
 
-UNDONE = {"40001", "40P01", "57P01", "57P03"}
+UNDONE = {"40001", "40P01", "57P01", "57P03", "57P05"}
 FIRST, LONGEST = 0.02, 2.0  # seconds: limits of the first pause, and of any
 WHY = {"42501": GrantError, "02000": MissingError, "P0002": MissingError, "55000": HiddenError}
 MOMENT = "call it outside of the transaction, or begin that as REPEATABLE READ"
@@ -74,7 +74,9 @@ def is_lost(error: psycopg.Error) -> bool:
     import psycopg
 
     return isinstance(error, psycopg.OperationalError) and (
-        error.sqlstate is None or error.sqlstate.startswith("08") or error.sqlstate in ("57P01", "57P02")
+        error.sqlstate is None
+        or error.sqlstate.startswith("08")
+        or error.sqlstate in ("57P01", "57P02", "57P05")
     )
 
 
@@ -83,7 +85,7 @@ def told(error: psycopg.Error, repeatable: bool, where: str) -> PgmnemoError:
     import psycopg
 
     state, said = error.sqlstate, _first_line(error.diag.message_primary or str(error))
-    if state in UNDONE - {"57P01", "57P03"}:
+    if state in ("40001", "40P01"):
         return ConflictError(f"others wrote the same until patience ended ({said}); try again", state)
     if is_lost(error):
         unknown = "; whether it was stored is not known: look, or add with a key, which may be sent again"

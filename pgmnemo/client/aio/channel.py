@@ -17,7 +17,10 @@ from pgmnemo.client.retrying import Attempts
 from pgmnemo.errors import UsageError
 from pgmnemo.server.connections import refusal
 
-HALF = "a text that was given has half a surrogate pair, which is no Unicode; decode it anew"
+NOT_WRITTEN = (
+    "half a surrogate pair or a letter that the connection's client_encoding lacks; decode the text anew, or "
+    "set that to UTF8"
+)
 
 
 class AsyncChannel:
@@ -78,10 +81,10 @@ class AsyncChannel:
                         return await work(connection)
             except Unreached as error:
                 pause = self._unreached(attempts, error)
+            except UnicodeEncodeError as error:
+                raise UsageError(f"a text holds {error.object[error.start]!a}, {NOT_WRITTEN}") from None
             except psycopg.Error as error:
                 pause = attempts.pause(error, repeatable, anew=self.source.renewed)
-            except UnicodeEncodeError:
-                raise UsageError(HALF) from None
             await sleep(pause)
 
     def _unreached(self, attempts: Attempts, error: Unreached) -> float:

@@ -18,7 +18,10 @@ from pgmnemo.client.sync.waiting import Connection, sleep
 from pgmnemo.errors import UsageError
 from pgmnemo.server.connections import refusal
 
-HALF = "a text that was given has half a surrogate pair, which is no Unicode; decode it anew"
+NOT_WRITTEN = (
+    "half a surrogate pair or a letter that the connection's client_encoding lacks; decode the text anew, or "
+    "set that to UTF8"
+)
 
 
 class Channel:
@@ -75,10 +78,10 @@ class Channel:
                         return work(connection)
             except Unreached as error:
                 pause = self._unreached(attempts, error)
+            except UnicodeEncodeError as error:
+                raise UsageError(f"a text holds {error.object[error.start]!a}, {NOT_WRITTEN}") from None
             except psycopg.Error as error:
                 pause = attempts.pause(error, repeatable, anew=self.source.renewed)
-            except UnicodeEncodeError:
-                raise UsageError(HALF) from None
             sleep(pause)
 
     def _unreached(self, attempts: Attempts, error: Unreached) -> float:

@@ -8,7 +8,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgmnemo.errors import UsageError
+from pgmnemo.client.retrying import Attempts
+from pgmnemo.errors import LostError, UsageError
 from tests.pgmnemo.client.driving import Place, Shell
 
 IDLE = psycopg.pq.TransactionStatus.IDLE
@@ -68,3 +69,12 @@ def test_an_idle_connection_that_the_server_ended_is_not_used(shell: Shell, plac
         assert root.execute(ended).fetchall() == [(True,)]
     memory._channel.patience = 0.0  # so that nothing is sent again
     assert scope.add("after", role="user").outcome == "inserted"
+
+
+@pytest.mark.parametrize("state", ["57P01", "57P05"])
+@pytest.mark.parametrize("repeatable", [False, True])
+def test_an_end_that_the_server_announces_is_waited_for(state: str, repeatable: bool) -> None:
+    error = psycopg.errors.lookup(state)("terminating connection")
+    assert Attempts(1.0, chance=lambda: 0.0).pause(error, repeatable) == 0.0
+    with pytest.raises(LostError):
+        Attempts(-1.0).pause(error, repeatable)
