@@ -99,7 +99,7 @@ class AsyncOwn:
         if self._process != os.getpid():
             raise UsageError("this memory was opened before the process forked; open one in each process")
         if not self._open:
-            raise UsageError("this memory is closed; open it again")
+            raise UsageError("this memory was closed; open it again")
         async with self._slots:
             connection = await self._taken() or await self.connect()
             try:

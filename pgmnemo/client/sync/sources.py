@@ -100,7 +100,7 @@ class Own:
         if self._process != os.getpid():
             raise UsageError("this memory was opened before the process forked; open one in each process")
         if not self._open:
-            raise UsageError("this memory is closed; open it again")
+            raise UsageError("this memory was closed; open it again")
         with self._slots:
             connection = self._taken() or self.connect()
             try:

@@ -256,7 +256,7 @@ def test_a_memory_that_is_closed_says_so(shell: Shell, place: Place) -> None:
     scope.add("x", key="k")
     memory.close()
     for call in (lambda: scope.add("y"), lambda: scope.add_many(["y"]), lambda: list(scope.list())):
-        with pytest.raises(UsageError, match="this memory is closed; open it again"):
+        with pytest.raises(UsageError, match="this memory was closed; open it again"):
             call()
 
 
