@@ -284,20 +284,24 @@ class AsyncScope:
         """Store many lessons, `batch` of them in each transaction, and say how many of each outcome.
 
         Those without a key get one; with keys, the same set can be given again after a fault, and what is
-        stored already is `unchanged`. The error of a batch says how many lessons were stored before it.
+        stored already is `unchanged`. Blocks of `context` are left out (`echo`: of a text nothing was left).
+        The error of a batch says how many lessons were stored before it.
         """
         project = self._project()
         outcomes: dict[str, int] = {}
         with self._span("upsert_memory") as span:
             for some in progress.track(staging.batches(items, batch), "batches of lessons"):
+                rest = self._new(some)
                 try:
-                    told = await self._stage(project, some, now)
+                    told = await self._stage(project, rest, now)
                 except PgmnemoError as error:
                     done = sum(outcomes.values())
                     error.add_note(
                         f"{done:,} lessons before them are stored; give all again, with their keys"
                     )
                     raise
+                if len(rest) < len(some):
+                    told["echo"] = len(some) - len(rest)
                 for outcome, lessons in told.items():
                     outcomes[outcome] = outcomes.get(outcome, 0) + lessons
             span.count(sum(outcomes.values()))
@@ -311,11 +315,7 @@ class AsyncScope:
         maker: Remembered | None = None,
     ) -> dict[str, int]:
         """One batch through the staging table, in one transaction; `maker`: whose vectors the items have."""
-        told = [
-            replace(item, text=self._without_blocks(item.text), at=item.at or now)
-            for item in items
-            if not (isinstance(item.text, str) and only_blocks(item.text))
-        ]
+        told = [replace(item, at=item.at or now) for item in items]
         rows = [
             staging.row(project, item, whole, vectors, self._oid)
             for item, (whole, vectors) in zip(told, await self._embedded(told, maker), strict=True)
@@ -817,19 +817,25 @@ class AsyncScope:
         return self._memory._tracing.span(operation, str(self.tenant_id), key)
 
     async def _echo(self, item: Item) -> str | None:
-        """The key of the lesson that a text repeats which this memory had handed out and which still holds;
-        of a block alone, none. What is stored under that key itself is no echo."""
+        """The key of the lesson of this project that a text repeats which this memory had handed out and
+        which still holds; of a block alone, none. What a user says or what has a key of its own is no
+        echo."""
         if not isinstance(item.text, str) or len(item.text) > LONGEST:
             return None
         if only_blocks(item.text):
             return ""
-        echoes = self._memory._echoes
-        found = echoes.get((self.tenant_id, _digest(without_blocks(item.text)))) if echoes else None
-        if found is None or found[1] == item.key:
+        own = item.key is not None or item.role == "user"
+        found = None if own else self._memory._echoes.get((self.tenant_id, _digest(item.text)))
+        if found is None or found[0] != self.project_id:
             return None
-        held = await self.project(found[0]).get(found[1])
+        held = await self.get(found[1])
         holds = held is not None and held.active and held.superseded_at is None
         return found[1] if held is not None and holds and _digest(held.text) == found[2] else None
+
+    def _new(self, items: Sequence[Item]) -> list[Item]:
+        """Items without the blocks in them, and without those that are blocks alone."""
+        kept = [item for item in items if not (isinstance(item.text, str) and only_blocks(item.text))]
+        return [replace(item, text=self._without_blocks(item.text)) for item in kept]
 
     def _without_blocks(self, text: str | Sequence[Turn]) -> str | Sequence[Turn]:
         if isinstance(text, str):

@@ -107,18 +107,6 @@ class AsyncOwn:
             finally:
                 await self._put(connection)
 
-    async def _taken(self) -> AsyncConnection[Any]:
-        """An idle one on which the server has said nothing: unasked it says that it goes. Else a new one."""
-        while self._idle:
-            with suppress(IndexError):  # another thread was quicker
-                connection = self._idle.pop()
-                if not is_readable(connection.fileno()):
-                    return connection
-                await connection.close()
-        if self._closed:
-            raise UsageError("this memory was closed; open it again")
-        return await self.connect()
-
     async def connect(self) -> AsyncConnection[Any]:
         """A new connection; Unreached where there is none. An embedded server that died is started again."""
         try:

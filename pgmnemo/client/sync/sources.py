@@ -108,18 +108,6 @@ class Own:
             finally:
                 self._put(connection)
 
-    def _taken(self) -> Connection[Any]:
-        """An idle one on which the server has said nothing: unasked it says that it goes. Else a new one."""
-        while self._idle:
-            with suppress(IndexError):  # another thread was quicker
-                connection = self._idle.pop()
-                if not is_readable(connection.fileno()):
-                    return connection
-                connection.close()
-        if self._closed:
-            raise UsageError("this memory was closed; open it again")
-        return self.connect()
-
     def connect(self) -> Connection[Any]:
         """A new connection; Unreached where there is none. An embedded server that died is started again."""
         try:
