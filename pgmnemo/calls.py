@@ -496,9 +496,10 @@ def list_settings(*columns: str) -> Call[Rows]:
     return _call("list_settings", None, _rows, columns)
 
 
-def setting(name: str, value: str) -> Call[None]:
-    """Set `pgmnemo.<name>` for the session; its tenant is the setting `tenant_id`."""
-    return Call("SELECT set_config(%s, %s, false)", (f"pgmnemo.{name}", value), _nothing)
+def setting(name: str, value: str, *, local: bool = False) -> Call[None]:
+    """Set `pgmnemo.<name>` for the session, or the transaction; its tenant is the setting `tenant_id`."""
+    statement = f"SELECT pg_catalog.set_config(%s, %s, {str(local).lower()})"
+    return Call(statement, (f"pgmnemo.{name}", value), _nothing)
 
 
 def plain(verb: str) -> Call[Rows]:

@@ -76,10 +76,21 @@ def as_kept(halves: Any) -> Any:
     return found.astype(np.float32)
 
 
-def register(adapters: AdaptersMap) -> None:
+def _register(adapters: AdaptersMap) -> None:
     """Teach psycopg these two types, which are nobody else's."""
     for kind, dumper in _dumpers().items():
         adapters.register_dumper(kind, dumper)
+
+
+@cache
+def ours() -> AdaptersMap:
+    """How we read and write the types of PostgreSQL, whatever a connection's owner has registered."""
+    import psycopg
+    from psycopg.adapt import AdaptersMap
+
+    adapters = AdaptersMap(psycopg.adapters)
+    _register(adapters)
+    return adapters
 
 
 @cache

@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
+from psycopg.adapt import AdaptersMap
 from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
 from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client.aio.sources import AsyncSource, Unreached
-from pgmnemo.client.aio.waiting import AsyncConnection, sleep
+from pgmnemo.client.aio.waiting import AsyncConnection, AsyncCursor, sleep
 from pgmnemo.client.retrying import Attempts
+from pgmnemo.client.vectors import ours
 from pgmnemo.errors import UsageError
 from pgmnemo.server.connections import refusal
 
@@ -23,10 +25,19 @@ NOT_WRITTEN = (
 )
 
 
+class AsyncOurs(AsyncCursor[tuple[Any, ...]]):
+    """A cursor that reads and writes as we do, over a connection whose owner may want other types."""
+
+    @property
+    def adapters(self) -> AdaptersMap:
+        return ours()
+
+
 class AsyncChannel:
     """`settings` of pgmnemo hold for each call, and `patience` seconds are spent on trying again.
 
-    `where` is what a sentence calls the database, `mend` what to do where it is not reached.
+    `where` is what a sentence calls the database, `mend` what to do where it is not reached. Without `ours`
+    values go by the types that the connection knows, as those of NumPy and pgvector.
     """
 
     def __init__(
@@ -36,16 +47,18 @@ class AsyncChannel:
         patience: float,
         where: str,
         mend: str = "start it, or wait",
+        *,
+        ours: bool = True,
     ) -> None:
         self.source, self.settings, self.patience, self.where = source, settings, patience, where
-        self._mend = mend
+        self._mend, self._ours = mend, ours
 
     async def call(self, call: Call[Answer]) -> Answer:
         """The answer to one call of a named tenant."""
         under = call.under(self.settings)
 
         async def work(connection: AsyncConnection[Any]) -> Answer:
-            return await sent(connection, under)
+            return await sent(connection, under, self._ours)
 
         return await self._tried(work, call.repeatable, whole=False)  # type: ignore[no-any-return]
 
@@ -59,11 +72,9 @@ class AsyncChannel:
 
         async def under(connection: AsyncConnection[Any]) -> Any:
             if snapshot:
-                await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                await _one_moment(connection)
             for name, value in self.settings.items():
-                await connection.execute(
-                    "SELECT pg_catalog.set_config(%s, %s, true)", (f"pgmnemo.{name}", value)
-                )
+                await sent(connection, calls.setting(name, value, local=True))
             return await work(connection)
 
         return await self._tried(under, repeatable, whole=True)
@@ -104,13 +115,13 @@ class AsyncChannel:
         kept = list(rows)
 
         async def work(connection: AsyncConnection[Any]) -> dict[str, int]:
-            await sent(connection, opening)
-            async with connection.cursor() as cursor, cursor.copy(statement) as copy:
+            await sent(connection, opening, self._ours)
+            async with cursor_of(connection, self._ours) as cursor, cursor.copy(statement) as copy:
                 if any(columns.values()):
                     copy.set_types(list(columns.values()))
                 for row in kept:
                     await copy.write_row(row)
-            return dict(await sent(connection, calls.plain("store_staged")))
+            return dict(await sent(connection, calls.plain("store_staged"), self._ours))
 
         return await self.unit(work)  # type: ignore[no-any-return]
 
@@ -129,8 +140,24 @@ def commits(connection: AsyncConnection[Any]) -> bool:
     return connection.autocommit and connection.pgconn.transaction_status == TransactionStatus.IDLE
 
 
-async def sent(connection: AsyncConnection[Any], call: Call[Answer]) -> Answer:
+def cursor_of(connection: AsyncConnection[Any], ours: bool) -> AsyncCursor[tuple[Any, ...]]:
+    """A cursor of our types, or of the connection's."""
+    return (AsyncOurs if ours else AsyncCursor)(connection, row_factory=tuple_row)
+
+
+async def sent(connection: AsyncConnection[Any], call: Call[Answer], ours: bool = True) -> Answer:
     """The answer to a call over a connection; psycopg's errors pass through."""
-    cursor = connection.cursor(row_factory=tuple_row)  # the connection may be the caller's, with another
+    cursor = cursor_of(connection, ours)
     await cursor.execute(call.statement.encode(), call.parameters or None, binary=True)
     return call.decode(await cursor.fetchall())
+
+
+async def _one_moment(connection: AsyncConnection[Any]) -> None:
+    """Let the transaction see one moment, as it must from its beginning on."""
+    try:
+        await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+    except psycopg.errors.ActiveSqlTransaction:
+        raise UsageError(
+            "an export shows one moment, and the connection is in a transaction that shows several; end "
+            "that, or begin it with ISOLATION LEVEL REPEATABLE READ"
+        ) from None

@@ -16,7 +16,6 @@ from psycopg.pq import TransactionStatus
 
 from pgmnemo.client.aio.waiting import AsyncConnection, Lock, Semaphore, run
 from pgmnemo.client.retrying import is_readable
-from pgmnemo.client.vectors import register
 from pgmnemo.errors import UsageError
 from pgmnemo.local import LocalServer
 
@@ -36,7 +35,6 @@ class AsyncOwned:
 
     def __init__(self, connection: AsyncConnection[Any]) -> None:
         self._connection, self._lock = connection, Lock()
-        register(connection.adapters)
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[AsyncConnection[Any]]:
@@ -62,7 +60,6 @@ class AsyncPooled:
         except psycopg.OperationalError as error:  # its PoolTimeout
             raise Unreached(error) from None
         try:
-            register(connection.adapters)
             yield connection
         finally:
             await self._pool.putconn(connection)
@@ -119,7 +116,6 @@ class AsyncOwn:
                 connection = await self._made()
         except psycopg.OperationalError as error:
             raise Unreached(error) from None
-        register(connection.adapters)
         return connection
 
     async def _made(self) -> AsyncConnection[Any]:

@@ -7,9 +7,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, AsyncCursor
 
-__all__ = ["AsyncConnection", "Lock", "Semaphore", "ask", "is_pool", "run", "sleep"]
+__all__ = ["AsyncConnection", "AsyncCursor", "Lock", "Semaphore", "ask", "is_pool", "run", "sleep"]
 
 Lock, Semaphore, sleep = asyncio.Lock, asyncio.Semaphore, asyncio.sleep
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
+from psycopg.adapt import AdaptersMap
 from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
@@ -14,7 +15,8 @@ from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client.retrying import Attempts
 from pgmnemo.client.sync.sources import Source, Unreached
-from pgmnemo.client.sync.waiting import Connection, sleep
+from pgmnemo.client.sync.waiting import Connection, Cursor, sleep
+from pgmnemo.client.vectors import ours
 from pgmnemo.errors import UsageError
 from pgmnemo.server.connections import refusal
 
@@ -24,10 +26,19 @@ NOT_WRITTEN = (
 )
 
 
+class Ours(Cursor[tuple[Any, ...]]):
+    """A cursor that reads and writes as we do, over a connection whose owner may want other types."""
+
+    @property
+    def adapters(self) -> AdaptersMap:
+        return ours()
+
+
 class Channel:
     """`settings` of pgmnemo hold for each call, and `patience` seconds are spent on trying again.
 
-    `where` is what a sentence calls the database, `mend` what to do where it is not reached.
+    `where` is what a sentence calls the database, `mend` what to do where it is not reached. Without `ours`
+    values go by the types that the connection knows, as those of NumPy and pgvector.
     """
 
     def __init__(
@@ -37,16 +48,18 @@ class Channel:
         patience: float,
         where: str,
         mend: str = "start it, or wait",
+        *,
+        ours: bool = True,
     ) -> None:
         self.source, self.settings, self.patience, self.where = source, settings, patience, where
-        self._mend = mend
+        self._mend, self._ours = mend, ours
 
     def call(self, call: Call[Answer]) -> Answer:
         """The answer to one call of a named tenant."""
         under = call.under(self.settings)
 
         def work(connection: Connection[Any]) -> Answer:
-            return sent(connection, under)
+            return sent(connection, under, self._ours)
 
         return self._tried(work, call.repeatable, whole=False)  # type: ignore[no-any-return]
 
@@ -60,9 +73,9 @@ class Channel:
 
         def under(connection: Connection[Any]) -> Any:
             if snapshot:
-                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                _one_moment(connection)
             for name, value in self.settings.items():
-                connection.execute("SELECT pg_catalog.set_config(%s, %s, true)", (f"pgmnemo.{name}", value))
+                sent(connection, calls.setting(name, value, local=True))
             return work(connection)
 
         return self._tried(under, repeatable, whole=True)
@@ -101,13 +114,13 @@ class Channel:
         kept = list(rows)
 
         def work(connection: Connection[Any]) -> dict[str, int]:
-            sent(connection, opening)
-            with connection.cursor() as cursor, cursor.copy(statement) as copy:
+            sent(connection, opening, self._ours)
+            with cursor_of(connection, self._ours) as cursor, cursor.copy(statement) as copy:
                 if any(columns.values()):
                     copy.set_types(list(columns.values()))
                 for row in kept:
                     copy.write_row(row)
-            return dict(sent(connection, calls.plain("store_staged")))
+            return dict(sent(connection, calls.plain("store_staged"), self._ours))
 
         return self.unit(work)  # type: ignore[no-any-return]
 
@@ -126,8 +139,24 @@ def commits(connection: Connection[Any]) -> bool:
     return connection.autocommit and connection.pgconn.transaction_status == TransactionStatus.IDLE
 
 
-def sent(connection: Connection[Any], call: Call[Answer]) -> Answer:
+def cursor_of(connection: Connection[Any], ours: bool) -> Cursor[tuple[Any, ...]]:
+    """A cursor of our types, or of the connection's."""
+    return (Ours if ours else Cursor)(connection, row_factory=tuple_row)
+
+
+def sent(connection: Connection[Any], call: Call[Answer], ours: bool = True) -> Answer:
     """The answer to a call over a connection; psycopg's errors pass through."""
-    cursor = connection.cursor(row_factory=tuple_row)  # the connection may be the caller's, with another
+    cursor = cursor_of(connection, ours)
     cursor.execute(call.statement.encode(), call.parameters or None, binary=True)
     return call.decode(cursor.fetchall())
+
+
+def _one_moment(connection: Connection[Any]) -> None:
+    """Let the transaction see one moment, as it must from its beginning on."""
+    try:
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+    except psycopg.errors.ActiveSqlTransaction:
+        raise UsageError(
+            "an export shows one moment, and the connection is in a transaction that shows several; end "
+            "that, or begin it with ISOLATION LEVEL REPEATABLE READ"
+        ) from None

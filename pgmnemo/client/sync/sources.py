@@ -17,7 +17,6 @@ from psycopg.pq import TransactionStatus
 
 from pgmnemo.client.retrying import is_readable
 from pgmnemo.client.sync.waiting import Connection, Lock, Semaphore, run
-from pgmnemo.client.vectors import register
 from pgmnemo.errors import UsageError
 from pgmnemo.local import LocalServer
 
@@ -37,7 +36,6 @@ class Owned:
 
     def __init__(self, connection: Connection[Any]) -> None:
         self._connection, self._lock = connection, Lock()
-        register(connection.adapters)
 
     @contextmanager
     def connection(self) -> Iterator[Connection[Any]]:
@@ -63,7 +61,6 @@ class Pooled:
         except psycopg.OperationalError as error:  # its PoolTimeout
             raise Unreached(error) from None
         try:
-            register(connection.adapters)
             yield connection
         finally:
             self._pool.putconn(connection)
@@ -120,7 +117,6 @@ class Own:
                 connection = self._made()
         except psycopg.OperationalError as error:
             raise Unreached(error) from None
-        register(connection.adapters)
         return connection
 
     def _made(self) -> Connection[Any]:

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from psycopg import Connection
+from psycopg import Connection, Cursor
 
 from pgmnemo.errors import UsageError
 
-__all__ = ["Connection", "Lock", "Semaphore", "ask", "is_pool", "run", "sleep"]
+__all__ = ["Connection", "Cursor", "Lock", "Semaphore", "ask", "is_pool", "run", "sleep"]
 
 Lock, Semaphore, sleep = threading.Lock, threading.Semaphore, time.sleep
 

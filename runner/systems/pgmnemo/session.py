@@ -133,7 +133,9 @@ class PgmnemoClient:
         fault: Callable[[], AbstractContextManager[None]],
     ) -> None:  # fmt: skip
         self.connection, self._names, self._form, self._fault = connection, names, form, fault
-        self._channel = Channel(Owned(connection), {}, 0.0, f"the database {connection.info.dbname}")
+        self._channel = Channel(
+            Owned(connection), {}, 0.0, f"the database {connection.info.dbname}", ours=False
+        )
         self._mode = settings.get(MODE, "hybrid")
         self._columns = ("in_project", "external_id", "score", *(f'"{name}"' for name in form.components))
         self._project: str | None = None

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 from typing import Any
 
 import psycopg
 import pytest
+from psycopg import AsyncClientCursor, AsyncRawCursor, ClientCursor, RawCursor
+from psycopg.adapt import Dumper, Loader
+from psycopg.rows import dict_row
 
+from pgmnemo import Item
 from pgmnemo.client.retrying import Attempts
 from pgmnemo.errors import LostError, UsageError
 from tests.pgmnemo.client.driving import Place, Shell
@@ -78,3 +83,63 @@ def test_an_end_that_the_server_announces_is_waited_for(state: str, repeatable: 
     assert Attempts(1.0, chance=lambda: 0.0).pause(error, repeatable) == 0.0
     with pytest.raises(LostError):
         Attempts(-1.0).pause(error, repeatable)
+
+
+class Odd(Loader):
+    """Reads everything as bytes."""
+
+    format = psycopg.pq.Format.BINARY
+
+    def load(self, data: Any) -> bytes:
+        return bytes(data)
+
+
+class Wrong(Dumper):
+    """Writes every text as another."""
+
+    def dump(self, obj: str) -> bytes:
+        return b"another"
+
+
+def with_types(connection: Any) -> None:
+    for name in ("text", "uuid", "jsonb", "timestamptz", "float8", "int8", "bool"):
+        connection.adapters.register_loader(name, Odd)
+    connection.adapters.register_dumper(str, Wrong)
+
+
+ODD = {
+    "rows": lambda connection: setattr(connection, "row_factory", dict_row),
+    "client": lambda connection: setattr(connection, "cursor_factory", ClientCursor),
+    "raw": lambda connection: setattr(connection, "cursor_factory", RawCursor),
+    "types": with_types,
+}
+
+
+@pytest.mark.parametrize("autocommit", [False, True])
+@pytest.mark.parametrize("odd", ODD)
+def test_a_callers_cursors_and_types_are_not_ours(
+    odd: str, autocommit: bool, shell: Shell, place: Place, scope: Any
+) -> None:
+    connection = connected(shell, place, autocommit=autocommit)
+    if shell.kind == "async" and odd in ("client", "raw"):
+        connection.cursor_factory = {"client": AsyncClientCursor, "raw": AsyncRawCursor}[odd]
+    else:
+        ODD[odd](connection)
+    mine = shell.open(connection).tenant(scope.tenant_id).project(scope.project_id)
+    mine.add("one", key="1", metadata={"a": 1})
+    mine.add_many([Item("two", "2")])
+    mine.export(io.BytesIO())
+    assert list(mine.list(everything=True)) == list(scope.list(everything=True))
+    assert mine.get("1").text == "one"
+
+
+def test_an_export_within_a_transaction_of_several_moments_is_wrong_use(
+    shell: Shell, place: Place, scope: Any
+) -> None:
+    connection = connected(shell, place)
+    mine = shell.open(connection).tenant(scope.tenant_id).project(scope.project_id)
+    shell.call(connection.execute, "SELECT 1")
+    with pytest.raises(UsageError, match="an export shows one moment"):
+        mine.export(io.BytesIO())
+    shell.call(connection.rollback)
+    assert mine.export(io.BytesIO()) == 0
