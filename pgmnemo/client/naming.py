@@ -7,6 +7,7 @@ lead to the same rows from every program, and no list of names is kept anywhere.
 
 from __future__ import annotations
 
+import re
 from unicodedata import normalize
 from uuid import UUID, uuid5
 
@@ -14,6 +15,10 @@ from pgmnemo.errors import UsageError
 
 NAMESPACE = UUID("3c2f5ee1-5d0c-5c5f-9a1f-6a3b6e1d7c55")
 LONGEST = 1000  # characters of a name
+# As uuids are written; Python's own reading takes +1_0 and digits of any script for one, too.
+WRITTEN = re.compile(
+    r"(?:urn:uuid:|\{)?(?:[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\}?", re.ASCII | re.IGNORECASE
+)
 
 
 def tenant_id(name: str | UUID) -> UUID:
@@ -35,10 +40,7 @@ def _made(space: UUID, name: object, kind: str) -> UUID:
         )
     if "\0" in told or any("\ud800" <= one <= "\udfff" for one in told):
         raise UsageError(f"the {kind} {_shown(name)} has a character that no database takes; name another")
-    try:
-        return UUID(told)
-    except ValueError:
-        return uuid5(space, told)
+    return UUID(told) if WRITTEN.fullmatch(told) else uuid5(space, told)
 
 
 def _shown(name: object) -> str:

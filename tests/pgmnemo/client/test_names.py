@@ -39,6 +39,13 @@ def test_what_is_a_uuid_stays_that_uuid(written: str | UUID) -> None:
     assert project_id(BOB, written) == ADA
 
 
+@pytest.mark.parametrize(
+    "name", [f"+{ADA.int:031}", f"0x{ADA.int:030}", "1_" * 15 + "11", "\u0661" * 32, f"uuid:uuid:{ADA}"]
+)
+def test_what_python_alone_reads_as_a_uuid_is_a_name(name: str) -> None:
+    assert tenant_id(name) == uuid5(NAMESPACE, name)
+
+
 def test_a_name_is_the_same_however_it_was_typed() -> None:
     composed = "Zoë Müller"
     assert normalize("NFD", composed) != composed
