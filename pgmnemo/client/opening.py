@@ -12,6 +12,7 @@ from platformdirs import user_data_path
 from pgmnemo.errors import UsageError
 
 VARIABLE = "PGMNEMO_MEMORY"
+DEFAULTS = {"connect_timeout": "10", "application_name": "pgmnemo", "client_encoding": "UTF8"}
 
 
 def resolve(place: object, environ: Mapping[str, str] = os.environ) -> Path | dict[str, Any] | object:
@@ -42,7 +43,7 @@ def address(dsn: str) -> dict[str, Any]:
     from psycopg.conninfo import conninfo_to_dict
 
     try:
-        return {"connect_timeout": "10", "application_name": "pgmnemo", **conninfo_to_dict(dsn)}
+        return {**DEFAULTS, **conninfo_to_dict(dsn)}
     except ProgrammingError:
         raise UsageError(
             "the DSN cannot be read; write it as postgresql://user:password@host:port/database, or name a "

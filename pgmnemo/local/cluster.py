@@ -64,6 +64,11 @@ SETTINGS: Mapping[str, str] = {
     "log_error_verbosity": "terse",
     "log_min_error_statement": "panic",
 }
+# What libpq would else take from variables that were set for another server (PGCHANNELBINDING, PGOPTIONS, …).
+PLAIN = {
+    "client_encoding": "UTF8", "options": "", "target_session_attrs": "any", "require_auth": "",
+    "channel_binding": "prefer", "gssencmode": "disable",
+}  # fmt: skip
 # Where one call writes out a whole file system and tells what it could not write, instead of one for each of
 # a thousand files: a start after kill -9 takes 0.3 s instead of 4 s on a busy disk.
 SYNCFS = sys.platform == "linux" and release(platform.release()) >= (5, 8)
@@ -82,7 +87,7 @@ class Cluster:
 
     def address(self, user: str = ROLE, database: str = DATABASE) -> dict[str, str]:
         sockets = str(self.folder.sockets)
-        return {"host": sockets, "hostaddr": "", "port": PORT, "user": user, "dbname": database}
+        return {**PLAIN, "host": sockets, "hostaddr": "", "port": PORT, "user": user, "dbname": database}
 
     def make(self) -> None:
         """The cluster, by initdb beside its place."""
