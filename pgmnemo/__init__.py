@@ -34,15 +34,29 @@ if TYPE_CHECKING:
     from pgmnemo.client.records import Turn as Turn
     from pgmnemo.client.sync.memory import Memory as Memory
     from pgmnemo.client.sync.memory import Scope as Scope
+    from pgmnemo.errors import ConflictError as ConflictError
+    from pgmnemo.errors import DatabaseError as DatabaseError
+    from pgmnemo.errors import EmbedderError as EmbedderError
+    from pgmnemo.errors import GrantError as GrantError
+    from pgmnemo.errors import HiddenError as HiddenError
+    from pgmnemo.errors import LostError as LostError
+    from pgmnemo.errors import MissingError as MissingError
     from pgmnemo.errors import PgmnemoError as PgmnemoError
+    from pgmnemo.errors import RefusedError as RefusedError
+    from pgmnemo.errors import UsageError as UsageError
 
 _RECORDS = (
     "Added", "Context", "Count", "Fact", "Hit", "Item", "Lesson", "Moved", "Pair", "Reason", "Stated",
     "Stats", "Step", "Turn",
 )  # fmt: skip
+_ERRORS = (
+    "ConflictError", "DatabaseError", "EmbedderError", "GrantError", "HiddenError", "LostError",
+    "MissingError", "PgmnemoError", "RefusedError", "UsageError",
+)  # fmt: skip
 _PLACES = {
     "Memory": "client.sync.memory", "Scope": "client.sync.memory", "AsyncMemory": "client.aio.memory",
-    "AsyncScope": "client.aio.memory", "PgmnemoError": "errors",
+    "AsyncScope": "client.aio.memory",
+    **dict.fromkeys(_ERRORS, "errors"),
     **dict.fromkeys(_RECORDS, "client.records"),
 }  # fmt: skip
 __all__ = tuple(_PLACES)

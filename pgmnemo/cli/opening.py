@@ -51,5 +51,9 @@ def folder_of(place: str | None) -> Path:
 def _check(folder: Path) -> None:
     """Whether a folder may hold a memory, which the library would make where nothing is."""
     folder = folder.expanduser()
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+    try:
+        empty = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    except PermissionError:  # whoever opens it says whose it is
+        empty = False
+    if empty:
         raise UsageError(f"there is no memory in {folder}; make one by mnemo init, or name another folder")

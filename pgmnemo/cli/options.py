@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter, Token
@@ -35,11 +35,18 @@ def _time(_: Any, tokens: Sequence[Token]) -> datetime:
 
 
 def moment(text: str, option: str) -> datetime:
-    """A time of ISO 8601; whether it has a zone, the library asks."""
+    """A time of ISO 8601 with its zone; a date alone is its midnight in UTC."""
     try:
-        return datetime.fromisoformat(text)
+        found = datetime.fromisoformat(text)
     except ValueError:
-        raise UsageError(f"{option} takes a time such as 2026-05-01T09:30+02:00, not {text!r}") from None
+        found = None
+    if found is not None and len(text) <= len("2026-05-01"):
+        return found.replace(tzinfo=UTC)
+    if found is None or found.tzinfo is None:
+        raise UsageError(
+            f"{option} takes a date or a time with its zone, such as 2026-05-01T09:30+02:00, not {text}"
+        )
+    return found
 
 
 def _dashed(_: Any, tokens: Sequence[Token]) -> str:

@@ -67,6 +67,7 @@ def _tellings(hit: Hit, most: int, count: Callable[[str], int]) -> list[str]:
 def _note(number: int, hit: Hit, told: str) -> str:
     when = f"{hit.at:%Y-%m-%d}" if hit.at else ""
     source = " · ".join(part for part in (when, _one_line(hit.role or ""), _one_line(hit.key)) if part)
+    told = told.replace(LAST, LAST.replace("/", "\\/"))  # for whoever looks for the tag and not for the line
     quoted = "\n".join(f"> {line}".rstrip() for line in told.splitlines() or [""])
     return f"[{number}] {source}\n{quoted}"
 

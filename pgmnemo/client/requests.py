@@ -249,6 +249,8 @@ def document(given: Any, name: str) -> str | None:
     """JSON for a parameter of type jsonb; UsageError for what JSON cannot hold."""
     if given is None:
         return None
+    if not isinstance(given, Mapping):
+        raise UsageError(f"{name} is a mapping of names to values, not {type(given).__name__}")
     try:
         told = json.dumps(given, ensure_ascii=False, allow_nan=False, default=_plain)
     except (TypeError, ValueError, RecursionError) as error:

@@ -60,6 +60,8 @@ def batches(items: Iterable[Item | str], size: int) -> Iterator[list[Item]]:
     """
     if not 1 <= size <= 10_000:
         raise UsageError(f"batch is {size}, but must be from 1 to 10,000")
+    if isinstance(items, str | Item) or not isinstance(items, Iterable):
+        raise UsageError(f"add_many takes a list of texts and Items, not one {type(items).__name__}")
     rest, start = enumerate(items), new_key()[:24]
     while some := list(islice(rest, size)):
         keyed = [_keyed(item, f"{start}{number:08x}") for number, item in some]

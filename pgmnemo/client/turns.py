@@ -34,14 +34,15 @@ class Written:
     at: datetime | None = None
 
 
-def written(text: str | Sequence[Turn], at: datetime | None) -> Written:
+def written(text: str | Turn | Sequence[Turn], at: datetime | None) -> Written:
     """A text, or turns, as a lesson; UsageError for what is neither, empty or too long."""
     if isinstance(text, str):
         sized = _sized(text)
         return _whole(sized, passages_of(sized) if "\n" in sized.strip() else (), at)
+    text = [text] if isinstance(text, Turn) else text
     given = text if isinstance(text, Sequence) else ()
     turns = [turn for turn in given if isinstance(turn, Turn) and isinstance(turn.text, str)]
-    if not turns or len(turns) < len(text):
+    if not turns or len(turns) < len(given):
         kinds = ", ".join(sorted({type(one).__name__ for one in given}))
         found = f"{type(text).__name__} of {kinds or 'nothing'}" if given is text else type(text).__name__
         raise UsageError(f"a lesson is a text or a list of at least one Turn of text, not {found}")

@@ -204,7 +204,7 @@ def _check_path(path: Path) -> None:
             f"{path} lies on a network file system ({kind}), where PostgreSQL may lose data; "
             "name a folder on a local disk"
         )
-    if os.geteuid() == 0 and path.parent.exists() and not reachable(path):
+    if os.geteuid() == 0 and not reachable(path):
         raise UsageError(
             f"PostgreSQL does not run as root, and the user {SERVER_USER} cannot walk to {path}; "
             "name another folder, or run as an ordinary user"

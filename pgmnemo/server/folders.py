@@ -49,8 +49,8 @@ def open_to_others(path: Path) -> bool:
 
 
 def reachable(path: Path) -> bool:
-    """Whether a stranger can walk to `path`, whatever it is."""
-    return all(parent.stat().st_mode & 0o001 for parent in path.parents)
+    """Whether a stranger can walk to `path`, whatever it is, or to as much of the way as there is."""
+    return all(parent.stat().st_mode & 0o001 for parent in path.parents if parent.exists())
 
 
 @contextmanager

@@ -72,7 +72,7 @@ class AsyncChannel:
 
         async def under(connection: AsyncConnection[Any]) -> Any:
             if snapshot:
-                await _one_moment(connection)
+                await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             for name, value in self.settings.items():
                 await sent(connection, calls.setting(name, value, local=True))
             return await work(connection)
@@ -150,14 +150,3 @@ async def sent(connection: AsyncConnection[Any], call: Call[Answer], ours: bool 
     cursor = cursor_of(connection, ours)
     await cursor.execute(call.statement.encode(), call.parameters or None, binary=True)
     return call.decode(await cursor.fetchall())
-
-
-async def _one_moment(connection: AsyncConnection[Any]) -> None:
-    """Let the transaction see one moment, as it must from its beginning on."""
-    try:
-        await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-    except psycopg.errors.ActiveSqlTransaction:
-        raise UsageError(
-            "an export shows one moment, and the connection is in a transaction that shows several; end "
-            "that, or begin it with ISOLATION LEVEL REPEATABLE READ"
-        ) from None

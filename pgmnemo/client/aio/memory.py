@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from os import PathLike
@@ -242,8 +242,9 @@ class AsyncScope:
         With a `key` it is stored under that one: again, it is `unchanged` or `updated`, what is left out
         stays, and `clear` names what shall have no value. Without one, a text that somebody says (`role`)
         comes after the project's last one, as a turn of its conversation; any other gets a key of its own.
-        `at` is when it happened; `now` stands for it where it is left out. What `context` handed out is not
-        stored again under another key, as long as it holds: an `echo`.
+        `at` is when it happened (`now` stands for it, and of a turn without either the present). A block of
+        `context` is taken out of a text, and without a key a text that repeats a lesson of one, and that no
+        user says, is not stored again: an `echo`.
 
         UsageError for an empty text, a naive time, no project or another embedder than the tenant's;
         LostError where the connection went and nobody knows whether a text without a key was stored.
@@ -263,10 +264,12 @@ class AsyncScope:
             return Added(echo, "echo")
         if (text := self._without_blocks(item.text)) is not item.text:
             item = replace(item, text=text)
+        spoken = item.key is None and isinstance(item.text, str) and item.role is not None
+        if spoken and item.at is None:
+            item = replace(item, at=datetime.now(UTC))
         [(whole, vectors)] = await self._embedded([item])
         given = {**requests.fields(item, whole.at), **staging.sent(whole, vectors, self._oid)}
-        spoken = isinstance(item.text, str) and item.role is not None and item.position is None
-        if item.key is None and spoken and clear is None:
+        if spoken and item.position is None and clear is None:
             given.pop("position")
             return await self._call(requests.append(self.tenant_id, project, whole.text, **given))
         key = staging.new_key() if item.key is None else staging.checked_key(item.key)
@@ -283,9 +286,11 @@ class AsyncScope:
     ) -> Moved:
         """Store many lessons, `batch` of them in each transaction, and say how many of each outcome.
 
-        Those without a key get one; with keys, the same set can be given again after a fault, and what is
-        stored already is `unchanged`. Blocks of `context` are left out (`echo`: of a text nothing was left).
-        The error of a batch says how many lessons were stored before it.
+        Those without a key get one, and follow no conversation: `add` turns one by one, give them a
+        `position`, or make them one Item. Of two with one key in a batch the last counts. With keys, the same
+        set can be given again after a fault, and what is stored already is `unchanged`. Blocks of `context`
+        are left out (`echo`: of a text nothing was left). The error of a batch says how many lessons were
+        stored before it.
         """
         project = self._project()
         outcomes: dict[str, int] = {}
@@ -479,6 +484,7 @@ class AsyncScope:
 
     async def _recall(self, query: str | None, vector: Sequence[float] | None, asked: Asked) -> list[Hit]:
         row = await self._question(query, vector, asked.mode)
+        query = "" if query is None and row is None else query  # then what is new and important is first
         weights = await self._memory._in_force()
         call = requests.recall(self.tenant_id, self.project_id, query, row, asked, weights)
         return await self._call(call)
@@ -564,6 +570,7 @@ class AsyncScope:
             k, role, since, until, filter, windows, as_of, valid_at, known_at, None, mode, now
         )  # fmt: skip
         row = await self._question(query, vector, mode)
+        query = "" if query is None and row is None else query
         return await self._call(requests.explain(self.tenant_id, self._project(), key, query, row, asked))
 
     async def get(self, key: str) -> Lesson | None:

@@ -73,7 +73,7 @@ class Channel:
 
         def under(connection: Connection[Any]) -> Any:
             if snapshot:
-                _one_moment(connection)
+                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             for name, value in self.settings.items():
                 sent(connection, calls.setting(name, value, local=True))
             return work(connection)
@@ -149,14 +149,3 @@ def sent(connection: Connection[Any], call: Call[Answer], ours: bool = True) -> 
     cursor = cursor_of(connection, ours)
     cursor.execute(call.statement.encode(), call.parameters or None, binary=True)
     return call.decode(cursor.fetchall())
-
-
-def _one_moment(connection: Connection[Any]) -> None:
-    """Let the transaction see one moment, as it must from its beginning on."""
-    try:
-        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-    except psycopg.errors.ActiveSqlTransaction:
-        raise UsageError(
-            "an export shows one moment, and the connection is in a transaction that shows several; end "
-            "that, or begin it with ISOLATION LEVEL REPEATABLE READ"
-        ) from None

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from os import PathLike
@@ -50,7 +50,7 @@ ECHOES = 10_000  # texts handed out as context that a memory knows again
 class Memory:
     """A memory that is open: of a folder, whose PostgreSQL it starts and stops, or of a database.
 
-    Made by `open`. Tasks may share it.
+    Made by `open`. Threads may share it.
     """
 
     def __init__(
@@ -243,8 +243,9 @@ class Scope:
         With a `key` it is stored under that one: again, it is `unchanged` or `updated`, what is left out
         stays, and `clear` names what shall have no value. Without one, a text that somebody says (`role`)
         comes after the project's last one, as a turn of its conversation; any other gets a key of its own.
-        `at` is when it happened; `now` stands for it where it is left out. What `context` handed out is not
-        stored again under another key, as long as it holds: an `echo`.
+        `at` is when it happened (`now` stands for it, and of a turn without either the present). A block of
+        `context` is taken out of a text, and without a key a text that repeats a lesson of one, and that no
+        user says, is not stored again: an `echo`.
 
         UsageError for an empty text, a naive time, no project or another embedder than the tenant's;
         LostError where the connection went and nobody knows whether a text without a key was stored.
@@ -264,10 +265,12 @@ class Scope:
             return Added(echo, "echo")
         if (text := self._without_blocks(item.text)) is not item.text:
             item = replace(item, text=text)
+        spoken = item.key is None and isinstance(item.text, str) and item.role is not None
+        if spoken and item.at is None:
+            item = replace(item, at=datetime.now(UTC))
         [(whole, vectors)] = self._embedded([item])
         given = {**requests.fields(item, whole.at), **staging.sent(whole, vectors, self._oid)}
-        spoken = isinstance(item.text, str) and item.role is not None and item.position is None
-        if item.key is None and spoken and clear is None:
+        if spoken and item.position is None and clear is None:
             given.pop("position")
             return self._call(requests.append(self.tenant_id, project, whole.text, **given))
         key = staging.new_key() if item.key is None else staging.checked_key(item.key)
@@ -284,9 +287,11 @@ class Scope:
     ) -> Moved:
         """Store many lessons, `batch` of them in each transaction, and say how many of each outcome.
 
-        Those without a key get one; with keys, the same set can be given again after a fault, and what is
-        stored already is `unchanged`. Blocks of `context` are left out (`echo`: of a text nothing was left).
-        The error of a batch says how many lessons were stored before it.
+        Those without a key get one, and follow no conversation: `add` turns one by one, give them a
+        `position`, or make them one Item. Of two with one key in a batch the last counts. With keys, the same
+        set can be given again after a fault, and what is stored already is `unchanged`. Blocks of `context`
+        are left out (`echo`: of a text nothing was left). The error of a batch says how many lessons were
+        stored before it.
         """
         project = self._project()
         outcomes: dict[str, int] = {}
@@ -480,6 +485,7 @@ class Scope:
 
     def _recall(self, query: str | None, vector: Sequence[float] | None, asked: Asked) -> list[Hit]:
         row = self._question(query, vector, asked.mode)
+        query = "" if query is None and row is None else query  # then what is new and important is first
         weights = self._memory._in_force()
         call = requests.recall(self.tenant_id, self.project_id, query, row, asked, weights)
         return self._call(call)
@@ -565,6 +571,7 @@ class Scope:
             k, role, since, until, filter, windows, as_of, valid_at, known_at, None, mode, now
         )  # fmt: skip
         row = self._question(query, vector, mode)
+        query = "" if query is None and row is None else query
         return self._call(requests.explain(self.tenant_id, self._project(), key, query, row, asked))
 
     def get(self, key: str) -> Lesson | None:

@@ -139,7 +139,7 @@ def test_an_export_within_a_transaction_of_several_moments_is_wrong_use(
     connection = connected(shell, place)
     mine = shell.open(connection).tenant(scope.tenant_id).project(scope.project_id)
     shell.call(connection.execute, "SELECT 1")
-    with pytest.raises(UsageError, match="an export shows one moment"):
+    with pytest.raises(UsageError, match="an export sees one moment"):
         mine.export(io.BytesIO())
     shell.call(connection.rollback)
     assert mine.export(io.BytesIO()) == 0

@@ -100,10 +100,17 @@ def test_what_was_handed_out_is_not_learned_again(scope: Any, memory: Any) -> No
     passage = next(hit.passage for hit in found.hits if hit.key == "parts")
     texts = {"The kettle leaks.": "leak", " The kettle\nleaks. ": "leak", passage: "parts", found.text: ""}
     for text, key in texts.items():
-        assert scope.add(text, role="user") == Added(key, "echo")
-        assert scope.add(text, key="anew") == Added(key, "echo")
-    assert memory.tenant(str(scope.tenant_id)).project("other").add("The kettle leaks.").outcome == "echo"
+        assert scope.add(text, role="assistant") == scope.add(text) == Added(key, "echo")
     assert scope.count().lessons == 3
+
+
+def test_what_a_user_says_or_a_key_names_is_stored_whatever_was_handed_out(scope: Any, memory: Any) -> None:
+    scope.add("Yes.", key="first")
+    scope.context("yes")
+    assert scope.add("Yes.", role="user").outcome == "inserted"
+    assert scope.add("Yes.", key="second").outcome == "inserted"
+    other = memory.tenant(str(scope.tenant_id)).project("other")
+    assert other.add("Yes.").outcome == "inserted"
 
 
 def test_a_block_within_a_text_is_left_out_of_it(scope: Any) -> None:
@@ -136,7 +143,7 @@ def test_what_was_handed_out_and_no_longer_holds_is_stored_again(ends: str, scop
         scope.add("The kettle is mended.", key="leak")
     else:
         scope.forget("leak", hard=ends == "hard")
-    assert scope.add("The kettle leaks.", role="user").outcome == "inserted"
+    assert scope.add("The kettle leaks.").outcome == "inserted"
 
 
 def test_another_tenant_or_memory_has_no_echo(shell: Shell, place: Place, scope: Any, memory: Any) -> None:
@@ -152,5 +159,5 @@ def test_only_so_many_texts_are_kept_in_mind(monkeypatch: pytest.MonkeyPatch, sc
     monkeypatch.setattr(module, "ECHOES", 2)
     scope.add_many([f"kettle {number}" for number in range(5)])
     scope.context("kettle")
-    outcomes = [scope.add(f"kettle {number}", key="k").outcome for number in range(5)]
+    outcomes = [scope.add(f"kettle {number}").outcome for number in range(5)]
     assert outcomes.count("echo") == 2
