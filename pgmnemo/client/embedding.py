@@ -7,6 +7,7 @@ may be a coroutine function, and a model runs in whatever thread the shell has f
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -136,7 +137,8 @@ def _matrix(answer: Any, count: int) -> tuple[Any, str]:
         return rows, f"a matrix of {rows.shape} for {count} texts, not a row for each"
     if not 1 <= rows.shape[1] <= WIDTH:
         return rows, f"vectors of {rows.shape[1]:,} numbers, and 1 to {WIDTH:,} are stored"
-    if not (np.isfinite(rows).all() and rows.any(axis=1).all()):
+    squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    if not all(0 < one < math.inf for one in squares.tolist()):
         return rows, "a vector without a length (zero or not finite)"
     return rows, ""
 

@@ -7,7 +7,7 @@ search_memory, create_memory, upsert_memory, update_memory or delete_memory; que
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from pgmnemo.client.records import Hit
@@ -41,7 +41,7 @@ class Span:
             self._set("gen_ai.memory.records", [hit.text for hit in hits])
 
 
-NONE = Span()
+NOTHING = nullcontext(Span())
 
 
 class Tracing:
@@ -50,15 +50,15 @@ class Tracing:
     def __init__(self, tracer: Any = None, texts: bool = False) -> None:
         self._tracer, self._texts = tracer, texts
 
-    @contextmanager
-    def span(self, operation: str, store: str, key: str | None = None) -> Iterator[Span]:
+    def span(self, operation: str, store: object, key: str | None = None) -> AbstractContextManager[Span]:
         """One span; an error inside is recorded in it by the tracer."""
-        if self._tracer is None:
-            yield NONE
-            return
+        return NOTHING if self._tracer is None else self._traced(operation, store, key)
+
+    @contextmanager
+    def _traced(self, operation: str, store: object, key: str | None) -> Iterator[Span]:
         given = {
             "gen_ai.operation.name": operation,
-            "gen_ai.memory.store.id": store,
+            "gen_ai.memory.store.id": str(store),
             "db.system.name": "postgresql",
         }
         with self._tracer.start_as_current_span(f"{operation} pgmnemo", attributes=given) as span:

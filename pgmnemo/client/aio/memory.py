@@ -821,7 +821,7 @@ class AsyncScope:
             raise error.named(names) from None
 
     def _span(self, operation: str, key: str | None = None) -> AbstractContextManager[Any]:
-        return self._memory._tracing.span(operation, str(self.tenant_id), key)
+        return self._memory._tracing.span(operation, self.tenant_id, key)
 
     async def _echo(self, item: Item) -> str | None:
         """The key of the lesson of this project that a text repeats which this memory had handed out and

@@ -820,7 +820,7 @@ class Scope:
             raise error.named(names) from None
 
     def _span(self, operation: str, key: str | None = None) -> AbstractContextManager[Any]:
-        return self._memory._tracing.span(operation, str(self.tenant_id), key)
+        return self._memory._tracing.span(operation, self.tenant_id, key)
 
     def _echo(self, item: Item) -> str | None:
         """The key of the lesson of this project that a text repeats which this memory had handed out and
