@@ -61,6 +61,7 @@ SYSTEMS = (
     System("pgmnemo", "with_pgmnemo.py", ("pgmnemo-memory",)),
     System("pgmnemo, DSN", "with_pgmnemo.py", ("pgmnemo-memory",), served=True),
     System("mem0", "with_mem0.py", ("mem0ai", "qdrant-client")),
+    System("PowerMem", "with_powermem.py", ("powermem",)),
     System("LangGraph", "with_langgraph.py", ("langgraph-checkpoint-postgres",), served=True),
     System("MemPalace", "with_mempalace.py", ("mempalace", "chromadb")),
 )
