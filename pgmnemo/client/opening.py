@@ -12,7 +12,11 @@ from platformdirs import user_data_path
 from pgmnemo.errors import UsageError
 
 VARIABLE = "PGMNEMO_MEMORY"
-DEFAULTS = {"connect_timeout": "10", "application_name": "pgmnemo", "client_encoding": "UTF8"}
+# Unless the DSN says otherwise; a machine that answers nothing more is given up after a minute.
+DEFAULTS = {
+    "connect_timeout": "10", "application_name": "pgmnemo", "client_encoding": "UTF8",
+    "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3", "tcp_user_timeout": "60000",
+}  # fmt: skip
 
 
 def resolve(place: object, environ: Mapping[str, str] = os.environ) -> Path | dict[str, Any] | object:

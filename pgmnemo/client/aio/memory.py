@@ -264,12 +264,13 @@ class AsyncScope:
             return Added(echo, "echo")
         if (text := self._without_blocks(item.text)) is not item.text:
             item = replace(item, text=text)
-        spoken = item.key is None and isinstance(item.text, str) and item.role is not None
+        spoken = isinstance(item.text, str) and item.role is not None and item.position is None
+        spoken = spoken and item.key is None and clear is None
         if spoken and item.at is None:
             item = replace(item, at=datetime.now(UTC))
         [(whole, vectors)] = await self._embedded([item])
         given = {**requests.fields(item, whole.at), **staging.sent(whole, vectors, self._oid)}
-        if spoken and item.position is None and clear is None:
+        if spoken:
             given.pop("position")
             return await self._call(requests.append(self.tenant_id, project, whole.text, **given))
         key = staging.new_key() if item.key is None else staging.checked_key(item.key)
@@ -766,8 +767,10 @@ class AsyncScope:
     ) -> int:
         """Write the scope as it is at one moment to a new file of JSON lines; how many lessons.
 
-        Every field, passages, links and supersessions that hold; forgotten lessons, too. Left out is what the
-        memory itself writes down: ids, and what was once believed and taken back.
+        Every field, passages, links and supersessions that hold; forgotten lessons, too. Left out is what was
+        once believed and taken back. What the memory itself writes down is written anew where it is imported:
+        ids, and `stored_at`, which dates a lesson without `at`. A time before the year 1 or after 9999 is
+        told by the nearest.
         """
         from pgmnemo.client.aio import moving
 

@@ -23,8 +23,8 @@ def dsn(memory: Memory, folder: Path) -> str:
 
 
 WRONG = {
-    "naive time": (["add", "x", "--at", "2026-05-01"], 2, "names no time zone"),
-    "no time": (["add", "x", "--at", "soon"], 2, "--at takes a time such as"),
+    "naive time": (["add", "x", "--at", "2026-05-01T09:30"], 2, "--at takes a date or a time with its zone"),
+    "no time": (["add", "x", "--at", "soon"], 2, "--at takes a date or a time with its zone"),
     "no window": (["recall", "x", "--windows", "may"], 2, "--windows takes FROM/TO"),
     "no pair": (["recall", "x", "--filter", "topic"], 2, "--filter takes NAME=VALUE or an object of JSON"),
     "no JSON": (["recall", "x", "--filter", "{"], 2, "--filter takes NAME=VALUE or an object of JSON, and"),
@@ -37,7 +37,7 @@ WRONG = {
     "text and turns": (["add", "x", "--turns", "y"], 2, "add takes a text or --turns, not both"),
     "no such turns": (["add", "--turns", "/nowhere/x"], 2, "/nowhere/x cannot be read (No such file"),
     "text without quotation marks": (["recall", "who", "is"], 2, "several words in quotation marks"),
-    "no time to sweep": (["sweep", "soon"], 2, "this takes a time such as"),
+    "no time to sweep": (["sweep", "soon"], 2, "this takes a date or a time with its zone"),
     "empty text": (["add", ""], 2, "empty"),
     "two ways to forget": (["forget", "a", "--everything"], 2, "forget takes one of"),
     "no such embedder": (["add", "x", "--embedder", "nope"], 2, "there is no embedder named 'nope'"),

@@ -126,6 +126,15 @@ def test_a_server_that_dies_in_the_middle_of_many_is_started_again_and_nothing_i
     assert [one.key for one in scope.list()] == [one.key for one in notes(400)]
 
 
+@pytest.fixture
+def unseen(monkeypatch: pytest.MonkeyPatch, shell: Shell) -> None:
+    """That a server has gone is seen only when it is called."""
+    monkeypatch.setattr(
+        f"pgmnemo.client.{shell.kind.replace('async', 'aio')}.sources.is_readable", lambda _: False
+    )
+
+
+@pytest.mark.usefixtures("unseen")
 def test_without_patience_the_error_says_how_many_are_stored_and_all_can_be_given_again(
     shell: Shell, kept: Path
 ) -> None:
@@ -242,6 +251,7 @@ def test_an_export_that_was_cut_off_is_told_and_can_be_given_again(
     assert [one.text for one in scope.list()] == [f"note {number}" for number in range(20)]
 
 
+@pytest.mark.usefixtures("unseen")
 def test_an_import_that_is_cut_off_by_its_server_is_completed_by_another(shell: Shell, kept: Path) -> None:
     source = shell.open(kept, patience=0)
     there = source.tenant("there").project(shell.kind)

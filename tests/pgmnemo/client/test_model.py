@@ -215,14 +215,16 @@ class Beside:
         given, text = self.told(), self.text()
         turn = "role" in given and "position" not in given
 
+        now = DAYS[1] if turn else None
+
         def wanted(found: Added) -> Added:
             if turn:
-                key = model.append(text, self.vector, given)
+                key = model.append(text, self.vector, {"occurred_at": now, **given})
                 return Added(key, "inserted", model.kept[key].position)
             assert found.key not in model.kept
             return Added(found.key, model.store(found.key, text, self.vector, given))
 
-        self.agree(wanted, "add", text, **named(given), on=on)
+        self.agree(wanted, "add", text, now=now, **named(given), on=on)
 
     def add_conversation(self) -> None:
         on, model = self.some()

@@ -9,7 +9,7 @@ import pytest
 
 from pgmnemo import Item
 from pgmnemo.client import requests
-from pgmnemo.errors import MissingError, RefusedError, UsageError
+from pgmnemo.errors import MissingError, UsageError
 from tests.helping import CURRENT
 from tests.pgmnemo.client.driving import Place, Shell
 
@@ -107,9 +107,8 @@ def test_a_question_that_cannot_be_meant_is_wrong_use(asked: Any, sentence: str,
     assert "\n" not in str(raised.value)
 
 
-def test_a_question_of_nothing_is_refused(notes: Any) -> None:
-    with pytest.raises(RefusedError, match="needs an embedding, a query_text or both"):
-        notes.recall()
+def test_without_a_question_what_is_new_and_important_comes(notes: Any) -> None:
+    assert [hit.key for hit in notes.recall(k=3)] == [hit.key for hit in notes.recall("", k=3)] != []
     with pytest.raises(UsageError, match="a question is a text, not int"):
         notes.recall(7)
 
