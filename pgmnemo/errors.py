@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Self
+from uuid import UUID
 
 
 class PgmnemoError(Exception):
@@ -56,11 +58,10 @@ class StateError(PgmnemoError):
         super().__init__(sentence)
         self.sqlstate = sqlstate
 
-    def named(self, names: Mapping[str, str]) -> Self:
+    def named(self, names: Mapping[UUID | None, str | None]) -> Self:
         """The same error with uuids written as the names that the caller uses."""
-        sentence = str(self)
-        for number, name in names.items():
-            sentence = sentence.replace(f"'{number}'", repr(name)).replace(number, repr(name))
+        told = {str(number): repr(name) for number, name in names.items() if number is not None}
+        sentence = re.sub("'?([0-9a-f-]{36})'?", lambda found: told.get(found[1], found[0]), str(self))
         return type(self)(sentence, self.sqlstate)
 
 

@@ -819,7 +819,7 @@ class Scope:
         try:
             return self._memory._call(self.tenant_id, call)
         except StateError as error:
-            names = {str(self.tenant_id): self._name, str(self.project_id): self._project_name or ""}
+            names = {self.tenant_id: self._name, self.project_id: self._project_name}
             raise error.named(names) from None
 
     def _span(self, operation: str, key: str | None = None) -> AbstractContextManager[Any]:
