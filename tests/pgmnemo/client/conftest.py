@@ -1,4 +1,5 @@
-"""One PostgreSQL with the extension for all tests of the client, and a tenant of its own for each."""
+"""One PostgreSQL with the extension for all tests of the client (PGMNEMO_POSTGRES names another than 18), and
+a tenant of its own for each."""
 
 from __future__ import annotations
 
@@ -12,18 +13,19 @@ import pytest
 from tests.pgmnemo.client.driving import SHELLS, Place, Shell
 from tests.pgmnemo.server.memories import memories
 from tests.security.attacked import OURS
+from tests.sql.conftest import POSTGRES
 
 
 @pytest.fixture(scope="session")
 def place() -> Iterator[Place]:
-    with memories(18) as server:
+    with memories(POSTGRES) as server:
         yield Place(server, server.install("client", OURS))
 
 
 @pytest.fixture(params=SHELLS)
 def shell(request: pytest.FixtureRequest) -> Iterator[Shell]:
-    """Each of both in turn; the loop is in debug mode."""
-    with asyncio.Runner(debug=True) as runner, ExitStack() as stack:
+    """Each of both in turn."""
+    with asyncio.Runner() as runner, ExitStack() as stack:
         yield Shell(request.param, stack, runner)
 
 

@@ -27,7 +27,7 @@ from tests.sql.model import DAYS, KEYS, WRONG, Kept, Model, Refused
 
 STEPS = int(os.environ.get("PGMNEMO_MODEL_STEPS", "1500"))
 SEED = os.environ.get("PGMNEMO_MODEL_SEED", "")
-BETWEEN_LOOKS, BETWEEN_MOVES = 25, 300
+BETWEEN_LOOKS, BETWEEN_MOVES = 25, 500
 WORDS = ("kettle", "lantern", "Lisbon", "violin")
 SUBJECTS, RELATIONS, OBJECTS = ("Ada", "Bob"), ("lives in", "likes"), ("Lisbon", "Porto", "Faro")
 KINDS = ("related", "follows")

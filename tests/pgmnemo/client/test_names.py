@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 import pytest
 
 from pgmnemo.client.naming import LONGEST, NAMESPACE, project_id, tenant_id
-from pgmnemo.errors import UsageError
+from pgmnemo.errors import GrantError, MissingError, RefusedError, UsageError
 from tests.pgmnemo.client.driving import Place
 
 ADA, BOB = tenant_id("ada"), tenant_id("bob")
@@ -73,6 +73,17 @@ def test_a_name_that_no_database_takes_is_wrong_use(name: str) -> None:
 
 def test_the_longest_name_is_taken() -> None:
     assert tenant_id("a" * LONGEST) == uuid5(NAMESPACE, "a" * LONGEST)
+
+
+@pytest.mark.parametrize("by", [str, lambda name: tenant_id(name), lambda name: str(tenant_id(name))])
+def test_an_error_calls_tenants_and_projects_as_the_caller_does(by: Any, memory: Any, place: Place) -> None:
+    name = by(place.tenant())
+    with pytest.raises(MissingError, match=r"^project 'the kitchen' has no lesson 'nobody'"):
+        memory.tenant(name).project("the kitchen").timeline("nobody")
+    with pytest.raises(RefusedError, match="it has no key 'None'"):
+        memory.tenant(name).recall("x", filter={"None": 1})
+    with pytest.raises(GrantError, match="'bob'"):
+        memory.tenant("bob").count()
 
 
 def test_names_and_uuids_lead_a_memory_to_the_same_lessons(memory: Any, place: Place) -> None:

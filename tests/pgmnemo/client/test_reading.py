@@ -12,6 +12,7 @@ from pgmnemo.client import requests
 from pgmnemo.errors import MissingError, UsageError
 from tests.helping import CURRENT
 from tests.pgmnemo.client.driving import Place, Shell
+from tests.sql.conftest import POSTGRES
 
 DAY = datetime(2024, 5, 8, tzinfo=UTC)
 NOTES = [
@@ -179,7 +180,7 @@ def test_figures_tell_what_is_there(notes: Any) -> None:
     stats = notes.stats()
     assert (stats.lessons, stats.hidden, stats.everything) == (3, 0, 4)
     assert (stats.tenant, stats.project) == (notes.tenant_id, notes.project_id)
-    assert stats.postgresql.startswith("18")
+    assert stats.postgresql.startswith(f"{POSTGRES}.")
     assert stats.place.startswith("the database at ")
     assert stats.extension == CURRENT
 
