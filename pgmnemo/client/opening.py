@@ -15,7 +15,8 @@ VARIABLE = "PGMNEMO_MEMORY"
 # Unless the DSN says otherwise; a machine that answers nothing more is given up after a minute.
 DEFAULTS = {
     "connect_timeout": "10", "application_name": "pgmnemo", "client_encoding": "UTF8",
-    "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3", "tcp_user_timeout": "60000",
+    "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3",
+    "tcp_user_timeout": "60000",
 }  # fmt: skip
 
 
