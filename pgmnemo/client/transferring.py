@@ -32,6 +32,7 @@ from pgmnemo.client.transfer import (
     unpack,
     write_line,
 )
+from pgmnemo.client.turns import written
 from pgmnemo.client.vectors import as_kept
 from pgmnemo.errors import UsageError, os_errors
 
@@ -144,10 +145,10 @@ def ended(tenant: UUID, lesson: Lesson) -> Call[Rows]:
     return call.read(lambda rows: [row for row in rows if row[0] in (0, 1)])
 
 
-def supersessions(lesson: Lesson, rows: Rows) -> Iterator[SupersessionLine]:
-    """The line that ends a lesson."""
+def supersessions(lesson: Lesson, rows: Rows, project: UUID | None) -> Iterator[SupersessionLine]:
+    """The line that ends a lesson; by none where the one that took its place is not in the export."""
     own = next((row for row in rows if row[0] == 0), None)
-    after = next((row for row in rows if row[0] == 1), None)
+    after = next((row for row in rows if row[0] == 1 and row[2] == (project or row[2])), None)
     if own is not None and own[3] is not None:
         yield SupersessionLine(
             project=lesson.project, old=lesson.key, new=after[1] if after else None,
@@ -202,14 +203,19 @@ def is_other(line: LessonLine, held: Lesson | None) -> bool:
     return held is None or held.active or held.text != line.text
 
 
-def item(line: LessonLine, header: Header) -> Item:
-    """A line as an item to store, with its vectors."""
-    form, parts = header.vectors, line.passage_vectors
+def item(line: LessonLine, form: Form | None) -> Item:
+    """A line as an item to store, with its vectors, which are of a form (None: they are not taken).
+
+    Without them passages that are as the rule cuts them are cut anew, for what is embedded of each.
+    """
+    parts = line.passage_vectors
+    cut = form is None and line.passages == tuple(part.text for part in written(line.text, None).passages)
     return Item(
         text=line.text, key=line.key, role=line.role, topic=line.topic, importance=line.importance,
         metadata=line.metadata, at=line.at, expires_at=line.expires_at, commit_sha=line.commit_sha,
         artifact_hash=line.artifact_hash, verified_at=line.verified_at, position=line.position,
-        passages=line.passages, vector=_unpacked(line.vector, form) if line.vector and form else None,
+        passages=None if cut else line.passages,
+        vector=_unpacked(line.vector, form) if line.vector and form else None,
         passage_vectors=[_unpacked(one, form) for one in parts] if parts and form else None,
     )  # fmt: skip
 

@@ -16,6 +16,7 @@ from pgmnemo.client.embedding import Remembered
 from pgmnemo.client.records import Lesson, Moved
 from pgmnemo.client.transfer import Header, LessonLine, LinkLine, SupersessionLine
 from pgmnemo.client.transferring import Ends, Part
+from pgmnemo.errors import UsageError
 from pgmnemo.progress import Progress
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ async def _written(
     for lesson in lessons:
         if lesson.superseded_at is not None:
             rows = await sent(connection, transferring.ended(tenant, lesson))
-            await run(transferring.put, file, transferring.supersessions(lesson, rows))
+            await run(transferring.put, file, transferring.supersessions(lesson, rows, project))
     edges = await sent(connection, calls.list_edges(tenant, transferring.EDGE))
     await run(transferring.put, file, transferring.links(edges, ends))
     return len(lessons)
@@ -112,6 +113,7 @@ class _Reading:
         self.links = 0
         self._to_forget: list[tuple[AsyncScope, str]] = []
         self._forgotten: set[tuple[UUID | None, str]] = set()  # by an earlier import
+        self._origins: dict[str, UUID] = {}  # of keys that go into the one project of the scope
 
     def _count(self, outcome: str, lessons: int) -> None:
         if lessons:
@@ -119,6 +121,13 @@ class _Reading:
 
     async def store(self, inside: AsyncScope, lines: list[LessonLine]) -> None:
         """Lessons of one project; those that are forgotten are stored only where they are not there."""
+        if self.scope.project_id is not None:
+            for line in lines:
+                if self._origins.setdefault(line.key, line.project) != line.project:
+                    raise UsageError(
+                        f"the export has a lesson {line.key!r} in each of two projects; import it into the "
+                        "tenant, where they stay apart"
+                    )
         held = {line.key: await inside.get(line.key) for line in lines if not line.active}
         rest = [line for line in lines if line.active or transferring.is_other(line, held.get(line.key))]
         self._forgotten |= {(inside.project_id, line.key) for line in lines} - {
@@ -134,7 +143,8 @@ class _Reading:
             self._count("unchanged", same)
         elif rest:
             assert inside.project_id is not None
-            items = [transferring.item(line, self.header) for line in rest]
+            form = self.header.vectors if self.source else None
+            items = [transferring.item(line, form) for line in rest]
             for outcome, lessons in (
                 await inside._stage(inside.project_id, items, None, self.source)
             ).items():

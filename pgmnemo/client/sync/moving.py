@@ -17,6 +17,7 @@ from pgmnemo.client.sync.channel import sent
 from pgmnemo.client.sync.waiting import Connection, run
 from pgmnemo.client.transfer import Header, LessonLine, LinkLine, SupersessionLine
 from pgmnemo.client.transferring import Ends, Part
+from pgmnemo.errors import UsageError
 from pgmnemo.progress import Progress
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _written(
     for lesson in lessons:
         if lesson.superseded_at is not None:
             rows = sent(connection, transferring.ended(tenant, lesson))
-            run(transferring.put, file, transferring.supersessions(lesson, rows))
+            run(transferring.put, file, transferring.supersessions(lesson, rows, project))
     edges = sent(connection, calls.list_edges(tenant, transferring.EDGE))
     run(transferring.put, file, transferring.links(edges, ends))
     return len(lessons)
@@ -113,6 +114,7 @@ class _Reading:
         self.links = 0
         self._to_forget: list[tuple[Scope, str]] = []
         self._forgotten: set[tuple[UUID | None, str]] = set()  # by an earlier import
+        self._origins: dict[str, UUID] = {}  # of keys that go into the one project of the scope
 
     def _count(self, outcome: str, lessons: int) -> None:
         if lessons:
@@ -120,6 +122,13 @@ class _Reading:
 
     def store(self, inside: Scope, lines: list[LessonLine]) -> None:
         """Lessons of one project; those that are forgotten are stored only where they are not there."""
+        if self.scope.project_id is not None:
+            for line in lines:
+                if self._origins.setdefault(line.key, line.project) != line.project:
+                    raise UsageError(
+                        f"the export has a lesson {line.key!r} in each of two projects; import it into the "
+                        "tenant, where they stay apart"
+                    )
         held = {line.key: inside.get(line.key) for line in lines if not line.active}
         rest = [line for line in lines if line.active or transferring.is_other(line, held.get(line.key))]
         self._forgotten |= {(inside.project_id, line.key) for line in lines} - {
@@ -135,7 +144,8 @@ class _Reading:
             self._count("unchanged", same)
         elif rest:
             assert inside.project_id is not None
-            items = [transferring.item(line, self.header) for line in rest]
+            form = self.header.vectors if self.source else None
+            items = [transferring.item(line, form) for line in rest]
             for outcome, lessons in (inside._stage(inside.project_id, items, None, self.source)).items():
                 self._count(outcome, lessons)
             self._to_forget += [(inside, line.key) for line in rest if not line.active]
