@@ -185,10 +185,17 @@ def batches(lines: Iterator[Any], size: int) -> Iterator[list[Any]]:
         yield some
 
 
-def by_project(lessons: Iterable[LessonLine], project: UUID | None) -> dict[UUID, list[LessonLine]]:
-    """Lessons by the project that they go into: the scope's, where it has one."""
+def by_project(
+    lessons: Iterable[LessonLine], project: UUID | None, origins: dict[str, UUID]
+) -> dict[UUID, list[LessonLine]]:
+    """Lessons by the project that they go into: the scope's, where it has one. `origins`: of keys so far."""
     found: dict[UUID, list[LessonLine]] = {}
     for line in lessons:
+        if project is not None and origins.setdefault(line.key, line.project) != line.project:
+            raise UsageError(
+                f"the export has a lesson {line.key!r} in each of two projects; import it into the tenant, "
+                "where they stay apart"
+            )
         found.setdefault(project or line.project, []).append(line)
     return found
 

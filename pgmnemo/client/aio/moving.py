@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
@@ -16,7 +17,6 @@ from pgmnemo.client.embedding import Remembered
 from pgmnemo.client.records import Lesson, Moved
 from pgmnemo.client.transfer import Header, LessonLine, LinkLine, SupersessionLine
 from pgmnemo.client.transferring import Ends, Part
-from pgmnemo.errors import UsageError
 from pgmnemo.progress import Progress
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ async def read(scope: AsyncScope, lines: Iterator[Any], dry_run: bool, progress:
     reading = _Reading(scope, header, transferring.source(header, scope._memory._embedding), dry_run)
     for batch in progress.track(transferring.batches(lines, BATCH), "batches of lines"):
         lessons = [line for line in batch if isinstance(line, LessonLine)]
-        for project, some in transferring.by_project(lessons, scope.project_id).items():
+        for project, some in transferring.by_project(lessons, scope.project_id, reading.origins).items():
             await reading.store(scope.project(project), some)
         for line in batch:
             if isinstance(line, LinkLine):
@@ -101,7 +101,7 @@ async def read(scope: AsyncScope, lines: Iterator[Any], dry_run: bool, progress:
             elif isinstance(line, SupersessionLine):
                 await reading.supersede(line)
     await reading.forget()
-    return Moved(reading.outcomes, reading.links, dry_run)
+    return Moved(dict(+reading.outcomes), reading.links, dry_run)
 
 
 class _Reading:
@@ -109,46 +109,29 @@ class _Reading:
 
     def __init__(self, scope: AsyncScope, header: Header, source: Remembered | None, dry_run: bool) -> None:
         self.scope, self.header, self.source, self.dry_run = scope, header, source, dry_run
-        self.outcomes: dict[str, int] = {}
+        self.outcomes: Counter[str] = Counter()
+        self.origins: dict[str, UUID] = {}
         self.links = 0
         self._to_forget: list[tuple[AsyncScope, str]] = []
         self._forgotten: set[tuple[UUID | None, str]] = set()  # by an earlier import
-        self._origins: dict[str, UUID] = {}  # of keys that go into the one project of the scope
-
-    def _count(self, outcome: str, lessons: int) -> None:
-        if lessons:
-            self.outcomes[outcome] = self.outcomes.get(outcome, 0) + lessons
 
     async def store(self, inside: AsyncScope, lines: list[LessonLine]) -> None:
         """Lessons of one project; those that are forgotten are stored only where they are not there."""
-        if self.scope.project_id is not None:
-            for line in lines:
-                if self._origins.setdefault(line.key, line.project) != line.project:
-                    raise UsageError(
-                        f"the export has a lesson {line.key!r} in each of two projects; import it into the "
-                        "tenant, where they stay apart"
-                    )
         held = {line.key: await inside.get(line.key) for line in lines if not line.active}
         rest = [line for line in lines if line.active or transferring.is_other(line, held.get(line.key))]
-        self._forgotten |= {(inside.project_id, line.key) for line in lines} - {
-            (inside.project_id, line.key) for line in rest
-        }
-        self._count("unchanged", len(lines) - len(rest))
+        again = {line.key for line in lines} - {line.key for line in rest}
+        self._forgotten |= {(inside.project_id, key) for key in again}
+        self.outcomes["unchanged"] += len(again)
         if self.dry_run:
             known = await inside.known([line.key for line in rest])
             new = sum(line.key not in known for line in rest)
             same = sum(transferring.is_known(line, known) for line in rest)
-            self._count("inserted", new)
-            self._count("updated", len(rest) - new - same)
-            self._count("unchanged", same)
+            self.outcomes.update(inserted=new, updated=len(rest) - new - same, unchanged=same)
         elif rest:
             assert inside.project_id is not None
             form = self.header.vectors if self.source else None
             items = [transferring.item(line, form) for line in rest]
-            for outcome, lessons in (
-                await inside._stage(inside.project_id, items, None, self.source)
-            ).items():
-                self._count(outcome, lessons)
+            self.outcomes.update(await inside._stage(inside.project_id, items, None, self.source))
             self._to_forget += [(inside, line.key) for line in rest if not line.active]
 
     async def supersede(self, line: SupersessionLine) -> None:
