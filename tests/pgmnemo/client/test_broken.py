@@ -255,31 +255,34 @@ def test_an_export_that_was_cut_off_is_told_and_can_be_given_again(
 
 
 @pytest.mark.usefixtures("unseen")
-def test_an_import_that_is_cut_off_by_its_server_is_completed_by_another(shell: Shell, kept: Path) -> None:
+def test_an_import_that_is_cut_off_by_its_server_is_completed_by_another(
+    shell: Shell, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"pgmnemo.client.{'aio' if shell.kind == 'async' else 'sync'}.moving.BATCH", 50)
     source = shell.open(kept, patience=0)
     there = source.tenant("there").project(shell.kind)
-    there.add_many(notes(1200))
+    there.add_many(notes(120))
     there.supersede("n0000", "n0001")
     there.link("n0002", "n0003")
     there.forget("n0004")
     file = io.BytesIO()
-    assert there.export(file) == 1200
+    assert there.export(file) == 120
     lines = file.getvalue().splitlines(keepends=True)
 
     class Dying(io.BytesIO):
-        """The server dies when the thousandth line is read."""
+        """The server dies when the hundredth line is read."""
 
         def readline(self, *given: Any) -> bytes:
             line = super().readline(*given)
-            if line == lines[1000]:
+            if line == lines[100]:
                 kill(kept)
             return line
 
     here = source.tenant("here").project(shell.kind)
     with pytest.raises(DatabaseError):
         here.import_(Dying(file.getvalue()))
-    assert here.import_(io.BytesIO(file.getvalue())).lessons == 1200
-    assert here.import_(io.BytesIO(file.getvalue())).outcomes == {"unchanged": 1200}
+    assert here.import_(io.BytesIO(file.getvalue())).lessons == 120
+    assert here.import_(io.BytesIO(file.getvalue())).outcomes == {"unchanged": 120}
     assert [one.key for one in here.list()] == [one.key for one in there.list()]
     assert (here.get("n0000").superseded_at, here.get("n0004").active) == (
         there.get("n0000").superseded_at, False)  # fmt: skip
