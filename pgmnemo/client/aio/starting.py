@@ -39,7 +39,7 @@ async def start(
     if not 1 <= connections <= 1000:
         raise UsageError(f"connections is {connections}, but must be from 1 to 1,000")
     if isinstance(given, Path):
-        server = await run(partial(LocalServer.open, given, progress=progress))
+        server = await run(partial(LocalServer.open, given, progress=progress), undo=LocalServer.close)
         own = AsyncOwn(server.conninfo, connections, server, prepared=True)
         return await _started(own, settings, patience, f"the memory in {given}", folder=True)
     if isinstance(given, dict):

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from psycopg import AsyncConnection, AsyncCursor
+
+from pgmnemo.errors import PgmnemoError
 
 __all__ = ["AsyncConnection", "AsyncCursor", "Lock", "Semaphore", "ask", "is_pool", "run", "sleep"]
 
@@ -19,9 +22,17 @@ def is_pool(given: object) -> bool:
     return inspect.iscoroutinefunction(getattr(given, "getconn", None))
 
 
-async def run(function: Callable[..., Any], *given: Any) -> Any:
-    """What a blocking function answers, in a thread."""
-    return await asyncio.to_thread(function, *given)
+async def run(function: Callable[..., Any], *given: Any, undo: Callable[[Any], object] | None = None) -> Any:
+    """What a blocking function answers, in a thread; `undo` takes it back from a task that is cancelled."""
+    if undo is None:
+        return await asyncio.to_thread(function, *given)
+    answer = asyncio.ensure_future(asyncio.to_thread(function, *given))
+    try:
+        return await asyncio.shield(answer)
+    except asyncio.CancelledError:
+        with suppress(PgmnemoError):
+            await asyncio.to_thread(undo, await answer)
+        raise
 
 
 async def ask(embed: Callable[..., Any], texts: list[str], asynchronous: bool) -> Any:

@@ -40,7 +40,7 @@ def start(
     if not 1 <= connections <= 1000:
         raise UsageError(f"connections is {connections}, but must be from 1 to 1,000")
     if isinstance(given, Path):
-        server = run(partial(LocalServer.open, given, progress=progress))
+        server = run(partial(LocalServer.open, given, progress=progress), undo=LocalServer.close)
         own = Own(server.conninfo, connections, server, prepared=True)
         return _started(own, settings, patience, f"the memory in {given}", folder=True)
     if isinstance(given, dict):
