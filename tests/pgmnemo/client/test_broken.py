@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import os
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -18,8 +20,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from pgmnemo import Item, Memory
+from pgmnemo import AsyncMemory, Item, Memory
 from pgmnemo.errors import DatabaseError, LostError, OutputError, PgmnemoError, UsageError
+from pgmnemo.local import LocalServer
 from tests.helping import CURRENT
 from tests.pgmnemo.client.driving import Place, Shell
 
@@ -147,6 +150,31 @@ def test_without_patience_the_error_says_how_many_are_stored_and_all_can_be_give
     ]
     assert stored in (200, 250)  # a process of the server may outlive the first one by a batch
     assert scope.add_many(notes(400), batch=50).outcomes == {"unchanged": stored, "inserted": 400 - stored}
+
+
+def test_an_opening_that_is_cancelled_leaves_no_server_behind(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, go_on, opened, open_folder = threading.Event(), threading.Event(), [], LocalServer.open
+
+    def slowly(folder: Path, **given: Any) -> LocalServer:
+        began.set()
+        go_on.wait()
+        opened.append(open_folder(folder, **given))
+        return opened[-1]
+
+    async def cancel() -> None:
+        task = asyncio.create_task(AsyncMemory.open(kept, embedder=None))
+        await asyncio.to_thread(began.wait)
+        task.cancel()
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        with pytest.raises(UsageError, match="was closed; open it again"):
+            opened[0].ensure()
+
+    monkeypatch.setattr(LocalServer, "open", slowly)
+    asyncio.run(cancel())
 
 
 OTHER = """
