@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pgmnemo.cli.opening import folder_of, scope
-from pgmnemo.cli.options import LOCAL, NONE, Embedder, Where
+from pgmnemo.cli.options import LOCAL, NONE, Embedder, Where, named
 from pgmnemo.cli.printing import lessons, tell, version, wrapped
 from pgmnemo.errors import PgmnemoError
 
@@ -51,7 +51,7 @@ def _findings(where: Where, embedder: str) -> Iterator[Finding]:
         yield _fault("embedder", error)
     try:
         with _reached(where) as conninfo:
-            found = diagnose(conninfo, tenant=tenant_id(where.tenant))
+            found = diagnose(conninfo, tenant=tenant_id(named(where.tenant)))
             yield from found
             if not any(one.state == FAULT for one in found):
                 yield _held(where, made.name if made else None)

@@ -27,6 +27,7 @@ from pgmnemo.cli.options import (
     Place,
     Quiet,
     Whole,
+    named,
 )
 from pgmnemo.cli.printing import builtin, lessons, note, outcomes, tell
 from pgmnemo.errors import UsageError
@@ -81,7 +82,7 @@ def _install(dsn: str, grant: list[str], role: str | None, way: str | None, json
     from pgmnemo.server.installing import install_into
 
     done = install_into(
-        address(dsn), tenants=[tenant_id(name) for name in grant], role=role,
+        address(dsn), tenants=[tenant_id(named(name)) for name in grant], role=role,
         way=PLAIN if way == "plain" else way, progress=Progress(quiet),
     )  # fmt: skip
     became = f"updated from {done.former}" if done.former else "installed"
@@ -123,7 +124,7 @@ def grant(
         role: a role of the database; else the one that logs in
     """
     with opened(memory, quiet) as here:
-        here.grant(tenant, role)
+        here.grant(named(tenant), role)
     whom = role or "the role that logs in"
     tell(json, {"tenant": tenant, "role": role}, f"{whom} may work for the tenant {tenant}")
 

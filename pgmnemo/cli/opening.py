@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pgmnemo.cli.options import NONE, Where
+from pgmnemo.cli.options import NONE, Where, named
 from pgmnemo.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def memory(place: str | None, quiet: bool, embedder: str = NONE, *, make: bool =
 def scope(where: Where, embedder: str = NONE, *, make: bool = False) -> Iterator[Scope]:
     """A project of a tenant, or all of the tenant."""
     with memory(where.memory, where.quiet, embedder, make=make) as opened:
-        tenant = opened.tenant(where.tenant)
-        yield tenant if where.scope is None else tenant.project(where.scope)
+        tenant = opened.tenant(named(where.tenant))
+        yield tenant if where.scope is None else tenant.project(named(where.scope))
 
 
 def folder_of(place: str | None) -> Path:

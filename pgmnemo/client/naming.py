@@ -1,13 +1,13 @@
 """Names of tenants and projects, which the database knows as uuids.
 
-A text that is a uuid stays that uuid. Any other name, Unicode NFC and without blanks around it, is made one
-by RFC 9562's version 5: a tenant's in NAMESPACE, a project's in the uuid of its tenant. So the same names
-lead to the same rows from every program, and no list of names is kept anywhere.
+A `uuid.UUID` stays as it is. A text is a name, Unicode NFC and without blanks around it, and is made one by
+RFC 9562's version 5: a tenant's in NAMESPACE, a project's in the uuid of its tenant. So the same names lead
+to the same rows from every program, and no list of names is kept anywhere. A text that looks like a uuid is a
+name as well: a user whom a program calls as he calls himself never becomes another by his choice of a name.
 """
 
 from __future__ import annotations
 
-import re
 from unicodedata import normalize
 from uuid import UUID, uuid5
 
@@ -15,10 +15,6 @@ from pgmnemo.errors import UsageError
 
 NAMESPACE = UUID("3c2f5ee1-5d0c-5c5f-9a1f-6a3b6e1d7c55")
 LONGEST = 1000  # characters of a name
-# As uuids are written; Python's own reading takes +1_0 and digits of any script for one, too.
-WRITTEN = re.compile(
-    r"(?:urn:uuid:|\{)?(?:[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\}?", re.ASCII | re.IGNORECASE
-)
 
 
 def tenant_id(name: str | UUID) -> UUID:
@@ -36,11 +32,11 @@ def _made(space: UUID, name: object, kind: str) -> UUID:
         return name
     if not isinstance(name, str) or not (told := normalize("NFC", name).strip()) or len(told) > LONGEST:
         raise UsageError(
-            f"a {kind} is named by a text of 1 to {LONGEST:,} characters or a uuid, not {_shown(name)}"
+            f"a {kind} is named by a text of 1 to {LONGEST:,} characters or a uuid.UUID, not {_shown(name)}"
         )
     if "\0" in told or any("\ud800" <= one <= "\udfff" for one in told):
         raise UsageError(f"the {kind} {_shown(name)} has a character that no database takes; name another")
-    return UUID(told) if WRITTEN.fullmatch(told) else uuid5(space, told)
+    return uuid5(space, told)
 
 
 def _shown(name: object) -> str:

@@ -109,7 +109,7 @@ def test_what_a_user_says_or_a_key_names_is_stored_whatever_was_handed_out(scope
     scope.context("yes")
     assert scope.add("Yes.", role="user").outcome == "inserted"
     assert scope.add("Yes.", key="second").outcome == "inserted"
-    other = memory.tenant(str(scope.tenant_id)).project("other")
+    other = memory.tenant(scope.tenant_id).project("other")
     assert other.add("Yes.").outcome == "inserted"
 
 
