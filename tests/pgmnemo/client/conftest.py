@@ -22,17 +22,29 @@ def place() -> Iterator[Place]:
         yield Place(server, server.install("client", OURS))
 
 
+@pytest.fixture(scope="session")
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as made:
+        yield made
+
+
 @pytest.fixture(params=SHELLS)
-def shell(request: pytest.FixtureRequest) -> Iterator[Shell]:
+def shell(request: pytest.FixtureRequest, runner: asyncio.Runner) -> Iterator[Shell]:
     """Each of both in turn."""
-    with asyncio.Runner() as runner, ExitStack() as stack:
+    with ExitStack() as stack:
         yield Shell(request.param, stack, runner)
 
 
+@pytest.fixture(scope="session")
+def kept(place: Place, runner: asyncio.Runner) -> Iterator[dict[str, Any]]:
+    """A memory of each shell, of words alone, as alice: its connections have planned every verb."""
+    with ExitStack() as stack:
+        yield {kind: Shell(kind, stack, runner).open(place.dsn()) for kind in SHELLS}
+
+
 @pytest.fixture
-def memory(shell: Shell, place: Place) -> Any:
-    """Words alone, as alice."""
-    return shell.open(place.dsn())
+def memory(shell: Shell, kept: dict[str, Any]) -> Any:
+    return kept[shell.kind]
 
 
 @pytest.fixture

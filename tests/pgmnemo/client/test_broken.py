@@ -99,7 +99,7 @@ def ground() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def kept(ground: Path) -> Iterator[Path]:
+def stays(ground: Path) -> Iterator[Path]:
     """A memory's folder, made once; whoever kills its server finds another one."""
     folder = ground / "memory"
     with Memory.open(folder, embedder=None):
@@ -121,10 +121,10 @@ def notes(count: int, folder: Path | None = None, at: int = -1) -> Iterator[Item
 
 
 def test_a_server_that_dies_in_the_middle_of_many_is_started_again_and_nothing_is_lost(
-    shell: Shell, kept: Path
+    shell: Shell, stays: Path
 ) -> None:
-    scope = shell.open(kept).tenant("patient").project(shell.kind)
-    moved = scope.add_many(notes(400, kept, at=200), batch=50)
+    scope = shell.open(stays).tenant("patient").project(shell.kind)
+    moved = scope.add_many(notes(400, stays, at=200), batch=50)
     assert moved.lessons == scope.count().lessons == 400
     assert [one.key for one in scope.list()] == [one.key for one in notes(400)]
 
@@ -139,11 +139,11 @@ def unseen(monkeypatch: pytest.MonkeyPatch, shell: Shell) -> None:
 
 @pytest.mark.usefixtures("unseen")
 def test_without_patience_the_error_says_how_many_are_stored_and_all_can_be_given_again(
-    shell: Shell, kept: Path
+    shell: Shell, stays: Path
 ) -> None:
-    scope = shell.open(kept, patience=0).tenant("impatient").project(shell.kind)
+    scope = shell.open(stays, patience=0).tenant("impatient").project(shell.kind)
     with pytest.raises(LostError, match=r"the connection to the memory in .* was lost") as raised:
-        scope.add_many(notes(400, kept, at=200), batch=50)
+        scope.add_many(notes(400, stays, at=200), batch=50)
     stored = scope.count().lessons
     assert raised.value.__notes__ == [
         f"{stored} lessons before them are stored; give all again, with their keys"
@@ -153,7 +153,7 @@ def test_without_patience_the_error_says_how_many_are_stored_and_all_can_be_give
 
 
 def test_an_opening_that_is_cancelled_leaves_no_server_behind(
-    kept: Path, monkeypatch: pytest.MonkeyPatch
+    stays: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     began, go_on, opened, open_folder = threading.Event(), threading.Event(), [], LocalServer.open
 
@@ -164,7 +164,7 @@ def test_an_opening_that_is_cancelled_leaves_no_server_behind(
         return opened[-1]
 
     async def cancel() -> None:
-        task = asyncio.create_task(AsyncMemory.open(kept, embedder=None))
+        task = asyncio.create_task(AsyncMemory.open(stays, embedder=None))
         await asyncio.to_thread(began.wait)
         task.cancel()
         go_on.set()
@@ -186,10 +186,10 @@ with Memory.open(sys.argv[1], embedder=None) as memory:
 """
 
 
-def test_a_folder_that_is_open_elsewhere_is_shared(shell: Shell, kept: Path) -> None:
-    scope = shell.open(kept).tenant("shared").project("p")
+def test_a_folder_that_is_open_elsewhere_is_shared(shell: Shell, stays: Path) -> None:
+    scope = shell.open(stays).tenant("shared").project("p")
     before = scope.count().lessons
-    command = [sys.executable, "-c", OTHER, str(kept), shell.kind]
+    command = [sys.executable, "-c", OTHER, str(stays), shell.kind]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.split() == [str(before), "inserted"]
     assert scope.get(shell.kind).text == "from elsewhere"
@@ -284,10 +284,10 @@ def test_an_export_that_was_cut_off_is_told_and_can_be_given_again(
 
 @pytest.mark.usefixtures("unseen")
 def test_an_import_that_is_cut_off_by_its_server_is_completed_by_another(
-    shell: Shell, kept: Path, monkeypatch: pytest.MonkeyPatch
+    shell: Shell, stays: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(f"pgmnemo.client.{'aio' if shell.kind == 'async' else 'sync'}.moving.BATCH", 50)
-    source = shell.open(kept, patience=0)
+    source = shell.open(stays, patience=0)
     there = source.tenant("there").project(shell.kind)
     there.add_many(notes(120))
     there.supersede("n0000", "n0001")
@@ -303,7 +303,7 @@ def test_an_import_that_is_cut_off_by_its_server_is_completed_by_another(
         def readline(self, *given: Any) -> bytes:
             line = super().readline(*given)
             if line == lines[100]:
-                kill(kept)
+                kill(stays)
             return line
 
     here = source.tenant("here").project(shell.kind)
