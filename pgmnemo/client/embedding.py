@@ -137,8 +137,7 @@ def _matrix(answer: Any, count: int) -> tuple[Any, str]:
         return rows, f"a matrix of {rows.shape} for {count} texts, not a row for each"
     if not 1 <= rows.shape[1] <= WIDTH:
         return rows, f"vectors of {rows.shape[1]:,} numbers, and 1 to {WIDTH:,} are stored"
-    squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-    if not all(0 < one < math.inf for one in squares.tolist()):
+    if not all(0 < np.dot(row, row) < math.inf for row in rows):
         return rows, "a vector without a length (zero or not finite)"
     return rows, ""
 

@@ -66,7 +66,7 @@ FIELDS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Asked:
     """What a recall, a context or an explanation asks besides the question itself."""
 

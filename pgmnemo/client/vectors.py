@@ -31,9 +31,19 @@ class Reals:
         import numpy as np
 
         numbers = np.asarray(self.row, dtype=np.float32)
-        body = np.zeros(WIDTH, dtype=[("length", ">i4"), ("number", ">f4")])
-        body["length"], body["number"][: len(numbers)] = 4, numbers
-        return ARRAY.pack(1, 0, REAL, WIDTH, 1) + body.tobytes()
+        body = _zeros().copy()
+        body["number"][: len(numbers)] = numbers
+        return ARRAY.pack(1, 0, REAL, WIDTH, 1) + bytes(body)
+
+
+@cache
+def _zeros() -> Any:
+    """The elements of an array that is all 0, each behind its length in bytes."""
+    import numpy as np
+
+    body = np.zeros(WIDTH, dtype=[("length", ">i4"), ("number", ">f4")])
+    body["length"] = 4
+    return body
 
 
 class Vectors:

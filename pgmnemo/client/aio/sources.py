@@ -127,7 +127,7 @@ class AsyncOwn:
         """Keep it, unless it is broken or in the middle of something; one that broke takes the idle along."""
         if connection.closed:
             await self._drop()
-        elif self._open and connection.info.transaction_status is TransactionStatus.IDLE:
+        elif self._open and connection.pgconn.transaction_status == TransactionStatus.IDLE:
             self._idle.append(connection)
         else:
             await connection.close()
@@ -142,9 +142,10 @@ class AsyncOwn:
 
     def _kept(self) -> AsyncConnection[Any] | None:
         """An idle one; another thread may take it between a look and a grasp."""
-        with suppress(IndexError):
+        try:
             return self._idle.pop()
-        return None
+        except IndexError:
+            return None
 
     async def _drop(self) -> None:
         while (connection := self._kept()) is not None:

@@ -148,10 +148,10 @@ class Memory:
 
     def _rows(self, texts: Sequence[str], *, question: bool = False) -> dict[str, Any]:
         """The vector of each text; empty without an embedder."""
-        from pgmnemo.client.sync.waiting import ask
-
         if (own := self._embedding) is None:
             return {}
+        from pgmnemo.client.sync.waiting import ask
+
         rows: dict[str, Any] = {}
         for batch in own.asks(texts):
             answer = ask(own.queries if question else own.documents, batch, own.asynchronous)

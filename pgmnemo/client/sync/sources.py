@@ -126,7 +126,7 @@ class Own:
         """Keep it, unless it is broken or in the middle of something; one that broke takes the idle along."""
         if connection.closed:
             self._drop()
-        elif self._open and connection.info.transaction_status is TransactionStatus.IDLE:
+        elif self._open and connection.pgconn.transaction_status == TransactionStatus.IDLE:
             self._idle.append(connection)
         else:
             connection.close()
@@ -141,9 +141,10 @@ class Own:
 
     def _kept(self) -> Connection[Any] | None:
         """An idle one; another thread may take it between a look and a grasp."""
-        with suppress(IndexError):
+        try:
             return self._idle.pop()
-        return None
+        except IndexError:
+            return None
 
     def _drop(self) -> None:
         while (connection := self._kept()) is not None:
