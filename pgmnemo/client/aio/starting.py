@@ -40,7 +40,7 @@ async def start(
         raise UsageError(f"connections is {connections}, but must be from 1 to 1,000")
     if isinstance(given, Path):
         server = await run(partial(LocalServer.open, given, progress=progress), undo=LocalServer.close)
-        own = AsyncOwn(server.conninfo, connections, server, prepared=True)
+        own = AsyncOwn(server.conninfo, connections, server)
         return await _started(own, settings, patience, f"the memory in {given}", folder=True)
     if isinstance(given, dict):
         source: AsyncSource = AsyncOwn(given, connections)
@@ -68,5 +68,7 @@ async def _started(
     except BaseException:  # a task that is cancelled, too
         await source.close()
         raise
+    if isinstance(source, AsyncOwn):
+        source.prepare(opened.backend)
     channel = AsyncChannel(source, settings, patience, where)
     return Started(channel, opened, where, opened.role if folder else "")

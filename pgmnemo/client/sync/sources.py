@@ -20,6 +20,8 @@ from pgmnemo.client.sync.waiting import Connection, Lock, Semaphore, run
 from pgmnemo.errors import UsageError
 from pgmnemo.local import LocalServer
 
+OFTEN = 5  # calls of a statement until it is prepared, as psycopg has it
+
 
 class Unreached(Exception):
     """No connection was made, so nothing was sent; `cause` is psycopg's error."""
@@ -70,10 +72,7 @@ class Pooled:
 
 
 class Own:
-    """At most so many connections to an address, or to an embedded server, which is started again if it died.
-
-    `prepared`: whether statements may be prepared, which a pooler in transaction mode does not take.
-    """
+    """At most so many connections to an address, or to an embedded server, started again if it died."""
 
     renewed = True
 
@@ -82,11 +81,9 @@ class Own:
         conninfo: Mapping[str, Any],
         most: int,
         server: LocalServer | None = None,
-        *,
-        prepared: bool = False,
     ) -> None:
         self.conninfo, self._server = conninfo, server
-        self._prepare = 5 if prepared else None
+        self._prepare: int | None = None
         self._process = os.getpid()
         self._slots = Semaphore(most)
         self._idle: list[Connection[Any]] = []
@@ -104,6 +101,13 @@ class Own:
                 yield connection
             finally:
                 self._put(connection)
+
+    def prepare(self, backend: int) -> None:
+        """Prepare what is sent often from now on, if the server's process that answered is that of the
+        connection itself: then no pooler is between, which might send the next statement to another."""
+        for connection in self._idle:
+            if connection.pgconn.backend_pid == backend:
+                self._prepare = connection.prepare_threshold = OFTEN
 
     def connect(self) -> Connection[Any]:
         """A new connection; Unreached where there is none. An embedded server that died is started again."""

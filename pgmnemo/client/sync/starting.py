@@ -41,7 +41,7 @@ def start(
         raise UsageError(f"connections is {connections}, but must be from 1 to 1,000")
     if isinstance(given, Path):
         server = run(partial(LocalServer.open, given, progress=progress), undo=LocalServer.close)
-        own = Own(server.conninfo, connections, server, prepared=True)
+        own = Own(server.conninfo, connections, server)
         return _started(own, settings, patience, f"the memory in {given}", folder=True)
     if isinstance(given, dict):
         source: Source = Own(given, connections)
@@ -69,5 +69,7 @@ def _started(
     except BaseException:  # a task that is cancelled, too
         source.close()
         raise
+    if isinstance(source, Own):
+        source.prepare(opened.backend)
     channel = Channel(source, settings, patience, where)
     return Started(channel, opened, where, opened.role if folder else "")

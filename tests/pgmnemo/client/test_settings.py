@@ -137,3 +137,18 @@ def test_a_setting_out_of_range_is_told_by_whoever_uses_it(shell: Shell, place: 
     scope = shell.open(place.dsn(), settings={"assistant_weight": -1}).tenant(place.tenant()).project("p")
     with pytest.raises(RefusedError, match="assistant_weight is '-1', but must be"):
         scope.recall("kettle")
+
+
+@pytest.mark.parametrize(("pooled", "prepared"), [(False, True), (True, False)])
+def test_statements_are_prepared_where_no_pooler_is_between(
+    pooled: bool, prepared: bool, bounced: Any, shell: Shell, place: Place
+) -> None:
+    memory = shell.open(address(bounced("transaction")) if pooled else place.dsn(), connections=1)
+    scope = memory.tenant(place.tenant()).project("p")
+    for _ in range(7):
+        scope.recall("kettle")
+    [connection] = getattr(memory, "inner", memory)._channel.source._idle
+    [(found,)] = shell.call(
+        shell.call(connection.execute, "SELECT count(*) FROM pg_prepared_statements").fetchall
+    )
+    assert (found > 0) == prepared
