@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 from uuid import UUID, uuid5
 
 TALK = [
@@ -35,14 +36,15 @@ QUESTIONS = [
 # Names that may come from a request in which a user says who it is: wildcards, a prefix, and the uuid that
 # pgmnemo makes of `eve` by a public rule.
 OTHERS = ["*", "%", "_", "", "ev", "e_e", str(uuid5(UUID("3c2f5ee1-5d0c-5c5f-9a1f-6a3b6e1d7c55"), "eve"))]
-SUBJECTS = ["bread", "tram", "roof", "bicycle", "kettle", "choir", "market", "ferry", "lamp", "quince"]
-VERBS = ["sold", "mended", "painted", "lost", "lent", "found", "cleaned", "photographed", "insured", "moved"]
+SAMPLE = Path(__file__).resolve().parents[1] / "sample" / "sample.json"
 
 
-def told(number):
-    """A turn that answers none of the questions."""
-    subject, verb = SUBJECTS[number % 10], VERBS[number // 10 % 10]
-    return "user", f"On day {number} somebody {verb} a {subject} near house {number * 7 % 90}."
+def others():
+    """Turns and questions of the committed sample's talks, which answer none of those here."""
+    projects = json.loads(SAMPLE.read_text(encoding="utf-8"))
+    turns = [turn for one in projects for session in one["sessions"] for turn in session["turns"]]
+    asked = [question["question"] for one in projects for question in one["questions"]]
+    return [("user", text) for text in turns + asked]
 
 
 def timed(function, *given):
@@ -61,7 +63,7 @@ def first(agent, began, turns, recalls):
     added = [timed(agent.listen, "ada", [turn])[0] for turn in TALK]
     found = agent.recall("ada", ASKED)
     seen = {"first": time.time() - began, "added": added, "before": texts(found), "why": found[0][1]}
-    agent.listen("ada", [told(number) for number in range(turns - len(TALK))])
+    agent.listen("ada", others()[: turns - len(TALK)])
     agent.replace("ada", OLD, NEW)
     seen["after"], seen["history"] = texts(agent.recall("ada", ASKED)), agent.history("ada", NEW)
     for user in ("eve", "bob"):

@@ -84,8 +84,9 @@ class Run:
         program = str(HERE / "agents" / self.system.program)
         told = [program, self.place, part, repr(time.time()), str(self.turns), str(self.recalls)]
         return subprocess.Popen(
-            [self.python, str(HERE / "probe.py"), *told], env={**os.environ, **self.environ},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            [self.python, str(HERE / "probe.py"), *told], cwd=self.environ["HOME"], text=True,
+            env={**os.environ, **self.environ}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )  # fmt: skip
 
     def live(self, part: str) -> dict[str, Any]:
