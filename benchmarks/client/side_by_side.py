@@ -124,7 +124,7 @@ def missing(seen: Mapping[str, Any]) -> list[str]:
         "the new fact first": not after or "Porto" not in after[0],
         "the old fact out of the answers": any("unpacking" in text for text in after),
         "the history of a fact": not any("unpacking" in text for text in seen["history"]),
-        "what was stored, after a restart": not later or "Porto" not in later[0],
+        "the new fact first after a restart": not later or "Porto" not in later[0],
         "the end of a forgotten user": bool(seen["restarted"].get("forgotten")),
         "a second process at the same time": "after" not in seen.get("beside", {}),
         f"a wall against a user named {' or '.join(map(shown, seen['leaks']))}": bool(seen["leaks"]),
