@@ -16,7 +16,7 @@ from uuid import UUID
 from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client import embedding as embedders
-from pgmnemo.client import naming, requests, staging, transferring
+from pgmnemo.client import naming, requests, staging
 from pgmnemo.client.embedding import Embedding, Remembered
 from pgmnemo.client.opening import resolve
 from pgmnemo.client.records import (
@@ -772,6 +772,7 @@ class AsyncScope:
         ids, and `stored_at`, which dates a lesson without `at`. A time before the year 1 or after 9999 is
         told by the nearest.
         """
+        from pgmnemo.client import transferring
         from pgmnemo.client.aio import moving
 
         with transferring.new_file(place) as file:
@@ -789,6 +790,7 @@ class AsyncScope:
         Vectors are taken where the memory has the same embedder or none; else texts are embedded anew. Cut
         off, it may be given again: what is there is `unchanged`. `dry_run` stores nothing.
         """
+        from pgmnemo.client import transferring
         from pgmnemo.client.aio import moving
 
         with transferring.lines_in(place) as lines:
