@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 from uuid import UUID, uuid4, uuid5
@@ -135,7 +136,7 @@ def row(project: UUID, item: Item, made: Written, given: OfLesson, element: int)
 
     said = requests.fields(item, made.at)
     wrapped: dict[str, Callable[[Any], Any]] = {
-        "importance": Int2, "position": Int4, "metadata": lambda text: Jsonb(json.loads(text)),
+        "importance": Int2, "position": Int4, "metadata": partial(Jsonb, dumps=str),  # it is JSON already
     }  # fmt: skip
     fields = [
         wrapped[name](said[name]) if name in wrapped and said[name] is not None else said[name]

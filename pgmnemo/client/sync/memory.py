@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -81,8 +81,7 @@ class Memory:
         place: None is what PGMNEMO_MEMORY names, else a folder among the user's data. A connection or a pool
             stays the caller's; in a transaction of the caller's nothing is tried again.
         embedder: `local` (MiniLM, int8, in the extra `local`), another name of `pgmnemo.embedders`, a
-        function
-            from a list of texts to as many vectors, or None: words alone.
+            function from texts to as many vectors, or None: words alone.
         settings: of pgmnemo, such as {"assistant_weight": 1}, for each call of this memory.
         connections: most that are open at once. patience: seconds in which a call is tried again.
         tracer: of OpenTelemetry; `trace_texts` puts questions and answers into its spans.
@@ -295,24 +294,21 @@ class Scope:
         stored before it.
         """
         project = self._project()
-        outcomes: dict[str, int] = {}
+        outcomes: Counter[str] = Counter()
         with self._span("upsert_memory") as span:
             for some in progress.track(staging.batches(items, batch), "batches of lessons"):
                 rest = self._new(some)
                 try:
-                    told = self._stage(project, rest, now)
+                    outcomes.update(self._stage(project, rest, now))
                 except PgmnemoError as error:
-                    done = sum(outcomes.values())
+                    done = outcomes.total()
                     error.add_note(
                         f"{done:,} lessons before them are stored; give all again, with their keys"
                     )
                     raise
-                if len(rest) < len(some):
-                    told["echo"] = len(some) - len(rest)
-                for outcome, lessons in told.items():
-                    outcomes[outcome] = outcomes.get(outcome, 0) + lessons
-            span.count(sum(outcomes.values()))
-        return Moved(outcomes)
+                outcomes["echo"] += len(some) - len(rest)
+            span.count(outcomes.total())
+        return Moved(dict(+outcomes))
 
     def _stage(
         self,
@@ -329,8 +325,7 @@ class Scope:
         ]
         self._memory._enter(self.tenant_id)
         opening = calls.open_staging(self.tenant_id)
-        outcomes: dict[str, int] = self._memory._channel.stage(opening, staging.COLUMNS, rows)
-        return {**outcomes, "echo": len(items) - len(told)} if len(told) < len(items) else outcomes
+        return self._memory._channel.stage(opening, staging.COLUMNS, rows)  # type: ignore[no-any-return]
 
     def _embedded(
         self, items: Sequence[Item], maker: Remembered | None = None
