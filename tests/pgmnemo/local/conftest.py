@@ -13,7 +13,7 @@ import pytest
 from pgmnemo.local import LocalServer
 from pgmnemo.local.cluster import processes
 from pgmnemo.local.folder import Folder
-from tests.pgmnemo.local.serving import ROOT, new_base, store
+from tests.pgmnemo.local.serving import ROOT, kill, new_base, store
 
 # A process that opens a folder, says so, and waits until its standard input is closed.
 OPENER = """
@@ -34,8 +34,7 @@ def base() -> Iterator[Path]:
     with new_base() as path:
         yield path
         for folder in path.iterdir():
-            for process in processes(Folder(folder)):
-                process.kill()
+            kill(processes(Folder(folder)))
 
 
 @pytest.fixture(scope="session")

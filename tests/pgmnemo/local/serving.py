@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import UUID
 
@@ -34,6 +34,13 @@ def new_base() -> Iterator[Path]:
         path = Path(name).resolve()
         path.chmod(0o755)
         yield path
+
+
+def kill(found: Iterable[psutil.Process]) -> None:
+    """Kill processes, of which some may have ended since they were found or with one killed before."""
+    for process in found:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
 
 
 def connected(server: LocalServer, **other: str) -> psycopg.Connection[tuple[object, ...]]:

@@ -18,7 +18,17 @@ from pgmnemo.local import LocalServer, cluster, local_server
 from pgmnemo.local.cluster import Cluster, processes
 from pgmnemo.local.folder import Folder
 from pgmnemo.server.server_process import identity
-from tests.pgmnemo.local.serving import AS_ROOT, OTHER, ROOT, connected, first_process, known, store, value
+from tests.pgmnemo.local.serving import (
+    AS_ROOT,
+    OTHER,
+    ROOT,
+    connected,
+    first_process,
+    kill,
+    known,
+    store,
+    value,
+)
 
 Start = Callable[[Path], subprocess.Popen[str]]
 
@@ -62,8 +72,7 @@ def test_a_killed_holder_leaves_the_server_to_the_next(memory: Path, start: Star
 def test_a_killed_server_is_started_again(memory: Path, whole: bool) -> None:
     with closing(LocalServer.open(memory)) as server, closing(LocalServer.open(memory)) as other:
         store(server, "second")
-        for process in processes(Folder(memory)) if whole else [first_process(memory)]:
-            process.kill()
+        kill(processes(Folder(memory)) if whole else [first_process(memory)])
         server.ensure()
         assert known(server, "first", "second") == ["first", "second"]
         number = first_process(memory).pid
@@ -132,8 +141,7 @@ def test_it_may_be_closed_when_the_folder_is_gone(memory: Path) -> None:
     left = processes(Folder(memory))
     memory.rename(memory.with_name("elsewhere"))
     server.close()
-    for process in left:
-        process.kill()
+    kill(left)
 
 
 def test_two_processes_may_make_it_at_once(base: Path, start: Start) -> None:

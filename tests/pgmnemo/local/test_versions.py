@@ -15,7 +15,7 @@ from pgmnemo.local.cluster import processes
 from pgmnemo.local.folder import Folder
 from pgmnemo.progress import Progress
 from pgmnemo.server.releases import default_version
-from tests.pgmnemo.local.serving import known, store, value
+from tests.pgmnemo.local.serving import kill, known, store, value
 
 OWNER = "SELECT extowner::regrole::text FROM pg_extension WHERE extname = 'pgmnemo'"
 OWNERS = """SELECT string_agg(DISTINCT proowner::regrole::text, ' ') FROM pg_proc
@@ -75,8 +75,7 @@ def older(base: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(binaries.VARIABLE, binaries.of_major(16).program("pg_config"))
     server = LocalServer.open(base / "memory")
     store(server, "first", "second")
-    for process in processes(Folder(base / "memory")):
-        process.kill()
+    kill(processes(Folder(base / "memory")))
     server.close()
     monkeypatch.delenv(binaries.VARIABLE)
     return base / "memory"
