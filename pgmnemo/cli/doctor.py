@@ -39,7 +39,7 @@ def _lines(one: Finding) -> Iterator[str]:
 def _findings(where: Where, embedder: str) -> Iterator[Finding]:
     from pgmnemo.client.embedding import embedding_of
     from pgmnemo.client.naming import tenant_id
-    from pgmnemo.server.doctor import FAULT, OK, Finding, diagnose
+    from pgmnemo.server.doctor import FAULT, OK, Finding, diagnose, fault
 
     made = None
     yield Finding("package", OK, version())
@@ -48,7 +48,7 @@ def _findings(where: Where, embedder: str) -> Iterator[Finding]:
         told = f"{made.name} ({made.model})" if made else "none: lessons are found by their words alone"
         yield Finding("embedder", OK, told)
     except PgmnemoError as error:
-        yield _fault("embedder", error)
+        yield fault("embedder", error)
     try:
         with _reached(where) as conninfo:
             found = diagnose(conninfo, tenant=tenant_id(named(where.tenant)))
@@ -56,7 +56,7 @@ def _findings(where: Where, embedder: str) -> Iterator[Finding]:
             if not any(one.state == FAULT for one in found):
                 yield _held(where, made.name if made else None)
     except PgmnemoError as error:
-        yield _fault("memory", error)
+        yield fault("memory", error)
 
 
 @contextmanager
@@ -89,11 +89,3 @@ def _held(where: Where, own: str | None) -> Finding:
         mend = f"--embedder {held.embedder}, or another tenant for vectors of {own}"
         return Finding("tenant", FAULT, told, mend)
     return Finding("tenant", OK, told)
-
-
-def _fault(what: str, error: PgmnemoError) -> Finding:
-    """The sentence of an error: what is wrong, and after its semicolon how to mend it."""
-    from pgmnemo.server.doctor import FAULT, Finding
-
-    told, _, mend = str(error).partition("; ")
-    return Finding(what, FAULT, told, mend)

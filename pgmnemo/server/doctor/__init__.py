@@ -1,6 +1,6 @@
 """What is well and what is not with a database that holds pgmnemo."""
 
 from pgmnemo.server.doctor.diagnosing import diagnose
-from pgmnemo.server.doctor.finding import FAULT, OK, WARNING, Finding
+from pgmnemo.server.doctor.finding import FAULT, OK, WARNING, Finding, fault
 
-__all__ = ["FAULT", "OK", "WARNING", "Finding", "diagnose"]
+__all__ = ["FAULT", "OK", "WARNING", "Finding", "diagnose", "fault"]

@@ -11,7 +11,7 @@ from psycopg import errors
 from pgmnemo.errors import DatabaseError
 from pgmnemo.server.connections import connect, database_errors, place
 from pgmnemo.server.doctor import access, database, upkeep
-from pgmnemo.server.doctor.finding import FAULT, WARNING, Check, Examined, Finding
+from pgmnemo.server.doctor.finding import FAULT, WARNING, Check, Examined, Finding, fault
 from pgmnemo.server.installing.target import Target
 from pgmnemo.server.releases import default_version
 
@@ -39,7 +39,7 @@ def diagnose(
             target = Target(session, where, default_version())
             return _findings(Examined(target, tenant, role or session.info.user))
     except DatabaseError as error:
-        return [_fault("server", error)]
+        return [fault("server", error)]
 
 
 def _findings(examined: Examined) -> list[Finding]:
@@ -62,10 +62,4 @@ def _told(what: str, check: Check, examined: Examined) -> list[Finding]:
             except errors.QueryCanceled:
                 return [Finding(what, WARNING, "there is too much to look at in a minute")]
     except DatabaseError as error:
-        return [_fault(what, error)]
-
-
-def _fault(what: str, error: DatabaseError) -> Finding:
-    """The sentence of an error: what is wrong, and after its semicolon how to mend it."""
-    told, _, mend = str(error).partition("; ")
-    return Finding(what, FAULT, told, mend)
+        return [fault(what, error)]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
+from pgmnemo.errors import PgmnemoError
 from pgmnemo.server.installing.target import Target
 
 OK, WARNING, FAULT = "ok", "warning", "fault"
@@ -19,6 +20,12 @@ class Finding:
     state: str
     told: str
     mend: str = ""
+
+
+def fault(what: str, error: PgmnemoError) -> Finding:
+    """The sentence of an error: what is wrong, and after its semicolon how to mend it."""
+    told, _, mend = str(error).partition("; ")
+    return Finding(what, FAULT, told, mend)
 
 
 @dataclass(frozen=True, slots=True)
