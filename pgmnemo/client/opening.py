@@ -14,7 +14,7 @@ from pgmnemo.errors import UsageError
 VARIABLE = "PGMNEMO_MEMORY"
 # Unless the DSN says otherwise; a machine that answers nothing more is given up after a minute.
 DEFAULTS = {
-    "connect_timeout": "10", "application_name": "pgmnemo", "client_encoding": "UTF8",
+    "application_name": "pgmnemo", "client_encoding": "UTF8",
     "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3",
     "tcp_user_timeout": "60000",
 }  # fmt: skip
@@ -44,13 +44,6 @@ def resolve(place: object, environ: Mapping[str, str] = os.environ) -> Path | di
 
 def address(dsn: str) -> dict[str, Any]:
     """A DSN as psycopg's parameters; UsageError, without the password in it, for one that cannot be read."""
-    from psycopg import ProgrammingError
-    from psycopg.conninfo import conninfo_to_dict
+    from pgmnemo.server.connections import read_dsn
 
-    try:
-        return {**DEFAULTS, **conninfo_to_dict(dsn)}
-    except ProgrammingError:
-        raise UsageError(
-            "the DSN cannot be read; write it as postgresql://user:password@host:port/database, or name a "
-            "folder"
-        ) from None
+    return {**DEFAULTS, **read_dsn(dsn, otherwise=", or name a folder")}

@@ -13,8 +13,9 @@ from typing import Any
 import psycopg
 from pgvector.psycopg import register_vector
 from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
 
-from pgmnemo.errors import DatabaseError
+from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.records import DatabaseFacts
 
 # What libpq reports of a failed connection: the words to look for, and how to mend it.
@@ -30,6 +31,21 @@ REFUSALS = (
         "user {user!r} may not connect to that database; GRANT CONNECT ON DATABASE {dbname} TO {user}",
     ),
 )
+
+CONNECT_LIMIT = "10"  # seconds, unless the DSN says otherwise
+
+
+def read_dsn(dsn: str, told: str = "the DSN", otherwise: str = "") -> dict[str, Any]:
+    """A DSN as psycopg's parameters; UsageError, without the password in it, for one that cannot be read.
+
+    The sentence calls the DSN what is `told`, and may end with what to do `otherwise`.
+    """
+    try:
+        return {"connect_timeout": CONNECT_LIMIT, **conninfo_to_dict(dsn)}
+    except psycopg.ProgrammingError:  # its text may repeat the password
+        raise UsageError(
+            f"{told} cannot be read; write it as postgresql://user:password@host:port/database{otherwise}"
+        ) from None
 
 
 def place(conninfo: Mapping[str, Any]) -> str:

@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from psycopg import ProgrammingError
-from psycopg.conninfo import conninfo_to_dict
-
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.places import CHECKOUT
 from pgmnemo.progress import Progress
-from pgmnemo.server.connections import connect, place
+from pgmnemo.server.connections import connect, place, read_dsn
 
 # The compose service: docker-compose.yml and sql/Dockerfile say the same; a test holds them together.
 COMPOSE_HOST = "127.0.0.1"
@@ -24,8 +21,6 @@ COMPOSE_DATABASE = "pgmnemo"
 COMPOSE_PASSWORD = "pgmnemo"
 COMPOSE_MARKER = "pgmnemo_compose"  # the image's cluster_name
 ENV_FILE = CHECKOUT / ".env"
-
-CONNECT_LIMIT = "10"  # seconds, unless the DSN says otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +61,8 @@ def given_server(dsn: str | None, environ: Mapping[str, str]) -> Server | None:
     """The server that --dsn names, or else PGMNEMO_DSN; UsageError for a DSN that cannot be read."""
     for origin, value in (("--dsn", dsn), ("PGMNEMO_DSN", environ.get("PGMNEMO_DSN"))):
         if value:
-            return Server(origin, _parsed(value, origin))
+            return Server(origin, read_dsn(value, f"the DSN given by {origin}"))
     return None
-
-
-def _parsed(dsn: str, origin: str) -> dict[str, Any]:
-    try:
-        return {"connect_timeout": CONNECT_LIMIT, **conninfo_to_dict(dsn)}
-    except ProgrammingError:  # its text may repeat the password
-        raise UsageError(
-            f"the DSN given by {origin} cannot be read; "
-            "write it as postgresql://user:password@host:port/database"
-        ) from None
 
 
 def _compose(environ: Mapping[str, str], env_file: Path) -> tuple[Server | None, str]:

@@ -17,14 +17,12 @@ from uuid import uuid4
 
 import psycopg
 from pgvector.psycopg import register_vector
-from psycopg.conninfo import conninfo_to_dict
 
 from pgmnemo.embedders import pad
-from pgmnemo.errors import UsageError
 from pgmnemo.places import SQL_FOLDER
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
-from pgmnemo.server.connections import connect, place
+from pgmnemo.server.connections import connect, place, read_dsn
 from pgmnemo.server.extension import Installed, installed
 from pgmnemo.server.releases import release_fingerprint
 from pgmnemo.server.server_checks import server_version, value
@@ -83,7 +81,7 @@ class UpstreamPgmnemo(Served[Client]):
 
     def __init__(self, place: Place) -> None:
         super().__init__()
-        self._conninfo = _given(place.environ)
+        self._conninfo = read_dsn(place.environ.get(VARIABLE, ""), f"the DSN in {VARIABLE}")
         self.role = f"{ROLE}{uuid4().hex[:12]}"
         self.projects: dict[str, int] = {}
         self.numbers: dict[int, int] = {}  # of lessons by their ids there
@@ -155,15 +153,6 @@ class UpstreamPgmnemo(Served[Client]):
     def sizes(self) -> Mapping[str, int]:
         with self.connect() as connection:
             return {"own rows, without indexes": int(value(connection, SIZE, self.role))}
-
-
-def _given(environ: Mapping[str, str]) -> dict[str, Any]:
-    try:
-        return {"connect_timeout": "10", **conninfo_to_dict(environ.get(VARIABLE, ""))}
-    except psycopg.ProgrammingError:  # its text may repeat the password
-        raise UsageError(
-            f"the DSN in {VARIABLE} cannot be read; write it as postgresql://user:password@host:port/database"
-        ) from None
 
 
 def _where(conninfo: Mapping[str, Any]) -> str:
