@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pgmnemo.client.vectors import WIDTH
 from pgmnemo.errors import EmbedderError, UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 LOCAL_NAME = "minilm-int8"
-WIDTH = 1024  # numbers of a vector that the extension stores at most
 BATCH = 64
 OWN = "the caller's own vectors"
 REMEDY = "open it with that one, or keep this one's vectors in a tenant of their own"

@@ -11,11 +11,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from psycopg.adapt import AdaptersMap, Dumper
+    from psycopg.adapt import AdaptersMap
 
 REAL, REALS = 700, 1021  # the oids of real and real[]
 ARRAY = struct.Struct(">iiIii")  # dimensions, nulls, element's oid, length, lower bound
-WIDTH = 1024
+WIDTH = 1024  # numbers of a vector that the extension stores at most
 
 
 class Reals:
@@ -86,26 +86,11 @@ def as_kept(halves: Any) -> Any:
     return found.astype(np.float32)
 
 
-def _register(adapters: AdaptersMap) -> None:
-    """Teach psycopg these two types, which are nobody else's."""
-    for kind, dumper in _dumpers().items():
-        adapters.register_dumper(kind, dumper)
-
-
 @cache
 def ours() -> AdaptersMap:
     """How we read and write the types of PostgreSQL, whatever a connection's owner has registered."""
     import psycopg
-    from psycopg.adapt import AdaptersMap
-
-    adapters = AdaptersMap(psycopg.adapters)
-    _register(adapters)
-    return adapters
-
-
-@cache
-def _dumpers() -> dict[type, type[Dumper]]:
-    from psycopg.adapt import Dumper
+    from psycopg.adapt import AdaptersMap, Dumper
     from psycopg.pq import Format
 
     class Binary(Dumper):
@@ -117,4 +102,7 @@ def _dumpers() -> dict[type, type[Dumper]]:
     class OfReals(Binary):
         oid = REALS
 
-    return {Reals: OfReals, Vectors: Binary}
+    adapters = AdaptersMap(psycopg.adapters)
+    adapters.register_dumper(Reals, OfReals)
+    adapters.register_dumper(Vectors, Binary)
+    return adapters
