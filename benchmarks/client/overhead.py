@@ -310,7 +310,7 @@ def main() -> None:
     told.add_argument("--ahead", action="store_true", help="before all other processes (Linux, root)")
     told.add_argument("--quick", action="store_true", help="a few calls, whose times say nothing")
     given = told.parse_args()
-    calls, lessons, processes = (2, 20, 1) if given.quick else (given.calls, LESSONS, PROCESSES)
+    calls, lessons, processes = (1, 10, 1) if given.quick else (given.calls, LESSONS, PROCESSES)
     print(
         f"{calls} pairs, {lessons} lessons, Python {platform.python_version()}, psycopg {psycopg.__version__}"
     )

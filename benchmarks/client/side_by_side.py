@@ -39,7 +39,7 @@ from pgmnemo.local import LocalServer
 HERE = Path(__file__).resolve().parent
 TURNS, RECALLS = 200, 100  # lessons of the user, and recalls of a process
 HEAD = (
-    "| | lines (embedder) | first recall, new memory | after a restart | recall | turn added | missing |",
+    "||lines (embedder)|first recall, new memory|after a restart|recall|turn added|missing|",
     "|---|--:|--:|--:|--:|--:|---|",
 )
 MARKS = re.compile(r"(<!-- table -->\n).*(<!-- /table -->)", re.DOTALL)
@@ -124,17 +124,12 @@ def missing(seen: Mapping[str, Any]) -> list[str]:
         "the new fact first": not after or "Porto" not in after[0],
         "the old fact out of the answers": any("unpacking" in text for text in after),
         "the history of a fact": not any("unpacking" in text for text in seen["history"]),
-        "the new fact first after a restart": not later or "Porto" not in later[0],
+        "what was stored, after a restart": not set(later) & set(after),
         "the end of a forgotten user": bool(seen["restarted"].get("forgotten")),
         "a second process at the same time": "after" not in seen.get("beside", {}),
-        f"a wall against a user named {' or '.join(map(shown, seen['leaks']))}": bool(seen["leaks"]),
+        f"a wall against a user named {' or '.join(map(repr, seen['leaks']))}": bool(seen["leaks"]),
     }
     return [what for what, lacks in found.items() if lacks]
-
-
-def shown(name: str) -> str:
-    """A user's name in a sentence."""
-    return "as another's uuid" if len(name) == 36 else f"`{name}`"
 
 
 def lines_of(program: Path) -> tuple[int, int]:
@@ -186,17 +181,19 @@ def row(rounds: Sequence[Run]) -> str:
     """A system's line, or why it has none."""
     last = rounds[-1]
     total, embedder = lines_of(HERE / "agents" / last.system.program)
-    told = f"| {last.system.name} | {total} ({embedder}) |"
+    told = f"|{last.system.name}|{total} ({embedder})|"
     if not all(run.ran for run in rounds):
-        return f"{told} | | | | not run: {last.seen.get('absent') or last.seen.get('failed')} |"
+        why = last.seen.get("absent", "")
+        mend = f"{why}: name a Python that has it by --python '{last.system.name}=PATH'"
+        return f"{told}||||not run: {mend if why else last.seen.get('failed')}|"
     first = median(run.seen["first"] for run in rounds)
     again = median(run.seen["restarted"].get("again", math.nan) for run in rounds)
     recalls = [one for run in rounds for one in run.seen["restarted"].get("recalls", [math.nan])]
     added = [one for run in rounds for one in run.seen["added"][1:]]
     lacks = dict.fromkeys(what for run in rounds for what in missing(run.seen))
     return (
-        f"{told} {first:.1f} s | {again:.1f} s | {median(recalls):.0f} ms | {median(added):.0f} ms "
-        f"| {'; '.join(lacks) or 'none of these'} |"
+        f"{told}{first:.1f} s|{again:.1f} s|{median(recalls):.0f} ms|{median(added):.0f} ms"
+        f"|{'; '.join(lacks) or 'none of these'}|"
     )
 
 
@@ -222,14 +219,15 @@ def embedding() -> float:
     return median(seconds[10:]) * 1000
 
 
-def page(rounds: Sequence[Sequence[Run]]) -> str:
+def page(rounds: Sequence[Sequence[Run]], quick: bool) -> str:
     """The table, and below it on what it was measured."""
     lines = [row(one) for one in zip(*rounds, strict=True)]
     made, recalls = rounds[-1], rounds[-1][0].recalls
+    of_it = "" if quick else f", of which the embedder takes {embedding():.0f} ms"
     below = (
-        f"n = {len(rounds)} stories of {made[0].turns} turns, with {recalls} recalls each, of which the "
-        f"embedder takes {embedding():.0f} ms; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, "
-        f"{platform.machine()}, Python {platform.python_version()}; {versions(made)}."
+        f"n = {len(rounds)} stories of {made[0].turns} turns, with {recalls} recalls each{of_it}; "
+        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {platform.machine()}, Python "
+        f"{platform.python_version()}; {versions(made)}."
     )
     return "\n".join([*HEAD, *lines, "", below, ""])
 
@@ -259,11 +257,11 @@ def main() -> None:
                 run.story()
                 print(f"round {number + 1}, {run.system.name}", file=sys.stderr)
             rounds.append(made)
-    told = page(rounds)
+    told = page(rounds, given.quick)
     print(told, end="")
     if given.page:
         text = given.page.read_text(encoding="utf-8")
-        given.page.write_text(MARKS.sub(rf"\1{told}\2", text), encoding="utf-8")
+        given.page.write_text(MARKS.sub(lambda marks: marks[1] + told + marks[2], text), encoding="utf-8")
 
 
 if __name__ == "__main__":

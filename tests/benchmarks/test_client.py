@@ -18,7 +18,7 @@ def printed(name: str, *words: str) -> list[str]:
 
 def test_our_agent_answers_rightly_after_a_restart_and_beside_another_process() -> None:
     lines = printed("side_by_side.py", "--quick", "--only", "pgmnemo")
-    [row] = [line for line in lines if line.startswith("| pgmnemo |")]
+    [row] = [line for line in lines if line.startswith("|pgmnemo|")]
     *_, missing, _ = row.split("|")
     assert row.count("|") == 8
     lacking = [what for what in missing.strip().split("; ") if not what.startswith("a wall against")]
