@@ -36,7 +36,9 @@ def made(folder: Path) -> dict[str, str]:
         text = text.replace(", asynchronous. `../sync/memory.py` is made of this file by `make sync`.", ".")
         (folder / name).write_text(NOTE.format(name=name) + text, encoding="utf-8")
     shared = ["--config", str(ROOT / "pyproject.toml"), "--quiet", str(folder)]
-    subprocess.run([*RUFF, "check", "--fix", "--select", "F401,I,UP,SIM", *shared], check=False)
+    subprocess.run(
+        [*RUFF, "check", "--fix", "--unsafe-fixes", "--select", "F401,I,UP,SIM,C4", *shared], check=False
+    )
     subprocess.run([*RUFF, "format", *shared], check=True)
     return {name: (folder / name).read_text(encoding="utf-8") for name in names}
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
 
 from psycopg.rows import tuple_row
 
 from pgmnemo import calls
-from pgmnemo.client import requests, staging, transferring
+from pgmnemo.client import staging, transferring
 from pgmnemo.client.aio.channel import sent
 from pgmnemo.client.aio.waiting import AsyncConnection, run
 from pgmnemo.client.embedding import Remembered
-from pgmnemo.client.records import Lesson, Moved
+from pgmnemo.client.records import Moved
 from pgmnemo.client.transfer import Header, LessonLine, LinkLine, SupersessionLine
 from pgmnemo.client.transferring import Ends, Part
 from pgmnemo.progress import Progress
@@ -49,7 +50,7 @@ async def _written(
 ) -> int:
     tenant, project = scope.tenant_id, scope.project_id
     held = await sent(connection, staging.remembered(tenant))
-    lessons = await _lessons(connection, scope)
+    lessons = [one async for one in scope._lessons(partial(sent, connection), everything=True)]
     version = scope._memory._opened.version
     header = transferring.header(version, tenant, project, held if vectors else None, len(lessons))
     await run(transferring.put, file, [header])
@@ -72,19 +73,6 @@ async def _written(
     edges = await sent(connection, calls.list_edges(tenant, transferring.EDGE))
     await run(transferring.put, file, transferring.links(edges, ends))
     return len(lessons)
-
-
-async def _lessons(connection: AsyncConnection[Any], scope: AsyncScope) -> list[Lesson]:
-    """Every lesson of the scope, in order of id, but what the tenant remembers of itself."""
-    found: list[Lesson] = []
-    after: int | None = None
-    while True:
-        call = requests.listed(scope.tenant_id, scope.project_id, after, requests.PAGE, everything=True)
-        page = await sent(connection, call)
-        found += [one for one in page if one.project != staging.reserved(scope.tenant_id)]
-        if len(page) < requests.PAGE:
-            return found
-        after = page[-1].id
 
 
 async def read(scope: AsyncScope, lines: Iterator[Any], dry_run: bool, progress: Progress) -> Moved:

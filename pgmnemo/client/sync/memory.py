@@ -869,11 +869,16 @@ class Scope:
         Those that a recall could answer with; with `everything` forgotten and superseded ones, too.
         """
         given = self._filtered(role, topic, since, until, filter, valid_at, known_at, everything)
+        yield from self._lessons(self._call, most, newest=newest, **given)
+
+    def _lessons(
+        self, ask: Callable[[Call[Any]], Any], most: int | None = None, **given: Any
+    ) -> Iterator[Lesson]:
+        """Page by page what `ask` answers, without what the tenant remembers of itself."""
         after, left = None, most
         while left is None or left > 0:
             wanted = requests.PAGE if left is None else min(left + 1, requests.PAGE)
-            call = requests.listed(self.tenant_id, self.project_id, after, wanted, newest=newest, **given)
-            page = self._call(call)
+            page = ask(requests.listed(self.tenant_id, self.project_id, after, wanted, **given))
             for lesson in page:
                 if lesson.project != staging.reserved(self.tenant_id) and left != 0:
                     yield lesson

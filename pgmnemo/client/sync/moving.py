@@ -5,15 +5,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
 
 from psycopg.rows import tuple_row
 
 from pgmnemo import calls
-from pgmnemo.client import requests, staging, transferring
+from pgmnemo.client import staging, transferring
 from pgmnemo.client.embedding import Remembered
-from pgmnemo.client.records import Lesson, Moved
+from pgmnemo.client.records import Moved
 from pgmnemo.client.sync.channel import sent
 from pgmnemo.client.sync.waiting import Connection, run
 from pgmnemo.client.transfer import Header, LessonLine, LinkLine, SupersessionLine
@@ -50,7 +51,7 @@ def _written(
 ) -> int:
     tenant, project = scope.tenant_id, scope.project_id
     held = sent(connection, staging.remembered(tenant))
-    lessons = _lessons(connection, scope)
+    lessons = list(scope._lessons(partial(sent, connection), everything=True))
     version = scope._memory._opened.version
     header = transferring.header(version, tenant, project, held if vectors else None, len(lessons))
     run(transferring.put, file, [header])
@@ -73,19 +74,6 @@ def _written(
     edges = sent(connection, calls.list_edges(tenant, transferring.EDGE))
     run(transferring.put, file, transferring.links(edges, ends))
     return len(lessons)
-
-
-def _lessons(connection: Connection[Any], scope: Scope) -> list[Lesson]:
-    """Every lesson of the scope, in order of id, but what the tenant remembers of itself."""
-    found: list[Lesson] = []
-    after: int | None = None
-    while True:
-        call = requests.listed(scope.tenant_id, scope.project_id, after, requests.PAGE, everything=True)
-        page = sent(connection, call)
-        found += [one for one in page if one.project != staging.reserved(scope.tenant_id)]
-        if len(page) < requests.PAGE:
-            return found
-        after = page[-1].id
 
 
 def read(scope: Scope, lines: Iterator[Any], dry_run: bool, progress: Progress) -> Moved:
