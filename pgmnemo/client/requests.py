@@ -8,6 +8,7 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
@@ -194,12 +195,19 @@ def similar(
 
 
 def known(tenant: UUID, project: UUID, keys: Sequence[str]) -> Call[dict[str, str]]:
-    """The text of each of those keys that are there, forgotten or not."""
+    """The hash of the text of each of those keys that are there, forgotten or not."""
     statement = (
         "SELECT f.external_id, f.content FROM pg_catalog.unnest(%s::text[]) AS k (key), "
         "LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key) AS f"
     )
-    return Call(statement, (list(keys), tenant, project), dict)
+    return Call(
+        statement, (list(keys), tenant, project), lambda rows: {key: digest(text) for key, text in rows}
+    )
+
+
+def digest(text: str) -> str:
+    """The SHA-256 of a text, in 64 hex digits."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def weights(rows: Rows) -> dict[str, float]:

@@ -6,7 +6,6 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from hashlib import sha256
 from io import TextIOBase
 from itertools import islice
 from pathlib import Path
@@ -18,7 +17,7 @@ from pgmnemo import calls
 from pgmnemo.calls import Call, Rows
 from pgmnemo.client.embedding import Embedding, Remembered
 from pgmnemo.client.records import Item, Lesson
-from pgmnemo.client.requests import MOMENT
+from pgmnemo.client.requests import MOMENT, digest
 from pgmnemo.client.transfer import (
     Form,
     Header,
@@ -202,7 +201,7 @@ def by_project(
 
 def is_known(line: LessonLine, known: Mapping[str, str]) -> bool:
     """Whether a lesson of the same key and text is there; `known` has hashes of texts by key."""
-    return known.get(line.key) == sha256(line.text.encode("utf-8", "surrogatepass")).hexdigest()
+    return known.get(line.key) == digest(line.text)
 
 
 def is_other(line: LessonLine, held: Lesson | None) -> bool:

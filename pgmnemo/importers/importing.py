@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
 from pgmnemo.client.records import Item, Moved
+from pgmnemo.client.requests import digest
 from pgmnemo.errors import UsageError
 from pgmnemo.escaping import plain
 from pgmnemo.importers import IMPORTERS, Found, LeftOut, Options
@@ -122,11 +122,6 @@ def _fits(name: str, place: Path | str) -> bool:
         return next(IMPORTERS[name](place, options=Options(first=LOOKED_AT)), None) is not None
     except UsageError:
         return False
-
-
-def digest(text: str) -> str:
-    """The SHA-256 of a text, as `known` answers it."""
-    return sha256(text.encode()).hexdigest()
 
 
 def _once(found: Iterable[Found], project: str | None, options: Options) -> Iterator[Found]:

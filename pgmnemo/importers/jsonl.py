@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from pgmnemo.client.records import Item
+from pgmnemo.client.requests import digest
 from pgmnemo.client.transfer import Header, LessonLine, convert, header_of, is_header, record_of
 from pgmnemo.errors import UsageError
 from pgmnemo.importers import Found, Options
@@ -64,7 +64,7 @@ def _plain(value: dict[str, Any], where: str, options: Options) -> Iterator[Foun
     item: Item = convert(value, Item, where)
     if not isinstance(item.text, str):
         raise UsageError(f"{where}: `text` is a list; give one text a line")
-    key = item.key or sha256(item.text.encode()).hexdigest()
+    key = item.key or digest(item.text)
     more = {name: one for name, one in value.items() if name not in OWN}
     return _lesson(item, key, value.get("project"), {**more, **(item.metadata or {})}, where, options)
 

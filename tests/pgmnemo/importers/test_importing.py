@@ -15,11 +15,12 @@ from uuid import UUID
 import pytest
 
 from pgmnemo.client.records import Item, Moved
+from pgmnemo.client.requests import digest
 from pgmnemo.client.sync.memory import Scope as RealScope
 from pgmnemo.client.transfer import Header, LessonLine, write_line
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.importers import IMPORTERS, Options
-from pgmnemo.importers.importing import bring, digest, sniff
+from pgmnemo.importers.importing import bring, sniff
 from pgmnemo.progress import QUIET, Progress
 from tests.pgmnemo.importers import test_agents as agents
 from tests.pgmnemo.importers import test_chats as chats
