@@ -10,7 +10,7 @@ from io import TextIOBase
 from itertools import islice
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 from uuid import UUID
 
 from pgmnemo import calls
@@ -35,6 +35,7 @@ from pgmnemo.client.turns import written
 from pgmnemo.client.vectors import as_kept
 from pgmnemo.errors import UsageError, os_errors
 
+T = TypeVar("T")
 FORM: Form = "float16"  # vectors are kept at this precision
 PASSAGES = (
     "SELECT lesson_id, number, content, embedding::real[] FROM pgmnemo.list_passages(%s) "
@@ -178,9 +179,9 @@ def source(header: Header, own: Embedding | None) -> Remembered | None:
     return Remembered(header.embedder, header.model or "", header.dimensions) if same else None
 
 
-def batches(lines: Iterator[Any], size: int) -> Iterator[list[Any]]:
-    """Records in lists of at most `size`."""
-    while some := list(islice(lines, size)):
+def batches(given: Iterator[T], size: int) -> Iterator[list[T]]:
+    """What is given in lists of at most `size`."""
+    while some := list(islice(given, size)):
         yield some
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
 from pgmnemo.client.records import Item, Moved
 from pgmnemo.client.requests import digest
+from pgmnemo.client.transferring import batches
 from pgmnemo.errors import UsageError
 from pgmnemo.escaping import plain
 from pgmnemo.importers import IMPORTERS, Found, LeftOut, Options
@@ -86,7 +86,7 @@ def bring(
         done.links = moved.links
         return done
     found = _once(IMPORTERS[format](place, options=options), project, options)
-    for chunk in _chunks(progress.track(found, f"lessons of {format}"), batch):
+    for chunk in batches(progress.track(found, f"lessons of {format}"), batch):
         _take(scope, chunk, project, done, refresh, batch)
     return done
 
@@ -134,11 +134,6 @@ def _once(found: Iterable[Found], project: str | None, options: Options) -> Iter
             continue
         seen.add(identity)
         yield one
-
-
-def _chunks(found: Iterator[Found], size: int) -> Iterator[list[Found]]:
-    while chunk := list(islice(found, size)):
-        yield chunk
 
 
 def _by_project(chunk: Iterable[Found], project: str | None) -> dict[str | None, list[Item]]:
