@@ -32,8 +32,6 @@ def made(folder: Path) -> dict[str, str]:
     for name in names:
         text = (folder / name).read_text(encoding="utf-8")
         text = re.sub(r"\bAsync([A-Z]\w*)", r"\1", text).replace("client.aio", "client.sync")
-        text = text.replace("Tasks may share", "Threads may share")
-        text = text.replace(", asynchronous. `../sync/memory.py` is made of this file by `make sync`.", ".")
         (folder / name).write_text(NOTE.format(name=name) + text, encoding="utf-8")
     shared = ["--config", str(ROOT / "pyproject.toml"), "--quiet", str(folder)]
     subprocess.run(

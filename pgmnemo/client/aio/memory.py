@@ -1,4 +1,4 @@
-"""A memory and its scopes, asynchronous. `../sync/memory.py` is made of this file by `make sync`."""
+"""A memory and its scopes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ ECHOES = 10_000  # texts handed out as context that a memory knows again
 class AsyncMemory:
     """A memory that is open: of a folder, whose PostgreSQL it starts and stops, or of a database.
 
-    Made by `open`. Tasks may share it.
+    Made by `open`. Threads may share it; an asynchronous one, tasks.
     """
 
     def __init__(

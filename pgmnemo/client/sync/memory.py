@@ -50,7 +50,7 @@ ECHOES = 10_000  # texts handed out as context that a memory knows again
 class Memory:
     """A memory that is open: of a folder, whose PostgreSQL it starts and stops, or of a database.
 
-    Made by `open`. Threads may share it.
+    Made by `open`. Threads may share it; an asynchronous one, tasks.
     """
 
     def __init__(
