@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pgmnemo.client.aio.memory import AsyncMemory as AsyncMemory
-    from pgmnemo.client.aio.memory import AsyncScope as AsyncScope
+    from pgmnemo.client.aio.scope import AsyncScope as AsyncScope
     from pgmnemo.client.records import Added as Added
     from pgmnemo.client.records import Context as Context
     from pgmnemo.client.records import Count as Count
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pgmnemo.client.records import Step as Step
     from pgmnemo.client.records import Turn as Turn
     from pgmnemo.client.sync.memory import Memory as Memory
-    from pgmnemo.client.sync.memory import Scope as Scope
+    from pgmnemo.client.sync.scope import Scope as Scope
     from pgmnemo.errors import ConflictError as ConflictError
     from pgmnemo.errors import DatabaseError as DatabaseError
     from pgmnemo.errors import EmbedderError as EmbedderError
@@ -54,8 +54,8 @@ _ERRORS = (
     "MissingError", "PgmnemoError", "RefusedError", "UsageError",
 )  # fmt: skip
 _PLACES = {
-    "Memory": "client.sync.memory", "Scope": "client.sync.memory", "AsyncMemory": "client.aio.memory",
-    "AsyncScope": "client.aio.memory",
+    "Memory": "client.sync.memory", "Scope": "client.sync.scope", "AsyncMemory": "client.aio.memory",
+    "AsyncScope": "client.aio.scope",
     **dict.fromkeys(_ERRORS, "errors"),
     **dict.fromkeys(_RECORDS, "client.records"),
 }  # fmt: skip

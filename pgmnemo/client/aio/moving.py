@@ -21,7 +21,7 @@ from pgmnemo.client.transferring import Ends, Part
 from pgmnemo.progress import Progress
 
 if TYPE_CHECKING:
-    from pgmnemo.client.aio.memory import AsyncScope
+    from pgmnemo.client.aio.scope import AsyncScope
 
 BATCH = 500
 

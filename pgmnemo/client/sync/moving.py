@@ -22,7 +22,7 @@ from pgmnemo.client.transferring import Ends, Part
 from pgmnemo.progress import Progress
 
 if TYPE_CHECKING:
-    from pgmnemo.client.sync.memory import Scope
+    from pgmnemo.client.sync.scope import Scope
 
 BATCH = 500
 

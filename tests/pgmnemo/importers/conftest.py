@@ -13,7 +13,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from pgmnemo import Memory
-from pgmnemo.client.sync.memory import Scope
+from pgmnemo.client.sync.scope import Scope
 from pgmnemo.importers import IMPORTERS, Found, Options
 from pgmnemo.local import LocalServer
 

@@ -16,7 +16,7 @@ import pytest
 
 from pgmnemo.client.records import Item, Moved
 from pgmnemo.client.requests import digest
-from pgmnemo.client.sync.memory import Scope as RealScope
+from pgmnemo.client.sync.scope import Scope as RealScope
 from pgmnemo.client.transfer import Header, LessonLine, write_line
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.importers import IMPORTERS, Options

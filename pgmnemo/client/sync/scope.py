@@ -1,0 +1,762 @@
+# Made of ../aio/scope.py by `make sync`: edit that one.
+"""A scope: the verbs over the lessons of a tenant, or of one of its projects."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from os import PathLike
+from typing import IO, TYPE_CHECKING, Any
+from uuid import UUID
+
+from pgmnemo import calls
+from pgmnemo.calls import Answer, Call
+from pgmnemo.client import embedding as embedders
+from pgmnemo.client import naming, requests, staging
+from pgmnemo.client.embedding import Remembered
+from pgmnemo.client.records import (
+    Added,
+    Context,
+    Count,
+    Fact,
+    Hit,
+    Item,
+    Lesson,
+    Moved,
+    Pair,
+    Reason,
+    Stated,
+    Stats,
+    Step,
+    Turn,
+)
+from pgmnemo.client.rendering import about_tokens, only_blocks, render, without_blocks
+from pgmnemo.client.requests import Asked, cleared, document, filter_of, moment
+from pgmnemo.client.turns import LONGEST, Written
+from pgmnemo.client.vectors import Reals
+from pgmnemo.errors import PgmnemoError, StateError, UsageError
+from pgmnemo.progress import QUIET, Progress
+
+if TYPE_CHECKING:
+    from pgmnemo.client.sync.memory import Memory
+
+ECHOES = 10_000  # texts handed out as context that a memory knows again
+
+
+class Scope:
+    """The lessons of a tenant, or of one of its projects; what is written needs a project."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        tenant: UUID,
+        tenant_name: str,
+        project: UUID | None = None,
+        project_name: str | None = None,
+    ) -> None:
+        self._memory, self.tenant_id, self.project_id = memory, tenant, project
+        self._name, self._project_name = tenant_name, project_name
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} tenant={self._name!r} project={self._project_name!r}>"
+
+    def project(self, name: str | UUID) -> Scope:
+        """The lessons of one project of the tenant."""
+        made = naming.project_id(self.tenant_id, name)
+        return Scope(self._memory, self.tenant_id, self._name, made, str(name))
+
+    # Writing
+
+    def add(
+        self,
+        text: str | Sequence[Turn],
+        *,
+        key: str | None = None,
+        role: str | None = None,
+        topic: str | None = None,
+        importance: int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        at: datetime | None = None,
+        expires_at: datetime | None = None,
+        commit_sha: str | None = None,
+        artifact_hash: str | None = None,
+        verified_at: datetime | None = None,
+        position: int | None = None,
+        passages: Sequence[str] | None = None,
+        vector: Sequence[float] | None = None,
+        passage_vectors: Sequence[Sequence[float]] | None = None,
+        clear: Sequence[str] | None = None,
+        now: datetime | None = None,
+    ) -> Added:
+        """Store a text, or a conversation as one lesson, and say what became of it.
+
+        With a `key` it is stored under that one: again, it is `unchanged` or `updated`, what is left out
+        stays, and `clear` names what shall have no value. Without one, a text that somebody says (`role`)
+        comes after the project's last one, as a turn of its conversation; any other gets a key of its own.
+        `at` is when it happened (`now` stands for it, and of a turn without either the present). A block of
+        `context` is taken out of a text, and without a key a text that repeats a lesson of one, and that no
+        user says, is not stored again: an `echo`.
+
+        UsageError for an empty text, a naive time, no project or another embedder than the tenant's;
+        LostError where the connection went and nobody knows whether a text without a key was stored.
+        """
+        item = Item(
+            text, key, role, topic, importance, metadata, at or now, expires_at, commit_sha, artifact_hash,
+            verified_at, position, passages, vector, passage_vectors,
+        )  # fmt: skip
+        with self._span("upsert_memory" if key else "create_memory") as span:
+            added = self._add(item, clear)
+            span.record(added.key)
+            return added
+
+    def _add(self, item: Item, clear: Sequence[str] | None) -> Added:
+        project = self._project()
+        if (echo := self._echo(item)) is not None:
+            return Added(echo, "echo")
+        if (text := self._without_blocks(item.text)) is not item.text:
+            item = replace(item, text=text)
+        spoken = isinstance(item.text, str) and item.role is not None and item.position is None
+        spoken = spoken and item.key is None and clear is None
+        if spoken and item.at is None:
+            item = replace(item, at=datetime.now(UTC))
+        [(whole, vectors)] = self._embedded([item])
+        given = {**requests.fields(item, whole.at), **staging.sent(whole, vectors, self._oid)}
+        if spoken:
+            given.pop("position")
+            return self._call(requests.append(self.tenant_id, project, whole.text, **given))
+        key = staging.new_key() if item.key is None else staging.checked_key(item.key)
+        call = requests.store(self.tenant_id, project, key, whole.text, clear=cleared(clear), **given)
+        return self._call(call)
+
+    def add_many(
+        self,
+        items: Iterable[Item | str],
+        *,
+        batch: int = 500,
+        progress: Progress = QUIET,
+        now: datetime | None = None,
+    ) -> Moved:
+        """Store many lessons, `batch` of them in each transaction, and say how many of each outcome.
+
+        Those without a key get one, and follow no conversation: `add` turns one by one, give them a
+        `position`, or make them one Item. Of two with one key in a batch the last counts. With keys, the same
+        set can be given again after a fault, and what is stored already is `unchanged`. Blocks of `context`
+        are left out (`echo`: of a text nothing was left). The error of a batch says how many lessons were
+        stored before it.
+        """
+        project = self._project()
+        outcomes: Counter[str] = Counter()
+        with self._span("upsert_memory") as span:
+            for some in progress.track(staging.batches(items, batch), "batches of lessons"):
+                rest = self._new(some)
+                try:
+                    outcomes.update(self._stage(project, rest, now))
+                except PgmnemoError as error:
+                    done = outcomes.total()
+                    error.add_note(
+                        f"{done:,} lessons before them are stored; give all again, with their keys"
+                    )
+                    raise
+                outcomes["echo"] += len(some) - len(rest)
+            span.count(outcomes.total())
+        return Moved(dict(+outcomes))
+
+    def _stage(
+        self,
+        project: UUID,
+        items: Sequence[Item],
+        now: datetime | None,
+        maker: Remembered | None = None,
+    ) -> dict[str, int]:
+        """One batch through the staging table, in one transaction; `maker`: whose vectors the items have."""
+        told = [replace(item, at=item.at or now) for item in items]
+        rows = [
+            staging.row(project, item, whole, vectors, self._oid)
+            for item, (whole, vectors) in zip(told, self._embedded(told, maker), strict=True)
+        ]
+        self._memory._enter(self.tenant_id)
+        opening = calls.open_staging(self.tenant_id)
+        return self._memory._channel.stage(opening, staging.COLUMNS, rows)  # type: ignore[no-any-return]
+
+    def _embedded(
+        self, items: Sequence[Item], maker: Remembered | None = None
+    ) -> list[tuple[Written, staging.OfLesson]]:
+        """Each lesson with the vectors of its whole and of its passages, given or made."""
+        pairs = [(item, staging.whole(item)) for item in items]
+        rows = self._memory._rows([text for pair in pairs for text in staging.texts(*pair)])
+        own = self._memory._embedding.remembered if rows and self._memory._embedding else None
+        made = [(whole, staging.vectors(item, whole, rows, own, maker)) for item, whole in pairs]
+        for source in {vectors.source for _, vectors in made if vectors.source is not None}:
+            self._memory._fit(self.tenant_id, self._name, source, writing=True)
+        return made
+
+    def update(
+        self,
+        key: str,
+        *,
+        role: str | None = None,
+        topic: str | None = None,
+        importance: int | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        patch: Mapping[str, Any] | None = None,
+        at: datetime | None = None,
+        expires_at: datetime | None = None,
+        verified_at: datetime | None = None,
+        position: int | None = None,
+        clear: Sequence[str] | None = None,
+    ) -> str:
+        """Change what is given of a lesson, but text and vectors: `updated` or `unchanged`.
+
+        `patch` sets keys of the metadata, `metadata` replaces all of it; `clear` names what shall have no
+        value.
+        """
+        call = calls.update(
+            self.tenant_id, self._project(), key, role=role, topic=topic, importance=importance,
+            metadata=document(metadata, "metadata"), patch=document(patch, "patch"),
+            occurred_at=moment(at, "at"), expires_at=moment(expires_at, "expires_at"),
+            verified_at=moment(verified_at, "verified_at"), position=position, clear=cleared(clear),
+        )  # fmt: skip
+        with self._span("update_memory", key):
+            return self._call(call)
+
+    def forget(
+        self,
+        key: str | None = None,
+        *,
+        filter: Mapping[str, Any] | None = None,
+        everything: bool = False,
+        hard: bool = False,
+        dry_run: bool = False,
+        revive: bool = False,
+    ) -> int:
+        """Forget one lesson, all that match a filter, or everything of the scope; how many.
+
+        A lesson that is forgotten is out of recall until it is stored again; `hard` and `everything` delete.
+        `dry_run` counts alone. `revive`: what a forgotten lesson had superseded holds again.
+        """
+        if (key is not None) + (filter is not None) + everything != 1:
+            raise UsageError("forget takes one of: a key, filter=…, everything=True")
+        with self._span("delete_memory", key):
+            if key is not None:
+                return self._forget_one(key, hard, dry_run, revive)
+            if everything:
+                return self._forget_all(dry_run)
+            call = calls.forget_matching(
+                self.tenant_id, filter_of(filter) or "{}", self.project_id, hard=hard, dry_run=dry_run,
+                revive=revive,
+            )  # fmt: skip
+            if hard and self._reaches_reserved(filter):
+                return self._forget_but_what_is_remembered(call, filter, dry_run)
+            return self._call(replace(call, repeatable=dry_run))
+
+    def _forget_but_what_is_remembered(
+        self, call: Call[int], filter: Mapping[str, Any] | None, dry_run: bool
+    ) -> int:
+        """Of a tenant, for good, all that a filter matches; which embedder its vectors are of stays."""
+        matched = requests.count(
+            self.tenant_id, staging.reserved(self.tenant_id), filter=filter_of(filter), everything=True
+        )
+        channel = self._memory._channel
+
+        def work(connection: Any) -> int:
+            held = channel.sent(connection, staging.remembered(self.tenant_id))
+            own = channel.sent(connection, matched)
+            gone: int = channel.sent(connection, call)
+            if held is not None and not dry_run:
+                self._memory._remember(self.tenant_id, held, connection)
+            return int(gone - own.lessons)
+
+        self._memory._enter(self.tenant_id)
+        found: int = channel.unit(work, repeatable=dry_run)
+        return found
+
+    def _reaches_reserved(self, filter: Mapping[str, Any] | None) -> bool:
+        """Whether what the tenant remembers of itself is among the lessons that are meant."""
+        return self.project_id is None and "projects" not in (filter or {})
+
+    def _forget_one(self, key: str, hard: bool, dry_run: bool, revive: bool) -> int:
+        project = self._project()
+        if dry_run:
+            found = self.get(key)
+            return int(found is not None and (hard or found.active))
+        gone: bool = self._call(calls.forget(self.tenant_id, project, key, hard=hard, revive=revive))
+        return int(gone)
+
+    def _forget_all(self, dry_run: bool) -> int:
+        every = (self.count(everything=True)).lessons
+        if dry_run:
+            return every
+        gone = self._call(calls.forget_all(self.tenant_id, self.project_id))
+        if self.project_id is None:
+            self._memory._remembered.pop(self.tenant_id, None)
+        return min(gone, every)
+
+    def sweep(self, before: datetime | None = None) -> int:
+        """Delete what has expired before a time (None: now) of the whole tenant; how many."""
+        return self._call(calls.sweep(self.tenant_id, moment(before, "before")))
+
+    # Reading
+
+    def recall(
+        self,
+        query: str | None = None,
+        *,
+        k: int = 10,
+        role: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        filter: Mapping[str, Any] | None = None,
+        windows: Sequence[tuple[datetime, datetime]] | None = None,
+        as_of: datetime | None = None,
+        valid_at: datetime | None = None,
+        known_at: datetime | None = None,
+        floor: float | None = None,
+        mode: str | None = None,
+        vector: Sequence[float] | None = None,
+        now: datetime | None = None,
+    ) -> list[Hit]:
+        """The `k` lessons that answer a question best, best first.
+
+        role, since, until, filter: which lessons may answer. windows: the times that the question means,
+        pairs of from and to. as_of: the present of the question (`now` says the same). valid_at: what held
+        then. known_at: by what was known then. floor: leaves out what fits less, 0 to 1. mode: hybrid,
+        keyword or vector. vector: the question's own, in a memory without an embedder.
+        """
+        asked = Asked(
+            k, role, since, until, filter, windows, as_of, valid_at, known_at, floor, mode, now
+        )  # fmt: skip
+        with self._span("search_memory") as span:
+            hits = self._recall(query, vector, asked)
+            span.answer(query, hits)
+            return hits
+
+    def _recall(self, query: str | None, vector: Sequence[float] | None, asked: Asked) -> list[Hit]:
+        row = self._question(query, vector, asked.mode)
+        query = "" if query is None and row is None else query  # then what is new and important is first
+        weights = self._memory._in_force()
+        call = requests.recall(self.tenant_id, self.project_id, query, row, asked, weights)
+        return self._call(call)
+
+    def _question(self, query: str | None, vector: Sequence[float] | None, mode: str | None) -> Any:
+        """The vector of a question, if the mode wants one."""
+        if query is not None and not isinstance(query, str):
+            raise UsageError(f"a question is a text, not {type(query).__name__}")
+        if query is not None and len(query) > requests.LONGEST_QUESTION:
+            raise UsageError(
+                f"the question has {len(query):,} characters, and {requests.LONGEST_QUESTION:,} bytes are "
+                "taken at most; ask a shorter one"
+            )
+        if mode == "keyword" or (vector is None and (self._memory._embedding is None or not query)):
+            return None
+        if vector is not None:
+            rows, own = embedders.given([vector], 1)
+        else:
+            assert query is not None
+            assert self._memory._embedding is not None
+            made = self._memory._rows([query], question=True)
+            rows, own = [made[query]], self._memory._embedding.remembered
+        self._memory._fit(self.tenant_id, self._name, own, writing=False)
+        return Reals(rows[0])
+
+    def context(
+        self,
+        query: str,
+        *,
+        max_tokens: int = 1000,
+        count: Callable[[str], int] = about_tokens,
+        k: int = 20,
+        role: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        filter: Mapping[str, Any] | None = None,
+        windows: Sequence[tuple[datetime, datetime]] | None = None,
+        as_of: datetime | None = None,
+        valid_at: datetime | None = None,
+        known_at: datetime | None = None,
+        floor: float | None = None,
+        mode: str | None = None,
+        vector: Sequence[float] | None = None,
+        now: datetime | None = None,
+    ) -> Context:
+        """What a recall finds, as quoted data for a prompt: never more than `max_tokens` by `count`.
+
+        A lesson too long for the rest is left out, the next is tried. What this hands out, this memory does
+        not store again: neither the block nor a text that repeats a lesson of it.
+        """
+        if max_tokens < 1:
+            raise UsageError(f"max_tokens is {max_tokens}, but must be 1 or more")
+        asked = Asked(
+            k, role, since, until, filter, windows, as_of, valid_at, known_at, floor, mode, now
+        )  # fmt: skip
+        with self._span("search_memory") as span:
+            hits = self._recall(query, vector, asked)
+            span.answer(query, hits)
+        found = render(hits, max_tokens, count)
+        self._hand_out(found)
+        return found
+
+    def explain(
+        self,
+        key: str,
+        query: str | None = None,
+        *,
+        k: int = 10,
+        role: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        filter: Mapping[str, Any] | None = None,
+        windows: Sequence[tuple[datetime, datetime]] | None = None,
+        as_of: datetime | None = None,
+        valid_at: datetime | None = None,
+        known_at: datetime | None = None,
+        mode: str | None = None,
+        vector: Sequence[float] | None = None,
+        now: datetime | None = None,
+    ) -> list[Reason]:
+        """Why a lesson ranks where it does for a question, or is not found."""
+        asked = Asked(
+            k, role, since, until, filter, windows, as_of, valid_at, known_at, None, mode, now
+        )  # fmt: skip
+        row = self._question(query, vector, mode)
+        query = "" if query is None and row is None else query
+        return self._call(requests.explain(self.tenant_id, self._project(), key, query, row, asked))
+
+    def get(self, key: str) -> Lesson | None:
+        """The lesson of a key, forgotten or not; None where there is none."""
+        return self._call(requests.get(self.tenant_id, self._project(), key))
+
+    def count(
+        self,
+        *,
+        role: str | None = None,
+        topic: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        filter: Mapping[str, Any] | None = None,
+        valid_at: datetime | None = None,
+        known_at: datetime | None = None,
+        everything: bool = False,
+    ) -> Count:
+        """How many lessons `list` gives, and how many more the gate hides."""
+        given = self._filtered(role, topic, since, until, filter, valid_at, known_at, everything)
+        found = self._call(requests.count(self.tenant_id, self.project_id, **given))
+        if everything and self._reaches_reserved(filter):
+            own = self._call(requests.count(self.tenant_id, staging.reserved(self.tenant_id), **given))
+            return Count(found.lessons - own.lessons, found.hidden)
+        return found
+
+    def _filtered(
+        self,
+        role: str | None,
+        topic: str | None,
+        since: datetime | None,
+        until: datetime | None,
+        filter: Mapping[str, Any] | None,
+        valid_at: datetime | None,
+        known_at: datetime | None,
+        everything: bool,
+    ) -> dict[str, Any]:
+        return {
+            "filter": filter_of(filter, since=since, until=until, role=role, topic=topic),
+            "valid_at": moment(valid_at, "valid_at"), "known_at": moment(known_at, "known_at"),
+            "everything": everything or None,
+        }  # fmt: skip
+
+    def known(self, keys: Sequence[str]) -> dict[str, str]:
+        """Of those keys that are there, forgotten or not, the sha256 of the text (64 hex digits)."""
+        return self._call(requests.known(self.tenant_id, self._project(), keys))
+
+    # Time, facts, links
+
+    def supersede(
+        self,
+        old: str,
+        new: str | None = None,
+        *,
+        reason: str | None = None,
+        at: datetime | None = None,
+        now: datetime | None = None,
+    ) -> str:
+        """Let `new` hold in the place of `old` from `at` on (`now`, the present), or end `old`:
+        `superseded`, `corrected` or `unchanged`."""
+        call = calls.supersede(
+            self.tenant_id, self._project(), old, new, reason=reason, at=moment(at or now, "at")
+        )
+        with self._span("update_memory", old):
+            return self._call(call)
+
+    def undo_supersede(self, old: str) -> bool:
+        """Let a lesson hold again; whether it was superseded."""
+        return self._call(calls.undo_supersede(self.tenant_id, self._project(), old))
+
+    def timeline(self, key: str, *, known_at: datetime | None = None) -> list[Step]:
+        """A lesson with those whose place it took and those that took its own, oldest first."""
+        return self._call(requests.timeline(self.tenant_id, self._project(), key, known_at))
+
+    def fact(
+        self,
+        subject: str,
+        relation: str,
+        object: str,
+        *,
+        at: datetime | None = None,
+        single: bool = False,
+        reason: str | None = None,
+        source: str | None = None,
+        text: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        now: datetime | None = None,
+    ) -> Stated:
+        """State a fact that holds from `at` on (`now`, the present).
+
+        `single`: the subject has one object in this relation, so another that holds then is superseded.
+        `source` is the key of the lesson that says so, `text` the fact in words (None: subject, relation,
+        object).
+        """
+        words = text or f"{subject} {relation} {object}"
+        rows = self._memory._rows([words])
+        if rows and (own := self._memory._embedding) is not None:
+            self._memory._fit(self.tenant_id, self._name, own.remembered, writing=True)
+        call = requests.fact(
+            self.tenant_id, self._project(), subject, relation, object, at=moment(at or now, "at"),
+            single=single, reason=reason, source=source, content=text,
+            embedding=Reals(rows[words]) if rows else None, metadata=document(metadata, "metadata"),
+        )  # fmt: skip
+        with self._span("upsert_memory"):
+            return self._call(call)
+
+    def facts(
+        self,
+        subject: str | None = None,
+        relation: str | None = None,
+        object: str | None = None,
+        *,
+        at: datetime | None = None,
+        known_at: datetime | None = None,
+        history: bool = False,
+        most: int = 1000,
+        now: datetime | None = None,
+    ) -> list[Fact]:
+        """The facts that hold `at` a time (`now`, the present), by what was known at another; with `history`
+        all that ever held."""
+        call = requests.facts(
+            self.tenant_id, self.project_id, subject, relation, object, at=moment(at or now, "at"),
+            known_at=moment(known_at, "known_at"), history=history, most=most,
+        )  # fmt: skip
+        return self._call(call)
+
+    def end_fact(
+        self,
+        subject: str,
+        relation: str,
+        object: str | None = None,
+        *,
+        at: datetime | None = None,
+        reason: str | None = None,
+        now: datetime | None = None,
+    ) -> int:
+        """End what holds of a subject and a relation from `at` on (`now`, the present); how many facts."""
+        call = calls.end_fact(
+            self.tenant_id,
+            self._project(),
+            subject,
+            relation,
+            object,
+            at=moment(at or now, "at"),
+            reason=reason,
+        )
+        return self._call(call)
+
+    def link(
+        self,
+        source: str,
+        target: str,
+        kind: str = "related",
+        *,
+        weight: float | None = None,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+    ) -> str:
+        """Link two lessons of the project: `inserted`, `updated` or `unchanged`. A link from what is found
+        lifts what it leads to."""
+        call = calls.link(
+            self.tenant_id, self._project(), source, target, kind, weight=weight,
+            valid_from=moment(valid_from, "valid_from"), valid_to=moment(valid_to, "valid_to"),
+        )  # fmt: skip
+        return self._call(call)
+
+    def unlink(self, source: str, target: str, kind: str = "related") -> bool:
+        """Take a link away; whether there was one."""
+        return self._call(calls.unlink(self.tenant_id, self._project(), source, target, kind))
+
+    def similar(self, *, least_cosine: float = 0.95, least_words: float = 0.8, most: int = 100) -> list[Pair]:
+        """Pairs of lessons that say nearly the same, by the cosine of their vectors or the words they
+        share."""
+        pairs: list[Pair] = []
+        after: int | None = 0
+        while after is not None and len(pairs) < most:
+            call = requests.similar(self.tenant_id, self.project_id, least_cosine, least_words, after)
+            page, after = self._call(call)
+            pairs += page
+        return pairs[:most]
+
+    # Out and in
+
+    def export(
+        self,
+        place: str | PathLike[str] | IO[bytes],
+        *,
+        vectors: bool = True,
+        progress: Progress = QUIET,
+    ) -> int:
+        """Write the scope as it is at one moment to a new file of JSON lines; how many lessons.
+
+        Every field, passages, links and supersessions that hold; forgotten lessons, too. Left out is what was
+        once believed and taken back. What the memory itself writes down is written anew where it is imported:
+        ids, and `stored_at`, which dates a lesson without `at`. A time before the year 1 or after 9999 is
+        told by the nearest.
+        """
+        from pgmnemo.client import transferring
+        from pgmnemo.client.sync import moving
+
+        with transferring.new_file(place) as file:
+            return moving.write(self, file, vectors, progress)
+
+    def import_(
+        self,
+        place: str | PathLike[str] | IO[bytes],
+        *,
+        dry_run: bool = False,
+        progress: Progress = QUIET,
+    ) -> Moved:
+        """Store what an export holds, each lesson in its project, or in the scope's where that has one.
+
+        Vectors are taken where the memory has the same embedder or none; else texts are embedded anew. Cut
+        off, it may be given again: what is there is `unchanged`. `dry_run` stores nothing.
+        """
+        from pgmnemo.client import transferring
+        from pgmnemo.client.sync import moving
+
+        with transferring.lines_in(place) as lines:
+            return moving.read(self, lines, dry_run, progress)
+
+    def stats(self) -> Stats:
+        """What the scope holds, and by which embedder, in which database."""
+        found, every = self.count(), self.count(everything=True)
+        held = self._call(staging.remembered(self.tenant_id))
+        [(postgresql, pgvector)] = self._memory._channel.call(requests.VERSIONS)
+        return Stats(
+            self.tenant_id, self.project_id, found.lessons, found.hidden, every.lessons,
+            held.embedder if held else None, held.dimensions if held else None, self._memory._opened.version,
+            postgresql, pgvector, self._memory._place,
+        )  # fmt: skip
+
+    # Within
+
+    @property
+    def _oid(self) -> int:
+        return int(self._memory._opened.vector)
+
+    def _project(self) -> UUID:
+        if self.project_id is None:
+            raise UsageError("this needs a project: say which, as in memory.tenant('ada').project('kitchen')")
+        return self.project_id
+
+    def _call(self, call: Call[Answer]) -> Answer:
+        try:
+            return self._memory._call(self.tenant_id, call)
+        except StateError as error:
+            names = {self.tenant_id: self._name, self.project_id: self._project_name}
+            raise error.named(names) from None
+
+    def _span(self, operation: str, key: str | None = None) -> AbstractContextManager[Any]:
+        return self._memory._tracing.span(operation, self.tenant_id, key)
+
+    def _hand_out(self, context: Context) -> None:
+        """Keep in mind what a prompt was given, for `_echo`."""
+        echoes = self._memory._echoes
+        for hit in context.hits:
+            for text in (hit.text, hit.passage):
+                if text:
+                    echoes[self.tenant_id, _digest(text)] = hit.project, hit.key, _digest(hit.text)
+        while len(echoes) > ECHOES:
+            echoes.popitem(last=False)
+
+    def _echo(self, item: Item) -> str | None:
+        """The key of the lesson of this project that a text repeats which this memory had handed out and
+        which still holds; of a block alone, none. What a user says or what has a key of its own is no
+        echo."""
+        if not isinstance(item.text, str) or len(item.text) > LONGEST:
+            return None
+        if only_blocks(item.text):
+            return ""
+        own = item.key is not None or item.role == "user"
+        found = None if own else self._memory._echoes.get((self.tenant_id, _digest(item.text)))
+        if found is None or found[0] != self.project_id:
+            return None
+        held = self.get(found[1])
+        holds = held is not None and held.active and held.superseded_at is None
+        return found[1] if held is not None and holds and _digest(held.text) == found[2] else None
+
+    def _new(self, items: Sequence[Item]) -> list[Item]:
+        """Items without the blocks in them, and without those that are blocks alone."""
+        kept = [item for item in items if not (isinstance(item.text, str) and only_blocks(item.text))]
+        return [replace(item, text=self._without_blocks(item.text)) for item in kept]
+
+    def _without_blocks(self, text: str | Sequence[Turn]) -> str | Sequence[Turn]:
+        if isinstance(text, str):
+            return without_blocks(text)
+        return [_outside(turn) for turn in text] if isinstance(text, list | tuple) else text
+
+    # Last, for in what follows `list` is this one
+
+    def list(
+        self,
+        *,
+        role: str | None = None,
+        topic: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        filter: Mapping[str, Any] | None = None,
+        valid_at: datetime | None = None,
+        known_at: datetime | None = None,
+        everything: bool = False,
+        newest: bool = False,
+        most: int | None = None,
+    ) -> Iterator[Lesson]:
+        """Lessons in the order in which they were first stored, or the `newest` first; at `most` so many.
+
+        Those that a recall could answer with; with `everything` forgotten and superseded ones, too.
+        """
+        given = self._filtered(role, topic, since, until, filter, valid_at, known_at, everything)
+        yield from self._lessons(self._call, most, newest=newest, **given)
+
+    def _lessons(
+        self, ask: Callable[[Call[Any]], Any], most: int | None = None, **given: Any
+    ) -> Iterator[Lesson]:
+        """Page by page what `ask` answers, without what the tenant remembers of itself."""
+        after, left = None, most
+        while left is None or left > 0:
+            wanted = requests.PAGE if left is None else min(left + 1, requests.PAGE)
+            page = ask(requests.listed(self.tenant_id, self.project_id, after, wanted, **given))
+            for lesson in page:
+                if lesson.project != staging.reserved(self.tenant_id) and left != 0:
+                    yield lesson
+                    left = None if left is None else left - 1
+            if len(page) < wanted:
+                return
+            after = page[-1].id
+
+
+def _outside(turn: Turn) -> Turn:
+    """A turn without the blocks of `context` in it."""
+    told = isinstance(turn, Turn) and isinstance(turn.text, str)
+    return replace(turn, text=without_blocks(turn.text)) if told else turn
+
+
+def _digest(text: str) -> bytes:
+    return sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).digest()
