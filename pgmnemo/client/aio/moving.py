@@ -42,11 +42,7 @@ async def write(scope: AsyncScope, file: IO[bytes], vectors: bool, progress: Pro
 
 
 async def _written(
-    connection: AsyncConnection[Any],
-    scope: AsyncScope,
-    file: IO[bytes],
-    vectors: bool,
-    progress: Progress,
+    connection: AsyncConnection[Any], scope: AsyncScope, file: IO[bytes], vectors: bool, progress: Progress
 ) -> int:
     tenant, project = scope.tenant_id, scope.project_id
     held = await sent(connection, staging.remembered(tenant))

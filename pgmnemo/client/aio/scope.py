@@ -165,11 +165,7 @@ class AsyncScope:
         return Moved(dict(+outcomes))
 
     async def _stage(
-        self,
-        project: UUID,
-        items: Sequence[Item],
-        now: datetime | None,
-        maker: Remembered | None = None,
+        self, project: UUID, items: Sequence[Item], now: datetime | None, maker: Remembered | None = None
     ) -> dict[str, int]:
         """One batch through the staging table, in one transaction; `maker`: whose vectors the items have."""
         told = [replace(item, at=item.at or now) for item in items]
@@ -560,14 +556,9 @@ class AsyncScope:
     ) -> int:
         """End what holds of a subject and a relation from `at` on (`now`, the present); how many facts."""
         call = calls.end_fact(
-            self.tenant_id,
-            self._project(),
-            subject,
-            relation,
-            object,
-            at=moment(at or now, "at"),
+            self.tenant_id, self._project(), subject, relation, object, at=moment(at or now, "at"),
             reason=reason,
-        )
+        )  # fmt: skip
         return await self._call(call)
 
     async def link(

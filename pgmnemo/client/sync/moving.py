@@ -43,11 +43,7 @@ def write(scope: Scope, file: IO[bytes], vectors: bool, progress: Progress) -> i
 
 
 def _written(
-    connection: Connection[Any],
-    scope: Scope,
-    file: IO[bytes],
-    vectors: bool,
-    progress: Progress,
+    connection: Connection[Any], scope: Scope, file: IO[bytes], vectors: bool, progress: Progress
 ) -> int:
     tenant, project = scope.tenant_id, scope.project_id
     held = sent(connection, staging.remembered(tenant))

@@ -36,8 +36,7 @@ class Kept:
     def __init__(self, fails_at: int = -1) -> None:
         self.items: dict[tuple[str, str], Item] = {}
         self.sent: list[int] = []
-        self.fails_at = fails_at
-        self._name = ""
+        self.fails_at, self._name = fails_at, ""
 
     def project(self, name: str) -> Kept:
         other = Kept(self.fails_at)
