@@ -148,7 +148,7 @@ def test_without_patience_the_error_says_how_many_are_stored_and_all_can_be_give
     assert raised.value.__notes__ == [
         f"{stored} lessons before them are stored; give all again, with their keys"
     ]
-    assert stored in (200, 250)  # a process of the server may outlive the first one by a batch
+    assert stored in range(200, 400, 50)  # processes of the server may outlive the first one by some batches
     assert scope.add_many(notes(400), batch=50).outcomes == {"unchanged": stored, "inserted": 400 - stored}
 
 
