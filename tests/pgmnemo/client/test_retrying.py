@@ -231,7 +231,7 @@ def test_a_call_whose_server_process_is_ended_is_sent_again(
 def test_a_call_that_the_server_cancels_is_told_and_not_sent_again(
     shell: Shell, place: Place, held: Any
 ) -> None:
-    scope = shell.open(place.dsn(options="-c statement_timeout=100ms")).tenant(place.tenant()).project("p")
+    scope = shell.open(place.dsn(options="-c statement_timeout=1s")).tenant(place.tenant()).project("p")
     scope.add("x", key="k")
     held(scope)
     with pytest.raises(DatabaseError, match="took longer than the server allows"):
