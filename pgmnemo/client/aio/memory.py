@@ -34,7 +34,7 @@ class AsyncMemory:
         self._weights: dict[str, float] | None = None
         self._remembered: dict[UUID, Remembered] = {}
         self._let_in: set[UUID] = set()
-        self._echoes: OrderedDict[tuple[UUID, bytes], tuple[UUID, str, bytes]] = OrderedDict()
+        self._echoes: OrderedDict[tuple[UUID, str], tuple[UUID, str, str]] = OrderedDict()
 
     @classmethod
     async def open(

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
-from hashlib import sha256
 from os import PathLike
 from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
@@ -749,5 +748,6 @@ def _outside(turn: Turn) -> Turn:
     return replace(turn, text=without_blocks(turn.text)) if told else turn
 
 
-def _digest(text: str) -> bytes:
-    return sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).digest()
+def _digest(text: str) -> str:
+    """Of texts that differ in blanks alone the same."""
+    return requests.digest(" ".join(text.split()))
