@@ -1,6 +1,10 @@
 -- The default of the verbs' last argument: PostgreSQL evaluates it with the rights of whoever calls.
 CREATE FUNCTION pgmnemo._caller()
 RETURNS pgmnemo.caller
-LANGUAGE sql STABLE PARALLEL RESTRICTED
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
-AS $$ SELECT ROW(c.name, c.proof)::pgmnemo.caller FROM pgmnemo.calling c $$;
+AS $$
+BEGIN
+    RETURN (SELECT ROW(c.name, c.proof)::pgmnemo.caller FROM pgmnemo.calling c);
+END
+$$;

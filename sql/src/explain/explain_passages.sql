@@ -6,17 +6,19 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     WITH each AS (
         SELECT p.number, p.content, c.cosine, t.terms, t.lexemes,
-               row_number() OVER (ORDER BY pgmnemo._passage_worth(p, asked, s), p.number) AS shown,
+               row_number() OVER (ORDER BY pgmnemo._passage_worth(p.lexemes, v.embedding, asked, s), p.number) AS shown,
                row_number() OVER (ORDER BY c.cosine DESC NULLS LAST, p.number) AS by_cosine,
                row_number() OVER (ORDER BY t.terms DESC, p.number) AS by_terms
           FROM pgmnemo.passage p
-         CROSS JOIN LATERAL (SELECT pgmnemo._cosine(p.embedding, p.width, (asked).direction)) AS c (cosine)
+          LEFT JOIN pgmnemo.lesson_vector v ON v.tenant_id = (l).tenant_id AND v.lesson_id = (l).id
+                                           AND v.number = p.number AND v.generation = (asked).generation
+         CROSS JOIN LATERAL (SELECT pgmnemo._cosine(v.embedding, (asked).direction)) AS c (cosine)
          CROSS JOIN LATERAL (
                 SELECT t.worth, (SELECT string_agg(i.lexeme, ', ')
                                  FROM unnest((asked).terms, (asked).queries) AS i (lexeme, query)
                                   WHERE p.lexemes @@ i.query)
                   FROM pgmnemo._terms_within(p.lexemes, asked, (s).passage_term_bonus) t) AS t (terms, lexemes)
-         WHERE p.tenant_id = (l).tenant_id AND p.lesson_id = (l).id AND p.number > 0
+         WHERE p.tenant_id = (l).tenant_id AND p.lesson_id = (l).id
     )
     SELECT 'passage ' || e.number, r.item, r.value, NULL::float8, NULL::float8, r.note
       FROM each e

@@ -8,13 +8,12 @@ AS $$
 BEGIN
     IF cardinality(ids) = 1 THEN
         INSERT INTO pgmnemo.posting
-        SELECT tenant, l.project_id, u.lexeme, ids, ARRAY[u.frequency], ARRAY[l.token_count], 1,
-               l.token_count, u.frequency,
-               l.token_count
-          FROM pgmnemo.lesson l
+        SELECT tenant, l.project_id, u.lexeme, ids, ARRAY[u.frequency], l.token_counts, 1,
+               l.token_count, u.frequency, l.token_count, ids[1]
+          FROM (SELECT l.project_id, l.lexemes, l.token_count, ARRAY[l.token_count] AS token_counts
+                  FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ids[1] AND l.active OFFSET 0) l
          CROSS JOIN LATERAL (SELECT v.lexeme, cardinality(v.positions)::smallint FROM unnest(l.lexemes) v
-                             UNION ALL SELECT '', 0::smallint) AS u (lexeme, frequency)
-         WHERE l.tenant_id = tenant AND l.id = ids[1] AND l.active;
+                             UNION ALL SELECT '', 0::smallint) AS u (lexeme, frequency);
         RETURN;
     END IF;
     WITH lists AS (

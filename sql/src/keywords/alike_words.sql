@@ -28,10 +28,14 @@ BEGIN
              WHERE length(l.lexemes) <= most_size OFFSET 0) l
      CROSS JOIN LATERAL unnest(tsvector_to_array(l.lexemes)) AS w (lexeme);
     SELECT array_agg(c.lexeme), array_agg(c.held) INTO known, held
-      FROM (SELECT p.lexeme, sum(p.lesson_count) AS held FROM pgmnemo.posting p
-             WHERE p.tenant_id = scope.tenant AND p.lexeme = ANY (ARRAY(SELECT DISTINCT unnest(lexemes)))
-               AND p.project_id BETWEEN scope.first_project AND scope.last_project
-             GROUP BY p.lexeme) c;
+      FROM (SELECT h.lexeme, sum(h.held) AS held
+              FROM (SELECT p.lexeme, p.lesson_count AS held FROM pgmnemo.posting p
+                     WHERE p.tenant_id = scope.tenant AND p.lexeme = ANY (ARRAY(SELECT DISTINCT unnest(lexemes)))
+                       AND p.project_id BETWEEN scope.first_project AND scope.last_project
+                     UNION ALL
+                    SELECT s.lexeme, s.held
+                      FROM pgmnemo._sealed_counts(scope, ARRAY(SELECT DISTINCT unnest(lexemes))) s) h
+             WHERE h.lexeme <> '' GROUP BY h.lexeme) c;
     IF at_least IS NULL OR lessons IS NULL THEN
         RETURN;
     END IF;
@@ -50,9 +54,11 @@ BEGIN
           FROM taken t
          CROSS JOIN LATERAL (
                 SELECT unnest(p.lesson_ids) AS older FROM pgmnemo.posting p
-                 WHERE p.tenant_id = scope.tenant AND p.lexeme = t.lexeme
+                 WHERE p.tenant_id = scope.tenant AND p.lexeme = t.lexeme AND p.lesson_count > 0
                    AND p.project_id BETWEEN scope.first_project AND scope.last_project
-                   AND p.lesson_ids[1] < t.id OFFSET 0) x
+                   AND p.lesson_ids[1] < t.id
+                 UNION ALL
+                SELECT s.lesson_id FROM pgmnemo._sealed_holders(scope, t.lexeme) s OFFSET 0) x
          WHERE x.older < t.id
          GROUP BY x.older, t.id
         HAVING count(*) >= min(t.wanted)

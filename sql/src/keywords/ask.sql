@@ -19,48 +19,60 @@ DECLARE
     lexemes text[] := coalesce(tsvector_to_array(pgmnemo._lexemes(pgmnemo._text_config(), words)), '{}');
 BEGIN
     asked.pivot := s.length_pivot;
-    WITH counts AS (
-        SELECT p.lexeme,
-               sum(p.lesson_count)::float8 AS lessons,
-               sum(p.token_total) FILTER (WHERE inside_part < 1 OR i.inside)::float8
-               / sum(p.lesson_count) FILTER (WHERE inside_part < 1 OR i.inside) AS mean,
-               coalesce(sum(p.lesson_count) FILTER (WHERE i.inside), 0)::bigint AS held,
-               max(p.max_frequency) FILTER (WHERE i.inside) AS frequency,
-               min(p.min_tokens) FILTER (WHERE i.inside) AS shortest
+    WITH listed AS (
+        SELECT p.lexeme, sum(p.lesson_count) AS lessons, sum(p.token_total) AS tokens,
+               sum(p.lesson_count) FILTER (WHERE i.inside) AS held,
+               sum(p.token_total) FILTER (WHERE i.inside) AS held_tokens,
+               sum(p.lesson_count) FILTER (WHERE i.inside AND p.lesson_count > 0) AS listed,
+               max(p.max_frequency) FILTER (WHERE i.inside AND p.lesson_count > 0) AS frequency,
+               min(p.min_tokens) FILTER (WHERE i.inside AND p.lesson_count > 0) AS shortest
           FROM pgmnemo.posting p
          CROSS JOIN LATERAL (
                 SELECT p.project_id BETWEEN scope.first_project AND scope.last_project
                        AND (projects IS NULL OR p.project_id = ANY (projects))) AS i (inside)
          WHERE p.tenant_id = scope.tenant AND p.lexeme = ANY (lexemes || ''::text)
          GROUP BY p.lexeme
+    ), counts AS (
+        SELECT coalesce(l.lexeme, c.lexeme) COLLATE "C" AS lexeme,
+               (coalesce(l.lessons, 0) + coalesce(c.lessons, 0))::float8 AS lessons,
+               (coalesce(l.held, 0) + coalesce(c.held, 0))::bigint AS held,
+               (CASE WHEN inside_part < 1 THEN coalesce(l.tokens, 0) + coalesce(c.tokens, 0)
+                     ELSE coalesce(l.held_tokens, 0) + coalesce(c.held_tokens, 0) END)::float8 AS tokens,
+               coalesce(l.listed, 0) AS listed, l.frequency, l.shortest,
+               c.frequency AS sealed_frequency, c.shortest AS sealed_shortest
+          FROM listed l FULL JOIN pgmnemo._sealed_counts(scope, lexemes) c ON c.lexeme COLLATE "C" = l.lexeme
     ), everything AS (
-        SELECT c.held, c.lessons, k1 * (1 - b) AS flat, k1 * b / greatest(c.mean, asked.pivot) AS per_token
+        SELECT c.held, c.lessons, k1 * (1 - b) AS flat,
+               k1 * b / greatest(c.tokens / nullif(CASE WHEN inside_part < 1 THEN c.lessons ELSE c.held END, 0),
+                                 asked.pivot) AS per_token
           FROM counts c WHERE c.lexeme = ''
     ), terms AS (
-        SELECT c.lexeme, c.held, c.frequency, c.shortest, i.idf, pgmnemo._unit() * i.idf * (k1 + 1) AS scale
+        SELECT c.*, i.idf, pgmnemo._unit() * i.idf * (k1 + 1) AS scale
           FROM counts c
          CROSS JOIN everything e
          CROSS JOIN LATERAL (SELECT (1 - inside_part) * pgmnemo._idf(e.lessons, c.lessons)
                                     + inside_part * pgmnemo._idf(e.held, c.held)) AS i (idf)
-         WHERE c.lexeme <> ''
+         WHERE c.lexeme <> '' AND c.lessons > 0
     )
     SELECT e.held, e.flat, e.per_token,
            coalesce(k.idf_sum, 0) + (cardinality(lexemes) - k.known)
                                     * ((1 - inside_part) * pgmnemo._idf(e.lessons, 0)
                                        + inside_part * pgmnemo._idf(e.held, 0)),
            coalesce(t.found, '{}'), coalesce(t.queries, '{}'), coalesce(t.idfs, '{}'), coalesce(t.scales, '{}'),
-           coalesce(t.peaks, '{}'), coalesce(t.postings, '{}')
+           coalesce(t.peaks, '{}'), coalesce(t.postings, '{}'), coalesce(t.listed, '{}'), coalesce(t.tops, '{}')
       INTO asked.held, asked.flat, asked.per_token, idf_sum,
-           asked.terms, asked.queries, asked.idfs, asked.scales, asked.peaks, asked.postings
+           asked.terms, asked.queries, asked.idfs, asked.scales, asked.peaks, asked.postings, asked.listed, asked.tops
       FROM everything e
      CROSS JOIN LATERAL (
-            SELECT sum(t.idf) AS idf_sum, count(*) AS known FROM terms t) k
+            SELECT sum(t.idf ORDER BY t.idf, t.lexeme) AS idf_sum, count(*) AS known FROM terms t) k
      CROSS JOIN LATERAL (
             SELECT array_agg(t.lexeme) AS found, array_agg(pgmnemo._term(t.lexeme)) AS queries,
                    array_agg(t.idf) AS idfs,
-                   array_agg(t.scale) AS scales, array_agg(t.held) AS postings,
-                   array_agg(pgmnemo._impact(t.scale, t.frequency, e.flat, e.per_token, t.shortest, asked.pivot)
-                             + 1) AS peaks
+                   array_agg(t.scale) AS scales, array_agg(t.held) AS postings, array_agg(t.listed) AS listed,
+                   array_agg(coalesce(pgmnemo._impact(t.scale, t.frequency, e.flat, e.per_token, t.shortest,
+                                                      asked.pivot) + 1, 0)) AS peaks,
+                   array_agg(coalesce(pgmnemo._impact(t.scale, t.sealed_frequency, e.flat, e.per_token,
+                                                      t.sealed_shortest, asked.pivot) + 1, 0)) AS tops
               FROM (SELECT * FROM terms WHERE held > 0 ORDER BY idf DESC, lexeme LIMIT most_terms) t) t;
     asked.held := coalesce(asked.held, 0);
     asked.terms := coalesce(asked.terms, '{}');

@@ -1,6 +1,7 @@
--- The `depth` lessons in scope with the highest BM25 (in units of 2^-40), exactly, ties by external id. MaxScore: the
--- lists of the rarest terms are read whole; once the terms that are left cannot lift a lesson that holds none of
--- them to the depth-th score found so far, they matter for those few lessons alone that they could still lift.
+-- The `depth` lessons in scope with the highest BM25 (in units of 2^-40), exactly, ties by external id: those of pieces
+-- first, then, of what no piece holds, those that could be among them. MaxScore: the lists of the rarest terms are read
+-- whole; once the terms that are left cannot lift a lesson that holds none of them to the depth-th score found so far,
+-- they matter for those few lessons alone that they could still lift.
 -- Without enable_sort the planner sums up by hashing: it takes a few hundred postings for three, and would sort.
 CREATE FUNCTION pgmnemo._keyword_leg(scope pgmnemo.scope, asked pgmnemo.question, depth integer)
 RETURNS TABLE (lesson_id bigint, total float8)
@@ -26,6 +27,9 @@ DECLARE
     totals float8[];
     rest float8;
     least_of_best float8;
+    sealed_ids bigint[] := '{}';
+    sealed_totals float8[] := '{}';
+    floor float8 := -1;
 BEGIN
     IF last = 0 THEN
         RETURN;
@@ -35,13 +39,18 @@ BEGIN
          WHERE x.total > 0 LIMIT depth;
         RETURN;
     END IF;
-    IF last > many_terms OR (SELECT sum(n) FROM unnest(asked.postings) n) <= at_once THEN
+    IF (SELECT max(t) FROM unnest(asked.tops) t) > 0 THEN
+        SELECT s.ids, s.totals INTO sealed_ids, sealed_totals FROM pgmnemo._sealed_leg(scope, asked, depth) s;
+        floor := coalesce(sealed_totals[depth], -1);
+    END IF;
+    IF last > many_terms OR (SELECT sum(n) FROM unnest(asked.listed) n) <= at_once THEN
         read := last;
     ELSE
         LOOP
             read := read + 1;
-            lists := lists + asked.postings[read];
-            EXIT WHEN lists >= first_lists * depth OR read = last;
+            lists := lists + asked.listed[read];
+            EXIT WHEN lists >= first_lists * depth OR read = last
+                   OR floor > (SELECT sum(p) FROM unnest(asked.peaks[read + 1:]) p);
         END LOOP;
     END IF;
     SELECT coalesce(array_agg(x.lesson_id), '{}'), coalesce(array_agg(x.total), '{}') INTO ids, totals
@@ -49,7 +58,7 @@ BEGIN
              GROUP BY u.lesson_id) x;
     WHILE read < last LOOP
         rest := (SELECT sum(p) FROM unnest(asked.peaks[read + 1:]) p);
-        least_of_best := (SELECT coalesce(min(x.total) FILTER (WHERE x.place = depth), -1)
+        least_of_best := (SELECT greatest(floor, coalesce(min(x.total) FILTER (WHERE x.place = depth), -1))
                             FROM (SELECT s.total, row_number() OVER (ORDER BY s.total DESC) AS place
                                     FROM pgmnemo._best_sums(scope, asked, ids, totals, looked_at) s) x);
         IF least_of_best <= rest THEN
@@ -60,7 +69,7 @@ BEGIN
             WHILE rest >= least_of_best AND wanted < last LOOP
                 wanted := wanted + 1;
                 rest := (SELECT coalesce(sum(p), 0) FROM unnest(asked.peaks[wanted + 1:]) p);
-                more := more + asked.postings[wanted];
+                more := more + asked.listed[wanted];
                 EXIT WHEN more >= greatest(lists, least_lists);
             END LOOP;
             SELECT array_agg(x.lesson_id), array_agg(x.total) INTO ids, totals
@@ -72,27 +81,27 @@ BEGIN
             read := wanted;
             lists := lists + more;
         ELSE
-            SELECT array_agg(h.lesson_id), array_agg(h.total) INTO ids, totals
+            SELECT coalesce(array_agg(h.lesson_id), '{}'), coalesce(array_agg(h.total), '{}') INTO ids, totals
               FROM (SELECT unnest(ids) AS lesson_id, unnest(totals) AS total) h WHERE h.total + rest >= least_of_best;
-            EXIT WHEN lesson_cost * cardinality(ids) <= asked.postings[read + 1];
+            EXIT WHEN lesson_cost * cardinality(ids) <= asked.listed[read + 1];
             SELECT array_agg(h.lesson_id), array_agg(h.total + coalesce(x.part, 0)) INTO ids, totals
               FROM (SELECT unnest(ids) AS lesson_id, unnest(totals) AS total) h
               LEFT JOIN pgmnemo._list_parts(scope, asked, read + 1, read + 1) x ON x.lesson_id = h.lesson_id;
             read := read + 1;
         END IF;
     END LOOP;
-    IF read = last THEN
-        RETURN QUERY
-        SELECT w.lesson_id, w.total
-          FROM (SELECT * FROM unnest(ids, totals) AS h (lesson_id, total) ORDER BY h.total DESC OFFSET 0) w
-         CROSS JOIN LATERAL (
-                SELECT l.external_id, l.project_id FROM pgmnemo.lesson l
-                 WHERE l.tenant_id = scope.tenant AND l.id = w.lesson_id AND pgmnemo._recallable(l, scope) OFFSET 0) l
-         ORDER BY w.total DESC, l.external_id, l.project_id
-         LIMIT depth;
-    ELSE
-        RETURN QUERY
-        SELECT x.lesson_id, x.total FROM pgmnemo._best_sums(scope, asked, ids, totals, NULL) x LIMIT depth;
+    IF read < last THEN
+        SELECT coalesce(array_agg(x.lesson_id), '{}'), coalesce(array_agg(x.total), '{}') INTO ids, totals
+          FROM pgmnemo._best_sums(scope, asked, ids, totals, NULL) x;
     END IF;
+    RETURN QUERY
+    SELECT w.lesson_id, w.total
+      FROM (SELECT * FROM unnest(ids || sealed_ids, totals || sealed_totals) AS h (lesson_id, total)
+             WHERE h.total >= floor ORDER BY h.total DESC OFFSET 0) w
+     CROSS JOIN LATERAL (
+            SELECT l.external_id, l.project_id FROM pgmnemo.lesson l
+             WHERE l.tenant_id = scope.tenant AND l.id = w.lesson_id AND pgmnemo._recallable(l, scope) OFFSET 0) l
+     ORDER BY w.total DESC, l.external_id, l.project_id
+     LIMIT depth;
 END
 $$;

@@ -1,5 +1,5 @@
--- For every lesson in scope that holds one of the question's terms from place `first` to `last`, and each such term,
--- its part of the lesson's BM25, read from the term's list; in units of 2^-40.
+-- For every lesson in scope that no piece holds and that holds one of the question's terms from place `first` to
+-- `last`, and each such term, its part of the lesson's BM25, read from the term's list; in units of 2^-40.
 CREATE FUNCTION pgmnemo._list_parts(scope pgmnemo.scope, asked pgmnemo.question, first integer, last integer)
 RETURNS TABLE (lesson_id bigint, part float8)
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -13,7 +13,7 @@ AS $$
              CROSS JOIN unnest((asked).terms[first:last], (asked).scales[first:last]) AS t (term, scale)
              CROSS JOIN LATERAL (
                     SELECT p.lesson_ids, p.frequencies, p.token_counts FROM pgmnemo.posting p
-                     WHERE p.tenant_id = (scope).tenant AND p.lexeme = t.term
+                     WHERE p.tenant_id = (scope).tenant AND p.lexeme = t.term AND p.lesson_count > 0
                        AND p.project_id BETWEEN (scope).first_project AND (scope).last_project
                        AND (a.projects IS NULL OR p.project_id = ANY (a.projects)) OFFSET 0) p) x
 $$;

@@ -1,11 +1,14 @@
 -- What pg_dump takes along: grants of roles that exist, and what lessons are. Postings are not dumped: the triggers
--- build them anew from the lessons.
+-- build them anew from the lessons. Graphs are tables of no extension: a dump has them as they are.
 SELECT pg_catalog.pg_extension_config_dump(
     'pgmnemo.tenant_grant', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = grantee)');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.passage', '');
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.embedding_space', '');
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_vector', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_edge', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.supersession', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.supersession_number_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('pgmnemo.vector_graph', 'WHERE shared OR tenant_id IS NOT NULL');
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.vector_graph', '');
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.graph_seq', '');

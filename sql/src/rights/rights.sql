@@ -38,7 +38,9 @@ END
 $$;
 -- What a role may do is decided by its grants of tenants: without one, every verb refuses.
 GRANT USAGE ON SCHEMA pgmnemo TO PUBLIC;
-GRANT SELECT ON pgmnemo.calling, pgmnemo.lessons, pgmnemo.passages, pgmnemo.edges, pgmnemo.postings TO PUBLIC;
+GRANT SELECT ON
+    pgmnemo.calling, pgmnemo.lessons, pgmnemo.passages, pgmnemo.vectors, pgmnemo.edges, pgmnemo.postings
+    TO PUBLIC;
 -- Run with the rights of whoever calls, before or beside a verb, and read no table.
 GRANT EXECUTE ON FUNCTION
     pgmnemo._caller, pgmnemo._session_tenant,

@@ -1,49 +1,61 @@
 -- What each of these lessons is worth by itself, with the part of its BM25 that is known or NULL. A lesson without
--- passages is its own; so is a vector that stands for passages which have none.
+-- passages is its own; so is a vector that stands for passages which have none. Each table is read once for all of
+-- them, and joined by hashing: a look-up for each would cost more than what it finds. Long vectors of lexemes are
+-- unpacked once: to join one with nothing does that. With weights of 1 the cover density of one term is the number of
+-- times that it stands there.
 CREATE FUNCTION pgmnemo._candidates(scope pgmnemo.scope, ids bigint[], totals float8[], asked pgmnemo.question,
                                     s pgmnemo.settings, by_words boolean, moment timestamptz)
 RETURNS pgmnemo.candidate[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off
+SET enable_mergejoin = off
 AS $$
 DECLARE
-    narrow @extschema:vector@.halfvec := @extschema:vector@.subvector(asked.direction, 1, 384);
-    middle @extschema:vector@.halfvec := @extschema:vector@.subvector(asked.direction, 1, 768);
+    unpacked constant integer := 2000;  -- bytes up to which a vector of lexemes may stand in its row as it is
+    direction constant @extschema:vector@.halfvec := asked.direction;
     timed boolean := cardinality(asked.since) > 0;
 BEGIN
     RETURN ARRAY(
         SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.token_count, l.role = 'assistant',
-                   p.own, coalesce(g.total, t.total) / pgmnemo._unit(),
-                   CASE WHEN p.passages > 0 THEN p.terms ELSE t.worth END,
-                   coalesce(p.best, p.own),
-                   coalesce((p.best + CASE WHEN cardinality(p.cosines) > 1
-                                           THEN (SELECT o.cosine FROM unnest(p.cosines) AS o (cosine)
+                   v.own,
+                   coalesce(g.total, t.total) / pgmnemo._unit(),
+                   CASE WHEN p.lesson_id IS NOT NULL THEN p.terms ELSE t.worth END,
+                   coalesce(v.best, v.own),
+                   coalesce((v.best + CASE WHEN cardinality(v.cosines) > 1
+                                           THEN (SELECT o.cosine FROM unnest(v.cosines) AS o (cosine)
                                                   ORDER BY o.cosine DESC OFFSET 1 LIMIT 1)
-                                           ELSE p.best END) / 2, p.own),
+                                           ELSE v.best END) / 2, v.own),
                    CASE WHEN timed THEN asked.share * pgmnemo._temporal(l.occurred_at, asked.since, asked.until)
                         ELSE 0 END, 0, 0,
                    pgmnemo._recency(moment, coalesce(l.occurred_at, l.stored_at), s.recency_half_life),
                    pgmnemo._importance(l.importance), 0)::pgmnemo.candidate
-          FROM unnest(ids, totals) AS g (id, total)
-         CROSS JOIN LATERAL (
-                SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = scope.tenant AND l.id = g.id OFFSET 0) l
-         CROSS JOIN LATERAL (
-                SELECT max(v.cosine) FILTER (WHERE v.number = 0) AS own, max(v.terms) AS terms,
-                       max(v.number) AS passages, max(v.cosine) FILTER (WHERE v.number > 0) AS best,
-                       array_agg(v.cosine) FILTER (WHERE v.number > 0 AND v.cosine IS NOT NULL) AS cosines
-                  FROM (SELECT r.number, pgmnemo._bounded(r.cosine) AS cosine,
-                               CASE WHEN by_words AND r.number > 0
-                                    THEN (SELECT t.worth
-                                            FROM pgmnemo._terms_within(r.lexemes, asked, s.passage_term_bonus) t)
-                               END AS terms
-                          FROM (SELECT p.number, p.lexemes,
-                                       -(p.embedding OPERATOR(@extschema:vector@.<#>)
-                                         CASE p.width WHEN 384 THEN narrow WHEN 768 THEN middle
-                                                      ELSE asked.direction END) AS cosine
-                                  FROM pgmnemo.passage p
-                                 WHERE p.tenant_id = scope.tenant AND p.lesson_id = l.id OFFSET 0) r OFFSET 0) v) p
-          LEFT JOIN LATERAL pgmnemo._lesson_terms(l.lexemes, l.token_count, asked, s.passage_term_bonus,
-                                                 g.total) t
-            ON by_words AND (g.total IS NULL OR p.passages IS NULL OR p.passages = 0));
+          FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
+                       l.importance,
+                       CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
+                            THEN l.lexemes ELSE l.lexemes || '' END AS whole
+                  FROM pgmnemo.lesson l WHERE l.tenant_id = scope.tenant AND l.id = ANY (ids) OFFSET 0) l
+          JOIN unnest(ids, totals) AS g (id, total) ON g.id = l.id
+          LEFT JOIN (SELECT c.lesson_id, max(c.cosine) FILTER (WHERE c.number = 0) AS own,
+                            max(c.cosine) FILTER (WHERE c.number > 0) AS best,
+                            array_agg(c.cosine) FILTER (WHERE c.number > 0) AS cosines
+                       FROM (SELECT v.lesson_id, v.number, pgmnemo._cosine(v.embedding, direction) AS cosine
+                               FROM pgmnemo.lesson_vector v
+                              WHERE v.tenant_id = scope.tenant AND v.lesson_id = ANY (ids)
+                                AND v.generation = asked.generation) c
+                      GROUP BY c.lesson_id) v ON v.lesson_id = l.id
+          LEFT JOIN (SELECT p.lesson_id, max(t.worth) AS terms
+                       FROM (SELECT p.lesson_id, p.lexemes FROM pgmnemo.passage p
+                              WHERE p.tenant_id = scope.tenant AND p.lesson_id = ANY (ids) OFFSET 0) p
+                       LEFT JOIN LATERAL pgmnemo._terms_within(p.lexemes, asked, s.passage_term_bonus) t ON by_words
+                      GROUP BY p.lesson_id) p ON p.lesson_id = l.id
+          LEFT JOIN LATERAL (
+                SELECT coalesce(sum(pgmnemo._impact(t.scale, ts_rank_cd('{1,1,1,1}', l.whole, t.query), asked.flat,
+                                                    asked.per_token, l.token_count, asked.pivot))
+                                FILTER (WHERE g.total IS NULL), 0) AS total,
+                       coalesce(sum(t.idf + s.passage_term_bonus), 0)
+                       * sqrt(least(1, asked.pivot / greatest(length(l.whole), 1))) AS worth
+                  FROM unnest(asked.queries, asked.scales, asked.idfs) AS t (query, scale, idf)
+                 WHERE l.whole @@ t.query) t ON by_words AND (g.total IS NULL OR p.lesson_id IS NULL));
 END
 $$;

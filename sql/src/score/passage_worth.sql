@@ -1,10 +1,11 @@
 -- By what the best passage of a lesson is told: the less the better.
-CREATE FUNCTION pgmnemo._passage_worth(p pgmnemo.passage, asked pgmnemo.question, s pgmnemo.settings)
+CREATE FUNCTION pgmnemo._passage_worth(lexemes tsvector, embedding @extschema:vector@.halfvec, asked pgmnemo.question,
+                                       s pgmnemo.settings)
 RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT -(s).passage_cosine_weight * coalesce(pgmnemo._cosine((p).embedding, (p).width, (asked).direction), 0)
+    SELECT -(s).passage_cosine_weight * coalesce(pgmnemo._cosine(embedding, (asked).direction), 0)
            - (s).passage_terms_weight * (SELECT t.worth FROM pgmnemo._terms_within(
-                (p).lexemes, asked, (s).passage_term_bonus) t)
+                lexemes, asked, (s).passage_term_bonus) t)
 $$;

@@ -5,6 +5,8 @@ AS $$
 VALUES
     ('tenant_id', NULL, 'uuid', NULL::float8, NULL::float8, NULL::text[],
      'tenant that this session works for; needs a grant (pgmnemo.grant_tenant)'),
+    ('embedder', NULL, 'name', NULL, NULL, NULL,
+     'what makes the vectors that this session gives: refused where another made the tenant''s (pgmnemo.set_embedder)'),
     ('gate_strict', 'enforce', 'choice', NULL, NULL, '{enforce,warn,off}'::text[],
      'a lesson without commit_sha and artifact_hash: enforce refuses it and hides it from recall, '
      'warn stores it with a warning, off stores it silently'),
@@ -44,8 +46,11 @@ VALUES
     ('graph_seeds', '10', 'whole number', 1, 100, NULL, 'most relevant candidates from which graph proximity starts'),
     ('pool_depth', '50', 'whole number', 1, 10000, NULL, 'candidates taken from each leg; at least k are'),
     ('exact_scan_limit', '10000', 'whole number', 0, 10000000, NULL,
-     'lessons in a scope up to which vectors are scanned exactly; beyond it new lessons enter the HNSW index'),
-    ('ef_search', '200', 'whole number', 1, 1000, NULL, 'hnsw.ef_search while the HNSW index is scanned'),
+     'vectors up to which they are scanned exactly; a tenant that has more gets a graph'),
+    ('vector_recall', '0.95', 'number', 0.5, 0.999, NULL,
+     'part of the nearest vectors that the search of a graph shall find'),
+    ('ef_search', '0', 'whole number', 0, 1000, NULL,
+     'hnsw.ef_search while a graph is searched; 0: as many as vector_recall needs in a graph of its size'),
     ('bypass_notice', 'on', 'choice', NULL, NULL, '{on,off}',
      'whether each call by a role that no row-level security binds says so')
 $$;

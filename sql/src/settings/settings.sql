@@ -7,14 +7,19 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     changed jsonb;
+    valid boolean;
     wrong record;
 BEGIN
-    SELECT jsonb_object_agg(c.name, g.value) INTO changed
+    SELECT jsonb_object_agg(c.name, g.value),
+           bool_and(pgmnemo._setting_valid(g.value, c.kind, c.low, c.high, c.choices))
+      INTO changed, valid
       FROM pgmnemo._setting_catalogue() c
      CROSS JOIN LATERAL (SELECT nullif(current_setting('pgmnemo.' || c.name, true), '') OFFSET 0) AS g (value)
      WHERE g.value <> c.initial;
     IF changed IS NULL THEN
         RETURN pgmnemo._initial_settings();
+    ELSIF valid THEN
+        RETURN jsonb_populate_record(pgmnemo._initial_settings(), changed);
     END IF;
     SELECT c.* INTO wrong
       FROM pgmnemo._setting_catalogue() c

@@ -1,11 +1,19 @@
--- Whose vectors the HNSW indexes hold. A search passes vectors of whoever is in them, and PostgreSQL counts for
--- everybody the rows and pages that a call met: so a graph is one tenant's, unless the extension's owner shares it.
+-- Which tenants have an HNSW index, each of its own vectors alone: a search passes whatever is in one, and PostgreSQL
+-- counts for everybody the rows and pages that a call met. The graph is a table, a copy of the tenant's rows of
+-- pgmnemo.lesson_vector that are marked as indexed; it may be dropped at any time, and whoever merges makes it anew.
+-- The row is locked by who merges, and never waited for.
 CREATE TABLE pgmnemo.vector_graph (
-    tenant_id uuid,
-    shared    boolean NOT NULL DEFAULT false
+    tenant_id  uuid     NOT NULL,
+    generation smallint NOT NULL,
+    name       name     NOT NULL,
+    behind     boolean  NOT NULL DEFAULT false,
+    built      boolean  NOT NULL DEFAULT false,
+    PRIMARY KEY (tenant_id, generation)
 );
-INSERT INTO pgmnemo.vector_graph VALUES (NULL, false);
 
-COMMENT ON TABLE pgmnemo.vector_graph IS 'a row to lock while a tenant claims the HNSW indexes (NULL, false), and who has them: one tenant, or shared by all';
-COMMENT ON COLUMN pgmnemo.vector_graph.tenant_id IS 'the tenant whose vectors they hold';
-COMMENT ON COLUMN pgmnemo.vector_graph.shared IS 'whether they are all tenants'' (pgmnemo.share_vector_index)';
+COMMENT ON TABLE pgmnemo.vector_graph IS 'the tenants whose vectors are more than pgmnemo.exact_scan_limit, and where each one''s HNSW index is';
+COMMENT ON COLUMN pgmnemo.vector_graph.tenant_id IS 'the tenant';
+COMMENT ON COLUMN pgmnemo.vector_graph.generation IS 'pgmnemo.lesson_vector.generation of what it holds';
+COMMENT ON COLUMN pgmnemo.vector_graph.name IS 'the table in schema pgmnemo; where there is none, every scope is read exactly until the next merge makes it';
+COMMENT ON COLUMN pgmnemo.vector_graph.behind IS 'whether a writer has found more than about 1,000 vectors outside it: then every writer brings some in';
+COMMENT ON COLUMN pgmnemo.vector_graph.built IS 'whether the table was ever made: until then large sets are marked as being in it, and are, once it is';

@@ -2,7 +2,7 @@ CREATE TYPE pgmnemo.lesson_input AS (
     project_id         uuid,
     external_id        text,
     content            text,
-    embedding          @extschema:vector@.vector(1024),
+    embedding          @extschema:vector@.vector,
     role               text,
     topic              text,
     importance         smallint,
@@ -13,7 +13,7 @@ CREATE TYPE pgmnemo.lesson_input AS (
     artifact_hash      text,
     verified_at        timestamptz,
     passages           text[],
-    passage_embeddings @extschema:vector@.vector(1024)[],
+    passage_embeddings @extschema:vector@.vector[],
     position           integer
 );
 

@@ -25,7 +25,8 @@ CREATE TYPE pgmnemo.settings AS (
     graph_seeds           integer,
     pool_depth            integer,
     exact_scan_limit      integer,
-    ef_search             integer
+    ef_search             integer,
+    vector_recall         float8
 );
 
 COMMENT ON TYPE pgmnemo.settings IS 'the settings of the same names (pgmnemo.list_settings), checked and typed';

@@ -21,8 +21,11 @@ AS $$
              NOT b.alike),
             ('block of no or more than 128 lessons', b.n::text, '1 to 128', b.n NOT BETWEEN 1 AND 128),
             ('block not in ascending order', p.lesson_ids::text, NULL, b.alike AND NOT b.ascending),
-            ('block with wrong lesson_count', p.lesson_count::text, b.n::text, b.alike AND p.lesson_count <> b.n),
-            ('block with wrong token_total', p.token_total::text, b.total::text, b.alike AND p.token_total <> b.total),
+            ('block with wrong lesson_count', p.lesson_count::text, b.n::text, b.alike AND abs(p.lesson_count) <> b.n),
+            ('block with wrong token_total', p.token_total::text, b.total::text,
+             b.alike AND abs(p.token_total) <> b.total),
+            ('block with wrong first_id', p.first_id::text, p.lesson_ids[1]::text,
+             abs(p.first_id) IS DISTINCT FROM p.lesson_ids[1] OR (p.first_id < 0) <> (p.lesson_count < 0)),
             ('block with wrong max_frequency', p.max_frequency::text, b.highest::text,
              b.alike AND p.max_frequency <> b.highest),
             ('block with wrong min_tokens', p.min_tokens::text, b.least::text, b.alike AND p.min_tokens <> b.least)

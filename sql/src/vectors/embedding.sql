@@ -1,16 +1,17 @@
--- A caller's vector at the stored width. pgvector itself refuses NULL, NaN and infinity within it.
+-- A caller's vector. pgvector itself refuses NULL, NaN and infinity within it.
 CREATE FUNCTION pgmnemo._embedding(given real[])
 RETURNS @extschema:vector@.vector
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    most constant integer := 4000;  -- dimensions that an HNSW index takes
     norm float8;
 BEGIN
-    IF coalesce(array_ndims(given), 1) <> 1 OR cardinality(given) <> 1024 THEN
-        RAISE EXCEPTION 'embedding has % numbers in % dimension(s), but must have 1024 in one',
-              cardinality(given), coalesce(array_ndims(given), 1)
-        USING ERRCODE = 'array_subscript_error', HINT = 'Pad a narrower vector with zeros: its cosine stays the same.';
+    IF coalesce(array_ndims(given), 1) <> 1 OR cardinality(given) NOT BETWEEN 1 AND most THEN
+        RAISE EXCEPTION 'embedding has % numbers in % dimension(s), but must have 1 to % in one',
+              cardinality(given), coalesce(array_ndims(given), 1), most
+        USING ERRCODE = 'array_subscript_error', HINT = 'Pass NULL where there is no embedding.';
     END IF;
     norm := @extschema:vector@.vector_norm(given::@extschema:vector@.vector);
     IF norm NOT BETWEEN 1e-15 AND 1e15 THEN
@@ -18,6 +19,6 @@ BEGIN
         USING ERRCODE = 'invalid_parameter_value',
               HINT = 'A vector of zeros has no direction: pass NULL where there is no embedding.';
     END IF;
-    RETURN given::@extschema:vector@.vector(1024);
+    RETURN given::@extschema:vector@.vector;
 END
 $$;

@@ -15,9 +15,12 @@ BEGIN
     IF held > than THEN
         RETURN true;
     END IF;
-    SELECT coalesce(sum(p.lesson_count), 0) INTO held
-      FROM pgmnemo.posting p
-     WHERE p.tenant_id = tenant AND p.lexeme = '' AND p.project_id BETWEEN first_project AND last_project;
+    SELECT coalesce(sum(h.lesson_count), 0) INTO held
+      FROM (SELECT p.lesson_count FROM pgmnemo.posting p
+             WHERE p.tenant_id = tenant AND p.lexeme = '' AND p.project_id BETWEEN first_project AND last_project
+             UNION ALL
+            SELECT j.lesson_count FROM pgmnemo.piece_project j
+             WHERE j.tenant_id = tenant AND j.project_id BETWEEN first_project AND last_project) h;
     RETURN held > than;
 END
 $$;

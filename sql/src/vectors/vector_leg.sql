@@ -1,7 +1,7 @@
 -- The `depth` lessons in scope with the nearest vector, their own or a passage's: exact where the scope is small,
--- through the graphs where it is large, joined with an exact scan of what is not in them. Vectors are asked for
--- first and lessons counted then: should too few be left, by a filter or because many vectors are of one lesson,
--- more are asked for, at last the whole scope, exactly.
+-- through the tenant's graph where it is large, joined with an exact scan of what is not in it yet. Vectors are asked
+-- for first and lessons counted then, only until there are enough: should too few be left, by a filter or because many
+-- vectors are of one lesson, more are asked for, at last the whole scope, exactly.
 CREATE FUNCTION pgmnemo._vector_leg(scope pgmnemo.scope, asked pgmnemo.question, depth integer, s pgmnemo.settings)
 RETURNS bigint[]
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
@@ -9,47 +9,68 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     vectors_each constant integer := 4;    -- vectors asked for at first for each lesson wanted
-    more_times   constant integer := 8;    -- how many times as many are asked for where they were too few
-    graph_most   constant integer := 16;   -- vectors for each lesson wanted up to which the graphs are asked
-    all_of_them  constant bigint := 2000000000;
-    large boolean;
+    spare        constant integer := 14;   -- and of a scope where each lesson has one, and none is left out, these more
+    more_times   constant integer := 4;    -- how many times as many a graph is asked for where they were too few
+    graph_most   constant integer := 16;   -- vectors for each lesson wanted up to which it is asked
+    all_of_them  constant integer := 2000000000;
+    projects     constant uuid[] := (scope.filter).projects;
+    direction    constant @extschema:vector@.halfvec := asked.direction;
+    graph text;
+    ef_search integer;
+    lessons bigint[] := '{}';
+    distances float8[];
     most integer := vectors_each * depth;
     seen bigint;
+    farthest float8;
+    farthest_found float8;
     found_ids bigint[];
 BEGIN
-    IF asked.direction IS NULL THEN
+    IF asked.direction IS NULL OR asked.generation IS NULL THEN
         RETURN '{}';
     ELSIF scope.ids IS NOT NULL THEN
-        RETURN pgmnemo._nearest_of(scope, asked.direction, depth);
+        RETURN pgmnemo._nearest_of(scope, asked, depth);
     END IF;
-    -- never below the setting, so what is smaller need not ask
-    large := asked.held > s.exact_scan_limit
-             AND asked.held > pgmnemo._exact_limit(scope.tenant, s.exact_scan_limit);
+    IF asked.graph IS NOT NULL THEN
+        SELECT g.graph, g.ef_search INTO graph, ef_search FROM pgmnemo._serving_graph(scope, asked, depth, s) g;
+    END IF;
+    IF scope.plain AND NOT EXISTS (SELECT FROM pgmnemo.passage p WHERE p.tenant_id = scope.tenant) THEN
+        most := depth + spare;
+    END IF;
     LOOP
-        WITH near AS MATERIALIZED (
-            SELECT g.* FROM pgmnemo._graph_rows(scope, asked.direction, s.ef_search, most) g WHERE large
-             UNION ALL
-            SELECT v.* FROM pgmnemo._vector_rows(scope, asked.direction,
-                                                 CASE WHEN large THEN '{f}' ELSE '{f,t}' END::boolean[], most) v
-        ), lessons AS (
-            SELECT n.lesson_id, min(n.distance) AS distance FROM near n GROUP BY n.lesson_id
-        )
-        SELECT (SELECT count(*) FROM near),
-               ARRAY(SELECT n.lesson_id
-                       FROM (SELECT * FROM lessons ORDER BY distance OFFSET 0) n
-                      CROSS JOIN LATERAL (
-                            SELECT l.external_id, l.project_id FROM pgmnemo.lesson l
-                             WHERE l.tenant_id = scope.tenant AND l.id = n.lesson_id AND pgmnemo._recallable(l, scope)
-                            OFFSET 0) l
-                      ORDER BY n.distance, l.external_id, l.project_id
-                      LIMIT depth)
-          INTO seen, found_ids;
-        EXIT WHEN cardinality(found_ids) >= depth OR (NOT large AND seen < most);
-        IF large AND most >= graph_most * depth OR seen < most THEN
-            large := false;
+        IF graph IS NOT NULL THEN
+            SELECT * INTO lessons, distances
+              FROM pgmnemo._graph_rows(graph, scope, direction, ef_search, most);
+            IF lessons IS NULL THEN
+                graph := NULL;
+                lessons := '{}';
+            END IF;
         END IF;
-        most := least(most::bigint * more_times, all_of_them);
+        WITH near AS MATERIALIZED (
+            SELECT v.* FROM pgmnemo._vector_rows(scope, projects, asked.generation, direction, graph IS NULL, most) v
+        )
+        SELECT (SELECT count(*) FROM near) + cardinality(lessons), (SELECT max(n.distance) FROM near n),
+               array_agg(f.lesson_id), max(f.distance)
+          INTO seen, farthest, found_ids, farthest_found
+          FROM (SELECT n.lesson_id, n.distance
+                  FROM (SELECT n.lesson_id, min(n.distance) AS distance
+                          FROM (SELECT * FROM near UNION ALL SELECT * FROM unnest(lessons, distances)) n
+                         GROUP BY n.lesson_id ORDER BY distance OFFSET 0) n
+                 CROSS JOIN LATERAL (
+                        SELECT l.external_id, l.project_id FROM pgmnemo.lesson l
+                         WHERE l.tenant_id = scope.tenant AND l.id = n.lesson_id AND pgmnemo._recallable(l, scope)
+                        OFFSET 0) l
+                 ORDER BY n.distance, l.external_id, l.project_id
+                 LIMIT depth) f;
+        EXIT WHEN CASE WHEN graph IS NOT NULL THEN cardinality(found_ids) >= depth
+                       ELSE seen < most OR cardinality(found_ids) >= depth AND farthest_found < farthest END;
+        IF graph IS NULL OR most >= graph_most * depth OR seen < most THEN
+            graph := NULL;
+            lessons := '{}';
+            most := all_of_them;
+        ELSE
+            most := most * more_times;
+        END IF;
     END LOOP;
-    RETURN found_ids;
+    RETURN coalesce(found_ids, '{}');
 END
 $$;

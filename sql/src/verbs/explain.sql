@@ -40,6 +40,7 @@ DECLARE
     pool record;
     found record;
     ways text;
+    meant record;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
     PERFORM pgmnemo._check_recall(explain.k, explain.mode, meaning IS NOT NULL, words, moment, NULL);
@@ -47,12 +48,15 @@ BEGIN
         RAISE EXCEPTION 'in_project is NULL, but must name the lesson''s project where project_id is NULL'
         USING ERRCODE = 'invalid_parameter_value';
     END IF;
+    meant := pgmnemo._question_vector(tenant, meaning);
     s := pgmnemo._settings();
     scope := pgmnemo._asked_scope(tenant, explain.project_id, s.gate_strict, from_role, explain.valid_at, moment,
                                   explain.known_at, explain.filter);
     wanted := pgmnemo._lesson_id(tenant, home, key);
     SELECT o.* INTO l FROM pgmnemo.lesson o WHERE o.tenant_id = tenant AND o.id = wanted;
-    asked := pgmnemo._ask(scope, words, meaning, moment, s, explain.windows);
+    asked := pgmnemo._ask(scope, words, meant.vector, moment, s, explain.windows);
+    asked.generation := meant.generation;
+    asked.graph := meant.graph;
     pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
     SELECT row_number() OVER (ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id) AS rank,
            r.score, r.own, count(*) OVER () AS all_of_them INTO found

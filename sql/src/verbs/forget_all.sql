@@ -1,5 +1,7 @@
--- The postings go at once: taking lessons out of blocks one by one would cost far more. A tenant without lessons needs
--- no HNSW indexes; its claim goes first, so that whoever brings vectors into them meanwhile is waited for.
+-- The postings go at once, where no piece holds lessons of the project: taking them out of blocks one by one would
+-- cost far more. So does the graph of a tenant that keeps nothing, whose next vector may be of another dimension;
+-- whoever writes vectors meanwhile is not waited for, and then what he has is what counts. An older snapshot would not
+-- show his, so it leaves the dimension.
 CREATE FUNCTION pgmnemo.forget_all(tenant uuid, project_id uuid DEFAULT NULL,
                                    caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS bigint
@@ -11,21 +13,28 @@ DECLARE
     gone bigint;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
-    IF forget_all.project_id IS NULL THEN
-        DELETE FROM pgmnemo.vector_graph g WHERE g.tenant_id = tenant;
-    END IF;
     PERFORM pgmnemo._write_tenant(tenant);
-    DELETE FROM pgmnemo.posting p
-     WHERE p.tenant_id = tenant AND p.project_id BETWEEN scope.first_project AND scope.last_project;
+    IF project_id IS NULL THEN
+        PERFORM pgmnemo._drop_pieces(tenant, ARRAY(SELECT c.number FROM pgmnemo.piece c WHERE c.tenant_id = tenant));
+    END IF;
+    IF NOT EXISTS (SELECT FROM pgmnemo.piece_project j
+                    WHERE j.tenant_id = tenant AND j.project_id = forget_all.project_id) THEN
+        DELETE FROM pgmnemo.posting p
+         WHERE p.tenant_id = tenant AND p.project_id BETWEEN scope.first_project AND scope.last_project;
+    END IF;
     IF project_id IS NULL THEN
         DELETE FROM pgmnemo.lesson_entry e WHERE e.tenant_id = tenant;
+        PERFORM pgmnemo._give_up_graphs(tenant);
     END IF;
     DELETE FROM pgmnemo.lesson l
      WHERE l.tenant_id = tenant AND l.project_id BETWEEN scope.first_project AND scope.last_project;
     GET DIAGNOSTICS gone = ROW_COUNT;
+    IF project_id IS NULL AND current_setting('transaction_isolation') = 'read committed' THEN
+        PERFORM pgmnemo._give_up_space(tenant);
+    END IF;
     PERFORM pgmnemo._leave();
     RETURN gone;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.forget_all IS 'every lesson of one project, or with NULL of the tenant, gone for good; returns how many there were, softly forgotten ones included. Without any a tenant gives up the HNSW indexes';
+COMMENT ON FUNCTION pgmnemo.forget_all IS 'every lesson of one project, or with NULL of the tenant, gone for good; returns how many there were, softly forgotten ones included. A tenant without any gives up its HNSW index, and its next vector may be of another dimension';

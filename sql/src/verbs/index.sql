@@ -1,32 +1,36 @@
+-- What is made anew comes first: it ends by locking the tenant, whose writers may wait for what a merge holds.
 CREATE FUNCTION pgmnemo.index(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    size_limit bigint := (pgmnemo._settings()).exact_scan_limit;
+    all_of_them constant bigint := 2000000000;
     entered bigint;
+    "all" bigint := 0;
+    one smallint;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
-    IF NOT pgmnemo._claim_graph(tenant) THEN
-        RAISE NOTICE 'the HNSW indexes do not serve this tenant: every scope of it is read exactly'
-        USING HINT = 'They are another tenant''s (the owner can call pgmnemo.share_vector_index()), or pgvector is '
-                     'older than 0.8.4 (install a later one and run ALTER EXTENSION vector UPDATE).';
-        PERFORM pgmnemo._leave();
-        RETURN 0;
+    IF NOT pgmnemo._graphs_sound() THEN
+        RAISE NOTICE 'pgvector is older than 0.8.4, so every scope is read exactly'
+        USING HINT = 'Install a later one and run ALTER EXTENSION vector UPDATE.';
+    ELSE
+        FOR one IN SELECT g.generation
+                     FROM pgmnemo.embedding_space s, unnest(ARRAY[s.generation, s.next_generation]) AS g (generation)
+                    WHERE s.tenant_id = tenant AND pgmnemo._large(tenant, g.generation)
+                    ORDER BY NOT pgmnemo._graph_anew(tenant, g.generation,
+                                                     pgmnemo._tail(tenant, g.generation, all_of_them)) LOOP
+            entered := pgmnemo._enter_graph(tenant, one, all_of_them);
+            "all" := "all" + coalesce(entered, 0);
+            IF entered IS NULL THEN
+                RAISE NOTICE 'another session brings vectors of this tenant into its graph just now'
+                USING HINT = 'Call again when it is done.';
+            END IF;
+        END LOOP;
     END IF;
-    WITH held AS (
-        SELECT p.project_id, sum(p.lesson_count) AS n
-          FROM pgmnemo.posting p WHERE p.tenant_id = tenant AND p.lexeme = '' GROUP BY 1
-    )
-    UPDATE pgmnemo.passage p SET indexed = true
-     WHERE p.tenant_id = tenant AND p.embedding IS NOT NULL AND NOT p.indexed
-       AND ((SELECT sum(h.n) FROM held h) > size_limit
-            OR p.project_id IN (SELECT h.project_id FROM held h WHERE h.n > size_limit));
-    GET DIAGNOSTICS entered = ROW_COUNT;
     PERFORM pgmnemo._leave();
-    RETURN entered;
+    RETURN "all";
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.index IS 'brings vectors that were written before their project, or the whole tenant, grew beyond pgmnemo.exact_scan_limit into the HNSW index; returns how many. Worth it where the whole tenant is recalled from, or a project grew slowly';
+COMMENT ON FUNCTION pgmnemo.index IS 'brings all vectors of a tenant with more than pgmnemo.exact_scan_limit of them into its HNSW index, which is made where there is none; returns how many entered, 0 for a smaller tenant. While an embedder is being changed, those of the new one get an index of their own, too. Worth it after a bulk load: raise maintenance_work_mem and max_parallel_maintenance_workers before. Recall is right without it, but scans what has not entered. Writers and readers go on meanwhile';

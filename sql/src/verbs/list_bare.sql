@@ -20,7 +20,7 @@ BEGIN
     SELECT t.* FROM pgmnemo.lesson t
      WHERE t.tenant_id = tenant AND t.id > after AND t.active
        AND NOT EXISTS (SELECT FROM pgmnemo.passage p
-                        WHERE p.tenant_id = tenant AND p.lesson_id = t.id AND p.number > 0 OFFSET 0)
+                        WHERE p.tenant_id = tenant AND p.lesson_id = t.id OFFSET 0)
      ORDER BY t.id LIMIT most;
     PERFORM pgmnemo._leave();
 END

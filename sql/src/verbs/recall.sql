@@ -61,9 +61,11 @@ DECLARE
     asked pgmnemo.question;
     pool record;
     hidden integer;
+    meant record;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
     PERFORM pgmnemo._check_recall(recall.k, recall.mode, meaning IS NOT NULL, words, moment, recall.floor);
+    meant := pgmnemo._question_vector(tenant, meaning);
     s := pgmnemo._settings();
     scope := CASE WHEN recall.filter IS NULL
                   THEN pgmnemo._scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at, moment,
@@ -71,13 +73,18 @@ BEGIN
                   ELSE pgmnemo._asked_scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at,
                                             moment, recall.known_at, recall.filter) END;
     hidden := pgmnemo._hidden(scope);
-    asked := pgmnemo._ask(scope, words, meaning, moment, s, recall.windows);
+    asked := pgmnemo._ask(scope, words, meant.vector, moment, s, recall.windows);
+    asked.generation := meant.generation;
+    asked.graph := meant.graph;
     pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
     RETURN QUERY
     SELECT l.id, l.project_id, l.external_id, l.role, l.topic, l.content, l.metadata, l.occurred_at,
-           (SELECT p.content FROM pgmnemo.passage p
-             WHERE p.tenant_id = tenant AND p.lesson_id = l.id AND p.number > 0
-             ORDER BY pgmnemo._passage_worth(p, asked, s), p.number LIMIT 1),
+           (SELECT p.content
+              FROM pgmnemo.passage p
+              LEFT JOIN pgmnemo.lesson_vector v ON v.tenant_id = tenant AND v.lesson_id = l.id AND v.number = p.number
+                                        AND v.generation = asked.generation
+             WHERE p.tenant_id = tenant AND p.lesson_id = l.id
+             ORDER BY pgmnemo._passage_worth(p.lexemes, v.embedding, asked, s), p.number LIMIT 1),
            r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal, r.context,
            r.neighbours, r.recency, r.importance, r.graph, r.fit, hidden
       FROM (SELECT r.score, (r.own).*, f.fit
@@ -109,5 +116,5 @@ recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
 importance: (importance - 3) / 2, -1 to 1;
 graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
 fit: the score as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
-passage: the text of the best passage, NULL where there are none. embedding: real[] or vector of 1,024; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; what has expired or is superseded at valid_at, else at as_of, is left out; valid_at: only what had happened then; known_at: by what was stored, superseded and undone then; role: only lessons of that role; mode: hybrid, vector or keyword; filter: only lessons that match it (pgmnemo._filter); windows: times that count in place of those that query_text names, at most 100 ranges; floor: only rows whose fit is at least that, 0 to 1, NULL: all.
+passage: the text of the best passage, NULL where there are none. embedding: real[] or vector, of the tenant''s dimension; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; what has expired or is superseded at valid_at, else at as_of, is left out; valid_at: only what had happened then; known_at: by what was stored, superseded and undone then; role: only lessons of that role; mode: hybrid, vector or keyword; filter: only lessons that match it (pgmnemo._filter); windows: times that count in place of those that query_text names, at most 100 ranges; floor: only rows whose fit is at least that, 0 to 1, NULL: all.
 Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order: the same for every k up to pool_depth. Errors: an argument out of range or a malformed filter (22023); all lessons in scope hidden by the gate (55000).';

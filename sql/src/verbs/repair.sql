@@ -11,12 +11,15 @@ DECLARE
     unwritable text;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
-    PERFORM pgmnemo._lock_tenant(tenant);
+    PERFORM pgmnemo._fresh_tenant(tenant);
+    PERFORM pgmnemo._drop_pieces(tenant, ARRAY(SELECT c.number FROM pgmnemo.piece c WHERE c.tenant_id = tenant));
     IF EXISTS (SELECT FROM pgmnemo._stale_lessons(tenant)) THEN
         DELETE FROM pgmnemo.posting p WHERE p.tenant_id = tenant;
         PERFORM pgmnemo._repair_lessons(tenant);
     END IF;
     PERFORM pgmnemo._repair_passages(tenant);
+    PERFORM pgmnemo._repair_vectors(tenant);
+    PERFORM pgmnemo._repair_graphs(tenant);
     UPDATE pgmnemo.lesson l SET superseded_at = s.valid_from
       FROM pgmnemo._supersession_problems(tenant) s WHERE l.tenant_id = tenant AND l.id = s.lesson_id;
     IF EXISTS (SELECT FROM pgmnemo._entry_problems(tenant)) THEN
@@ -49,4 +52,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.repair IS 'mends what pgmnemo.check finds: derives stale lexemes and unsound passages anew from their texts and vectors, and rebuilds the entries of metadata and all postings of the tenant from its lessons, in one transaction, sorted and in full blocks; sets the sequence of ids forward where it is behind. Metadata that cannot be written out stay, and a WARNING names the first: to store such a lesson with other metadata mends it. Holds the tenant''s writers up, readers never. Returns how many active lessons there are; VACUUM pgmnemo.posting afterwards';
+COMMENT ON FUNCTION pgmnemo.repair IS 'mends what pgmnemo.check finds: derives stale lexemes and unsound passages and vectors anew, makes a graph anew that does not hold what it should, and rebuilds the entries of metadata and all postings of the tenant from its lessons, in one transaction, sorted and in full blocks; sets the sequence of ids forward where it is behind. Metadata that cannot be written out stay, and a WARNING names the first: to store such a lesson with other metadata mends it. Holds the tenant''s writers up, readers never. Returns how many active lessons there are; VACUUM pgmnemo.posting afterwards';

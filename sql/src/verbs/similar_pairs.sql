@@ -21,6 +21,7 @@ DECLARE
     scope pgmnemo.scope;
     ids bigint[];
     last bigint;
+    serving smallint;
 BEGIN
     tenant := pgmnemo._entered(tenant, caller);
     PERFORM pgmnemo._check_most(most, 1000);
@@ -32,6 +33,7 @@ BEGIN
                     AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope)
                   ORDER BY l.id LIMIT most);
     last := ids[cardinality(ids)];
+    serving := pgmnemo._generation(tenant);
     RETURN QUERY
     SELECT o.id, n.id, o.external_id, n.external_id, c.cosine, w.words, last
       FROM (SELECT v.older, v.newer FROM pgmnemo._alike_vectors(scope, ids, least_cosine) v
@@ -46,10 +48,10 @@ BEGIN
      CROSS JOIN LATERAL (SELECT pgmnemo._words_shared(o.lexemes, n.lexemes)) AS w (words)
      CROSS JOIN LATERAL (
             SELECT max(pgmnemo._bounded(-(a.embedding OPERATOR(@extschema:vector@.<#>) b.embedding))) AS cosine
-              FROM pgmnemo.passage a
-              JOIN pgmnemo.passage b ON b.tenant_id = tenant AND b.lesson_id = n.id AND b.number = 0
-                                    AND b.width = a.width
-             WHERE a.tenant_id = tenant AND a.lesson_id = o.id AND a.number = 0) c
+              FROM pgmnemo.lesson_vector a
+              JOIN pgmnemo.lesson_vector b ON b.tenant_id = tenant AND b.lesson_id = n.id AND b.generation = serving
+                                   AND b.number = 0
+             WHERE a.tenant_id = tenant AND a.lesson_id = o.id AND a.generation = serving AND a.number = 0) c
      WHERE c.cosine >= least_cosine OR w.words >= least_words
      ORDER BY n.id, o.id;
     IF NOT FOUND AND last IS NOT NULL THEN
@@ -59,4 +61,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.similar_pairs IS 'lessons that say nearly the same, for whoever merges them; nothing is changed. Looks at the next lessons in order of id (after; at most so many, 1 to 1,000) that a recall could answer with, and pairs each with older ones of the project, or with NULL of the tenant: cosine of the lessons as a whole at least least_cosine, or words, lexemes that both have / lexemes that either has, at least least_words (0.5 to 1; NULL: not by this; lessons of more than 2,000 different lexemes are not compared so). first_id is the older, so each pair comes once. Call again with after => next_after until no row comes; a row without ids says that these lessons had no pair. cosine is NULL without vectors of one width; vectors are kept at half precision, so ask for 0.999 where they should be equal. Not found: beyond the 50 nearest of one lesson by vector, and the 50 that share most of its rarest lexemes; by words, those of a lesson each of whose lexemes is in more than 2,000 others. A call compares each of its lessons with every vector in scope: 100 lessons of 10,000 take about a second. tenant NULL: the session''s';
+COMMENT ON FUNCTION pgmnemo.similar_pairs IS 'lessons that say nearly the same, for whoever merges them; nothing is changed. Looks at the next lessons in order of id (after; at most so many, 1 to 1,000) that a recall could answer with, and pairs each with older ones of the project, or with NULL of the tenant: cosine of the lessons as a whole at least least_cosine, or words, lexemes that both have / lexemes that either has, at least least_words (0.5 to 1; NULL: not by this; lessons of more than 2,000 different lexemes are not compared so). first_id is the older, so each pair comes once. Call again with after => next_after until no row comes; a row without ids says that these lessons had no pair. cosine is NULL where one of them has no vector; vectors are kept at half precision, so ask for 0.999 where they should be equal. Not found: beyond the 50 nearest of one lesson by vector, and the 50 that share most of its rarest lexemes; by words, those of a lesson each of whose lexemes is in more than 2,000 others. A call compares each of its lessons with every vector in scope: 100 lessons of 10,000 take about a second. tenant NULL: the session''s';

@@ -26,10 +26,13 @@ AS $$
 DECLARE
     one pgmnemo.lesson_input;
     outcome text;
+    problem text;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
-    PERFORM pgmnemo._refuse_lesson(
-        1, external_id, pgmnemo._size_problem(content, topic, role, commit_sha, artifact_hash, metadata, passages));
+    problem := pgmnemo._size_problem(content, topic, role, commit_sha, artifact_hash, metadata, passages);
+    IF problem IS NOT NULL THEN
+        PERFORM pgmnemo._refuse_lesson(1, external_id, problem);
+    END IF;
     one := ROW(
         project_id, external_id, content, pgmnemo._embedding(embedding), role, topic,
         CASE WHEN importance BETWEEN 1 AND 5 THEN importance WHEN importance IS NOT NULL THEN 0 END, metadata,
@@ -40,4 +43,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.store IS 'stores one lesson as store_set stores a set; returns inserted, unchanged, updated, unembedded or restored. clear names what shall have no value afterwards, among embedding, passages, role, topic, importance, metadata, occurred_at, expires_at, commit_sha, artifact_hash, verified_at and position: what is left out stays. embedding is real[] or vector of 1,024 dimensions, passage_embeddings a vector of 1,024 for each of passages';
+COMMENT ON FUNCTION pgmnemo.store IS 'stores one lesson as store_set stores a set; returns inserted, unchanged, updated, unembedded or restored. clear names what shall have no value afterwards, among embedding, passages, role, topic, importance, metadata, occurred_at, expires_at, commit_sha, artifact_hash, verified_at and position: what is left out stays. embedding is real[] or vector, passage_embeddings a vector for each of passages: of 1 to 4,000 dimensions, all of a tenant of as many as its first';

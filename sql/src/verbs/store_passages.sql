@@ -15,7 +15,7 @@ DECLARE
     problem text := coalesce(pgmnemo._size_problem(NULL, NULL, NULL, NULL, NULL, NULL, passages),
                              pgmnemo._passages_problem(passages, passage_embeddings));
     one pgmnemo.lesson_input;
-    large uuid[];
+    space pgmnemo.embedding_space;
     bare boolean;
 BEGIN
     PERFORM pgmnemo._enter(tenant, caller);
@@ -29,17 +29,19 @@ BEGIN
         RAISE EXCEPTION 'there is no lesson %', store_passages.lesson_id USING ERRCODE = 'no_data_found';
     END IF;
     bare := NOT EXISTS (SELECT FROM pgmnemo.passage p
-                         WHERE p.tenant_id = tenant AND p.lesson_id = store_passages.lesson_id AND p.number > 0);
+                         WHERE p.tenant_id = tenant AND p.lesson_id = store_passages.lesson_id);
     IF bare THEN
         one.passages := passages;
         one.passage_embeddings := passage_embeddings;
-        large := ARRAY(SELECT p.project_id FROM pgmnemo.passage p
-                        WHERE p.tenant_id = tenant AND p.lesson_id = store_passages.lesson_id AND p.indexed);
-        PERFORM pgmnemo._write_passages(tenant, ARRAY[store_passages.lesson_id], ARRAY[one], large);
+        space := pgmnemo._space(tenant, ARRAY[one]);
+        PERFORM pgmnemo._write_passages(tenant, ARRAY[store_passages.lesson_id], ARRAY[one], space);
+        IF space.generation IS NOT NULL THEN
+            PERFORM pgmnemo._share_merging(tenant, space.generation, 1, (pgmnemo._settings()).exact_scan_limit);
+        END IF;
     END IF;
     PERFORM pgmnemo._leave();
     RETURN bare;
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.store_passages IS 'gives a lesson that has no passages these, with a vector of 1,024 dimensions for each or none; returns false, and changes nothing, where it has some';
+COMMENT ON FUNCTION pgmnemo.store_passages IS 'gives a lesson that has no passages these, with a vector of the tenant''s dimension for each or none; returns false, and changes nothing, where it has some';

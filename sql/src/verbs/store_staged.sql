@@ -1,6 +1,6 @@
 -- In key order, like any set, and with one batch at a time in memory. It reads the table with the rights of whoever
 -- calls: what somebody has put in its place must not run with more.
-CREATE FUNCTION pgmnemo.store_staged(batch_size integer DEFAULT 500)
+CREATE FUNCTION pgmnemo.store_staged(batch_size integer DEFAULT 5000)
 RETURNS TABLE (outcome text, lessons bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -8,6 +8,8 @@ AS $$
 #variable_conflict use_column
 DECLARE
     most constant integer := 10000;
+    most_bytes constant bigint := 20000000;  -- of a batch
+    bytes bigint := 0;
     tenant uuid;
     one pgmnemo.lesson_input;
     batch pgmnemo.lesson_input[] := '{}';
@@ -32,10 +34,12 @@ BEGIN
     FOR one IN SELECT i.* FROM pg_temp.lesson_staging i ORDER BY i.project_id, i.external_id COLLATE "C" LOOP
         batch := batch || one;
         rest := rest - 1;
-        IF cardinality(batch) = batch_size OR rest = 0 THEN
+        bytes := bytes + pg_column_size(one);
+        IF cardinality(batch) = batch_size OR bytes > most_bytes OR rest = 0 THEN
             SELECT counts || jsonb_object_agg(t.outcome, t.n + coalesce((counts ->> t.outcome)::bigint, 0)) INTO counts
               FROM (SELECT o.outcome, count(*) AS n FROM pgmnemo.store_set(tenant, batch) o GROUP BY 1) t;
             batch := '{}';
+            bytes := 0;
         END IF;
     END LOOP;
     TRUNCATE pg_temp.lesson_staging;
@@ -43,4 +47,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.store_staged IS 'stores what was copied into lesson_staging for the tenant that open_staging was called for, as store_set does, batch by batch (1 to 10,000 lessons) in one transaction; empties the table; returns how many lessons had each outcome';
+COMMENT ON FUNCTION pgmnemo.store_staged IS 'stores what was copied into lesson_staging for the tenant that open_staging was called for, as store_set does, batch by batch (1 to 10,000 lessons, 20,000,000 bytes) in one transaction; empties the table; returns how many lessons had each outcome';

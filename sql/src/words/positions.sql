@@ -1,6 +1,10 @@
 -- How long a text is: the positions of its lexemes.
 CREATE FUNCTION pgmnemo._positions(lexemes tsvector)
 RETURNS integer
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
-AS $$ SELECT coalesce(sum(cardinality(u.positions)), 0)::integer FROM unnest(lexemes) u $$;
+AS $$
+BEGIN
+    RETURN (SELECT coalesce(sum(cardinality(u.positions)), 0)::integer FROM unnest(lexemes) u);
+END
+$$;

@@ -5,6 +5,5 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT ARRAY(SELECT u.id FROM unnest(ids) AS u (id)
-                  WHERE EXISTS (SELECT FROM pgmnemo.passage p
-                                 WHERE p.tenant_id = tenant AND p.lesson_id = u.id AND p.embedding IS NOT NULL))
+                  WHERE EXISTS (SELECT FROM pgmnemo.lesson_vector v WHERE v.tenant_id = tenant AND v.lesson_id = u.id))
 $$;

@@ -1,5 +1,6 @@
 -- A row that stays as its postings know it is left alone; a changed one is taken out as it was and put in as it is.
--- Passages follow their lesson into another project, and go when its text becomes another. The two states are
+-- Passages and vectors follow their lesson into another project, and those of passages go when its text becomes
+-- another; a vector that moves leaves the graph and waits for the next merge. The two states are
 -- compared as sets: a join would be planned once, for the first statement's row, and take the square of the next's.
 CREATE FUNCTION pgmnemo._lesson_after_update()
 RETURNS trigger
@@ -7,15 +8,15 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    PERFORM pgmnemo._remove_postings(g.tenant_id, g.project_id, array_agg(DISTINCT g.id), array_agg(DISTINCT x))
-       FROM (SELECT tenant_id, id, active, project_id, lexemes FROM gone
-             EXCEPT SELECT tenant_id, id, active, project_id, lexemes FROM written) g
-       LEFT JOIN LATERAL unnest(tsvector_to_array(g.lexemes)) x ON true
+    PERFORM pgmnemo._remove_postings(g.tenant_id, g.project_id, array_agg(g.id), array_agg(g.lexemes),
+                                     array_agg(g.token_count))
+       FROM (SELECT tenant_id, id, active, project_id, lexemes, token_count FROM gone
+             EXCEPT SELECT tenant_id, id, active, project_id, lexemes, token_count FROM written) g
       WHERE g.active
       GROUP BY g.tenant_id, g.project_id;
     PERFORM pgmnemo._add_postings(w.tenant_id, array_agg(w.id))
-       FROM (SELECT tenant_id, id, active, project_id, lexemes FROM written
-             EXCEPT SELECT tenant_id, id, active, project_id, lexemes FROM gone) w
+       FROM (SELECT tenant_id, id, active, project_id, lexemes, token_count FROM written
+             EXCEPT SELECT tenant_id, id, active, project_id, lexemes, token_count FROM gone) w
       WHERE w.active
       GROUP BY w.tenant_id;
     DELETE FROM pgmnemo.lesson_entry e
@@ -27,12 +28,19 @@ BEGIN
       FROM (SELECT tenant_id, id, metadata FROM written EXCEPT SELECT tenant_id, id, metadata FROM gone) w
      CROSS JOIN LATERAL pgmnemo._entries(w.metadata) AS e (entry)
      WHERE w.metadata <> '{}';
-    DELETE FROM pgmnemo.passage p
-     USING (SELECT tenant_id, id, content FROM written EXCEPT SELECT tenant_id, id, content FROM gone) w
-     WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id AND p.number > 0;
+    WITH other AS MATERIALIZED (
+        SELECT tenant_id, id, content FROM written EXCEPT SELECT tenant_id, id, content FROM gone
+    ), texts AS (
+        DELETE FROM pgmnemo.passage p USING other o WHERE p.tenant_id = o.tenant_id AND p.lesson_id = o.id
+    )
+    DELETE FROM pgmnemo.lesson_vector v
+     USING other o WHERE v.tenant_id = o.tenant_id AND v.lesson_id = o.id AND v.number > 0;
     UPDATE pgmnemo.passage p SET project_id = w.project_id
-      FROM written w
-     WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id AND p.project_id <> w.project_id;
+      FROM (SELECT tenant_id, id, project_id FROM written EXCEPT SELECT tenant_id, id, project_id FROM gone) w
+     WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id;
+    UPDATE pgmnemo.lesson_vector v SET project_id = w.project_id, indexed = false
+      FROM (SELECT tenant_id, id, project_id FROM written EXCEPT SELECT tenant_id, id, project_id FROM gone) w
+     WHERE v.tenant_id = w.tenant_id AND v.lesson_id = w.id;
     RETURN NULL;
 END
 $$;
@@ -40,3 +48,4 @@ $$;
 CREATE TRIGGER lesson_after_update AFTER UPDATE ON pgmnemo.lesson
     REFERENCING OLD TABLE AS gone NEW TABLE AS written
     FOR EACH STATEMENT EXECUTE FUNCTION pgmnemo._lesson_after_update();
+ALTER TABLE pgmnemo.lesson ENABLE ALWAYS TRIGGER lesson_after_update;

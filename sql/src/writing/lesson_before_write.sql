@@ -40,3 +40,6 @@ CREATE TRIGGER lesson_before_update BEFORE UPDATE OF topic, content, text_config
     WHEN ((OLD.topic, OLD.content, OLD.text_config, OLD.lexemes, OLD.token_count)
           IS DISTINCT FROM (NEW.topic, NEW.content, NEW.text_config, NEW.lexemes, NEW.token_count))
     EXECUTE FUNCTION pgmnemo._lesson_before_write();
+-- Also for who loads with session_replication_role = replica. Not what changes: of that logical replication brings the
+-- lexemes along, cut by a setting that is not known here.
+ALTER TABLE pgmnemo.lesson ENABLE ALWAYS TRIGGER lesson_before_insert;

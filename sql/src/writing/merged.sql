@@ -19,7 +19,7 @@ AS $$
                coalesce(i.verified_at, CASE WHEN 'verified_at' <> ALL (clear) THEN l.verified_at END),
                CASE WHEN i.passage_embeddings IS NOT NULL OR i.content <> l.content OR i.passages IS DISTINCT FROM
                          ARRAY(SELECT p.content FROM pgmnemo.passage p
-                                WHERE p.tenant_id = tenant AND p.lesson_id = l.id AND p.number > 0 ORDER BY p.number)
+                                WHERE p.tenant_id = tenant AND p.lesson_id = l.id ORDER BY p.number)
                     THEN i.passages END,
                i.passage_embeddings,
                coalesce(i.position, CASE WHEN 'position' <> ALL (clear) THEN l.position END))::pgmnemo.lesson_input,

@@ -1,24 +1,31 @@
 -- Whether the set gives a lesson a vector or passages other than those that it has, or takes them away.
 CREATE FUNCTION pgmnemo._passages_differ(tenant uuid, lesson bigint, given @extschema:vector@.vector, passages text[],
-                                         vectors @extschema:vector@.vector[], clear text[])
+                                         vectors @extschema:vector@.vector[], clear text[],
+                                         space pgmnemo.embedding_space)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT (given IS NOT NULL
-            AND ARRAY(SELECT p.embedding FROM pgmnemo.passage p
-                       WHERE p.tenant_id = tenant AND p.lesson_id = lesson AND p.number = 0)
-                <> ARRAY[pgmnemo._narrowed(given)])
+            AND ARRAY(SELECT v.embedding FROM pgmnemo.lesson_vector v
+                       WHERE v.tenant_id = tenant AND v.lesson_id = lesson AND v.generation = (space).generation
+                         AND v.number = 0)
+                <> ARRAY[pgmnemo._aligned(given, (space).dimensions)])
         OR (passages IS NOT NULL
             AND (ARRAY(SELECT p.content FROM pgmnemo.passage p
-                        WHERE p.tenant_id = tenant AND p.lesson_id = lesson AND p.number > 0 ORDER BY p.number),
-                 ARRAY(SELECT p.embedding FROM pgmnemo.passage p
-                        WHERE p.tenant_id = tenant AND p.lesson_id = lesson AND p.number > 0 ORDER BY p.number))
+                        WHERE p.tenant_id = tenant AND p.lesson_id = lesson ORDER BY p.number),
+                 ARRAY(SELECT v.embedding
+                         FROM pgmnemo.passage p
+                         LEFT JOIN pgmnemo.lesson_vector v
+                           ON v.tenant_id = tenant AND v.lesson_id = lesson AND v.generation = (space).generation
+                          AND v.number = p.number
+                        WHERE p.tenant_id = tenant AND p.lesson_id = lesson ORDER BY p.number))
                 IS DISTINCT FROM
-                (passages, ARRAY(SELECT pgmnemo._narrowed(vectors[n])
+                (passages, ARRAY(SELECT pgmnemo._aligned(vectors[n], (space).dimensions)
                                    FROM generate_series(1, cardinality(passages)) n ORDER BY n)))
-        OR (clear && '{embedding,passages}'
-            AND EXISTS (SELECT FROM pgmnemo.passage p
-                         WHERE p.tenant_id = tenant AND p.lesson_id = lesson
-                           AND CASE WHEN p.number = 0 THEN 'embedding' ELSE 'passages' END = ANY (clear)))
+        OR ('embedding' = ANY (clear)
+            AND EXISTS (SELECT FROM pgmnemo.lesson_vector v
+                         WHERE v.tenant_id = tenant AND v.lesson_id = lesson AND v.number = 0))
+        OR ('passages' = ANY (clear)
+            AND EXISTS (SELECT FROM pgmnemo.passage p WHERE p.tenant_id = tenant AND p.lesson_id = lesson))
 $$;

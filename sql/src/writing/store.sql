@@ -12,7 +12,7 @@ AS $$
 DECLARE
     s pgmnemo.settings := pgmnemo._settings();
     gone text[] := coalesce(clear, '{}');
-    large uuid[];
+    space pgmnemo.embedding_space;
     inserted bigint[];
     changed bigint[];
     outcomes text[];
@@ -20,13 +20,14 @@ DECLARE
     embedded bigint[];
 BEGIN
     PERFORM pgmnemo._check_input(lessons);
-    PERFORM pgmnemo._check_clear(clear, '{embedding,passages,role,topic,importance,metadata,occurred_at,expires_at,'
-                                        'commit_sha,artifact_hash,verified_at,position}');
-    PERFORM pgmnemo._check_provenance(tenant, lessons, gone, s.gate_strict);
-    large := pgmnemo._indexed_projects(tenant, lessons, s.exact_scan_limit);
-    IF cardinality(large) > 0 AND NOT pgmnemo._claim_graph(tenant) THEN
-        large := '{}';
+    IF clear IS NOT NULL THEN
+        PERFORM pgmnemo._check_clear(clear, '{embedding,passages,role,topic,importance,metadata,occurred_at,expires_at,'
+                                            'commit_sha,artifact_hash,verified_at,position}');
     END IF;
+    IF s.gate_strict <> 'off' THEN
+        PERFORM pgmnemo._check_provenance(tenant, lessons, gone, s.gate_strict);
+    END IF;
+    space := pgmnemo._space(tenant, lessons);
 
     WITH fresh AS (
         INSERT INTO pgmnemo.lesson (
@@ -35,13 +36,16 @@ BEGIN
         SELECT tenant, i.project_id, i.external_id, i.role, i.topic, i.content, coalesce(i.importance, 3::smallint),
                coalesce(i.metadata, '{}'), i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at,
                i.position
-          FROM unnest(lessons) i
+          FROM unnest((SELECT lessons)) i  -- a plan for any set
          ORDER BY i.project_id, i.external_id COLLATE "C"
             ON CONFLICT (tenant_id, project_id, external_id) DO NOTHING
         RETURNING id
     )
     SELECT coalesce(array_agg(f.id), '{}') INTO inserted FROM fresh f;
-    PERFORM pgmnemo._write_passages(tenant, inserted, lessons, large);
+    IF cardinality(inserted) > 0 THEN
+        PERFORM pgmnemo._write_passages(tenant, inserted, lessons, space,
+                                        pgmnemo._awaits_graph(tenant, space.generation, cardinality(inserted)));
+    END IF;
 
     IF cardinality(inserted) < cardinality(lessons) THEN
         IF only_new THEN
@@ -60,7 +64,7 @@ BEGIN
                  (m.given).occurred_at, (m.given).expires_at, (m.given).commit_sha, (m.given).artifact_hash,
                  (m.given).verified_at, (m.given).position, true)
                 OR pgmnemo._passages_differ(tenant, m.id, (m.given).embedding, (m.given).passages,
-                                            (m.given).passage_embeddings, gone));
+                                            (m.given).passage_embeddings, gone, space));
     END IF;
     IF changed IS NOT NULL THEN
         PERFORM pgmnemo._lock_tenant(tenant);
@@ -81,7 +85,7 @@ BEGIN
                artifact_hash = i.artifact_hash, verified_at = i.verified_at, position = i.position, active = true
           FROM unnest(final) i
          WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id;
-        PERFORM pgmnemo._write_passages(tenant, changed, final, large);
+        PERFORM pgmnemo._write_passages(tenant, changed, final, space);
         IF 'embedding' <> ALL (gone) AND cardinality(embedded) > 0 THEN
             embedded := ARRAY(SELECT unnest(embedded) EXCEPT SELECT unnest(pgmnemo._embedded(tenant, changed)));
             outcomes := ARRAY(SELECT CASE WHEN u.id = ANY (embedded) THEN 'unembedded' ELSE u.outcome END
@@ -89,7 +93,18 @@ BEGIN
                                ORDER BY place);
         END IF;
     END IF;
+    IF space.generation IS NOT NULL AND cardinality(inserted) + coalesce(cardinality(changed), 0) > 0 THEN
+        PERFORM pgmnemo._share_merging(tenant, space.generation, cardinality(lessons), s.exact_scan_limit);
+    END IF;
 
+    IF cardinality(lessons) = 1 AND cardinality(inserted) = 1 THEN
+        project_id := (lessons[1]).project_id;
+        external_id := (lessons[1]).external_id;
+        lesson_id := inserted[1];
+        outcome := 'inserted';
+        RETURN NEXT;
+        RETURN;
+    END IF;
     -- under REPEATABLE READ a lesson is still seen that another session has deleted, beside the new one of its key
     RETURN QUERY
     SELECT i.project_id, i.external_id, l.id, coalesce(w.outcome, 'unchanged')

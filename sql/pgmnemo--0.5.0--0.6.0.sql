@@ -1,0 +1,4731 @@
+\echo Use "ALTER EXTENSION pgmnemo UPDATE" to load this file. \quit
+-- How a database that holds 0.5.0 becomes what the full script makes, in the one transaction of ALTER EXTENSION.
+-- `make script` puts parts of src/ in place of the lines that begin with @ (assemble.py). Vectors move out of passages
+-- into a table of their own, and both are rewritten.
+-- Nothing in pgvector's schema, where others may create, is to run in place of what pg_catalog has.
+SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+-- What is new shall be the extension's owner's, whoever upgrades.
+SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
+       set_config('role', pg_get_userbyid(e.extowner), true)
+  FROM pg_extension e WHERE e.extname = 'pgmnemo';
+-- Every verb looks at the grants first and holds them to its end: with these in hand no table is waited for in a circle.
+LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
+
+-- What has other arguments or another result, or is no more. All else is replaced in place, so that rights which were
+-- granted or revoked on it stay.
+DROP VIEW pgmnemo.passages;
+DROP FUNCTION pgmnemo._passage_worth, pgmnemo._passages_differ, pgmnemo._write_passages, pgmnemo._unsound_passages,
+    pgmnemo._narrowed, pgmnemo._width, pgmnemo._cosine, pgmnemo._exact_limit, pgmnemo._graph_open,
+    pgmnemo._claim_graph, pgmnemo._indexed_projects, pgmnemo._vector_index_built, pgmnemo._graph_rows,
+    pgmnemo._vector_rows, pgmnemo._nearest_of, pgmnemo.build_vector_index, pgmnemo.suspend_vector_index,
+    pgmnemo.share_vector_index, pgmnemo.release_vector_index;
+ALTER TYPE pgmnemo.settings ADD ATTRIBUTE vector_recall float8;
+ALTER TYPE pgmnemo.lesson_input ALTER ATTRIBUTE embedding TYPE @extschema:vector@.vector,
+    ALTER ATTRIBUTE passage_embeddings TYPE @extschema:vector@.vector[];
+
+-- The indexes that served one tenant, or all together, go; each large one gets its own.
+DROP INDEX IF EXISTS pgmnemo.passage_scope, pgmnemo.passage_hnsw_384, pgmnemo.passage_hnsw_768,
+    pgmnemo.passage_hnsw_1024;
+ALTER EXTENSION pgmnemo DROP TABLE pgmnemo.vector_graph;
+DROP TABLE pgmnemo.vector_graph;
+-- A row comes with a tenant's first vector. Whoever writes vectors holds it FOR KEY SHARE to the end of his
+-- transaction, so that nobody else takes the dimension away meanwhile, or lets other vectors serve.
+CREATE TABLE pgmnemo.embedding_space (
+    tenant_id       uuid     PRIMARY KEY,
+    generation      smallint NOT NULL,
+    dimensions      integer  NOT NULL CHECK (dimensions BETWEEN 1 AND 4000),
+    embedder        text     CHECK (octet_length(embedder) BETWEEN 1 AND 1000),
+    next_generation smallint CHECK (next_generation <> generation),
+    next_dimensions integer  CHECK (next_dimensions BETWEEN 1 AND 4000),
+    next_embedder   text     CHECK (octet_length(next_embedder) BETWEEN 1 AND 1000),
+    CHECK ((next_generation IS NULL) = (next_dimensions IS NULL)),
+    CHECK (next_generation IS NOT NULL OR next_embedder IS NULL)
+);
+
+COMMENT ON TABLE pgmnemo.embedding_space IS 'of which dimension a tenant''s vectors are, and which of them serve; written by the verbs';
+COMMENT ON COLUMN pgmnemo.embedding_space.tenant_id IS 'the tenant';
+COMMENT ON COLUMN pgmnemo.embedding_space.generation IS 'pgmnemo.lesson_vector.generation of those that serve';
+COMMENT ON COLUMN pgmnemo.embedding_space.dimensions IS 'their dimension, 1 to 4,000';
+COMMENT ON COLUMN pgmnemo.embedding_space.embedder IS 'what made them, by the name that pgmnemo.set_embedder or pgmnemo.begin_reembedding gave; NULL: nobody said';
+COMMENT ON COLUMN pgmnemo.embedding_space.next_generation IS 'while another embedder makes them anew: the generation that is being filled; NULL: none is';
+COMMENT ON COLUMN pgmnemo.embedding_space.next_dimensions IS 'the dimension of that generation';
+COMMENT ON COLUMN pgmnemo.embedding_space.next_embedder IS 'what makes that generation';
+-- No name is used twice: an old snapshot that knows the name of a graph finds that one or none.
+CREATE SEQUENCE pgmnemo.graph_seq;
+
+COMMENT ON SEQUENCE pgmnemo.graph_seq IS 'numbers of the tables pgmnemo.graph_<number> (pgmnemo.vector_graph)';
+-- What lessons and their passages mean. The key leads by the lesson, for whoever has one; lesson_vector_scope by where
+-- to look. The widest vector fills a page: no row is ever moved out of line.
+CREATE TABLE pgmnemo.lesson_vector (
+    tenant_id  uuid     NOT NULL,
+    generation smallint NOT NULL,
+    project_id uuid     NOT NULL,
+    lesson_id  bigint   NOT NULL,
+    number     smallint NOT NULL CHECK (number >= 0),
+    indexed    boolean  NOT NULL DEFAULT false,
+    embedding  @extschema:vector@.halfvec STORAGE PLAIN NOT NULL
+               CONSTRAINT lesson_vector_norm_check CHECK (@extschema:vector@.l2_norm(embedding) BETWEEN 0.99 AND 1.01),
+    PRIMARY KEY (tenant_id, lesson_id, generation, number),
+    FOREIGN KEY (tenant_id, lesson_id) REFERENCES pgmnemo.lesson (tenant_id, id) ON DELETE CASCADE
+);
+
+COMMENT ON TABLE pgmnemo.lesson_vector IS 'the vectors of lessons and passages, all that one generation of a tenant holds of one dimension (pgmnemo.embedding_space); written by the verbs';
+COMMENT ON COLUMN pgmnemo.lesson_vector.tenant_id IS 'the tenant of the lesson';
+COMMENT ON COLUMN pgmnemo.lesson_vector.generation IS 'the embedder that made it: pgmnemo.embedding_space.generation is the one that serves';
+COMMENT ON COLUMN pgmnemo.lesson_vector.project_id IS 'the project of the lesson';
+COMMENT ON COLUMN pgmnemo.lesson_vector.lesson_id IS 'lesson.id that it belongs to; gone with it';
+COMMENT ON COLUMN pgmnemo.lesson_vector.number IS '0: the lesson as a whole; from 1: the passage of that number';
+COMMENT ON COLUMN pgmnemo.lesson_vector.indexed IS 'whether the tenant''s graph holds it, too (pgmnemo.vector_graph); otherwise it is scanned';
+COMMENT ON COLUMN pgmnemo.lesson_vector.embedding IS 'unit length, half precision, of the tenant''s dimension';
+-- Which tenants have an HNSW index, each of its own vectors alone: a search passes whatever is in one, and PostgreSQL
+-- counts for everybody the rows and pages that a call met. The graph is a table, a copy of the tenant's rows of
+-- pgmnemo.lesson_vector that are marked as indexed; it may be dropped at any time, and whoever merges makes it anew.
+-- The row is locked by who merges, and never waited for.
+CREATE TABLE pgmnemo.vector_graph (
+    tenant_id  uuid     NOT NULL,
+    generation smallint NOT NULL,
+    name       name     NOT NULL,
+    behind     boolean  NOT NULL DEFAULT false,
+    built      boolean  NOT NULL DEFAULT false,
+    PRIMARY KEY (tenant_id, generation)
+);
+
+COMMENT ON TABLE pgmnemo.vector_graph IS 'the tenants whose vectors are more than pgmnemo.exact_scan_limit, and where each one''s HNSW index is';
+COMMENT ON COLUMN pgmnemo.vector_graph.tenant_id IS 'the tenant';
+COMMENT ON COLUMN pgmnemo.vector_graph.generation IS 'pgmnemo.lesson_vector.generation of what it holds';
+COMMENT ON COLUMN pgmnemo.vector_graph.name IS 'the table in schema pgmnemo; where there is none, every scope is read exactly until the next merge makes it';
+COMMENT ON COLUMN pgmnemo.vector_graph.behind IS 'whether a writer has found more than about 1,000 vectors outside it: then every writer brings some in';
+COMMENT ON COLUMN pgmnemo.vector_graph.built IS 'whether the table was ever made: until then large sets are marked as being in it, and are, once it is';
+-- The policies hold for the owner as well.
+ALTER TABLE pgmnemo.passage NO FORCE ROW LEVEL SECURITY;
+-- A tenant's vectors are as wide as its widest; the others get the zeros back that they were stored without.
+INSERT INTO pgmnemo.embedding_space (tenant_id, generation, dimensions)
+SELECT p.tenant_id, 1, max(p.width) FROM pgmnemo.passage p WHERE p.embedding IS NOT NULL GROUP BY p.tenant_id;
+INSERT INTO pgmnemo.lesson_vector (tenant_id, generation, project_id, lesson_id, number, indexed, embedding)
+SELECT p.tenant_id, s.generation, p.project_id, p.lesson_id, p.number,
+       count(*) OVER (PARTITION BY p.tenant_id) > 10000,
+       CASE WHEN p.width = s.dimensions THEN p.embedding
+            ELSE p.embedding OPERATOR(@extschema:vector@.||)
+                 array_fill(0::real, ARRAY[s.dimensions - p.width])::@extschema:vector@.halfvec END
+  FROM pgmnemo.passage p JOIN pgmnemo.embedding_space s ON s.tenant_id = p.tenant_id
+ WHERE p.embedding IS NOT NULL
+ ORDER BY p.tenant_id, p.project_id, p.lesson_id, p.number;
+-- Small scopes and tails are scanned here, without the table: the vectors of a tenant, and within it of a project,
+-- stand together whatever order they came in. A tuple of an index holds some 1,300 dimensions.
+CREATE INDEX lesson_vector_scope ON pgmnemo.lesson_vector (tenant_id, generation, project_id, lesson_id, number)
+    INCLUDE (embedding)
+    WHERE NOT indexed AND @extschema:vector@.vector_dims(embedding) <= 1250;
+CREATE INDEX lesson_vector_scope_wide ON pgmnemo.lesson_vector (tenant_id, generation, project_id, lesson_id, number)
+    WHERE NOT indexed AND @extschema:vector@.vector_dims(embedding) > 1250;
+-- What a graph holds, where a scope of the tenant is small.
+CREATE INDEX lesson_vector_scope_indexed ON pgmnemo.lesson_vector (tenant_id, generation, project_id, lesson_id, number)
+    WHERE indexed;
+-- With more vectors than pgmnemo.exact_scan_limit, as it was given: the next merge makes the graph, of these.
+INSERT INTO pgmnemo.vector_graph (tenant_id, generation, name)
+SELECT v.tenant_id, v.generation, 'graph_' || nextval('pgmnemo.graph_seq')
+  FROM (SELECT v.tenant_id, v.generation FROM pgmnemo.lesson_vector v GROUP BY 1, 2 HAVING count(*) > 10000) v;
+DO $$
+DECLARE
+    vectors constant bigint := (SELECT count(*) FROM pgmnemo.lesson_vector);
+    padded constant bigint := (SELECT count(*) FROM pgmnemo.passage p
+                                 JOIN pgmnemo.embedding_space s ON s.tenant_id = p.tenant_id
+                                WHERE p.width < s.dimensions);
+    large constant bigint := (SELECT count(*) FROM pgmnemo.vector_graph);
+BEGIN
+    -- PostgreSQL shows no NOTICE of a script
+    IF vectors > 0 THEN
+        RAISE WARNING '% vectors were moved into a table of their own, % of them with zeros added: all of a tenant are '
+                      'as wide as its widest now', vectors, padded;
+    END IF;
+    IF large > 0 THEN
+        RAISE WARNING '% tenants have more than 10,000 vectors, and no HNSW index yet', large
+        USING HINT = 'Call pgmnemo.index(tenant) for each, or pgmnemo.upkeep() until it returns 0; until then they are '
+                     'read exactly.';
+    END IF;
+END
+$$;
+-- Passages keep their texts alone. To derive a column from itself has the table written without what went.
+DELETE FROM pgmnemo.passage p WHERE p.number = 0;
+ALTER TABLE pgmnemo.passage
+    DROP CONSTRAINT passage_number_check, DROP CONSTRAINT passage_check,
+    DROP COLUMN indexed, DROP COLUMN width, DROP COLUMN embedding,
+    ALTER COLUMN lexemes TYPE tsvector USING coalesce(lexemes, '');
+ALTER TABLE pgmnemo.passage FORCE ROW LEVEL SECURITY,
+    ALTER COLUMN content SET NOT NULL, ALTER COLUMN lexemes SET NOT NULL, ADD CHECK (number >= 1);
+
+-- Blocks of postings are taken out otherwise.
+DROP FUNCTION pgmnemo._remove_postings, pgmnemo._posting_blocks;
+ALTER TYPE pgmnemo.question ADD ATTRIBUTE listed bigint[], ADD ATTRIBUTE tops float8[],
+    ADD ATTRIBUTE generation smallint, ADD ATTRIBUTE graph text;
+-- Blocks of postings get a key: they are written anew.
+DROP INDEX pgmnemo.posting_lexeme;
+ALTER TABLE pgmnemo.posting ADD COLUMN first_id bigint;
+ALTER TABLE pgmnemo.posting ALTER COLUMN first_id TYPE bigint USING lesson_ids[1], ALTER COLUMN first_id SET NOT NULL;
+-- Covers what statistics sum up, so that they need not read the blocks.
+ALTER TABLE pgmnemo.posting ADD PRIMARY KEY (tenant_id, lexeme, project_id, first_id)
+    INCLUDE (lesson_count, token_total, max_frequency, min_tokens);
+-- Finds the lessons that are taken back.
+CREATE INDEX posting_gone ON pgmnemo.posting (tenant_id) WHERE lesson_count < 0 AND lexeme = '';
+ALTER TABLE pgmnemo.lesson ENABLE ALWAYS TRIGGER lesson_before_insert, ENABLE ALWAYS TRIGGER lesson_after_insert,
+    ENABLE ALWAYS TRIGGER lesson_after_update, ENABLE ALWAYS TRIGGER lesson_after_delete;
+-- The keyword index as pgmnemo.compact seals it: of a large tenant, pieces of some thousand lessons, in which a lesson
+-- is a bit. A piece is never changed: who changes or forgets a lesson of it takes it back by negative postings, and
+-- compact makes a piece of which much was taken back anew.
+CREATE TABLE pgmnemo.piece (
+    tenant_id    uuid    NOT NULL,
+    number       bigint  NOT NULL,
+    lesson_count integer NOT NULL,
+    token_total  bigint  NOT NULL,
+    zeros        varbit  STORAGE MAIN NOT NULL,
+    PRIMARY KEY (tenant_id, number)
+);
+
+COMMENT ON TABLE pgmnemo.piece IS 'the sealed parts of the keyword index, made by pgmnemo.compact';
+COMMENT ON COLUMN pgmnemo.piece.tenant_id IS 'the tenant of its lessons';
+COMMENT ON COLUMN pgmnemo.piece.number IS 'the least lesson.id in it: no other piece holds that';
+COMMENT ON COLUMN pgmnemo.piece.lesson_count IS 'how many lessons it was made of: their places are 0 and up, by project and id';
+COMMENT ON COLUMN pgmnemo.piece.token_total IS 'sum of their lesson.token_count';
+COMMENT ON COLUMN pgmnemo.piece.zeros IS 'a bitmap with a bit for each place, none set: made once, for to make one of text takes long';
+CREATE TABLE pgmnemo.piece_lesson (
+    tenant_id    uuid      NOT NULL,
+    piece        bigint    NOT NULL,
+    row_number   integer   NOT NULL,
+    lesson_ids   bigint[]  STORAGE PLAIN NOT NULL,
+    token_counts integer[] STORAGE PLAIN NOT NULL,
+    PRIMARY KEY (tenant_id, piece, row_number)
+);
+
+COMMENT ON TABLE pgmnemo.piece_lesson IS 'which lesson stands at which place of a piece';
+COMMENT ON COLUMN pgmnemo.piece_lesson.tenant_id IS 'the tenant of the piece';
+COMMENT ON COLUMN pgmnemo.piece_lesson.piece IS 'piece.number';
+COMMENT ON COLUMN pgmnemo.piece_lesson.row_number IS 'place / 128';
+COMMENT ON COLUMN pgmnemo.piece_lesson.lesson_ids IS 'lesson.id of 128 places, the last row''s of as many as are left';
+COMMENT ON COLUMN pgmnemo.piece_lesson.token_counts IS 'for each of them lesson.token_count';
+CREATE TABLE pgmnemo.piece_project (
+    tenant_id    uuid    NOT NULL,
+    project_id   uuid    NOT NULL,
+    piece        bigint  NOT NULL,
+    first_place  integer NOT NULL,
+    lesson_count integer NOT NULL,
+    token_total  bigint  NOT NULL,
+    PRIMARY KEY (tenant_id, project_id, piece)
+);
+
+COMMENT ON TABLE pgmnemo.piece_project IS 'at which places of a piece the lessons of a project stand';
+COMMENT ON COLUMN pgmnemo.piece_project.tenant_id IS 'the tenant of the piece';
+COMMENT ON COLUMN pgmnemo.piece_project.project_id IS 'the project';
+COMMENT ON COLUMN pgmnemo.piece_project.piece IS 'piece.number';
+COMMENT ON COLUMN pgmnemo.piece_project.first_place IS 'the place of its first lesson; the others follow';
+COMMENT ON COLUMN pgmnemo.piece_project.lesson_count IS 'how many they are';
+COMMENT ON COLUMN pgmnemo.piece_project.token_total IS 'sum of their lesson.token_count';
+-- Few places are listed, many are bits. Storage main: none is moved out of its row.
+CREATE TABLE pgmnemo.piece_term (
+    tenant_id     uuid     NOT NULL,
+    lexeme        text     COLLATE "C" NOT NULL,
+    piece         bigint   NOT NULL,
+    lesson_count  integer  NOT NULL,
+    max_frequency smallint NOT NULL,
+    min_tokens    integer  NOT NULL,
+    holders       varbit   STORAGE MAIN,
+    held_at       smallint[],
+    repeaters     varbit   STORAGE MAIN,
+    repeated_at   smallint[],
+    frequencies   smallint[] STORAGE MAIN,
+    PRIMARY KEY (tenant_id, lexeme, piece),
+    CHECK (num_nonnulls(holders, held_at) = 1),
+    CHECK (num_nonnulls(repeaters, repeated_at) = num_nonnulls(frequencies))
+);
+
+COMMENT ON TABLE pgmnemo.piece_term IS 'which lessons of a piece hold a lexeme, and how often';
+COMMENT ON COLUMN pgmnemo.piece_term.tenant_id IS 'the tenant of the piece';
+COMMENT ON COLUMN pgmnemo.piece_term.lexeme IS 'the term';
+COMMENT ON COLUMN pgmnemo.piece_term.piece IS 'piece.number';
+COMMENT ON COLUMN pgmnemo.piece_term.lesson_count IS 'how many lessons hold it';
+COMMENT ON COLUMN pgmnemo.piece_term.max_frequency IS 'how often the one does that holds it most often';
+COMMENT ON COLUMN pgmnemo.piece_term.min_tokens IS 'least lesson.token_count of those that hold it';
+COMMENT ON COLUMN pgmnemo.piece_term.holders IS 'a bit for each place of the piece: whether the lesson there holds the term; NULL: held_at says it';
+COMMENT ON COLUMN pgmnemo.piece_term.held_at IS 'the places themselves, ascending, where they are few';
+COMMENT ON COLUMN pgmnemo.piece_term.repeaters IS 'likewise, whether it holds it more than once; NULL: repeated_at says it, or none does';
+COMMENT ON COLUMN pgmnemo.piece_term.repeated_at IS 'those places themselves, ascending, where they are few';
+COMMENT ON COLUMN pgmnemo.piece_term.frequencies IS 'how often each of the repeaters holds it, in the order of their places';
+CREATE OR REPLACE FUNCTION pgmnemo._setting_catalogue()
+RETURNS TABLE (name text, initial text, kind text, low float8, high float8, choices text[], meaning text)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+VALUES
+    ('tenant_id', NULL, 'uuid', NULL::float8, NULL::float8, NULL::text[],
+     'tenant that this session works for; needs a grant (pgmnemo.grant_tenant)'),
+    ('embedder', NULL, 'name', NULL, NULL, NULL,
+     'what makes the vectors that this session gives: refused where another made the tenant''s (pgmnemo.set_embedder)'),
+    ('gate_strict', 'enforce', 'choice', NULL, NULL, '{enforce,warn,off}'::text[],
+     'a lesson without commit_sha and artifact_hash: enforce refuses it and hides it from recall, '
+     'warn stores it with a warning, off stores it silently'),
+    ('text_config', 'english', 'text search configuration', NULL, NULL, NULL,
+     'how lessons written and questions asked from now on are cut into lexemes'),
+    ('statistics_scope', 'both', 'choice', NULL, NULL, '{tenant,project,both}',
+     'where BM25 counts how rare a term is: in the tenant, in the project asked, or the mean of both'),
+    ('bm25_k1', '0.9', 'number', 0, 10, NULL, 'BM25: how slowly repetitions of a term saturate'),
+    ('bm25_b', '0.4', 'number', 0, 1, NULL, 'BM25: how much a long lesson is held against it'),
+    ('length_pivot', '70', 'whole number', 1, 100000, NULL,
+     'words up to which a text counts as short: what stands in a longer one counts for less'),
+    ('bm25_weight', '1', 'number', 0, 100, NULL, 'score of one unit of BM25'),
+    ('passage_terms_weight', '0.75', 'number', 0, 100, NULL,
+     'score of one unit of the terms that stand together in the best passage'),
+    ('passage_term_bonus', '1.5', 'number', 0, 100, NULL,
+     'what a term counts there besides its inverse document frequency'),
+    ('passage_cosine_weight', '15', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the best passage'),
+    ('pair_cosine_weight', '8', 'number', 0, 1000, NULL,
+     'score of a mean cosine similarity of 1 of the two best passages'),
+    ('cosine_weight', '8', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the lesson as a whole'),
+    ('temporal_weight', '10', 'number', 0, 1000, NULL, 'score of a lesson of just the time that the question names'),
+    ('context_weight', '1', 'number', 0, 100, NULL,
+     'share of the relevance of the most relevant lesson of the same project and moment that a lesson gains'),
+    ('assistant_weight', '0.8', 'number', 0, 1, NULL,
+     'share of its relevance that a lesson of role assistant counts with'),
+    ('neighbours_weight', '0.2', 'number', 0, 100, NULL,
+     'share of the relevance of the lessons before and after that a lesson gains'),
+    ('neighbours_half_length', '20', 'number', 0.001, 100000, NULL,
+     'words between two neighbours at which half of that share passes'),
+    ('neighbours_seeds', '5', 'whole number', 0, 100, NULL,
+     'most relevant candidates whose neighbours become candidates'),
+    ('recency_weight', '0.10', 'number', 0, 1, NULL, 'score of a lesson of age 0'),
+    ('importance_weight', '0.10', 'number', 0, 100, NULL, 'score that importance 5 gains and importance 1 loses'),
+    ('graph_weight', '1', 'number', 0, 100, NULL, 'score of one unit of relevance that flows in from linked lessons'),
+    ('recency_half_life', '30', 'number', 0.001, 36500, NULL, 'age in days at which recency is one half'),
+    ('graph_depth', '2', 'whole number', 0, 4, NULL, 'edges that graph proximity follows at most'),
+    ('graph_seeds', '10', 'whole number', 1, 100, NULL, 'most relevant candidates from which graph proximity starts'),
+    ('pool_depth', '50', 'whole number', 1, 10000, NULL, 'candidates taken from each leg; at least k are'),
+    ('exact_scan_limit', '10000', 'whole number', 0, 10000000, NULL,
+     'vectors up to which they are scanned exactly; a tenant that has more gets a graph'),
+    ('vector_recall', '0.95', 'number', 0.5, 0.999, NULL,
+     'part of the nearest vectors that the search of a graph shall find'),
+    ('ef_search', '0', 'whole number', 0, 1000, NULL,
+     'hnsw.ef_search while a graph is searched; 0: as many as vector_recall needs in a graph of its size'),
+    ('bypass_notice', 'on', 'choice', NULL, NULL, '{on,off}',
+     'whether each call by a role that no row-level security binds says so')
+$$;
+CREATE OR REPLACE FUNCTION pgmnemo._setting_valid(value text, kind text, low float8, high float8, choices text[])
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT CASE
+        WHEN choices IS NOT NULL THEN value = ANY (choices)
+        WHEN kind = 'uuid' THEN value IS NULL OR pg_input_is_valid(value, 'uuid')
+        WHEN kind = 'name' THEN true
+        WHEN low IS NULL THEN pgmnemo._config(value) IS NOT NULL
+        WHEN NOT pg_input_is_valid(value, 'float8') THEN false
+        WHEN kind = 'whole number' AND value !~ '^ *[0-9]+ *$' THEN false
+        ELSE value::float8 BETWEEN low AND high
+    END
+$$;
+-- Every setting, typed; the first that cannot be used is an error that names its range. PostgreSQL cannot check a
+-- custom setting when it is SET, so each use checks. Most are as they were made, and those cost nothing but a look.
+CREATE OR REPLACE FUNCTION pgmnemo._settings()
+RETURNS pgmnemo.settings
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    changed jsonb;
+    valid boolean;
+    wrong record;
+BEGIN
+    SELECT jsonb_object_agg(c.name, g.value),
+           bool_and(pgmnemo._setting_valid(g.value, c.kind, c.low, c.high, c.choices))
+      INTO changed, valid
+      FROM pgmnemo._setting_catalogue() c
+     CROSS JOIN LATERAL (SELECT nullif(current_setting('pgmnemo.' || c.name, true), '') OFFSET 0) AS g (value)
+     WHERE g.value <> c.initial;
+    IF changed IS NULL THEN
+        RETURN pgmnemo._initial_settings();
+    ELSIF valid THEN
+        RETURN jsonb_populate_record(pgmnemo._initial_settings(), changed);
+    END IF;
+    SELECT c.* INTO wrong
+      FROM pgmnemo._setting_catalogue() c
+     WHERE changed ? c.name
+       AND NOT pgmnemo._setting_valid(changed ->> c.name, c.kind, c.low, c.high, c.choices)
+     LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'pgmnemo.% is %, but must be %', wrong.name, quote_literal(changed ->> wrong.name),
+              pgmnemo._setting_range(wrong.kind, wrong.low, wrong.high, wrong.choices)
+        USING ERRCODE = 'invalid_parameter_value',
+              HINT = format('SET pgmnemo.%s to a value in that range, or RESET it.', wrong.name);
+    END IF;
+    RETURN jsonb_populate_record(pgmnemo._initial_settings(), changed);
+END
+$$;
+-- How long a text is: the positions of its lexemes.
+CREATE OR REPLACE FUNCTION pgmnemo._positions(lexemes tsvector)
+RETURNS integer
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN (SELECT coalesce(sum(cardinality(u.positions)), 0)::integer FROM unnest(lexemes) u);
+END
+$$;
+-- Whether a call looks in all projects of its tenant.
+CREATE OR REPLACE FUNCTION pgmnemo._whole(scope pgmnemo.scope)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT (scope).first_project = '00000000-0000-0000-0000-000000000000'
+       AND (scope).last_project = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+       AND ((scope).filtered IS NOT TRUE OR ((scope).filter).projects IS NULL)
+$$;
+-- The default of the verbs' last argument: PostgreSQL evaluates it with the rights of whoever calls.
+CREATE OR REPLACE FUNCTION pgmnemo._caller()
+RETURNS pgmnemo.caller
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN (SELECT ROW(c.name, c.proof)::pgmnemo.caller FROM pgmnemo.calling c);
+END
+$$;
+-- As pgmnemo._write_tenant, for who puts together anew what is derived from lessons: under an older snapshot it fails
+-- where one of them was changed since, too. Who changes one locks the tenant's row and does not write it.
+CREATE OR REPLACE FUNCTION pgmnemo._fresh_tenant(tenant uuid)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._write_tenant(tenant);
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        PERFORM FROM pgmnemo.lesson l WHERE l.tenant_id = tenant FOR SHARE;
+    END IF;
+END
+$$;
+-- Whether a grant of a tenant reaches a role, directly or by an inherited membership.
+CREATE OR REPLACE FUNCTION pgmnemo._reaches(role name, tenant uuid)
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM pgmnemo.tenant_grant g
+                    WHERE g.tenant_id = tenant AND pg_has_role(role, g.grantee::oid, 'USAGE'));
+END
+$$;
+-- As pgmnemo._lock_tenant where nobody holds the lock; whether it is held now. Another session's new row is waited for
+-- as shortly as can be.
+CREATE OR REPLACE FUNCTION pgmnemo._try_lock_tenant(tenant uuid)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 1
+AS $$
+BEGIN
+    PERFORM FROM pgmnemo.tenant t WHERE t.tenant_id = tenant FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND AND NOT EXISTS (SELECT FROM pgmnemo.tenant t WHERE t.tenant_id = tenant) THEN
+        INSERT INTO pgmnemo.tenant VALUES (tenant) ON CONFLICT DO NOTHING;
+        PERFORM FROM pgmnemo.tenant t WHERE t.tenant_id = tenant FOR UPDATE SKIP LOCKED;
+    END IF;
+    RETURN FOUND;
+EXCEPTION WHEN lock_not_available THEN
+    RETURN false;
+END
+$$;
+-- The space of a tenant whose embedder is being changed, for who ends that: nobody writes a vector from here on, and
+-- what was written before shows in the next statement, which an older snapshot would hide. NULL: none is being changed.
+CREATE OR REPLACE FUNCTION pgmnemo._changed_space(tenant uuid)
+RETURNS pgmnemo.embedding_space
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    space pgmnemo.embedding_space;
+BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'a change of embedder cannot end under %', upper(current_setting('transaction_isolation'))
+        USING ERRCODE = 'feature_not_supported',
+              HINT = 'Others'' last writes would not show: call it under READ COMMITTED.';
+    END IF;
+    SELECT s.* INTO space
+      FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant AND s.next_generation IS NOT NULL FOR UPDATE;
+    RETURN space;
+END
+$$;
+-- What a caller says of an embedder; NULL says nothing.
+CREATE OR REPLACE FUNCTION pgmnemo._check_embedder(name text, dimensions integer)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    most constant integer := 4000;  -- dimensions that an HNSW index takes
+BEGIN
+    IF dimensions NOT BETWEEN 1 AND most THEN
+        RAISE EXCEPTION 'dimensions is %, but must be from 1 to %', dimensions, most
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'No index takes others: choose another embedder.';
+    ELSIF name !~ '\S' OR octet_length(name) > 1000 THEN
+        RAISE EXCEPTION 'the name of an embedder has % bytes, but must have 1 to 1000 and not be blank',
+              octet_length(name)
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Give its model and revision, say.';
+    END IF;
+END
+$$;
+-- A set with a lesson that cannot be stored, or that names one key twice, is refused whole. Unnested in the SELECT
+-- list lessons pass by one by one, and none is copied. One lesson needs no query.
+CREATE OR REPLACE FUNCTION pgmnemo._check_input(lessons pgmnemo.lesson_input[])
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    most constant integer := 10000;  -- lessons
+    wrong record;
+    problem text;
+BEGIN
+    IF cardinality(lessons) = 1 THEN
+        problem := pgmnemo._lesson_problem(lessons[1]);
+        IF problem IS NOT NULL THEN
+            PERFORM pgmnemo._refuse_lesson(1, (lessons[1]).external_id, problem);
+        END IF;
+        RETURN;
+    ELSIF cardinality(lessons) > most THEN
+        RAISE EXCEPTION 'the set has % lessons, but may have %', cardinality(lessons), most
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Store it in parts; nothing of the set was stored.';
+    END IF;
+    SELECT u.ordinal, (u.i).external_id, p.problem INTO wrong
+      FROM (SELECT generate_series(1, cardinality(lessons)) AS ordinal, unnest(lessons) AS i OFFSET 0) u
+     CROSS JOIN LATERAL pgmnemo._lesson_problem(u.i) AS p (problem)
+     WHERE p.problem IS NOT NULL
+     LIMIT 1;
+    PERFORM pgmnemo._refuse_lesson(wrong.ordinal, wrong.external_id, wrong.problem);
+    SELECT (u.i).external_id, (u.i).project_id INTO wrong
+      FROM (SELECT unnest(lessons) AS i OFFSET 0) u GROUP BY 1, 2 HAVING count(*) > 1 LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'external_id % stands more than once in the set for project %',
+              quote_literal(wrong.external_id), wrong.project_id
+        USING ERRCODE = 'unique_violation', HINT = 'Give each key once; nothing of the set was stored.';
+    END IF;
+END
+$$;
+-- What a caller gives to pgmnemo.reembed is refused whole where a part of it cannot be stored.
+CREATE OR REPLACE FUNCTION pgmnemo._check_reembedded(tenant uuid, space pgmnemo.embedding_space, lesson_ids bigint[],
+                                          numbers smallint[], embeddings @extschema:vector@.vector[], marks bigint[])
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    most constant integer := 10000;  -- vectors
+    count constant integer := coalesce(cardinality(lesson_ids), -1);
+    wrong text;
+BEGIN
+    IF space.next_generation IS NULL THEN
+        RAISE EXCEPTION 'the embedder of tenant % is not being changed', quote_literal(tenant)
+        USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Call pgmnemo.begin_reembedding first.';
+    ELSIF count NOT BETWEEN 0 AND most OR (count, count, count) IS DISTINCT FROM
+          (cardinality(numbers), cardinality(embeddings), cardinality(marks)) THEN
+        RAISE EXCEPTION 'lesson_ids, numbers, embeddings and marks must have as many elements each, at most %', most
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Give more in parts; nothing was stored.';
+    END IF;
+    SELECT format('vector %s of the set, %s', g.ordinal, CASE
+               WHEN (g.lesson_id, g.number, g.embedding, g.mark) IS NULL OR g.lesson_id IS NULL OR g.number IS NULL
+                    OR g.embedding IS NULL OR g.mark IS NULL THEN 'lacks a lesson, a number, a mark or the vector'
+               WHEN g.place > 1 THEN format('is another one of text %s of lesson %s', g.number, g.lesson_id)
+               WHEN NOT pgmnemo._fits(g.embedding, space.next_dimensions)
+               THEN format('has %s dimensions, and is to have %s', @extschema:vector@.vector_dims(g.embedding),
+                           space.next_dimensions)
+               WHEN @extschema:vector@.vector_norm(g.embedding) NOT BETWEEN 1e-15 AND 1e15
+               THEN 'must have a norm from 1e-15 to 1e15' END) INTO wrong
+      FROM (SELECT u.*, row_number() OVER (PARTITION BY u.lesson_id, u.number ORDER BY u.ordinal) AS place
+              FROM unnest(lesson_ids, numbers, embeddings, marks) WITH ORDINALITY
+                   AS u (lesson_id, number, embedding, mark, ordinal)) g
+     WHERE g.lesson_id IS NULL OR g.number IS NULL OR g.embedding IS NULL OR g.mark IS NULL OR g.place > 1
+        OR NOT pgmnemo._fits(g.embedding, space.next_dimensions)
+        OR @extschema:vector@.vector_norm(g.embedding) NOT BETWEEN 1e-15 AND 1e15
+     ORDER BY g.ordinal LIMIT 1;
+    IF wrong IS NOT NULL THEN
+        RAISE EXCEPTION '%', wrong
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Nothing of the set was stored.';
+    END IF;
+END
+$$;
+-- Makes room for _write_passages: takes away what these lessons are given anew, what `clear` names, and the vector of
+-- a text that is another one now. Passages of such a text go with it (pgmnemo._lesson_after_update).
+CREATE OR REPLACE FUNCTION pgmnemo._clear_passages(tenant uuid, lessons pgmnemo.lesson_input[], clear text[])
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    DELETE FROM pgmnemo.passage p
+     USING unnest(lessons) i
+      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
+     WHERE p.tenant_id = tenant AND p.lesson_id = l.id AND (i.passages IS NOT NULL OR 'passages' = ANY (clear));
+    DELETE FROM pgmnemo.lesson_vector v
+     USING unnest(lessons) i
+      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
+     WHERE v.tenant_id = tenant AND v.lesson_id = l.id
+       AND CASE WHEN v.number = 0
+                THEN i.embedding IS NOT NULL OR 'embedding' = ANY (clear) OR l.content <> i.content
+                ELSE i.passages IS NOT NULL OR 'passages' = ANY (clear) END
+$$;
+-- The texts that have a serving vector and none of the next generation, in order.
+CREATE OR REPLACE FUNCTION pgmnemo._due(space pgmnemo.embedding_space, after bigint, most bigint)
+RETURNS TABLE (lesson_id bigint, number smallint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT v.lesson_id, v.number
+      FROM pgmnemo.lesson_vector v
+     WHERE v.tenant_id = space.tenant_id AND v.lesson_id > after AND v.generation = space.generation
+       AND NOT EXISTS (SELECT FROM pgmnemo.lesson_vector n
+                        WHERE n.tenant_id = space.tenant_id AND n.lesson_id = v.lesson_id
+                          AND n.generation = space.next_generation AND n.number = v.number)
+     ORDER BY v.lesson_id, v.number
+     LIMIT most;
+END
+$$;
+-- Those of these lessons that have a vector, their own or a passage's.
+CREATE OR REPLACE FUNCTION pgmnemo._embedded(tenant uuid, ids bigint[])
+RETURNS bigint[]
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT ARRAY(SELECT u.id FROM unnest(ids) AS u (id)
+                  WHERE EXISTS (SELECT FROM pgmnemo.lesson_vector v WHERE v.tenant_id = tenant AND v.lesson_id = u.id))
+$$;
+-- Every vector that a set gives, of lessons and of passages, beside the lesson's place in the set.
+CREATE OR REPLACE FUNCTION pgmnemo._given_vectors(lessons pgmnemo.lesson_input[])
+RETURNS TABLE (ordinal bigint, external_id text, vector @extschema:vector@.vector)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT u.ordinal, (u.i).external_id, v.vector
+      FROM (SELECT generate_series(1, cardinality(lessons)) AS ordinal, unnest(lessons) AS i OFFSET 0) u
+     CROSS JOIN LATERAL (SELECT (u.i).embedding UNION ALL SELECT unnest((u.i).passage_embeddings)) AS v (vector)
+     WHERE v.vector IS NOT NULL
+$$;
+-- Where pgmnemo.forget_project or forget_tenant took all postings and entries out at once, there is nothing left to
+-- do.
+CREATE OR REPLACE FUNCTION pgmnemo._lesson_after_delete()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._remove_postings(g.tenant_id, g.project_id, array_agg(g.id), array_agg(g.lexemes),
+                                     array_agg(g.token_count))
+       FROM gone g
+      WHERE g.active AND (EXISTS (SELECT FROM pgmnemo.posting p
+                                   WHERE p.tenant_id = g.tenant_id AND p.lexeme = '' AND p.project_id = g.project_id)
+                          OR EXISTS (SELECT FROM pgmnemo.piece_project j
+                                      WHERE j.tenant_id = g.tenant_id AND j.project_id = g.project_id))
+      GROUP BY g.tenant_id, g.project_id;
+    IF EXISTS (SELECT FROM pgmnemo.lesson_entry e WHERE e.tenant_id = (SELECT g.tenant_id FROM gone g LIMIT 1)) THEN
+        DELETE FROM pgmnemo.lesson_entry e
+         USING gone g CROSS JOIN LATERAL pgmnemo._entries(g.metadata) AS was (entry)
+         WHERE g.metadata <> '{}' AND e.tenant_id = g.tenant_id AND e.entry = was.entry AND e.lesson_id = g.id;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER lesson_after_delete AFTER DELETE ON pgmnemo.lesson
+    REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION pgmnemo._lesson_after_delete();
+ALTER TABLE pgmnemo.lesson ENABLE ALWAYS TRIGGER lesson_after_delete;
+-- With its two siblings keeps postings and entries true to lessons, whichever statement wrote them.
+CREATE OR REPLACE FUNCTION pgmnemo._lesson_after_insert()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    one record;
+    described boolean := false;
+BEGIN
+    FOR one IN
+        SELECT w.tenant_id, array_agg(w.id) FILTER (WHERE w.active) AS ids, bool_or(w.metadata <> '{}') AS described
+          FROM written w GROUP BY w.tenant_id
+    LOOP
+        IF cardinality(one.ids) < pgmnemo._piece_size() / 4 THEN
+            PERFORM pgmnemo._add_postings(one.tenant_id, one.ids);
+        ELSIF one.ids IS NOT NULL THEN
+            PERFORM pgmnemo._settle(one.tenant_id, one.ids, pgmnemo._piece_size(), pgmnemo._piece_size() / 4);
+        END IF;
+        described := described OR one.described;
+    END LOOP;
+    IF described THEN
+        INSERT INTO pgmnemo.lesson_entry
+        SELECT w.tenant_id, e.entry, w.id FROM written w CROSS JOIN LATERAL pgmnemo._entries(w.metadata) AS e (entry)
+         WHERE w.metadata <> '{}';
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER lesson_after_insert AFTER INSERT ON pgmnemo.lesson
+    REFERENCING NEW TABLE AS written
+    FOR EACH STATEMENT EXECUTE FUNCTION pgmnemo._lesson_after_insert();
+ALTER TABLE pgmnemo.lesson ENABLE ALWAYS TRIGGER lesson_after_insert;
+-- A row that stays as its postings know it is left alone; a changed one is taken out as it was and put in as it is.
+-- Passages and vectors follow their lesson into another project, and those of passages go when its text becomes
+-- another; a vector that moves leaves the graph and waits for the next merge. The two states are
+-- compared as sets: a join would be planned once, for the first statement's row, and take the square of the next's.
+CREATE OR REPLACE FUNCTION pgmnemo._lesson_after_update()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._remove_postings(g.tenant_id, g.project_id, array_agg(g.id), array_agg(g.lexemes),
+                                     array_agg(g.token_count))
+       FROM (SELECT tenant_id, id, active, project_id, lexemes, token_count FROM gone
+             EXCEPT SELECT tenant_id, id, active, project_id, lexemes, token_count FROM written) g
+      WHERE g.active
+      GROUP BY g.tenant_id, g.project_id;
+    PERFORM pgmnemo._add_postings(w.tenant_id, array_agg(w.id))
+       FROM (SELECT tenant_id, id, active, project_id, lexemes, token_count FROM written
+             EXCEPT SELECT tenant_id, id, active, project_id, lexemes, token_count FROM gone) w
+      WHERE w.active
+      GROUP BY w.tenant_id;
+    DELETE FROM pgmnemo.lesson_entry e
+     USING (SELECT tenant_id, id, metadata FROM gone EXCEPT SELECT tenant_id, id, metadata FROM written) g
+     CROSS JOIN LATERAL pgmnemo._entries(g.metadata) AS was (entry)
+     WHERE e.tenant_id = g.tenant_id AND e.entry = was.entry AND e.lesson_id = g.id;
+    INSERT INTO pgmnemo.lesson_entry
+    SELECT w.tenant_id, e.entry, w.id
+      FROM (SELECT tenant_id, id, metadata FROM written EXCEPT SELECT tenant_id, id, metadata FROM gone) w
+     CROSS JOIN LATERAL pgmnemo._entries(w.metadata) AS e (entry)
+     WHERE w.metadata <> '{}';
+    WITH other AS MATERIALIZED (
+        SELECT tenant_id, id, content FROM written EXCEPT SELECT tenant_id, id, content FROM gone
+    ), texts AS (
+        DELETE FROM pgmnemo.passage p USING other o WHERE p.tenant_id = o.tenant_id AND p.lesson_id = o.id
+    )
+    DELETE FROM pgmnemo.lesson_vector v
+     USING other o WHERE v.tenant_id = o.tenant_id AND v.lesson_id = o.id AND v.number > 0;
+    UPDATE pgmnemo.passage p SET project_id = w.project_id
+      FROM (SELECT tenant_id, id, project_id FROM written EXCEPT SELECT tenant_id, id, project_id FROM gone) w
+     WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id;
+    UPDATE pgmnemo.lesson_vector v SET project_id = w.project_id, indexed = false
+      FROM (SELECT tenant_id, id, project_id FROM written EXCEPT SELECT tenant_id, id, project_id FROM gone) w
+     WHERE v.tenant_id = w.tenant_id AND v.lesson_id = w.id;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER lesson_after_update AFTER UPDATE ON pgmnemo.lesson
+    REFERENCING OLD TABLE AS gone NEW TABLE AS written
+    FOR EACH STATEMENT EXECUTE FUNCTION pgmnemo._lesson_after_update();
+ALTER TABLE pgmnemo.lesson ENABLE ALWAYS TRIGGER lesson_after_update;
+-- Derives what a lesson is found by. A restored dump brings its text_config along, so that its lexemes come out as
+-- they were; where that configuration is no longer there, or no longer takes the text, the dumped ones stay: nothing
+-- that one tenant did to a configuration must keep the others' lessons from being loaded.
+CREATE OR REPLACE FUNCTION pgmnemo._lesson_before_write()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    config regconfig;
+BEGIN
+    IF TG_OP = 'UPDATE' OR NEW.text_config IS NULL THEN
+        config := pgmnemo._text_config();
+        NEW.text_config := config;
+    ELSE
+        config := pgmnemo._config(NEW.text_config);
+        IF config IS NULL THEN
+            RETURN NEW;
+        END IF;
+        NEW.text_config := config;
+        BEGIN
+            NEW.lexemes := pgmnemo._lexemes(config, concat_ws(E'\n', NEW.topic, NEW.content));
+            NEW.token_count := pgmnemo._positions(NEW.lexemes);
+        EXCEPTION WHEN OTHERS THEN
+            RAISE WARNING 'lesson % keeps its lexemes, for text search configuration % refuses its text: %',
+                  quote_literal(left(NEW.external_id, 100)), NEW.text_config, SQLERRM;
+        END;
+        RETURN NEW;
+    END IF;
+    NEW.lexemes := pgmnemo._lexemes(config, concat_ws(E'\n', NEW.topic, NEW.content));
+    NEW.token_count := pgmnemo._positions(NEW.lexemes);
+    RETURN NEW;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER lesson_before_insert BEFORE INSERT ON pgmnemo.lesson
+    FOR EACH ROW EXECUTE FUNCTION pgmnemo._lesson_before_write();
+CREATE OR REPLACE TRIGGER lesson_before_update BEFORE UPDATE OF topic, content, text_config, lexemes, token_count ON pgmnemo.lesson
+    FOR EACH ROW
+    WHEN ((OLD.topic, OLD.content, OLD.text_config, OLD.lexemes, OLD.token_count)
+          IS DISTINCT FROM (NEW.topic, NEW.content, NEW.text_config, NEW.lexemes, NEW.token_count))
+    EXECUTE FUNCTION pgmnemo._lesson_before_write();
+-- Also for who loads with session_replication_role = replica. Not what changes: of that logical replication brings the
+-- lexemes along, cut by a setting that is not known here.
+ALTER TABLE pgmnemo.lesson ENABLE ALWAYS TRIGGER lesson_before_insert;
+-- What keeps a lesson from being stored; NULL: nothing.
+CREATE OR REPLACE FUNCTION pgmnemo._lesson_problem(i pgmnemo.lesson_input)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    farthest constant integer := 1000000000;  -- position, either way
+    size text;
+BEGIN
+    IF i.project_id IS NULL OR coalesce(i.external_id, '') = '' OR i.content IS NULL THEN
+        RETURN 'lacks project_id, external_id or content';
+    ELSIF octet_length(i.external_id) > 1000 THEN
+        RETURN format('has an external_id of %s bytes, but may have 1 to 1000', octet_length(i.external_id));
+    END IF;
+    size := pgmnemo._size_problem(i.content, i.topic, i.role, i.commit_sha, i.artifact_hash, i.metadata, i.passages);
+    RETURN CASE
+        WHEN size IS NOT NULL THEN size
+        WHEN i.content !~ '\S' THEN 'has no text in its content'
+        WHEN CASE WHEN i.metadata <> '{}' THEN pgmnemo._holds_unprintable(i.metadata) END
+        THEN 'has a number in its metadata that is beyond 1e308 or has more than 400 decimals'
+        WHEN i.importance NOT BETWEEN 1 AND 5 THEN 'must have an importance from 1 to 5'
+        WHEN i.position NOT BETWEEN -farthest AND farthest
+        THEN format('must have a position from -%s to %s', farthest, farthest)
+        WHEN NOT isfinite(i.occurred_at) THEN 'must have a finite occurred_at'
+        WHEN @extschema:vector@.vector_dims(i.embedding) > 4000
+        THEN 'must have an embedding of at most 4,000 dimensions'
+        WHEN @extschema:vector@.vector_norm(i.embedding) NOT BETWEEN 1e-15 AND 1e15
+        THEN 'must have an embedding with a norm from 1e-15 to 1e15'
+        ELSE pgmnemo._passages_problem(i.passages, i.passage_embeddings) END;
+END
+$$;
+-- These lessons as they are to stand, beside what they were: of one that is there already what the set leaves out
+-- stays, but for what `clear` names. Passages that are given again without their vectors stay with those that they
+-- have.
+CREATE OR REPLACE FUNCTION pgmnemo._merged(tenant uuid, lessons pgmnemo.lesson_input[], clear text[])
+RETURNS TABLE (id bigint, given pgmnemo.lesson_input, was pgmnemo.lesson)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT l.id,
+           ROW(l.project_id, l.external_id, i.content, i.embedding,
+               coalesce(i.role, CASE WHEN 'role' <> ALL (clear) THEN l.role END),
+               coalesce(i.topic, CASE WHEN 'topic' <> ALL (clear) THEN l.topic END),
+               coalesce(i.importance, CASE WHEN 'importance' <> ALL (clear) THEN l.importance END, 3),
+               coalesce(i.metadata, CASE WHEN 'metadata' <> ALL (clear) THEN l.metadata END, '{}'),
+               coalesce(i.occurred_at, CASE WHEN 'occurred_at' <> ALL (clear) THEN l.occurred_at END),
+               coalesce(i.expires_at, CASE WHEN 'expires_at' <> ALL (clear) THEN l.expires_at END),
+               coalesce(i.commit_sha, CASE WHEN 'commit_sha' <> ALL (clear) THEN l.commit_sha END),
+               coalesce(i.artifact_hash, CASE WHEN 'artifact_hash' <> ALL (clear) THEN l.artifact_hash END),
+               coalesce(i.verified_at, CASE WHEN 'verified_at' <> ALL (clear) THEN l.verified_at END),
+               CASE WHEN i.passage_embeddings IS NOT NULL OR i.content <> l.content OR i.passages IS DISTINCT FROM
+                         ARRAY(SELECT p.content FROM pgmnemo.passage p
+                                WHERE p.tenant_id = tenant AND p.lesson_id = l.id ORDER BY p.number)
+                    THEN i.passages END,
+               i.passage_embeddings,
+               coalesce(i.position, CASE WHEN 'position' <> ALL (clear) THEN l.position END))::pgmnemo.lesson_input,
+           l
+      FROM unnest(lessons) i
+      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
+$$;
+-- Whether the set gives a lesson a vector or passages other than those that it has, or takes them away.
+CREATE OR REPLACE FUNCTION pgmnemo._passages_differ(tenant uuid, lesson bigint, given @extschema:vector@.vector, passages text[],
+                                         vectors @extschema:vector@.vector[], clear text[],
+                                         space pgmnemo.embedding_space)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT (given IS NOT NULL
+            AND ARRAY(SELECT v.embedding FROM pgmnemo.lesson_vector v
+                       WHERE v.tenant_id = tenant AND v.lesson_id = lesson AND v.generation = (space).generation
+                         AND v.number = 0)
+                <> ARRAY[pgmnemo._aligned(given, (space).dimensions)])
+        OR (passages IS NOT NULL
+            AND (ARRAY(SELECT p.content FROM pgmnemo.passage p
+                        WHERE p.tenant_id = tenant AND p.lesson_id = lesson ORDER BY p.number),
+                 ARRAY(SELECT v.embedding
+                         FROM pgmnemo.passage p
+                         LEFT JOIN pgmnemo.lesson_vector v
+                           ON v.tenant_id = tenant AND v.lesson_id = lesson AND v.generation = (space).generation
+                          AND v.number = p.number
+                        WHERE p.tenant_id = tenant AND p.lesson_id = lesson ORDER BY p.number))
+                IS DISTINCT FROM
+                (passages, ARRAY(SELECT pgmnemo._aligned(vectors[n], (space).dimensions)
+                                   FROM generate_series(1, cardinality(passages)) n ORDER BY n)))
+        OR ('embedding' = ANY (clear)
+            AND EXISTS (SELECT FROM pgmnemo.lesson_vector v
+                         WHERE v.tenant_id = tenant AND v.lesson_id = lesson AND v.number = 0))
+        OR ('passages' = ANY (clear)
+            AND EXISTS (SELECT FROM pgmnemo.passage p WHERE p.tenant_id = tenant AND p.lesson_id = lesson))
+$$;
+-- What is wrong with the passages of one lesson; NULL: nothing.
+CREATE OR REPLACE FUNCTION pgmnemo._passages_problem(passages text[], vectors @extschema:vector@.vector[])
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF passages IS NULL AND vectors IS NULL THEN
+        RETURN NULL;
+    END IF;
+    RETURN CASE
+        WHEN array_ndims(passages) > 1 OR array_ndims(vectors) > 1
+        THEN 'must have passages and passage_embeddings in lists, not in tables'
+        WHEN vectors IS NOT NULL AND coalesce(cardinality(passages), -1) <> cardinality(vectors)
+        THEN format('has %s passages, but %s passage_embeddings', coalesce(cardinality(passages), 0),
+                    cardinality(vectors))
+        WHEN (SELECT sum(octet_length(p)) FROM unnest(passages) p) > 20000000
+        THEN 'has passages of more than 20,000,000 bytes together'
+        WHEN array_position(passages, NULL) IS NOT NULL
+        THEN format('has no text in passage %s', array_position(passages, NULL))
+        WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE @extschema:vector@.vector_dims(v) > 4000)
+        THEN 'must have passage_embeddings of at most 4,000 dimensions'
+        WHEN EXISTS (SELECT FROM unnest(vectors) v WHERE @extschema:vector@.vector_norm(v) NOT BETWEEN 1e-15 AND 1e15)
+        THEN 'must have passage_embeddings with a norm from 1e-15 to 1e15'
+    END;
+END
+$$;
+-- Vectors of another dimension than those of the space are refused; such as fit into it are none.
+CREATE OR REPLACE FUNCTION pgmnemo._refuse_vectors(tenant uuid, lessons pgmnemo.lesson_input[], space pgmnemo.embedding_space)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    wrong record;
+BEGIN
+    SELECT g.ordinal, g.external_id, @extschema:vector@.vector_dims(g.vector) AS dims INTO wrong
+      FROM pgmnemo._given_vectors(lessons) g WHERE NOT pgmnemo._fits(g.vector, space.dimensions) LIMIT 1;
+    IF FOUND AND EXISTS (SELECT FROM pgmnemo._given_vectors(lessons) g
+                          WHERE NOT pgmnemo._fits(g.vector, space.dimensions)
+                            AND pgmnemo._fits(g.vector, space.next_dimensions)) THEN
+        RAISE EXCEPTION 'lesson % of the set, %, has a vector of the % dimensions to which tenant % is being changed',
+              wrong.ordinal, quote_literal(left(coalesce(wrong.external_id, ''), 100)), space.next_dimensions,
+              quote_literal(tenant)
+        USING ERRCODE = 'invalid_parameter_value',
+              HINT = 'Until pgmnemo.finish_reembedding vectors of ' || space.dimensions || ' dimensions are stored; '
+                     'nothing of the set was stored.';
+    ELSIF wrong.dims IS NOT NULL THEN
+        RAISE EXCEPTION 'lesson % of the set, %, has a vector of % dimensions, but those of tenant % have %',
+              wrong.ordinal, quote_literal(left(coalesce(wrong.external_id, ''), 100)), wrong.dims,
+              quote_literal(tenant), space.dimensions
+        USING ERRCODE = 'invalid_parameter_value',
+              HINT = 'Embed it as the others were embedded, or change the embedder of the tenant with '
+                     'pgmnemo.begin_reembedding; nothing of the set was stored.';
+    END IF;
+END
+$$;
+-- What is too long in what a writer gives for one lesson; NULL: nothing. Lengths are read off what came, before
+-- anything is made of it, so that what is refused costs little more than to send it. Of passages the whole array
+-- counts, which is a little larger; the sum is pgmnemo._passages_problem's.
+CREATE OR REPLACE FUNCTION pgmnemo._size_problem(content text, topic text, role text, commit_sha text, artifact_hash text,
+                                      metadata jsonb, passages text[])
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    problem constant text := CASE
+        WHEN octet_length(content) > 10000000
+        THEN format('has a content of %s bytes, but may have 10,000,000', octet_length(content))
+        WHEN greatest(octet_length(topic), octet_length(role), octet_length(commit_sha),
+                      octet_length(artifact_hash)) > 10000
+        THEN 'has a topic, role, commit_sha or artifact_hash of more than 10,000 bytes'
+        WHEN pg_column_size(metadata) > 1000000 OR pg_column_size(jsonb_build_array(metadata)) > 1000100
+        THEN 'has metadata of more than 1,000,000 bytes'
+        WHEN cardinality(passages) > 1000 THEN format('has %s passages, but may have 1,000', cardinality(passages))
+        WHEN pg_column_size(passages) > 20010000 THEN 'has passages of more than 20,000,000 bytes together'
+    END;
+BEGIN
+    IF problem IS NULL AND pg_column_size(metadata) > 10000 THEN
+        RETURN (SELECT 'has metadata of more than 10,000 values'
+                  FROM jsonb_path_query(metadata, 'strict $.**') v HAVING count(*) > 10000);
+    END IF;
+    RETURN problem;
+END
+$$;
+-- The space of the tenant that these lessons' vectors enter, held to the end of the transaction; made with the first
+-- ones; NULL where the set has none. Vectors of another dimension are refused. Where vectors are there without a
+-- space, they say what it is.
+CREATE OR REPLACE FUNCTION pgmnemo._space(tenant uuid, lessons pgmnemo.lesson_input[])
+RETURNS pgmnemo.embedding_space
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    space pgmnemo.embedding_space;
+    least integer;
+    most integer;
+BEGIN
+    IF cardinality(lessons) = 1 AND (lessons[1]).passage_embeddings IS NULL THEN
+        least := @extschema:vector@.vector_dims((lessons[1]).embedding);
+        most := least;
+    ELSE
+        SELECT min(@extschema:vector@.vector_dims(g.vector)), max(@extschema:vector@.vector_dims(g.vector))
+          INTO least, most FROM pgmnemo._given_vectors(lessons) g;
+    END IF;
+    IF most IS NULL THEN
+        RETURN NULL;
+    END IF;
+    LOOP
+        SELECT s.* INTO space FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant FOR KEY SHARE;
+        EXIT WHEN FOUND;
+        INSERT INTO pgmnemo.embedding_space (tenant_id, generation, dimensions)
+        SELECT tenant, coalesce(v.generation, 1), coalesce(v.dims, g.dims)
+          FROM (SELECT max(pgmnemo._dimensions(g.vector)) AS dims FROM pgmnemo._given_vectors(lessons) g) g
+          LEFT JOIN (SELECT v.generation, @extschema:vector@.vector_dims(v.embedding) AS dims
+                       FROM pgmnemo.lesson_vector v WHERE v.tenant_id = tenant LIMIT 1) v ON true
+            ON CONFLICT DO NOTHING;
+    END LOOP;
+    IF least <> space.dimensions OR most <> space.dimensions THEN
+        PERFORM pgmnemo._refuse_vectors(tenant, lessons, space);
+    END IF;
+    PERFORM pgmnemo._check_maker(tenant, space.embedder);
+    RETURN space;
+END
+$$;
+-- The one write path. New keys are inserted first and in order, then the lock is taken, then rows are changed: writers
+-- who all keep to this sequence wait for one another but never in a circle. Only a key that is there already is passed
+-- over: an id that is taken, by a sequence that was set back, is an error. What the set leaves out of a lesson that is
+-- there stays (pgmnemo._merged), read anew under the lock.
+CREATE OR REPLACE FUNCTION pgmnemo._store(tenant uuid, lessons pgmnemo.lesson_input[], clear text[] DEFAULT NULL,
+                               only_new boolean DEFAULT false)
+RETURNS TABLE (project_id uuid, external_id text, lesson_id bigint, outcome text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    s pgmnemo.settings := pgmnemo._settings();
+    gone text[] := coalesce(clear, '{}');
+    space pgmnemo.embedding_space;
+    inserted bigint[];
+    changed bigint[];
+    outcomes text[];
+    final pgmnemo.lesson_input[];
+    embedded bigint[];
+BEGIN
+    PERFORM pgmnemo._check_input(lessons);
+    IF clear IS NOT NULL THEN
+        PERFORM pgmnemo._check_clear(clear, '{embedding,passages,role,topic,importance,metadata,occurred_at,expires_at,'
+                                            'commit_sha,artifact_hash,verified_at,position}');
+    END IF;
+    IF s.gate_strict <> 'off' THEN
+        PERFORM pgmnemo._check_provenance(tenant, lessons, gone, s.gate_strict);
+    END IF;
+    space := pgmnemo._space(tenant, lessons);
+
+    WITH fresh AS (
+        INSERT INTO pgmnemo.lesson (
+               tenant_id, project_id, external_id, role, topic, content, importance, metadata, occurred_at, expires_at,
+               commit_sha, artifact_hash, verified_at, position)
+        SELECT tenant, i.project_id, i.external_id, i.role, i.topic, i.content, coalesce(i.importance, 3::smallint),
+               coalesce(i.metadata, '{}'), i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at,
+               i.position
+          FROM unnest((SELECT lessons)) i  -- a plan for any set
+         ORDER BY i.project_id, i.external_id COLLATE "C"
+            ON CONFLICT (tenant_id, project_id, external_id) DO NOTHING
+        RETURNING id
+    )
+    SELECT coalesce(array_agg(f.id), '{}') INTO inserted FROM fresh f;
+    IF cardinality(inserted) > 0 THEN
+        PERFORM pgmnemo._write_passages(tenant, inserted, lessons, space,
+                                        pgmnemo._awaits_graph(tenant, space.generation, cardinality(inserted)));
+    END IF;
+
+    IF cardinality(inserted) < cardinality(lessons) THEN
+        IF only_new THEN
+            RAISE EXCEPTION 'another writer has just taken the key %', quote_literal(lessons[1].external_id)
+            USING ERRCODE = 'serialization_failure', HINT = 'Repeat the call.';
+        END IF;
+        SELECT array_agg(m.id), array_agg(CASE WHEN (m.was).active THEN 'updated' ELSE 'restored' END)
+          INTO changed, outcomes
+          FROM pgmnemo._merged(tenant, lessons, gone) m
+         WHERE m.id <> ALL (inserted)
+           AND (((m.was).role, (m.was).topic, (m.was).content, (m.was).importance, (m.was).metadata,
+                 (m.was).occurred_at, (m.was).expires_at, (m.was).commit_sha, (m.was).artifact_hash,
+                 (m.was).verified_at, (m.was).position, (m.was).active)
+                IS DISTINCT FROM
+                ((m.given).role, (m.given).topic, (m.given).content, (m.given).importance, (m.given).metadata,
+                 (m.given).occurred_at, (m.given).expires_at, (m.given).commit_sha, (m.given).artifact_hash,
+                 (m.given).verified_at, (m.given).position, true)
+                OR pgmnemo._passages_differ(tenant, m.id, (m.given).embedding, (m.given).passages,
+                                            (m.given).passage_embeddings, gone, space));
+    END IF;
+    IF changed IS NOT NULL THEN
+        PERFORM pgmnemo._lock_tenant(tenant);
+        embedded := pgmnemo._embedded(tenant, changed);
+        SELECT array_agg(m.given) INTO final
+          FROM pgmnemo._merged(tenant, lessons, gone) m WHERE m.id = ANY (changed);
+        IF cardinality(final) IS DISTINCT FROM cardinality(changed) THEN  -- another session has deleted one: begin anew
+            RETURN QUERY
+            SELECT a.project_id, a.external_id, a.lesson_id,
+                   CASE WHEN a.lesson_id = ANY (inserted) THEN 'inserted' ELSE a.outcome END
+              FROM pgmnemo._store(tenant, lessons, clear) a;
+            RETURN;
+        END IF;
+        PERFORM pgmnemo._clear_passages(tenant, final, gone);
+        UPDATE pgmnemo.lesson l
+           SET role = i.role, topic = i.topic, content = i.content, importance = i.importance, metadata = i.metadata,
+               occurred_at = i.occurred_at, expires_at = i.expires_at, commit_sha = i.commit_sha,
+               artifact_hash = i.artifact_hash, verified_at = i.verified_at, position = i.position, active = true
+          FROM unnest(final) i
+         WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id;
+        PERFORM pgmnemo._write_passages(tenant, changed, final, space);
+        IF 'embedding' <> ALL (gone) AND cardinality(embedded) > 0 THEN
+            embedded := ARRAY(SELECT unnest(embedded) EXCEPT SELECT unnest(pgmnemo._embedded(tenant, changed)));
+            outcomes := ARRAY(SELECT CASE WHEN u.id = ANY (embedded) THEN 'unembedded' ELSE u.outcome END
+                                FROM unnest(changed, outcomes) WITH ORDINALITY AS u (id, outcome, place)
+                               ORDER BY place);
+        END IF;
+    END IF;
+    IF space.generation IS NOT NULL AND cardinality(inserted) + coalesce(cardinality(changed), 0) > 0 THEN
+        PERFORM pgmnemo._share_merging(tenant, space.generation, cardinality(lessons), s.exact_scan_limit);
+    END IF;
+
+    IF cardinality(lessons) = 1 AND cardinality(inserted) = 1 THEN
+        project_id := (lessons[1]).project_id;
+        external_id := (lessons[1]).external_id;
+        lesson_id := inserted[1];
+        outcome := 'inserted';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    -- under REPEATABLE READ a lesson is still seen that another session has deleted, beside the new one of its key
+    RETURN QUERY
+    SELECT i.project_id, i.external_id, l.id, coalesce(w.outcome, 'unchanged')
+      FROM ROWS FROM (unnest(lessons)) WITH ORDINALITY
+           AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at,
+                 expires_at,
+                 commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position, ordinal)
+     CROSS JOIN LATERAL (
+            SELECT max(l.id) AS id FROM pgmnemo.lesson l
+             WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id) l
+      LEFT JOIN (SELECT n, 'inserted' FROM unnest(inserted) n
+                 UNION ALL SELECT * FROM unnest(changed, outcomes)) AS w (id, outcome) ON w.id = l.id
+     ORDER BY i.ordinal;
+END
+$$;
+-- By which a text is known again.
+CREATE OR REPLACE FUNCTION pgmnemo._text_mark(content text)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT pg_catalog.hashtextextended(content, 0) $$;
+-- As pgmnemo._write_passages for one lesson, without its own vector: no plan depends on how many passages there are.
+CREATE OR REPLACE FUNCTION pgmnemo._write_parts(tenant uuid, lesson bigint, given pgmnemo.lesson_input,
+                                     space pgmnemo.embedding_space)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+AS $$
+BEGIN
+    INSERT INTO pgmnemo.passage (tenant_id, project_id, lesson_id, number, content, lexemes)
+    SELECT tenant, l.project_id, l.id, p.number, p.content, pgmnemo._lexemes(pgmnemo._config(l.text_config), p.content)
+      FROM pgmnemo.lesson l CROSS JOIN LATERAL unnest(given.passages) WITH ORDINALITY AS p (content, number)
+     WHERE l.tenant_id = tenant AND l.id = lesson;
+    IF given.passage_embeddings IS NOT NULL AND space.dimensions IS NOT NULL THEN
+        INSERT INTO pgmnemo.lesson_vector (tenant_id, generation, project_id, lesson_id, number, embedding)
+        SELECT tenant, space.generation, given.project_id, lesson, p.number,
+               pgmnemo._aligned(p.vector, space.dimensions)
+          FROM unnest(given.passage_embeddings) WITH ORDINALITY AS p (vector, number)
+         WHERE p.vector IS NOT NULL;
+    END IF;
+END
+$$;
+-- The passages and vectors of these lessons of one tenant, as the set gives them. A lesson whose passages the set
+-- leaves open keeps those that it has. Vectors stay out of the graph, and pgmnemo._merge brings them in; or they are
+-- `marked` as being in one that is still to be made.
+CREATE OR REPLACE FUNCTION pgmnemo._write_passages(tenant uuid, ids bigint[], lessons pgmnemo.lesson_input[],
+                                        space pgmnemo.embedding_space, marked boolean DEFAULT false)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF cardinality(lessons) = 1 AND cardinality(ids) = 1 THEN
+        IF (lessons[1]).embedding IS NOT NULL AND space.dimensions IS NOT NULL THEN
+            INSERT INTO pgmnemo.lesson_vector (tenant_id, generation, project_id, lesson_id, number, indexed, embedding)
+            VALUES (tenant, space.generation, (lessons[1]).project_id, ids[1], 0, marked,
+                    pgmnemo._aligned((lessons[1]).embedding, space.dimensions));
+        END IF;
+        IF (lessons[1]).passages IS NOT NULL THEN
+            PERFORM pgmnemo._write_parts(tenant, ids[1], lessons[1], space);
+        END IF;
+        RETURN;
+    END IF;
+    INSERT INTO pgmnemo.passage (tenant_id, project_id, lesson_id, number, content, lexemes)
+    SELECT tenant, l.project_id, l.id, p.number, p.content, u.lexemes
+      FROM unnest(lessons) i
+      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
+     CROSS JOIN LATERAL unnest(i.passages) WITH ORDINALITY AS p (content, number)
+     CROSS JOIN LATERAL (SELECT pgmnemo._lexemes(pgmnemo._config(l.text_config), p.content) OFFSET 0) AS u (lexemes)
+     WHERE l.id = ANY (ids);
+    INSERT INTO pgmnemo.lesson_vector (tenant_id, generation, project_id, lesson_id, number, indexed, embedding)
+    SELECT tenant, space.generation, l.project_id, l.id, v.number, marked,
+           pgmnemo._aligned(v.vector, space.dimensions)
+      FROM unnest(lessons) i
+      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
+     CROSS JOIN LATERAL (
+            SELECT 0, i.embedding
+             UNION ALL
+            SELECT p.number, p.vector FROM unnest(i.passage_embeddings) WITH ORDINALITY AS p (vector, number)
+             WHERE i.passages IS NOT NULL) AS v (number, vector)
+     WHERE l.id = ANY (ids) AND v.vector IS NOT NULL AND space.dimensions IS NOT NULL;
+END
+$$;
+-- Appends the posting blocks of these active lessons of one tenant, ids ascending within each. One lesson's are of
+-- one posting each, and need not be gathered.
+CREATE OR REPLACE FUNCTION pgmnemo._add_postings(tenant uuid, ids bigint[])
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF cardinality(ids) = 1 THEN
+        INSERT INTO pgmnemo.posting
+        SELECT tenant, l.project_id, u.lexeme, ids, ARRAY[u.frequency], l.token_counts, 1,
+               l.token_count, u.frequency, l.token_count, ids[1]
+          FROM (SELECT l.project_id, l.lexemes, l.token_count, ARRAY[l.token_count] AS token_counts
+                  FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ids[1] AND l.active OFFSET 0) l
+         CROSS JOIN LATERAL (SELECT v.lexeme, cardinality(v.positions)::smallint FROM unnest(l.lexemes) v
+                             UNION ALL SELECT '', 0::smallint) AS u (lexeme, frequency);
+        RETURN;
+    END IF;
+    WITH lists AS (
+        SELECT l.project_id, u.lexeme, array_agg(l.id ORDER BY l.id) AS ids,
+               array_agg(u.frequency ORDER BY l.id) AS frequencies,
+               array_agg(l.token_count ORDER BY l.id) AS token_counts
+          FROM pgmnemo.lesson l
+         CROSS JOIN LATERAL (SELECT v.lexeme, cardinality(v.positions)::smallint FROM unnest(l.lexemes) v
+                             UNION ALL SELECT '', 0::smallint) AS u (lexeme, frequency)
+         WHERE l.tenant_id = tenant AND l.id = ANY (_add_postings.ids) AND l.active
+         GROUP BY l.project_id, u.lexeme
+    )
+    INSERT INTO pgmnemo.posting
+    SELECT tenant, l.project_id, l.lexeme, b.*
+      FROM lists l, LATERAL pgmnemo._posting_blocks(l.ids, l.frequencies, l.token_counts) b
+     ORDER BY l.project_id, l.lexeme COLLATE "C";
+END
+$$;
+-- Pairs of a lesson of `ids` and an older one in scope that may share the `at_least` part of their lexemes. Lessons so
+-- alike lack few of each other's lexemes, so of the rarest ones they share all but as many: the lists of these are
+-- read, as far as `read_most` postings for a lesson go, and those who share most are told. Lists of unknown length are
+-- joined by hashing.
+CREATE OR REPLACE FUNCTION pgmnemo._alike_words(scope pgmnemo.scope, ids bigint[], at_least float8)
+RETURNS TABLE (older bigint, newer bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_mergejoin = off
+SET enable_nestloop = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    read_most constant integer := 2000;  -- postings for one lesson
+    most_size constant integer := 2000;  -- different words of a lesson that is compared by them
+    told_most constant integer := 50;    -- older lessons for one
+    lessons   bigint[];
+    lexemes   text[];
+    sizes     integer[];
+    known     text[];
+    held      bigint[];
+BEGIN
+    SELECT array_agg(l.id), array_agg(w.lexeme), array_agg(l.size) INTO lessons, lexemes, sizes
+      FROM (SELECT l.id, l.lexemes, length(l.lexemes) AS size
+              FROM unnest(ids) AS u (id)
+             CROSS JOIN LATERAL (SELECT l.id, l.lexemes FROM pgmnemo.lesson l
+                                  WHERE l.tenant_id = scope.tenant AND l.id = u.id OFFSET 0) l
+             WHERE length(l.lexemes) <= most_size OFFSET 0) l
+     CROSS JOIN LATERAL unnest(tsvector_to_array(l.lexemes)) AS w (lexeme);
+    SELECT array_agg(c.lexeme), array_agg(c.held) INTO known, held
+      FROM (SELECT h.lexeme, sum(h.held) AS held
+              FROM (SELECT p.lexeme, p.lesson_count AS held FROM pgmnemo.posting p
+                     WHERE p.tenant_id = scope.tenant AND p.lexeme = ANY (ARRAY(SELECT DISTINCT unnest(lexemes)))
+                       AND p.project_id BETWEEN scope.first_project AND scope.last_project
+                     UNION ALL
+                    SELECT s.lexeme, s.held
+                      FROM pgmnemo._sealed_counts(scope, ARRAY(SELECT DISTINCT unnest(lexemes))) s) h
+             WHERE h.lexeme <> '' GROUP BY h.lexeme) c;
+    IF at_least IS NULL OR lessons IS NULL THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+    WITH ordered AS MATERIALIZED (
+        SELECT w.id, w.lexeme, w.size - ceil(at_least * w.size - 1e-9) AS missing,
+               sum(k.held) OVER (PARTITION BY w.id ORDER BY k.held, w.lexeme COLLATE "C"
+                                 ROWS UNBOUNDED PRECEDING) AS read
+          FROM unnest(lessons, lexemes, sizes) AS w (id, lexeme, size)
+          JOIN unnest(known, held) AS k (lexeme, held) ON k.lexeme = w.lexeme
+    ), taken AS MATERIALIZED (
+        SELECT o.id, o.lexeme, greatest(1, count(*) OVER (PARTITION BY o.id) - o.missing) AS wanted
+          FROM ordered o WHERE o.read <= read_most
+    ), shared AS (
+        SELECT x.older, t.id AS newer, count(*) AS lexemes
+          FROM taken t
+         CROSS JOIN LATERAL (
+                SELECT unnest(p.lesson_ids) AS older FROM pgmnemo.posting p
+                 WHERE p.tenant_id = scope.tenant AND p.lexeme = t.lexeme AND p.lesson_count > 0
+                   AND p.project_id BETWEEN scope.first_project AND scope.last_project
+                   AND p.lesson_ids[1] < t.id
+                 UNION ALL
+                SELECT s.lesson_id FROM pgmnemo._sealed_holders(scope, t.lexeme) s OFFSET 0) x
+         WHERE x.older < t.id
+         GROUP BY x.older, t.id
+        HAVING count(*) >= min(t.wanted)
+    )
+    SELECT r.older, r.newer
+      FROM (SELECT s.older, s.newer,
+                   row_number() OVER (PARTITION BY s.newer ORDER BY s.lexemes DESC, s.older DESC) AS place
+              FROM shared s) r
+     WHERE r.place <= told_most;
+END
+$$;
+-- BM25's statistics, the direction and the times of a question. By pgmnemo.statistics_scope a term is as rare as it is
+-- in the tenant, in the scope that is searched, or in the mean of both; what bounds a term, and how many lessons hold
+-- it, counts over the scope.
+CREATE OR REPLACE FUNCTION pgmnemo._ask(scope pgmnemo.scope, words text, embedding @extschema:vector@.vector, moment timestamptz,
+                             s pgmnemo.settings, windows tstzmultirange DEFAULT NULL)
+RETURNS pgmnemo.question
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    most_windows constant integer := 100;
+    most_terms constant integer := 1000;  -- the rarest: each is looked for in every candidate and in its passages
+    asked pgmnemo.question;
+    inside_part float8 := CASE s.statistics_scope WHEN 'tenant' THEN 0 WHEN 'both' THEN 0.5 ELSE 1 END;
+    projects uuid[] := (scope.filter).projects;
+    k1 float8 := s.bm25_k1;
+    idf_sum float8;
+    b float8 := s.bm25_b;
+    lexemes text[] := coalesce(tsvector_to_array(pgmnemo._lexemes(pgmnemo._text_config(), words)), '{}');
+BEGIN
+    asked.pivot := s.length_pivot;
+    WITH listed AS (
+        SELECT p.lexeme, sum(p.lesson_count) AS lessons, sum(p.token_total) AS tokens,
+               sum(p.lesson_count) FILTER (WHERE i.inside) AS held,
+               sum(p.token_total) FILTER (WHERE i.inside) AS held_tokens,
+               sum(p.lesson_count) FILTER (WHERE i.inside AND p.lesson_count > 0) AS listed,
+               max(p.max_frequency) FILTER (WHERE i.inside AND p.lesson_count > 0) AS frequency,
+               min(p.min_tokens) FILTER (WHERE i.inside AND p.lesson_count > 0) AS shortest
+          FROM pgmnemo.posting p
+         CROSS JOIN LATERAL (
+                SELECT p.project_id BETWEEN scope.first_project AND scope.last_project
+                       AND (projects IS NULL OR p.project_id = ANY (projects))) AS i (inside)
+         WHERE p.tenant_id = scope.tenant AND p.lexeme = ANY (lexemes || ''::text)
+         GROUP BY p.lexeme
+    ), counts AS (
+        SELECT coalesce(l.lexeme, c.lexeme) COLLATE "C" AS lexeme,
+               (coalesce(l.lessons, 0) + coalesce(c.lessons, 0))::float8 AS lessons,
+               (coalesce(l.held, 0) + coalesce(c.held, 0))::bigint AS held,
+               (CASE WHEN inside_part < 1 THEN coalesce(l.tokens, 0) + coalesce(c.tokens, 0)
+                     ELSE coalesce(l.held_tokens, 0) + coalesce(c.held_tokens, 0) END)::float8 AS tokens,
+               coalesce(l.listed, 0) AS listed, l.frequency, l.shortest,
+               c.frequency AS sealed_frequency, c.shortest AS sealed_shortest
+          FROM listed l FULL JOIN pgmnemo._sealed_counts(scope, lexemes) c ON c.lexeme COLLATE "C" = l.lexeme
+    ), everything AS (
+        SELECT c.held, c.lessons, k1 * (1 - b) AS flat,
+               k1 * b / greatest(c.tokens / nullif(CASE WHEN inside_part < 1 THEN c.lessons ELSE c.held END, 0),
+                                 asked.pivot) AS per_token
+          FROM counts c WHERE c.lexeme = ''
+    ), terms AS (
+        SELECT c.*, i.idf, pgmnemo._unit() * i.idf * (k1 + 1) AS scale
+          FROM counts c
+         CROSS JOIN everything e
+         CROSS JOIN LATERAL (SELECT (1 - inside_part) * pgmnemo._idf(e.lessons, c.lessons)
+                                    + inside_part * pgmnemo._idf(e.held, c.held)) AS i (idf)
+         WHERE c.lexeme <> '' AND c.lessons > 0
+    )
+    SELECT e.held, e.flat, e.per_token,
+           coalesce(k.idf_sum, 0) + (cardinality(lexemes) - k.known)
+                                    * ((1 - inside_part) * pgmnemo._idf(e.lessons, 0)
+                                       + inside_part * pgmnemo._idf(e.held, 0)),
+           coalesce(t.found, '{}'), coalesce(t.queries, '{}'), coalesce(t.idfs, '{}'), coalesce(t.scales, '{}'),
+           coalesce(t.peaks, '{}'), coalesce(t.postings, '{}'), coalesce(t.listed, '{}'), coalesce(t.tops, '{}')
+      INTO asked.held, asked.flat, asked.per_token, idf_sum,
+           asked.terms, asked.queries, asked.idfs, asked.scales, asked.peaks, asked.postings, asked.listed, asked.tops
+      FROM everything e
+     CROSS JOIN LATERAL (
+            SELECT sum(t.idf ORDER BY t.idf, t.lexeme) AS idf_sum, count(*) AS known FROM terms t) k
+     CROSS JOIN LATERAL (
+            SELECT array_agg(t.lexeme) AS found, array_agg(pgmnemo._term(t.lexeme)) AS queries,
+                   array_agg(t.idf) AS idfs,
+                   array_agg(t.scale) AS scales, array_agg(t.held) AS postings, array_agg(t.listed) AS listed,
+                   array_agg(coalesce(pgmnemo._impact(t.scale, t.frequency, e.flat, e.per_token, t.shortest,
+                                                      asked.pivot) + 1, 0)) AS peaks,
+                   array_agg(coalesce(pgmnemo._impact(t.scale, t.sealed_frequency, e.flat, e.per_token,
+                                                      t.sealed_shortest, asked.pivot) + 1, 0)) AS tops
+              FROM (SELECT * FROM terms WHERE held > 0 ORDER BY idf DESC, lexeme LIMIT most_terms) t) t;
+    asked.held := coalesce(asked.held, 0);
+    asked.terms := coalesce(asked.terms, '{}');
+    asked.direction := @extschema:vector@.l2_normalize(embedding)::@extschema:vector@.halfvec;
+    IF (SELECT count(*) FROM unnest(windows)) > most_windows THEN
+        RAISE EXCEPTION 'windows holds more than % ranges', most_windows
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Name fewer times.';
+    ELSIF windows IS NOT NULL THEN
+        SELECT array_agg(coalesce(lower(w), '-infinity')), array_agg(coalesce(upper(w), 'infinity'))
+          INTO asked.since, asked.until FROM unnest(windows) w;
+        asked.share := 1;
+    ELSIF words IS NOT NULL AND s.temporal_weight <> 0 THEN
+        SELECT t.since, t.until, t.share INTO asked.since, asked.until, asked.share
+          FROM pgmnemo._times(words, moment) t;
+    END IF;
+    asked.ideal := pgmnemo._ideal(asked, s, cardinality(lexemes), idf_sum);
+    RETURN asked;
+END
+$$;
+-- A bitmap of places, as it is kept: as bits, or as the places that are set in a bitmap of zeros. To unpack the bits is
+-- to join them with nothing.
+CREATE OR REPLACE FUNCTION pgmnemo._bits(bits varbit, places smallint[], zeros varbit)
+RETURNS varbit
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    found varbit := zeros;
+    place smallint;
+BEGIN
+    IF places IS NULL THEN
+        RETURN bits || '';
+    END IF;
+    FOREACH place IN ARRAY places LOOP
+        found := set_bit(found, place, 1);
+    END LOOP;
+    RETURN found;
+END
+$$;
+-- What pgmnemo.compact does for a tenant that is locked; how many blocks fewer there are.
+CREATE OR REPLACE FUNCTION pgmnemo._compact(tenant uuid)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    full_block constant integer := 128;
+    before constant bigint := (SELECT count(*) FROM pgmnemo.posting p WHERE p.tenant_id = tenant);
+BEGIN
+    PERFORM pgmnemo._seal_pieces(tenant, pgmnemo._piece_size());
+    WITH small AS (
+        DELETE FROM pgmnemo.posting p
+         USING (SELECT q.project_id, q.lexeme FROM pgmnemo.posting q
+                 WHERE q.tenant_id = tenant AND q.lesson_count BETWEEN 1 AND full_block - 1
+                 GROUP BY 1, 2 HAVING count(*) > 1) f
+         WHERE p.tenant_id = tenant AND p.project_id = f.project_id AND p.lexeme = f.lexeme
+           AND p.lesson_count BETWEEN 1 AND full_block - 1
+        RETURNING p.project_id, p.lexeme, p.lesson_ids, p.frequencies, p.token_counts
+    ), lists AS (
+        SELECT m.project_id, m.lexeme, array_agg(x.id ORDER BY x.id) AS ids,
+               array_agg(x.frequency ORDER BY x.id) AS frequencies, array_agg(x.tokens ORDER BY x.id) AS token_counts
+          FROM small m, unnest(m.lesson_ids, m.frequencies, m.token_counts) AS x (id, frequency, tokens)
+         GROUP BY m.project_id, m.lexeme
+    )
+    INSERT INTO pgmnemo.posting
+    SELECT tenant, l.project_id, l.lexeme, b.*
+      FROM lists l, LATERAL pgmnemo._posting_blocks(l.ids, l.frequencies, l.token_counts) b
+     ORDER BY l.project_id, l.lexeme COLLATE "C";
+    RETURN before - (SELECT count(*) FROM pgmnemo.posting p WHERE p.tenant_id = tenant);
+END
+$$;
+-- Takes these pieces of a tenant away, with what takes their lessons back; the lessons that they held as they are.
+CREATE OR REPLACE FUNCTION pgmnemo._drop_pieces(tenant uuid, numbers bigint[])
+RETURNS bigint[]
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    ids constant bigint[] := ARRAY(SELECT unnest(r.lesson_ids) FROM pgmnemo.piece_lesson r
+                                    WHERE r.tenant_id = tenant AND r.piece = ANY (numbers));
+    gone constant bigint[] := ARRAY(SELECT unnest(ids) INTERSECT SELECT unnest(pgmnemo._taken_back(tenant)));
+BEGIN
+    DELETE FROM pgmnemo.piece_term t WHERE t.tenant_id = tenant AND t.piece = ANY (numbers);
+    DELETE FROM pgmnemo.piece_project j WHERE j.tenant_id = tenant AND j.piece = ANY (numbers);
+    DELETE FROM pgmnemo.piece_lesson r WHERE r.tenant_id = tenant AND r.piece = ANY (numbers);
+    DELETE FROM pgmnemo.piece c WHERE c.tenant_id = tenant AND c.number = ANY (numbers);
+    WITH touched AS MATERIALIZED (
+        SELECT DISTINCT p.ctid AS block
+          FROM pgmnemo.posting p CROSS JOIN LATERAL unnest(p.lesson_ids) AS u (id)
+          JOIN unnest(gone) AS g (id) ON g.id = u.id
+         WHERE p.tenant_id = tenant AND p.lesson_count < 0
+    ), back AS (
+        DELETE FROM pgmnemo.posting p USING touched t WHERE p.ctid = t.block
+        RETURNING p.project_id, p.lexeme, p.lesson_ids, p.frequencies, p.token_counts
+    ), kept AS (
+        SELECT b.project_id, b.lexeme, array_agg(x.id ORDER BY x.id) AS ids,
+               array_agg(x.frequency ORDER BY x.id) AS frequencies, array_agg(x.tokens ORDER BY x.id) AS token_counts
+          FROM back b, unnest(b.lesson_ids, b.frequencies, b.token_counts) AS x (id, frequency, tokens)
+         WHERE x.id NOT IN (SELECT unnest(gone))
+         GROUP BY b.project_id, b.lexeme
+    )
+    INSERT INTO pgmnemo.posting
+    SELECT tenant, k.project_id, k.lexeme, b.lesson_ids, b.frequencies, b.token_counts, -b.lesson_count,
+           -b.token_total, b.max_frequency, b.min_tokens, -b.first_id
+      FROM kept k CROSS JOIN LATERAL pgmnemo._posting_blocks(k.ids, k.frequencies, k.token_counts) b;
+    RETURN ARRAY(SELECT unnest(ids) EXCEPT SELECT unnest(gone));
+END
+$$;
+-- The `depth` lessons in scope with the highest BM25 (in units of 2^-40), exactly, ties by external id: those of pieces
+-- first, then, of what no piece holds, those that could be among them. MaxScore: the lists of the rarest terms are read
+-- whole; once the terms that are left cannot lift a lesson that holds none of them to the depth-th score found so far,
+-- they matter for those few lessons alone that they could still lift.
+-- Without enable_sort the planner sums up by hashing: it takes a few hundred postings for three, and would sort.
+CREATE OR REPLACE FUNCTION pgmnemo._keyword_leg(scope pgmnemo.scope, asked pgmnemo.question, depth integer)
+RETURNS TABLE (lesson_id bigint, total float8)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_sort = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    at_once        constant bigint := 3000;   -- postings that are read whole without asking for bounds
+    many_terms     constant integer := 100;   -- they bound nothing, and each would cost a look at all that are left
+    first_lists    constant integer := 4;     -- postings for each place wanted, before the first bound
+    least_lists    constant bigint := 1000;   -- postings that are read on at least
+    lesson_cost    constant integer := 15;    -- postings that cost as much as reading one lesson
+    last           constant integer := cardinality(asked.terms);
+    -- of these lessons a filter may leave fewer than are wanted
+    looked_at      constant integer := CASE WHEN scope.plain THEN depth ELSE 4 * depth END;
+    read integer := 0;
+    wanted integer;
+    lists bigint := 0;
+    more bigint;
+    ids bigint[];
+    totals float8[];
+    rest float8;
+    least_of_best float8;
+    sealed_ids bigint[] := '{}';
+    sealed_totals float8[] := '{}';
+    floor float8 := -1;
+BEGIN
+    IF last = 0 THEN
+        RETURN;
+    ELSIF scope.ids IS NOT NULL THEN
+        RETURN QUERY
+        SELECT x.lesson_id, x.total FROM pgmnemo._best_sums(scope, asked, scope.ids, NULL, NULL) x
+         WHERE x.total > 0 LIMIT depth;
+        RETURN;
+    END IF;
+    IF (SELECT max(t) FROM unnest(asked.tops) t) > 0 THEN
+        SELECT s.ids, s.totals INTO sealed_ids, sealed_totals FROM pgmnemo._sealed_leg(scope, asked, depth) s;
+        floor := coalesce(sealed_totals[depth], -1);
+    END IF;
+    IF last > many_terms OR (SELECT sum(n) FROM unnest(asked.listed) n) <= at_once THEN
+        read := last;
+    ELSE
+        LOOP
+            read := read + 1;
+            lists := lists + asked.listed[read];
+            EXIT WHEN lists >= first_lists * depth OR read = last
+                   OR floor > (SELECT sum(p) FROM unnest(asked.peaks[read + 1:]) p);
+        END LOOP;
+    END IF;
+    SELECT coalesce(array_agg(x.lesson_id), '{}'), coalesce(array_agg(x.total), '{}') INTO ids, totals
+      FROM (SELECT u.lesson_id, sum(u.part) AS total FROM pgmnemo._list_parts(scope, asked, 1, read) u
+             GROUP BY u.lesson_id) x;
+    WHILE read < last LOOP
+        rest := (SELECT sum(p) FROM unnest(asked.peaks[read + 1:]) p);
+        least_of_best := (SELECT greatest(floor, coalesce(min(x.total) FILTER (WHERE x.place = depth), -1))
+                            FROM (SELECT s.total, row_number() OVER (ORDER BY s.total DESC) AS place
+                                    FROM pgmnemo._best_sums(scope, asked, ids, totals, looked_at) s) x);
+        IF least_of_best <= rest THEN
+            -- a lesson without any term read so far could be among the best: read on until none can, or the floor may
+            -- have risen
+            wanted := read;
+            more := 0;
+            WHILE rest >= least_of_best AND wanted < last LOOP
+                wanted := wanted + 1;
+                rest := (SELECT coalesce(sum(p), 0) FROM unnest(asked.peaks[wanted + 1:]) p);
+                more := more + asked.listed[wanted];
+                EXIT WHEN more >= greatest(lists, least_lists);
+            END LOOP;
+            SELECT array_agg(x.lesson_id), array_agg(x.total) INTO ids, totals
+              FROM (SELECT u.lesson_id, sum(u.total) AS total
+                      FROM (SELECT unnest(ids) AS lesson_id, unnest(totals) AS total
+                             UNION ALL
+                            SELECT * FROM pgmnemo._list_parts(scope, asked, read + 1, wanted)) u
+                     GROUP BY u.lesson_id) x;
+            read := wanted;
+            lists := lists + more;
+        ELSE
+            SELECT coalesce(array_agg(h.lesson_id), '{}'), coalesce(array_agg(h.total), '{}') INTO ids, totals
+              FROM (SELECT unnest(ids) AS lesson_id, unnest(totals) AS total) h WHERE h.total + rest >= least_of_best;
+            EXIT WHEN lesson_cost * cardinality(ids) <= asked.listed[read + 1];
+            SELECT array_agg(h.lesson_id), array_agg(h.total + coalesce(x.part, 0)) INTO ids, totals
+              FROM (SELECT unnest(ids) AS lesson_id, unnest(totals) AS total) h
+              LEFT JOIN pgmnemo._list_parts(scope, asked, read + 1, read + 1) x ON x.lesson_id = h.lesson_id;
+            read := read + 1;
+        END IF;
+    END LOOP;
+    IF read < last THEN
+        SELECT coalesce(array_agg(x.lesson_id), '{}'), coalesce(array_agg(x.total), '{}') INTO ids, totals
+          FROM pgmnemo._best_sums(scope, asked, ids, totals, NULL) x;
+    END IF;
+    RETURN QUERY
+    SELECT w.lesson_id, w.total
+      FROM (SELECT * FROM unnest(ids || sealed_ids, totals || sealed_totals) AS h (lesson_id, total)
+             WHERE h.total >= floor ORDER BY h.total DESC OFFSET 0) w
+     CROSS JOIN LATERAL (
+            SELECT l.external_id, l.project_id FROM pgmnemo.lesson l
+             WHERE l.tenant_id = scope.tenant AND l.id = w.lesson_id AND pgmnemo._recallable(l, scope) OFFSET 0) l
+     ORDER BY w.total DESC, l.external_id, l.project_id
+     LIMIT depth;
+END
+$$;
+-- The greatest sum that at least `wanted` places of all pieces reach, or 1, and of each piece the places that do.
+CREATE OR REPLACE FUNCTION pgmnemo._level(planes varbit[], digits integer, wanted bigint,
+                               OUT level bigint, OUT reached varbit[])
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    pieces constant integer := cardinality(planes) / digits;
+    equal varbit[];   -- places whose digits so far are those of the level
+    further varbit[];
+    above bigint := 0;
+    more bigint;
+BEGIN
+    level := 0;
+    FOR piece IN 1 .. pieces LOOP
+        reached[piece] := planes[piece * digits] # planes[piece * digits];
+        equal[piece] := ~ reached[piece];
+    END LOOP;
+    FOR digit IN REVERSE digits .. 1 LOOP
+        more := 0;
+        FOR piece IN 1 .. pieces LOOP
+            further[piece] := equal[piece] & planes[(piece - 1) * digits + digit];
+            more := more + bit_count(further[piece]);
+        END LOOP;
+        IF above + more >= wanted THEN
+            level := level + (1::bigint << (digit - 1));
+            equal := further;
+        ELSE
+            above := above + more;
+            FOR piece IN 1 .. pieces LOOP
+                reached[piece] := reached[piece] | further[piece];
+                equal[piece] := equal[piece] & ~ planes[(piece - 1) * digits + digit];
+            END LOOP;
+        END IF;
+    END LOOP;
+    IF level = 0 THEN
+        level := 1;  -- fewer have any at all: the others are not among them
+    ELSE
+        FOR piece IN 1 .. pieces LOOP
+            reached[piece] := reached[piece] | equal[piece];
+        END LOOP;
+    END IF;
+END
+$$;
+-- For every lesson in scope that no piece holds and that holds one of the question's terms from place `first` to
+-- `last`, and each such term, its part of the lesson's BM25, read from the term's list; in units of 2^-40.
+CREATE OR REPLACE FUNCTION pgmnemo._list_parts(scope pgmnemo.scope, asked pgmnemo.question, first integer, last integer)
+RETURNS TABLE (lesson_id bigint, part float8)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT x.id, pgmnemo._impact(x.scale, x.frequency, x.flat, x.per_token, x.tokens, x.pivot)
+      FROM (SELECT a.flat, a.per_token, a.pivot, t.scale, unnest(p.lesson_ids) AS id,
+                   unnest(p.frequencies) AS frequency,
+                   unnest(p.token_counts) AS tokens
+              FROM (SELECT (asked).flat AS flat, (asked).per_token AS per_token, (asked).pivot AS pivot,
+                           ((scope).filter).projects AS projects OFFSET 0) a
+             CROSS JOIN unnest((asked).terms[first:last], (asked).scales[first:last]) AS t (term, scale)
+             CROSS JOIN LATERAL (
+                    SELECT p.lesson_ids, p.frequencies, p.token_counts FROM pgmnemo.posting p
+                     WHERE p.tenant_id = (scope).tenant AND p.lexeme = t.term AND p.lesson_count > 0
+                       AND p.project_id BETWEEN (scope).first_project AND (scope).last_project
+                       AND (a.projects IS NULL OR p.project_id = ANY (a.projects)) OFFSET 0) p) x
+$$;
+-- How many small blocks of lessons single writes have left in a tenant's postings, beyond the one that each project
+-- has for what fills none.
+CREATE OR REPLACE FUNCTION pgmnemo._loose_blocks(tenant uuid)
+RETURNS bigint
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN (SELECT coalesce(sum(b.blocks - 1), 0)
+              FROM (SELECT count(*) AS blocks FROM pgmnemo.posting p
+                     WHERE p.tenant_id = tenant AND p.lexeme = '' AND p.lesson_count BETWEEN 1 AND 127
+                     GROUP BY p.project_id) b);
+END
+$$;
+-- The pieces of a tenant that hold lessons of a scope, each with a bitmap of zeros and one of the places that are in
+-- it; NULL: all are.
+CREATE OR REPLACE FUNCTION pgmnemo._masks(scope pgmnemo.scope)
+RETURNS TABLE (piece bigint, zeros varbit, mask varbit, lesson_count bigint, token_total bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF pgmnemo._whole(scope) THEN
+        RETURN QUERY
+        SELECT c.number, c.zeros, NULL::varbit, c.lesson_count::bigint, c.token_total
+          FROM pgmnemo.piece c WHERE c.tenant_id = scope.tenant;
+        RETURN;
+    END IF;
+    RETURN QUERY
+    SELECT j.piece, c.zeros,
+           bit_or((~ c.zeros >> j.first_place) # (~ c.zeros >> (j.first_place + j.lesson_count)))::varbit,
+           sum(j.lesson_count), sum(j.token_total)::bigint
+      FROM pgmnemo.piece_project j
+     CROSS JOIN LATERAL (
+            SELECT c.zeros || '' AS zeros FROM pgmnemo.piece c
+             WHERE c.tenant_id = scope.tenant AND c.number = j.piece OFFSET 0) c
+     WHERE j.tenant_id = scope.tenant AND pgmnemo._in_scope(j.project_id, scope)
+     GROUP BY j.piece, c.zeros;
+END
+$$;
+-- How many lessons a whole piece holds: bitmaps of 2 kB, of which some stand in a page.
+CREATE OR REPLACE FUNCTION pgmnemo._piece_size()
+RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT 16384 $$;
+-- The places that are set in a bitmap, ascending.
+CREATE OR REPLACE FUNCTION pgmnemo._places(bits varbit)
+RETURNS TABLE (place integer)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT (sum(octet_length(g.gap) + 1) OVER (ORDER BY g.number))::integer - 1
+      FROM (SELECT trim_array(string_to_array(bits::text, '1'), 1) AS gaps OFFSET 0) s
+     CROSS JOIN LATERAL unnest(s.gaps) WITH ORDINALITY AS g (gap, number)
+$$;
+-- Cuts one posting list into blocks of at most 128 lessons: a block stays in line in its row.
+CREATE OR REPLACE FUNCTION pgmnemo._posting_blocks(lesson_ids bigint[], frequencies smallint[], token_counts integer[])
+RETURNS TABLE (lesson_ids bigint[], frequencies smallint[], token_counts integer[],
+               lesson_count integer, token_total bigint,
+               max_frequency smallint, min_tokens integer, first_id bigint)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT $1[s:s + 127], $2[s:s + 127], $3[s:s + 127], cardinality($1[s:s + 127]), t.total, f.highest, t.least, $1[s]
+      FROM generate_series(1, cardinality($1), 128) s
+     CROSS JOIN LATERAL (SELECT max(n) AS highest FROM unnest($2[s:s + 127]) n) f
+     CROSS JOIN LATERAL (SELECT sum(n) AS total, min(n) AS least FROM unnest($3[s:s + 127]) n) t
+$$;
+-- Of each piece the places whose sum reaches a level, above 0.
+CREATE OR REPLACE FUNCTION pgmnemo._reaching(planes varbit[], digits integer, level bigint)
+RETURNS varbit[]
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    found varbit[];
+    plane varbit;
+    above varbit;
+    equal varbit;
+BEGIN
+    FOR piece IN 1 .. cardinality(planes) / digits LOOP
+        above := planes[piece * digits] # planes[piece * digits];
+        equal := ~ above;
+        FOR digit IN REVERSE digits .. 1 LOOP
+            plane := planes[(piece - 1) * digits + digit];
+            IF (level >> (digit - 1)) & 1 = 1 THEN
+                equal := equal & plane;
+            ELSE
+                above := above | (equal & plane);
+                equal := equal & ~ plane;
+            END IF;
+        END LOOP;
+        found[piece] := above | equal;
+    END LOOP;
+    RETURN found;
+END
+$$;
+-- Takes these lessons of a project, as they were, out of the keyword index: out of the blocks that hold them, and where
+-- a piece does, by blocks of negative numbers. Ids ascend within a block, so its ends tell most blocks apart that hold
+-- none of them.
+CREATE OR REPLACE FUNCTION pgmnemo._remove_postings(tenant uuid, project uuid, gone bigint[], lexemes tsvector[], tokens integer[])
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    first constant bigint := (SELECT min(g) FROM unnest(gone) g);
+    last  constant bigint := (SELECT max(g) FROM unnest(gone) g);
+    terms constant text[] := ARRAY(SELECT DISTINCT t FROM unnest(lexemes) AS u (v), unnest(tsvector_to_array(u.v)) t);
+    sealed bigint[] := '{}';
+BEGIN
+    PERFORM pgmnemo._lock_tenant(tenant);
+    IF EXISTS (SELECT FROM pgmnemo.piece_project j WHERE j.tenant_id = tenant AND j.project_id = project) THEN
+        sealed := ARRAY(
+            SELECT g FROM unnest(gone) g
+            EXCEPT
+            SELECT unnest(p.lesson_ids) FROM pgmnemo.posting p
+             WHERE p.tenant_id = tenant AND p.lexeme = '' AND p.project_id = project AND p.lesson_count > 0
+               AND p.lesson_ids[1] <= last AND p.lesson_ids[p.lesson_count] >= first);
+    END IF;
+    WITH touched AS MATERIALIZED (
+        SELECT p.ctid AS block, p.lesson_count AS lessons_before, kept.*
+          FROM pgmnemo.posting p
+         CROSS JOIN LATERAL (
+                SELECT array_agg(x.id) AS ids, array_agg(x.frequency) AS frequencies,
+                       array_agg(x.tokens) AS token_counts, count(*) AS lessons, sum(x.tokens) AS total,
+                       max(x.frequency) AS highest, min(x.tokens) AS least
+                  FROM unnest(p.lesson_ids, p.frequencies, p.token_counts) AS x (id, frequency, tokens)
+                 WHERE x.id NOT IN (SELECT g FROM unnest(gone) AS g)) AS kept
+         WHERE p.tenant_id = tenant AND p.project_id = project AND p.lexeme = ANY (terms || ''::text)
+           AND p.lesson_count > 0 AND p.lesson_ids[1] <= last AND p.lesson_ids[p.lesson_count] >= first
+    ), emptied AS (
+        DELETE FROM pgmnemo.posting p USING touched t WHERE p.ctid = t.block AND t.lessons = 0
+    )
+    UPDATE pgmnemo.posting p
+       SET lesson_ids = t.ids, frequencies = t.frequencies, token_counts = t.token_counts,
+           lesson_count = t.lessons, token_total = t.total, max_frequency = t.highest, min_tokens = t.least,
+           first_id = t.ids[1]
+      FROM touched t
+     WHERE p.ctid = t.block AND t.lessons > 0 AND t.lessons < t.lessons_before;
+    INSERT INTO pgmnemo.posting
+    SELECT tenant, project, t.lexeme, b.lesson_ids, b.frequencies, b.token_counts, -b.lesson_count, -b.token_total,
+           b.max_frequency, b.min_tokens, -b.first_id
+      FROM (SELECT v.lexeme, array_agg(g.id ORDER BY g.id) AS ids,
+                   array_agg(v.frequency ORDER BY g.id) AS frequencies,
+                   array_agg(g.tokens ORDER BY g.id) AS token_counts
+              FROM unnest(gone, lexemes, tokens) AS g (id, lexemes, tokens)
+             CROSS JOIN LATERAL (SELECT u.lexeme, cardinality(u.positions)::smallint FROM unnest(g.lexemes) u
+                                 UNION ALL SELECT '', 0::smallint) AS v (lexeme, frequency)
+             WHERE g.id = ANY (sealed)
+             GROUP BY v.lexeme) t
+     CROSS JOIN LATERAL pgmnemo._posting_blocks(t.ids, t.frequencies, t.token_counts) b;
+END
+$$;
+-- Makes a piece of these active lessons of one tenant, which neither postings nor another piece hold. Postings are
+-- gathered by hash, place and frequency in one number (a lexeme has 256 positions at most), and sorted term by term.
+CREATE OR REPLACE FUNCTION pgmnemo._seal(tenant uuid, ids bigint[])
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    size constant integer := cardinality(ids);
+    few  constant integer := greatest(2, size / 256);  -- places that are listed: as quickly read as bits
+    piece constant bigint := (SELECT min(i) FROM unnest(ids) i);
+    sorted bigint[];
+    zeros constant varbit := repeat('0', size)::varbit;
+BEGIN
+    INSERT INTO pgmnemo.piece
+    SELECT tenant, piece, size, sum(l.token_count), zeros
+      FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ANY (ids);
+    sorted := ARRAY(SELECT l.id FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ANY (ids)
+                     ORDER BY l.project_id, l.id);
+    INSERT INTO pgmnemo.piece_lesson
+    SELECT tenant, piece, (s.place - 1) / 128, array_agg(l.id ORDER BY s.place),
+           array_agg(l.token_count ORDER BY s.place)
+      FROM unnest(sorted) WITH ORDINALITY AS s (id, place)
+      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = s.id
+     GROUP BY 3;
+    INSERT INTO pgmnemo.piece_project
+    SELECT tenant, l.project_id, piece, min(s.place) - 1, count(*), sum(l.token_count)
+      FROM unnest(sorted) WITH ORDINALITY AS s (id, place)
+      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = s.id
+     GROUP BY l.project_id;
+    INSERT INTO pgmnemo.piece_term
+    SELECT tenant, t.lexeme, piece, cardinality(t.places), t.highest, t.least,
+           CASE WHEN cardinality(t.places) > few THEN pgmnemo._bits(NULL, t.places, zeros) END,
+           CASE WHEN cardinality(t.places) <= few THEN t.places END,
+           CASE WHEN cardinality(t.repeaters) > few THEN pgmnemo._bits(NULL, t.repeaters, zeros) END,
+           CASE WHEN cardinality(t.repeaters) <= few THEN t.repeaters END, t.frequencies
+      FROM (SELECT p.lexeme, p.least, o.*
+              FROM (SELECT v.lexeme, min(l.token_count) AS least,
+                           array_agg(((s.place - 1)::integer << 9) + cardinality(v.positions)) AS packed
+                      FROM unnest(sorted) WITH ORDINALITY AS s (id, place)
+                      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = s.id
+                     CROSS JOIN LATERAL unnest(l.lexemes) v
+                     GROUP BY v.lexeme) p
+             CROSS JOIN LATERAL (
+                    SELECT max(f.frequency) AS highest, array_agg(f.place ORDER BY u.pair) AS places,
+                           array_agg(f.place ORDER BY u.pair) FILTER (WHERE f.frequency > 1) AS repeaters,
+                           array_agg(f.frequency ORDER BY u.pair) FILTER (WHERE f.frequency > 1) AS frequencies
+                      FROM unnest(p.packed) AS u (pair)
+                     CROSS JOIN LATERAL (SELECT (u.pair >> 9)::smallint, (u.pair & 511)::smallint)
+                                AS f (place, frequency)) o) t
+     ORDER BY t.lexeme COLLATE "C";
+END
+$$;
+-- Makes pieces of what postings hold where it is enough for one: of a tenant that has pieces a sixteenth of a whole
+-- one, else a fourth. With it go pieces that are not whole, if it is half as much as they hold at least, or they make
+-- a whole one together, so that there are few of them; and those of which a part was taken back. One statement takes
+-- the postings away and lists the lessons: what another session stores meanwhile keeps its own.
+CREATE OR REPLACE FUNCTION pgmnemo._seal_pieces(tenant uuid, size integer)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    taken_back_most constant integer := size / 32;  -- lessons of a piece
+    least constant integer := CASE WHEN EXISTS (SELECT FROM pgmnemo.piece c WHERE c.tenant_id = tenant)
+                                   THEN size / 16 ELSE size / 4 END;
+    loose constant bigint := (SELECT coalesce(sum(p.lesson_count), 0) FROM pgmnemo.posting p
+                               WHERE p.tenant_id = tenant AND p.lexeme = '' AND p.lesson_count > 0);
+    worn bigint[];
+    ids bigint[];
+    listed bigint[];
+BEGIN
+    PERFORM pgmnemo._fresh_tenant(tenant);
+    worn := ARRAY(
+        SELECT r.piece FROM pgmnemo.piece_lesson r CROSS JOIN LATERAL unnest(r.lesson_ids) AS u (id)
+          JOIN unnest(pgmnemo._taken_back(tenant)) AS g (id) ON g.id = u.id
+         WHERE r.tenant_id = tenant
+         GROUP BY r.piece HAVING count(*) > taken_back_most
+         UNION
+        SELECT c.number
+          FROM (SELECT c.number, c.lesson_count, sum(c.lesson_count) OVER () AS together
+                  FROM pgmnemo.piece c WHERE c.tenant_id = tenant AND c.lesson_count < size) c
+         WHERE c.together >= size OR loose >= least AND c.lesson_count <= 2 * loose);
+    IF loose < least AND worn = '{}' THEN
+        RETURN;
+    END IF;
+    ids := pgmnemo._drop_pieces(tenant, worn);
+    WITH taken AS (
+        DELETE FROM pgmnemo.posting p WHERE p.tenant_id = tenant AND p.lesson_count > 0
+        RETURNING p.lexeme, p.lesson_ids
+    )
+    SELECT array_agg(u.id) INTO listed
+      FROM taken t CROSS JOIN LATERAL unnest(t.lesson_ids) AS u (id) WHERE t.lexeme = '';
+    PERFORM pgmnemo._settle(tenant, ids || listed, size, least);
+END
+$$;
+-- What pieces hold of these lexemes, and under the empty one of lessons: in the tenant, and in scope; and how often and
+-- in how short a lesson at most.
+CREATE OR REPLACE FUNCTION pgmnemo._sealed_counts(scope pgmnemo.scope, lexemes text[])
+RETURNS TABLE (lexeme text, lessons bigint, tokens bigint, held bigint, held_tokens bigint, frequency smallint,
+               shortest integer)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pgmnemo.piece c WHERE c.tenant_id = scope.tenant) THEN
+        RETURN;
+    ELSIF pgmnemo._whole(scope) THEN
+        RETURN QUERY
+        SELECT '', sum(c.lesson_count), sum(c.token_total)::bigint, sum(c.lesson_count), sum(c.token_total)::bigint,
+               NULL::smallint, NULL::integer
+          FROM pgmnemo.piece c WHERE c.tenant_id = scope.tenant;
+        RETURN QUERY
+        SELECT t.lexeme, sum(t.lesson_count), NULL::bigint, sum(t.lesson_count), NULL::bigint, max(t.max_frequency),
+               min(t.min_tokens)
+          FROM pgmnemo.piece_term t WHERE t.tenant_id = scope.tenant AND t.lexeme = ANY (lexemes)
+         GROUP BY t.lexeme;
+        RETURN;
+    END IF;
+    RETURN QUERY
+    WITH masks AS MATERIALIZED (
+        SELECT * FROM pgmnemo._masks(scope)
+    )
+    SELECT '', (SELECT sum(c.lesson_count) FROM pgmnemo.piece c WHERE c.tenant_id = scope.tenant),
+           (SELECT sum(c.token_total) FROM pgmnemo.piece c WHERE c.tenant_id = scope.tenant)::bigint,
+           (SELECT sum(m.lesson_count) FROM masks m)::bigint, (SELECT sum(m.token_total) FROM masks m)::bigint,
+           NULL::smallint, NULL::integer
+     UNION ALL
+    SELECT t.lexeme, sum(t.lesson_count), NULL,
+           sum(bit_count(pgmnemo._bits(t.holders, t.held_at, m.zeros) & m.mask))::bigint, NULL,
+           max(t.max_frequency) FILTER (WHERE m.piece IS NOT NULL), min(t.min_tokens) FILTER (WHERE m.piece IS NOT NULL)
+      FROM pgmnemo.piece_term t LEFT JOIN masks m ON m.piece = t.piece
+     WHERE t.tenant_id = scope.tenant AND t.lexeme = ANY (lexemes)
+     GROUP BY t.lexeme;
+END
+$$;
+-- The lessons in scope that pieces hold under a lexeme, and that were not taken back.
+CREATE OR REPLACE FUNCTION pgmnemo._sealed_holders(scope pgmnemo.scope, of_lexeme text)
+RETURNS TABLE (lesson_id bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT r.lesson_ids[w.place % 128 + 1]
+      FROM pgmnemo.piece_term t
+      JOIN pgmnemo._masks(scope) m ON m.piece = t.piece
+     CROSS JOIN LATERAL pgmnemo._places(pgmnemo._bits(t.holders, t.held_at, m.zeros) & coalesce(m.mask, ~ m.zeros)) w
+      JOIN pgmnemo.piece_lesson r
+        ON r.tenant_id = scope.tenant AND r.piece = t.piece AND r.row_number = w.place / 128
+     WHERE t.tenant_id = scope.tenant AND t.lexeme = of_lexeme COLLATE "C"
+       AND r.lesson_ids[w.place % 128 + 1] NOT IN (SELECT unnest(pgmnemo._taken_back(scope.tenant)));
+END
+$$;
+-- Of the lessons that pieces hold the `depth` with the highest BM25 (in units of 2^-40), exactly, and those that tie
+-- with the last. What each could have at most is counted in whole units, for a whole piece at once: `planes` are the
+-- binary digits of these sums. Then the lessons that could have most are looked at, enough of them, and at last all
+-- others that could have what the depth-th of those has.
+CREATE OR REPLACE FUNCTION pgmnemo._sealed_leg(scope pgmnemo.scope, asked pgmnemo.question, depth integer,
+                                    OUT ids bigint[], OUT totals float8[])
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    digits constant integer := greatest(7, ceil(log(2, 16 * cardinality(asked.terms)::numeric)));
+    -- a sum is rounded up by two units for each term at most: by an eighth of all units, or few lessons stand out
+    unit   constant float8 := (SELECT sum(t) FROM unnest(asked.tops) t)
+                              / ((1 << digits) - 1 - 2 * cardinality(asked.terms));
+    wanted constant bigint := depth * CASE WHEN scope.plain THEN 2 ELSE 4 END;
+    taken_back constant bigint[] := pgmnemo._taken_back(scope.tenant);
+    pieces bigint[] := '{}';
+    planes varbit[] := '{}';
+    last bigint;
+    base integer := -digits;
+    bits varbit;
+    plane varbit;
+    carry varbit;
+    half varbit;
+    units bigint;
+    level bigint;
+    chosen varbit[];
+    seen varbit[];
+    r record;
+BEGIN
+    ids := '{}';
+    totals := '{}';
+    FOR r IN
+        SELECT t.piece, CASE WHEN u.kind = 1 THEN pgmnemo._bits(t.holders, t.held_at, m.zeros)
+                             ELSE pgmnemo._bits(t.repeaters, t.repeated_at, m.zeros) END AS bits, m.zeros, m.mask,
+               CASE WHEN w.more <= 1 THEN w.once + w.more WHEN u.kind = 1 THEN w.once ELSE w.more END AS units
+          FROM unnest(asked.terms, asked.scales) AS a (term, scale)
+         CROSS JOIN LATERAL (
+                SELECT t.* FROM pgmnemo.piece_term t
+                 WHERE t.tenant_id = scope.tenant AND t.lexeme = a.term COLLATE "C" OFFSET 0) t
+          JOIN pgmnemo._masks(scope) m ON m.piece = t.piece
+         CROSS JOIN LATERAL (
+                SELECT pgmnemo._impact(a.scale, 1, asked.flat, asked.per_token, t.min_tokens, asked.pivot) + 1,
+                       pgmnemo._impact(a.scale, t.max_frequency, asked.flat, asked.per_token, t.min_tokens,
+                                       asked.pivot) + 1) AS i (once, often)
+         CROSS JOIN LATERAL (
+                SELECT ceil(i.once / unit)::bigint,
+                       (ceil(i.often / unit) - ceil(i.once / unit))::bigint) AS w (once, more)
+         CROSS JOIN (VALUES (1), (2)) AS u (kind)
+         WHERE u.kind = 1 OR w.more > 1
+         ORDER BY t.piece
+    LOOP
+        IF last IS DISTINCT FROM r.piece THEN
+            last := r.piece;
+            pieces := pieces || last;
+            base := base + digits;
+            FOR digit IN base + 1 .. base + digits LOOP
+                planes[digit] := r.zeros;
+            END LOOP;
+        END IF;
+        bits := CASE WHEN r.mask IS NULL THEN r.bits ELSE r.bits & r.mask END;
+        units := r.units;
+        carry := NULL;
+        FOR digit IN base + 1 .. base + digits LOOP
+            IF units & 1 = 1 THEN
+                plane := planes[digit];
+                half := plane # bits;
+                IF carry IS NULL THEN
+                    planes[digit] := half;
+                    carry := plane & bits;
+                ELSE
+                    planes[digit] := half # carry;
+                    carry := (plane & bits) | (half & carry);
+                END IF;
+            ELSIF carry IS NOT NULL THEN
+                plane := planes[digit];
+                planes[digit] := plane # carry;
+                carry := plane & carry;
+            ELSE
+                EXIT WHEN units = 0;
+            END IF;
+            units := units >> 1;
+        END LOOP;
+    END LOOP;
+    IF pieces = '{}' THEN
+        RETURN;
+    END IF;
+    SELECT l.level, l.reached INTO level, chosen FROM pgmnemo._level(planes, digits, wanted) l;
+    LOOP
+        SELECT ids || coalesce(array_agg(s.lesson_id), '{}'), totals || coalesce(array_agg(s.total), '{}')
+          INTO ids, totals
+          FROM pgmnemo._sealed_sums(scope, asked, pieces,
+                                    ARRAY(SELECT coalesce(c & ~ s, c)
+                                            FROM unnest(chosen, seen) WITH ORDINALITY AS u (c, s, place)
+                                           ORDER BY place), taken_back) s;
+        SELECT coalesce(array_agg(b.id), '{}'), coalesce(array_agg(b.total), '{}') INTO ids, totals
+          FROM (SELECT u.id, u.total
+                  FROM (SELECT * FROM unnest(ids, totals) AS u (id, total) ORDER BY u.total DESC OFFSET 0) u
+                 CROSS JOIN LATERAL (
+                        SELECT FROM pgmnemo.lesson l
+                         WHERE l.tenant_id = scope.tenant AND l.id = u.id AND pgmnemo._recallable(l, scope) OFFSET 0) l
+                 ORDER BY u.total DESC FETCH FIRST (depth) ROWS WITH TIES) b;
+        last := level;
+        -- where too few may be answered with, it goes further down step by step
+        level := CASE WHEN cardinality(ids) >= depth THEN least(last, greatest(1, ceil(totals[depth] / unit)))
+                      ELSE greatest(1, last / 2) END;
+        EXIT WHEN level = last;
+        seen := chosen;
+        chosen := pgmnemo._reaching(planes, digits, level);
+    END LOOP;
+END
+$$;
+-- What pieces hold, posting by posting, whatever was taken back; under the empty lexeme every lesson. NULL: of all
+-- lexemes. What stands at a place is looked up in arrays of its piece: of tables that were never analyzed a join by
+-- places could be planned as one of all with all.
+CREATE OR REPLACE FUNCTION pgmnemo._sealed_postings(tenant uuid, of_lexeme text DEFAULT NULL)
+RETURNS TABLE (project_id uuid, lexeme text, lesson_id bigint, frequency integer, tokens integer)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH place AS MATERIALIZED (
+        SELECT r.piece, (r.row_number * 128 + u.place - 1)::integer AS place, u.id, u.tokens, j.project_id
+          FROM pgmnemo.piece_lesson r
+         CROSS JOIN LATERAL unnest(r.lesson_ids, r.token_counts) WITH ORDINALITY AS u (id, tokens, place)
+          LEFT JOIN pgmnemo.piece_project j ON j.tenant_id = tenant AND j.piece = r.piece
+                                           AND r.row_number * 128 + u.place - 1 >= j.first_place
+                                           AND r.row_number * 128 + u.place - 1 < j.first_place + j.lesson_count
+         WHERE r.tenant_id = tenant
+    ), listed AS MATERIALIZED (
+        SELECT p.piece, array_agg(p.id ORDER BY p.place) AS ids, array_agg(p.tokens ORDER BY p.place) AS tokens,
+               array_agg(p.project_id ORDER BY p.place) AS projects
+          FROM place p GROUP BY p.piece
+    )
+    SELECT p.project_id, '', p.id, 0, p.tokens FROM place p WHERE of_lexeme IS NULL
+     UNION ALL
+    SELECT l.projects[h.place + 1], h.lexeme, l.ids[h.place + 1],
+           CASE WHEN get_bit(h.repeaters, h.place) = 1
+                THEN h.frequencies[bit_count(substring(h.repeaters FROM 1 FOR h.place + 1))] ELSE 1 END,
+           l.tokens[h.place + 1]
+      FROM (SELECT t.piece, t.lexeme, b.repeaters, t.frequencies, w.place
+              FROM pgmnemo.piece_term t
+              JOIN (SELECT c.number, c.zeros FROM pgmnemo.piece c
+                     WHERE c.tenant_id = tenant OFFSET 0) c ON c.number = t.piece
+             CROSS JOIN LATERAL (
+                    SELECT pgmnemo._bits(t.holders, t.held_at, c.zeros) AS holders,
+                           CASE WHEN t.frequencies IS NOT NULL
+                                THEN pgmnemo._bits(t.repeaters, t.repeated_at, c.zeros) END AS repeaters OFFSET 0) b
+             CROSS JOIN LATERAL pgmnemo._places(b.holders) w
+             WHERE t.tenant_id = tenant AND (of_lexeme IS NULL OR t.lexeme = of_lexeme COLLATE "C") OFFSET 0) h
+      JOIN listed l ON l.piece = h.piece
+     WHERE l.ids[h.place + 1] IS NOT NULL
+$$;
+-- The BM25 (in units of 2^-40) of the lessons at these places of these pieces, but for those that were taken back.
+CREATE OR REPLACE FUNCTION pgmnemo._sealed_sums(scope pgmnemo.scope, asked pgmnemo.question, pieces bigint[], chosen varbit[],
+                                     taken_back bigint[])
+RETURNS TABLE (lesson_id bigint, total float8)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT x.lesson_id, sum(pgmnemo._impact(x.scale, x.frequency, (asked).flat, (asked).per_token, x.tokens,
+                                            (asked).pivot))
+      FROM (SELECT p.piece, p.place, t.scale,
+                   CASE WHEN t.repeaters IS NOT NULL AND get_bit(t.repeaters, p.place) = 1
+                        THEN t.frequencies[bit_count(substring(t.repeaters FROM 1 FOR p.place + 1))] ELSE 1
+                   END AS frequency,
+                   p.lesson_id, p.tokens
+              FROM (SELECT c.piece, w.place, r.lesson_ids[w.place % 128 + 1] AS lesson_id,
+                           r.token_counts[w.place % 128 + 1] AS tokens
+                      FROM unnest(pieces, chosen) AS c (piece, bits)
+                     CROSS JOIN LATERAL pgmnemo._places(c.bits) w
+                     CROSS JOIN LATERAL (
+                            SELECT r.lesson_ids, r.token_counts FROM pgmnemo.piece_lesson r
+                             WHERE r.tenant_id = (scope).tenant AND r.piece = c.piece AND r.row_number = w.place / 128
+                            OFFSET 0) r
+                    OFFSET 0) p
+              JOIN (SELECT t.piece, a.scale, pgmnemo._bits(t.holders, t.held_at, c.zeros) AS holders,
+                           CASE WHEN t.frequencies IS NOT NULL
+                                THEN pgmnemo._bits(t.repeaters, t.repeated_at, c.zeros) END AS repeaters,
+                           t.frequencies
+                      FROM (SELECT c.piece, (c.bits # c.bits)::varbit AS zeros
+                              FROM unnest(pieces, chosen) AS c (piece, bits)
+                             WHERE bit_count(c.bits) > 0) c
+                     CROSS JOIN unnest((asked).terms, (asked).scales) AS a (term, scale)
+                      JOIN pgmnemo.piece_term t
+                        ON t.tenant_id = (scope).tenant AND t.lexeme = a.term COLLATE "C" AND t.piece = c.piece
+                    OFFSET 0) t ON t.piece = p.piece AND get_bit(t.holders, p.place) = 1
+             WHERE p.lesson_id NOT IN (SELECT unnest(taken_back))) x
+     GROUP BY x.lesson_id
+$$;
+-- Puts these active lessons of a tenant, which neither postings nor pieces hold, into pieces of `size`, the last one of
+-- `least_size` at least, and what is left over into postings. One that is taken back from a piece stays out of others
+-- until that piece is made anew.
+CREATE OR REPLACE FUNCTION pgmnemo._settle(tenant uuid, ids bigint[], size integer, least_size integer)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    fit bigint[] := '{}';
+    sealed integer := 0;
+BEGIN
+    IF cardinality(ids) >= least_size THEN
+        fit := ARRAY(SELECT u.id FROM unnest(ids) AS u (id)
+                      WHERE u.id NOT IN (SELECT unnest(pgmnemo._taken_back(tenant))) ORDER BY u.id);
+    END IF;
+    WHILE cardinality(fit) - sealed >= least_size LOOP
+        PERFORM pgmnemo._seal(tenant, fit[sealed + 1 : sealed + size]);
+        sealed := least(sealed + size, cardinality(fit));
+    END LOOP;
+    PERFORM pgmnemo._add_postings(tenant, CASE WHEN sealed = 0 THEN ids
+                                               ELSE ARRAY(SELECT unnest(ids) EXCEPT SELECT unnest(fit[: sealed])) END);
+END
+$$;
+-- The lessons that pieces hold as they no longer are.
+CREATE OR REPLACE FUNCTION pgmnemo._taken_back(tenant uuid)
+RETURNS bigint[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN ARRAY(SELECT unnest(p.lesson_ids) FROM pgmnemo.posting p
+                  WHERE p.tenant_id = tenant AND p.lexeme = '' AND p.lesson_count < 0);
+END
+$$;
+-- What the policy of a graph goes by. It names the graph and no tenant, for any login may read policies; nobody but
+-- the extension's owner may call it (pgmnemo._acting_tenant).
+CREATE OR REPLACE FUNCTION pgmnemo._acting_graph(graph name)
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM pgmnemo.vector_graph g
+                    WHERE g.tenant_id = pgmnemo._acting_tenant() AND g.name = graph);
+END
+$$;
+-- Whether a set of so many lessons is marked as being in the tenant's graph at once, for that is still to be made: then
+-- its vectors are written once, and enter with all others. Until the end of the transaction nobody makes it, as
+-- nobody waits for who writes. Where a snapshot could be too old to tell, the vectors wait like any.
+CREATE OR REPLACE FUNCTION pgmnemo._awaits_graph(tenant uuid, generation smallint, lessons integer)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF lessons < 1000 OR current_setting('transaction_isolation') <> 'read committed' THEN
+        RETURN false;
+    END IF;
+    PERFORM FROM pgmnemo.vector_graph g
+      WHERE g.tenant_id = tenant AND g.generation = _awaits_graph.generation AND NOT g.built FOR SHARE SKIP LOCKED;
+    RETURN FOUND;
+END
+$$;
+-- Lets a tenant have a graph from now on; the next merge makes it. The lock on the space keeps a second session from
+-- waiting for this one; whether this one did it.
+CREATE OR REPLACE FUNCTION pgmnemo._begin_graph(tenant uuid, generation smallint)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    INSERT INTO pgmnemo.vector_graph (tenant_id, generation, name)
+    SELECT tenant, _begin_graph.generation, pgmnemo._graph_name()
+     WHERE NOT EXISTS (SELECT FROM pgmnemo.vector_graph g
+                        WHERE g.tenant_id = tenant AND g.generation = _begin_graph.generation)
+        ON CONFLICT DO NOTHING;
+    RETURN FOUND;
+END
+$$;
+-- Takes from everybody the right that PostgreSQL gives on the type of a table's rows, and no dump takes away: what
+-- depends on it would keep the table from being dropped.
+CREATE OR REPLACE FUNCTION pgmnemo._close_type(relation name)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    EXECUTE format('REVOKE ALL ON TYPE pgmnemo.%I FROM PUBLIC', relation);
+END
+$$;
+-- The dimension of a generation of a tenant's vectors; NULL: it is none of its space.
+CREATE OR REPLACE FUNCTION pgmnemo._dimensions_of(tenant uuid, generation smallint)
+RETURNS integer
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE _dimensions_of.generation WHEN s.generation THEN s.dimensions
+                                          WHEN s.next_generation THEN s.next_dimensions END
+      FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant
+$$;
+-- Vectors that no longer serve, or never will, go with their graph. A graph that another session is changing just now
+-- is left empty for pgmnemo.upkeep. Writers who take vectors out hold one before they ask for the graph's row, so they
+-- wait for the tenant instead.
+CREATE OR REPLACE FUNCTION pgmnemo._drop_generation(tenant uuid, generation smallint)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+AS $$
+DECLARE
+    graph name;
+BEGIN
+    PERFORM pgmnemo._lock_tenant(tenant);
+    SELECT g.name INTO graph
+      FROM pgmnemo.vector_graph g
+     WHERE g.tenant_id = tenant AND g.generation = _drop_generation.generation FOR UPDATE SKIP LOCKED;
+    IF FOUND THEN
+        DELETE FROM pgmnemo.vector_graph g WHERE g.tenant_id = tenant AND g.generation = _drop_generation.generation;
+    END IF;
+    DELETE FROM pgmnemo.lesson_vector v WHERE v.tenant_id = tenant AND v.generation = _drop_generation.generation;
+    PERFORM pgmnemo._drop_graph(graph) WHERE graph IS NOT NULL;
+END
+$$;
+-- Drops a graph that vector_graph no longer names, unless somebody is reading it just now: nobody is waited for, and
+-- pgmnemo.upkeep drops what is left. Whether it is gone.
+CREATE OR REPLACE FUNCTION pgmnemo._drop_graph(graph name)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF pgmnemo._graph_stands(graph) THEN
+        EXECUTE format('LOCK TABLE pgmnemo.%I IN ACCESS EXCLUSIVE MODE NOWAIT', graph);
+        EXECUTE format('DROP TABLE pgmnemo.%I', graph);
+    END IF;
+    RETURN true;
+EXCEPTION
+    WHEN undefined_table THEN
+        RETURN true;
+    WHEN lock_not_available OR object_in_use OR dependent_objects_still_exist OR insufficient_privilege THEN
+        RETURN false;
+END
+$$;
+-- Drops the graphs that no tenant has any more.
+CREATE OR REPLACE FUNCTION pgmnemo._drop_unnamed()
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT pgmnemo._drop_graph(c.relname)
+      FROM pg_class c
+     WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relname ~ '^graph_[0-9]+$'
+       AND pgmnemo._graph_stands(c.relname)
+       AND NOT EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.name = c.relname)
+$$;
+-- Brings so many of the vectors that wait into a tenant's graph; how many. NULL: another session changes the graph just
+-- now, or the tenant has none.
+CREATE OR REPLACE FUNCTION pgmnemo._enter_graph(tenant uuid, generation smallint, most bigint)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    at_once constant bigint := 1000;
+    graph constant name := pgmnemo._locked_graph(tenant, generation);
+    waiting constant bigint := pgmnemo._tail(tenant, generation, most);
+    entered bigint := 0;
+    more bigint;
+BEGIN
+    IF graph IS NULL THEN
+        RETURN NULL;
+    ELSIF pgmnemo._graph_anew(tenant, generation, waiting) THEN
+        RETURN pgmnemo._rebuild(tenant, generation, waiting);
+    END IF;
+    WHILE entered < waiting LOOP
+        more := pgmnemo._merge(tenant, generation, graph, least(at_once, waiting - entered));
+        EXIT WHEN more = 0;
+        entered := entered + more;
+    END LOOP;
+    RETURN entered;
+END
+$$;
+-- Takes a tenant's graphs away from it, but for those that another session changes just now. Whoever deletes vectors
+-- afterwards need not take them out one by one.
+CREATE OR REPLACE FUNCTION pgmnemo._give_up_graphs(tenant uuid)
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH free AS MATERIALIZED (
+        SELECT g.generation FROM pgmnemo.vector_graph g WHERE g.tenant_id = tenant FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM pgmnemo.vector_graph g USING free f WHERE g.tenant_id = tenant AND g.generation = f.generation
+$$;
+-- Lets the next vector of a tenant without any say anew of which dimension they are, unless somebody is writing one.
+-- Locked first, and looked at in another statement, which sees whatever was written before.
+CREATE OR REPLACE FUNCTION pgmnemo._give_up_space(tenant uuid)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant FOR UPDATE SKIP LOCKED;
+    IF FOUND THEN
+        DELETE FROM pgmnemo.embedding_space s
+         WHERE s.tenant_id = tenant AND NOT EXISTS (SELECT FROM pgmnemo.lesson_vector v WHERE v.tenant_id = tenant);
+    END IF;
+END
+$$;
+-- Whether a tenant's graph is made anew when so many vectors enter: it is not there, or holds less than twice as many
+-- and these are many, so that it is faster.
+CREATE OR REPLACE FUNCTION pgmnemo._graph_anew(tenant uuid, generation smallint, entering bigint)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+AS $$
+DECLARE
+    worth_it constant integer := 1000;  -- vectors for which tables come and go
+BEGIN
+    RETURN NOT EXISTS (SELECT FROM pgmnemo.vector_graph g
+                        WHERE g.tenant_id = tenant AND g.generation = _graph_anew.generation
+                          AND pgmnemo._graph_stands(g.name))
+           OR entering >= worth_it AND NOT EXISTS (SELECT FROM pgmnemo.lesson_vector v
+                                                    WHERE v.tenant_id = tenant AND v.generation = _graph_anew.generation
+                                                      AND v.indexed OFFSET 2 * entering);
+END
+$$;
+-- Outside of the verbs a row comes when a dump is restored: then the graph that it names becomes the extension's
+-- owner's, who may be another now, and nobody else's.
+CREATE OR REPLACE FUNCTION pgmnemo._graph_comes()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    keeper constant name := (SELECT pg_get_userbyid(e.extowner) FROM pg_extension e WHERE e.extname = 'pgmnemo');
+BEGIN
+    IF pgmnemo._acting_tenant() IS NULL
+       AND EXISTS (SELECT FROM pg_class c WHERE c.oid = to_regclass('pgmnemo.' || quote_ident(NEW.name))
+                      AND c.relkind = 'r' AND NOT c.relhasrules AND NOT c.relhastriggers
+                      AND pg_has_role(c.relowner, 'USAGE')) THEN
+        EXECUTE format('ALTER TABLE pgmnemo.%I OWNER TO %I', NEW.name, keeper);
+        PERFORM pgmnemo._close_type(NEW.name);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER vector_graph_after_insert AFTER INSERT ON pgmnemo.vector_graph
+    FOR EACH ROW EXECUTE FUNCTION pgmnemo._graph_comes();
+ALTER TABLE pgmnemo.vector_graph ENABLE ALWAYS TRIGGER vector_graph_after_insert;
+-- A graph that is named no more is dropped when the transaction ends, and not before: who reads it would wait. At that
+-- time PostgreSQL may run the trigger as whoever commits. A name that came from another server may be taken anew
+-- meanwhile.
+CREATE OR REPLACE FUNCTION pgmnemo._graph_leaves()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._drop_graph(OLD.name)
+      WHERE NOT EXISTS (SELECT FROM pgmnemo.vector_graph g WHERE g.name = OLD.name);
+    RETURN NULL;
+END
+$$;
+
+CREATE CONSTRAINT TRIGGER vector_graph_after_delete AFTER DELETE ON pgmnemo.vector_graph
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pgmnemo._graph_leaves();
+CREATE CONSTRAINT TRIGGER vector_graph_after_update AFTER UPDATE OF name ON pgmnemo.vector_graph
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.name <> NEW.name) EXECUTE FUNCTION pgmnemo._graph_leaves();
+-- A name for a graph that no other relation has.
+CREATE OR REPLACE FUNCTION pgmnemo._graph_name()
+RETURNS name
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    free name;
+BEGIN
+    LOOP
+        free := 'graph_' || nextval('pgmnemo.graph_seq');
+        EXIT WHEN to_regclass('pgmnemo.' || free) IS NULL;
+    END LOOP;
+    RETURN free;
+END
+$$;
+-- Whether a tenant's graph is that table, as others have it by now.
+CREATE OR REPLACE FUNCTION pgmnemo._graph_named(tenant uuid, generation smallint, graph name)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM pgmnemo.vector_graph g
+                    WHERE g.tenant_id = tenant AND g.generation = _graph_named.generation AND g.name = graph);
+END
+$$;
+-- Whether a graph's table is there, and the extension's own: to a snapshot that is older than its drop its name still
+-- shows, and who was let to create in the schema may have taken the name.
+CREATE OR REPLACE FUNCTION pgmnemo._graph_stands(graph name)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT EXISTS (SELECT FROM pg_class c JOIN pg_extension e ON e.extowner = c.relowner
+                    WHERE e.extname = 'pgmnemo' AND c.relkind = 'r'
+                      AND c.oid = to_regclass('pgmnemo.' || quote_ident(graph)))
+$$;
+-- Whether a tenant may have a new graph. Any role may lower pgmnemo.exact_scan_limit, so after the first some hundred
+-- graphs of a database one is of a thousand vectors at least: else each tenant could fill the catalogue with four
+-- relations, or have them come and go so often that no pg_dump gets through.
+CREATE OR REPLACE FUNCTION pgmnemo._graph_worth(tenant uuid, generation smallint)
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    first_names constant integer := 2000;  -- a graph takes two
+    least_size  constant integer := 1000;
+BEGIN
+    RETURN (SELECT s.last_value FROM pgmnemo.graph_seq s) < first_names
+           OR pgmnemo._holds_vectors(tenant, generation, least_size);
+END
+$$;
+-- Whether a tenant has more vectors of a generation than that.
+CREATE OR REPLACE FUNCTION pgmnemo._holds_vectors(tenant uuid, generation smallint, than bigint)
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM pgmnemo.lesson_vector v
+                    WHERE v.tenant_id = tenant AND v.generation = _holds_vectors.generation OFFSET than);
+END
+$$;
+-- The indexes of a graph's table. Of unit vectors the inner product is the cosine. A build takes all rows at once, in
+-- parallel where max_parallel_maintenance_workers allows, and is fastest while it fits into maintenance_work_mem.
+CREATE OR REPLACE FUNCTION pgmnemo._index_graph(graph name)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    EXECUTE format('ALTER TABLE pgmnemo.%I ADD PRIMARY KEY (lesson_id, number)', graph);
+    EXECUTE format('CREATE INDEX %I ON pgmnemo.%I (project_id)', graph || '_project', graph);
+    EXECUTE format('CREATE INDEX %I ON pgmnemo.%I USING hnsw (embedding @extschema:vector@.halfvec_ip_ops)',
+                   graph || '_hnsw', graph);
+END
+$$;
+-- Whether a tenant has a graph of a generation, or shall have one from now on: its vectors are more than
+-- pgmnemo.exact_scan_limit.
+CREATE OR REPLACE FUNCTION pgmnemo._large(tenant uuid, generation smallint)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF EXISTS (SELECT FROM pgmnemo.vector_graph g
+                WHERE g.tenant_id = tenant AND g.generation = _large.generation) THEN
+        RETURN true;
+    ELSIF pgmnemo._holds_vectors(tenant, generation, (pgmnemo._settings()).exact_scan_limit)
+          AND pgmnemo._graph_worth(tenant, generation) THEN
+        PERFORM pgmnemo._begin_graph(tenant, generation);
+        RETURN true;
+    END IF;
+    RETURN false;
+END
+$$;
+-- The name of a tenant's graph for who may change it: one session at a time, and no other waits. NULL: another does,
+-- or there is none.
+CREATE OR REPLACE FUNCTION pgmnemo._locked_graph(tenant uuid, generation smallint)
+RETURNS name
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT g.name FROM pgmnemo.vector_graph g
+     WHERE g.tenant_id = tenant AND g.generation = _locked_graph.generation
+       FOR NO KEY UPDATE SKIP LOCKED
+$$;
+-- Gives a tenant, whose row of vector_graph the caller has locked, an empty graph: none of its vectors is marked as
+-- being in it.
+CREATE OR REPLACE FUNCTION pgmnemo._make_graph(tenant uuid, generation smallint)
+RETURNS name
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    made constant name := pgmnemo._new_graph(tenant, generation);
+BEGIN
+    PERFORM pgmnemo._index_graph(made);
+    RETURN made;
+END
+$$;
+-- Brings so many of the vectors that wait into a graph, which the caller has locked, one by one; how many. What
+-- another session is changing just now is left for the next time. A nested loop is right for few rows as for many.
+CREATE OR REPLACE FUNCTION pgmnemo._merge(tenant uuid, generation smallint, graph name, most bigint)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+AS $$
+#variable_conflict use_variable
+DECLARE
+    ids bigint[];
+    numbers smallint[];
+    projects uuid[];
+    vectors @extschema:vector@.halfvec[];
+BEGIN
+    WITH chosen AS MATERIALIZED (
+        SELECT n.* FROM (SELECT v.lesson_id, v.number FROM pgmnemo.lesson_vector v
+                          WHERE v.tenant_id = tenant AND v.generation = generation AND NOT v.indexed
+                            AND @extschema:vector@.vector_dims(v.embedding) <= 1250
+                          LIMIT most FOR UPDATE SKIP LOCKED) n
+         UNION ALL
+        SELECT w.* FROM (SELECT v.lesson_id, v.number FROM pgmnemo.lesson_vector v
+                          WHERE v.tenant_id = tenant AND v.generation = generation AND NOT v.indexed
+                            AND @extschema:vector@.vector_dims(v.embedding) > 1250
+                          LIMIT most FOR UPDATE SKIP LOCKED) w
+    ), moved AS (
+        UPDATE pgmnemo.lesson_vector v SET indexed = true
+          FROM chosen c
+         WHERE v.tenant_id = tenant AND v.lesson_id = c.lesson_id AND v.generation = generation
+           AND v.number = c.number AND NOT v.indexed
+        RETURNING v.lesson_id, v.number, v.project_id, v.embedding
+    )
+    SELECT array_agg(m.lesson_id), array_agg(m.number), array_agg(m.project_id), array_agg(m.embedding)
+      INTO ids, numbers, projects, vectors FROM moved m;
+    IF ids IS NOT NULL THEN
+        EXECUTE format('INSERT INTO pgmnemo.%I (lesson_id, number, project_id, embedding) '
+                       'SELECT * FROM unnest($1, $2, $3, $4)', graph)
+          USING ids, numbers, projects, vectors;
+    END IF;
+    RETURN coalesce(cardinality(ids), 0);
+END
+$$;
+-- An empty table for a tenant's graph, whose row of vector_graph the caller has locked, and from now on its name there.
+-- It is behind the second wall like every table: its rows show while a verb acts for the tenant. No member of the
+-- extension, so that a dump takes it along; its owner is that of the other tables, for as plain SQL there is no
+-- extension.
+CREATE OR REPLACE FUNCTION pgmnemo._new_graph(tenant uuid, generation smallint)
+RETURNS name
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    made constant name := pgmnemo._graph_name();
+    keeper constant name := (SELECT pg_get_userbyid(c.relowner) FROM pg_class c
+                              WHERE c.oid = 'pgmnemo.lesson_vector'::regclass);
+    other text;
+BEGIN
+    EXECUTE format('CREATE TABLE pgmnemo.%I (lesson_id bigint NOT NULL, number smallint NOT NULL, '
+                   'project_id uuid NOT NULL, embedding @extschema:vector@.halfvec(%s) STORAGE PLAIN NOT NULL)',
+                   made, pgmnemo._dimensions_of(tenant, generation));
+    EXECUTE format('ALTER TABLE pgmnemo.%I OWNER TO %I, ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY',
+                   made, keeper);
+    EXECUTE format('CREATE POLICY acting_tenant ON pgmnemo.%I USING ((SELECT pgmnemo._acting_graph(%L)))',
+                   made, made);
+    PERFORM pgmnemo._close_type(made);
+    -- what the owner's default privileges gave to others
+    FOR other IN
+        SELECT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END
+          FROM pg_class c CROSS JOIN LATERAL aclexplode(c.relacl) a
+         WHERE c.oid = to_regclass('pgmnemo.' || made) AND a.grantee <> c.relowner
+    LOOP
+        EXECUTE format('REVOKE ALL ON pgmnemo.%I FROM %s CASCADE', made, other);
+    END LOOP;
+    UPDATE pgmnemo.vector_graph g SET name = made, built = true
+     WHERE g.tenant_id = tenant AND g.generation = _new_graph.generation;
+    RETURN made;
+END
+$$;
+-- Makes a graph anew, of what is marked as being in it and of so many more that wait; the caller has locked it. How
+-- many entered. Meanwhile readers have the old one, and writers go on: what they change is compared at the end, when
+-- they are held up for as long as that takes. Whatever is expected of a table that was never
+-- analyzed, all rows are compared at once, by hashing: other plans compare each with each.
+CREATE OR REPLACE FUNCTION pgmnemo._rebuild(tenant uuid, generation smallint, most bigint)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = on
+SET enable_nestloop = off
+SET enable_mergejoin = off
+AS $$
+DECLARE
+    fresh constant name := pgmnemo._new_graph(tenant, generation);
+    entered bigint;
+BEGIN
+    EXECUTE format('INSERT INTO pgmnemo.%I (lesson_id, number, project_id, embedding) '
+                   'SELECT v.lesson_id, v.number, v.project_id, v.embedding FROM pgmnemo.lesson_vector v '
+                   'WHERE v.tenant_id = $1 AND v.generation = $2 AND v.indexed UNION ALL '
+                   '(SELECT v.lesson_id, v.number, v.project_id, v.embedding FROM pgmnemo.lesson_vector v '
+                   'WHERE v.tenant_id = $1 AND v.generation = $2 AND NOT v.indexed LIMIT $3)', fresh)
+      USING tenant, generation, most;
+    PERFORM pgmnemo._index_graph(fresh);
+    PERFORM pgmnemo._fresh_tenant(tenant);
+    EXECUTE format('UPDATE pgmnemo.lesson_vector v SET indexed = true FROM pgmnemo.%I g '
+                   'WHERE v.tenant_id = $1 AND v.generation = $2 AND NOT v.indexed AND v.lesson_id = g.lesson_id '
+                   'AND v.number = g.number AND v.project_id = g.project_id '
+                   'AND v.embedding OPERATOR(@extschema:vector@.=) g.embedding', fresh)
+      USING tenant, generation;
+    GET DIAGNOSTICS entered = ROW_COUNT;
+    EXECUTE format('DELETE FROM pgmnemo.%I g WHERE NOT EXISTS (SELECT FROM pgmnemo.lesson_vector v '
+                   'WHERE v.tenant_id = $1 AND v.generation = $2 AND v.indexed AND v.lesson_id = g.lesson_id '
+                   'AND v.number = g.number AND v.project_id = g.project_id '
+                   'AND v.embedding OPERATOR(@extschema:vector@.=) g.embedding)', fresh)
+      USING tenant, generation;
+    RETURN entered;
+END
+$$;
+-- A writer's share in the upkeep of his tenant's graph, where no scheduler does it: past a tail of about a thousand
+-- each stored lesson brings in about as many vectors as it adds. To count costs time: whether a tenant has become
+-- large, and whether the tail is past its bound, is looked at by chance, the seldomer, the more there is to count, and
+-- the latter kept for those who write meanwhile. Where it would be no more than a conflict, it is left to others.
+CREATE OR REPLACE FUNCTION pgmnemo._share_merging(tenant uuid, generation smallint, lessons integer, exact_scan_limit integer)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    looked_at constant integer := 125;   -- vectors that each lesson stored counts, on average, at most
+    each      constant integer := 4;     -- vectors that each brings into the graph
+    at_once   constant integer := 16;    -- lessons of a set that do
+    tail_most constant bigint := pgmnemo._tail_most(exact_scan_limit);
+    known boolean;
+    late boolean;
+    graph name;
+BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RETURN;
+    END IF;
+    SELECT g.behind INTO known FROM pgmnemo.vector_graph g
+     WHERE g.tenant_id = tenant AND g.generation = _share_merging.generation;
+    IF known IS NULL AND (random() * exact_scan_limit > lessons * looked_at
+                          OR NOT pgmnemo._holds_vectors(tenant, generation, exact_scan_limit)
+                          OR NOT pgmnemo._graph_worth(tenant, generation)
+                          OR NOT pgmnemo._graphs_sound()
+                          OR NOT pgmnemo._begin_graph(tenant, generation)) THEN
+        RETURN;
+    END IF;
+    IF lessons >= 1000 AND EXISTS (SELECT FROM pgmnemo.vector_graph g
+                                    WHERE g.tenant_id = tenant AND g.generation = _share_merging.generation
+                                      AND NOT g.built) THEN
+        RETURN;  -- a load goes on: it is made at its end
+    END IF;
+    late := CASE WHEN random() * tail_most > lessons * looked_at THEN coalesce(known, false)
+                 ELSE pgmnemo._tail(tenant, generation, tail_most + 1) > tail_most END;
+    IF NOT late AND known IS NOT TRUE THEN
+        RETURN;
+    END IF;
+    graph := pgmnemo._locked_graph(tenant, generation);
+    IF graph IS NULL OR NOT pgmnemo._graphs_sound() THEN
+        RETURN;
+    ELSIF late <> coalesce(known, false) THEN
+        UPDATE pgmnemo.vector_graph g SET behind = late
+         WHERE g.tenant_id = tenant AND g.generation = _share_merging.generation;
+    END IF;
+    IF late AND NOT pgmnemo._graph_stands(graph) THEN
+        IF EXISTS (SELECT FROM pgmnemo.lesson_vector v
+                    WHERE v.tenant_id = tenant AND v.generation = _share_merging.generation AND v.indexed) THEN
+            RETURN;  -- one that was lost is too much for a writer
+        END IF;
+        graph := pgmnemo._make_graph(tenant, generation);
+    END IF;
+    IF late THEN
+        PERFORM pgmnemo._merge(tenant, generation, graph, each * least(lessons, at_once));
+    END IF;
+END
+$$;
+-- How many vectors of a tenant wait to enter the graph, counted up to so many.
+CREATE OR REPLACE FUNCTION pgmnemo._tail(tenant uuid, generation smallint, most bigint)
+RETURNS bigint
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+AS $$
+#variable_conflict use_variable
+DECLARE
+    counted bigint;
+BEGIN
+    SELECT count(*) INTO counted
+      FROM (SELECT FROM pgmnemo.lesson_vector v
+             WHERE v.tenant_id = tenant AND v.generation = generation AND NOT v.indexed
+               AND @extschema:vector@.vector_dims(v.embedding) <= 1250 LIMIT most) narrow;
+    IF counted = 0 THEN
+        SELECT count(*) INTO counted
+          FROM (SELECT FROM pgmnemo.lesson_vector v
+                 WHERE v.tenant_id = tenant AND v.generation = generation AND NOT v.indexed
+                   AND @extschema:vector@.vector_dims(v.embedding) > 1250 LIMIT most) wide;
+    END IF;
+    RETURN counted;
+END
+$$;
+-- How many vectors may wait before writers bring them in: a scan of a thousand takes about a millisecond.
+CREATE OR REPLACE FUNCTION pgmnemo._tail_most(exact_scan_limit bigint)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT least(1000, exact_scan_limit) $$;
+-- A vector that is deleted, or no longer marked as being in the graph, is taken out of it. Of vectors that are in none
+-- no writer pays for this. The row that names the graph is held, so that none is dropped meanwhile.
+CREATE OR REPLACE FUNCTION pgmnemo._vector_leaves()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    graph name;
+BEGIN
+    SELECT g.name INTO graph FROM pgmnemo.vector_graph g
+     WHERE g.tenant_id = OLD.tenant_id AND g.generation = OLD.generation FOR KEY SHARE;
+    IF FOUND AND pgmnemo._graph_stands(graph) THEN
+        EXECUTE format('DELETE FROM pgmnemo.%I WHERE lesson_id = $1 AND number = $2', graph)
+          USING OLD.lesson_id, OLD.number;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER lesson_vector_after_delete AFTER DELETE ON pgmnemo.lesson_vector
+    FOR EACH ROW WHEN (OLD.indexed) EXECUTE FUNCTION pgmnemo._vector_leaves();
+CREATE OR REPLACE TRIGGER lesson_vector_after_update AFTER UPDATE OF indexed ON pgmnemo.lesson_vector
+    FOR EACH ROW WHEN (OLD.indexed AND NOT NEW.indexed) EXECUTE FUNCTION pgmnemo._vector_leaves();
+-- A vector as it is kept, and as it is asked with: its direction alone, in half precision, without the zeros that it
+-- has beyond the tenant's dimensions (pgmnemo._fits).
+CREATE OR REPLACE FUNCTION pgmnemo._aligned(given @extschema:vector@.vector, dimensions integer)
+RETURNS @extschema:vector@.halfvec
+LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN @extschema:vector@.vector_dims(d.whole) = dimensions THEN d.whole
+                ELSE @extschema:vector@.subvector(d.whole, 1, dimensions) END
+      FROM (SELECT @extschema:vector@.l2_normalize(given)::@extschema:vector@.halfvec AS whole OFFSET 0) d
+$$;
+-- Pairs of a lesson of `ids` and an older one in scope whose vectors as a whole have at least this cosine. Exact: the
+-- scope is read once, and each vector is compared with all of `ids`.
+CREATE OR REPLACE FUNCTION pgmnemo._alike_vectors(scope pgmnemo.scope, ids bigint[], at_least float8)
+RETURNS TABLE (older bigint, newer bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    told_most constant integer := 50;  -- older lessons for one
+    lessons   bigint[];
+    serving   constant smallint := pgmnemo._generation(scope.tenant);
+    vectors   @extschema:vector@.halfvec[];
+    last      constant bigint := (SELECT max(i) FROM unnest(ids) i);
+BEGIN
+    SELECT array_agg(v.lesson_id), array_agg(v.embedding) INTO lessons, vectors
+      FROM unnest(ids) AS u (id)
+     CROSS JOIN LATERAL (SELECT v.lesson_id, v.embedding FROM pgmnemo.lesson_vector v
+                          WHERE v.tenant_id = scope.tenant AND v.lesson_id = u.id AND v.generation = serving
+                            AND v.number = 0 OFFSET 0) v;
+    IF at_least IS NULL OR lessons IS NULL THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+    SELECT r.older, r.newer
+      FROM (SELECT o.lesson_id AS older, n.newer,
+                   row_number() OVER (PARTITION BY n.newer ORDER BY n.cosine DESC, o.lesson_id DESC) AS place
+              FROM pgmnemo.lesson_vector o
+             CROSS JOIN LATERAL (
+                    SELECT v.id AS newer, -(v.vector OPERATOR(@extschema:vector@.<#>) o.embedding) AS cosine
+                      FROM unnest(lessons, vectors) AS v (id, vector)
+                     WHERE v.id > o.lesson_id OFFSET 0) n
+             WHERE o.tenant_id = scope.tenant AND o.generation = serving AND o.number = 0 AND o.lesson_id < last
+               AND o.project_id BETWEEN scope.first_project AND scope.last_project AND n.cosine >= at_least) r
+     WHERE r.place <= told_most;
+END
+$$;
+-- Vectors by another embedder than the tenant's, where its dimension alone would let them pass: whoever went on while
+-- it was changed is told.
+CREATE OR REPLACE FUNCTION pgmnemo._check_maker(tenant uuid, embedder text)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    maker constant text := nullif(current_setting('pgmnemo.embedder', true), '');
+BEGIN
+    IF maker <> embedder THEN
+        RAISE EXCEPTION 'the vectors of tenant % are by %, and this one is by %', quote_literal(tenant),
+              quote_literal(embedder), quote_literal(left(maker, 1000))
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Embed with that one from now on.';
+    END IF;
+END
+$$;
+-- The cosine of a stored vector and a direction of unit length: in half precision lengths are 1 but for rounding.
+CREATE OR REPLACE FUNCTION pgmnemo._cosine(stored @extschema:vector@.halfvec, direction @extschema:vector@.halfvec)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT pgmnemo._bounded(-(stored OPERATOR(@extschema:vector@.<#>) direction)) $$;
+-- Of how many dimensions a tenant's first vector says that his are: clients of 0.5.0 filled those of 384 and 768 up to
+-- 1,024 with zeros.
+CREATE OR REPLACE FUNCTION pgmnemo._dimensions(given @extschema:vector@.vector)
+RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN d.dims <> 1024 THEN d.dims
+                WHEN pgmnemo._zero_from(given, 385) THEN 384
+                WHEN pgmnemo._zero_from(given, 769) THEN 768
+                ELSE d.dims END
+      FROM (SELECT @extschema:vector@.vector_dims(given) AS dims) d
+$$;
+-- hnsw.ef_search with which a graph of so many vectors gives the told part of the `depth` nearest, on average: a line
+-- on the safe side of what was measured with MiniLM (the README's table). Between what was tried, 46, 66, 81 and 117
+-- give 0.95 of 50 out of 3,000, 10,000, 30,000 and 100,000; what is missed shrinks with the power 1.4 or more.
+CREATE OR REPLACE FUNCTION pgmnemo._ef_search(vectors float8, depth integer, vector_recall float8)
+RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT least(1000, ceil(128 * power(greatest(vectors, 1) / 100000, 0.28)
+                            * power(0.05 / (1 - vector_recall), 0.7) * depth / 50))::integer
+$$;
+
+COMMENT ON FUNCTION pgmnemo._ef_search IS '128 * (vectors / 100,000) ^ 0.28 * (0.05 / (1 - vector_recall)) ^ 0.7 * depth / 50, at most 1,000';
+-- A caller's vector. pgvector itself refuses NULL, NaN and infinity within it.
+CREATE OR REPLACE FUNCTION pgmnemo._embedding(given real[])
+RETURNS @extschema:vector@.vector
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    most constant integer := 4000;  -- dimensions that an HNSW index takes
+    norm float8;
+BEGIN
+    IF coalesce(array_ndims(given), 1) <> 1 OR cardinality(given) NOT BETWEEN 1 AND most THEN
+        RAISE EXCEPTION 'embedding has % numbers in % dimension(s), but must have 1 to % in one',
+              cardinality(given), coalesce(array_ndims(given), 1), most
+        USING ERRCODE = 'array_subscript_error', HINT = 'Pass NULL where there is no embedding.';
+    END IF;
+    norm := @extschema:vector@.vector_norm(given::@extschema:vector@.vector);
+    IF norm NOT BETWEEN 1e-15 AND 1e15 THEN
+        RAISE EXCEPTION 'embedding has norm %, but must have one from 1e-15 to 1e15', norm
+        USING ERRCODE = 'invalid_parameter_value',
+              HINT = 'A vector of zeros has no direction: pass NULL where there is no embedding.';
+    END IF;
+    RETURN given::@extschema:vector@.vector;
+END
+$$;
+-- Whether a vector is one of so many dimensions: it has as many, or nothing but zeros beyond them, as clients of 0.5.0
+-- fill theirs up to 1,024.
+CREATE OR REPLACE FUNCTION pgmnemo._fits(given @extschema:vector@.vector, dimensions integer)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN @extschema:vector@.vector_dims(given) > dimensions THEN pgmnemo._zero_from(given, dimensions + 1)
+                ELSE @extschema:vector@.vector_dims(given) = dimensions END
+$$;
+-- Which of a tenant's vectors serve; NULL: it has none.
+CREATE OR REPLACE FUNCTION pgmnemo._generation(tenant uuid)
+RETURNS smallint
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$ SELECT s.generation FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant $$;
+-- The `most` vectors in scope nearest to a direction through the tenant's graph: approximate, and NULL where the graph
+-- was dropped since this snapshot. enable_sort is off because only the index gives the order without it. What the
+-- caller has set for HNSW must not decide how far a scan goes.
+CREATE OR REPLACE FUNCTION pgmnemo._graph_rows(graph text, scope pgmnemo.scope, direction @extschema:vector@.halfvec,
+                                    ef_search integer, most integer, OUT lessons bigint[], OUT distances float8[])
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_sort = off
+SET enable_bitmapscan = off
+AS $$
+DECLARE
+    names constant text[] := '{hnsw.ef_search,hnsw.iterative_scan,hnsw.max_scan_tuples,hnsw.scan_mem_multiplier}';
+    widest constant integer := 1000;  -- the greatest hnsw.ef_search
+    before text[] := ARRAY(SELECT current_setting(n, true)
+                           FROM unnest(names) WITH ORDINALITY AS u (n, place) ORDER BY place);
+    projects constant uuid[] := (scope.filter).projects;
+BEGIN
+    PERFORM set_config('hnsw.ef_search', greatest(ef_search, least(most, widest))::text, true),
+            set_config('hnsw.iterative_scan', 'relaxed_order', true),
+            set_config('hnsw.max_scan_tuples', '20000', true), set_config('hnsw.scan_mem_multiplier', '1', true);
+    BEGIN
+        EXECUTE format('SELECT array_agg(n.lesson_id), array_agg(n.distance)'
+                       '  FROM (SELECT g.lesson_id, g.embedding OPERATOR(@extschema:vector@.<#>) $1 AS distance'
+                       '          FROM pgmnemo.%I g %s'
+                       '         ORDER BY g.embedding OPERATOR(@extschema:vector@.<#>) $1 LIMIT $2) n', graph,
+                       CASE WHEN projects IS NOT NULL THEN 'WHERE g.project_id = ANY ($5)'
+                            WHEN scope.first_project = scope.last_project
+                            THEN 'WHERE g.project_id BETWEEN $3 AND $4' ELSE '' END)
+           INTO lessons, distances USING direction, most, scope.first_project, scope.last_project, projects;
+        lessons := coalesce(lessons, '{}');
+        distances := coalesce(distances, '{}');
+    EXCEPTION WHEN undefined_table THEN
+        lessons := NULL;
+    END;
+    PERFORM set_config(n, value, true) FROM unnest(names, before) AS u (n, value);
+END
+$$;
+-- Whether a scope holds more active lessons than that. Its first blocks are its oldest, hence full, and say it at
+-- once where it holds many more.
+CREATE OR REPLACE FUNCTION pgmnemo._holds_more(tenant uuid, first_project uuid, last_project uuid, than bigint)
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    held bigint;
+BEGIN
+    SELECT sum(b.lesson_count) INTO held
+      FROM (SELECT p.lesson_count FROM pgmnemo.posting p
+             WHERE p.tenant_id = tenant AND p.lexeme = '' AND p.project_id BETWEEN first_project AND last_project
+             LIMIT 100 + greatest(than, 0) / 100) b;
+    IF held > than THEN
+        RETURN true;
+    END IF;
+    SELECT coalesce(sum(h.lesson_count), 0) INTO held
+      FROM (SELECT p.lesson_count FROM pgmnemo.posting p
+             WHERE p.tenant_id = tenant AND p.lexeme = '' AND p.project_id BETWEEN first_project AND last_project
+             UNION ALL
+            SELECT j.lesson_count FROM pgmnemo.piece_project j
+             WHERE j.tenant_id = tenant AND j.project_id BETWEEN first_project AND last_project) h;
+    RETURN held > than;
+END
+$$;
+-- The `depth` of a scope's few lessons that have the nearest vector, exactly.
+CREATE OR REPLACE FUNCTION pgmnemo._nearest_of(scope pgmnemo.scope, asked pgmnemo.question, depth integer)
+RETURNS bigint[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN ARRAY(
+        SELECT l.id
+          FROM (SELECT v.lesson_id, min(v.embedding OPERATOR(@extschema:vector@.<#>) asked.direction) AS distance
+                  FROM pgmnemo.lesson_vector v
+                 WHERE v.tenant_id = scope.tenant AND v.generation = asked.generation AND v.lesson_id = ANY (scope.ids)
+                 GROUP BY v.lesson_id ORDER BY distance OFFSET 0) v
+         CROSS JOIN LATERAL (
+                SELECT l.id, l.external_id, l.project_id FROM pgmnemo.lesson l
+                 WHERE l.tenant_id = scope.tenant AND l.id = v.lesson_id OFFSET 0) l
+         ORDER BY v.distance, l.external_id, l.project_id
+         LIMIT depth);
+END
+$$;
+-- The vector of a question, as long as those of the tenant are, which of these it is compared with, and the graph
+-- that holds them; of a tenant without any as it is.
+CREATE OR REPLACE FUNCTION pgmnemo._question_vector(tenant uuid, given @extschema:vector@.vector,
+                                         OUT vector @extschema:vector@.vector, OUT generation smallint,
+                                         OUT graph text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    dims integer;
+    embedder text;
+BEGIN
+    vector := given;
+    IF given IS NULL THEN
+        RETURN;
+    END IF;
+    SELECT s.generation, s.dimensions, s.embedder, g.name INTO generation, dims, embedder, graph
+      FROM pgmnemo.embedding_space s
+      LEFT JOIN pgmnemo.vector_graph g ON g.tenant_id = s.tenant_id AND g.generation = s.generation
+     WHERE s.tenant_id = tenant;
+    PERFORM pgmnemo._check_maker(tenant, embedder);
+    IF dims IS NULL OR @extschema:vector@.vector_dims(given) = dims THEN
+        RETURN;
+    ELSIF NOT pgmnemo._fits(given, dims) THEN
+        RAISE EXCEPTION 'the question has an embedding of % dimensions, but the vectors of tenant % have %',
+              @extschema:vector@.vector_dims(given), quote_literal(tenant), dims
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Embed it as the lessons were embedded.';
+    END IF;
+    vector := @extschema:vector@.subvector(given, 1, dims);
+END
+$$;
+-- The graph through which a scope is read, and how far it is searched; NULL: it is read exactly, for it holds few
+-- vectors: as many as it has lessons times those that its first lessons have each. Within a graph the vectors of a
+-- project are met the later the smaller its part of it: so the limit grows with the square root of what the graph
+-- holds, from 100,000 vectors on (by the planner's count of them).
+CREATE OR REPLACE FUNCTION pgmnemo._serving_graph(scope pgmnemo.scope, asked pgmnemo.question, depth integer, s pgmnemo.settings,
+                                       OUT graph text, OUT ef_search integer)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    sample constant integer := 200;
+    each float8;
+    inside float8;
+BEGIN
+    SELECT c.reltuples INTO inside FROM pg_class c
+     WHERE c.oid = to_regclass('pgmnemo.' || quote_ident(asked.graph)) AND pgmnemo._graph_stands(asked.graph)
+       AND pgmnemo._graphs_sound();
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    SELECT count(*)::float8 / greatest(count(DISTINCT v.lesson_id), 1) INTO each
+      FROM (SELECT v.lesson_id FROM pgmnemo.lesson_vector v
+             WHERE v.tenant_id = scope.tenant AND v.generation = asked.generation AND v.indexed
+               AND v.project_id BETWEEN scope.first_project AND scope.last_project LIMIT sample) v;
+    IF asked.held * greatest(each, 1) > s.exact_scan_limit * sqrt(greatest(1, inside / 100000)) THEN
+        graph := asked.graph;
+        ef_search := CASE WHEN s.ef_search > 0 THEN s.ef_search
+                          ELSE pgmnemo._ef_search(greatest(inside, asked.held * each), depth, s.vector_recall) END;
+    END IF;
+END
+$$;
+-- The `depth` lessons in scope with the nearest vector, their own or a passage's: exact where the scope is small,
+-- through the tenant's graph where it is large, joined with an exact scan of what is not in it yet. Vectors are asked
+-- for first and lessons counted then, only until there are enough: should too few be left, by a filter or because many
+-- vectors are of one lesson, more are asked for, at last the whole scope, exactly.
+CREATE OR REPLACE FUNCTION pgmnemo._vector_leg(scope pgmnemo.scope, asked pgmnemo.question, depth integer, s pgmnemo.settings)
+RETURNS bigint[]
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    vectors_each constant integer := 4;    -- vectors asked for at first for each lesson wanted
+    spare        constant integer := 14;   -- and of a scope where each lesson has one, and none is left out, these more
+    more_times   constant integer := 4;    -- how many times as many a graph is asked for where they were too few
+    graph_most   constant integer := 16;   -- vectors for each lesson wanted up to which it is asked
+    all_of_them  constant integer := 2000000000;
+    projects     constant uuid[] := (scope.filter).projects;
+    direction    constant @extschema:vector@.halfvec := asked.direction;
+    graph text;
+    ef_search integer;
+    lessons bigint[] := '{}';
+    distances float8[];
+    most integer := vectors_each * depth;
+    seen bigint;
+    farthest float8;
+    farthest_found float8;
+    found_ids bigint[];
+BEGIN
+    IF asked.direction IS NULL OR asked.generation IS NULL THEN
+        RETURN '{}';
+    ELSIF scope.ids IS NOT NULL THEN
+        RETURN pgmnemo._nearest_of(scope, asked, depth);
+    END IF;
+    IF asked.graph IS NOT NULL THEN
+        SELECT g.graph, g.ef_search INTO graph, ef_search FROM pgmnemo._serving_graph(scope, asked, depth, s) g;
+    END IF;
+    IF scope.plain AND NOT EXISTS (SELECT FROM pgmnemo.passage p WHERE p.tenant_id = scope.tenant) THEN
+        most := depth + spare;
+    END IF;
+    LOOP
+        IF graph IS NOT NULL THEN
+            SELECT * INTO lessons, distances
+              FROM pgmnemo._graph_rows(graph, scope, direction, ef_search, most);
+            IF lessons IS NULL THEN
+                graph := NULL;
+                lessons := '{}';
+            END IF;
+        END IF;
+        WITH near AS MATERIALIZED (
+            SELECT v.* FROM pgmnemo._vector_rows(scope, projects, asked.generation, direction, graph IS NULL, most) v
+        )
+        SELECT (SELECT count(*) FROM near) + cardinality(lessons), (SELECT max(n.distance) FROM near n),
+               array_agg(f.lesson_id), max(f.distance)
+          INTO seen, farthest, found_ids, farthest_found
+          FROM (SELECT n.lesson_id, n.distance
+                  FROM (SELECT n.lesson_id, min(n.distance) AS distance
+                          FROM (SELECT * FROM near UNION ALL SELECT * FROM unnest(lessons, distances)) n
+                         GROUP BY n.lesson_id ORDER BY distance OFFSET 0) n
+                 CROSS JOIN LATERAL (
+                        SELECT l.external_id, l.project_id FROM pgmnemo.lesson l
+                         WHERE l.tenant_id = scope.tenant AND l.id = n.lesson_id AND pgmnemo._recallable(l, scope)
+                        OFFSET 0) l
+                 ORDER BY n.distance, l.external_id, l.project_id
+                 LIMIT depth) f;
+        EXIT WHEN CASE WHEN graph IS NOT NULL THEN cardinality(found_ids) >= depth
+                       ELSE seen < most OR cardinality(found_ids) >= depth AND farthest_found < farthest END;
+        IF graph IS NULL OR most >= graph_most * depth OR seen < most THEN
+            graph := NULL;
+            lessons := '{}';
+            most := all_of_them;
+        ELSE
+            most := most * more_times;
+        END IF;
+    END LOOP;
+    RETURN coalesce(found_ids, '{}');
+END
+$$;
+-- The `most` vectors in scope nearest to a direction, by reading them all: exact. Narrow ones are in the index itself.
+-- Without `merged` those alone that no graph holds. It becomes a part of each statement that asks.
+CREATE OR REPLACE FUNCTION pgmnemo._vector_rows(scope pgmnemo.scope, projects uuid[], generation smallint,
+                                     direction @extschema:vector@.halfvec, merged boolean, most integer)
+RETURNS TABLE (lesson_id bigint, distance float8)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT a.lesson_id, a.distance
+      FROM (SELECT v.lesson_id, v.embedding OPERATOR(@extschema:vector@.<#>) direction AS distance
+              FROM pgmnemo.lesson_vector v
+             WHERE v.tenant_id = (scope).tenant AND v.generation = _vector_rows.generation
+               AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
+               AND (projects IS NULL OR v.project_id = ANY (projects))
+               AND NOT v.indexed AND @extschema:vector@.vector_dims(v.embedding) <= 1250
+             UNION ALL
+            SELECT v.lesson_id, v.embedding OPERATOR(@extschema:vector@.<#>) direction
+              FROM pgmnemo.lesson_vector v
+             WHERE v.tenant_id = (scope).tenant AND v.generation = _vector_rows.generation
+               AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
+               AND (projects IS NULL OR v.project_id = ANY (projects))
+               AND NOT v.indexed AND @extschema:vector@.vector_dims(v.embedding) > 1250
+             UNION ALL
+            SELECT v.lesson_id, v.embedding OPERATOR(@extschema:vector@.<#>) direction
+              FROM pgmnemo.lesson_vector v
+             WHERE v.tenant_id = (scope).tenant AND v.generation = _vector_rows.generation
+               AND v.project_id BETWEEN (scope).first_project AND (scope).last_project
+               AND (projects IS NULL OR v.project_id = ANY (projects))
+               AND v.indexed AND merged) a
+     ORDER BY a.distance, a.lesson_id
+     LIMIT most
+$$;
+-- Whether a vector holds nothing but zeros from a place on, counted from 1.
+CREATE OR REPLACE FUNCTION pgmnemo._zero_from(given @extschema:vector@.vector, place integer)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT
+AS $$
+    SELECT @extschema:vector@.vector_norm(
+               @extschema:vector@.subvector(given, place, @extschema:vector@.vector_dims(given) - place + 1)) = 0
+$$;
+-- What each of these lessons is worth by itself, with the part of its BM25 that is known or NULL. A lesson without
+-- passages is its own; so is a vector that stands for passages which have none. Each table is read once for all of
+-- them, and joined by hashing: a look-up for each would cost more than what it finds. Long vectors of lexemes are
+-- unpacked once: to join one with nothing does that. With weights of 1 the cover density of one term is the number of
+-- times that it stands there.
+CREATE OR REPLACE FUNCTION pgmnemo._candidates(scope pgmnemo.scope, ids bigint[], totals float8[], asked pgmnemo.question,
+                                    s pgmnemo.settings, by_words boolean, moment timestamptz)
+RETURNS pgmnemo.candidate[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off
+SET enable_mergejoin = off
+AS $$
+DECLARE
+    unpacked constant integer := 2000;  -- bytes up to which a vector of lexemes may stand in its row as it is
+    direction constant @extschema:vector@.halfvec := asked.direction;
+    timed boolean := cardinality(asked.since) > 0;
+BEGIN
+    RETURN ARRAY(
+        SELECT ROW(l.id, l.project_id, l.external_id, l.occurred_at, l.position, l.token_count, l.role = 'assistant',
+                   v.own,
+                   coalesce(g.total, t.total) / pgmnemo._unit(),
+                   CASE WHEN p.lesson_id IS NOT NULL THEN p.terms ELSE t.worth END,
+                   coalesce(v.best, v.own),
+                   coalesce((v.best + CASE WHEN cardinality(v.cosines) > 1
+                                           THEN (SELECT o.cosine FROM unnest(v.cosines) AS o (cosine)
+                                                  ORDER BY o.cosine DESC OFFSET 1 LIMIT 1)
+                                           ELSE v.best END) / 2, v.own),
+                   CASE WHEN timed THEN asked.share * pgmnemo._temporal(l.occurred_at, asked.since, asked.until)
+                        ELSE 0 END, 0, 0,
+                   pgmnemo._recency(moment, coalesce(l.occurred_at, l.stored_at), s.recency_half_life),
+                   pgmnemo._importance(l.importance), 0)::pgmnemo.candidate
+          FROM (SELECT l.id, l.project_id, l.external_id, l.occurred_at, l.stored_at, l.position, l.token_count, l.role,
+                       l.importance,
+                       CASE WHEN pg_column_size(l.lexemes) <= unpacked AND pg_column_compression(l.lexemes) IS NULL
+                            THEN l.lexemes ELSE l.lexemes || '' END AS whole
+                  FROM pgmnemo.lesson l WHERE l.tenant_id = scope.tenant AND l.id = ANY (ids) OFFSET 0) l
+          JOIN unnest(ids, totals) AS g (id, total) ON g.id = l.id
+          LEFT JOIN (SELECT c.lesson_id, max(c.cosine) FILTER (WHERE c.number = 0) AS own,
+                            max(c.cosine) FILTER (WHERE c.number > 0) AS best,
+                            array_agg(c.cosine) FILTER (WHERE c.number > 0) AS cosines
+                       FROM (SELECT v.lesson_id, v.number, pgmnemo._cosine(v.embedding, direction) AS cosine
+                               FROM pgmnemo.lesson_vector v
+                              WHERE v.tenant_id = scope.tenant AND v.lesson_id = ANY (ids)
+                                AND v.generation = asked.generation) c
+                      GROUP BY c.lesson_id) v ON v.lesson_id = l.id
+          LEFT JOIN (SELECT p.lesson_id, max(t.worth) AS terms
+                       FROM (SELECT p.lesson_id, p.lexemes FROM pgmnemo.passage p
+                              WHERE p.tenant_id = scope.tenant AND p.lesson_id = ANY (ids) OFFSET 0) p
+                       LEFT JOIN LATERAL pgmnemo._terms_within(p.lexemes, asked, s.passage_term_bonus) t ON by_words
+                      GROUP BY p.lesson_id) p ON p.lesson_id = l.id
+          LEFT JOIN LATERAL (
+                SELECT coalesce(sum(pgmnemo._impact(t.scale, ts_rank_cd('{1,1,1,1}', l.whole, t.query), asked.flat,
+                                                    asked.per_token, l.token_count, asked.pivot))
+                                FILTER (WHERE g.total IS NULL), 0) AS total,
+                       coalesce(sum(t.idf + s.passage_term_bonus), 0)
+                       * sqrt(least(1, asked.pivot / greatest(length(l.whole), 1))) AS worth
+                  FROM unnest(asked.queries, asked.scales, asked.idfs) AS t (query, scale, idf)
+                 WHERE l.whole @@ t.query) t ON by_words AND (g.total IS NULL OR p.lesson_id IS NULL));
+END
+$$;
+-- By what the best passage of a lesson is told: the less the better.
+CREATE OR REPLACE FUNCTION pgmnemo._passage_worth(lexemes tsvector, embedding @extschema:vector@.halfvec, asked pgmnemo.question,
+                                       s pgmnemo.settings)
+RETURNS float8
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT -(s).passage_cosine_weight * coalesce(pgmnemo._cosine(embedding, (asked).direction), 0)
+           - (s).passage_terms_weight * (SELECT t.worth FROM pgmnemo._terms_within(
+                lexemes, asked, (s).passage_term_bonus) t)
+$$;
+-- Each block of postings against itself: the pruning of recall trusts its order, its sums and its extremes.
+CREATE OR REPLACE FUNCTION pgmnemo._block_problems(tenant uuid)
+RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT w.problem, p.project_id, p.lesson_ids[1], p.lexeme, w.found, w.wanted
+      FROM pgmnemo.posting p
+     CROSS JOIN LATERAL (
+            SELECT count(*) AS n, coalesce(sum(x.tokens), 0) AS total, coalesce(max(x.frequency), 0) AS highest,
+                   coalesce(min(x.tokens), 0) AS least, bool_and(coalesce(x.id > x.previous, x.place = 1)) AS ascending,
+                   (cardinality(p.frequencies), cardinality(p.token_counts))
+                   = (cardinality(p.lesson_ids), cardinality(p.lesson_ids))
+                   AS alike
+              FROM (SELECT u.*, lag(u.id) OVER (ORDER BY u.place) AS previous
+                      FROM unnest(p.lesson_ids, p.frequencies, p.token_counts) WITH ORDINALITY
+                           AS u (id, frequency, tokens, place)) x) b
+     CROSS JOIN LATERAL (VALUES
+            ('block with lists of different lengths',
+             concat_ws(', ', cardinality(p.lesson_ids), cardinality(p.frequencies), cardinality(p.token_counts)), NULL,
+             NOT b.alike),
+            ('block of no or more than 128 lessons', b.n::text, '1 to 128', b.n NOT BETWEEN 1 AND 128),
+            ('block not in ascending order', p.lesson_ids::text, NULL, b.alike AND NOT b.ascending),
+            ('block with wrong lesson_count', p.lesson_count::text, b.n::text, b.alike AND abs(p.lesson_count) <> b.n),
+            ('block with wrong token_total', p.token_total::text, b.total::text,
+             b.alike AND abs(p.token_total) <> b.total),
+            ('block with wrong first_id', p.first_id::text, p.lesson_ids[1]::text,
+             abs(p.first_id) IS DISTINCT FROM p.lesson_ids[1] OR (p.first_id < 0) <> (p.lesson_count < 0)),
+            ('block with wrong max_frequency', p.max_frequency::text, b.highest::text,
+             b.alike AND p.max_frequency <> b.highest),
+            ('block with wrong min_tokens', p.min_tokens::text, b.least::text, b.alike AND p.min_tokens <> b.least)
+           ) AS w (problem, found, wanted, so)
+     WHERE p.tenant_id = tenant AND w.so
+$$;
+-- What a tenant's graph holds against the vectors that are marked as being in it. One that was given up since this
+-- snapshot is no problem.
+CREATE OR REPLACE FUNCTION pgmnemo._graph_problems(tenant uuid)
+RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    one record;
+BEGIN
+    FOR one IN SELECT v.generation, g.name, count(*) AS marked, coalesce(pgmnemo._graph_stands(g.name), false) AS stands
+                 FROM pgmnemo.lesson_vector v
+                 LEFT JOIN pgmnemo.vector_graph g ON g.tenant_id = tenant AND g.generation = v.generation
+                WHERE v.tenant_id = tenant AND v.indexed AND g.built IS NOT FALSE GROUP BY v.generation, g.name
+                UNION ALL
+               SELECT g.generation, g.name, 0, pgmnemo._graph_stands(g.name) FROM pgmnemo.vector_graph g
+                WHERE g.tenant_id = tenant AND g.built
+                  AND NOT EXISTS (SELECT FROM pgmnemo.lesson_vector v WHERE v.tenant_id = tenant
+                                     AND v.generation = g.generation AND v.indexed)
+    LOOP
+        IF NOT one.stands THEN
+            RETURN QUERY SELECT 'graph missing', NULL::uuid, NULL::bigint, one.name::text, '0', one.marked::text
+                          WHERE one.marked > 0
+                            AND (one.name IS NULL OR pgmnemo._graph_named(tenant, one.generation, one.name));
+            CONTINUE;
+        END IF;
+        BEGIN
+            RETURN QUERY EXECUTE format(
+                'SELECT CASE WHEN g.lesson_id IS NULL THEN ''vector missing in the graph'' '
+                'WHEN v.lesson_id IS NULL THEN ''vector surplus in the graph'' '
+                'ELSE ''vector otherwise in the graph'' END, '
+                'coalesce(v.project_id, g.project_id), coalesce(v.lesson_id, g.lesson_id), '
+                'coalesce(v.number, g.number)::text, NULL::text, NULL::text FROM pgmnemo.%I g '
+                'FULL JOIN (SELECT w.* FROM pgmnemo.lesson_vector w '
+                'WHERE w.tenant_id = $1 AND w.generation = $2 AND w.indexed) v '
+                'ON v.lesson_id = g.lesson_id AND v.number = g.number WHERE g.lesson_id IS NULL OR v.lesson_id IS NULL '
+                'OR v.project_id <> g.project_id OR v.embedding OPERATOR(@extschema:vector@.<>) g.embedding', one.name)
+              USING tenant, one.generation;
+        EXCEPTION WHEN undefined_table THEN
+            CONTINUE;
+        END;
+    END LOOP;
+END
+$$;
+-- Each piece against itself: recall trusts its sums, its extremes and the order of its places. What a lesson of a place
+-- counts is looked up in one array a piece, and no plan is made by statistics that may be missing.
+CREATE OR REPLACE FUNCTION pgmnemo._piece_problems(tenant uuid)
+RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off
+AS $$
+    WITH place AS MATERIALIZED (
+        SELECT r.piece, r.row_number * 128 + u.place - 1 AS place, u.id, u.tokens
+          FROM pgmnemo.piece_lesson r
+         CROSS JOIN LATERAL unnest(r.lesson_ids, r.token_counts) WITH ORDINALITY AS u (id, tokens, place)
+         WHERE r.tenant_id = tenant
+    ), counted AS MATERIALIZED (
+        SELECT p.piece, array_agg(p.tokens ORDER BY p.place) AS tokens FROM place p GROUP BY p.piece
+    )
+    SELECT w.problem, NULL::uuid, NULL::bigint, w.item, w.found, w.wanted
+      FROM pgmnemo.piece c
+     CROSS JOIN LATERAL (
+            SELECT count(*) AS n, sum(p.tokens) AS total, max(p.place) + 1 AS places FROM place p
+             WHERE p.piece = c.number) t
+     CROSS JOIN LATERAL (
+            SELECT sum(j.lesson_count) AS n, sum(j.token_total) AS total,
+                   bool_and(j.first_place = j.due) AS side_by_side
+              FROM (SELECT j.*, coalesce(sum(j.lesson_count) OVER (ORDER BY j.first_place
+                                         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS due
+                      FROM pgmnemo.piece_project j WHERE j.tenant_id = tenant AND j.piece = c.number) j) j
+     CROSS JOIN LATERAL (VALUES
+            ('piece with wrong lesson_count', c.number::text, c.lesson_count::text, t.n::text,
+             (c.lesson_count, c.lesson_count, c.lesson_count) IS DISTINCT FROM (t.n, t.places, j.n)),
+            ('piece with wrong token_total', c.number::text, c.token_total::text, t.total::text,
+             (c.token_total, c.token_total) IS DISTINCT FROM (t.total, j.total)),
+            ('piece whose projects do not stand side by side', c.number::text, NULL, NULL, NOT j.side_by_side)
+           ) AS w (problem, item, found, wanted, so)
+     WHERE c.tenant_id = tenant AND w.so
+     UNION ALL
+    SELECT w.problem, NULL, NULL, t.lexeme, w.found, w.wanted
+      FROM (SELECT t.lexeme, t.piece, t.lesson_count, t.max_frequency, t.min_tokens, t.frequencies,
+                   c.lesson_count AS size, k.tokens, pgmnemo._bits(t.holders, t.held_at, c.zeros) AS holders,
+                   CASE WHEN t.frequencies IS NOT NULL
+                        THEN pgmnemo._bits(t.repeaters, t.repeated_at, c.zeros) END AS repeaters
+              FROM pgmnemo.piece_term t
+              LEFT JOIN pgmnemo.piece c ON c.tenant_id = tenant AND c.number = t.piece
+              LEFT JOIN counted k ON k.piece = t.piece
+             WHERE t.tenant_id = tenant OFFSET 0) t
+     CROSS JOIN LATERAL (SELECT min(t.tokens[h.place + 1]) AS least FROM pgmnemo._places(t.holders) h) b
+     CROSS JOIN LATERAL (VALUES
+            ('term of a piece with a wrong bitmap', length(t.holders)::text, t.size::text,
+             length(t.holders) IS DISTINCT FROM t.size OR length(t.repeaters) <> t.size
+             OR bit_count(t.repeaters & ~ t.holders) > 0),
+            ('term of a piece with wrong lesson_count', t.lesson_count::text, bit_count(t.holders)::text,
+             t.lesson_count <> bit_count(t.holders)),
+            ('term of a piece with wrong frequencies', cardinality(t.frequencies)::text, bit_count(t.repeaters)::text,
+             cardinality(t.frequencies) <> bit_count(t.repeaters)
+             OR t.max_frequency <> coalesce((SELECT max(f) FROM unnest(t.frequencies) f), 1)),
+            ('term of a piece with wrong min_tokens', t.min_tokens::text, b.least::text,
+             t.min_tokens IS DISTINCT FROM b.least)) AS w (problem, found, wanted, so)
+     WHERE w.so
+$$;
+-- What the keyword index holds, in postings and pieces and less what is taken back, against what the tenant's active
+-- lessons hold, entry by entry: all are counted at once, for a join could be planned by statistics that are not there.
+CREATE OR REPLACE FUNCTION pgmnemo._posting_problems(tenant uuid)
+RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH entry AS (
+        SELECT l.project_id, l.id, u.lexeme COLLATE "C" AS lexeme, u.frequency, l.token_count AS tokens, 1 AS due,
+               0 AS times, false AS loose
+          FROM pgmnemo.lesson l
+         CROSS JOIN LATERAL (SELECT v.lexeme, cardinality(v.positions) FROM unnest(l.lexemes) v
+                             UNION ALL SELECT '', 0) AS u (lexeme, frequency)
+         WHERE l.tenant_id = tenant AND l.active
+         UNION ALL
+        SELECT p.project_id, x.id, p.lexeme, x.frequency, x.tokens, 0, CASE WHEN p.lesson_count < 0 THEN -1 ELSE 1 END,
+               p.lesson_count > 0
+          FROM pgmnemo.posting p, unnest(p.lesson_ids, p.frequencies, p.token_counts) AS x (id, frequency, tokens)
+         WHERE p.tenant_id = tenant
+         UNION ALL
+        SELECT s.project_id, s.lesson_id, s.lexeme, s.frequency, s.tokens, 0, 1, false
+          FROM pgmnemo._sealed_postings(tenant) s
+    ), counted AS (
+        SELECT e.project_id, e.id, e.lexeme, sum(e.due) > 0 AS due, sum(e.due * e.frequency) AS due_frequency,
+               sum(e.due * e.tokens) AS due_tokens, sum(e.times) AS times,
+               sum(e.times * e.frequency) AS frequency, sum(e.times * e.tokens) AS tokens,
+               count(*) FILTER (WHERE e.loose) AS loose,
+               (sum(e.times), sum(e.times * e.frequency), sum(e.times * e.tokens)) IS DISTINCT FROM (0, 0, 0) AS held
+          FROM entry e
+         GROUP BY e.project_id, e.lexeme, e.id
+        HAVING (sum(e.times), sum(e.times * e.frequency), sum(e.times * e.tokens))
+               IS DISTINCT FROM (sum(e.due), sum(e.due * e.frequency), sum(e.due * e.tokens))
+            OR count(*) FILTER (WHERE e.loose) > 1
+    )
+    SELECT w.problem, c.project_id, c.id, c.lexeme, w.found, w.wanted
+      FROM counted c
+     CROSS JOIN LATERAL (VALUES
+            ('posting missing', NULL, c.due_frequency::text, c.due AND NOT c.held),
+            ('posting surplus', c.frequency::text, NULL, NOT c.due),
+            ('posting more than once', greatest(c.times, c.loose)::text, '1', greatest(c.times, c.loose) > 1),
+            ('posting with wrong frequency', c.frequency::text, c.due_frequency::text,
+             c.due AND c.held AND c.frequency IS DISTINCT FROM c.due_frequency * c.times),
+            ('posting with wrong token count', c.tokens::text, c.due_tokens::text,
+             c.due AND c.held AND c.tokens IS DISTINCT FROM c.due_tokens * c.times)) AS w (problem, found, wanted, so)
+     WHERE w.so
+$$;
+-- A tenant whose graph is not what it should be gets another.
+CREATE OR REPLACE FUNCTION pgmnemo._repair_graphs(tenant uuid)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    all_of_them constant bigint := 2000000000;
+    serving constant smallint := pgmnemo._generation(tenant);
+BEGIN
+    IF NOT EXISTS (SELECT FROM pgmnemo._graph_problems(tenant)) THEN
+        RETURN;
+    END IF;
+    PERFORM pgmnemo._give_up_graphs(tenant);
+    UPDATE pgmnemo.lesson_vector v SET indexed = false WHERE v.tenant_id = tenant AND v.indexed;
+    IF pgmnemo._graphs_sound() AND pgmnemo._large(tenant, serving) THEN
+        PERFORM pgmnemo._enter_graph(tenant, serving, all_of_them);
+    END IF;
+END
+$$;
+CREATE OR REPLACE FUNCTION pgmnemo._repair_passages(tenant uuid)
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    UPDATE pgmnemo.passage p
+       SET project_id = u.in_project, lexemes = u.fresh
+      FROM pgmnemo._unsound_passages(tenant) u
+     WHERE p.tenant_id = tenant AND p.lesson_id = u.lesson_id AND p.number = u.number
+$$;
+-- The space of a tenant that has vectors and none, as most of them say.
+CREATE OR REPLACE FUNCTION pgmnemo._repair_space(tenant uuid)
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    INSERT INTO pgmnemo.embedding_space (tenant_id, generation, dimensions)
+    SELECT tenant, v.generation, @extschema:vector@.vector_dims(v.embedding)
+      FROM pgmnemo.lesson_vector v WHERE v.tenant_id = tenant
+     GROUP BY 2, 3 ORDER BY count(*) DESC, 3 DESC LIMIT 1
+        ON CONFLICT DO NOTHING
+$$;
+-- What is longer than the tenant's vectors loses its zeros, and what is shorter gets some; what says more than they
+-- can, stands for no passage, or is of an embedder that the space does not know, goes. Whatever changes leaves the
+-- graph.
+CREATE OR REPLACE FUNCTION pgmnemo._repair_vectors(tenant uuid)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    gone bigint;
+BEGIN
+    PERFORM pgmnemo._repair_space(tenant);
+    DELETE FROM pgmnemo.lesson_vector v
+     USING pgmnemo._unsound_vectors(tenant) u
+     WHERE v.tenant_id = tenant AND v.lesson_id = u.lesson_id AND v.generation = u.generation AND v.number = u.number
+       AND (u.bare OR u.dims IS NULL OR u.found_dims > u.dims
+                                        AND NOT pgmnemo._fits(v.embedding::@extschema:vector@.vector, u.dims));
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    IF gone > 0 THEN
+        RAISE WARNING '% vectors could not be mended and are gone', gone
+        USING HINT = 'Give their lessons embeddings again; pgmnemo.check named them.';
+    END IF;
+    UPDATE pgmnemo.lesson_vector v
+       SET project_id = u.in_project, indexed = false, embedding = @extschema:vector@.l2_normalize(
+               CASE WHEN u.found_dims > u.dims THEN @extschema:vector@.subvector(v.embedding, 1, u.dims)
+                    WHEN u.found_dims < u.dims
+                    THEN v.embedding OPERATOR(@extschema:vector@.||)
+                         array_fill(0::real, ARRAY[u.dims - u.found_dims])::@extschema:vector@.halfvec
+                    ELSE v.embedding END)
+      FROM pgmnemo._unsound_vectors(tenant) u
+     WHERE v.tenant_id = tenant AND v.lesson_id = u.lesson_id AND v.generation = u.generation AND v.number = u.number;
+END
+$$;
+-- Passages that are not as the verbs write them, beside what they should be.
+CREATE OR REPLACE FUNCTION pgmnemo._unsound_passages(tenant uuid)
+RETURNS TABLE (project_id uuid, lesson_id bigint, number smallint, in_project uuid, fresh tsvector,
+               lexemes_differ boolean)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT p.project_id, p.lesson_id, p.number, l.project_id, f.fresh, p.lexemes <> f.fresh
+      FROM pgmnemo.passage p
+      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = p.lesson_id
+     CROSS JOIN LATERAL (SELECT pgmnemo._config(l.text_config)) AS c (config)
+     CROSS JOIN LATERAL (
+            SELECT CASE WHEN c.config IS NULL THEN p.lexemes ELSE pgmnemo._lexemes(c.config, p.content) END
+            OFFSET 0) AS f (fresh)
+     WHERE p.tenant_id = tenant AND (p.project_id, p.lexemes) IS DISTINCT FROM (l.project_id, f.fresh)
+$$;
+-- Vectors that are not as the verbs write them. Half precision leaves a unit vector at most 0.0005 too long or too
+-- short. Of generations that are none of the tenant's space `dims` is NULL.
+CREATE OR REPLACE FUNCTION pgmnemo._unsound_vectors(tenant uuid)
+RETURNS TABLE (project_id uuid, lesson_id bigint, generation smallint, number smallint, in_project uuid, norm float8,
+               found_dims integer, dims integer, bare boolean)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT v.project_id, v.lesson_id, v.generation, v.number, l.project_id, n.norm, n.dims, s.dims, b.bare
+      FROM pgmnemo.lesson_vector v
+      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.id = v.lesson_id
+      LEFT JOIN (SELECT u.generation, u.dims
+                   FROM pgmnemo.embedding_space e
+                  CROSS JOIN LATERAL (VALUES (e.generation, e.dimensions), (e.next_generation, e.next_dimensions))
+                                     AS u (generation, dims)
+                  WHERE e.tenant_id = tenant) s ON s.generation = v.generation
+     CROSS JOIN LATERAL (
+            SELECT @extschema:vector@.l2_norm(v.embedding), @extschema:vector@.vector_dims(v.embedding)
+            OFFSET 0) AS n (norm, dims)
+     CROSS JOIN LATERAL (
+            SELECT v.number > 0 AND NOT EXISTS (
+                       SELECT FROM pgmnemo.passage p
+                        WHERE p.tenant_id = tenant AND p.lesson_id = v.lesson_id AND p.number = v.number)
+            OFFSET 0) AS b (bare)
+     WHERE v.tenant_id = tenant
+       AND (v.project_id <> l.project_id OR n.norm NOT BETWEEN 0.999 AND 1.001 OR n.dims IS DISTINCT FROM s.dims
+            OR b.bare)
+$$;
+-- The passage that recall shows and those that decide passage_terms, passage_cosine and pair_cosine, by number.
+CREATE OR REPLACE FUNCTION pgmnemo._explain_passages(l pgmnemo.lesson, asked pgmnemo.question, s pgmnemo.settings)
+RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH each AS (
+        SELECT p.number, p.content, c.cosine, t.terms, t.lexemes,
+               row_number() OVER (ORDER BY pgmnemo._passage_worth(p.lexemes, v.embedding, asked, s), p.number) AS shown,
+               row_number() OVER (ORDER BY c.cosine DESC NULLS LAST, p.number) AS by_cosine,
+               row_number() OVER (ORDER BY t.terms DESC, p.number) AS by_terms
+          FROM pgmnemo.passage p
+          LEFT JOIN pgmnemo.lesson_vector v ON v.tenant_id = (l).tenant_id AND v.lesson_id = (l).id
+                                           AND v.number = p.number AND v.generation = (asked).generation
+         CROSS JOIN LATERAL (SELECT pgmnemo._cosine(v.embedding, (asked).direction)) AS c (cosine)
+         CROSS JOIN LATERAL (
+                SELECT t.worth, (SELECT string_agg(i.lexeme, ', ')
+                                 FROM unnest((asked).terms, (asked).queries) AS i (lexeme, query)
+                                  WHERE p.lexemes @@ i.query)
+                  FROM pgmnemo._terms_within(p.lexemes, asked, (s).passage_term_bonus) t) AS t (terms, lexemes)
+         WHERE p.tenant_id = (l).tenant_id AND p.lesson_id = (l).id
+    )
+    SELECT 'passage ' || e.number, r.item, r.value, NULL::float8, NULL::float8, r.note
+      FROM each e
+     CROSS JOIN LATERAL (VALUES
+            (1, 'text', CASE WHEN e.shown = 1 THEN 'shown' END, e.content),
+            (2, 'terms', e.terms::text, concat_ws(': ', CASE WHEN e.by_terms = 1 THEN 'most' END, e.lexemes)),
+            (3, 'cosine', e.cosine::text, CASE e.by_cosine WHEN 1 THEN 'best' WHEN 2 THEN 'second' END)
+           ) AS r (place, item, value, note)
+     WHERE 1 IN (e.shown, e.by_cosine, e.by_terms) OR e.by_cosine = 2
+     ORDER BY e.number, r.place
+$$;
+CREATE OR REPLACE FUNCTION pgmnemo.begin_reembedding(
+    tenant     uuid,
+    dimensions integer,
+    embedder   text DEFAULT NULL,
+    caller     pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    told text COLLATE "default" := begin_reembedding.embedder;
+    space pgmnemo.embedding_space;
+    due bigint;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._check_embedder(told, coalesce(begin_reembedding.dimensions, 0));
+    SELECT s.* INTO space FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'tenant % has no vectors', quote_literal(tenant)
+        USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Its first may be of any embedder: store it.';
+    ELSIF space.next_dimensions <> begin_reembedding.dimensions OR space.next_embedder <> told THEN
+        RAISE EXCEPTION 'the embedder of tenant % is being changed already, for % dimensions%', quote_literal(tenant),
+              space.next_dimensions, coalesce(' by ' || quote_literal(space.next_embedder), '')
+        USING ERRCODE = 'object_not_in_prerequisite_state',
+              HINT = 'Go on with that one, or call pgmnemo.cancel_reembedding first.';
+    ELSIF space.next_generation IS NULL THEN
+        space.next_generation := space.generation % 32767 + 1;
+        PERFORM pgmnemo._drop_generation(tenant, space.next_generation);
+    END IF;
+    UPDATE pgmnemo.embedding_space s
+       SET next_generation = space.next_generation, next_dimensions = begin_reembedding.dimensions,
+           next_embedder = coalesce(told, s.next_embedder)
+     WHERE s.tenant_id = tenant;
+    due := (SELECT count(*) FROM pgmnemo._due(space, 0, NULL));
+    PERFORM pgmnemo._leave();
+    RETURN due;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.begin_reembedding IS 'begins to change the embedder of a tenant''s vectors, or goes on with it: the new ones will have so many dimensions (1 to 4,000). The old ones serve, and are stored, until pgmnemo.finish_reembedding. Take what is due from pgmnemo.reembedding_due, embed it, give it to pgmnemo.reembed. Returns how many texts are due. Refused for another embedder or dimension than the change that is going on. tenant NULL: the session''s';
+CREATE OR REPLACE FUNCTION pgmnemo.cancel_reembedding(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    space pgmnemo.embedding_space;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    space := pgmnemo._changed_space(tenant);
+    IF space.next_generation IS NULL THEN
+        PERFORM pgmnemo._leave();
+        RETURN false;
+    END IF;
+    UPDATE pgmnemo.embedding_space s
+       SET next_generation = NULL, next_dimensions = NULL, next_embedder = NULL
+     WHERE s.tenant_id = tenant;
+    PERFORM pgmnemo._drop_generation(tenant, space.next_generation);
+    PERFORM pgmnemo._leave();
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.cancel_reembedding IS 'gives a change of embedder up: the old vectors serve on, those of the new one are deleted; false: none was going on. tenant NULL: the session''s';
+CREATE OR REPLACE FUNCTION pgmnemo.check(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS TABLE (problem text, project_id uuid, lesson_id bigint, item text, found text, wanted text)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    RETURN QUERY
+    SELECT w.problem, s.project_id, s.lesson_id, NULL, w.found, w.wanted
+      FROM pgmnemo._stale_lessons(tenant) s
+     CROSS JOIN LATERAL (VALUES
+            ('lesson with unknown text_config', s.text_config, NULL, s.config IS NULL),
+            ('lesson with stale lexemes', s.lexemes::text, s.fresh::text,
+             s.config IS NOT NULL AND s.lexemes <> s.fresh),
+            ('lesson with wrong token_count', s.token_count::text, s.tokens::text,
+             s.config IS NOT NULL AND s.token_count <> s.tokens)) AS w (problem, found, wanted, so)
+     WHERE w.so;
+    RETURN QUERY
+    SELECT w.problem, p.project_id, p.lesson_id, p.number::text, w.found, w.wanted
+      FROM pgmnemo._unsound_passages(tenant) p
+     CROSS JOIN LATERAL (VALUES
+            ('passage in another project', p.project_id::text, p.in_project::text, p.project_id <> p.in_project),
+            ('passage with stale lexemes', NULL, p.fresh::text, p.lexemes_differ)) AS w (problem, found, wanted, so)
+     WHERE w.so;
+    RETURN QUERY
+    SELECT w.problem, v.project_id, v.lesson_id, v.number::text, w.found, w.wanted
+      FROM pgmnemo._unsound_vectors(tenant) v
+     CROSS JOIN LATERAL (VALUES
+            ('vector in another project', v.project_id::text, v.in_project::text, v.project_id <> v.in_project),
+            ('vector not of unit length', v.norm::text, '1', v.norm NOT BETWEEN 0.999 AND 1.001),
+            ('vector of another dimension', v.found_dims::text, v.dims::text, v.found_dims IS DISTINCT FROM v.dims),
+            ('vector without its passage', NULL, NULL, v.bare)) AS w (problem, found, wanted, so)
+     WHERE w.so;
+    RETURN QUERY SELECT * FROM pgmnemo._graph_problems(tenant);
+    RETURN QUERY
+    SELECT 'lesson with metadata that cannot be written out', u.project_id, u.lesson_id, u.external_id, NULL, NULL
+      FROM pgmnemo._unwritable_lessons(tenant) u;
+    RETURN QUERY
+    SELECT 'sequence of ids behind the greatest id', NULL::uuid, NULL::bigint, NULL, b.last_id::text,
+           b.greatest_id::text
+      FROM pgmnemo._id_behind(tenant) b;
+    RETURN QUERY
+    SELECT 'lesson with wrong superseded_at', s.project_id, s.lesson_id, NULL, s.superseded_at::text,
+           s.valid_from::text
+      FROM pgmnemo._supersession_problems(tenant) s;
+    RETURN QUERY SELECT * FROM pgmnemo._entry_problems(tenant);
+    RETURN QUERY SELECT * FROM pgmnemo._block_problems(tenant);
+    RETURN QUERY SELECT * FROM pgmnemo._piece_problems(tenant);
+    RETURN QUERY SELECT * FROM pgmnemo._posting_problems(tenant);
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.check IS 'what is wrong in what the tenant''s lessons are found by, one row a problem, none when all is well. lesson: lexemes or token_count are not what the text gives under the lesson''s text_config, or its metadata (item: its external_id) hold a number beyond 1e308 or with more than 400 decimals, which no dump can hold, or superseded_at is not what its supersession says; entry (item: its number): missing or surplus in the index of metadata; sequence of ids: behind the greatest id; passage (item: its number): in another project than its lesson, or lexemes not those of its text; vector (item: its number, 0 for the lesson as a whole): in another project than its lesson, not of unit length, not of the tenant''s dimension, without its passage, or missing, surplus or otherwise in the graph, the tenant''s HNSW index; graph (item: its name): missing, though vectors are marked as being in it; block (item: its lexeme, lesson_id: its first): order, sums or extremes wrong; piece (item: its number) and term of a piece (item: its lexeme): likewise; posting (item: the lexeme, empty for the list of all lessons): missing, surplus, more than once, or with wrong numbers. Reads everything of the tenant; pgmnemo.repair mends it';
+CREATE OR REPLACE FUNCTION pgmnemo.compact(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    merged bigint;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._lock_tenant(tenant);
+    merged := pgmnemo._compact(tenant);
+    PERFORM pgmnemo._leave();
+    RETURN merged;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.compact IS 'merges the many small blocks that single writes leave in pgmnemo.posting, and seals what is enough for it into pieces (pgmnemo.piece); answers stay the same, recall gets faster. Returns how many blocks fewer there are; VACUUM pgmnemo.posting afterwards';
+CREATE OR REPLACE FUNCTION pgmnemo.embedder(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS TABLE (name text, dimensions integer, generation smallint, next_name text, next_dimensions integer)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    RETURN QUERY
+    SELECT s.embedder, s.dimensions, s.generation, s.next_embedder, s.next_dimensions
+      FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.embedder IS 'what the tenant''s vectors are of: the name of their embedder (NULL: nobody said), their dimension, and their generation in pgmnemo.list_vectors; next_name and next_dimensions while it is being changed. No row: the tenant has no vectors, and the first may be of any. tenant NULL: the session''s';
+CREATE OR REPLACE FUNCTION pgmnemo.explain(
+    tenant      uuid,
+    project_id  uuid,
+    external_id text,
+    embedding   real[]      DEFAULT NULL,
+    query_text  text        DEFAULT NULL,
+    as_of       timestamptz DEFAULT NULL,
+    valid_at    timestamptz DEFAULT NULL,
+    role        text        DEFAULT NULL,
+    mode        text        DEFAULT 'hybrid',
+    k           integer     DEFAULT 10,
+    in_project  uuid        DEFAULT NULL,
+    filter      jsonb       DEFAULT NULL,
+    known_at    timestamptz DEFAULT NULL,
+    windows     tstzmultirange DEFAULT NULL,
+    caller      pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET jit = off
+SET max_parallel_workers_per_gather = 0
+AS $$
+#variable_conflict use_column
+DECLARE
+    s pgmnemo.settings;
+    scope pgmnemo.scope;
+    moment timestamptz := coalesce(explain.as_of, now());
+    meaning @extschema:vector@.vector := CASE
+        WHEN explain.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(explain.embedding) END;
+    words text COLLATE "default" := CASE WHEN explain.mode IS DISTINCT FROM 'vector' THEN explain.query_text END;
+    from_role text COLLATE "default" := explain.role;
+    key text COLLATE "default" := explain.external_id;
+    home uuid := coalesce(explain.in_project, explain.project_id);
+    asked pgmnemo.question;
+    wanted bigint;
+    l pgmnemo.lesson;
+    pool record;
+    found record;
+    ways text;
+    meant record;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._check_recall(explain.k, explain.mode, meaning IS NOT NULL, words, moment, NULL);
+    IF home IS NULL THEN
+        RAISE EXCEPTION 'in_project is NULL, but must name the lesson''s project where project_id is NULL'
+        USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    meant := pgmnemo._question_vector(tenant, meaning);
+    s := pgmnemo._settings();
+    scope := pgmnemo._asked_scope(tenant, explain.project_id, s.gate_strict, from_role, explain.valid_at, moment,
+                                  explain.known_at, explain.filter);
+    wanted := pgmnemo._lesson_id(tenant, home, key);
+    SELECT o.* INTO l FROM pgmnemo.lesson o WHERE o.tenant_id = tenant AND o.id = wanted;
+    asked := pgmnemo._ask(scope, words, meant.vector, moment, s, explain.windows);
+    asked.generation := meant.generation;
+    asked.graph := meant.graph;
+    pool := pgmnemo._pool(scope, asked, s, explain.k, words IS NOT NULL, moment, l.id);
+    SELECT row_number() OVER (ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id) AS rank,
+           r.score, r.own, count(*) OVER () AS all_of_them INTO found
+      FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+     ORDER BY (r.own).lesson_id <> l.id LIMIT 1;
+    ways := pgmnemo._ways(l, scope, pool.by_keyword, pool.by_vector, pool.filled, pool.added, pool.linked);
+
+    RETURN QUERY VALUES
+        ('answer', 'rank', CASE WHEN ways IS NOT NULL THEN found.rank::text END, NULL::float8, NULL::float8,
+         CASE WHEN ways IS NULL THEN format('none: it would be %s of %s candidates', found.rank, found.all_of_them)
+              ELSE format('of %s candidates', found.all_of_them)
+                   || CASE WHEN found.rank > explain.k THEN '; beyond k = ' || explain.k ELSE '' END END),
+        ('answer', 'score', found.score::text, NULL, NULL, left(l.content, 100)),
+        ('answer', 'fit', (SELECT f.fit::text FROM pgmnemo._fit(found.score, asked.ideal) f), NULL, NULL,
+         'of a score of ' || asked.ideal),
+        ('answer', 'candidate', CASE WHEN ways IS NULL THEN 'no' ELSE 'yes' END, NULL, NULL,
+         coalesce(ways, 'in no leg''s best ' || greatest(s.pool_depth, explain.k)));
+    RETURN QUERY SELECT * FROM pgmnemo._explain_recallable(l, scope);
+    RETURN QUERY SELECT * FROM pgmnemo._explain_score(
+        l, found.own, pgmnemo._context_seed(pool.candidates, found.own, s),
+        CASE WHEN (found.own).graph > 0 THEN pgmnemo._graph_seed(scope, pool.candidates, pool.seeds, l.id, s) END,
+        s, moment);
+    RETURN QUERY SELECT * FROM pgmnemo._explain_terms(l, words, asked, s);
+    RETURN QUERY SELECT * FROM pgmnemo._explain_passages(l, asked, s);
+    RETURN QUERY
+    SELECT 'time', 'interval ' || t.number, pgmnemo._temporal(l.occurred_at, ARRAY[t.since], ARRAY[t.until])::text,
+           NULL::float8, NULL::float8, format('%s to %s', t.since, t.until)
+      FROM unnest(asked.since, asked.until) WITH ORDINALITY AS t (since, until, number);
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.explain IS 'why one lesson ranks where it does for one question; arguments as of pgmnemo.recall, in_project: the lesson''s project where that is not project_id. Sections of the table, value and numbers as that call has them:
+answer: rank (NULL: not among the candidates), score (what it would be otherwise), fit and by which ways it became a candidate;
+recallable: each condition that a lesson must meet, yes or no;
+score: each component with its weight and contribution; added up in this order the contributions are the score;
+term: each lexeme of the question: value is how often the lesson holds it, weight its inverse document frequency, contribution its part of the weighted BM25;
+passage n: those that decide, with text, terms (sum of idf + passage_term_bonus) and cosine;
+time: each interval that the question names, and how occurred_at fits it.';
+CREATE OR REPLACE FUNCTION pgmnemo.finish_reembedding(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    space pgmnemo.embedding_space;
+    due bigint;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    space := pgmnemo._changed_space(tenant);
+    IF space.next_generation IS NULL THEN
+        PERFORM pgmnemo._leave();
+        RETURN false;
+    END IF;
+    due := (SELECT count(*) FROM pgmnemo._due(space, 0, NULL));
+    IF due > 0 THEN
+        RAISE EXCEPTION '% texts of tenant % lack a vector of the new embedder', due, quote_literal(tenant)
+        USING ERRCODE = 'object_not_in_prerequisite_state',
+              HINT = 'Go on: embed what pgmnemo.reembedding_due returns, and give it to pgmnemo.reembed.';
+    END IF;
+    UPDATE pgmnemo.embedding_space s
+       SET generation = s.next_generation, dimensions = s.next_dimensions, embedder = s.next_embedder,
+           next_generation = NULL, next_dimensions = NULL, next_embedder = NULL
+     WHERE s.tenant_id = tenant;
+    PERFORM pgmnemo._drop_generation(tenant, space.generation);
+    PERFORM pgmnemo._leave();
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.finish_reembedding IS 'lets the vectors of the new embedder serve, and deletes the old ones; false: no change is going on. Refused while a text lacks one (55000). Who stores vectors waits until the transaction ends, readers never. For a tenant with more than pgmnemo.exact_scan_limit vectors call pgmnemo.index before, so that there is an HNSW index of the new ones already. tenant NULL: the session''s';
+-- The postings go at once, where no piece holds lessons of the project: taking them out of blocks one by one would
+-- cost far more. So does the graph of a tenant that keeps nothing, whose next vector may be of another dimension;
+-- whoever writes vectors meanwhile is not waited for, and then what he has is what counts. An older snapshot would not
+-- show his, so it leaves the dimension.
+CREATE OR REPLACE FUNCTION pgmnemo.forget_all(tenant uuid, project_id uuid DEFAULT NULL,
+                                   caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    scope pgmnemo.scope := pgmnemo._scope(tenant, project_id);
+    gone bigint;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._write_tenant(tenant);
+    IF project_id IS NULL THEN
+        PERFORM pgmnemo._drop_pieces(tenant, ARRAY(SELECT c.number FROM pgmnemo.piece c WHERE c.tenant_id = tenant));
+    END IF;
+    IF NOT EXISTS (SELECT FROM pgmnemo.piece_project j
+                    WHERE j.tenant_id = tenant AND j.project_id = forget_all.project_id) THEN
+        DELETE FROM pgmnemo.posting p
+         WHERE p.tenant_id = tenant AND p.project_id BETWEEN scope.first_project AND scope.last_project;
+    END IF;
+    IF project_id IS NULL THEN
+        DELETE FROM pgmnemo.lesson_entry e WHERE e.tenant_id = tenant;
+        PERFORM pgmnemo._give_up_graphs(tenant);
+    END IF;
+    DELETE FROM pgmnemo.lesson l
+     WHERE l.tenant_id = tenant AND l.project_id BETWEEN scope.first_project AND scope.last_project;
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    IF project_id IS NULL AND current_setting('transaction_isolation') = 'read committed' THEN
+        PERFORM pgmnemo._give_up_space(tenant);
+    END IF;
+    PERFORM pgmnemo._leave();
+    RETURN gone;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.forget_all IS 'every lesson of one project, or with NULL of the tenant, gone for good; returns how many there were, softly forgotten ones included. A tenant without any gives up its HNSW index, and its next vector may be of another dimension';
+-- What is made anew comes first: it ends by locking the tenant, whose writers may wait for what a merge holds.
+CREATE OR REPLACE FUNCTION pgmnemo.index(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    all_of_them constant bigint := 2000000000;
+    entered bigint;
+    "all" bigint := 0;
+    one smallint;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    IF NOT pgmnemo._graphs_sound() THEN
+        RAISE NOTICE 'pgvector is older than 0.8.4, so every scope is read exactly'
+        USING HINT = 'Install a later one and run ALTER EXTENSION vector UPDATE.';
+    ELSE
+        FOR one IN SELECT g.generation
+                     FROM pgmnemo.embedding_space s, unnest(ARRAY[s.generation, s.next_generation]) AS g (generation)
+                    WHERE s.tenant_id = tenant AND pgmnemo._large(tenant, g.generation)
+                    ORDER BY NOT pgmnemo._graph_anew(tenant, g.generation,
+                                                     pgmnemo._tail(tenant, g.generation, all_of_them)) LOOP
+            entered := pgmnemo._enter_graph(tenant, one, all_of_them);
+            "all" := "all" + coalesce(entered, 0);
+            IF entered IS NULL THEN
+                RAISE NOTICE 'another session brings vectors of this tenant into its graph just now'
+                USING HINT = 'Call again when it is done.';
+            END IF;
+        END LOOP;
+    END IF;
+    PERFORM pgmnemo._leave();
+    RETURN "all";
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.index IS 'brings all vectors of a tenant with more than pgmnemo.exact_scan_limit of them into its HNSW index, which is made where there is none; returns how many entered, 0 for a smaller tenant. While an embedder is being changed, those of the new one get an index of their own, too. Worth it after a bulk load: raise maintenance_work_mem and max_parallel_maintenance_workers before. Recall is right without it, but scans what has not entered. Writers and readers go on meanwhile';
+-- In batches by id, so that whoever gives passages to a whole tenant reads each lesson once. Sub-select and settings
+-- keep to the two keys, however the tables have grown since the plan was made.
+CREATE OR REPLACE FUNCTION pgmnemo.list_bare(
+    tenant uuid,
+    after  bigint  DEFAULT 0,
+    most   integer DEFAULT 100,
+    caller pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS SETOF pgmnemo.lesson
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET enable_sort = off
+AS $$
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    RETURN QUERY
+    SELECT t.* FROM pgmnemo.lesson t
+     WHERE t.tenant_id = tenant AND t.id > after AND t.active
+       AND NOT EXISTS (SELECT FROM pgmnemo.passage p
+                        WHERE p.tenant_id = tenant AND p.lesson_id = t.id OFFSET 0)
+     ORDER BY t.id LIMIT most;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.list_bare IS 'the active lessons of a tenant that have no passages, in order of id: those after an id, at most so many';
+CREATE OR REPLACE FUNCTION pgmnemo.list_vectors(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS SETOF pgmnemo.lesson_vector
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    RETURN QUERY SELECT t.* FROM pgmnemo.lesson_vector t WHERE t.tenant_id = tenant;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.list_vectors IS 'the vectors of lessons and passages of a tenant as they are kept; pgmnemo.vectors shows those of the session''s tenant';
+-- Serial and uncompiled: a call takes milliseconds, and starting workers or a compiler takes longer. Planned once:
+-- every statement has its index, so a plan made while the tables were small must not read them whole once they
+-- are not.
+CREATE OR REPLACE FUNCTION pgmnemo.recall(
+    tenant     uuid,
+    embedding  real[]      DEFAULT NULL,
+    k          integer     DEFAULT 10,
+    query_text text        DEFAULT NULL,
+    project_id uuid        DEFAULT NULL,
+    as_of      timestamptz DEFAULT NULL,
+    valid_at   timestamptz DEFAULT NULL,
+    role       text        DEFAULT NULL,
+    mode       text        DEFAULT 'hybrid',
+    filter     jsonb       DEFAULT NULL,
+    known_at   timestamptz DEFAULT NULL,
+    windows    tstzmultirange DEFAULT NULL,
+    floor      float8      DEFAULT NULL,
+    caller     pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (
+    lesson_id      bigint,
+    in_project     uuid,
+    external_id    text,
+    said_by        text,
+    topic          text,
+    content        text,
+    metadata       jsonb,
+    occurred_at    timestamptz,
+    passage        text,
+    score          float8,
+    cosine         float8,
+    bm25           float8,
+    passage_terms  float8,
+    passage_cosine float8,
+    pair_cosine    float8,
+    temporal       float8,
+    context        float8,
+    neighbours     float8,
+    recency        float8,
+    importance     float8,
+    graph          float8,
+    fit            float8,
+    hidden         integer
+)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 10
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET jit = off
+SET max_parallel_workers_per_gather = 0
+AS $$
+#variable_conflict use_column
+DECLARE
+    s pgmnemo.settings;
+    scope pgmnemo.scope;
+    moment timestamptz := coalesce(recall.as_of, now());
+    meaning @extschema:vector@.vector := CASE
+        WHEN recall.mode IS DISTINCT FROM 'keyword' THEN pgmnemo._embedding(recall.embedding) END;
+    words text COLLATE "default" := CASE WHEN recall.mode IS DISTINCT FROM 'vector' THEN recall.query_text END;
+    from_role text COLLATE "default" := recall.role;
+    asked pgmnemo.question;
+    pool record;
+    hidden integer;
+    meant record;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._check_recall(recall.k, recall.mode, meaning IS NOT NULL, words, moment, recall.floor);
+    meant := pgmnemo._question_vector(tenant, meaning);
+    s := pgmnemo._settings();
+    scope := CASE WHEN recall.filter IS NULL
+                  THEN pgmnemo._scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at, moment,
+                                      recall.known_at)
+                  ELSE pgmnemo._asked_scope(tenant, recall.project_id, s.gate_strict, from_role, recall.valid_at,
+                                            moment, recall.known_at, recall.filter) END;
+    hidden := pgmnemo._hidden(scope);
+    asked := pgmnemo._ask(scope, words, meant.vector, moment, s, recall.windows);
+    asked.generation := meant.generation;
+    asked.graph := meant.graph;
+    pool := pgmnemo._pool(scope, asked, s, recall.k, words IS NOT NULL, moment, NULL);
+    RETURN QUERY
+    SELECT l.id, l.project_id, l.external_id, l.role, l.topic, l.content, l.metadata, l.occurred_at,
+           (SELECT p.content
+              FROM pgmnemo.passage p
+              LEFT JOIN pgmnemo.lesson_vector v ON v.tenant_id = tenant AND v.lesson_id = l.id AND v.number = p.number
+                                        AND v.generation = asked.generation
+             WHERE p.tenant_id = tenant AND p.lesson_id = l.id
+             ORDER BY pgmnemo._passage_worth(p.lexemes, v.embedding, asked, s), p.number LIMIT 1),
+           r.score, r.cosine, r.bm25, r.passage_terms, r.passage_cosine, r.pair_cosine, r.temporal, r.context,
+           r.neighbours, r.recency, r.importance, r.graph, r.fit, hidden
+      FROM (SELECT r.score, (r.own).*, f.fit
+              FROM pgmnemo._ranked(pool.candidates, pool.near, pool.nears, pool.linked, pool.graphs, s) r
+             CROSS JOIN LATERAL pgmnemo._fit(r.score, asked.ideal) f
+             WHERE recall.floor IS NULL OR f.fit >= recall.floor
+             ORDER BY r.score DESC, (r.own).external_id, (r.own).project_id LIMIT recall.k) r
+     CROSS JOIN LATERAL (
+            SELECT l.* FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = r.lesson_id OFFSET 0) l
+     ORDER BY r.score DESC, r.external_id, r.project_id;
+    IF NOT FOUND AND hidden > 0 AND recall.floor IS NULL THEN
+        PERFORM pgmnemo._all_hidden(scope, hidden);
+    END IF;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.recall IS 'the k lessons with the highest score, ties by external id in C order, with the components of the score (each weight is the setting pgmnemo.<component>_weight):
+relevance = share * (bm25_weight * bm25 + passage_terms_weight * passage_terms + passage_cosine_weight * max(passage_cosine, 0) + pair_cosine_weight * max(pair_cosine, 0) + cosine_weight * max(cosine, 0) + temporal_weight * temporal), share assistant_weight for a lesson of role assistant, else 1;
+score = relevance + context_weight * context + neighbours_weight * neighbours + recency_weight * recency + importance_weight * importance + graph_weight * graph;
+cosine: cosine similarity of question and lesson, -1 to 1, NULL without either or in mode keyword;
+bm25: BM25 over the terms of query_text, any of which may match, 0 or more (pgmnemo._impact, pgmnemo._idf), NULL without query_text or in mode vector;
+passage_terms: of the lesson''s passages the greatest sum over the terms that stand in it of idf + passage_term_bonus, times length_pivot / different words where the passage has more of them, 0 or more, NULL like bm25; of a lesson without passages the same, with the root of that quotient;
+passage_cosine, pair_cosine: cosine similarity of the best passage, and the mean of the two best, -1 to 1, NULL like cosine; a lesson without passages is its own one passage;
+temporal: how well occurred_at fits the time that query_text names, 0 to 1 (pgmnemo._temporal), less where it is told loosely;
+context: greatest relevance among the candidates of the same project and the same occurred_at, itself included;
+neighbours: relevance of the candidates up to two positions before and after in the same project (pgmnemo._neighbours);
+recency: 0.5 ^ (age in days at as_of / recency_half_life), above 0, at most 1;
+importance: (importance - 3) / 2, -1 to 1;
+graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
+fit: the score as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
+passage: the text of the best passage, NULL where there are none. embedding: real[] or vector, of the tenant''s dimension; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; what has expired or is superseded at valid_at, else at as_of, is left out; valid_at: only what had happened then; known_at: by what was stored, superseded and undone then; role: only lessons of that role; mode: hybrid, vector or keyword; filter: only lessons that match it (pgmnemo._filter); windows: times that count in place of those that query_text names, at most 100 ranges; floor: only rows whose fit is at least that, 0 to 1, NULL: all.
+Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order: the same for every k up to pool_depth. Errors: an argument out of range or a malformed filter (22023); all lessons in scope hidden by the gate (55000).';
+-- No vector of a former text gets through: changes of texts wait for the tenant, whose written row fails those with an
+-- older snapshot; and where the snapshot here is older, the locks on the lessons fail.
+CREATE OR REPLACE FUNCTION pgmnemo.reembed(
+    tenant     uuid,
+    lesson_ids bigint[],
+    numbers    smallint[],
+    embeddings @extschema:vector@.vector[],
+    marks      bigint[],
+    embedder   text DEFAULT NULL,
+    caller     pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    space pgmnemo.embedding_space;
+    written bigint;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    SELECT s.* INTO space
+      FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant AND s.next_generation IS NOT NULL FOR KEY SHARE;
+    IF space.next_embedder <> reembed.embedder COLLATE "default" THEN
+        RAISE EXCEPTION 'the new vectors of tenant % are by %, and not by %', quote_literal(tenant),
+              quote_literal(space.next_embedder), quote_literal(reembed.embedder)
+        USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Somebody else has begun another change.';
+    END IF;
+    PERFORM pgmnemo._check_reembedded(tenant, space, lesson_ids, numbers, embeddings, marks);
+    PERFORM pgmnemo._write_tenant(tenant);
+    PERFORM FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.id = ANY (lesson_ids) ORDER BY l.id FOR SHARE;
+    INSERT INTO pgmnemo.lesson_vector (tenant_id, generation, project_id, lesson_id, number, embedding)
+    SELECT tenant, space.next_generation, v.project_id, v.lesson_id, v.number,
+           pgmnemo._aligned(g.embedding, space.next_dimensions)
+      FROM unnest(lesson_ids, numbers, embeddings, marks) AS g (lesson_id, number, embedding, mark)
+     CROSS JOIN LATERAL (
+            SELECT v.lesson_id, v.number, v.project_id FROM pgmnemo.lesson_vector v
+             WHERE v.tenant_id = tenant AND v.lesson_id = g.lesson_id AND v.generation = space.generation
+               AND v.number = g.number OFFSET 0) v
+     CROSS JOIN LATERAL (
+            SELECT l.content FROM pgmnemo.lesson l
+             WHERE v.number = 0 AND l.tenant_id = tenant AND l.id = v.lesson_id
+             UNION ALL
+            SELECT p.content FROM pgmnemo.passage p
+             WHERE v.number > 0 AND p.tenant_id = tenant AND p.lesson_id = v.lesson_id AND p.number = v.number
+            OFFSET 0) t
+     WHERE pgmnemo._text_mark(t.content) = g.mark
+        ON CONFLICT (tenant_id, lesson_id, generation, number) DO UPDATE
+       SET project_id = EXCLUDED.project_id, indexed = false, embedding = EXCLUDED.embedding;
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF EXISTS (SELECT FROM pgmnemo.vector_graph g
+                WHERE g.tenant_id = tenant AND g.generation = space.generation) THEN
+        PERFORM pgmnemo._begin_graph(tenant, space.next_generation);
+    END IF;
+    PERFORM pgmnemo._leave();
+    RETURN written;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.reembed IS 'stores vectors of the new embedder of texts that pgmnemo.reembedding_due gave, at most 10,000 of them, with their marks, in the place of any that were stored before; what has another text by now, or is gone, is passed over; with embedder only if that is the new one. Returns how many were stored. Writers of changes wait meanwhile, readers do not. tenant NULL: the session''s. Errors: no change is going on (55000), vectors of another dimension, or what no lesson could be stored with (22023)';
+CREATE OR REPLACE FUNCTION pgmnemo.reembedding_due(
+    tenant uuid,
+    after  bigint  DEFAULT 0,
+    most   integer DEFAULT 100,
+    hold   boolean DEFAULT false,
+    caller pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (lesson_id bigint, number smallint, content text, mark bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER ROWS 100
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    space pgmnemo.embedding_space;
+    last bigint;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._check_most(most, 10000);
+    IF hold THEN
+        space := pgmnemo._changed_space(tenant);
+    ELSE
+        SELECT s.* INTO space
+          FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant AND s.next_generation IS NOT NULL;
+    END IF;
+    last := (SELECT max(d.lesson_id) FROM pgmnemo._due(space, coalesce(after, 0), most) d);
+    RETURN QUERY
+    SELECT d.lesson_id, d.number, t.content, pgmnemo._text_mark(t.content)
+      FROM (SELECT * FROM pgmnemo._due(space, coalesce(after, 0), most + 1000)) d
+     CROSS JOIN LATERAL (
+            SELECT l.content FROM pgmnemo.lesson l
+             WHERE d.number = 0 AND l.tenant_id = tenant AND l.id = d.lesson_id
+             UNION ALL
+            SELECT p.content FROM pgmnemo.passage p
+             WHERE d.number > 0 AND p.tenant_id = tenant AND p.lesson_id = d.lesson_id AND p.number = d.number
+            OFFSET 0) t
+     WHERE d.lesson_id <= last
+     ORDER BY d.lesson_id, d.number;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.reembedding_due IS 'while a tenant''s embedder is being changed: the texts that have a vector of the old one and none of the new, of lessons (number 0: the content) and of passages (from 1), whether active, forgotten, superseded or expired; of the next lessons after the id after, until they are at least most (1 to 10,000), a lesson''s always together. mark tells pgmnemo.reembed of which text a vector is. No rows: none is due after that id, or no change is going on. With hold whoever stores vectors waits until the transaction ends, so that nothing more becomes due before pgmnemo.finish_reembedding: for the last few. tenant NULL: the session''s';
+-- One statement takes the postings away and lists the lessons to build them from: a lesson that another session
+-- stores between two would otherwise keep its own postings and get them again. Changes of those listed wait.
+CREATE OR REPLACE FUNCTION pgmnemo.repair(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    told constant integer := 10;
+    ids bigint[];
+    unwritable text;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    PERFORM pgmnemo._fresh_tenant(tenant);
+    PERFORM pgmnemo._drop_pieces(tenant, ARRAY(SELECT c.number FROM pgmnemo.piece c WHERE c.tenant_id = tenant));
+    IF EXISTS (SELECT FROM pgmnemo._stale_lessons(tenant)) THEN
+        DELETE FROM pgmnemo.posting p WHERE p.tenant_id = tenant;
+        PERFORM pgmnemo._repair_lessons(tenant);
+    END IF;
+    PERFORM pgmnemo._repair_passages(tenant);
+    PERFORM pgmnemo._repair_vectors(tenant);
+    PERFORM pgmnemo._repair_graphs(tenant);
+    UPDATE pgmnemo.lesson l SET superseded_at = s.valid_from
+      FROM pgmnemo._supersession_problems(tenant) s WHERE l.tenant_id = tenant AND l.id = s.lesson_id;
+    IF EXISTS (SELECT FROM pgmnemo._entry_problems(tenant)) THEN
+        DELETE FROM pgmnemo.lesson_entry e WHERE e.tenant_id = tenant;
+        INSERT INTO pgmnemo.lesson_entry
+        SELECT tenant, e.entry, l.id
+          FROM pgmnemo.lesson l CROSS JOIN LATERAL pgmnemo._entries(l.metadata) AS e (entry)
+         WHERE l.tenant_id = tenant AND l.metadata <> '{}'
+         ORDER BY e.entry, l.id
+            ON CONFLICT DO NOTHING;
+    END IF;
+    WITH gone AS (
+        DELETE FROM pgmnemo.posting p WHERE p.tenant_id = tenant
+    )
+    SELECT array_agg(l.id) INTO ids FROM pgmnemo.lesson l WHERE l.tenant_id = tenant AND l.active;
+    PERFORM pgmnemo._add_postings(tenant, ids);
+    IF EXISTS (SELECT FROM pgmnemo._id_behind(tenant)) THEN
+        -- this takes the lock that lets nobody draw a number until it is set forward
+        ALTER SEQUENCE pgmnemo.lesson_id_seq NO CYCLE;
+        PERFORM setval('pgmnemo.lesson_id_seq', b.greatest_id) FROM pgmnemo._id_behind(tenant) b;
+    END IF;
+    SELECT string_agg(quote_literal(left(u.external_id, 100)), ', ') INTO unwritable
+      FROM (SELECT u.external_id FROM pgmnemo._unwritable_lessons(tenant) u LIMIT told) u;
+    IF unwritable IS NOT NULL THEN
+        RAISE WARNING 'metadata that cannot be written out stay as they are, and no dump can hold them: %', unwritable
+        USING HINT = 'Store these lessons with other metadata, or forget them; pgmnemo.check names all of them.';
+    END IF;
+    PERFORM pgmnemo._leave();
+    RETURN coalesce(cardinality(ids), 0);
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.repair IS 'mends what pgmnemo.check finds: derives stale lexemes and unsound passages and vectors anew, makes a graph anew that does not hold what it should, and rebuilds the entries of metadata and all postings of the tenant from its lessons, in one transaction, sorted and in full blocks; sets the sequence of ids forward where it is behind. Metadata that cannot be written out stay, and a WARNING names the first: to store such a lesson with other metadata mends it. Holds the tenant''s writers up, readers never. Returns how many active lessons there are; VACUUM pgmnemo.posting afterwards';
+CREATE OR REPLACE FUNCTION pgmnemo.set_embedder(
+    tenant     uuid,
+    name       text,
+    dimensions integer DEFAULT NULL,
+    caller     pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    told text COLLATE "default" := set_embedder.name;
+    space pgmnemo.embedding_space;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._check_embedder(coalesce(told, ''), set_embedder.dimensions);
+    LOOP
+        SELECT s.* INTO space FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant FOR NO KEY UPDATE;
+        EXIT WHEN FOUND;
+        IF set_embedder.dimensions IS NULL THEN
+            RAISE EXCEPTION 'tenant % has no vectors', quote_literal(tenant)
+            USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Say of which dimension they will be.';
+        END IF;
+        INSERT INTO pgmnemo.embedding_space (tenant_id, generation, dimensions)
+        VALUES (tenant, 1, set_embedder.dimensions) ON CONFLICT DO NOTHING;
+    END LOOP;
+    IF space.dimensions <> set_embedder.dimensions OR space.embedder <> told THEN
+        RAISE EXCEPTION 'the vectors of tenant % are of % dimensions, by %, and not of %, by %', quote_literal(tenant),
+              space.dimensions, coalesce(quote_literal(space.embedder), 'nobody said whom'),
+              coalesce(set_embedder.dimensions, space.dimensions), quote_literal(told)
+        USING ERRCODE = 'object_not_in_prerequisite_state',
+              HINT = 'Embed with that one, or change it with pgmnemo.begin_reembedding.';
+    END IF;
+    UPDATE pgmnemo.embedding_space s SET embedder = told WHERE s.tenant_id = tenant AND s.embedder IS NULL;
+    PERFORM pgmnemo._leave();
+    RETURN space.embedder IS NULL;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.set_embedder IS 'notes what the tenant''s vectors are made by, and of a tenant without any of which dimension they will be; false: it was noted. The engine compares names alone. Refused where another embedder or dimension is noted. tenant NULL: the session''s';
+CREATE OR REPLACE FUNCTION pgmnemo.similar_pairs(
+    tenant       uuid,
+    project_id   uuid    DEFAULT NULL,
+    least_cosine float8  DEFAULT 0.95,
+    least_words  float8  DEFAULT 0.8,
+    after        bigint  DEFAULT 0,
+    most         integer DEFAULT 100,
+    caller       pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (first_id bigint, second_id bigint, first_key text, second_key text, cosine float8, words float8,
+               next_after bigint)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY DEFINER ROWS 100
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET jit = off
+SET max_parallel_workers_per_gather = 0
+AS $$
+#variable_conflict use_column
+DECLARE
+    scope pgmnemo.scope;
+    ids bigint[];
+    last bigint;
+    serving smallint;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._check_most(most, 1000);
+    PERFORM pgmnemo._check_alike(least_cosine, least_words);
+    scope := pgmnemo._listed_scope(tenant, similar_pairs.project_id, (pgmnemo._settings()).gate_strict, NULL, NULL,
+                                   NULL, false);
+    ids := ARRAY(SELECT l.id FROM pgmnemo.lesson l
+                  WHERE l.tenant_id = tenant AND l.id > coalesce(after, 0)
+                    AND pgmnemo._in_scope(l.project_id, scope) AND pgmnemo._recallable(l, scope)
+                  ORDER BY l.id LIMIT most);
+    last := ids[cardinality(ids)];
+    serving := pgmnemo._generation(tenant);
+    RETURN QUERY
+    SELECT o.id, n.id, o.external_id, n.external_id, c.cosine, w.words, last
+      FROM (SELECT v.older, v.newer FROM pgmnemo._alike_vectors(scope, ids, least_cosine) v
+            UNION
+            SELECT w.older, w.newer FROM pgmnemo._alike_words(scope, ids, least_words) w) p
+     CROSS JOIN LATERAL (
+            SELECT l.id, l.external_id, l.lexemes FROM pgmnemo.lesson l
+             WHERE l.tenant_id = tenant AND l.id = p.older AND pgmnemo._recallable(l, scope) OFFSET 0) o
+     CROSS JOIN LATERAL (
+            SELECT l.id, l.external_id, l.lexemes FROM pgmnemo.lesson l
+             WHERE l.tenant_id = tenant AND l.id = p.newer OFFSET 0) n
+     CROSS JOIN LATERAL (SELECT pgmnemo._words_shared(o.lexemes, n.lexemes)) AS w (words)
+     CROSS JOIN LATERAL (
+            SELECT max(pgmnemo._bounded(-(a.embedding OPERATOR(@extschema:vector@.<#>) b.embedding))) AS cosine
+              FROM pgmnemo.lesson_vector a
+              JOIN pgmnemo.lesson_vector b ON b.tenant_id = tenant AND b.lesson_id = n.id AND b.generation = serving
+                                   AND b.number = 0
+             WHERE a.tenant_id = tenant AND a.lesson_id = o.id AND a.generation = serving AND a.number = 0) c
+     WHERE c.cosine >= least_cosine OR w.words >= least_words
+     ORDER BY n.id, o.id;
+    IF NOT FOUND AND last IS NOT NULL THEN
+        RETURN QUERY SELECT NULL::bigint, NULL::bigint, NULL, NULL, NULL::float8, NULL::float8, last;
+    END IF;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.similar_pairs IS 'lessons that say nearly the same, for whoever merges them; nothing is changed. Looks at the next lessons in order of id (after; at most so many, 1 to 1,000) that a recall could answer with, and pairs each with older ones of the project, or with NULL of the tenant: cosine of the lessons as a whole at least least_cosine, or words, lexemes that both have / lexemes that either has, at least least_words (0.5 to 1; NULL: not by this; lessons of more than 2,000 different lexemes are not compared so). first_id is the older, so each pair comes once. Call again with after => next_after until no row comes; a row without ids says that these lessons had no pair. cosine is NULL where one of them has no vector; vectors are kept at half precision, so ask for 0.999 where they should be equal. Not found: beyond the 50 nearest of one lesson by vector, and the 50 that share most of its rarest lexemes; by words, those of a lesson each of whose lexemes is in more than 2,000 others. A call compares each of its lessons with every vector in scope: 100 lessons of 10,000 take about a second. tenant NULL: the session''s';
+CREATE OR REPLACE FUNCTION pgmnemo.store(
+    tenant        uuid,
+    project_id    uuid,
+    external_id   text,
+    content       text,
+    embedding     real[]      DEFAULT NULL,
+    role          text        DEFAULT NULL,
+    topic         text        DEFAULT NULL,
+    importance    integer     DEFAULT NULL,
+    metadata      jsonb       DEFAULT NULL,
+    occurred_at   timestamptz DEFAULT NULL,
+    expires_at    timestamptz DEFAULT NULL,
+    commit_sha    text        DEFAULT NULL,
+    artifact_hash text        DEFAULT NULL,
+    verified_at   timestamptz DEFAULT NULL,
+    passages      text[]      DEFAULT NULL,
+    passage_embeddings @extschema:vector@.vector[] DEFAULT NULL,
+    "position"    integer     DEFAULT NULL,
+    clear         text[]      DEFAULT NULL,
+    caller        pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    one pgmnemo.lesson_input;
+    outcome text;
+    problem text;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    problem := pgmnemo._size_problem(content, topic, role, commit_sha, artifact_hash, metadata, passages);
+    IF problem IS NOT NULL THEN
+        PERFORM pgmnemo._refuse_lesson(1, external_id, problem);
+    END IF;
+    one := ROW(
+        project_id, external_id, content, pgmnemo._embedding(embedding), role, topic,
+        CASE WHEN importance BETWEEN 1 AND 5 THEN importance WHEN importance IS NOT NULL THEN 0 END, metadata,
+        occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position);
+    outcome := (SELECT s.outcome FROM pgmnemo._store(tenant, ARRAY[one], clear) s);
+    PERFORM pgmnemo._leave();
+    RETURN outcome;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.store IS 'stores one lesson as store_set stores a set; returns inserted, unchanged, updated, unembedded or restored. clear names what shall have no value afterwards, among embedding, passages, role, topic, importance, metadata, occurred_at, expires_at, commit_sha, artifact_hash, verified_at and position: what is left out stays. embedding is real[] or vector, passage_embeddings a vector for each of passages: of 1 to 4,000 dimensions, all of a tenant of as many as its first';
+-- The lesson's row is written as well, so that whoever changes its text at the same time meets a conflict, whatever
+-- the isolation level.
+CREATE OR REPLACE FUNCTION pgmnemo.store_passages(
+    tenant             uuid,
+    lesson_id          bigint,
+    passages           text[],
+    passage_embeddings @extschema:vector@.vector[] DEFAULT NULL,
+    caller             pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    problem text := coalesce(pgmnemo._size_problem(NULL, NULL, NULL, NULL, NULL, NULL, passages),
+                             pgmnemo._passages_problem(passages, passage_embeddings));
+    one pgmnemo.lesson_input;
+    space pgmnemo.embedding_space;
+    bare boolean;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    IF problem IS NOT NULL OR coalesce(cardinality(passages), 0) = 0 THEN
+        RAISE EXCEPTION 'lesson % %', store_passages.lesson_id, coalesce(problem, 'is given no passages')
+        USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    UPDATE pgmnemo.lesson l SET metadata = l.metadata WHERE l.tenant_id = tenant AND l.id = store_passages.lesson_id
+    RETURNING l.project_id, l.external_id INTO one.project_id, one.external_id;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'there is no lesson %', store_passages.lesson_id USING ERRCODE = 'no_data_found';
+    END IF;
+    bare := NOT EXISTS (SELECT FROM pgmnemo.passage p
+                         WHERE p.tenant_id = tenant AND p.lesson_id = store_passages.lesson_id);
+    IF bare THEN
+        one.passages := passages;
+        one.passage_embeddings := passage_embeddings;
+        space := pgmnemo._space(tenant, ARRAY[one]);
+        PERFORM pgmnemo._write_passages(tenant, ARRAY[store_passages.lesson_id], ARRAY[one], space);
+        IF space.generation IS NOT NULL THEN
+            PERFORM pgmnemo._share_merging(tenant, space.generation, 1, (pgmnemo._settings()).exact_scan_limit);
+        END IF;
+    END IF;
+    PERFORM pgmnemo._leave();
+    RETURN bare;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.store_passages IS 'gives a lesson that has no passages these, with a vector of the tenant''s dimension for each or none; returns false, and changes nothing, where it has some';
+-- In key order, like any set, and with one batch at a time in memory. It reads the table with the rights of whoever
+-- calls: what somebody has put in its place must not run with more.
+CREATE OR REPLACE FUNCTION pgmnemo.store_staged(batch_size integer DEFAULT 5000)
+RETURNS TABLE (outcome text, lessons bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    most constant integer := 10000;
+    most_bytes constant bigint := 20000000;  -- of a batch
+    bytes bigint := 0;
+    tenant uuid;
+    one pgmnemo.lesson_input;
+    batch pgmnemo.lesson_input[] := '{}';
+    counts jsonb := '{}';
+    rest bigint;
+BEGIN
+    tenant := (SELECT d.description FROM pg_class c
+                 JOIN pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_class'::regclass AND d.objsubid = 0
+                WHERE c.oid = to_regclass('pg_temp.lesson_staging')
+                  AND c.relowner = to_regrole(quote_ident(current_user))
+                  AND pg_input_is_valid(d.description, 'uuid'));
+    IF tenant IS NULL THEN
+        RAISE EXCEPTION 'role % has no staging table in this transaction', quote_ident(current_user)
+        USING ERRCODE = 'undefined_table',
+              HINT = 'BEGIN, call pgmnemo.open_staging() and COPY into lesson_staging first: it ends with the '
+                     'transaction.';
+    ELSIF batch_size IS NULL OR batch_size NOT BETWEEN 1 AND most THEN
+        RAISE EXCEPTION 'batch_size is %, but must be from 1 to %', coalesce(batch_size::text, 'NULL'), most
+        USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    rest := (SELECT count(*) FROM pg_temp.lesson_staging);
+    FOR one IN SELECT i.* FROM pg_temp.lesson_staging i ORDER BY i.project_id, i.external_id COLLATE "C" LOOP
+        batch := batch || one;
+        rest := rest - 1;
+        bytes := bytes + pg_column_size(one);
+        IF cardinality(batch) = batch_size OR bytes > most_bytes OR rest = 0 THEN
+            SELECT counts || jsonb_object_agg(t.outcome, t.n + coalesce((counts ->> t.outcome)::bigint, 0)) INTO counts
+              FROM (SELECT o.outcome, count(*) AS n FROM pgmnemo.store_set(tenant, batch) o GROUP BY 1) t;
+            batch := '{}';
+            bytes := 0;
+        END IF;
+    END LOOP;
+    TRUNCATE pg_temp.lesson_staging;
+    RETURN QUERY SELECT c.key, c.value::bigint FROM jsonb_each_text(counts) c ORDER BY c.key COLLATE "C";
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.store_staged IS 'stores what was copied into lesson_staging for the tenant that open_staging was called for, as store_set does, batch by batch (1 to 10,000 lessons, 20,000,000 bytes) in one transaction; empties the table; returns how many lessons had each outcome';
+-- With the rights of whoever calls, who is the extension's owner or a superuser. The policies show rows of the acting
+-- tenant alone, so it acts for one after another, in no order: a large one must not keep the others waiting, nor one
+-- whose writers hold a lock or whose rows are spoilt. Of one tenant a graph that is to be made comes first, as in
+-- pgmnemo.index.
+CREATE OR REPLACE FUNCTION pgmnemo.upkeep(most integer DEFAULT 1000)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 100
+AS $$
+DECLARE
+    all_of_them constant bigint := 2000000000;
+    tail_most constant bigint := pgmnemo._tail_most((pgmnemo._settings()).exact_scan_limit);
+    loose_most constant integer := 500;  -- small blocks of lessons, each with one for every lexeme of its lessons
+    enough constant timestamptz := clock_timestamp() + interval '10 seconds';
+    budget bigint := upkeep.most;
+    "left" bigint := 0;
+    waiting bigint;
+    entered bigint;
+    one record;
+BEGIN
+    PERFORM pgmnemo._check_most(upkeep.most, 1000000);
+    FOR one IN SELECT g.tenant_id, g.generation, g.name FROM pgmnemo.vector_graph g
+                WHERE pgmnemo._graphs_sound()
+                ORDER BY md5(g.tenant_id::text || now()), pgmnemo._graph_stands(g.name) LOOP
+        PERFORM set_config('pgmnemo.acting_tenant', one.tenant_id::text, true);
+        IF pgmnemo._dimensions_of(one.tenant_id, one.generation) IS NULL THEN  -- of an embedder that was changed
+            PERFORM pgmnemo._drop_generation(one.tenant_id, one.generation)
+              WHERE pgmnemo._try_lock_tenant(one.tenant_id);
+            CONTINUE;
+        END IF;
+        waiting := pgmnemo._tail(one.tenant_id, one.generation, all_of_them);
+        IF waiting > tail_most OR NOT pgmnemo._graph_stands(one.name) THEN
+            entered := 0;
+            IF budget > 0 AND clock_timestamp() < enough THEN
+                BEGIN
+                    entered := coalesce(pgmnemo._enter_graph(one.tenant_id, one.generation, budget), 0);
+                    budget := budget - entered;
+                EXCEPTION
+                    WHEN lock_not_available THEN
+                        budget := budget - waiting;
+                    WHEN OTHERS THEN
+                        RAISE WARNING 'the graph of tenant % stays as it is: %', quote_literal(one.tenant_id), SQLERRM;
+                        budget := budget - waiting;
+                END;
+            END IF;
+            "left" := "left" + waiting - entered;
+        END IF;
+    END LOOP;
+    FOR one IN SELECT g.tenant_id FROM pgmnemo.tenant_grant g GROUP BY g.tenant_id ORDER BY random() LOOP
+        PERFORM set_config('pgmnemo.acting_tenant', one.tenant_id::text, true);
+        waiting := pgmnemo._loose_blocks(one.tenant_id);
+        IF waiting > loose_most THEN
+            "left" := "left" + waiting;
+            IF budget > 0 AND clock_timestamp() < enough THEN
+                BEGIN
+                    IF pgmnemo._try_lock_tenant(one.tenant_id) THEN
+                        PERFORM pgmnemo._compact(one.tenant_id);
+                        "left" := "left" - waiting;
+                    END IF;
+                EXCEPTION WHEN OTHERS THEN
+                    RAISE WARNING 'the postings of tenant % stay as they are: %',
+                                  quote_literal(one.tenant_id), SQLERRM;
+                END;
+                budget := budget - waiting;
+            END IF;
+        END IF;
+    END LOOP;
+    PERFORM pgmnemo._leave();
+    PERFORM pgmnemo._drop_unnamed();
+    -- a dump, and so pg_upgrade, leaves these open
+    PERFORM pgmnemo._close_type(c.relname) FROM pg_class c
+      WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'v')
+        AND has_type_privilege('public', c.reltype, 'USAGE');
+    RETURN "left";
+END
+$$;
+
+REVOKE ALL ON FUNCTION pgmnemo.upkeep(integer) FROM PUBLIC;
+COMMENT ON FUNCTION pgmnemo.upkeep(integer) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, at most so many together (1 to 1,000,000), compacts tenants with more than 500 small blocks of lessons (pgmnemo.compact) but those whose writers are at work, begins nothing after ten seconds, and drops indexes that no tenant has any more. Returns how many such vectors and blocks are left: call again until it is 0. Only the extension''s owner may';
+CREATE OR REPLACE FUNCTION pgmnemo.version()
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT '0.6.0' $$;
+
+COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
+-- Behind a function, so that no plan of a reader's own counts other tenants' rows.
+CREATE VIEW pgmnemo.passages AS
+SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
+ CROSS JOIN LATERAL pgmnemo.list_passages(c.tenant) t
+ WHERE c.tenant IS NOT NULL;
+
+COMMENT ON VIEW pgmnemo.passages IS 'the passages of lessons of the tenant that pgmnemo.tenant_id names, read only; nothing without a grant of it';
+-- Behind a function, so that no plan of a reader's own counts other tenants' rows.
+CREATE VIEW pgmnemo.vectors AS
+SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
+ CROSS JOIN LATERAL pgmnemo.list_vectors(c.tenant) t
+ WHERE c.tenant IS NOT NULL;
+
+COMMENT ON VIEW pgmnemo.vectors IS 'the vectors of lessons and passages of the tenant that pgmnemo.tenant_id names, read only; nothing without a grant of it';
+COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for';
+COMMENT ON TABLE pgmnemo.embedding_space IS 'of which dimension a tenant''s vectors are, and which of them serve; written by the verbs';
+COMMENT ON COLUMN pgmnemo.embedding_space.tenant_id IS 'the tenant';
+COMMENT ON COLUMN pgmnemo.embedding_space.generation IS 'pgmnemo.lesson_vector.generation of those that serve';
+COMMENT ON COLUMN pgmnemo.embedding_space.dimensions IS 'their dimension, 1 to 4,000';
+COMMENT ON COLUMN pgmnemo.embedding_space.embedder IS 'what made them, by the name that pgmnemo.set_embedder or pgmnemo.begin_reembedding gave; NULL: nobody said';
+COMMENT ON COLUMN pgmnemo.embedding_space.next_generation IS 'while another embedder makes them anew: the generation that is being filled; NULL: none is';
+COMMENT ON COLUMN pgmnemo.embedding_space.next_dimensions IS 'the dimension of that generation';
+COMMENT ON COLUMN pgmnemo.embedding_space.next_embedder IS 'what makes that generation';
+COMMENT ON SEQUENCE pgmnemo.graph_seq IS 'numbers of the tables pgmnemo.graph_<number> (pgmnemo.vector_graph)';
+COMMENT ON TABLE pgmnemo.lesson_vector IS 'the vectors of lessons and passages, all that one generation of a tenant holds of one dimension (pgmnemo.embedding_space); written by the verbs';
+COMMENT ON COLUMN pgmnemo.lesson_vector.tenant_id IS 'the tenant of the lesson';
+COMMENT ON COLUMN pgmnemo.lesson_vector.generation IS 'the embedder that made it: pgmnemo.embedding_space.generation is the one that serves';
+COMMENT ON COLUMN pgmnemo.lesson_vector.project_id IS 'the project of the lesson';
+COMMENT ON COLUMN pgmnemo.lesson_vector.lesson_id IS 'lesson.id that it belongs to; gone with it';
+COMMENT ON COLUMN pgmnemo.lesson_vector.number IS '0: the lesson as a whole; from 1: the passage of that number';
+COMMENT ON COLUMN pgmnemo.lesson_vector.indexed IS 'whether the tenant''s graph holds it, too (pgmnemo.vector_graph); otherwise it is scanned';
+COMMENT ON COLUMN pgmnemo.lesson_vector.embedding IS 'unit length, half precision, of the tenant''s dimension';
+COMMENT ON TABLE pgmnemo.passage IS 'the parts of lessons'' texts that are searched one by one; written by the verbs';
+COMMENT ON COLUMN pgmnemo.passage.number IS 'from 1: the passages of a lesson in order';
+COMMENT ON COLUMN pgmnemo.passage.content IS 'the text of the passage';
+COMMENT ON COLUMN pgmnemo.passage.lexemes IS 'pgmnemo._lexemes of the text';
+COMMENT ON TABLE pgmnemo.piece IS 'the sealed parts of the keyword index, made by pgmnemo.compact';
+COMMENT ON COLUMN pgmnemo.piece.tenant_id IS 'the tenant of its lessons';
+COMMENT ON COLUMN pgmnemo.piece.number IS 'the least lesson.id in it: no other piece holds that';
+COMMENT ON COLUMN pgmnemo.piece.lesson_count IS 'how many lessons it was made of: their places are 0 and up, by project and id';
+COMMENT ON COLUMN pgmnemo.piece.token_total IS 'sum of their lesson.token_count';
+COMMENT ON COLUMN pgmnemo.piece.zeros IS 'a bitmap with a bit for each place, none set: made once, for to make one of text takes long';
+COMMENT ON TABLE pgmnemo.piece_lesson IS 'which lesson stands at which place of a piece';
+COMMENT ON COLUMN pgmnemo.piece_lesson.tenant_id IS 'the tenant of the piece';
+COMMENT ON COLUMN pgmnemo.piece_lesson.piece IS 'piece.number';
+COMMENT ON COLUMN pgmnemo.piece_lesson.row_number IS 'place / 128';
+COMMENT ON COLUMN pgmnemo.piece_lesson.lesson_ids IS 'lesson.id of 128 places, the last row''s of as many as are left';
+COMMENT ON COLUMN pgmnemo.piece_lesson.token_counts IS 'for each of them lesson.token_count';
+COMMENT ON TABLE pgmnemo.piece_project IS 'at which places of a piece the lessons of a project stand';
+COMMENT ON COLUMN pgmnemo.piece_project.tenant_id IS 'the tenant of the piece';
+COMMENT ON COLUMN pgmnemo.piece_project.project_id IS 'the project';
+COMMENT ON COLUMN pgmnemo.piece_project.piece IS 'piece.number';
+COMMENT ON COLUMN pgmnemo.piece_project.first_place IS 'the place of its first lesson; the others follow';
+COMMENT ON COLUMN pgmnemo.piece_project.lesson_count IS 'how many they are';
+COMMENT ON COLUMN pgmnemo.piece_project.token_total IS 'sum of their lesson.token_count';
+COMMENT ON TABLE pgmnemo.piece_term IS 'which lessons of a piece hold a lexeme, and how often';
+COMMENT ON COLUMN pgmnemo.piece_term.tenant_id IS 'the tenant of the piece';
+COMMENT ON COLUMN pgmnemo.piece_term.lexeme IS 'the term';
+COMMENT ON COLUMN pgmnemo.piece_term.piece IS 'piece.number';
+COMMENT ON COLUMN pgmnemo.piece_term.lesson_count IS 'how many lessons hold it';
+COMMENT ON COLUMN pgmnemo.piece_term.max_frequency IS 'how often the one does that holds it most often';
+COMMENT ON COLUMN pgmnemo.piece_term.min_tokens IS 'least lesson.token_count of those that hold it';
+COMMENT ON COLUMN pgmnemo.piece_term.holders IS 'a bit for each place of the piece: whether the lesson there holds the term; NULL: held_at says it';
+COMMENT ON COLUMN pgmnemo.piece_term.held_at IS 'the places themselves, ascending, where they are few';
+COMMENT ON COLUMN pgmnemo.piece_term.repeaters IS 'likewise, whether it holds it more than once; NULL: repeated_at says it, or none does';
+COMMENT ON COLUMN pgmnemo.piece_term.repeated_at IS 'those places themselves, ascending, where they are few';
+COMMENT ON COLUMN pgmnemo.piece_term.frequencies IS 'how often each of the repeaters holds it, in the order of their places';
+COMMENT ON TABLE pgmnemo.posting IS 'the keyword index of what no piece holds yet, kept by triggers on pgmnemo.lesson: read it, but never write it';
+COMMENT ON COLUMN pgmnemo.posting.lesson_ids IS 'lesson.id of 1 to 128 active lessons that hold the term, ascending; where lesson_count is negative, of lessons that no longer are what a piece says';
+COMMENT ON COLUMN pgmnemo.posting.lesson_count IS 'how many they are; negative: so many fewer than pieces say';
+COMMENT ON COLUMN pgmnemo.posting.token_total IS 'sum of token_counts, with the sign of lesson_count';
+COMMENT ON COLUMN pgmnemo.posting.first_id IS 'lesson_ids[1], with the sign of lesson_count: no two blocks of a list begin alike';
+COMMENT ON TABLE pgmnemo.vector_graph IS 'the tenants whose vectors are more than pgmnemo.exact_scan_limit, and where each one''s HNSW index is';
+COMMENT ON COLUMN pgmnemo.vector_graph.tenant_id IS 'the tenant';
+COMMENT ON COLUMN pgmnemo.vector_graph.generation IS 'pgmnemo.lesson_vector.generation of what it holds';
+COMMENT ON COLUMN pgmnemo.vector_graph.name IS 'the table in schema pgmnemo; where there is none, every scope is read exactly until the next merge makes it';
+COMMENT ON COLUMN pgmnemo.vector_graph.behind IS 'whether a writer has found more than about 1,000 vectors outside it: then every writer brings some in';
+COMMENT ON COLUMN pgmnemo.vector_graph.built IS 'whether the table was ever made: until then large sets are marked as being in it, and are, once it is';
+-- It shows the columns that the table had when it was made.
+CREATE OR REPLACE VIEW pgmnemo.postings AS
+SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
+ CROSS JOIN LATERAL pgmnemo.list_postings(c.tenant) t
+ WHERE c.tenant IS NOT NULL;
+ALTER TABLE pgmnemo.piece ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE pgmnemo.piece_lesson ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE pgmnemo.piece_project ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE pgmnemo.piece_term ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY acting_tenant ON pgmnemo.piece USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
+CREATE POLICY acting_tenant ON pgmnemo.piece_lesson USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
+CREATE POLICY acting_tenant ON pgmnemo.piece_project USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
+CREATE POLICY acting_tenant ON pgmnemo.piece_term USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
+ALTER TABLE pgmnemo.lesson_vector ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE pgmnemo.embedding_space ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE pgmnemo.vector_graph ENABLE ROW LEVEL SECURITY;
+CREATE POLICY acting_tenant ON pgmnemo.lesson_vector USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
+CREATE POLICY acting_tenant ON pgmnemo.embedding_space USING (tenant_id = (SELECT pgmnemo._acting_tenant()));
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.embedding_space', '');
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_vector', '');
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.vector_graph', '');
+SELECT pg_catalog.pg_extension_config_dump('pgmnemo.graph_seq', '');
+-- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
+-- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
+-- privileges of the owner gave to others goes as well.
+DO $$
+DECLARE
+    item record;
+BEGIN
+    FOR item IN
+        WITH object AS (
+            SELECT format('%s pgmnemo.%I', CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.relname) AS name,
+                   c.relowner AS owner, c.relacl AS rights
+              FROM pg_catalog.pg_class c WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'S', 'v')
+             UNION ALL
+            SELECT format('FUNCTION %s', p.oid::regprocedure), p.proowner, p.proacl
+              FROM pg_catalog.pg_proc p WHERE p.pronamespace = 'pgmnemo'::regnamespace AND starts_with(p.proname, '_')
+             UNION ALL
+            SELECT format('TYPE %s', t.oid::regtype), t.typowner, t.typacl
+              FROM pg_catalog.pg_type t WHERE t.typnamespace = 'pgmnemo'::regnamespace AND t.typtype = 'c'
+        )
+        SELECT o.name, 'PUBLIC' AS holder FROM object o
+         UNION
+        SELECT o.name, quote_ident(pg_get_userbyid(a.grantee))
+          FROM object o CROSS JOIN LATERAL aclexplode(o.rights) a
+         WHERE a.grantee NOT IN (0, o.owner)
+    LOOP
+        EXECUTE format('REVOKE ALL ON %s FROM %s CASCADE', item.name, item.holder);
+    END LOOP;
+    -- The plans within verbs hold estimates, which come of all tenants' rows: no caller is to have them printed. And
+    -- bodies are read as they are written, whatever a caller has set.
+    FOR item IN
+        SELECT p.oid::regprocedure AS name FROM pg_catalog.pg_proc p
+         WHERE p.pronamespace = 'pgmnemo'::regnamespace AND p.prosecdef
+    LOOP
+        EXECUTE format('ALTER FUNCTION %s SET debug_print_plan = off', item.name);
+        EXECUTE format('ALTER FUNCTION %s SET standard_conforming_strings = on', item.name);
+    END LOOP;
+END
+$$;
+-- What a role may do is decided by its grants of tenants: without one, every verb refuses.
+GRANT USAGE ON SCHEMA pgmnemo TO PUBLIC;
+GRANT SELECT ON
+    pgmnemo.calling, pgmnemo.lessons, pgmnemo.passages, pgmnemo.vectors, pgmnemo.edges, pgmnemo.postings
+    TO PUBLIC;
+-- Run with the rights of whoever calls, before or beside a verb, and read no table.
+GRANT EXECUTE ON FUNCTION
+    pgmnemo._caller, pgmnemo._session_tenant,
+    pgmnemo._setting_catalogue, pgmnemo._setting_range, pgmnemo._setting_valid, pgmnemo._stored_settings,
+    pgmnemo._config,
+    pgmnemo._form_roots, pgmnemo._times, pgmnemo._time_patterns, pgmnemo._time_span,
+    pgmnemo._calendar_span, pgmnemo._month,
+    pgmnemo._small_number
+    TO PUBLIC;
+
+SELECT set_config('role', current_setting('pgmnemo.upgrading_role'), true), set_config('pgmnemo.upgrading_role', '', true);

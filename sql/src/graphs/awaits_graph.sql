@@ -1,0 +1,17 @@
+-- Whether a set of so many lessons is marked as being in the tenant's graph at once, for that is still to be made: then
+-- its vectors are written once, and enter with all others. Until the end of the transaction nobody makes it, as
+-- nobody waits for who writes. Where a snapshot could be too old to tell, the vectors wait like any.
+CREATE FUNCTION pgmnemo._awaits_graph(tenant uuid, generation smallint, lessons integer)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF lessons < 1000 OR current_setting('transaction_isolation') <> 'read committed' THEN
+        RETURN false;
+    END IF;
+    PERFORM FROM pgmnemo.vector_graph g
+      WHERE g.tenant_id = tenant AND g.generation = _awaits_graph.generation AND NOT g.built FOR SHARE SKIP LOCKED;
+    RETURN FOUND;
+END
+$$;

@@ -1,0 +1,11 @@
+-- Takes from everybody the right that PostgreSQL gives on the type of a table's rows, and no dump takes away: what
+-- depends on it would keep the table from being dropped.
+CREATE FUNCTION pgmnemo._close_type(relation name)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    EXECUTE format('REVOKE ALL ON TYPE pgmnemo.%I FROM PUBLIC', relation);
+END
+$$;

@@ -1,0 +1,10 @@
+-- The dimension of a generation of a tenant's vectors; NULL: it is none of its space.
+CREATE FUNCTION pgmnemo._dimensions_of(tenant uuid, generation smallint)
+RETURNS integer
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE _dimensions_of.generation WHEN s.generation THEN s.dimensions
+                                          WHEN s.next_generation THEN s.next_dimensions END
+      FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant
+$$;

@@ -1,0 +1,23 @@
+-- Vectors that no longer serve, or never will, go with their graph. A graph that another session is changing just now
+-- is left empty for pgmnemo.upkeep. Writers who take vectors out hold one before they ask for the graph's row, so they
+-- wait for the tenant instead.
+CREATE FUNCTION pgmnemo._drop_generation(tenant uuid, generation smallint)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+AS $$
+DECLARE
+    graph name;
+BEGIN
+    PERFORM pgmnemo._lock_tenant(tenant);
+    SELECT g.name INTO graph
+      FROM pgmnemo.vector_graph g
+     WHERE g.tenant_id = tenant AND g.generation = _drop_generation.generation FOR UPDATE SKIP LOCKED;
+    IF FOUND THEN
+        DELETE FROM pgmnemo.vector_graph g WHERE g.tenant_id = tenant AND g.generation = _drop_generation.generation;
+    END IF;
+    DELETE FROM pgmnemo.lesson_vector v WHERE v.tenant_id = tenant AND v.generation = _drop_generation.generation;
+    PERFORM pgmnemo._drop_graph(graph) WHERE graph IS NOT NULL;
+END
+$$;

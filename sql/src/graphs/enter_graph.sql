@@ -1,0 +1,27 @@
+-- Brings so many of the vectors that wait into a tenant's graph; how many. NULL: another session changes the graph just
+-- now, or the tenant has none.
+CREATE FUNCTION pgmnemo._enter_graph(tenant uuid, generation smallint, most bigint)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    at_once constant bigint := 1000;
+    graph constant name := pgmnemo._locked_graph(tenant, generation);
+    waiting constant bigint := pgmnemo._tail(tenant, generation, most);
+    entered bigint := 0;
+    more bigint;
+BEGIN
+    IF graph IS NULL THEN
+        RETURN NULL;
+    ELSIF pgmnemo._graph_anew(tenant, generation, waiting) THEN
+        RETURN pgmnemo._rebuild(tenant, generation, waiting);
+    END IF;
+    WHILE entered < waiting LOOP
+        more := pgmnemo._merge(tenant, generation, graph, least(at_once, waiting - entered));
+        EXIT WHEN more = 0;
+        entered := entered + more;
+    END LOOP;
+    RETURN entered;
+END
+$$;

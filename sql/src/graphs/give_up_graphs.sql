@@ -1,0 +1,12 @@
+-- Takes a tenant's graphs away from it, but for those that another session changes just now. Whoever deletes vectors
+-- afterwards need not take them out one by one.
+CREATE FUNCTION pgmnemo._give_up_graphs(tenant uuid)
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH free AS MATERIALIZED (
+        SELECT g.generation FROM pgmnemo.vector_graph g WHERE g.tenant_id = tenant FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM pgmnemo.vector_graph g USING free f WHERE g.tenant_id = tenant AND g.generation = f.generation
+$$;

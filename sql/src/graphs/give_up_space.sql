@@ -1,0 +1,15 @@
+-- Lets the next vector of a tenant without any say anew of which dimension they are, unless somebody is writing one.
+-- Locked first, and looked at in another statement, which sees whatever was written before.
+CREATE FUNCTION pgmnemo._give_up_space(tenant uuid)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM FROM pgmnemo.embedding_space s WHERE s.tenant_id = tenant FOR UPDATE SKIP LOCKED;
+    IF FOUND THEN
+        DELETE FROM pgmnemo.embedding_space s
+         WHERE s.tenant_id = tenant AND NOT EXISTS (SELECT FROM pgmnemo.lesson_vector v WHERE v.tenant_id = tenant);
+    END IF;
+END
+$$;

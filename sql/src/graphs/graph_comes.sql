@@ -1,0 +1,24 @@
+-- Outside of the verbs a row comes when a dump is restored: then the graph that it names becomes the extension's
+-- owner's, who may be another now, and nobody else's.
+CREATE FUNCTION pgmnemo._graph_comes()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    keeper constant name := (SELECT pg_get_userbyid(e.extowner) FROM pg_extension e WHERE e.extname = 'pgmnemo');
+BEGIN
+    IF pgmnemo._acting_tenant() IS NULL
+       AND EXISTS (SELECT FROM pg_class c WHERE c.oid = to_regclass('pgmnemo.' || quote_ident(NEW.name))
+                      AND c.relkind = 'r' AND NOT c.relhasrules AND NOT c.relhastriggers
+                      AND pg_has_role(c.relowner, 'USAGE')) THEN
+        EXECUTE format('ALTER TABLE pgmnemo.%I OWNER TO %I', NEW.name, keeper);
+        PERFORM pgmnemo._close_type(NEW.name);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER vector_graph_after_insert AFTER INSERT ON pgmnemo.vector_graph
+    FOR EACH ROW EXECUTE FUNCTION pgmnemo._graph_comes();
+ALTER TABLE pgmnemo.vector_graph ENABLE ALWAYS TRIGGER vector_graph_after_insert;

@@ -1,0 +1,16 @@
+-- A name for a graph that no other relation has.
+CREATE FUNCTION pgmnemo._graph_name()
+RETURNS name
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    free name;
+BEGIN
+    LOOP
+        free := 'graph_' || nextval('pgmnemo.graph_seq');
+        EXIT WHEN to_regclass('pgmnemo.' || free) IS NULL;
+    END LOOP;
+    RETURN free;
+END
+$$;

@@ -1,0 +1,16 @@
+-- Whether a tenant may have a new graph. Any role may lower pgmnemo.exact_scan_limit, so after the first some hundred
+-- graphs of a database one is of a thousand vectors at least: else each tenant could fill the catalogue with four
+-- relations, or have them come and go so often that no pg_dump gets through.
+CREATE FUNCTION pgmnemo._graph_worth(tenant uuid, generation smallint)
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    first_names constant integer := 2000;  -- a graph takes two
+    least_size  constant integer := 1000;
+BEGIN
+    RETURN (SELECT s.last_value FROM pgmnemo.graph_seq s) < first_names
+           OR pgmnemo._holds_vectors(tenant, generation, least_size);
+END
+$$;

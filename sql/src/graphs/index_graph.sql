@@ -1,0 +1,14 @@
+-- The indexes of a graph's table. Of unit vectors the inner product is the cosine. A build takes all rows at once, in
+-- parallel where max_parallel_maintenance_workers allows, and is fastest while it fits into maintenance_work_mem.
+CREATE FUNCTION pgmnemo._index_graph(graph name)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    EXECUTE format('ALTER TABLE pgmnemo.%I ADD PRIMARY KEY (lesson_id, number)', graph);
+    EXECUTE format('CREATE INDEX %I ON pgmnemo.%I (project_id)', graph || '_project', graph);
+    EXECUTE format('CREATE INDEX %I ON pgmnemo.%I USING hnsw (embedding @extschema:vector@.halfvec_ip_ops)',
+                   graph || '_hnsw', graph);
+END
+$$;

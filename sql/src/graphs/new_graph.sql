@@ -1,0 +1,36 @@
+-- An empty table for a tenant's graph, whose row of vector_graph the caller has locked, and from now on its name there.
+-- It is behind the second wall like every table: its rows show while a verb acts for the tenant. No member of the
+-- extension, so that a dump takes it along; its owner is that of the other tables, for as plain SQL there is no
+-- extension.
+CREATE FUNCTION pgmnemo._new_graph(tenant uuid, generation smallint)
+RETURNS name
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    made constant name := pgmnemo._graph_name();
+    keeper constant name := (SELECT pg_get_userbyid(c.relowner) FROM pg_class c
+                              WHERE c.oid = 'pgmnemo.lesson_vector'::regclass);
+    other text;
+BEGIN
+    EXECUTE format('CREATE TABLE pgmnemo.%I (lesson_id bigint NOT NULL, number smallint NOT NULL, '
+                   'project_id uuid NOT NULL, embedding @extschema:vector@.halfvec(%s) STORAGE PLAIN NOT NULL)',
+                   made, pgmnemo._dimensions_of(tenant, generation));
+    EXECUTE format('ALTER TABLE pgmnemo.%I OWNER TO %I, ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY',
+                   made, keeper);
+    EXECUTE format('CREATE POLICY acting_tenant ON pgmnemo.%I USING ((SELECT pgmnemo._acting_graph(%L)))',
+                   made, made);
+    PERFORM pgmnemo._close_type(made);
+    -- what the owner's default privileges gave to others
+    FOR other IN
+        SELECT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END
+          FROM pg_class c CROSS JOIN LATERAL aclexplode(c.relacl) a
+         WHERE c.oid = to_regclass('pgmnemo.' || made) AND a.grantee <> c.relowner
+    LOOP
+        EXECUTE format('REVOKE ALL ON pgmnemo.%I FROM %s CASCADE', made, other);
+    END LOOP;
+    UPDATE pgmnemo.vector_graph g SET name = made, built = true
+     WHERE g.tenant_id = tenant AND g.generation = _new_graph.generation;
+    RETURN made;
+END
+$$;

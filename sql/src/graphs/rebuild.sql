@@ -1,0 +1,38 @@
+-- Makes a graph anew, of what is marked as being in it and of so many more that wait; the caller has locked it. How
+-- many entered. Meanwhile readers have the old one, and writers go on: what they change is compared at the end, when
+-- they are held up for as long as that takes. Whatever is expected of a table that was never
+-- analyzed, all rows are compared at once, by hashing: other plans compare each with each.
+CREATE FUNCTION pgmnemo._rebuild(tenant uuid, generation smallint, most bigint)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = on
+SET enable_nestloop = off
+SET enable_mergejoin = off
+AS $$
+DECLARE
+    fresh constant name := pgmnemo._new_graph(tenant, generation);
+    entered bigint;
+BEGIN
+    EXECUTE format('INSERT INTO pgmnemo.%I (lesson_id, number, project_id, embedding) '
+                   'SELECT v.lesson_id, v.number, v.project_id, v.embedding FROM pgmnemo.lesson_vector v '
+                   'WHERE v.tenant_id = $1 AND v.generation = $2 AND v.indexed UNION ALL '
+                   '(SELECT v.lesson_id, v.number, v.project_id, v.embedding FROM pgmnemo.lesson_vector v '
+                   'WHERE v.tenant_id = $1 AND v.generation = $2 AND NOT v.indexed LIMIT $3)', fresh)
+      USING tenant, generation, most;
+    PERFORM pgmnemo._index_graph(fresh);
+    PERFORM pgmnemo._fresh_tenant(tenant);
+    EXECUTE format('UPDATE pgmnemo.lesson_vector v SET indexed = true FROM pgmnemo.%I g '
+                   'WHERE v.tenant_id = $1 AND v.generation = $2 AND NOT v.indexed AND v.lesson_id = g.lesson_id '
+                   'AND v.number = g.number AND v.project_id = g.project_id '
+                   'AND v.embedding OPERATOR(@extschema:vector@.=) g.embedding', fresh)
+      USING tenant, generation;
+    GET DIAGNOSTICS entered = ROW_COUNT;
+    EXECUTE format('DELETE FROM pgmnemo.%I g WHERE NOT EXISTS (SELECT FROM pgmnemo.lesson_vector v '
+                   'WHERE v.tenant_id = $1 AND v.generation = $2 AND v.indexed AND v.lesson_id = g.lesson_id '
+                   'AND v.number = g.number AND v.project_id = g.project_id '
+                   'AND v.embedding OPERATOR(@extschema:vector@.=) g.embedding)', fresh)
+      USING tenant, generation;
+    RETURN entered;
+END
+$$;

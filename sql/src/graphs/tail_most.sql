@@ -1,0 +1,5 @@
+-- How many vectors may wait before writers bring them in: a scan of a thousand takes about a millisecond.
+CREATE FUNCTION pgmnemo._tail_most(exact_scan_limit bigint)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT least(1000, exact_scan_limit) $$;

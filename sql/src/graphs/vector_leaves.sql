@@ -1,0 +1,24 @@
+-- A vector that is deleted, or no longer marked as being in the graph, is taken out of it. Of vectors that are in none
+-- no writer pays for this. The row that names the graph is held, so that none is dropped meanwhile.
+CREATE FUNCTION pgmnemo._vector_leaves()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    graph name;
+BEGIN
+    SELECT g.name INTO graph FROM pgmnemo.vector_graph g
+     WHERE g.tenant_id = OLD.tenant_id AND g.generation = OLD.generation FOR KEY SHARE;
+    IF FOUND AND pgmnemo._graph_stands(graph) THEN
+        EXECUTE format('DELETE FROM pgmnemo.%I WHERE lesson_id = $1 AND number = $2', graph)
+          USING OLD.lesson_id, OLD.number;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER lesson_vector_after_delete AFTER DELETE ON pgmnemo.lesson_vector
+    FOR EACH ROW WHEN (OLD.indexed) EXECUTE FUNCTION pgmnemo._vector_leaves();
+CREATE TRIGGER lesson_vector_after_update AFTER UPDATE OF indexed ON pgmnemo.lesson_vector
+    FOR EACH ROW WHEN (OLD.indexed AND NOT NEW.indexed) EXECUTE FUNCTION pgmnemo._vector_leaves();

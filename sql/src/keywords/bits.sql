@@ -1,0 +1,20 @@
+-- A bitmap of places, as it is kept: as bits, or as the places that are set in a bitmap of zeros. To unpack the bits is
+-- to join them with nothing.
+CREATE FUNCTION pgmnemo._bits(bits varbit, places smallint[], zeros varbit)
+RETURNS varbit
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    found varbit := zeros;
+    place smallint;
+BEGIN
+    IF places IS NULL THEN
+        RETURN bits || '';
+    END IF;
+    FOREACH place IN ARRAY places LOOP
+        found := set_bit(found, place, 1);
+    END LOOP;
+    RETURN found;
+END
+$$;

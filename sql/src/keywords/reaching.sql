@@ -1,0 +1,29 @@
+-- Of each piece the places whose sum reaches a level, above 0.
+CREATE FUNCTION pgmnemo._reaching(planes varbit[], digits integer, level bigint)
+RETURNS varbit[]
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    found varbit[];
+    plane varbit;
+    above varbit;
+    equal varbit;
+BEGIN
+    FOR piece IN 1 .. cardinality(planes) / digits LOOP
+        above := planes[piece * digits] # planes[piece * digits];
+        equal := ~ above;
+        FOR digit IN REVERSE digits .. 1 LOOP
+            plane := planes[(piece - 1) * digits + digit];
+            IF (level >> (digit - 1)) & 1 = 1 THEN
+                equal := equal & plane;
+            ELSE
+                above := above | (equal & plane);
+                equal := equal & ~ plane;
+            END IF;
+        END LOOP;
+        found[piece] := above | equal;
+    END LOOP;
+    RETURN found;
+END
+$$;

@@ -1,0 +1,40 @@
+-- What pieces hold, posting by posting, whatever was taken back; under the empty lexeme every lesson. NULL: of all
+-- lexemes. What stands at a place is looked up in arrays of its piece: of tables that were never analyzed a join by
+-- places could be planned as one of all with all.
+CREATE FUNCTION pgmnemo._sealed_postings(tenant uuid, of_lexeme text DEFAULT NULL)
+RETURNS TABLE (project_id uuid, lexeme text, lesson_id bigint, frequency integer, tokens integer)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH place AS MATERIALIZED (
+        SELECT r.piece, (r.row_number * 128 + u.place - 1)::integer AS place, u.id, u.tokens, j.project_id
+          FROM pgmnemo.piece_lesson r
+         CROSS JOIN LATERAL unnest(r.lesson_ids, r.token_counts) WITH ORDINALITY AS u (id, tokens, place)
+          LEFT JOIN pgmnemo.piece_project j ON j.tenant_id = tenant AND j.piece = r.piece
+                                           AND r.row_number * 128 + u.place - 1 >= j.first_place
+                                           AND r.row_number * 128 + u.place - 1 < j.first_place + j.lesson_count
+         WHERE r.tenant_id = tenant
+    ), listed AS MATERIALIZED (
+        SELECT p.piece, array_agg(p.id ORDER BY p.place) AS ids, array_agg(p.tokens ORDER BY p.place) AS tokens,
+               array_agg(p.project_id ORDER BY p.place) AS projects
+          FROM place p GROUP BY p.piece
+    )
+    SELECT p.project_id, '', p.id, 0, p.tokens FROM place p WHERE of_lexeme IS NULL
+     UNION ALL
+    SELECT l.projects[h.place + 1], h.lexeme, l.ids[h.place + 1],
+           CASE WHEN get_bit(h.repeaters, h.place) = 1
+                THEN h.frequencies[bit_count(substring(h.repeaters FROM 1 FOR h.place + 1))] ELSE 1 END,
+           l.tokens[h.place + 1]
+      FROM (SELECT t.piece, t.lexeme, b.repeaters, t.frequencies, w.place
+              FROM pgmnemo.piece_term t
+              JOIN (SELECT c.number, c.zeros FROM pgmnemo.piece c
+                     WHERE c.tenant_id = tenant OFFSET 0) c ON c.number = t.piece
+             CROSS JOIN LATERAL (
+                    SELECT pgmnemo._bits(t.holders, t.held_at, c.zeros) AS holders,
+                           CASE WHEN t.frequencies IS NOT NULL
+                                THEN pgmnemo._bits(t.repeaters, t.repeated_at, c.zeros) END AS repeaters OFFSET 0) b
+             CROSS JOIN LATERAL pgmnemo._places(b.holders) w
+             WHERE t.tenant_id = tenant AND (of_lexeme IS NULL OR t.lexeme = of_lexeme COLLATE "C") OFFSET 0) h
+      JOIN listed l ON l.piece = h.piece
+     WHERE l.ids[h.place + 1] IS NOT NULL
+$$;

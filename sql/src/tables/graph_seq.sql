@@ -1,0 +1,4 @@
+-- No name is used twice: an old snapshot that knows the name of a graph finds that one or none.
+CREATE SEQUENCE pgmnemo.graph_seq;
+
+COMMENT ON SEQUENCE pgmnemo.graph_seq IS 'numbers of the tables pgmnemo.graph_<number> (pgmnemo.vector_graph)';

@@ -1,0 +1,18 @@
+-- The keyword index as pgmnemo.compact seals it: of a large tenant, pieces of some thousand lessons, in which a lesson
+-- is a bit. A piece is never changed: who changes or forgets a lesson of it takes it back by negative postings, and
+-- compact makes a piece of which much was taken back anew.
+CREATE TABLE pgmnemo.piece (
+    tenant_id    uuid    NOT NULL,
+    number       bigint  NOT NULL,
+    lesson_count integer NOT NULL,
+    token_total  bigint  NOT NULL,
+    zeros        varbit  STORAGE MAIN NOT NULL,
+    PRIMARY KEY (tenant_id, number)
+);
+
+COMMENT ON TABLE pgmnemo.piece IS 'the sealed parts of the keyword index, made by pgmnemo.compact';
+COMMENT ON COLUMN pgmnemo.piece.tenant_id IS 'the tenant of its lessons';
+COMMENT ON COLUMN pgmnemo.piece.number IS 'the least lesson.id in it: no other piece holds that';
+COMMENT ON COLUMN pgmnemo.piece.lesson_count IS 'how many lessons it was made of: their places are 0 and up, by project and id';
+COMMENT ON COLUMN pgmnemo.piece.token_total IS 'sum of their lesson.token_count';
+COMMENT ON COLUMN pgmnemo.piece.zeros IS 'a bitmap with a bit for each place, none set: made once, for to make one of text takes long';

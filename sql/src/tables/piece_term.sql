@@ -1,0 +1,30 @@
+-- Few places are listed, many are bits. Storage main: none is moved out of its row.
+CREATE TABLE pgmnemo.piece_term (
+    tenant_id     uuid     NOT NULL,
+    lexeme        text     COLLATE "C" NOT NULL,
+    piece         bigint   NOT NULL,
+    lesson_count  integer  NOT NULL,
+    max_frequency smallint NOT NULL,
+    min_tokens    integer  NOT NULL,
+    holders       varbit   STORAGE MAIN,
+    held_at       smallint[],
+    repeaters     varbit   STORAGE MAIN,
+    repeated_at   smallint[],
+    frequencies   smallint[] STORAGE MAIN,
+    PRIMARY KEY (tenant_id, lexeme, piece),
+    CHECK (num_nonnulls(holders, held_at) = 1),
+    CHECK (num_nonnulls(repeaters, repeated_at) = num_nonnulls(frequencies))
+);
+
+COMMENT ON TABLE pgmnemo.piece_term IS 'which lessons of a piece hold a lexeme, and how often';
+COMMENT ON COLUMN pgmnemo.piece_term.tenant_id IS 'the tenant of the piece';
+COMMENT ON COLUMN pgmnemo.piece_term.lexeme IS 'the term';
+COMMENT ON COLUMN pgmnemo.piece_term.piece IS 'piece.number';
+COMMENT ON COLUMN pgmnemo.piece_term.lesson_count IS 'how many lessons hold it';
+COMMENT ON COLUMN pgmnemo.piece_term.max_frequency IS 'how often the one does that holds it most often';
+COMMENT ON COLUMN pgmnemo.piece_term.min_tokens IS 'least lesson.token_count of those that hold it';
+COMMENT ON COLUMN pgmnemo.piece_term.holders IS 'a bit for each place of the piece: whether the lesson there holds the term; NULL: held_at says it';
+COMMENT ON COLUMN pgmnemo.piece_term.held_at IS 'the places themselves, ascending, where they are few';
+COMMENT ON COLUMN pgmnemo.piece_term.repeaters IS 'likewise, whether it holds it more than once; NULL: repeated_at says it, or none does';
+COMMENT ON COLUMN pgmnemo.piece_term.repeated_at IS 'those places themselves, ascending, where they are few';
+COMMENT ON COLUMN pgmnemo.piece_term.frequencies IS 'how often each of the repeaters holds it, in the order of their places';

@@ -1,0 +1,10 @@
+-- Whether a vector is one of so many dimensions: it has as many, or nothing but zeros beyond them, as clients of 0.5.0
+-- fill theirs up to 1,024.
+CREATE FUNCTION pgmnemo._fits(given @extschema:vector@.vector, dimensions integer)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN @extschema:vector@.vector_dims(given) > dimensions THEN pgmnemo._zero_from(given, dimensions + 1)
+                ELSE @extschema:vector@.vector_dims(given) = dimensions END
+$$;

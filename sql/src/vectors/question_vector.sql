@@ -1,0 +1,32 @@
+-- The vector of a question, as long as those of the tenant are, which of these it is compared with, and the graph
+-- that holds them; of a tenant without any as it is.
+CREATE FUNCTION pgmnemo._question_vector(tenant uuid, given @extschema:vector@.vector,
+                                         OUT vector @extschema:vector@.vector, OUT generation smallint,
+                                         OUT graph text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    dims integer;
+    embedder text;
+BEGIN
+    vector := given;
+    IF given IS NULL THEN
+        RETURN;
+    END IF;
+    SELECT s.generation, s.dimensions, s.embedder, g.name INTO generation, dims, embedder, graph
+      FROM pgmnemo.embedding_space s
+      LEFT JOIN pgmnemo.vector_graph g ON g.tenant_id = s.tenant_id AND g.generation = s.generation
+     WHERE s.tenant_id = tenant;
+    PERFORM pgmnemo._check_maker(tenant, embedder);
+    IF dims IS NULL OR @extschema:vector@.vector_dims(given) = dims THEN
+        RETURN;
+    ELSIF NOT pgmnemo._fits(given, dims) THEN
+        RAISE EXCEPTION 'the question has an embedding of % dimensions, but the vectors of tenant % have %',
+              @extschema:vector@.vector_dims(given), quote_literal(tenant), dims
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Embed it as the lessons were embedded.';
+    END IF;
+    vector := @extschema:vector@.subvector(given, 1, dims);
+END
+$$;

@@ -1,0 +1,31 @@
+-- The graph through which a scope is read, and how far it is searched; NULL: it is read exactly, for it holds few
+-- vectors: as many as it has lessons times those that its first lessons have each. Within a graph the vectors of a
+-- project are met the later the smaller its part of it: so the limit grows with the square root of what the graph
+-- holds, from 100,000 vectors on (by the planner's count of them).
+CREATE FUNCTION pgmnemo._serving_graph(scope pgmnemo.scope, asked pgmnemo.question, depth integer, s pgmnemo.settings,
+                                       OUT graph text, OUT ef_search integer)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    sample constant integer := 200;
+    each float8;
+    inside float8;
+BEGIN
+    SELECT c.reltuples INTO inside FROM pg_class c
+     WHERE c.oid = to_regclass('pgmnemo.' || quote_ident(asked.graph)) AND pgmnemo._graph_stands(asked.graph)
+       AND pgmnemo._graphs_sound();
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    SELECT count(*)::float8 / greatest(count(DISTINCT v.lesson_id), 1) INTO each
+      FROM (SELECT v.lesson_id FROM pgmnemo.lesson_vector v
+             WHERE v.tenant_id = scope.tenant AND v.generation = asked.generation AND v.indexed
+               AND v.project_id BETWEEN scope.first_project AND scope.last_project LIMIT sample) v;
+    IF asked.held * greatest(each, 1) > s.exact_scan_limit * sqrt(greatest(1, inside / 100000)) THEN
+        graph := asked.graph;
+        ef_search := CASE WHEN s.ef_search > 0 THEN s.ef_search
+                          ELSE pgmnemo._ef_search(greatest(inside, asked.held * each), depth, s.vector_recall) END;
+    END IF;
+END
+$$;

@@ -1,0 +1,7 @@
+-- Behind a function, so that no plan of a reader's own counts other tenants' rows.
+CREATE VIEW pgmnemo.vectors AS
+SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
+ CROSS JOIN LATERAL pgmnemo.list_vectors(c.tenant) t
+ WHERE c.tenant IS NOT NULL;
+
+COMMENT ON VIEW pgmnemo.vectors IS 'the vectors of lessons and passages of the tenant that pgmnemo.tenant_id names, read only; nothing without a grant of it';
