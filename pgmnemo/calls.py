@@ -29,16 +29,21 @@ Rows = list[tuple[Any, ...]]
 # Where one function serves a named tenant, another the session's.
 OF_SESSION = {
     "store": "store_lesson", "recall": "recall_lessons", "link": "link_lessons", "forget": "forget_lesson",
-    "check": "check_index",
+    "check": "check_index", "index": "index_lessons", "compact": "compact_postings",
+    "forget_all": "forget_tenant",
 }  # fmt: skip
 ONE_SPELLING = {
     "get", "list", "count", "update", "append", "sweep", "forget_matching", "similar_pairs", "supersede",
-    "undo_supersede", "timeline", "assert_fact", "facts", "end_fact",
+    "undo_supersede", "timeline", "assert_fact", "facts", "end_fact", "embedder", "set_embedder",
+    "begin_reembedding", "reembedding_due", "reembed", "finish_reembedding", "cancel_reembedding",
 }  # fmt: skip
 # What does more when it is done twice, or says another number.
 ONCE = {"append", "forget_matching", "forget_all", "sweep", "store_staged"}
 # How an argument is written where its Python value alone does not tell PostgreSQL its type.
-CASTS = {"embedding": "::real[]", "weight": "::float8", "passages": "::text[]", "clear": "::text[]"}
+CASTS = {
+    "embedding": "::real[]", "weight": "::float8", "passages": "::text[]", "clear": "::text[]",
+    "lesson_ids": "::bigint[]", "numbers": "::smallint[]", "marks": "::bigint[]",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +109,7 @@ def store(
 
     What is None stays as it is in a lesson that is there; `clear` names what shall have no value.
     """
-    return _call(
-        "store", tenant, _value, project_id=project_id, external_id=external_id, content=content,
-        embedding=embedding, role=role, topic=topic, importance=importance, metadata=metadata,
-        occurred_at=occurred_at, expires_at=expires_at, commit_sha=commit_sha, artifact_hash=artifact_hash,
-        verified_at=verified_at, passages=passages, passage_embeddings=passage_embeddings, position=position,
-        clear=clear,
-    )  # fmt: skip
+    return _call("store", _value, locals())
 
 
 def recall(
@@ -131,11 +130,7 @@ def recall(
     columns: Sequence[str] = ("*",),
 ) -> Call[Rows]:
     """The `columns` of the first `k` lessons for a question, best first."""
-    return _call(
-        "recall", tenant, _rows, columns, embedding=embedding, k=k, query_text=query_text,
-        project_id=project_id, as_of=as_of, valid_at=valid_at, role=role, mode=mode, filter=filter,
-        known_at=known_at, windows=windows, floor=floor,
-    )  # fmt: skip
+    return _call("recall", _rows, locals())
 
 
 def link(
@@ -151,10 +146,7 @@ def link(
     target_project: UUID | None = None,
 ) -> Call[str]:
     """Link two lessons by their keys, both in one project unless `target_project` names another."""
-    return _call(
-        "link", tenant, _value, project_id=project_id, source=source, target=target, kind=kind,
-        weight=weight, valid_from=valid_from, valid_to=valid_to, target_project=target_project,
-    )  # fmt: skip
+    return _call("link", _value, locals())
 
 
 def unlink(
@@ -167,10 +159,7 @@ def unlink(
     target_project: UUID | None = None,
 ) -> Call[bool]:
     """Take a link away; whether there was one."""
-    return _call(
-        "unlink", tenant, _value, project_id=project_id, source=source, target=target, kind=kind,
-        target_project=target_project,
-    )  # fmt: skip
+    return _call("unlink", _value, locals())
 
 
 def supersede(
@@ -184,15 +173,12 @@ def supersede(
     new_project: UUID | None = None,
 ) -> Call[str]:
     """Let one lesson take the place of another, or end it: `superseded`, `corrected` or `unchanged`."""
-    return _call(
-        "supersede", tenant, _value, project_id=project_id, old=old, new=new, reason=reason, at=at,
-        new_project=new_project,
-    )  # fmt: skip
+    return _call("supersede", _value, locals())
 
 
 def undo_supersede(tenant: UUID | None, project_id: UUID, old: str) -> Call[bool]:
     """Let a lesson hold again; whether it was superseded."""
-    return _call("undo_supersede", tenant, _value, project_id=project_id, old=old)
+    return _call("undo_supersede", _value, locals())
 
 
 def timeline(
@@ -204,9 +190,7 @@ def timeline(
     columns: Sequence[str] = ("*",),
 ) -> Call[Rows]:
     """A lesson with those whose place it took and those that took its own, oldest first."""
-    return _call(
-        "timeline", tenant, _rows, columns, project_id=project_id, external_id=external_id, known_at=known_at
-    )
+    return _call("timeline", _rows, locals())
 
 
 def assert_fact(
@@ -227,11 +211,7 @@ def assert_fact(
     artifact_hash: str | None = None,
 ) -> Call[tuple[str, str, int]]:
     """State a fact: its key, what became of it, and how many it superseded (none unless `single`)."""
-    return _call(
-        "assert_fact", tenant, _row, project_id=project_id, subject=subject, relation=relation,
-        object=object, at=at, single=single, reason=reason, source=source, content=content,
-        embedding=embedding, metadata=metadata, commit_sha=commit_sha, artifact_hash=artifact_hash,
-    )  # fmt: skip
+    return _call("assert_fact", _row, locals())
 
 
 def facts(
@@ -248,10 +228,7 @@ def facts(
     columns: Sequence[str] = ("*",),
 ) -> Call[Rows]:
     """The facts that hold at a time, by what was known at another."""
-    return _call(
-        "facts", tenant, _rows, columns, project_id=project_id, subject=subject, relation=relation,
-        object=object, at=at, known_at=known_at, history=history, most=most,
-    )  # fmt: skip
+    return _call("facts", _rows, locals())
 
 
 def end_fact(
@@ -265,10 +242,7 @@ def end_fact(
     reason: str | None = None,
 ) -> Call[int]:
     """End what holds of a subject and a relation; how many facts."""
-    return _call(
-        "end_fact", tenant, _value, project_id=project_id, subject=subject, relation=relation, object=object,
-        at=at, reason=reason,
-    )  # fmt: skip
+    return _call("end_fact", _value, locals())
 
 
 def forget(
@@ -280,9 +254,7 @@ def forget(
     revive: bool | None = None,
 ) -> Call[bool]:
     """Take one lesson out of recall, or with `hard` out of the database; whether there was one."""
-    return _call(
-        "forget", tenant, _value, project_id=project_id, external_id=external_id, hard=hard, revive=revive
-    )
+    return _call("forget", _value, locals())
 
 
 def append(
@@ -306,12 +278,7 @@ def append(
     apart: bool | None = None,
 ) -> Call[tuple[str, int, int]]:
     """Store one lesson after the project's last: its key, position and id."""
-    return _call(
-        "append", tenant, _row, project_id=project_id, content=content, embedding=embedding, role=role,
-        topic=topic, importance=importance, metadata=metadata, occurred_at=occurred_at, expires_at=expires_at,
-        commit_sha=commit_sha, artifact_hash=artifact_hash, verified_at=verified_at, passages=passages,
-        passage_embeddings=passage_embeddings, prefix=prefix, apart=apart,
-    )  # fmt: skip
+    return _call("append", _row, locals())
 
 
 def update(
@@ -331,18 +298,14 @@ def update(
     clear: Sequence[str] | None = None,
 ) -> Call[str]:
     """Change what is given of one lesson, never its text or vectors: `updated` or `unchanged`."""
-    return _call(
-        "update", tenant, _value, project_id=project_id, external_id=external_id, topic=topic, role=role,
-        importance=importance, metadata=metadata, patch=patch, occurred_at=occurred_at, expires_at=expires_at,
-        verified_at=verified_at, position=position, clear=clear,
-    )  # fmt: skip
+    return _call("update", _value, locals())
 
 
 def get(
     tenant: UUID | None, project_id: UUID, external_id: str, columns: Sequence[str] = ("*",)
 ) -> Call[Rows]:
     """The lesson of a key, whatever its state: no row where there is none."""
-    return _call("get", tenant, _rows, columns, project_id=project_id, external_id=external_id)
+    return _call("get", _rows, locals())
 
 
 def list_page(
@@ -359,10 +322,7 @@ def list_page(
     columns: Sequence[str] = ("*",),
 ) -> Call[Rows]:
     """The `columns` of a page of lessons by id, those after the id `after`."""
-    return _call(
-        "list", tenant, _rows, columns, project_id=project_id, filter=filter, valid_at=valid_at,
-        known_at=known_at, everything=everything, after=after, most=most, newest=newest,
-    )  # fmt: skip
+    return _call("list", _rows, locals())
 
 
 def count(
@@ -375,10 +335,7 @@ def count(
     everything: bool | None = None,
 ) -> Call[tuple[int, int]]:
     """How many lessons there are, and how many more the gate hides."""
-    return _call(
-        "count", tenant, _row, project_id=project_id, filter=filter, valid_at=valid_at, known_at=known_at,
-        everything=everything,
-    )  # fmt: skip
+    return _call("count", _row, locals())
 
 
 def forget_matching(
@@ -391,15 +348,12 @@ def forget_matching(
     revive: bool | None = None,
 ) -> Call[int]:
     """Forget all lessons that match a filter, or with `dry_run` none; how many they are."""
-    return _call(
-        "forget_matching", tenant, _value, filter=filter, project_id=project_id, hard=hard, dry_run=dry_run,
-        revive=revive,
-    )  # fmt: skip
+    return _call("forget_matching", _value, locals())
 
 
 def forget_all(tenant: UUID, project_id: UUID | None = None) -> Call[int]:
     """Take every lesson of a tenant, or of one of its projects, out of the database; how many."""
-    return _call("forget_all", tenant, _value, project_id=project_id)
+    return _call("forget_all", _value, locals())
 
 
 def explain(
@@ -420,16 +374,12 @@ def explain(
     windows: object = None,
 ) -> Call[Rows]:
     """Why a lesson ranks where it does: section, item, value, weight, contribution and note."""
-    return _call(
-        "explain", tenant, _rows, project_id=project_id, external_id=external_id, embedding=embedding,
-        query_text=query_text, as_of=as_of, valid_at=valid_at, role=role, mode=mode, k=k,
-        in_project=in_project, filter=filter, known_at=known_at, windows=windows,
-    )  # fmt: skip
+    return _call("explain", _rows, locals())
 
 
 def sweep(tenant: UUID | None, before: datetime | None = None, most: int | None = None) -> Call[int]:
     """Delete lessons that have expired; how many."""
-    return _call("sweep", tenant, _value, before=before, most=most)
+    return _call("sweep", _value, locals())
 
 
 def similar_pairs(
@@ -442,58 +392,98 @@ def similar_pairs(
     most: int | None = None,
 ) -> Call[Rows]:
     """Lessons that say nearly the same, in pairs; each row ends with the `after` of the next call."""
-    return _call(
-        "similar_pairs", tenant, _rows, project_id=project_id, least_cosine=least_cosine,
-        least_words=least_words, after=after, most=most,
-    )  # fmt: skip
+    return _call("similar_pairs", _rows, locals())
+
+
+def embedder(tenant: UUID | None) -> Call[Rows]:
+    """One row, or none where there are no vectors: name, dimensions, generation, and the next name and
+    dimensions while it is being changed."""
+    return _call("embedder", _rows, locals())
+
+
+def set_embedder(tenant: UUID | None, name: str, dimensions: int | None = None) -> Call[bool]:
+    """Note what makes a tenant's vectors; whether it was not noted before."""
+    return _call("set_embedder", _value, locals())
+
+
+def begin_reembedding(tenant: UUID | None, dimensions: int, embedder: str | None = None) -> Call[int]:
+    """Begin to change the embedder, or go on; how many texts are due."""
+    return _call("begin_reembedding", _value, locals())
+
+
+def reembedding_due(
+    tenant: UUID | None, after: int | None = None, most: int | None = None, *, hold: bool | None = None
+) -> Call[Rows]:
+    """Texts that lack a new vector, of the next lessons: lesson's id, number, content and mark."""
+    return _call("reembedding_due", _rows, locals())
+
+
+def reembed(
+    tenant: UUID | None,
+    lesson_ids: Sequence[int],
+    numbers: Sequence[int],
+    embeddings: object,
+    marks: Sequence[int],
+    *,
+    embedder: str | None = None,
+) -> Call[int]:
+    """Store new vectors of texts that were due; of how many, for some may have changed or gone."""
+    return _call("reembed", _value, locals())
+
+
+def finish_reembedding(tenant: UUID | None) -> Call[bool]:
+    """Let the new vectors serve; whether a change was going on."""
+    return _call("finish_reembedding", _value, locals())
+
+
+def cancel_reembedding(tenant: UUID | None) -> Call[bool]:
+    """Give a change of embedder up; whether one was going on."""
+    return _call("cancel_reembedding", _value, locals())
+
+
+def index(tenant: UUID) -> Call[int]:
+    """Bring all vectors of a large tenant into its HNSW index; how many entered."""
+    return _call("index", _value, locals())
 
 
 def add_passages(lesson_id: int, passages: Sequence[str], passage_embeddings: object = None) -> Call[bool]:
     """Give a lesson of the session's tenant that has no passages these; whether it had none."""
-    return _call(
-        "add_passages", None, _value, lesson_id=lesson_id, passages=passages,
-        passage_embeddings=passage_embeddings,
-    )  # fmt: skip
+    return _call("add_passages", _value, locals())
 
 
 def list_lessons(tenant: UUID, columns: Sequence[str] = ("*",)) -> Call[Rows]:
     """Every lesson of a tenant, forgotten ones, too."""
-    return _call("list_lessons", tenant, _rows, columns)
-
-
-def list_passages(tenant: UUID, columns: Sequence[str] = ("*",)) -> Call[Rows]:
-    """Every passage of a tenant."""
-    return _call("list_passages", tenant, _rows, columns)
+    return _call("list_lessons", _rows, locals())
 
 
 def list_edges(tenant: UUID, columns: Sequence[str] = ("*",)) -> Call[Rows]:
     """Every link of a tenant."""
-    return _call("list_edges", tenant, _rows, columns)
+    return _call("list_edges", _rows, locals())
 
 
 def open_staging(tenant: UUID) -> Call[Rows]:
     """The transaction's staging table for a tenant."""
-    return _call("open_staging", tenant, _rows)
+    return _call("open_staging", _rows, locals())
 
 
 def check(tenant: UUID | None) -> Call[Rows]:
     """What is wrong with a tenant's index: no rows where nothing is."""
-    return _call("check", tenant, _rows)
+    return _call("check", _rows, locals())
 
 
 def grant_tenant(tenant: UUID, grantee: str) -> Call[None]:
     """Let a role work for a tenant; the extension's owner calls it."""
-    return _call("grant_tenant", tenant, _nothing, grantee=grantee)
+    return _call("grant_tenant", _nothing, locals())
 
 
 def revoke_tenant(tenant: UUID, grantee: str) -> Call[bool]:
     """Take the grant back; whether there was one."""
-    return _call("revoke_tenant", tenant, _value, grantee=grantee)
+    return _call("revoke_tenant", _value, locals())
 
 
 def list_settings(*columns: str) -> Call[Rows]:
     """The named columns of every setting, such as name, value, initial, range, warning and meaning."""
-    return _call("list_settings", None, _rows, columns)
+    return _call("list_settings", _rows, locals())
 
 
 def setting(name: str, value: str, *, local: bool = False) -> Call[None]:
@@ -502,25 +492,23 @@ def setting(name: str, value: str, *, local: bool = False) -> Call[None]:
     return Call(statement, (f"pgmnemo.{name}", value), _nothing)
 
 
-def plain(verb: str) -> Call[Rows]:
-    """A verb of the session's tenant or of the whole database that needs no argument, such as forget_tenant,
-    open_staging or build_vector_index."""
-    return _call(verb, None, _rows)
+def plain(verb: str, tenant: UUID | None = None) -> Call[Rows]:
+    """A verb that needs no argument but its tenant, such as index or open_staging; without one that of the
+    session's tenant or of the whole database."""
+    return _call(verb, _rows, {"tenant": tenant})
 
 
-def _call(
-    verb: str,
-    tenant: UUID | None,
-    decode: Callable[[Rows], Answer],
-    columns: Sequence[str] = ("*",),
-    **given: object,
-) -> Call[Answer]:
-    """The statement in the spelling that fits, with the arguments that are not None, by their names."""
+def _call(verb: str, decode: Callable[[Rows], Answer], given: Mapping[str, Any]) -> Call[Answer]:
+    """The statement in the spelling that fits, with the arguments that are not None, by their names.
+
+    `given` are the `locals()` of a function whose parameters are the verb's, by its names, and `columns`.
+    """
+    tenant = given.get("tenant")
     function = verb if tenant is not None else OF_SESSION.get(verb, verb)
-    named = {name: value for name, value in {"tenant": tenant, **given}.items() if value is not None}
+    named = {name: value for name, value in given.items() if value is not None and name != "columns"}
     if tenant is None and verb in ONE_SPELLING:
         named = {"tenant": None, **named}
-    shape = (function, tuple(named), tuple(columns))
+    shape = (function, tuple(named), tuple(given.get("columns", ("*",))))
     return Call(_statement(*shape), (*named.values(),), decode, verb not in ONCE, shape)
 
 

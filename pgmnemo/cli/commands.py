@@ -37,8 +37,9 @@ COMMANDS = {
         "unlink": "writing",
     },
     "The memory itself": {
-        "init": "managing", "import": "managing", "export": "managing", "stats": "reading",
-        "doctor": "doctor", "grant": "managing", "upgrade": "managing", "completion": "commands",
+        "init": "managing", "import": "managing", "export": "managing", "reembed": "managing",
+        "stats": "reading", "doctor": "doctor", "grant": "managing", "upgrade": "managing",
+        "completion": "commands",
     },
 }  # fmt: skip
 """By group, in the order of the help: the module of each."""

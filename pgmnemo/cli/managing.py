@@ -17,6 +17,7 @@ from pgmnemo.cli.options import (
     DEFAULT,
     LOCAL,
     ME,
+    NONE,
     PROJECT,
     STANDARD,
     Dashed,
@@ -149,6 +150,24 @@ def export(
         note(where.quiet, f"wrote {lessons(number)}")
     else:
         tell(where.json, {"lessons": number}, f"wrote {lessons(number)} to {file}")
+
+
+def reembed(*, batch: int = 64, where: Whole = WHOLE, embedder: Embedder = LOCAL) -> None:
+    """Change what makes a tenant's vectors, to --embedder.
+
+    The old vectors serve until all new ones are there. Cut off, it is run
+    again and goes on. Programs that have the memory open are then started
+    anew with the new embedder.
+
+    Args:
+        batch: texts that are embedded, and stored, at a time
+    """
+    from pgmnemo.progress import Progress
+
+    made_of = None if embedder == NONE else embedder
+    with scope(where) as here:
+        number = here.reembed(made_of, batch=batch, progress=Progress(where.quiet))
+    tell(where.json, {"texts": number}, f"embedded {lessons(number, 'text')} by {embedder}")
 
 
 def import_(

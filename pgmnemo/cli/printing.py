@@ -92,9 +92,9 @@ def joined(parts: Iterable[str | None]) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def lessons(number: int) -> str:
-    """So many lessons."""
-    return f"{number:,} lesson" + "s" * (number != 1)
+def lessons(number: int, what: str = "lesson") -> str:
+    """So many lessons, or of something else."""
+    return f"{number:,} {what}" + "s" * (number != 1)
 
 
 def outcomes(counted: Mapping[str, int]) -> str:

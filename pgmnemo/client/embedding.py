@@ -22,7 +22,7 @@ LOCAL = "local"
 LOCAL_NAME = "minilm-int8"
 BATCH = 64
 OWN = "the caller's own vectors"
-REMEDY = "open it with that one, or keep this one's vectors in a tenant of their own"
+REMEDY = "open it with that one, change it by reembed, or keep this one's vectors in a tenant of their own"
 
 
 class Called(Protocol):

@@ -84,6 +84,11 @@ class Asked:
     mode: str | None = None
     now: datetime | None = None
 
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Asked:
+        """Of the `locals()` of a verb, with those that it takes."""
+        return cls(**{name: given[name] for name in cls.__slots__ if name in given})
+
     def arguments(self, query: str | None, row: Any) -> dict[str, Any]:
         """Those of the verb that recall and explain share; `row` is the question's vector or None."""
         return {
@@ -252,6 +257,15 @@ def filter_of(
     named = {"since": moment(since, "since"), "until": moment(until, "until"), **more}
     made = {**(given or {}), **{name: value for name, value in named.items() if value is not None}}
     return document(made, "filter") if made else None
+
+
+def listing(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the `locals()` of a verb, what `list` and `count` of the extension share."""
+    chosen = {name: given[name] for name in ("since", "until", "role", "topic")}
+    return {
+        "filter": filter_of(given["filter"], **chosen), "everything": given["everything"] or None,
+        **{name: moment(given[name], name) for name in ("valid_at", "known_at")},
+    }  # fmt: skip
 
 
 def document(given: Any, name: str) -> str | None:

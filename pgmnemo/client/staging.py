@@ -1,7 +1,7 @@
 """From items to rows that the database takes: keys, vectors, the staging table, what a tenant remembers.
 
-What a tenant remembers of its embedder is a lesson that is forgotten, in a project of its own, so that it
-goes wherever the tenant goes; no recall, list or count of projects shows it.
+What a tenant remembers of its embedder 0.6.0 notes itself. Before, it was a lesson that is forgotten, in a
+project of its own, so that it went wherever the tenant went; no recall, list or count of projects shows it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID, uuid4, uuid5
 
 from pgmnemo import calls
@@ -120,16 +120,18 @@ def vectors(
     return OfLesson(rows[made.text], passages or None, own)
 
 
-def sent(made: Written, given: OfLesson, element: int) -> dict[str, Any]:
+def sent(made: Written, given: OfLesson, element: int, width: int) -> dict[str, Any]:
     """Passages and vectors as arguments of `store` and `append`; `element`: the oid of pgvector's type."""
     return {
-        "embedding": None if given.whole is None else Reals(given.whole),
+        "embedding": None if given.whole is None else Reals(given.whole, width),
         "passages": [passage.text for passage in made.passages] or None,
-        "passage_embeddings": None if given.passages is None else Vectors(given.passages, element),
+        "passage_embeddings": None if given.passages is None else Vectors(given.passages, element, width),
     }
 
 
-def row(project: UUID, item: Item, made: Written, given: OfLesson, element: int) -> tuple[Any, ...]:
+def row(
+    project: UUID, item: Item, made: Written, given: OfLesson, element: int, width: int
+) -> tuple[Any, ...]:
     """A row of the staging table, in the order of COLUMNS."""
     from psycopg.types.json import Jsonb
     from psycopg.types.numeric import Int2, Int4
@@ -144,9 +146,9 @@ def row(project: UUID, item: Item, made: Written, given: OfLesson, element: int)
     ]
     return (
         project, item.key, made.text, *fields,
-        None if given.whole is None else Vectors(given.whole, element, single=True),
+        None if given.whole is None else Vectors(given.whole, element, width, single=True),
         [passage.text for passage in made.passages] or None,
-        None if given.passages is None else Vectors(given.passages, element),
+        None if given.passages is None else Vectors(given.passages, element, width),
     )  # fmt: skip
 
 
@@ -162,6 +164,37 @@ def remembered(tenant: UUID) -> Call[Remembered | None]:
 
 def _remembered(rows: Rows) -> Remembered | None:
     return Remembered(**rows[0][0]) if rows else None
+
+
+class Space(NamedTuple):
+    """A row of the verb `embedder`, which 0.6.0 has: `kept` numbers of each vector, by what has this name."""
+
+    name: str | None
+    kept: int
+    generation: int
+    next_name: str | None = None
+    next_kept: int | None = None
+
+    @property
+    def held(self) -> Remembered | None:
+        """What made the vectors; None where nobody said."""
+        if self.name is None:
+            return None
+        embedder, model, numbers = [*self.name.split(" · "), "", ""][:3]
+        told = numbers.removesuffix(" numbers")
+        return Remembered(embedder, model, int(told) if told.isdecimal() else self.kept)
+
+
+def name_of(own: Remembered, kept: int | None = None) -> str:
+    """The name that 0.6.0 notes. Where more numbers are kept than an embedder answers, for 0.5.0 filled its
+    vectors up, it says how many these are."""
+    numbers = "" if kept in (None, own.dimensions) else f"{own.dimensions} numbers"
+    return " · ".join((own.embedder, own.model, numbers)).rstrip(" ·")
+
+
+def space(tenant: UUID) -> Call[Space | None]:
+    """What 0.6.0 knows of the tenant's vectors; None where it has none."""
+    return calls.embedder(tenant).read(lambda rows: Space(*rows[0]) if rows else None)
 
 
 def remember(tenant: UUID, own: Remembered) -> tuple[Call[Any], Call[Any]]:

@@ -37,8 +37,14 @@ from pgmnemo.errors import UsageError, os_errors
 
 T = TypeVar("T")
 FORM: Form = "float16"  # vectors are kept at this precision
+FORMER_PASSAGES = (
+    "SELECT lesson_id, number, content, embedding::real[] FROM pgmnemo.list_passages(%(tenant)s) "
+    "ORDER BY lesson_id, number"
+)
 PASSAGES = (
-    "SELECT lesson_id, number, content, embedding::real[] FROM pgmnemo.list_passages(%s) "
+    "SELECT lesson_id, number, content, v.embedding::real[] FROM pgmnemo.list_passages(%(tenant)s) p "
+    "FULL JOIN (SELECT v.* FROM pgmnemo.embedder(%(tenant)s) e "
+    "JOIN pgmnemo.list_vectors(%(tenant)s) v ON v.generation = e.generation) v USING (lesson_id, number) "
     "ORDER BY lesson_id, number"
 )
 EDGE = (

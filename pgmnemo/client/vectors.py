@@ -1,7 +1,7 @@
 """Vectors on their way to PostgreSQL in its binary form, without pgvector's types being registered.
 
-`Reals` is a `real[]`; `Vectors` is a `vector(1024)[]`, or a single one, and the type of its elements has
-another number in every database. Zeros at the end, up to 1,024 numbers, leave every cosine as it was.
+`Reals` is a `real[]`; `Vectors` is a `vector[]`, or a single one, and the type of its elements has another
+number in every database. Zeros at the end, up to the `width` that a tenant keeps, leave cosines as they are.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ if TYPE_CHECKING:
 
 REAL, REALS = 700, 1021  # the oids of real and real[]
 ARRAY = struct.Struct(">iiIii")  # dimensions, nulls, element's oid, length, lower bound
-WIDTH = 1024  # numbers of a vector that the extension stores at most
+WIDTH = 4000  # numbers of a vector that the extension stores at most, 0.5.0 only 1,024
 
 
 class Reals:
-    """One vector, as any sequence of numbers."""
+    """One vector, as any sequence of numbers, with zeros up to `width`."""
 
-    __slots__ = ("row",)
+    __slots__ = ("row", "width")
 
-    def __init__(self, row: Any) -> None:
-        self.row = row
+    def __init__(self, row: Any, width: int = 0) -> None:
+        self.row, self.width = row, width
 
     def binary(self) -> bytes:
         """As PostgreSQL sends an array of float4."""
         import numpy as np
 
         numbers = np.asarray(self.row, dtype=np.float32)
-        body = _zeros().copy()
+        body = _zeros(max(self.width, len(numbers))).copy()
         body["number"][: len(numbers)] = numbers
-        return ARRAY.pack(1, 0, REAL, WIDTH, 1) + bytes(body)
+        return ARRAY.pack(1, 0, REAL, len(body), 1) + bytes(body)
 
 
 @cache
-def _zeros() -> Any:
+def _zeros(width: int) -> Any:
     """The elements of an array that is all 0, each behind its length in bytes."""
     import numpy as np
 
-    body = np.zeros(WIDTH, dtype=[("length", ">i4"), ("number", ">f4")])
+    body = np.zeros(width, dtype=[("length", ">i4"), ("number", ">f4")])
     body["length"] = 4
     return body
 
@@ -49,19 +49,20 @@ def _zeros() -> Any:
 class Vectors:
     """One vector for each passage, or a `single` one; `element` is the oid of pgvector's type."""
 
-    __slots__ = ("element", "rows", "single")
+    __slots__ = ("element", "rows", "single", "width")
 
-    def __init__(self, rows: Any, element: int, *, single: bool = False) -> None:
-        self.rows, self.element, self.single = rows, element, single
+    def __init__(self, rows: Any, element: int, width: int = 0, *, single: bool = False) -> None:
+        self.rows, self.element, self.width, self.single = rows, element, width, single
 
     def binary(self) -> bytes:
         """As pgvector sends a vector, or PostgreSQL an array of them."""
         import numpy as np
 
         matrix = np.atleast_2d(np.asarray(self.rows, dtype=np.float32))
-        kind = [("size", ">i4"), ("width", ">i2"), ("unused", ">i2"), ("numbers", ">f4", (WIDTH,))]
+        width = max(self.width, matrix.shape[1])
+        kind = [("size", ">i4"), ("width", ">i2"), ("unused", ">i2"), ("numbers", ">f4", (width,))]
         sent = np.zeros(len(matrix), dtype=kind)
-        sent["size"], sent["width"] = 4 + 4 * WIDTH, WIDTH
+        sent["size"], sent["width"] = 4 + 4 * width, width
         sent["numbers"][:, : matrix.shape[1]] = matrix
         body = sent.tobytes()
         return body[4:] if self.single else ARRAY.pack(1, 0, self.element, len(matrix), 1) + body

@@ -26,7 +26,10 @@ MOST = 1_000  # passages that the extension takes of one lesson
 LONG = 10.0  # seconds from which an estimate is worth a line
 WIDTHS = (384, 768, 1024)  # at which vectors are stored
 
-HAS = "SELECT to_regproc('pgmnemo.list_bare') IS NOT NULL, to_regclass('pgmnemo.lessons') IS NOT NULL"
+HAS = (
+    "SELECT to_regproc('pgmnemo.list_bare') IS NOT NULL, to_regclass('pgmnemo.lessons') IS NOT NULL, "
+    "to_regproc('pgmnemo.embedder') IS NOT NULL"
+)
 BARE = "pgmnemo.list_bare(%(tenant)s, %(after)s, %(most)s)"
 FORMER_BARE = """
 (SELECT l.id, l.content FROM {lessons} l
@@ -44,7 +47,8 @@ ORDER BY l.id
 """
 ALL = 2**31 - 1
 ONE_MOMENT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
-STORED = (
+STORED = "SELECT dimensions FROM pgmnemo.embedder(%(tenant)s)"
+FORMER_STORED = (
     "SELECT DISTINCT width FROM {passages} WHERE tenant_id = %(tenant)s AND number = 0 AND width IS NOT NULL"
 )
 
@@ -77,16 +81,19 @@ class Held:
     tenant: UUID
     bare: str
     passages: str
+    stored: str
 
     @classmethod
     def of(cls, connection: Connection, tenant: UUID) -> Held:
         """By what the extension of this database has."""
-        [(verb, views)] = connection.execute(HAS).fetchall()
+        [(verb, views, spaces)] = connection.execute(HAS).fetchall()
         lessons, passages = (
             ("pgmnemo.lessons", "pgmnemo.passages") if views else ("pgmnemo.lesson", "pgmnemo.passage")
         )
         former = FORMER_BARE.format(lessons=lessons, passages=passages)
-        return cls(connection, tenant, BARE if verb else former, passages)
+        return cls(
+            connection, tenant, BARE if verb else former, passages, STORED if spaces else FORMER_STORED
+        )
 
     def read(self, query: str, after: int = 0, most: int = ALL, **given: object) -> list[tuple[Any, ...]]:
         """All rows of a query over {bare} and {passages}."""
@@ -121,8 +128,9 @@ def add_passages(
 def _check_width(held: Held, embedder: Embedder) -> None:
     """Vectors of two models cannot be compared; where even their widths differ, that can be told."""
     name, own = embedder.identity.name, embedder.identity.dimensions
-    stored = sorted(int(row[0]) for row in held.read(STORED))
-    if stored and min((width for width in WIDTHS if width >= own), default=own) not in stored:
+    stored = sorted(int(row[0]) for row in held.read(held.stored))
+    fitting = {own, min((width for width in WIDTHS if width >= own), default=own)}
+    if stored and fitting.isdisjoint(stored):
         raise UsageError(
             f"the lessons of the tenant {held.tenant} have vectors of {' and '.join(map(str, stored))} "
             f"dimensions, and {name} gives {own}; name the embedder that made them, or none"
@@ -164,7 +172,10 @@ def _vectors(lessons: Lessons, embedder: Embedder | None) -> dict[str, Matrix] |
         for number, passage in enumerate(passages, start=1):
             places.setdefault(passage.embedded, f"passage {number} of lesson {lesson}")
     rows = embed_texts(places, embedder)
-    return dict(zip(rows, pad(np.stack(list(rows.values()))), strict=True)) if rows else {}
+    if not rows:
+        return {}
+    matrix = np.stack(list(rows.values()))
+    return dict(zip(rows, pad(matrix, max(WIDTHS[-1], matrix.shape[1])), strict=True))
 
 
 def _write(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import psycopg
@@ -19,6 +20,7 @@ from pgmnemo.client.vectors import ours
 from pgmnemo.errors import UsageError
 from pgmnemo.server.connections import refusal
 
+NO_MORE: Mapping[str, str] = MappingProxyType({})
 NOT_WRITTEN = (
     "half a surrogate pair or a letter that the connection's client_encoding lacks; decode the text anew, or "
     "set that to UTF8"
@@ -53,9 +55,9 @@ class AsyncChannel:
         self.source, self.settings, self.patience, self.where = source, settings, patience, where
         self._mend, self._ours = mend, ours
 
-    async def call(self, call: Call[Answer]) -> Answer:
-        """The answer to one call of a named tenant."""
-        under = call.under(self.settings)
+    async def call(self, call: Call[Answer], more: Mapping[str, str] = NO_MORE) -> Answer:
+        """The answer to one call of a named tenant; `more` settings hold for this one."""
+        under = call.under({**self.settings, **more})
 
         async def work(connection: AsyncConnection[Any]) -> Answer:
             return await sent(connection, under, self._ours)
@@ -106,7 +108,11 @@ class AsyncChannel:
             raise refusal(error.cause, getattr(self.source, "conninfo", {}), self._mend) from None
 
     async def stage(
-        self, opening: Call[Any], columns: Mapping[str, str], rows: Iterable[Sequence[Any]]
+        self,
+        opening: Call[Any],
+        columns: Mapping[str, str],
+        rows: Iterable[Sequence[Any]],
+        more: Mapping[str, str] = NO_MORE,
     ) -> dict[str, int]:
         """Store rows of lessons in one transaction, through the staging table that `opening` makes; how many
         lessons of each outcome. `columns` are theirs, each with its type, empty where the value tells it."""
@@ -115,6 +121,8 @@ class AsyncChannel:
         kept = list(rows)
 
         async def work(connection: AsyncConnection[Any]) -> dict[str, int]:
+            for name, value in more.items():
+                await sent(connection, calls.setting(name, value, local=True))
             await sent(connection, opening, self._ours)
             async with cursor_of(connection, self._ours) as cursor, cursor.copy(statement) as copy:
                 if any(columns.values()):

@@ -11,7 +11,7 @@ from uuid import UUID
 from psycopg.rows import tuple_row
 
 from pgmnemo import calls
-from pgmnemo.client import staging, transferring
+from pgmnemo.client import transferring
 from pgmnemo.client.aio.channel import sent
 from pgmnemo.client.aio.waiting import AsyncConnection, run
 from pgmnemo.client.embedding import Remembered
@@ -45,7 +45,7 @@ async def _written(
     connection: AsyncConnection[Any], scope: AsyncScope, file: IO[bytes], vectors: bool, progress: Progress
 ) -> int:
     tenant, project = scope.tenant_id, scope.project_id
-    held = await sent(connection, staging.remembered(tenant))
+    held = await scope._memory._held(tenant, partial(sent, connection))
     lessons = [one async for one in scope._lessons(partial(sent, connection), everything=True)]
     version = scope._memory._opened.version
     header = transferring.header(version, tenant, project, held if vectors else None, len(lessons))
@@ -53,7 +53,8 @@ async def _written(
     ends: Ends = {lesson.id: (lesson.project, lesson.key) for lesson in lessons}
     width = held.dimensions if held and vectors else None
     async with connection.cursor(name="passages", row_factory=tuple_row) as cursor:
-        await cursor.execute(transferring.PASSAGES, (tenant,), binary=True)
+        query = transferring.PASSAGES if scope._memory._names else transferring.FORMER_PASSAGES
+        await cursor.execute(query, {"tenant": tenant}, binary=True)
         part: Part | None = await cursor.fetchone()
         for lesson in progress.track(lessons, "lessons"):
             parts: list[Part] = []

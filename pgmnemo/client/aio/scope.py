@@ -122,7 +122,7 @@ class AsyncScope:
         if spoken and item.at is None:
             item = replace(item, at=datetime.now(UTC))
         [(whole, vectors)] = await self._embedded([item])
-        given = {**requests.fields(item, whole.at), **staging.sent(whole, vectors, self._oid)}
+        given = {**requests.fields(item, whole.at), **staging.sent(whole, vectors, self._oid, self._width)}
         if spoken:
             given.pop("position")
             return await self._call(requests.append(self.tenant_id, project, whole.text, **given))
@@ -169,12 +169,13 @@ class AsyncScope:
         """One batch through the staging table, in one transaction; `maker`: whose vectors the items have."""
         told = [replace(item, at=item.at or now) for item in items]
         rows = [
-            staging.row(project, item, whole, vectors, self._oid)
+            staging.row(project, item, whole, vectors, self._oid, self._width)
             for item, (whole, vectors) in zip(told, await self._embedded(told, maker), strict=True)
         ]
         await self._memory._enter(self.tenant_id)
         opening = calls.open_staging(self.tenant_id)
-        return await self._memory._channel.stage(opening, staging.COLUMNS, rows)  # type: ignore[no-any-return]
+        by = self._memory._maker(self.tenant_id)
+        return await self._memory._channel.stage(opening, staging.COLUMNS, rows, by)  # type: ignore[no-any-return]
 
     async def _embedded(
         self, items: Sequence[Item], maker: Remembered | None = None
@@ -287,6 +288,7 @@ class AsyncScope:
         gone = await self._call(calls.forget_all(self.tenant_id, self.project_id))
         if self.project_id is None:
             self._memory._remembered.pop(self.tenant_id, None)
+            self._memory._noted.discard(self.tenant_id)
         return min(gone, every)
 
     async def sweep(self, before: datetime | None = None) -> int:
@@ -320,20 +322,17 @@ class AsyncScope:
         then. known_at: by what was known then. floor: leaves out what fits less, 0 to 1. mode: hybrid,
         keyword or vector. vector: the question's own, in a memory without an embedder.
         """
-        asked = Asked(
-            k, role, since, until, filter, windows, as_of, valid_at, known_at, floor, mode, now
-        )  # fmt: skip
-        with self._span("search_memory") as span:
-            hits = await self._recall(query, vector, asked)
-            span.answer(query, hits)
-            return hits
+        return await self._recall(query, vector, Asked.of(locals()))
 
     async def _recall(self, query: str | None, vector: Sequence[float] | None, asked: Asked) -> list[Hit]:
-        row = await self._question(query, vector, asked.mode)
-        query = "" if query is None and row is None else query  # then what is new and important is first
-        weights = await self._memory._in_force()
-        call = requests.recall(self.tenant_id, self.project_id, query, row, asked, weights)
-        return await self._call(call)
+        with self._span("search_memory") as span:
+            row = await self._question(query, vector, asked.mode)
+            words = "" if query is None and row is None else query  # then what is new and important is first
+            weights = await self._memory._in_force()
+            call = requests.recall(self.tenant_id, self.project_id, words, row, asked, weights)
+            hits = await self._call(call)
+            span.answer(query, hits)
+            return hits
 
     async def _question(self, query: str | None, vector: Sequence[float] | None, mode: str | None) -> Any:
         """The vector of a question, if the mode wants one."""
@@ -354,7 +353,7 @@ class AsyncScope:
             made = await self._memory._rows([query], question=True)
             rows, own = [made[query]], self._memory._embedding.remembered
         await self._memory._fit(self.tenant_id, self._name, own, writing=False)
-        return Reals(rows[0])
+        return Reals(rows[0], self._width)
 
     async def context(
         self,
@@ -383,12 +382,7 @@ class AsyncScope:
         """
         if max_tokens < 1:
             raise UsageError(f"max_tokens is {max_tokens}, but must be 1 or more")
-        asked = Asked(
-            k, role, since, until, filter, windows, as_of, valid_at, known_at, floor, mode, now
-        )  # fmt: skip
-        with self._span("search_memory") as span:
-            hits = await self._recall(query, vector, asked)
-            span.answer(query, hits)
+        hits = await self._recall(query, vector, Asked.of(locals()))
         found = render(hits, max_tokens, count)
         self._hand_out(found)
         return found
@@ -412,9 +406,7 @@ class AsyncScope:
         now: datetime | None = None,
     ) -> list[Reason]:
         """Why a lesson ranks where it does for a question, or is not found."""
-        asked = Asked(
-            k, role, since, until, filter, windows, as_of, valid_at, known_at, None, mode, now
-        )  # fmt: skip
+        asked = Asked.of(locals())
         row = await self._question(query, vector, mode)
         query = "" if query is None and row is None else query
         return await self._call(requests.explain(self.tenant_id, self._project(), key, query, row, asked))
@@ -436,29 +428,12 @@ class AsyncScope:
         everything: bool = False,
     ) -> Count:
         """How many lessons `list` gives, and how many more the gate hides."""
-        given = self._filtered(role, topic, since, until, filter, valid_at, known_at, everything)
+        given = requests.listing(locals())
         found = await self._call(requests.count(self.tenant_id, self.project_id, **given))
         if everything and self._reaches_reserved(filter):
             own = await self._call(requests.count(self.tenant_id, staging.reserved(self.tenant_id), **given))
             return Count(found.lessons - own.lessons, found.hidden)
         return found
-
-    def _filtered(
-        self,
-        role: str | None,
-        topic: str | None,
-        since: datetime | None,
-        until: datetime | None,
-        filter: Mapping[str, Any] | None,
-        valid_at: datetime | None,
-        known_at: datetime | None,
-        everything: bool,
-    ) -> dict[str, Any]:
-        return {
-            "filter": filter_of(filter, since=since, until=until, role=role, topic=topic),
-            "valid_at": moment(valid_at, "valid_at"), "known_at": moment(known_at, "known_at"),
-            "everything": everything or None,
-        }  # fmt: skip
 
     async def known(self, keys: Sequence[str]) -> dict[str, str]:
         """Of those keys that are there, forgotten or not, the sha256 of the text (64 hex digits)."""
@@ -518,7 +493,8 @@ class AsyncScope:
         call = requests.fact(
             self.tenant_id, self._project(), subject, relation, object, at=moment(at or now, "at"),
             single=single, reason=reason, source=source, content=text,
-            embedding=Reals(rows[words]) if rows else None, metadata=document(metadata, "metadata"),
+            embedding=Reals(rows[words], self._width) if rows else None,
+            metadata=document(metadata, "metadata"),
         )  # fmt: skip
         with self._span("upsert_memory"):
             return await self._call(call)
@@ -635,10 +611,25 @@ class AsyncScope:
         with transferring.lines_in(place) as lines:
             return await moving.read(self, lines, dry_run, progress)
 
+    async def reembed(self, embedder: Any, *, batch: int = 64, progress: Progress = QUIET) -> int:
+        """Change the embedder of a tenant, and then this memory's; how many texts were embedded.
+
+        New vectors are made beside the old ones, which serve until all are there.
+
+        embedder: as that of `open`, but not None. batch: texts embedded, and stored, at a time. Forgotten,
+        superseded and expired lessons come along. Cut off, it is called again and goes on; others may write
+        meanwhile, with the old one. Memories that others have open must then be opened with the new one.
+
+        UsageError for a scope of one project, before 0.6.0, or while another change is going on.
+        """
+        from pgmnemo.client.aio import reembedding
+
+        return await reembedding.reembed(self, embedders.embedding_of(embedder), batch, progress)
+
     async def stats(self) -> Stats:
         """What the scope holds, and by which embedder, in which database."""
         found, every = await self.count(), await self.count(everything=True)
-        held = await self._call(staging.remembered(self.tenant_id))
+        held = await self._memory._held(self.tenant_id)
         [(postgresql, pgvector)] = await self._memory._channel.call(requests.VERSIONS)
         return Stats(
             self.tenant_id, self.project_id, found.lessons, found.hidden, every.lessons,
@@ -651,6 +642,10 @@ class AsyncScope:
     @property
     def _oid(self) -> int:
         return int(self._memory._opened.vector)
+
+    @property
+    def _width(self) -> int:
+        return self._memory._width(self.tenant_id)
 
     def _project(self) -> UUID:
         if self.project_id is None:
@@ -723,7 +718,7 @@ class AsyncScope:
 
         Those that a recall could answer with; with `everything` forgotten and superseded ones, too.
         """
-        given = self._filtered(role, topic, since, until, filter, valid_at, known_at, everything)
+        given = requests.listing(locals())
         async for lesson in self._lessons(self._call, most, newest=newest, **given):
             yield lesson
 

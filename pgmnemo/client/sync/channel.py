@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import psycopg
@@ -20,6 +21,7 @@ from pgmnemo.client.vectors import ours
 from pgmnemo.errors import UsageError
 from pgmnemo.server.connections import refusal
 
+NO_MORE: Mapping[str, str] = MappingProxyType({})
 NOT_WRITTEN = (
     "half a surrogate pair or a letter that the connection's client_encoding lacks; decode the text anew, or "
     "set that to UTF8"
@@ -54,9 +56,9 @@ class Channel:
         self.source, self.settings, self.patience, self.where = source, settings, patience, where
         self._mend, self._ours = mend, ours
 
-    def call(self, call: Call[Answer]) -> Answer:
-        """The answer to one call of a named tenant."""
-        under = call.under(self.settings)
+    def call(self, call: Call[Answer], more: Mapping[str, str] = NO_MORE) -> Answer:
+        """The answer to one call of a named tenant; `more` settings hold for this one."""
+        under = call.under({**self.settings, **more})
 
         def work(connection: Connection[Any]) -> Answer:
             return sent(connection, under, self._ours)
@@ -105,7 +107,11 @@ class Channel:
             raise refusal(error.cause, getattr(self.source, "conninfo", {}), self._mend) from None
 
     def stage(
-        self, opening: Call[Any], columns: Mapping[str, str], rows: Iterable[Sequence[Any]]
+        self,
+        opening: Call[Any],
+        columns: Mapping[str, str],
+        rows: Iterable[Sequence[Any]],
+        more: Mapping[str, str] = NO_MORE,
     ) -> dict[str, int]:
         """Store rows of lessons in one transaction, through the staging table that `opening` makes; how many
         lessons of each outcome. `columns` are theirs, each with its type, empty where the value tells it."""
@@ -114,6 +120,8 @@ class Channel:
         kept = list(rows)
 
         def work(connection: Connection[Any]) -> dict[str, int]:
+            for name, value in more.items():
+                sent(connection, calls.setting(name, value, local=True))
             sent(connection, opening, self._ours)
             with cursor_of(connection, self._ours) as cursor, cursor.copy(statement) as copy:
                 if any(columns.values()):

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Self
 from uuid import UUID
@@ -17,8 +18,12 @@ from pgmnemo.client.embedding import Embedding, Remembered
 from pgmnemo.client.opening import resolve
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.client.tracing import Tracing
-from pgmnemo.errors import PgmnemoError
+from pgmnemo.errors import HiddenError, PgmnemoError
+from pgmnemo.places import release
 from pgmnemo.progress import QUIET, Progress
+
+NAMES = "0.6.0"  # from which on the extension notes embedders, and keeps vectors as they are
+FORMER_WIDTH = 1024  # to which they were filled up before
 
 
 class Memory:
@@ -34,6 +39,9 @@ class Memory:
         self._place, self._role, self._tracing = place, role, tracing
         self._weights: dict[str, float] | None = None
         self._remembered: dict[UUID, Remembered] = {}
+        self._noted: set[UUID] = set()  # tenants of which this memory knows that they remember one
+        self._kept: dict[UUID, int] = {}  # numbers of each vector of a tenant
+        self._names = release(opened.version) >= release(NAMES)
         self._let_in: set[UUID] = set()
         self._echoes: OrderedDict[tuple[UUID, str], tuple[UUID, str, str]] = OrderedDict()
 
@@ -109,7 +117,12 @@ class Memory:
 
     def _call(self, tenant: UUID, call: Call[Answer]) -> Answer:
         self._enter(tenant)
-        return self._channel.call(call)  # type: ignore[no-any-return]
+        return self._channel.call(call, self._maker(tenant))  # type: ignore[no-any-return]
+
+    def _maker(self, tenant: UUID) -> dict[str, str]:
+        """The setting that tells the extension whose vectors these are, should others change a tenant's."""
+        held = self._remembered.get(tenant) if self._names else None
+        return {} if held is None else {"embedder": staging.name_of(held, self._kept.get(tenant))}
 
     def _enter(self, tenant: UUID) -> None:
         """In a folder, whoever opens it may work for every tenant; the grant is made when it is needed."""
@@ -119,9 +132,11 @@ class Memory:
 
     # Vectors
 
-    def _rows(self, texts: Sequence[str], *, question: bool = False) -> dict[str, Any]:
-        """The vector of each text; empty without an embedder."""
-        if (own := self._embedding) is None:
+    def _rows(
+        self, texts: Sequence[str], *, question: bool = False, by: Embedding | None = None
+    ) -> dict[str, Any]:
+        """The vector of each text, by an embedder or by the memory's own; empty without one."""
+        if (own := by or self._embedding) is None:
             return {}
         from pgmnemo.client.sync.waiting import ask
 
@@ -133,12 +148,42 @@ class Memory:
 
     def _fit(self, tenant: UUID, name: str, own: Remembered, *, writing: bool) -> None:
         """UsageError where a tenant's vectors are another embedder's; the first to write is remembered."""
-        held = self._remembered.get(tenant) or self._call(tenant, staging.remembered(tenant))
-        if held is None and writing:
-            held = self._channel.unit(partial(self._remember, tenant, own))
-        if held is not None:
+        if writing and tenant not in self._noted:
+            self._note(tenant, own)
+            self._noted.add(tenant)
+        if (held := self._remembered.get(tenant)) is None and (held := self._held(tenant)) is not None:
             self._remembered[tenant] = held
         embedders.check(held, own, name)
+
+    def _held(self, tenant: UUID, ask: Callable[[Call[Any]], Any] | None = None) -> Remembered | None:
+        """What a tenant remembers of its embedder, by whatever asks."""
+        ask = ask or partial(self._call, tenant)
+        if self._names:
+            space = ask(staging.space(tenant))
+            self._kept[tenant] = space.kept if space else 0
+            if space is not None and space.name is not None:
+                return space.held
+        return ask(staging.remembered(tenant))
+
+    def _note(self, tenant: UUID, own: Remembered) -> None:
+        """Let the tenant remember its embedder, `own` if it is the first; what it did before 0.6.0 moves."""
+        if not self._names:
+            self._channel.unit(partial(self._remember, tenant, own))
+            return
+        space = self._call(tenant, staging.space(tenant))
+        if space is not None and space.name is not None:
+            return
+        former = self._call(tenant, staging.remembered(tenant))
+        kept = space.kept if space and former else (former or own).dimensions
+        with suppress(HiddenError):  # another was noted just now, or is of another dimension
+            name = staging.name_of(former or own, kept)
+            self._call(tenant, calls.set_embedder(tenant, name, kept))
+        if former is not None:
+            self._call(tenant, calls.forget(tenant, staging.reserved(tenant), staging.KEY, hard=True))
+
+    def _width(self, tenant: UUID) -> int:
+        """To how many numbers a tenant's vectors are filled up with zeros."""
+        return self._kept.get(tenant, 0) if self._names else FORMER_WIDTH
 
     def _remember(self, tenant: UUID, own: Remembered, connection: Any) -> Remembered:
         """Within a transaction: what the tenant remembers, `own` if it is the first."""

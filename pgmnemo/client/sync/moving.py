@@ -12,7 +12,7 @@ from uuid import UUID
 from psycopg.rows import tuple_row
 
 from pgmnemo import calls
-from pgmnemo.client import staging, transferring
+from pgmnemo.client import transferring
 from pgmnemo.client.embedding import Remembered
 from pgmnemo.client.records import Moved
 from pgmnemo.client.sync.channel import sent
@@ -46,7 +46,7 @@ def _written(
     connection: Connection[Any], scope: Scope, file: IO[bytes], vectors: bool, progress: Progress
 ) -> int:
     tenant, project = scope.tenant_id, scope.project_id
-    held = sent(connection, staging.remembered(tenant))
+    held = scope._memory._held(tenant, partial(sent, connection))
     lessons = list(scope._lessons(partial(sent, connection), everything=True))
     version = scope._memory._opened.version
     header = transferring.header(version, tenant, project, held if vectors else None, len(lessons))
@@ -54,7 +54,8 @@ def _written(
     ends: Ends = {lesson.id: (lesson.project, lesson.key) for lesson in lessons}
     width = held.dimensions if held and vectors else None
     with connection.cursor(name="passages", row_factory=tuple_row) as cursor:
-        cursor.execute(transferring.PASSAGES, (tenant,), binary=True)
+        query = transferring.PASSAGES if scope._memory._names else transferring.FORMER_PASSAGES
+        cursor.execute(query, {"tenant": tenant}, binary=True)
         part: Part | None = cursor.fetchone()
         for lesson in progress.track(lessons, "lessons"):
             parts: list[Part] = []

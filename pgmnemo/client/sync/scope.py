@@ -123,7 +123,7 @@ class Scope:
         if spoken and item.at is None:
             item = replace(item, at=datetime.now(UTC))
         [(whole, vectors)] = self._embedded([item])
-        given = {**requests.fields(item, whole.at), **staging.sent(whole, vectors, self._oid)}
+        given = {**requests.fields(item, whole.at), **staging.sent(whole, vectors, self._oid, self._width)}
         if spoken:
             given.pop("position")
             return self._call(requests.append(self.tenant_id, project, whole.text, **given))
@@ -170,12 +170,13 @@ class Scope:
         """One batch through the staging table, in one transaction; `maker`: whose vectors the items have."""
         told = [replace(item, at=item.at or now) for item in items]
         rows = [
-            staging.row(project, item, whole, vectors, self._oid)
+            staging.row(project, item, whole, vectors, self._oid, self._width)
             for item, (whole, vectors) in zip(told, self._embedded(told, maker), strict=True)
         ]
         self._memory._enter(self.tenant_id)
         opening = calls.open_staging(self.tenant_id)
-        return self._memory._channel.stage(opening, staging.COLUMNS, rows)  # type: ignore[no-any-return]
+        by = self._memory._maker(self.tenant_id)
+        return self._memory._channel.stage(opening, staging.COLUMNS, rows, by)  # type: ignore[no-any-return]
 
     def _embedded(
         self, items: Sequence[Item], maker: Remembered | None = None
@@ -288,6 +289,7 @@ class Scope:
         gone = self._call(calls.forget_all(self.tenant_id, self.project_id))
         if self.project_id is None:
             self._memory._remembered.pop(self.tenant_id, None)
+            self._memory._noted.discard(self.tenant_id)
         return min(gone, every)
 
     def sweep(self, before: datetime | None = None) -> int:
@@ -321,20 +323,17 @@ class Scope:
         then. known_at: by what was known then. floor: leaves out what fits less, 0 to 1. mode: hybrid,
         keyword or vector. vector: the question's own, in a memory without an embedder.
         """
-        asked = Asked(
-            k, role, since, until, filter, windows, as_of, valid_at, known_at, floor, mode, now
-        )  # fmt: skip
-        with self._span("search_memory") as span:
-            hits = self._recall(query, vector, asked)
-            span.answer(query, hits)
-            return hits
+        return self._recall(query, vector, Asked.of(locals()))
 
     def _recall(self, query: str | None, vector: Sequence[float] | None, asked: Asked) -> list[Hit]:
-        row = self._question(query, vector, asked.mode)
-        query = "" if query is None and row is None else query  # then what is new and important is first
-        weights = self._memory._in_force()
-        call = requests.recall(self.tenant_id, self.project_id, query, row, asked, weights)
-        return self._call(call)
+        with self._span("search_memory") as span:
+            row = self._question(query, vector, asked.mode)
+            words = "" if query is None and row is None else query  # then what is new and important is first
+            weights = self._memory._in_force()
+            call = requests.recall(self.tenant_id, self.project_id, words, row, asked, weights)
+            hits = self._call(call)
+            span.answer(query, hits)
+            return hits
 
     def _question(self, query: str | None, vector: Sequence[float] | None, mode: str | None) -> Any:
         """The vector of a question, if the mode wants one."""
@@ -355,7 +354,7 @@ class Scope:
             made = self._memory._rows([query], question=True)
             rows, own = [made[query]], self._memory._embedding.remembered
         self._memory._fit(self.tenant_id, self._name, own, writing=False)
-        return Reals(rows[0])
+        return Reals(rows[0], self._width)
 
     def context(
         self,
@@ -384,12 +383,7 @@ class Scope:
         """
         if max_tokens < 1:
             raise UsageError(f"max_tokens is {max_tokens}, but must be 1 or more")
-        asked = Asked(
-            k, role, since, until, filter, windows, as_of, valid_at, known_at, floor, mode, now
-        )  # fmt: skip
-        with self._span("search_memory") as span:
-            hits = self._recall(query, vector, asked)
-            span.answer(query, hits)
+        hits = self._recall(query, vector, Asked.of(locals()))
         found = render(hits, max_tokens, count)
         self._hand_out(found)
         return found
@@ -413,9 +407,7 @@ class Scope:
         now: datetime | None = None,
     ) -> list[Reason]:
         """Why a lesson ranks where it does for a question, or is not found."""
-        asked = Asked(
-            k, role, since, until, filter, windows, as_of, valid_at, known_at, None, mode, now
-        )  # fmt: skip
+        asked = Asked.of(locals())
         row = self._question(query, vector, mode)
         query = "" if query is None and row is None else query
         return self._call(requests.explain(self.tenant_id, self._project(), key, query, row, asked))
@@ -437,29 +429,12 @@ class Scope:
         everything: bool = False,
     ) -> Count:
         """How many lessons `list` gives, and how many more the gate hides."""
-        given = self._filtered(role, topic, since, until, filter, valid_at, known_at, everything)
+        given = requests.listing(locals())
         found = self._call(requests.count(self.tenant_id, self.project_id, **given))
         if everything and self._reaches_reserved(filter):
             own = self._call(requests.count(self.tenant_id, staging.reserved(self.tenant_id), **given))
             return Count(found.lessons - own.lessons, found.hidden)
         return found
-
-    def _filtered(
-        self,
-        role: str | None,
-        topic: str | None,
-        since: datetime | None,
-        until: datetime | None,
-        filter: Mapping[str, Any] | None,
-        valid_at: datetime | None,
-        known_at: datetime | None,
-        everything: bool,
-    ) -> dict[str, Any]:
-        return {
-            "filter": filter_of(filter, since=since, until=until, role=role, topic=topic),
-            "valid_at": moment(valid_at, "valid_at"), "known_at": moment(known_at, "known_at"),
-            "everything": everything or None,
-        }  # fmt: skip
 
     def known(self, keys: Sequence[str]) -> dict[str, str]:
         """Of those keys that are there, forgotten or not, the sha256 of the text (64 hex digits)."""
@@ -519,7 +494,8 @@ class Scope:
         call = requests.fact(
             self.tenant_id, self._project(), subject, relation, object, at=moment(at or now, "at"),
             single=single, reason=reason, source=source, content=text,
-            embedding=Reals(rows[words]) if rows else None, metadata=document(metadata, "metadata"),
+            embedding=Reals(rows[words], self._width) if rows else None,
+            metadata=document(metadata, "metadata"),
         )  # fmt: skip
         with self._span("upsert_memory"):
             return self._call(call)
@@ -634,10 +610,25 @@ class Scope:
         with transferring.lines_in(place) as lines:
             return moving.read(self, lines, dry_run, progress)
 
+    def reembed(self, embedder: Any, *, batch: int = 64, progress: Progress = QUIET) -> int:
+        """Change the embedder of a tenant, and then this memory's; how many texts were embedded.
+
+        New vectors are made beside the old ones, which serve until all are there.
+
+        embedder: as that of `open`, but not None. batch: texts embedded, and stored, at a time. Forgotten,
+        superseded and expired lessons come along. Cut off, it is called again and goes on; others may write
+        meanwhile, with the old one. Memories that others have open must then be opened with the new one.
+
+        UsageError for a scope of one project, before 0.6.0, or while another change is going on.
+        """
+        from pgmnemo.client.sync import reembedding
+
+        return reembedding.reembed(self, embedders.embedding_of(embedder), batch, progress)
+
     def stats(self) -> Stats:
         """What the scope holds, and by which embedder, in which database."""
         found, every = self.count(), self.count(everything=True)
-        held = self._call(staging.remembered(self.tenant_id))
+        held = self._memory._held(self.tenant_id)
         [(postgresql, pgvector)] = self._memory._channel.call(requests.VERSIONS)
         return Stats(
             self.tenant_id, self.project_id, found.lessons, found.hidden, every.lessons,
@@ -650,6 +641,10 @@ class Scope:
     @property
     def _oid(self) -> int:
         return int(self._memory._opened.vector)
+
+    @property
+    def _width(self) -> int:
+        return self._memory._width(self.tenant_id)
 
     def _project(self) -> UUID:
         if self.project_id is None:
@@ -722,7 +717,7 @@ class Scope:
 
         Those that a recall could answer with; with `everything` forgotten and superseded ones, too.
         """
-        given = self._filtered(role, topic, since, until, filter, valid_at, known_at, everything)
+        given = requests.listing(locals())
         yield from self._lessons(self._call, most, newest=newest, **given)
 
     def _lessons(

@@ -11,6 +11,7 @@ import re
 VECTOR = "@extschema:vector@"  # which CREATE EXTENSION alone knows, and pg_tle does not
 BODY = "$pgmnemo$"
 DUMPED = re.compile(r"^SELECT pg_catalog\.pg_extension_config_dump\(.*?\);\n", re.MULTILINE | re.DOTALL)
+MEMBERS = re.compile(r"^ALTER EXTENSION pgmnemo (?:ADD|DROP) .*;\n", re.MULTILINE)
 # What CREATE EXTENSION sets for the script that it runs: functions name others that come later. An update
 # takes the role of the extension's owner and at the end its caller's; here the owner is who runs it.
 AS_A_SCRIPT = """\
@@ -55,8 +56,9 @@ def managed_update(script: str, former: str, version: str, schema: str) -> str:
 
 
 def plain(script: str, schema: str) -> str:
-    """A script as statements for one transaction, without what only an extension can have: its part in dumps.
+    """A script as statements for one transaction, without what only an extension can have: members, and
+    its part in dumps.
 
     The schema pgmnemo is there and belongs to the role that runs it.
     """
-    return AS_A_SCRIPT + DUMPED.sub("", read(script, schema))
+    return AS_A_SCRIPT + MEMBERS.sub("", DUMPED.sub("", read(script, schema)))

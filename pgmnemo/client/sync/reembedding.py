@@ -1,0 +1,116 @@
+# Made of ../aio/reembedding.py by `make sync`: edit that one.
+"""A tenant's vectors made anew by another embedder, batch by batch, while the old ones serve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from pgmnemo import calls
+from pgmnemo.calls import Call, Rows
+from pgmnemo.client import staging
+from pgmnemo.client.embedding import Embedding
+from pgmnemo.client.sync.waiting import Connection
+from pgmnemo.client.turns import written
+from pgmnemo.client.vectors import Vectors
+from pgmnemo.errors import HiddenError, UsageError
+from pgmnemo.progress import Progress
+
+if TYPE_CHECKING:
+    from pgmnemo.client.sync.scope import Scope
+
+PASSES = 10  # after which the rest is embedded while writers wait
+Ask = Callable[[Call[Any]], Any]
+
+
+def reembed(scope: Scope, embedding: Embedding | None, batch: int, progress: Progress) -> int:
+    """Change a tenant's embedder, or go on with it; how many texts were embedded."""
+    memory, tenant = scope._memory, scope.tenant_id
+    if embedding is None:
+        raise UsageError("reembed takes an embedder, and None is none; name one")
+    if scope.project_id is not None:
+        raise UsageError("all of a tenant has one embedder; call reembed on the tenant")
+    if not memory._names:
+        raise UsageError(f"{memory.place} has pgmnemo {memory.version}, and reembed needs 0.6.0; update it")
+    if not 1 <= batch <= 1_000:
+        raise UsageError(f"batch is {batch}, but must be from 1 to 1,000")
+    if embedding.dimensions is None:
+        memory._rows(["How many numbers?"], by=embedding)
+    change = _Change(scope, embedding, batch)
+    space = scope._call(staging.space(tenant))
+    if space is not None and (space.name != change.name or space.next_kept is not None):
+        total = scope._call(calls.begin_reembedding(tenant, embedding.remembered.dimensions, change.name))
+        change.bar = progress.track(range(total), "texts")
+        try:
+            change.carry_out()
+        except HiddenError:  # another process that does the same may have ended it
+            space = scope._call(staging.space(tenant))
+            if space is None or space.name != change.name:
+                raise
+        scope._call(calls.forget(tenant, staging.reserved(tenant), staging.KEY, hard=True))
+        for _ in change.bar:
+            pass
+    memory._embedding = embedding
+    memory._remembered.pop(tenant, None)
+    return change.done
+
+
+class _Change:
+    """A change on its way."""
+
+    def __init__(self, scope: Scope, embedding: Embedding, batch: int) -> None:
+        self.scope, self.tenant, self.embedding, self.batch = scope, scope.tenant_id, embedding, batch
+        self.name = staging.name_of(embedding.remembered)
+        self.bar: Iterator[Any] = iter(())
+        self.done = 0
+
+    def carry_out(self) -> None:
+        """Pass over what is due until little is; then the rest, while nobody stores vectors."""
+        memory = self.scope._memory
+        for left in reversed(range(PASSES)):
+            after: int | None = None
+            while rows := self.scope._call(calls.reembedding_due(self.tenant, after, self.batch)):
+                self._give(rows, self.scope._call)
+                after = rows[-1][0]
+            self.scope._call(calls.index(self.tenant))
+            if memory._channel.unit(partial(self._end, left)):
+                return
+
+    def _end(self, left: int, connection: Connection[Any]) -> bool:
+        """Within a transaction: embed what became due meanwhile and switch, unless that is much."""
+        ask = partial(self.scope._memory._channel.sent, connection)
+        while rows := ask(calls.reembedding_due(self.tenant, most=self.batch, hold=True)):
+            if left and len(rows) >= self.batch:
+                return False
+            self._give(rows, ask)
+        ask(calls.finish_reembedding(self.tenant))
+        space = ask(staging.space(self.tenant))
+        if space is not None and space.name != self.name:
+            raise UsageError("somebody else has given up this change of embedder; call reembed again")
+        return True
+
+    def _give(self, rows: Rows, ask: Ask) -> None:
+        texts = [text for _, some in groupby(rows, itemgetter(0)) for text in self._texts(list(some), ask)]
+        made = self.scope._memory._rows(texts, by=self.embedding)
+        for start in range(0, len(rows), self.batch):
+            ids, numbers, _, marks = map(list, zip(*rows[start : start + self.batch], strict=True))
+            vectors = Vectors([made[text] for text in texts[start : start + self.batch]], self.scope._oid)
+            call = calls.reembed(self.tenant, ids, numbers, vectors, marks, embedder=self.name)
+            self.done += ask(call)
+            for _ in zip(ids, self.bar, strict=False):
+                pass
+
+    def _texts(self, rows: Rows, ask: Ask) -> list[str]:
+        """What is embedded of a lesson's texts: of passages as the rule cuts them, what it says."""
+        lesson, number, content, _ = rows[0]
+        if number > 0:  # the whole has its vector already
+            given = {"after": lesson - 1, "most": 1, "everything": True, "columns": ("content",)}
+            content = (ask(calls.list_page(self.tenant, **given)) or [[content]])[0][0]
+        cut = written(content, None).passages if rows[-1][1] > 0 else ()
+        parts = [row for row in rows if row[1] > 0]
+        if all(row[1] <= len(cut) and row[2] == cut[row[1] - 1].text for row in parts):
+            return [cut[row[1] - 1].embedded if row[1] > 0 else row[2] for row in rows]
+        return [row[2] for row in rows]
