@@ -1,7 +1,8 @@
 """Carries the rows of one tenant from one shard to another, as the extension's owner in that tenant alone.
 
 Each statement names the tenant. Where the owner is an ordinary role, row-level security is the wall behind
-it; it binds no superuser. Postings are not carried: the triggers of the target build them.
+it; it binds no superuser. What is derived is not carried: the triggers of the target build postings, and
+`index` and `compact` make graphs and pieces anew.
 """
 
 from __future__ import annotations
@@ -18,54 +19,48 @@ OWNER = (
     "SELECT r.rolname FROM pg_extension e JOIN pg_roles r ON r.oid = e.extowner WHERE e.extname = 'pgmnemo'"
 )
 COLUMNS = """
-SELECT array_agg(attname ORDER BY attnum) FROM pg_attribute
-WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attname <> %s
+SELECT attname, format_type(atttypid, NULL) FROM pg_attribute
+ WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attname <> %s ORDER BY attname
 """
-TABLES = ("lesson", "passage", "lesson_edge", "supersession")  # a lesson before what refers to it
+TABLES = ("lesson", "embedding_space", "passage", "lesson_vector", "lesson_edge", "supersession")
 OWN_COLUMN = {"supersession": "number"}  # what the target gives itself; of other tables, indexed
 ORDER = {"lesson": "ORDER BY id", "supersession": "ORDER BY recorded_at"}
-WHOLE = ("lesson_edge", "supersession")  # carried anew with the rest
-KEYS = {"lesson": "r.id", "passage": "r.lesson_id"}
+WHOLE = ("embedding_space", "lesson_edge", "supersession")  # carried anew with the rest
+KEYS = {"lesson": "r.id", "passage": "r.lesson_id", "lesson_vector": "r.lesson_id"}
 PRESENT = "SELECT id FROM pgmnemo.lesson WHERE tenant_id = %s"
+# Where another embedder serves since, vectors went without a trace: then every lesson counts as changed.
 CHANGED = """
 SELECT l.id FROM pgmnemo.lesson l
- WHERE l.tenant_id = %(tenant)s AND age(l.xmin) <= age(%(since)s::xid)
+ WHERE l.tenant_id = %(tenant)s
+   AND (age(l.xmin) <= age(%(since)s::xid)
+        OR EXISTS (SELECT FROM pgmnemo.embedding_space s
+                    WHERE s.tenant_id = %(tenant)s AND age(s.xmin) <= age(%(since)s::xid)))
 UNION
 SELECT p.lesson_id FROM pgmnemo.passage p
  WHERE p.tenant_id = %(tenant)s AND age(p.xmin) <= age(%(since)s::xid)
+UNION
+SELECT v.lesson_id FROM pgmnemo.lesson_vector v
+ WHERE v.tenant_id = %(tenant)s AND age(v.xmin) <= age(%(since)s::xid)
 """
 OUTDATED = """
 DELETE FROM pgmnemo.lesson
  WHERE tenant_id = %s AND (id = ANY (%s::bigint[]) OR id <> ALL (%s::bigint[]))
 """
-CLEAR = (
-    "DELETE FROM pgmnemo.posting WHERE tenant_id = %s",
-    "DELETE FROM pgmnemo.lesson WHERE tenant_id = %s",
-    "DELETE FROM pgmnemo.tenant WHERE tenant_id = %s",
-    "DELETE FROM pgmnemo.tenant_grant WHERE tenant_id = %s",
-    "DELETE FROM pgmnemo.vector_graph WHERE tenant_id = %s",
+DELETE = "DELETE FROM pgmnemo.{} WHERE tenant_id = %s"
+DERIVED = ("posting", "piece_term", "piece_project", "piece_lesson", "piece", "lesson_entry")
+LAST = ("lesson", "embedding_space", "tenant", "tenant_grant", "vector_graph")
+CLEAR = (  # what is derived first, as a whole: lessons take theirs out one by one
+    "SELECT pgmnemo._lock_tenant(%s)",
+    *(DELETE.format(table) for table in DERIVED),
+    "SELECT pgmnemo._give_up_graphs(%s)",
+    *(DELETE.format(table) for table in LAST),
 )
 GRANTS = """
 SELECT grantee::text, granted_at, granted_by FROM pgmnemo.tenant_grant g
 WHERE tenant_id = %s AND EXISTS (SELECT FROM pg_roles r WHERE r.oid = g.grantee) ORDER BY 1
 """
-MEASURED = (  # what is compared: the rows r of a table, and each as text
-    ("lesson", "lesson r", "r::text"),
-    (
-        "passage",
-        "passage r",
-        "concat_ws('|', r.project_id, r.lesson_id, r.number, r.width, r.content, r.lexemes, "
-        "encode({halfvec_send}(r.embedding), 'hex'))",
-    ),
-    ("link", "lesson_edge r", "r::text"),
-    (
-        "supersession",
-        "supersession r",
-        "concat_ws('|', r.old_id, r.new_id, r.valid_from, r.reason, r.recorded_at, r.undone_at)",
-    ),
-    ("grant", "tenant_grant r JOIN pg_roles o ON o.oid = r.grantee", "r::text"),
-)
-COUNTED = "SELECT '{what}', count(*), {total} FROM pgmnemo.{table} WHERE r.tenant_id = %(tenant)s"
+COUNTED = "SELECT {what}, count(*), {total} FROM {table} r {joined} WHERE r.tenant_id = {tenant}"
+KNOWN = "JOIN pg_roles o ON o.oid = r.grantee"  # a dropped role's grant is not carried
 Content = dict[str, tuple[int, int]]
 
 
@@ -96,13 +91,13 @@ def rest(source: Session, target: Session, tenant: UUID, since: str) -> None:
         changed = [row[0] for row in source.execute(CHANGED, given).fetchall()]
         present = [row[0] for row in source.execute(PRESENT, (tenant,)).fetchall()]
         for table in WHOLE:
-            target.execute(f"DELETE FROM pgmnemo.{table} WHERE tenant_id = %s".encode(), (tenant,))
+            target.execute(DELETE.format(table).encode(), (tenant,))
         target.execute(OUTDATED, (tenant, changed, present))
         for table, key in KEYS.items():
             _carry(source, target, table, tenant, f"AND {key} = ANY ('{{{','.join(map(str, changed))}}}')")
         for table in WHOLE:
             _carry(source, target, table, tenant)
-        target.execute("DELETE FROM pgmnemo.tenant_grant WHERE tenant_id = %s", (tenant,))
+        target.execute(DELETE.format("tenant_grant").encode(), (tenant,))
         for grantee, at, by in source.execute(GRANTS, (tenant,)).fetchall():
             target.execute(
                 "INSERT INTO pgmnemo.tenant_grant VALUES (%s, %s::regrole, %s, %s)", (tenant, grantee, at, by)
@@ -111,14 +106,33 @@ def rest(source: Session, target: Session, tenant: UUID, since: str) -> None:
 
 def content(session: Session, tenant: UUID, *, sums: bool = True) -> Content:
     """How many rows of each kind the tenant has, and with `sums` a sum of their hashes."""
-    halfvec_send = value(session, "SELECT oid::regproc::text FROM pg_proc WHERE proname = 'halfvec_send'")
-    query = " UNION ALL ".join(
-        COUNTED.format(what=what, table=table, total=f"sum(hashtextextended({row}, 0))" if sums else "0")
-        for what, table, row in MEASURED
-    ).replace("{halfvec_send}", halfvec_send)
+    query = sql.SQL(" UNION ALL ").join(
+        sql.SQL(COUNTED).format(
+            what=table.replace("_", " "), total=_total(session, table) if sums else 0, tenant=tenant,
+            table=sql.Identifier("pgmnemo", table), joined=sql.SQL(KNOWN if table == "tenant_grant" else ""),
+        )
+        for table in (*TABLES, "tenant_grant")
+    )  # fmt: skip
     with inside(session, tenant, snapshot=True):
-        rows = session.execute(query.encode(), {"tenant": tenant}).fetchall()
+        rows = session.execute(query).fetchall()
     return {what: (count, int(total or 0)) for what, count, total in rows}
+
+
+def _total(session: Session, table: str) -> sql.Composable:
+    """The sum of the hashes of rows r of a table, as text; vectors in binary, which is faster written."""
+    send = sql.SQL(value(session, "SELECT oid::regproc::text FROM pg_proc WHERE proname = 'halfvec_send'"))
+    columns = [
+        sql.SQL("encode({0}({1}), 'hex')" if kind.endswith("halfvec") else "{1}").format(
+            send, sql.Identifier("r", name)
+        )
+        for name, kind in _columns(session, table)
+    ]
+    return sql.SQL("sum(hashtextextended(ROW({})::text, 0))").format(sql.SQL(", ").join(columns))
+
+
+def _columns(session: Session, table: str) -> list[tuple[str, str]]:
+    """The columns of a table that are carried, with their types."""
+    return session.execute(COLUMNS, (f"pgmnemo.{table}", OWN_COLUMN.get(table, "indexed"))).fetchall()
 
 
 def clear(session: Session, tenant: UUID) -> None:
@@ -130,12 +144,11 @@ def clear(session: Session, tenant: UUID) -> None:
 
 def _carry(source: Session, target: Session, table: str, tenant: UUID, which: str = "") -> None:
     """Rows of a table through a temporary one: COPY does not write where row-level security is on."""
-    names = value(source, COLUMNS, f"pgmnemo.{table}", OWN_COLUMN.get(table, "indexed"))
-    listed = sql.SQL(", ").join(map(sql.Identifier, names))
-    arriving = sql.Identifier("pg_temp", f"arriving_{table}")
+    names = [name for name, _ in _columns(source, table)]
     parts = {
-        "names": listed, "table": sql.Identifier("pgmnemo", table), "arriving": arriving,
-        "read": sql.SQL(", ").join(sql.Identifier("r", name) for name in names), "which": sql.SQL(which),
+        "names": sql.SQL(", ").join(map(sql.Identifier, names)), "which": sql.SQL(which),
+        "read": sql.SQL(", ").join(sql.Identifier("r", name) for name in names),
+        "table": sql.Identifier("pgmnemo", table), "arriving": sql.Identifier("pg_temp", f"arriving_{table}"),
         "tenant": sql.Literal(tenant),
     }  # fmt: skip
     out = sql.SQL(

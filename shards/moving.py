@@ -18,6 +18,7 @@ from uuid import UUID
 from psycopg import errors
 
 from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.places import release
 from pgmnemo.server.connections import database_errors
 from pgmnemo.server.server_checks import Session, value
 from shards import copying
@@ -36,6 +37,7 @@ SELECT r.rolname FROM pgmnemo.tenant_grant g JOIN pg_roles r ON r.oid = g.grante
 """
 HOLDS = """
 SELECT EXISTS (SELECT FROM pgmnemo.lesson WHERE tenant_id = %s)
+    OR EXISTS (SELECT FROM pgmnemo.embedding_space WHERE tenant_id = %s)
     OR EXISTS (SELECT FROM pgmnemo.tenant_grant WHERE tenant_id = %s)
 """
 CLOSE = """
@@ -54,6 +56,8 @@ INSERT INTO directory.moved (tenant_id, source, target, outcome, began_at)
 SELECT tenant_id, source, target, %s, began_at FROM directory.move WHERE tenant_id = %s
 """
 OVER = "DELETE FROM directory.move WHERE tenant_id = %s"
+DERIVE = ("SELECT pgmnemo.index(%s)", "SELECT pgmnemo.compact(%s)")  # what is not carried, of a large tenant
+SINCE = "0.6.0"  # from when on vectors lie where they are carried from
 OUTCOMES = ("moved", "undone", "at work")
 Step = Callable[[str], None]
 Measure = Callable[[Session, UUID], copying.Content]
@@ -167,7 +171,8 @@ def finish(ends: Ends, planned: Move, measure: Measure, step: Step = lambda name
     copying.clear(ends.source, tenant)
     ends.target.execute("SET pgmnemo.bypass_notice = off")
     if value(ends.target, "SELECT EXISTS (SELECT FROM pgmnemo.tenant_grant WHERE tenant_id = %s)", tenant):
-        ends.target.execute("SELECT pgmnemo.index(%s)", (tenant,))
+        for derive in DERIVE:
+            ends.target.execute(derive, (tenant,))
     ends.router.execute(OVER, (tenant,))
 
 
@@ -252,6 +257,11 @@ def _check(ends: Ends, planned: Move) -> None:
             f"shard {target.name} has pgmnemo {versions[1]}, and shard {source.name} {versions[0]}; "
             "run ALTER EXTENSION pgmnemo UPDATE on the older one"
         )
+    if release(versions[0]) < release(SINCE):
+        raise DatabaseError(
+            f"the shards have pgmnemo {versions[0]}, and a move needs {SINCE}; "
+            "run ALTER EXTENSION pgmnemo UPDATE on each"
+        )
     needed = int(value(ends.source, BYTES) * value(ends.source, SHARE, tenant))
     held = value(ends.target, BYTES)
     if target.capacity is not None and held + needed > target.capacity:
@@ -260,7 +270,7 @@ def _check(ends: Ends, planned: Move) -> None:
             f"needs about {needed:,}; name another shard or raise its capacity in directory.shard"
         )
     unfinished = value(ends.router, "SELECT EXISTS (SELECT FROM directory.move WHERE tenant_id = %s)", tenant)
-    if not unfinished and value(ends.target, HOLDS, tenant, tenant):
+    if not unfinished and value(ends.target, HOLDS, tenant, tenant, tenant):
         raise DatabaseError(
             f"shard {target.name} holds rows of tenant {tenant}, which the directory places on "
             f"{source.name}; look whose they are, and take them away there"

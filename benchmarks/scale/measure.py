@@ -50,7 +50,7 @@ def text() -> str:
 
 
 def vector() -> list[float]:
-    return [*(CHANCE.gauss(0, 1) for _ in range(384)), *[0.0] * 640]
+    return [CHANCE.gauss(0, 1) for _ in range(384)]
 
 
 def ms(seconds: Sequence[float]) -> dict[str, float]:

@@ -39,7 +39,7 @@ from shards.local import Local
 from shards.temporary import temporary
 
 NAMESPACE = UUID("5f1c3c08-07a8-4e0f-9c0f-2b6a40a5b8a1")
-LOGIN, ALONE, WIDTH, DEPTH = "asker", "alone", 1024, 50
+LOGIN, ALONE, DEPTH = "asker", "alone", 50
 LATE = datetime(2020, 1, 1, tzinfo=UTC)  # "now" of questions without a date: both sides ask at one moment
 SETTINGS = "-c pgmnemo.gate_strict=off"
 
@@ -84,7 +84,7 @@ def same(site: Local, corpus: Corpus, vectors: Vectors, progress: Progress) -> C
         digest, size, differing = sha256(), 0, []
         for number, question in enumerate(progress.track(corpus.questions, "ask", len(corpus.questions))):
             asked = recall(
-                tenants[question.project], embedding=_padded(vectors.questions[number]), k=DEPTH,
+                tenants[question.project], embedding=_numbers(vectors.questions[number]), k=DEPTH,
                 query_text=question.text, as_of=question.as_of or LATE,
             )  # fmt: skip
             here, there = (_answer(side, asked) for side in (one, many))
@@ -126,18 +126,18 @@ def _row(tenant: UUID, segment: Segment, vector: Matrix, vectors: Vectors) -> Ca
     found = rows_of(vectors, segment.passages)
     rows = None if found is None else "{" + ",".join(f'"{_text(row)}"' for row in found) + "}"
     return store(
-        tenant, tenant, segment.external_id, segment.text, embedding=_padded(vector), role=segment.role,
+        tenant, tenant, segment.external_id, segment.text, embedding=_numbers(vector), role=segment.role,
         topic=segment.topic, importance=segment.importance, occurred_at=segment.occurred_at, passages=texts,
         passage_embeddings=rows, position=segment.position,
     )  # fmt: skip
 
 
-def _padded(vector: Matrix) -> list[float]:
-    return [*map(float, np.asarray(vector, dtype=np.float32)), *[0.0] * (WIDTH - len(vector))]
+def _numbers(vector: Matrix) -> list[float]:
+    return [float(number) for number in np.asarray(vector, dtype=np.float32)]
 
 
 def _text(vector: Matrix) -> str:
-    return "[" + ",".join(map(repr, _padded(vector))) + "]"
+    return "[" + ",".join(map(repr, _numbers(vector))) + "]"
 
 
 def _answer(side: Session, asked: Call[Rows]) -> bytes:

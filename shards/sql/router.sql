@@ -221,12 +221,9 @@ COMMENT ON FUNCTION pgmnemo.list_shards IS 'the shards, asked side by side: vers
 CREATE FUNCTION pgmnemo.list_grants() RETURNS TABLE (tenant_id uuid, grantee text, granted_at timestamptz, granted_by name)
 LANGUAGE plproxy AS $$ CLUSTER 'shards'; RUN ON ALL; TARGET pgmnemo_shard.list_grants; $$;
 COMMENT ON FUNCTION pgmnemo.list_grants IS 'the grants of all tenants on all shards; only the operator may';
-CREATE FUNCTION pgmnemo.share_vector_index() RETURNS SETOF boolean
-LANGUAGE plproxy AS $$ CLUSTER 'shards'; RUN ON ALL; TARGET pgmnemo_shard.share_vector_index; $$;
-CREATE FUNCTION pgmnemo.suspend_vector_index() RETURNS SETOF boolean
+CREATE FUNCTION pgmnemo.upkeep(most integer DEFAULT 1000) RETURNS SETOF bigint
 LANGUAGE plproxy AS $$ CLUSTER 'shards'; RUN ON ALL; $$;
-CREATE FUNCTION pgmnemo.build_vector_index() RETURNS SETOF bigint
-LANGUAGE plproxy AS $$ CLUSTER 'shards'; RUN ON ALL; $$;
+COMMENT ON FUNCTION pgmnemo.upkeep IS 'what the extension has a scheduler call, on every shard; what is left on each. Only the operator may';
 CREATE FUNCTION pgmnemo._create_login(login text) RETURNS SETOF boolean
 LANGUAGE plproxy AS $$ CLUSTER 'shards'; RUN ON ALL; TARGET pgmnemo_shard.create_login; $$;
 CREATE FUNCTION pgmnemo.create_login(login text) RETURNS void
@@ -240,8 +237,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION pgmnemo.create_login IS 'makes a login on the router and on every shard, where it is missing; give it a password on the router: its password on the shards is theirs and the router''s alone. Only the operator may';
-REVOKE ALL ON FUNCTION pgmnemo._on_shards, pgmnemo.list_shards, pgmnemo.list_grants, pgmnemo.share_vector_index,
-    pgmnemo.suspend_vector_index, pgmnemo.build_vector_index, pgmnemo._create_login, pgmnemo.create_login FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgmnemo._on_shards, pgmnemo.list_shards, pgmnemo.list_grants, pgmnemo.upkeep,
+    pgmnemo._create_login, pgmnemo.create_login FROM PUBLIC;
 
 CREATE FUNCTION pgmnemo.open_staging(tenant uuid DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp

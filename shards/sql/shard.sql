@@ -145,10 +145,6 @@ CREATE FUNCTION pgmnemo_shard.revoke_tenant(tenant uuid, grantee name) RETURNS b
 SET search_path = pg_catalog, pg_temp
 AS $$ BEGIN PERFORM pgmnemo_shard._enter(tenant); RETURN pgmnemo.revoke_tenant(tenant, grantee); END $$;
 
-CREATE FUNCTION pgmnemo_shard.share_vector_index() RETURNS boolean LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$ BEGIN PERFORM pgmnemo.share_vector_index(); RETURN true; END $$;
-
 CREATE FUNCTION pgmnemo_shard.create_login(login text) RETURNS boolean LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
