@@ -19,17 +19,7 @@ from pgmnemo.server.folders import leased, watched
 from runner.errors import SystemAbsent, SystemFault
 from runner.naming import Name
 from runner.systems.asking import PATIENCE, faults, within
-from runner.systems.system import (
-    Kind,
-    Lesson,
-    Lessons,
-    Link,
-    Match,
-    Place,
-    Query,
-    Setting,
-    System,
-)
+from runner.systems.system import Kind, Lesson, Lessons, Link, Match, Place, Query, Setting, System
 from runner.systems.wrappers import WRAPPERS
 
 GROUP = "pgmnemo.systems"

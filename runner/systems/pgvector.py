@@ -14,15 +14,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from runner.systems.fusing import POOL
-from runner.systems.postgres import (
-    HNSW,
-    PROJECT,
-    Fused,
-    FusedClient,
-    Table,
-    TableClient,
-    hnsw_session,
-)
+from runner.systems.postgres import HNSW, PROJECT, Fused, FusedClient, Table, TableClient, hnsw_session
 from runner.systems.system import LEG, Kind, Match, Query
 
 VECTORS = """

@@ -41,6 +41,12 @@ SELECT relname, CASE relkind WHEN 'i' THEN pg_relation_size(oid) ELSE pg_table_s
 FROM pg_class WHERE relname LIKE %s AND relkind IN ('r', 'i') ORDER BY 1
 """
 
+CATALOGUE = """
+SELECT count(*), sum(pg_total_relation_size(oid)) FILTER (WHERE relnamespace = 'pg_catalog'::regnamespace
+                                                            AND relkind = 'r')::bigint
+FROM pg_class
+"""
+
 
 def hnsw_session(settings: Mapping[str, str]) -> dict[str, str]:
     """How a connection searches by HNSW: a filter returns as many rows as there are."""
@@ -51,6 +57,11 @@ class OnServer(Served[C]):
     """One whose data lie in a database."""
 
     database: Connectable
+
+    def catalogue(self) -> Mapping[str, int]:
+        with self.database.admin() as owner:
+            [counted] = owner.execute(CATALOGUE)
+            return dict(zip(("relations", "bytes"), counted, strict=True))
 
     def memory(self) -> int | None:
         with self.database.admin() as owner:

@@ -24,25 +24,14 @@ from typing import Any, ClassVar
 from pgmnemo.progress import QUIET, Progress
 from runner.systems.fusing import POOL, by_rank
 from runner.systems.memory import InProcess
-from runner.systems.system import (
-    LEG,
-    PEERS,
-    C,
-    Kind,
-    Legs,
-    Lesson,
-    Lessons,
-    Match,
-    Place,
-    Query,
-)
+from runner.systems.system import LEG, PEERS, C, Kind, Legs, Lesson, Lessons, Match, Place, Query
 
 TERM = re.compile(r"[a-z0-9]{2,}")
 PRAGMAS = (
     "busy_timeout = 60000", "journal_mode = WAL", "synchronous = FULL", "cache_size = -1048576",
     "mmap_size = 17179869184", "temp_store = MEMORY",
 )  # fmt: skip
-BATCH = 10_000
+BATCH, CHUNK = 10_000, 1_024  # the most vectors that vec0 keeps together, which is its default
 TABLE = """
 CREATE VIRTUAL TABLE words USING fts5(
     project UNINDEXED, number UNINDEXED, content, tokenize='porter unicode61'
@@ -56,7 +45,7 @@ SCHEMA = (
     "tokenize='porter unicode61')",
     "INSERT INTO words (words, rank) VALUES ('rank', 'bm25(0.0, 1.0)')",
     "CREATE VIRTUAL TABLE vectors USING vec0(id INTEGER PRIMARY KEY, project INTEGER PARTITION KEY, "
-    "embedding float[{width}])",
+    "embedding float[{width}], chunk_size={chunk})",
 )
 INSERTS = (
     "INSERT INTO memory (id, project, content) VALUES (?, ?, ?)",
@@ -113,8 +102,10 @@ class OneFile(InProcess[C]):
     def load(self, lessons: Lessons, progress: Progress = QUIET) -> Mapping[str, float]:
         self.projects = {name: number for number, name in enumerate(lessons.projects)}
         client: Any = self.own
+        mean = len(lessons) // max(1, len(self.projects))
+        chunk = min(max(mean // 8 * 8, 8), CHUNK)  # space is taken for a whole one a project
         for statement in self.schema:
-            client.run(statement.format(width=lessons.width or 1))
+            client.run(statement.format(width=lessons.width or 1, chunk=chunk))
         client.run("PRAGMA synchronous = OFF")  # a bulk load need not be durable before its end
         began = time.perf_counter()
         for start in progress.track(range(0, len(lessons), BATCH), "SQLite: batches"):

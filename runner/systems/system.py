@@ -186,6 +186,10 @@ class System(ABC):
         """Bytes on disk of each part; empty where there is nothing on disk or it cannot be told."""
         return {}
 
+    def catalogue(self) -> Mapping[str, int]:
+        """In PostgreSQL the `relations` that pg_class has, and the `bytes` of the catalogue; else empty."""
+        return {}
+
     def memory(self) -> int | None:
         """Bytes of memory that it holds now; None where that cannot be told."""
         return None

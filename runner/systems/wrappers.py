@@ -13,17 +13,7 @@ from dataclasses import dataclass, replace
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.registry import Parts
 from runner.systems.asking import Judge, components_of
-from runner.systems.system import (
-    Asking,
-    Client,
-    Concurrent,
-    Kind,
-    Lesson,
-    Lessons,
-    Match,
-    Query,
-    System,
-)
+from runner.systems.system import Asking, Client, Concurrent, Kind, Lesson, Lessons, Match, Query, System
 
 AT_FIRST = 4  # times k passages are asked for, and twice as many until k lessons are among them
 

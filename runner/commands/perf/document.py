@@ -29,9 +29,14 @@ SCHEMA_FILE = Path(__file__).with_name("performance-1.json")
 FORMER = {"pgmnemo-passages": "pgmnemo+passages", "sqlite": "sqlite-hybrid", "by-hand": "gin-hnsw"}
 """Names that systems had in documents before they had those of a run."""
 
-TENANTS = ("whole", "share", "fixed")
+TENANTS = ("whole", "share", "fixed")  # the large ones; and a run since 0.6.0 has the small ones, "small"
+CONDITIONS = (
+    ("request", "version"), ("request", "dimensions"), ("request", "k"), ("request", "tenants"),
+    ("request", "small_tenants"), ("request", "seed"), ("corpus", "suite_sha256"), ("corpus", "embedder"),
+    ("corpus", "noise"),
+)  # fmt: skip
 REFERENCE = "sqlite-hybrid"  # what every ratio is to: SQLite's hybrid in the same run
-FEW = 100  # questions below which a 99th percentile is not given
+FEW = 100  # questions below which a 95th percentile is not given
 
 
 def document(
@@ -41,7 +46,7 @@ def document(
     """Everything that is known of the run; every figure of tables and plots is computed from it alone."""
     source = workload.source
     own = sorted({package for one in systems for package in subject(one["name"]).kind.packages})
-    asked = ("memories", "tenants", "dimensions", "k", "clients", "questions", "seed")
+    asked = ("memories", "tenants", "small_tenants", "dimensions", "k", "clients", "questions", "seed")
     return {
         "schema": SCHEMA,
         "began": began.astimezone(UTC).isoformat(timespec="seconds"),
@@ -94,6 +99,18 @@ def load(folder: Path) -> Json:
     return made
 
 
+def alike(folders: Sequence[Path], documents: Sequence[Json], conditions: Sequence[tuple[str, str]]) -> None:
+    """UsageError for runs that differ in what is named."""
+    for part, key in conditions:
+        found = {document[part].get(key) for document in documents}
+        if len(found) > 1:
+            told = sorted(found, key=lambda value: (value is not None, value))
+            raise UsageError(
+                f"the runs in {', '.join(map(str, folders))} differ in {key} "
+                f"({', '.join(map(str, told))}); join runs of one kind"
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class Which:
     """One kind of reads; `writes` says whether somebody stored meanwhile."""
@@ -115,16 +132,17 @@ def cell(system: Json, which: Which) -> Json | None:
 
 
 def ratio(document: Json, system: Json, which: Which) -> float | None:
-    """How many times faster than the reference, by the p50 over the questions that every system is asked.
-
-    Over each one's own questions where a document is of before those were told; None without either system.
-    """
+    """How many times faster than the reference, by the p50; None without either system."""
     reference = next((one for one in document["systems"] if one["name"] == REFERENCE), None)
     own, other = cell(system, which), cell(reference, which) if reference else None
-    if not own or not other:
-        return None
-    key = "shared_p50_ms" if "shared_p50_ms" in own and "shared_p50_ms" in other else "p50_ms"
-    return float(other[key] / own[key])
+    return times(other, own, "p50_ms") if own and other else None
+
+
+def times(one: Json, other: Json, key: str) -> float:
+    """A figure of one to that of the other; medians over the questions that all are asked, where those are
+    told."""
+    over = f"shared_{key}" if f"shared_{key}" in one.keys() & other.keys() else key
+    return float(one[over] / other[over])
 
 
 def kinds(document: Json) -> Iterator[tuple[str, Which]]:
@@ -144,6 +162,6 @@ def markdown(document: Json, plots: Sequence[str] = ()) -> str:
     """What was measured, on what, and every table; `plots` are file names beside the text."""
     text = template(TEMPLATE).render(
         d=document, plots=plots, kinds=list(kinds(document)), tenants=TENANTS, few=FEW, cell=cell,
-        ratio=ratio, leg=lambda tenant: Which(tenant, leg="vector"),
+        ratio=ratio, leg=lambda tenant: Which(tenant, leg="vector"), small=Which("small"),
     )  # fmt: skip
     return aligned(text)

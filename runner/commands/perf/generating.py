@@ -23,7 +23,7 @@ from pgmnemo.errors import os_errors
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
 from runner.commands.perf.request import NATIVE, PerfRequest
-from runner.commands.perf.workload import PASSAGES, SPARE, Source, Tenant, Workload, interleaved, sizes
+from runner.commands.perf.workload import PASSAGES, SPARE, Source, Tenant, Workload, interleaved
 from runner.errors import CorpusError
 from runner.protocol.suites import SUITES
 from runner.protocol.texts.embedding import embed_corpus, make_embedder
@@ -87,10 +87,10 @@ def _some(texts: list[str], most: int, chance: np.random.Generator) -> tuple[str
 
 def generate(source: Source, folder: Path, request: PerfRequest, progress: Progress = QUIET) -> Workload:
     """Write the corpus into `folder` and open it; OutputError where the disk does not take it."""
-    counts, width = sizes(request.memories, request.tenants), request.dimensions
-    later = np.full(SPARE, Tenant.WHOLE, dtype=np.int8)
+    counts, width = request.sizes(), request.dimensions
+    later = np.full(SPARE, Tenant.WHOLE, dtype=np.int32)
     later[::SELDOM] = Tenant.SHARE  # seldom to the small tenant: it stays small
-    owners = np.concatenate([interleaved([counts[t] for t in Tenant]), later])
+    owners = np.concatenate([interleaved(list(counts.values())), later])
     turn = projection(source.passage_vectors.shape[1], width, request.seed)
     starts, cuts = np.zeros(len(owners) + 1, np.int64), np.zeros(len(owners), np.int32)
     digest = sha256(owners.tobytes())

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import cycle
 
 from pgmnemo.progress import Progress
 from runner.commands.perf.request import PerfRequest, Subject
-from runner.commands.perf.timing import LEAST, Reads, add_some, client_of, read, writing
+from runner.commands.perf.timing import SOME, WARM_UP, Reads, add_some, client_of, read, writing
 from runner.commands.perf.workload import Loaded, Tenant, Truth, Workload, name_of
 from runner.records import Json
 from runner.systems.system import Concurrent, Exact, Lesson, Planned, System, VectorLeg, Writable
@@ -33,7 +34,7 @@ def measure_system(
     leg alone, several clients, single writes) is left out. Figures are rounded to what a clock can tell.
     """
     loaded = system.load(Loaded(workload, subject.passages), progress)
-    sizes = system.sizes()
+    sizes, catalogue = system.sizes(), system.catalogue()
     progress.say(f"{subject.title}: {workload.count:,} lessons loaded in {sum(loaded.values()):,.0f} s")
     walls = subject.kind.walls
     reads = Reads(Tenant.WHOLE, request.k, walls, seconds=request.seconds, most=request.questions)
@@ -45,10 +46,14 @@ def measure_system(
     memory = _held(system, workload, reads)
     plans = _plans(system, workload, reads)
     adding: Mapping[str, float] = {"count": 0, "p50_ms": 0.0, "p95_ms": 0.0}
+    small = adding
     if writes:
         spare = workload.spare(subject.passages)
         adding = add_some(system, spare, ADDS, request.seconds)
         cells += _under_writes(system, workload, spare, reads, clients)
+        names = cycle(workload.sample(WARM_UP + ADDS))
+        theirs = (replace(lesson, project=name) for lesson, name in zip(spare, names, strict=False))
+        small = add_some(system, theirs, ADDS, request.seconds)
     progress.say(f"{subject.title}: measured")
     size, count = sum(sizes.values()), workload.count
     return {
@@ -59,7 +64,8 @@ def measure_system(
         "bytes": dict(sizes), "bytes_total": size, "bytes_per_lesson": round(size / count, 1),
         "memory_bytes": memory,
         "memory_bytes_per_lesson": None if memory is None else round(memory / count, 1),
-        "add_one": _rounded(adding), "reads": [_rounded(cell) for cell in cells],
+        "catalogue": dict(catalogue), "add_one": _rounded(adding), "add_small": _rounded(small),
+        "reads": [_rounded(cell) for cell in cells],
     }, plans  # fmt: skip
 
 
@@ -70,9 +76,10 @@ def _rounded(entry: Mapping[str, object]) -> Json:
 def _recalls(
     subject: Subject, system: System, workload: Workload, truths: Truths, reads: Reads
 ) -> Iterator[Json]:
-    """The vector leg against the truth: at the default setting for every tenant, swept for the whole."""
-    vector = replace(reads, leg="vector", most=min(reads.most, JUDGED, len(workload.questions)))
-    for tenant in Tenant:
+    """The vector leg against the truth: at the default setting for large tenants, swept for the whole."""
+    most = min(reads.most, JUDGED, len(workload.questions))
+    vector = replace(reads, leg="vector", least=SOME, most=most)
+    for tenant in (*MEASURED, Tenant.FIXED):
         shares = _judge(system, workload, truths, replace(reads, tenant=tenant))
         yield _judged(system, workload, shares, replace(vector, tenant=tenant))
         if tenant is Tenant.WHOLE and subject.kind.approximate:
@@ -95,7 +102,7 @@ def _judge(system: System, workload: Workload, truths: Truths, reads: Reads) -> 
         return lambda place, found: truth.recall(place, found, workload)
     with client_of(system, exact) as client:
         assert isinstance(client, VectorLeg), "an exact scan is one of the vector leg"
-        asked = [replace(query, project=reads.project) for query in workload.questions[:OWN_JUDGED]]
+        asked = reads.queries(workload)[:OWN_JUDGED]
         answers = [frozenset(match.number for match in client.nearest(query, reads.k)) for query in asked]
 
     def shared(place: int, found: Sequence[int]) -> float | None:
@@ -127,9 +134,9 @@ def _by_several(reads: Reads, clients: int) -> list[Reads]:
 def _held(system: System, workload: Workload, reads: Reads) -> int | None:
     """Bytes of memory while one client is connected and has asked."""
     with client_of(system) as client:
-        for query in workload.questions[:LEAST]:
-            for tenant in MEASURED:
-                client.ask(replace(query, project=replace(reads, tenant=tenant).project), reads.k)
+        for tenant in MEASURED:
+            for query in replace(reads, tenant=tenant).queries(workload)[:SOME]:
+                client.ask(query, reads.k)
         return system.memory()
 
 

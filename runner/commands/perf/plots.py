@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from pgmnemo.errors import UsageError, os_errors
-from runner.commands.perf.document import TENANTS, Which, cell, load, ratio
+from runner.commands.perf.document import CONDITIONS, TENANTS, Which, alike, cell, load, ratio
 from runner.markdown import aligned
 from runner.records import Json
 from runner.report.render import template
@@ -178,10 +178,6 @@ def _save(path: Path, title: str, words: Sequence[str], draw: Callable[[Any], No
 NAME = "growth.md"
 MARKS = {NAME: "# Growth\n", **{name: one.title for name, one in GROWTH.items()}}
 TEMPLATE = Path(__file__).with_name("growth.md.j2")
-CONDITIONS = (
-    ("request", "version"), ("request", "dimensions"), ("request", "k"), ("request", "tenants"),
-    ("request", "seed"), ("corpus", "suite_sha256"), ("corpus", "embedder"), ("corpus", "noise"),
-)  # fmt: skip
 
 
 def join(folders: Sequence[Path], output: Path) -> Path:
@@ -224,13 +220,7 @@ def grown(documents: Sequence[Json]) -> pd.DataFrame:
 
 def _check(folders: Sequence[Path], documents: Sequence[Json], frame: pd.DataFrame) -> None:
     """Runs are joined only where nothing but size and systems differs."""
-    for part, key in CONDITIONS:
-        found = {document[part][key] for document in documents}
-        if len(found) > 1:
-            raise UsageError(
-                f"the runs in {', '.join(map(str, folders))} differ in {key} "
-                f"({', '.join(map(str, sorted(found)))}); join runs of one kind"
-            )
+    alike(folders, documents, CONDITIONS)
     if frame["memories"].nunique() < 2:
         raise UsageError("runs of one size show no growth; name runs of two sizes or more")
     twice = frame[frame.duplicated(["memories", "title"])]

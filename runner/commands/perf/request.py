@@ -1,20 +1,18 @@
 """What a performance run is asked to do, which systems it measures, what it will take, whether that is here.
 
-RATES are seconds and bytes a lesson at 100,000 lessons of 384 dimensions on two cores, from the processor
-time and the sizes of loads of 20,000 lessons of LoCoMo. Work on an HNSW graph grows with the logarithm of its
-size, all else in proportion; vectors grow with their width.
+RATES are of lessons of LoCoMo with 384 dimensions on two cores, from loads of 20,000 and questions to 100,000
+lessons; half of what one takes grows with the width of its vector.
 """
 
 from __future__ import annotations
 
-import math
 import tempfile
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import disk_usage
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import psutil
 
@@ -22,7 +20,7 @@ from pgmnemo.errors import OutputError, UsageError
 from pgmnemo.places import release
 from pgmnemo.server.folders import candidates
 from pgmnemo.server.releases import version_number
-from runner.commands.perf.workload import PASSAGES, SPARE, sizes
+from runner.commands.perf.workload import LEAST, PASSAGES, SPARE, Tenant, sizes
 from runner.naming import Name
 from runner.options import NAMES
 from runner.systems import Kind, Place, System, absent, kind_of, open_system
@@ -42,7 +40,8 @@ class PerfRequest:
 
     Args:
         memories: memories of the tenant that holds everything
-        tenants: T: the small tenant holds N/T memories, interleaved
+        tenants: T: one tenant holds N/T memories, interleaved
+        small_tenants: as many tenants hold 100 memories each
         version: version of pgmnemo (default: the current one)
         dimensions: width of the vectors: 384, or 1024 by an orthonormal map
         corpus: suite whose turns and questions are used
@@ -62,6 +61,7 @@ class PerfRequest:
 
     memories: int = 0
     tenants: int = 100
+    small_tenants: int = 1
     version: str | None = None
     dimensions: int = NATIVE
     corpus: str = "sample"
@@ -85,6 +85,7 @@ class PerfRequest:
         for option, value, low, high in (
             ("--memories", self.memories, 100, MOST_MEMORIES),
             ("--tenants", self.tenants, 1, max(1, self.memories // 10)),
+            ("--small-tenants", self.small_tenants, 1, 100_000),
             ("--questions", self.questions, 1, 100_000),
             ("--k", self.k, 1, 50),
             ("--clients", self.clients, 1, 24),
@@ -102,6 +103,10 @@ class PerfRequest:
             )
         if self.name is not None and (not self.name.strip("._-") or set(self.name) & set("/\\\0")):
             raise UsageError(f"--name takes the name of a folder, not {self.name!r}")
+
+    def sizes(self) -> dict[Tenant, int]:
+        """Memories of each tenant, of the small ones together."""
+        return sizes(self.memories, self.tenants, self.small_tenants)
 
     @property
     def number(self) -> str:
@@ -149,35 +154,34 @@ def subject(name: str) -> Subject:
     return Subject(name, kind, passages)
 
 
-BASIS = 100_000
 RESERVE = 1 << 30  # bytes of disk and of memory that stay free
 TEXT_BYTES = 620  # a lesson's text, of LoCoMo
 GENERATING = 6e-5  # seconds a lesson
 SERVER_SHARE = 0.4  # of the machine's memory, the most that the server's settings let it take
-CELLS = 22  # reads of one system, each for `--seconds` at most
+CELLS = 24  # reads of one system, each for `--seconds` at most
+SCANS = 6  # cells in which a system that reads every row needs longer than that
 WRITE_AHEAD = 4 << 30  # bytes of log that the server may keep beside its data
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """A lesson's seconds to load, bytes on disk that do not and do grow with the width, bytes of memory."""
+class Rate(NamedTuple):
+    """A lesson's seconds to load, bytes on disk and of memory, and the seconds that it adds to a question."""
 
     seconds: float
-    text_bytes: int
-    vector_bytes: int
+    disk_bytes: int
     memory_bytes: int
-    graph: bool = True
+    question: float = 0.0
 
 
 RATES = {
-    "pgmnemo": Rate(1.1e-3, 8_000, 2_800, 18_000),
-    "pgmnemo+passages": Rate(1.6e-3, 14_000, 6_200, 26_000),
-    "sqlite-fts5": Rate(6e-5, 1_300, 0, 1_200, graph=False),
-    "sqlite-hybrid": Rate(1.5e-4, 1_500, 1_600, 1_500, graph=False),
-    "chroma": Rate(7.5e-4, 500, 1_900, 3_000),
-    "gin-hnsw": Rate(7.5e-4, 2_200, 3_500, 11_000),
+    "pgmnemo": Rate(1.1e-3, 10_800, 18_000),
+    "pgmnemo+passages": Rate(1.6e-3, 20_200, 26_000),
+    "sqlite-fts5": Rate(6e-5, 1_300, 1_200, 1.8e-6),
+    "sqlite-hybrid": Rate(1.5e-4, 3_100, 1_500, 2.3e-6),
+    "chroma": Rate(7.5e-4, 2_400, 3_000),
+    "gin-hnsw": Rate(7.5e-4, 5_700, 11_000, 2.1e-6),
+    "pg-textsearch": Rate(7.5e-4, 4_800, 11_000),
 }
-UNKNOWN = Rate(2e-3, 8_000, 6_200, 18_000)  # of a system that nobody measured: as much as the dearest
+UNKNOWN = Rate(2e-3, 14_200, 18_000)  # of a system that nobody measured: as much as the dearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,21 +206,16 @@ class Estimate:
 
 def estimate(request: PerfRequest, chosen: Sequence[Subject]) -> Estimate:
     """What measuring these systems will take."""
-    lessons = sum(sizes(request.memories, request.tenants).values())
-    wide = request.dimensions / NATIVE
+    lessons, wide = sum(request.sizes().values()), request.dimensions / NATIVE
     vectors = 4 * request.dimensions * (1 + PASSAGES)
     measuring = CELLS * request.seconds * min(1.0, 0.1 + request.memories / 1e6)  # few memories: all answered
-    server = int(
-        psutil.virtual_memory().total * SERVER_SHARE
-    )  # buffers and index builds, whatever the corpus
+    server = int(psutil.virtual_memory().total * SERVER_SHARE)  # buffers and builds, whatever the corpus
     disk, memory, seconds = 0, 0, GENERATING * wide * lessons
     for subject in chosen:
-        rate = RATES.get(subject.name.partition("@")[0], UNKNOWN)
-        deeper = max(0.5, math.log(lessons) / math.log(BASIS)) if rate.graph else 1.0
-        seconds += rate.seconds * lessons * deeper * (1 + wide) / 2 + measuring
-        own = int(lessons * (rate.text_bytes + rate.vector_bytes * wide))
-        disk = max(disk, own + (WRITE_AHEAD if subject.kind.postgres else 0))
-        held = int(lessons * rate.memory_bytes * (1 + wide) / 2)
+        rate, wider = RATES.get(subject.name.partition("@")[0], UNKNOWN), lessons * (1 + wide) / 2
+        seconds += rate.seconds * wider + measuring + SCANS * LEAST * rate.question * request.memories
+        disk = max(disk, int(rate.disk_bytes * wider) + (WRITE_AHEAD if subject.kind.postgres else 0))
+        held = int(rate.memory_bytes * wider)
         memory = max(memory, min(held, server) if subject.kind.postgres else held)
     return Estimate(seconds, (lessons + SPARE) * (TEXT_BYTES + vectors), disk, memory + RESERVE // 2)
 

@@ -12,11 +12,11 @@ from itertools import chain, count
 
 import numpy as np
 
-from runner.commands.perf.workload import Tenant, Workload, name_of
+from runner.commands.perf.workload import LEAST, Tenant, Workload, name_of
 from runner.records import Json
 from runner.systems.system import Asking, Concurrent, Lesson, Match, Query, System, VectorLeg, Writable
 
-LEAST = 30  # questions, however long they take: the first, which every system is asked
+SOME = 30  # as many where no 95th percentile is wanted
 WARM_UP_SECONDS = 3.0
 RATE = 50.0  # lessons a second that the writer stores while others read, or as many as it can
 WARM_UP = 10
@@ -34,6 +34,7 @@ class Reads:
     walls: bool
     clients: int = 1
     seconds: float = 8.0
+    least: int = LEAST
     most: int = 400
     leg: str = "all"
     ef_search: int | None = None
@@ -43,18 +44,25 @@ class Reads:
         """Whose rows are searched; None: everybody's."""
         return None if self.tenant is Tenant.WHOLE and not self.walls else name_of(self.tenant)
 
+    def queries(self, workload: Workload) -> list[Query]:
+        """The questions, each where it is asked: in the small tenants one in each of a sample of them."""
+        asked = workload.questions
+        small = self.tenant is Tenant.SMALL
+        projects = workload.sample(len(asked)) if small else [self.project] * len(asked)
+        return [replace(query, project=project) for query, project in zip(asked, projects, strict=True)]
+
 
 def read(system: System, workload: Workload, reads: Reads) -> tuple[Json, dict[int, list[int]]]:
-    """Ask until `seconds` have gone or `most` questions are answered, but no fewer than LEAST.
+    """Ask until `seconds` have gone or `most` questions are answered, but no fewer than the `least` of both.
 
     The cell of the document, and the first answer to each question, by its place. Milliseconds are what a
-    client waits; `shared_p50_ms` is over the first LEAST questions, which every system is asked however slow
-    it is; `complete` is the share of answers with min(k, memories of the tenant) rows.
+    client waits; `shared_p50_ms` is over the first `least`, which every system is asked however slow it is;
+    `complete` is the share of answers with min(k, memories of the tenant) rows.
     """
     with ExitStack() as stack:
         settings = {} if reads.ef_search is None else {"ef_search": str(reads.ef_search)}
         clients = [stack.enter_context(client_of(system, settings)) for _ in range(reads.clients)]
-        questions = [replace(question, project=reads.project) for question in workload.questions]
+        questions = reads.queries(workload)
         _warm_up(clients, questions, reads)
         began = time.perf_counter()
         taken = sorted(_asked(clients, questions, reads, began), key=lambda one: one[0])
@@ -66,7 +74,7 @@ def read(system: System, workload: Workload, reads: Reads) -> tuple[Json, dict[i
     return {
         "leg": reads.leg, "tenant": name_of(reads.tenant), "clients": reads.clients,
         "ef_search": reads.ef_search, "questions": len(taken), "p50_ms": p50, "p95_ms": p95, "p99_ms": p99,
-        "shared_p50_ms": percentiles(seconds[:LEAST])[0], "per_second": len(taken) / wall,
+        "shared_p50_ms": percentiles(seconds[:reads.least])[0], "per_second": len(taken) / wall,
         "rows": sum(map(len, found)) / len(found),
         "complete": sum(len(numbers) >= wanted for numbers in found) / len(found),
         "writes": 0.0, "recall": None,
@@ -94,7 +102,7 @@ def _warm_up(clients: Sequence[Asking], questions: Sequence[Query], reads: Reads
     """Every connection plans its statements and has seen some of the data; the first asks the most."""
     for number, client in enumerate(clients):
         began = time.perf_counter()
-        for asked in questions[: 50 if number == 0 else 8]:
+        for asked in questions[::-1][: 50 if number == 0 else 8]:
             _ask(client, asked, reads)
             if time.perf_counter() - began > WARM_UP_SECONDS / len(clients):
                 break
@@ -124,13 +132,13 @@ def _turns(turns: Iterator[int], lock: threading.Lock, began: float, reads: Read
     while True:
         with lock:
             turn = next(turns)
-        if turn >= reads.most or (turn >= LEAST and time.perf_counter() - began > reads.seconds):
+        if turn >= reads.most or (turn >= reads.least and time.perf_counter() - began > reads.seconds):
             return
         yield turn
 
 
 def add_some(system: System, spare: Iterator[Lesson], most: int, seconds: float) -> Json:
-    """Store lessons one by one, at most `most` in at most `seconds`, but two at least.
+    """Store lessons one by one, at most `most` in at most `seconds`, but LEAST of them at least.
 
     Single durable writes, one after the other, nothing else running.
     """
@@ -140,7 +148,7 @@ def add_some(system: System, spare: Iterator[Lesson], most: int, seconds: float)
         for _ in range(WARM_UP):
             client.add(next(spare))
         until = time.perf_counter() + seconds
-        while len(taken) < most and (len(taken) < 2 or time.perf_counter() < until):
+        while len(taken) < most and (len(taken) < LEAST or time.perf_counter() < until):
             lesson = next(spare)
             began = time.perf_counter()
             client.add(lesson)

@@ -1,9 +1,9 @@
 """The generated corpus on disk, read in the order of arrival, and the true nearest neighbours in it.
 
-Texts lie in one file, vectors in a memory map. Three tenants: WHOLE holds every memory of `--memories`, SHARE
-one in `--tenants` as many, FIXED always FIXED_SIZE. Their rows arrive interleaved as evenly as their sizes
-allow, the worst case for the locality of the small ones. After them come SPARE rows that nobody loads: what
-is written while others read.
+Texts lie in one file, vectors in a memory map. WHOLE holds every memory of `--memories`, SHARE one in
+`--tenants` as many, FIXED always FIXED_SIZE; `--small-tenants` hold SMALL_SIZE each and come one after
+another. Rows arrive interleaved as evenly as the sizes allow, the worst case for the locality of a small
+tenant. After them come SPARE rows that nobody loads: what is written while others read.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,9 @@ from numpy.typing import NDArray
 from pgmnemo.records import Matrix
 from runner.systems import Lesson, Lessons, Query
 
-FIXED_SIZE = 1_000
+FIXED_SIZE, SMALL_SIZE = 1_000, 100
 SPARE = 6_000
+LEAST = 100  # questions, however long they take: the first, which every system is asked
 PASSAGES = 2  # in each lesson
 ROWS = 50_000  # compared at once
 TIE = 1e-6  # a neighbour as near as the k-th counts, whatever the order of summation made of it
@@ -45,11 +47,12 @@ class Source:
 
 
 class Tenant(IntEnum):
-    """Whose a memory is, and whose memories a question searches."""
+    """Whose a memory is, and whose memories a question searches; SMALL is the first of the small ones."""
 
     WHOLE = 0
     SHARE = 1
     FIXED = 2
+    SMALL = 3
 
 
 class Loaded(Lessons):
@@ -67,7 +70,7 @@ class Loaded(Lessons):
 
     @property
     def projects(self) -> list[str]:
-        return list(map(name_of, Tenant))
+        return list(map(name_of, range(Tenant.SMALL + self._workload.small_tenants)))
 
     def number(self, project: str, external_id: str) -> int:
         return int(external_id)
@@ -76,21 +79,28 @@ class Loaded(Lessons):
         return self._workload.lesson(position, self.passages)
 
 
-def name_of(tenant: Tenant) -> str:
+def name_of(tenant: int) -> str:
     """The tenant's name in the results, and as a project."""
-    return tenant.name.lower()
+    more = tenant - Tenant.SMALL
+    return f"small {more}" if more > 0 else Tenant(tenant).name.lower()
 
 
-def sizes(memories: int, tenants: int) -> dict[Tenant, int]:
-    """Memories of each tenant."""
-    return {Tenant.WHOLE: memories, Tenant.SHARE: max(1, memories // tenants), Tenant.FIXED: FIXED_SIZE}
+def sizes(memories: int, tenants: int, small: int = 1) -> dict[Tenant, int]:
+    """Memories of each tenant, of SMALL those of `small` tenants."""
+    share = max(1, memories // tenants)
+    return dict(zip(Tenant, (memories, share, FIXED_SIZE, SMALL_SIZE * small), strict=True))
 
 
-def interleaved(counts: Sequence[int]) -> NDArray[np.int8]:
-    """The tenant of each row in the order of arrival: every tenant's rows as evenly spread as can be."""
+def interleaved(counts: Sequence[int]) -> NDArray[np.int32]:
+    """The tenant of each row in the order of arrival: every tenant's rows as evenly spread as can be.
+
+    What SMALL has is that of as many tenants as it makes, whose rows do not mix.
+    """
     places = np.concatenate([(np.arange(count) + 0.5) / count for count in counts])
-    owners = np.repeat(np.arange(len(counts), dtype=np.int8), counts)
-    return owners[np.argsort(places, kind="stable")]
+    owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)[np.argsort(places, kind="stable")]
+    small = np.flatnonzero(owners == Tenant.SMALL)
+    owners[small] += np.arange(len(small), dtype=np.int32) // SMALL_SIZE
+    return owners
 
 
 @dataclass(frozen=True)
@@ -103,7 +113,7 @@ class Workload:
 
     folder: Path
     source: Source
-    tenants: NDArray[np.int8]
+    tenants: NDArray[np.int32]
     starts: NDArray[np.int64]
     cuts: NDArray[np.int32]
     vectors: Matrix
@@ -121,6 +131,15 @@ class Workload:
         """Dimensions of every vector."""
         return int(self.vectors.shape[1])
 
+    @cached_property
+    def small_tenants(self) -> int:
+        """How many there are."""
+        return int(self.tenants.max()) - Tenant.SMALL + 1
+
+    def sample(self, count: int) -> list[str]:
+        """Names of as many small tenants, from all over them, some twice where there are fewer."""
+        return [name_of(Tenant.SMALL + place * self.small_tenants // count) for place in range(count)]
+
     def size(self, tenant: Tenant) -> int:
         """Loaded rows of `tenant`."""
         return int(np.count_nonzero(self.tenants[: self.count] == tenant))
@@ -128,7 +147,7 @@ class Workload:
     def lesson(self, number: int, passages: bool = False) -> Lesson:
         """The row `number`, from 0 in the order of arrival; with its `passages` where they are wanted."""
         text = bytes(self._text[self.starts[number] : self.starts[number + 1]]).decode()
-        project, cut = name_of(Tenant(int(self.tenants[number]))), int(self.cuts[number])
+        project, cut = name_of(int(self.tenants[number])), int(self.cuts[number])
         lesson = Lesson(number, project, str(number), text, self.vectors[number])
         if not passages:
             return lesson
@@ -136,8 +155,10 @@ class Workload:
         return replace(lesson, passages=(text[:cut], text[cut:]), passage_vectors=parts)
 
     def spare(self, passages: bool = False) -> Iterator[Lesson]:
-        """Rows that are not loaded, in order."""
-        return (self.lesson(number, passages) for number in range(self.count, len(self.tenants)))
+        """Rows that are not loaded, in order and then again, each time as new lessons."""
+        for number in count(self.count):
+            row = self.count + (number - self.count) % SPARE
+            yield replace(self.lesson(row, passages), number=number, external_id=str(number))
 
     def rows(self, tenant: Tenant | None) -> NDArray[np.intp]:
         """Numbers of the loaded rows of `tenant`; None: of all."""

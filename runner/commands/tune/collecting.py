@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 
-from pgmnemo.embedders import pad
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.server import Database
 from runner.commands.tune.asking import Arrays, Session, Setup
@@ -215,7 +214,7 @@ def _heard(rows: Sequence[Row]) -> list[list[tuple[int, float]]]:
 
 
 def _asked(session: Session, query: Query) -> dict[str, object]:
-    vector = None if query.vector is None else pad(query.vector, _pgmnemo(session).width)
+    vector = None if query.vector is None else _pgmnemo(session).form.vector(query.vector)
     where = _project(session, query.project or "")
     return {**where, "text": query.text, "vector": vector, "as_of": query.as_of}
 

@@ -9,7 +9,9 @@ CROSS JOIN (SELECT pgmnemo._scope(%(tenant)s, %(project)s, 'off') AS scope OFFSE
 CROSS JOIN LATERAL (SELECT jsonb_populate_record(g.s, %(ones)s::jsonb) AS unit OFFSET 0) u
 CROSS JOIN unnest(%(changes)s::jsonb[]) WITH ORDINALITY AS v (change, place)
 CROSS JOIN LATERAL (SELECT jsonb_populate_record(g.s, v.change) AS s OFFSET 0) h
+CROSS JOIN pgmnemo._question_vector(%(tenant)s, pgmnemo._embedding(%(vector)s::vector)) q
 CROSS JOIN LATERAL (
-    SELECT pgmnemo._ask(w.scope, %(text)s, pgmnemo._embedding(%(vector)s::vector), m.moment, h.s) AS asked
+    SELECT jsonb_populate_record(pgmnemo._ask(w.scope, %(text)s, q.vector, m.moment, h.s),
+                                 jsonb_build_object('generation', q.generation)) AS asked
     OFFSET 0) a
 ORDER BY v.place

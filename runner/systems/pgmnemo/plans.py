@@ -9,9 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from pgmnemo.embedders import pad
 from runner.markdown import table
-from runner.systems.pgmnemo.session import Connection, PgmnemoClient
+from runner.systems.pgmnemo.session import Connection, Form, PgmnemoClient
 from runner.systems.system import Query
 
 NAME = "plans.md"
@@ -34,7 +33,7 @@ some time itself.
 
 
 def typical_plans(
-    client: PgmnemoClient, owner: Connection, role: str, queries: Sequence[Query], k: int, width: int
+    client: PgmnemoClient, owner: Connection, role: str, queries: Sequence[Query], k: int, form: Form
 ) -> str:
     """The plan and the functions of the question of median time, as Markdown.
 
@@ -47,7 +46,7 @@ def typical_plans(
         timed.append((1000 * (time.perf_counter() - began), query))
     milliseconds, query = sorted(timed[5:], key=lambda one: one[0])[len(queries) // 2]
     assert query.vector is not None, "what is planned has vectors"
-    parameters = (pad(query.vector, width), k, query.text)
+    parameters = (form.vector(query.vector), k, query.text)
     with owner.transaction(force_rollback=True):
         owner.execute("SET LOCAL track_functions = 'all'")
         owner.execute(f"SET LOCAL ROLE {role}".encode())

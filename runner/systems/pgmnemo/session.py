@@ -37,9 +37,13 @@ SELECT EXISTS (
 """
 
 
+ANY_WIDTH = "SELECT to_regclass('pgmnemo.embedding_space') IS NOT NULL"  # from 0.6.0 on
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The columns of a version's lessons and the components of its scores; vectors are `width` wide."""
+    """The columns of a version's lessons and the components of its scores; vectors are `width` wide, or where
+    that is 0 as they come."""
 
     width: int
     components: tuple[str, ...]
@@ -50,7 +54,12 @@ class Form:
     def of(cls, engine: EnginePins, width: int, connection: Connection | None) -> Form:
         """That of the extension behind a connection of its owner; None: there is none yet."""
         positions = connection is not None and told(connection, TAKES_POSITIONS)
-        return cls(width, engine.components, engine.passages, positions)
+        native = connection is not None and told(connection, ANY_WIDTH)
+        return cls(0 if native else width, engine.components, engine.passages, positions)
+
+    def vector(self, rows: Matrix) -> Matrix:
+        """A vector, or one a row, as this version's verbs take it."""
+        return pad(rows, self.width or rows.shape[-1])
 
     @property
     def columns(self) -> dict[str, str]:
@@ -60,7 +69,7 @@ class Form:
 
     def row(self, lesson: Lesson, project: Any) -> Row:
         """A lesson as the columns have it, in the project of that uuid."""
-        vector = None if lesson.vector is None else pad(lesson.vector, self.width)
+        vector = None if lesson.vector is None else self.vector(lesson.vector)
         row = (
             project, lesson.external_id, lesson.text, vector, lesson.role, lesson.topic, lesson.importance,
             lesson.occurred_at,
@@ -72,7 +81,7 @@ class Form:
         """The texts of a lesson's passages, if it has any, and where there are vectors those too."""
         if not lesson.passages or lesson.passage_vectors is None:
             return list(lesson.passages) or None, None
-        return list(lesson.passages), list(pad(lesson.passage_vectors, self.width))
+        return list(lesson.passages), list(self.vector(lesson.passage_vectors))
 
 
 def told(connection: Connection, question: str, *parameters: str) -> bool:
@@ -153,7 +162,7 @@ class PgmnemoClient:
 
     def _ask(self, query: Query, k: int, mode: str) -> list[Match]:
         names = self._names
-        vector = None if query.vector is None or mode == "keyword" else pad(query.vector, self._form.width)
+        vector = None if query.vector is None or mode == "keyword" else self._form.vector(query.vector)
         text = None if mode == "vector" else query.text
         project = query.project
         if names.walled and project is not None:

@@ -190,20 +190,20 @@ class Pgmnemo(OnServer[PgmnemoClient]):
         for project in self.names.work:
             execute(owner, calls.grant_tenant(self.names.tenant(project), self.database.facts.role))
         if self.database.facts.origin != "embedded":  # an embedded database goes as a whole
-            self._each_tenant("forget_tenant")  # what a killed run left
+            self._each_tenant("forget_all")  # what a killed run left
             self._stack.callback(self._leave, owner)
 
     def _each_tenant(self, *verbs: str) -> None:
-        """Call verbs without arguments, those that this version has, in every tenant."""
-        here = [name for name in verbs if self.has(name)]
+        """Call verbs in every tenant: as from 0.4.0 on by its name, before as the session's, if there."""
+        named = {verb: self.has(verb) for verb in verbs if self.has(verb) or self.has(calls.OF_SESSION[verb])}
         with closing(self.client()) as client:
             for project in self.names.work:
                 client.work_for(project)
-                for name in here:
-                    client.call(calls.plain(name))
+                for verb, by_name in named.items():
+                    client.call(calls.plain(verb, self.names.tenant(project) if by_name else None))
 
     def _leave(self, owner: Connection) -> None:
-        self._each_tenant("forget_tenant")
+        self._each_tenant("forget_all")
         for project in self.names.work:
             execute(owner, calls.revoke_tenant(self.names.tenant(project), self.database.facts.role))
 
@@ -231,11 +231,12 @@ class Pgmnemo(OnServer[PgmnemoClient]):
                 client.store(group)
 
     def _index(self) -> None:
-        """What the documents advise after a bulk load: merge the small blocks, index what is not yet."""
-        self._each_tenant("compact_postings", "index_lessons")
+        """What the documents advise after a bulk load: index what is not yet, merge the small blocks."""
+        self._each_tenant("index", "compact")
         self._owner_calls("build_vector_index")
 
     def _owner_calls(self, function: str) -> None:
+        """Before 0.6.0 all large tenants' graph is one, which only the owner takes away and builds."""
         if self.has(function):
             with self.database.admin() as owner:
                 execute(owner, calls.plain(function))
@@ -285,7 +286,7 @@ class Pgmnemo(OnServer[PgmnemoClient]):
             return ""
         project = asked[0].project or ""
         with closing(self.client()) as client, self.owner(project) as owner:
-            return typical_plans(client, owner, self.database.facts.role, asked, k, self.width)
+            return typical_plans(client, owner, self.database.facts.role, asked, k, self.form)
 
     def close(self) -> None:
         with self.named():
