@@ -7,16 +7,20 @@ import csv
 import json
 import os
 import re
+import shutil
+import socket
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
 from pgmnemo.places import SQL_FOLDER
-from pgmnemo.progress import QUIET
+from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.releases import default_version
 from runner.places import ROOT
 from runner.protocol.editions import known
@@ -29,6 +33,32 @@ from runner.verification.verification import signers_list
 
 CURRENT = default_version()  # the release in force, which no test names by its number
 Case = TypeVar("Case", bound=Callable[..., Any])
+
+
+class Listener(Progress):
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        super().__init__(quiet=True)
+        self.lines: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.lines.append(text)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def readable() -> Iterator[Path]:
+    """A folder that a server of another user can read, unlike pytest's own."""
+    folder = Path(tempfile.mkdtemp(prefix="pgmnemo-test-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
 
 
 def kept_runs(suite: str = "*") -> list[Path]:

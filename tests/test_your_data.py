@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -14,18 +13,13 @@ import pytest
 
 from runner.commands.cite import cite
 from runner.errors import RefusedError
+from tests.helping import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "benchmarks" / "YOUR_DATA.md").read_text(encoding="utf-8")
 STEPS = re.findall(r"```bash\n(.+?)```", PAGE, re.DOTALL)
 ACTIVATE = "source .venv/bin/activate\n"
 SHOWN = re.findall(r"```text\n(.+?)```", PAGE, re.DOTALL)
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 def test_every_step_runs_and_prints_what_is_shown(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def weights() -> list[Weight]:
         Weight("code lines, pgmnemo", sum(map(code_lines, base)), 9_400, 8_000),
         Weight("files, runner", len(runner), 260, 260),
         Weight(f"files of the runner under {SHORT} code lines", sum(map(_short, runner)), 5, 5),
-        Weight("code lines, tests", sum(map(code_lines, _python("tests"))), 36_500, 22_000),
+        Weight("code lines, tests", sum(map(code_lines, _python("tests"))), 37_900, 22_000),
         Weight("words in documents", sum(len(_text(path).split()) for path in documents), 35_000, 35_000),
         Weight("megabytes, checkout", sum(path.stat().st_size for path in _tracked()) / 1e6, 62, 60),
     ]

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -29,7 +28,7 @@ from pgmnemo.places import SQL_FOLDER
 from pgmnemo.server import open_database
 from pgmnemo.server.opening import embedded_server
 from runner.cli import main
-from tests.helping import CURRENT
+from tests.helping import CURRENT, free_port
 
 ROOT = Path(__file__).parents[2]
 DRIVER = Path(__file__).with_name("driver.py")
@@ -62,12 +61,6 @@ class Server:
         with psycopg.connect(self.dsn(dbname=database), autocommit=True) as connection:
             cursor = connection.execute(statement)
             return cursor.fetchall() if cursor.description else []
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture(scope="session")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.helping import readable
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,7 +25,5 @@ def sql(root: Path) -> Path:
 @pytest.fixture
 def prefix() -> Iterator[Path]:
     """A stand-in for the root of a file system, which a server of another user can read."""
-    folder = Path(tempfile.mkdtemp(prefix="pgmnemo-test-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
+    with readable() as folder:
+        yield folder

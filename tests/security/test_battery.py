@@ -22,8 +22,11 @@ from tests.security.attacked import OURS, PROJECT, A, B, Site, vector
 from tests.security.test_findings import MARKS, plant
 from tests.security.verbs import by_argument, by_setting
 
-TABLES = ("lesson", "passage", "posting", "lesson_edge", "tenant", "tenant_grant", "caller_key")
-VIEWS = ("lessons", "passages", "edges", "postings", "calling")
+GRAPHS = ("graph_2", "graph_4", "graph_6")  # of A, B and C
+TABLES = ("lesson", "passage", "posting", "lesson_edge", "tenant", "tenant_grant", "caller_key",
+          "lesson_vector", "embedding_space", "vector_graph", "piece", "piece_lesson", "piece_project",
+          "piece_term", *GRAPHS)  # fmt: skip
+VIEWS = ("lessons", "passages", "vectors", "edges", "postings", "calling")
 MODES = ("ACCESS SHARE", "ROW SHARE", "ROW EXCLUSIVE", "SHARE UPDATE EXCLUSIVE", "SHARE", "EXCLUSIVE",
          "SHARE ROW EXCLUSIVE", "ACCESS EXCLUSIVE")  # fmt: skip
 C = UUID(int=0xC3 << 80)  # granted to crew, of which heir inherits and bare does not
@@ -44,6 +47,9 @@ SETTINGS = (
     "bytea_output = escape", "client_min_messages = debug5", "debug_print_plan = on",
     "debug_parallel_query = on", "default_text_search_config = 'pg_catalog.simple'", "array_nulls = off",
     "transform_null_equals = on", "TimeZone = 'Asia/Kathmandu'", "extra_float_digits = -15",
+    "lock_timeout = 1", "maintenance_work_mem = '64kB'", "default_tablespace = 'pg_global'",
+    "default_table_access_method = 'heap'", "max_parallel_maintenance_workers = 0",
+    "pgmnemo.vector_recall = 0.999",
     "default_transaction_isolation = serializable", "default_transaction_read_only = on",
     "plpgsql.extra_errors = 'all'", "plpgsql.variable_conflict = use_variable", "track_functions = 'all'",
     "session_replication_role = replica", "jit = on", "constraint_exclusion = on",
@@ -60,6 +66,7 @@ class Battery:
     """What is counted, and against what every attempt is held."""
 
     site: Site
+    graphs: tuple[str, ...] = GRAPHS
     tried: Counter[str] = field(default_factory=Counter)
     passed: Counter[str] = field(default_factory=Counter)
     leaks: list[tuple[str, str, str, str]] = field(default_factory=list)
@@ -131,13 +138,19 @@ class Battery:
     def state(self) -> list[tuple[Any, ...]]:
         """A digest of what each tenant holds, of the grants, the keys and the objects."""
         kept = {"lesson": "id", "passage": "lesson_id, number", "posting": "project_id, lexeme, lesson_ids",
-                "lesson_edge": "source_id, target_id"}  # fmt: skip
+                "lesson_edge": "source_id, target_id", "lesson_vector": "lesson_id, number",
+                "piece_term": "lexeme", "embedding_space": "generation",
+                "vector_graph": "generation"}  # fmt: skip
         queries = [
             f"SELECT '{table}', tenant_id, md5(string_agg(r::text, ',' ORDER BY {key})) "
             f"FROM pgmnemo.{table} r GROUP BY 2"
             for table, key in kept.items()
         ]
         queries += [
+            f"SELECT '{graph}', NULL, md5(string_agg(r::text, ',' ORDER BY lesson_id, number)) "
+            f"FROM pgmnemo.{graph} r"
+            for graph in self.graphs
+        ] + [
             "SELECT 'grant', NULL, md5(string_agg(g::text, ',' ORDER BY g)) FROM pgmnemo.tenant_grant g",
             "SELECT 'key', NULL, md5(key::text) FROM pgmnemo.caller_key",
             "SELECT 'objects', NULL, md5(string_agg(pg_describe_object(classid, objid, objsubid), ',' "
@@ -156,6 +169,14 @@ def rows(client: psycopg.Connection[Any], statement: str) -> list[Any]:
     return [
         result.get_value(row, column) for row in range(result.ntuples) for column in range(result.nfields)
     ]
+
+
+def seal(root: psycopg.Connection[Any], tenant: UUID) -> None:
+    """Pieces of four lessons, as pgmnemo.compact makes them of thousands."""
+    with root.transaction():
+        root.execute("SET LOCAL ROLE keeper")
+        root.execute("SELECT set_config('pgmnemo.acting_tenant', %s, true)", (str(tenant),))
+        root.execute("SELECT pgmnemo._lock_tenant(%s), pgmnemo._seal_pieces(%s, 4)", (tenant, tenant))
 
 
 def fill(site: Site, client: psycopg.Connection[Any], tenant: UUID) -> None:
@@ -191,6 +212,9 @@ def battery(make_site: Callable[..., Site]) -> Iterator[Battery]:
     for role, tenant in (("alice", A), ("bob", B), ("crew", C)):
         with site.connect(role, tenant, **{"pgmnemo.exact_scan_limit": 0}) as client:
             fill(site, client, tenant)
+        seal(root, tenant)
+    named = "SELECT name::text FROM pgmnemo.vector_graph WHERE pgmnemo._graph_stands(name) ORDER BY 1"
+    assert [name for (name,) in root.execute(named)] == [*GRAPHS]
     root.execute("ANALYZE")
     yield Battery(site)
     root.execute(none_of_these)
@@ -221,6 +245,12 @@ def on_tables(role: str) -> Iterator[tuple[str, list[str], bool]]:
             f"CREATE POLICY p ON {name} USING (true)",
             f"CREATE TABLE {own} (LIKE {name} INCLUDING ALL)",
             f"CREATE TABLE {own} () INHERITS ({name})",
+            f"CREATE TABLE {own} (y {name})",
+            f"CREATE FUNCTION {own}(x {name}) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+            f"CREATE VIEW {own} AS SELECT NULL::{name} AS x",
+            f"COMMENT ON TABLE {name} IS 'mine'",
+            f"ALTER TABLE {name} SET (autovacuum_enabled = off)",
+            f"CLUSTER {name}",
             f"CREATE VIEW {own} AS SELECT * FROM {name}; SELECT * FROM {own}",
             f"CREATE MATERIALIZED VIEW {own} AS SELECT * FROM {name}",
             f"CREATE TABLE {own} (t uuid, i bigint, FOREIGN KEY (t, i) REFERENCES {name})",
@@ -249,7 +279,10 @@ FORGED = (
 )
 HELPERS = (
     "_enter", "_leave", "_reaches", "_proved", "_lock_tenant", "_store", "_settings", "_add_postings",
-    "_remove_postings", "_vector_rows", "_keyword_leg", "_scope", "_lesson_id",
+    "_remove_postings", "_vector_rows", "_keyword_leg", "_scope", "_lesson_id", "_acting_tenant",
+    "_acting_graph", "_merge", "_rebuild", "_new_graph", "_drop_graph", "_drop_unnamed", "_enter_graph",
+    "_graph_rows", "_compact", "_seal_pieces", "_sealed_postings", "_sealed_leg", "_drop_pieces", "_tail",
+    "_try_lock_tenant", "_close_type", "_graph_leaves", "_graph_comes", "_vector_leaves",
 )  # fmt: skip
 
 
@@ -300,7 +333,7 @@ def on_verbs(role: str) -> Iterator[tuple[str, list[str], bool]]:
     for tenant in HOLDERS:
         for call in (
             f"grant_tenant('{tenant}', '{role}')", f"revoke_tenant('{tenant}', 'bob')",
-            "build_vector_index()", "suspend_vector_index()",
+            "upkeep()", "upkeep(1)",
         ):  # fmt: skip
             yield "the owner's verbs", [f"SELECT pgmnemo.{call}"], True
 
@@ -362,6 +395,9 @@ def with_settings(role: str) -> Iterator[tuple[str, list[str], bool]]:
                 f"SELECT pgmnemo.store('{own}', '{PROJECT}', 'mine', 'my river', {numbers})",
                 f"SELECT * FROM pgmnemo.check('{own}')",
                 f"SELECT * FROM pgmnemo.list_passages('{own}')",
+                f"SELECT * FROM pgmnemo.list_vectors('{own}')",
+                f"SELECT pgmnemo.index('{own}')",
+                f"SELECT pgmnemo.compact('{own}')",
                 f"SELECT pgmnemo.repair('{own}')",
                 f"SELECT pgmnemo.forget_all('{own}')",
             ]

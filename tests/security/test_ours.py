@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -71,43 +72,21 @@ def test_a_strangers_function_proves_its_owner_alone(ours: Site) -> None:
     assert bob.execute("SELECT alice.count(%s)", (A,)).fetchone() == (1,)  # as alice wants it
 
 
-CROWD = """
-SELECT count(*) FROM pgmnemo.store_set(%s, ARRAY(
-    SELECT jsonb_populate_record(NULL::pgmnemo.lesson_input, jsonb_build_object(
-        'project_id', '00000000-0000-0000-0000-0000000000cc', 'external_id', 'n' || n, 'content', 'crowd',
-        'commit_sha', 'c0ffee', 'embedding', '[1' || repeat(',0', 1023) || ']'))
-      FROM generate_series(1, 5001) n))
-"""
-
-
-def test_an_old_snapshot_claims_no_graph_that_another_has(ours: Site) -> None:
-    """alice waits in a transaction until bob has the graphs; his vectors and hers must not come into one."""
-    alice, bob = ours.connect("alice", A), ours.connect("bob", B)
-    for client in (alice, bob):
-        client.execute("SET pgmnemo.exact_scan_limit = 0")
-    for client, tenant in ((alice, A), (bob, B)):  # large enough to claim a graph
-        client.execute(CROWD, (tenant,))
-
-    def wait_for_bob() -> None:
-        with alice.transaction():
-            alice.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-            alice.execute("SELECT 1")
-            ours.store(bob, B, "his", "a vector", embedding=vector(1))
-            ours.store(alice, A, "hers", "a vector", embedding=vector(1))
-
-    with pytest.raises(errors.SerializationFailure):
-        wait_for_bob()
-    ours.store(alice, A, "hers", "a vector", embedding=vector(1))
-    assert ours.rows("SELECT tenant_id FROM pgmnemo.passage WHERE indexed") == [(B,)]
+def graph(site: Site, tenant: UUID) -> str:
+    """The table of the tenant's HNSW index."""
+    return str(site.rows("SELECT name FROM pgmnemo.vector_graph WHERE tenant_id = %s", tenant)[0][0])
 
 
 @pytest.mark.parametrize("right", ["pg_read_all_data", "pg_write_all_data"])
 def test_who_reads_all_data_reads_no_secret_and_no_lesson(ours: Site, right: str) -> None:
     ours.run(f"GRANT {right} TO mallory")
+    bob = ours.connect("bob", B, **{"pgmnemo.exact_scan_limit": 0})
+    ours.store(bob, B, "far", "a vector", embedding=vector(1))
     try:
         mallory = ours.connect("mallory", B, **{"pgmnemo.acting_tenant": B})
         for table in ("caller_key", "tenant_grant", "lesson", "passage", "posting", "lesson_edge", "tenant",
-                      "vector_graph"):  # fmt: skip
+                      "vector_graph", "lesson_vector", "embedding_space", "piece", "piece_lesson",
+                      "piece_project", "piece_term", graph(ours, B)):  # fmt: skip
             assert not attempt(mallory, f"SELECT * FROM pgmnemo.{table}")
             gone = f"WITH gone AS (DELETE FROM pgmnemo.{table} RETURNING 1) SELECT count(*) FROM gone"
             assert attempt(mallory, gone) in (None, [(0,)])
@@ -172,13 +151,66 @@ def test_answers_are_the_same_under_any_setting(ours: Site) -> None:
         assert odd.execute(recall, (A, question)).fetchall() == usual, setting
 
 
+def closed(site: Site, name: str) -> None:
+    """A graph is the extension's owner's alone, and its policy names no tenant."""
+    about = (
+        "SELECT pg_get_userbyid(c.relowner) = pg_get_userbyid(e.extowner), c.relacl, c.relrowsecurity, "
+        "c.relforcerowsecurity, has_type_privilege('public', c.reltype, 'USAGE'), count(p.oid), "
+        "min(pg_get_expr(p.polqual, p.polrelid)) FROM pg_class c "
+        "JOIN pg_extension e ON e.extname = 'pgmnemo' JOIN pg_policy p ON p.polrelid = c.oid "
+        "WHERE c.oid = %s::regclass GROUP BY e.oid, c.oid"
+    )
+    ((owned, rights, *secured, usage, policies, asked),) = site.rows(about, f"pgmnemo.{name}")
+    assert (owned, secured, usage, policies) == (True, [True, True], False, 1)
+    assert rights is None or all(right.startswith("keeper=") for right in rights)
+    assert f"_acting_graph('{name}'::name)" in asked
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["extension first", "the dump alone"])
+def test_a_restored_graph_is_closed_whoever_owns_the_extension(
+    ours: Site, tmp_path: Path, first: bool
+) -> None:
+    """PostgreSQL gives everybody the type of a table's rows, and no dump takes it away."""
+    dump, listed = str(tmp_path / "memory.dump"), tmp_path / "listed"
+    bob = ours.connect("bob", B, **{"pgmnemo.exact_scan_limit": 0})
+    ours.store(bob, B, "far", "a vector", embedding=vector(0, 1))
+    name = graph(ours, B)
+    closed(ours, name)
+    ours.server.program("pg_dump", ours.name, "-Fc", "-f", dump)
+    ours.server.create("brought", "CREATE SCHEMA mallory AUTHORIZATION mallory")
+    if first:
+        with ours.server.connect("brought", "keeper") as keeper:
+            keeper.execute("CREATE EXTENSION pgmnemo")
+    else:
+        with ours.server.connect("brought") as root:
+            root.execute("DROP SCHEMA mallory")
+    entries = ours.server.program("pg_restore", "brought", "-l", dump).splitlines(keepends=True)
+    listed.write_text("".join(line for line in entries if not first or " SCHEMA - pgmnemo " not in line))
+    ours.server.program("pg_restore", "brought", "-L", str(listed), dump)
+    with ExitStack() as stack:
+        copy = Site(ours.server, OURS, "brought", stack)
+        closed(copy, name)
+        copy.run("CREATE SCHEMA IF NOT EXISTS mallory AUTHORIZATION mallory")
+        for table in (name, "lesson_vector", "piece_term"):
+            with pytest.raises(errors.InsufficientPrivilege):
+                copy.connect("mallory").execute(f"CREATE TABLE mallory.x (y pgmnemo.{table})")
+        if first:
+            root = copy.connect()
+            root.execute(f"GRANT USAGE ON TYPE pgmnemo.{name} TO PUBLIC")  # as pg_upgrade leaves it
+            copy.connect("keeper").execute("SELECT pgmnemo.upkeep()")
+            closed(copy, name)
+        assert copy.recall(copy.connect("bob", B), B, "river")[0] == "kept"
+
+
 def test_a_dump_goes_back_to_its_owner(ours: Site, tmp_path: Path) -> None:
     """The README's recipe: the extension by its owner, then all of the dump but the schema, in one piece."""
     dump, listed = str(tmp_path / "memory.dump"), tmp_path / "listed"
     bob = ours.connect("bob", B)
     ours.store(bob, B, "former", "the brook", metadata='{"lang": "de"}', embedding=vector(1))
     bob.execute(f"SELECT pgmnemo.supersede('{B}', '{PROJECT}', 'former', 'kept', at => '2025-01-01Z')")
-    ours.run(f"INSERT INTO pgmnemo.vector_graph VALUES ('{B}', false)")
+    bob.execute("SET pgmnemo.exact_scan_limit = 0")
+    ours.store(bob, B, "far", "a vector", embedding=vector(0, 1), passages=["a vector"])
+    name = graph(ours, B)
     ours.server.program("pg_dump", ours.name, "-Fc", "-f", dump)
     ours.server.create("brought")
     with ours.server.connect("brought", "keeper") as keeper:
@@ -189,18 +221,21 @@ def test_a_dump_goes_back_to_its_owner(ours: Site, tmp_path: Path) -> None:
     assert ours.server.program("pg_restore", "brought", "-1", "-L", str(listed), dump) == ""
     with ExitStack() as stack:
         copy = Site(ours.server, OURS, "brought", stack)
-        assert copy.recall(copy.connect("bob", B), B, "river") == ["kept"]
+        assert copy.recall(copy.connect("bob", B), B, "river")[0] == "kept"
         tables = "lesson", "passage", "lesson_entry", "supersession", "tenant_grant", "vector_graph"
-        sequences = "lesson_id_seq", "supersession_number_seq"
+        tables += "lesson_vector", "embedding_space", name
+        sequences = "graph_seq", "lesson_id_seq", "supersession_number_seq"
         for what in (f"TABLE pgmnemo.{name}" for name in tables):
             assert copy.rows(what) == ours.rows(what) != [], what
         for what in (f"SELECT last_value, is_called FROM pgmnemo.{name}" for name in sequences):
             assert copy.rows(what) == ours.rows(what), what
+        closed(copy, name)
+        assert copy.check(copy.connect("bob", B), B) == []
         with pytest.raises(errors.InsufficientPrivilege):
             copy.recall(copy.connect("mallory", B), B, "river")
         keeper = copy.connect("keeper")
         keeper.execute("SELECT pgmnemo.grant_tenant(%s, 'mallory')", (B,))
-        assert copy.recall(copy.connect("mallory", B), B, "river") == ["kept"]
+        assert copy.recall(copy.connect("mallory", B), B, "river")[0] == "kept"
 
 
 def test_who_is_bound_by_the_policies_makes_and_takes_no_dump_silently(ours: Site) -> None:

@@ -33,7 +33,7 @@ VERBS = (
     Verb("explain", "explain_recall", "'{p}', '{k}', query_text => 'river'"),
     Verb("link", "link_lessons", "'{p}', '{k}', '{l}', 'x'"),
     Verb("unlink", "unlink_lessons", "'{p}', '{k}', '{l}', 'follows'"),
-    *(Verb(f"list_{what}") for what in ("lessons", "edges", "passages", "postings", "bare")),
+    *(Verb(f"list_{what}") for what in ("lessons", "edges", "passages", "vectors", "postings", "bare")),
     Verb("check", "check_index"),
     Verb("repair", "repair_index"),
     Verb("compact", "compact_postings"),
@@ -55,12 +55,18 @@ VERBS = (
     Verb("forget", "forget_lesson", "'{p}', '{k}', true"),
     Verb(None, "forget_project", "'{p}'"),
     Verb("forget_all", "forget_tenant"),
+    Verb("embedder", either=True),
+    Verb("set_embedder", given="'x', 384", either=True),
+    Verb("begin_reembedding", given="3", either=True),
+    Verb("reembedding_due", given="hold => true", either=True),
+    Verb("reembed", given="'{{}}', '{{}}', '{{}}', '{{}}'", either=True),
+    Verb("cancel_reembedding", either=True),
+    Verb("finish_reembedding", either=True),
 )
 # Of no tenant, or, for staging and grants, held to the caller's rights by what they call.
 OF_NO_TENANT = {
     "version", "list_settings", "current_tenant", "list_grants", "open_staging", "store_staged",
-    "grant_tenant", "revoke_tenant", "build_vector_index", "suspend_vector_index", "share_vector_index",
-    "release_vector_index",
+    "grant_tenant", "revoke_tenant", "upkeep",
 }  # fmt: skip
 
 

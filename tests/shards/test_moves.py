@@ -32,6 +32,25 @@ with open_operator(conninfo_to_dict(sys.argv[1])) as router:
 VERSION = """
 CREATE OR REPLACE FUNCTION pgmnemo.version() RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT '{}' $$
 """
+OF_TENANTS = """
+SELECT attrelid::regclass::text FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+ WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind = 'r' AND a.attname = 'tenant_id'
+"""
+GRAPHS = """
+SELECT relname FROM pg_class
+ WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind = 'r' AND relname ~ '^graph_'
+"""
+VECTORS = """
+SELECT lesson_id, generation, number, project_id, embedding
+  FROM pgmnemo.lesson_vector WHERE tenant_id = %s ORDER BY 1, 2, 3
+"""
+SPACE = "SELECT * FROM pgmnemo.embedding_space WHERE tenant_id = %s"
+LARGE = """
+SELECT count(*) FROM pgmnemo.store_set(%s, array(
+    SELECT ROW(%s::uuid, 'k' || n, 'The heron number ' || mod(n, 40), ARRAY[n, 1, 1]::real[]::vector,
+               NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, n)::pgmnemo.lesson_input
+      FROM generate_series(1, %s) n))
+"""
 HELD = """
 SELECT id, external_id, content, metadata, stored_at, active
   FROM pgmnemo.lesson WHERE tenant_id = %s ORDER BY 1
@@ -41,10 +60,10 @@ SELECT id, external_id, content, metadata, stored_at, active
 def filled(site: Site, shard: str = "shard1") -> tuple[UUID, Connection]:
     """A tenant with lessons of every kind: with passages, linked, softly forgotten, of another language."""
     tenant, client = site.tenant(shard), site.connect("alice")
-    vectors = f"ARRAY['[0,1{',0' * 1022}]', '[1,1{',0' * 1022}]']"
+    vectors = f"ARRAY['[0,1{',0' * 382}]', '[1,1{',0' * 382}]']"
     for n in range(12):
         client.execute(
-            "SELECT pgmnemo.store(%s, %s, %s, %s, array_fill(%s::real, '{1024}'), "
+            "SELECT pgmnemo.store(%s, %s, %s, %s, array_fill(%s::real, '{384}'), "
             "passages => ARRAY['heron', 'river'], "
             f"passage_embeddings => {vectors})",
             (tenant, PROJECT, f"k{n}", f"The heron number {n} stands in the river.", 0.1 + n),
@@ -58,12 +77,11 @@ def filled(site: Site, shard: str = "shard1") -> tuple[UUID, Connection]:
 
 
 def nowhere_else(site: Site, tenant: UUID) -> None:
-    """Rows and grants of the tenant lie on its shard alone."""
+    """Rows and grants of the tenant lie on its shard alone, and nobody's graph elsewhere."""
     for name in {"shard1", "shard2", "shard3"} - {where(site, tenant)}:
-        for table in ("lesson", "passage", "lesson_edge", "posting", "tenant_grant"):
-            assert site.rows(name, f"SELECT count(*) FROM pgmnemo.{table} WHERE tenant_id = %s", tenant) == [
-                (0,)
-            ]
+        for (table,) in site.rows(name, OF_TENANTS):
+            assert site.rows(name, f"SELECT count(*) FROM {table} WHERE tenant_id = %s", tenant) == [(0,)]
+        assert site.rows(name, GRAPHS) == []
 
 
 def untouched(site: Site, tenant: UUID, client: Connection) -> None:
@@ -78,7 +96,7 @@ def test_rows_keep_their_ids_and_answers_stay(site: Site) -> None:
     tenant, client = filled(site)
     before = site.rows("shard1", HELD, tenant)
     question = (
-        "SELECT * FROM pgmnemo.recall(%s, array_fill(0.3::real, '{1024}'), query_text => 'heron 5 Reiher', "
+        "SELECT * FROM pgmnemo.recall(%s, array_fill(0.3::real, '{384}'), query_text => 'heron 5 Reiher', "
         "as_of => '2026-01-01')"
     )
     answer = client.execute(question, (tenant,)).fetchall()
@@ -116,6 +134,70 @@ def test_what_changes_during_the_copy_arrives_too(site: Site) -> None:
     assert site.rows("shard3", HELD, tenant) == held
     assert len(client.execute("SELECT * FROM pgmnemo.list_edges(%s)", (tenant,)).fetchall()) == 1
     assert client.execute("SELECT * FROM pgmnemo.check(%s)", (tenant,)).fetchall() == []
+
+
+def test_vectors_of_an_embedder_that_changes_meanwhile_arrive_as_they_are(site: Site) -> None:
+    tenant, client = filled(site)
+    site.run(
+        "shard1",
+        "INSERT INTO pgmnemo.lesson_vector (tenant_id, generation, project_id, lesson_id, number, embedding) "
+        "SELECT tenant_id, 2, project_id, lesson_id, number, '[0.6,0.8]' FROM pgmnemo.lesson_vector "
+        "WHERE tenant_id = %s",
+        tenant,
+    )
+    change = "UPDATE pgmnemo.embedding_space SET {} WHERE tenant_id = %s"
+    site.run("shard1", change.format("next_generation = 2, next_dimensions = 2"), tenant)
+    told = [site.rows("shard1", query, tenant) for query in (VECTORS, SPACE)]
+    moving.move(site.router, tenant, "shard2")
+    assert [site.rows("shard2", query, tenant) for query in (VECTORS, SPACE)] == told
+    assert len(told[0]) == 72
+
+    def meanwhile(step: str) -> None:
+        if step == "hold the writers":
+            served = "generation = 2, dimensions = 2, next_generation = NULL, next_dimensions = NULL"
+            site.run("shard2", change.format(served), tenant)
+            site.run(
+                "shard2", "DELETE FROM pgmnemo.lesson_vector WHERE tenant_id = %s AND generation = 1", tenant
+            )
+
+    moving.move(site.router, tenant, "shard1", meanwhile)
+    assert site.rows("shard1", VECTORS, tenant) == [row for row in told[0] if row[1] == 2]
+    assert client.execute("SELECT * FROM pgmnemo.check(%s)", (tenant,)).fetchall() == []
+    asked = "SELECT count(*) FROM pgmnemo.recall(%s, ARRAY[0.6, 0.8]::real[], mode => 'vector')"
+    assert client.execute(asked, (tenant,)).fetchall() == [(10,)]
+    nowhere_else(site, tenant)
+
+
+def test_a_large_tenant_gets_its_graph_and_its_pieces_anew(site: Site) -> None:
+    tenant = site.tenant("shard1")
+    with site.connect("postgres", "shard1") as shard:
+        shard.execute("SET pgmnemo.exact_scan_limit = 100")
+        assert shard.execute(LARGE, (tenant, PROJECT, 4_200)).fetchall() == [(4_200,)]
+        shard.execute("SELECT pgmnemo.index(%s), pgmnemo.compact(%s)", (tenant, tenant))
+    held = (
+        "SELECT (SELECT count(*) FROM pgmnemo.piece WHERE tenant_id = v.tenant_id) > 0, "
+        "(SELECT count(*) FROM pgmnemo.vector_graph WHERE tenant_id = v.tenant_id), count(*) "
+        "FROM pgmnemo.lesson_vector v WHERE tenant_id = %s AND indexed GROUP BY tenant_id"
+    )
+    assert site.rows("shard1", held, tenant) == [(True, 1, 4_200)]
+    client = site.connect("alice")
+    question = (
+        "SELECT * FROM pgmnemo.recall(%s, '{7,1,1}', query_text => 'heron 5', as_of => '2026-01-01')",
+        (tenant,),
+    )
+    answer = client.execute(*question).fetchall()
+    site.run("shard2", "ALTER ROLE postgres SET pgmnemo.exact_scan_limit = 100")
+    try:
+        moving.move(site.router, tenant, "shard2")
+    finally:
+        site.run("shard2", "ALTER ROLE postgres RESET pgmnemo.exact_scan_limit")
+    assert site.rows("shard2", held, tenant) == [(True, 1, 4_200)]
+    assert client.execute(*question).fetchall() == answer
+    nowhere_else(site, tenant)
+    assert store(client, tenant, "k1", "changed") == "unembedded"
+    moving.move(site.router, tenant, "shard3")
+    nowhere_else(site, tenant)
+    client.execute("SELECT pgmnemo.forget_all(%s)", (tenant,))
 
 
 def test_a_writer_meets_one_retryable_error_at_most(site: Site) -> None:

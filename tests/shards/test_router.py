@@ -53,7 +53,7 @@ def test_every_verb_works_through_the_router(site: Site) -> None:
     )
     recall = f"SELECT lesson_id FROM pgmnemo.recall('{tenant}', {numbers}, query_text => 'heron')"
     (number,) = client.execute(recall).fetchall()[0]
-    empty = {"check", "list_edges"}  # which have nothing to say here
+    empty = {"check", "list_edges", "embedder", "reembedding_due"}  # which have nothing to say here
     for call in by_argument(tenant, PROJECT, "a", "b"):
         told = client.execute(f"SELECT * FROM pgmnemo.{call.replace(', 1, ', f', {number}, ')}").fetchall()
         assert told or call.partition("(")[0] in empty, call
@@ -146,7 +146,7 @@ def test_the_directory_and_the_operators_verbs_are_the_operators(site: Site) -> 
         f"SELECT pgmnemo.grant_tenant('{UUID(int=7)}', 'bob')",
         f"SELECT pgmnemo.revoke_tenant('{UUID(int=7)}', 'bob')",
         f"SELECT pgmnemo.place_tenant('{UUID(int=7)}')",
-        "SELECT pgmnemo.share_vector_index()",
+        "SELECT pgmnemo.upkeep()",
         "SELECT pgmnemo._beat('host=elsewhere')",
         "SELECT pgmnemo._room('host=elsewhere')",
         "SELECT plproxy.get_cluster_partitions('shards')",
@@ -163,8 +163,7 @@ def test_the_operators_verbs_ask_every_shard(site: Site) -> None:
     assert [name for name, _ in listed] == ["shard1", "shard2", "shard3"]
     assert len({version for _, version in listed}) == 1
     assert tenants <= {row[0] for row in operator.execute("SELECT tenant_id FROM pgmnemo.list_grants()")}
-    assert operator.execute("SELECT * FROM pgmnemo.suspend_vector_index()").fetchall() == [(True,)] * 3
-    assert len(operator.execute("SELECT * FROM pgmnemo.build_vector_index()").fetchall()) == 3
+    assert operator.execute("SELECT * FROM pgmnemo.upkeep()").fetchall() == [(0,)] * 3
 
 
 def test_staging_says_what_to_use_instead(site: Site) -> None:

@@ -18,7 +18,7 @@ from pgmnemo.server import Database, open_database
 from tests.helping import CURRENT
 
 POSTGRES = int(os.environ.get("PGMNEMO_POSTGRES", "18"))
-WIDTH = 1024
+WIDTH = 384
 OWNER = "pgmnemo_owner"  # of the extension, where the runner installs it as a superuser
 Connection = psycopg.Connection[Any]
 
@@ -134,8 +134,6 @@ class Tenant:
 @pytest.fixture(scope="session")
 def database() -> Iterator[Database]:
     with open_database(CURRENT, environ={}, postgres=POSTGRES) as opened:
-        with opened.admin() as owner:
-            owner.execute("SELECT pgmnemo.share_vector_index()")  # each test is another tenant's
         yield opened
 
 

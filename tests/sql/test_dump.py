@@ -47,7 +47,7 @@ def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any)
     tenant.set(text_config="simple")
     parts = ["the rivers", "rivers of the north", "north"]
     tenant.store("simple", "the rivers of the north", embedding=unit(1), passages=parts,
-                 passage_embeddings=[unit(1), np.eye(1, 1024, 1023)[0], None])  # fmt: skip
+                 passage_embeddings=[unit(1), np.eye(1, 384, 383)[0], None])  # fmt: skip
     tenant.set(text_config="english", exact_scan_limit=0)
     tenant.store(
         "english", "rivers and lanterns", embedding=unit(1, 1), topic="north", occurred_at="2025-01-01"
@@ -59,13 +59,15 @@ def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any)
         "SELECT r.* FROM pgmnemo.recall_lessons(%s::real[], 10, 'the river north lanterns', "
         "as_of => '2025-06-01') r"
     )
+    tenant.value("SELECT pgmnemo.index_lessons()")
     before = tenant.rows(recall, unit(1).tolist())
     held = (
         "SELECT l::text FROM pgmnemo.lessons l UNION ALL SELECT p::text FROM pgmnemo.passages p "
-        "UNION ALL SELECT e::text FROM pgmnemo.edges e ORDER BY 1"
+        "UNION ALL SELECT v::text FROM pgmnemo.vectors v UNION ALL SELECT e::text FROM pgmnemo.edges e "
+        "ORDER BY 1"
     )
     rows = tenant.rows(held)
-    assert len(rows) == 3 + 5 + 1
+    assert len(rows) == 3 + 3 + 4 + 1
 
     copy = restored()
     for name, value in (("tenant_id", str(tenant.id)), ("gate_strict", "off")):
@@ -73,7 +75,7 @@ def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any)
     copy.execute(f"SET ROLE {tenant.database.facts.role}")
     assert copy.execute(held).fetchall() == rows
     assert copy.execute(recall, (unit(1).tolist(),)).fetchall() == before
-    marked = "SELECT number, indexed FROM pgmnemo.passages WHERE indexed"
+    marked = "SELECT number, indexed FROM pgmnemo.vectors WHERE indexed"
     assert copy.execute(marked).fetchall() == tenant.rows(marked) != []
     best = (
         "SELECT r.passage FROM pgmnemo.recall_lessons(query_text => 'north') r WHERE external_id = 'simple'"
@@ -81,3 +83,10 @@ def test_a_restored_dump_answers_the_same(tenant: Any, restored: Any, unit: Any)
     assert copy.execute(best).fetchone() == tuple(*tenant.rows(best))
     stored = copy.execute("SELECT pgmnemo.store_lesson(%s, 'new', 'rivers')", (tenant.project,)).fetchone()
     assert stored == ("inserted",)
+    assert copy.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
+    copy.execute("SET pgmnemo.exact_scan_limit = 0")
+    store = "SELECT pgmnemo.store_lesson(%s, 'newer', 'rivers', %s::real[])"
+    for _ in range(2):
+        copy.execute(store, (tenant.project, unit(2, 1).tolist()))
+    assert copy.execute("SELECT bool_and(indexed) FROM pgmnemo.vectors").fetchone() == (True,)
+    assert copy.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []

@@ -56,7 +56,6 @@ def test_a_large_scope_is_read_exactly(server: dict[str, Any], told: list[str]) 
         connection.add_notice_handler(lambda notice: said.append(str(notice.message_primary)))
         connection.execute(f"SET ROLE {OWNER}")
         connection.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, AGENT))
-        connection.execute("SELECT pgmnemo.share_vector_index()")
         connection.execute(f"SET ROLE {AGENT}")
         connection.execute("SET pgmnemo.exact_scan_limit = 0")
         store = (
@@ -65,7 +64,7 @@ def test_a_large_scope_is_read_exactly(server: dict[str, Any], told: list[str]) 
             "FROM generate_series(1, 40) n"
         )
         connection.execute(store, (tenant, project))
-        flags = "SELECT count(*) FILTER (WHERE indexed), count(*) FROM pgmnemo.list_passages(%s)"
+        flags = "SELECT count(*) FILTER (WHERE indexed), count(*) FROM pgmnemo.list_vectors(%s)"
         assert connection.execute(flags, (tenant,)).fetchone() == (0, 40)
         assert connection.execute("SELECT pgmnemo.index(%s)", (tenant,)).fetchone() == (0,)
         assert [one for one in said if "read exactly" in one]

@@ -35,7 +35,9 @@ def row(tenant: Any, key: str = "a") -> tuple[Any, ...]:
 
 def vectors(tenant: Any) -> list[tuple[int, bool]]:
     """Which passages there are (0: the lesson as a whole), and whether each has a vector."""
-    query = "SELECT number, embedding IS NOT NULL FROM pgmnemo.passages ORDER BY number"
+    query = (
+        "SELECT number, embedding IS NOT NULL FROM pgmnemo.passages "
+        "FULL JOIN pgmnemo.vectors USING (lesson_id, number) ORDER BY number")  # fmt: skip
     return tenant.rows(query)  # type: ignore[no-any-return]
 
 

@@ -120,7 +120,7 @@ class Watch:
         """Everything that is kept, recalled, known and indexed is as the model has it."""
         rows = self.tenant.rows(
             "SELECT external_id, content, occurred_at, topic, importance, metadata, expires_at, position, "
-            "active, superseded_at, EXISTS (SELECT FROM pgmnemo.passages p WHERE p.lesson_id = l.id) "
+            "active, superseded_at, EXISTS (SELECT FROM pgmnemo.vectors v WHERE v.lesson_id = l.id) "
             "FROM pgmnemo.lessons l"
         )
         assert {row[0]: row[1:] for row in rows} == {

@@ -10,32 +10,29 @@ import numpy as np
 import psycopg
 import pytest
 
-KEPT = "SELECT number, content, width, vector_dims(embedding) FROM pgmnemo.passages ORDER BY number"
+KEPT = (
+    "SELECT number, content, vector_dims(embedding) FROM pgmnemo.passages "
+    "FULL JOIN pgmnemo.vectors USING (lesson_id, number) ORDER BY number"
+)
 
 
 def texts(tenant: Any) -> list[str]:
-    return [
-        row[0] for row in tenant.rows("SELECT content FROM pgmnemo.passages WHERE number > 0 ORDER BY number")
-    ]
+    return [row[0] for row in tenant.rows("SELECT content FROM pgmnemo.passages ORDER BY number")]
 
 
 def best(tenant: Any, *asked: Any, **options: Any) -> dict[str, str | None]:
     return {row["external_id"]: row["passage"] for row in tenant.recall(*asked, **options)}
 
 
-def test_a_vector_is_kept_as_a_direction_at_the_narrowest_width(tenant: Any, unit: Any) -> None:
-    wide = [np.eye(1, 1024, place)[0] * 7 + unit(1, 2) for place in (383, 384, 767, 768, 1023)]
-    tenant.store("a", "x", embedding=[float(n) for n in unit(3, 4) * 1e-9], passages=list("abcdef"),
-                 passage_embeddings=[*wide, None])  # fmt: skip
-    widths = [384, 384, 768, 768, 1024, 1024, None]
-    assert tenant.rows(KEPT) == [
-        (number, text, width, width)
-        for number, (text, width) in enumerate(zip((None, *"abcdef"), widths, strict=True))
-    ]
-    kept = tenant.rows("SELECT embedding::vector FROM pgmnemo.passages WHERE number < 6 ORDER BY number")
-    for row, given in zip(kept, (unit(3, 4), *wide), strict=True):
-        direction = (given / np.linalg.norm(given)).astype(np.float16).astype(np.float32)
-        assert row[0].to_numpy().tolist() == direction[: row[0].dimensions()].tolist()
+def test_a_vector_is_kept_as_a_direction(tenant: Any, unit: Any) -> None:
+    given = [np.eye(1, 384, place)[0] * 7 + unit(1, 2) for place in (3, 200, 383)]
+    tenant.store("a", "x", embedding=[float(n) for n in unit(3, 4) * 1e-9], passages=list("abcd"),
+                 passage_embeddings=[*given, None])  # fmt: skip
+    assert tenant.rows(KEPT) == [(0, None, 384), (1, "a", 384), (2, "b", 384), (3, "c", 384), (4, "d", None)]
+    kept = tenant.rows("SELECT embedding::vector FROM pgmnemo.vectors ORDER BY number")
+    for (row,), vector in zip(kept, (unit(3, 4), *given), strict=True):
+        direction = (vector / np.linalg.norm(vector)).astype(np.float16).astype(np.float32)
+        assert row.to_numpy().tolist() == direction.tolist()
 
 
 def test_recall_shows_the_best_passage_by_words_by_vector_and_by_both(tenant: Any, unit: Any) -> None:
@@ -73,7 +70,7 @@ def test_passages_of_an_unchanged_text_are_kept_and_those_of_another_taken_away(
     assert texts(tenant) == ["violin", "garden"]
     assert tenant.store("a", "violin", topic="u", embedding=unit(1, 1), importance=5) == "updated"
     assert texts(tenant) == []
-    assert tenant.rows(KEPT) == [(0, None, 384, 384)]
+    assert tenant.rows(KEPT) == [(0, None, 384)]
 
 
 @pytest.mark.parametrize("other", [

@@ -25,13 +25,17 @@ CALLS = [
     ("store_lesson('{p}', 'a', 'b', passages => '{x,NULL}')", "22023", "has no text in passage 2"),
     ("store_lesson('{p}', 'a', 'b', passages => array_fill('x'::text, '{10001}'))", "22023", "10001 passa"),
     ("store_lesson('{p}', 'a', 'b', passages => '{x}', passage_embeddings => ARRAY['[1,2]'::vector])",
-     "22000", "expected 1024 dimensions, not 2"),
+     "22023", "has a vector of 2 dimensions, but those of tenant '{t}' have 1024"),
     ("store_lesson('{p}', 'a', 'b', passages => '{x}', passage_embeddings => ARRAY[{0}::vector])", "22023",
      "must have passage_embeddings with a norm from 1e-15 to 1e15"),
     ("add_passages(-1, '{x}')", "P0002", "there is no lesson -1"),
     ("add_passages(-1, '{}')", "22023", "lesson -1 is given no passages"),
     ("add_passages(-1, NULL)", "22023", "lesson -1 is given no passages"),
-    ("add_passages(-1, '{x}', ARRAY['[1,2]'::vector])", "22023", "passage_embeddings of 1024 dimensions"),
+    ("add_passages(-1, '{x}', ARRAY['[1,2]'::vector])", "P0002", "there is no lesson -1"),
+    ("add_passages(-1, '{x}', ARRAY[array_fill(1::real, '{4001}')::vector])", "22023",
+     "must have passage_embeddings of at most 4,000 dimensions"),
+    ("recall_lessons('{1,2}')", "22023",
+     "the question has an embedding of 2 dimensions, but the vectors of tenant '{t}' have 1024"),
     ("add_passages(-1, '{NULL}')", "22023", "lesson -1 has no text in passage 1"),
     ("store_staged()", "42P01", "role pgmnemo_runner has no staging table in this transaction"),
     ("recall_lessons(query_text => 'a', k => 0)", "22023", "k is 0, but must be from 1 to 10000"),
@@ -52,12 +56,11 @@ CALLS = [
     ("link_lessons('{p}', 'x', 'y', 'k', 1, '2025-01-02', '2025-01-01')", "22023", "be after valid_from"),
     ("unlink_lessons('{p}', 'z', 'y', 'k')", "P0002", "project {p} has no lesson 'z'"),
 ]  # fmt: skip
-VECTOR = "embedding has 2 numbers in 1 dimension(s), but must have 1024 in one"
+VECTOR = "embedding has 0 numbers in 1 dimension(s), but must have 1 to 4000 in one"
 EMBEDDINGS = [
-    ([1.0, 2.0], VECTOR),
-    ([1.0] * 1025, VECTOR.replace("2 numbers", "1025 numbers")),
-    ([], VECTOR.replace("2 numbers", "0 numbers")),
-    ([[1.0] * 1024], VECTOR.replace("2 numbers in 1 ", "1024 numbers in 2 ")),
+    ([1.0] * 4001, VECTOR.replace("0 numbers", "4001 numbers", 1)),
+    ([], VECTOR),
+    ([[1.0] * 1024], VECTOR.replace("0 numbers in 1 ", "1024 numbers in 2 ")),
     ([None] * 1024, "array must not contain nulls"),
     ([0.0] * 1024, "embedding has norm 0, but must have one from 1e-15 to 1e15"),
     ([float("nan")] * 1024, "NaN not allowed in vector"),
@@ -86,6 +89,7 @@ def held(database: Any, tenant_class: Any) -> Iterator[Any]:
     with ExitStack() as stack:
         tenant = tenant_class(database, stack)
         tenant.store_many({"x": "one", "y": "two"})
+        tenant.store("x", "one", embedding=[1.0] * 1024)
         yield tenant
         assert tenant.ids("one", k=9) == ["x", "y"]  # after all that was refused
         tenant.value("SELECT pgmnemo.forget_tenant()")
@@ -93,7 +97,7 @@ def held(database: Any, tenant_class: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize(("call", "state", "sentence"), CALLS)
 def test_a_wrong_call_ends_in_one_sentence(held: Any, call: str, state: str, sentence: str) -> None:
-    for name, value in {"{p}": str(held.project), "{v}": "array_fill(1::real, '{1024}')",
+    for name, value in {"{p}": str(held.project), "{t}": str(held.id), "{v}": "array_fill(1::real, '{1024}')",
                         "{0}": "array_fill(0::real, '{1024}')"}.items():  # fmt: skip
         call, sentence = call.replace(name, value), sentence.replace(name, value)
     with pytest.raises(psycopg.Error) as caught:

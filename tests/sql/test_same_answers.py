@@ -24,3 +24,7 @@ def test_every_answer_of_every_mode_is_that_of_0_4_0(tmp_path: Path) -> None:
     assert same.differing(first, second) == 0
     spoilt = [*second[:-1], ((0, same.bits(0.5)),)]
     assert same.differing(first, spoilt) == 1  # and a difference would be seen
+    scopes = [scope.name for scope in corpus.scopes]
+    assert [*same.where(first, spoilt, scopes)] == [f"vector, {scopes[-1]}: 1 of {len(corpus.questions)}"]
+    kept = same.answers("0.4.1", material, tmp_path, {"exact_scan_limit": "10000000"}, kept=True)
+    assert same.differing(first, kept) == 0

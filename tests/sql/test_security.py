@@ -11,9 +11,9 @@ from psycopg import errors
 
 from tests.security.verbs import OF_NO_TENANT, VERBS, by_argument, by_setting
 
-WALLED = ("lesson", "lesson_edge", "posting", "passage", "tenant")
+WALLED = ("lesson", "lesson_edge", "posting", "passage", "lesson_vector", "embedding_space", "tenant")
 TABLES = (*WALLED, "tenant_grant", "caller_key", "vector_graph")
-VIEWS = ("lessons", "edges", "postings", "passages")
+VIEWS = ("lessons", "edges", "postings", "passages", "vectors")
 FIRST = {"caller_key": "key"}
 UNUSED = "c0a8f2ee-5f0b-4f0e-9a63-3d7f3a1b9e55"  # a tenant that nobody was granted
 Connection = psycopg.Connection[Any]
@@ -67,7 +67,7 @@ def test_every_public_function_is_a_row_of_the_verbs_or_of_no_tenant(owner: Conn
 
 
 def test_each_sees_and_counts_its_own_rows(pair: tuple[Any, Any]) -> None:
-    assert counts(pair[0]) == counts(pair[1]) == [2, 1, 6, 4]
+    assert counts(pair[0]) == counts(pair[1]) == [2, 1, 6, 2, 2]
     own = {row[0] for row in pair[0].rows("SELECT id FROM pgmnemo.lessons")}
     assert not own & {row[0] for row in pair[1].rows("SELECT id FROM pgmnemo.lessons")}
 
@@ -83,7 +83,7 @@ def test_no_verb_for_one_tenant_tells_or_changes_what_is_anothers(pair: tuple[An
             try:
                 with first.client.transaction():
                     told = first.rows(f"SELECT r::text FROM pgmnemo.{call} r")
-            except errors.NoDataFound:
+            except (errors.NoDataFound, errors.ObjectNotInPrerequisiteState):
                 continue
             assert "otter" not in str(told), call
             assert first.value("SELECT current_setting('pgmnemo.acting_tenant')") == "", call
@@ -97,7 +97,7 @@ def test_a_setting_that_is_empty_malformed_or_wrong_shows_nothing(
 ) -> None:
     tenant = pair[0]
     tenant.set(tenant_id=setting)
-    assert counts(tenant) == [0, 0, 0, 0]
+    assert counts(tenant) == [0, 0, 0, 0, 0]
     kinds = (errors.InvalidParameterValue, errors.InsufficientPrivilege)
     for call in by_setting(tenant.project, "a", "b"):
         with pytest.raises(kinds, match="tenant"):
@@ -119,7 +119,7 @@ def test_a_grant_that_is_revoked_ends_every_verb_at_once(
 ) -> None:
     query = "SELECT pgmnemo.revoke_tenant(%s, %s)"
     assert owner.execute(query, (pair[0].id, database.facts.role)).fetchone() == (True,)
-    assert counts(pair[0]) == [0, 0, 0, 0]
+    assert counts(pair[0]) == [0, 0, 0, 0, 0]
     refused(pair[0].client, calls(pair[0]), "has no grant for tenant")
     assert owner.execute(query, (pair[0].id, database.facts.role)).fetchone() == (False,)
 
@@ -171,7 +171,7 @@ def test_a_verb_that_erred_would_still_reach_no_other_tenant(pair: tuple[Any, An
     for table in ("lesson", "posting", "passage"):
         with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
             first.alter(f"UPDATE pgmnemo.{table} SET tenant_id = %s", second.id)
-    forged = "INSERT INTO pgmnemo.posting VALUES (%s, %s, 'river', '{1}', '{1}', '{1}', 1, 1, 1, 1)"
+    forged = "INSERT INTO pgmnemo.posting VALUES (%s, %s, 'river', '{1}', '{1}', '{1}', 1, 1, 1, 1, 1)"
     with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
         first.alter(forged, second.id, second.project)
     mine, theirs = (one.value("SELECT min(id) FROM pgmnemo.lessons") for one in pair)
@@ -185,7 +185,7 @@ def test_another_tenants_writing_changes_no_score(pair: tuple[Any, Any], unit: A
     question = {"text": "river lantern", "vector": unit(1, 1), "as_of": "2100-01-01"}
     before = first.recall(**question)
     second.store_many({f"n{n}": "river lantern river" for n in range(200)}, [unit(1, 1)] * 200)
-    forged = "INSERT INTO pgmnemo.posting VALUES (%s, %s, 'river', %s, '{1}', '{1}', 999, 999, 999, 1)"
+    forged = "INSERT INTO pgmnemo.posting VALUES (%s, %s, 'river', %s, '{1}', '{1}', 999, 999, 999, 1, 1)"
     second.alter(forged, second.id, second.project, [before[0]["lesson_id"]])
     assert first.recall(**question) == before
 
@@ -220,7 +220,7 @@ def test_a_superuser_works_for_one_tenant_through_the_verbs(pair: tuple[Any, Any
     found = sorted(owner.execute(recalled).fetchall())
     assert found == sorted(pair[0].rows("SELECT id FROM pgmnemo.lessons"))
     owner.execute("SELECT pgmnemo.forget_tenant()")
-    assert counts(pair[1]) == [2, 1, 6, 4]
+    assert counts(pair[1]) == [2, 1, 6, 2, 2]
 
 
 def test_a_role_that_does_not_exist_gets_no_grant(owner: Connection) -> None:

@@ -42,7 +42,7 @@ def test_unknown_names_that_are_kept_for_role_or_database_are_warnings(tenant: A
 
 def test_the_readme_lists_the_same_settings(tenant: Any) -> None:
     section = README.read_text(encoding="utf-8").partition("| For | Setting and default |")[2]
-    rows = re.findall(r"`(\w+)` (\S+?)(?:,| \|)", section.partition("\n\n")[0])
+    rows = re.findall(r"`(\w+)` `?(\S+?)`?(?:,| \|)", section.partition("\n\n")[0])
     listed = tenant.rows("SELECT name, coalesce(initial, U&'\\2013') FROM pgmnemo.list_settings()")
     assert sorted(rows) == sorted((name.removeprefix("pgmnemo."), initial) for name, initial in listed)
 

@@ -74,12 +74,6 @@ def test_only_what_a_recall_could_answer_with_is_paired(tenant: Any, make_tenant
     assert tenant.look("SELECT * FROM pgmnemo.lesson ORDER BY id") == before
 
 
-def test_widths_that_differ_are_not_compared(tenant: Any, unit: Any) -> None:
-    for key, vector in (("a", unit(1)), ("b", unit(*[1, *[0] * 400, 1e-3])), ("c", unit(1, 0.01))):
-        tenant.store(key, key, embedding=vector)
-    assert pairs(tenant).keys() == {("a", "c")}
-
-
 def test_texts_of_very_many_words_are_compared_by_vectors_alone(tenant: Any, unit: Any) -> None:
     for key, words in (("a", 2000), ("b", 2000), ("c", 40_000), ("d", 40_000)):
         tenant.store(key, " ".join(f"word{key > 'b'}{n}" for n in range(words)), embedding=unit(key > "b", 1))

@@ -22,7 +22,7 @@ from pgmnemo.embedders import EmbedderOptions
 from pgmnemo.embedders.hashing import FeatureHashing
 
 NOW = datetime(2025, 6, 30, tzinfo=UTC)
-HASHING = FeatureHashing(EmbedderOptions(dimensions=1024))
+HASHING = FeatureHashing(EmbedderOptions(dimensions=1000))
 FILLER = [
     "weather", "kitchen", "sofa", "bread", "letter", "holiday", "garden", "ticket", "neighbour", "battery",
     "shelf", "paint", "coffee", "meeting", "lamp", "train", "photo", "jacket", "song", "mountain", "bottle",

@@ -18,6 +18,7 @@ from runner.commands.perf.document import Which, ratio
 from runner.commands.perf.measuring import measure
 from runner.commands.perf.plots import COLOURS, GROWTH
 from runner.commands.perf.request import USUAL, PerfRequest, subject
+from runner.commands.perf.workload import LEAST
 
 README_FOLDER = Path(__file__).parents[3] / "benchmarks" / "performance"
 README = (README_FOLDER / "README.md").read_text()
@@ -138,8 +139,8 @@ def test_a_run_leaves_valid_results_and_never_overwrites_them(
     }  # fmt: skip
     made = document.load(results / "one")
     [system] = made["systems"]
-    assert made["corpus"]["tenants"] == {"whole": 400, "share": 20, "fixed": 1000}
-    assert system["lessons"] == 1420
+    assert made["corpus"]["tenants"] == {"whole": 400, "share": 20, "fixed": 1000, "small": 100}
+    assert system["lessons"] == 1520
     assert {cell["recall"] for cell in system["reads"] if cell["leg"] == "vector"} == {1.0}
     assert {cell["complete"] for cell in system["reads"]} == {1.0}
     assert sum(cell["writes"] > 0 for cell in system["reads"]) == 4
@@ -147,6 +148,33 @@ def test_a_run_leaves_valid_results_and_never_overwrites_them(
     code, _, err = ended(wanted, capsys)
     assert code == 2
     assert "one is already there; give another --name, or move it away" in err
+
+
+@pytest.mark.parametrize("many", [1, 20])
+def test_small_tenants_have_a_row_of_their_own(results: Path, many: int, needs_sqlite: None) -> None:
+    options: dict[str, Any] = {"systems": ("pgmnemo", "sqlite-hybrid")[many == 1 :], "clients": 1}
+    options |= {"embedder": "hash", "seconds": 0.1, "output": results, "small_tenants": many}
+    folder = measure(PerfRequest(memories=100, tenants=10, **options))
+    made = document.load(folder)
+    assert made["request"]["small_tenants"] == many
+    for system in made["systems"]:
+        cell = document.cell(system, Which("small"))
+        assert cell is not None
+        assert (cell["complete"], cell["questions"], system["add_small"]["count"]) == (1.0, LEAST, LEAST)
+        assert system["lessons"] == 1110 + 100 * many
+        assert ("relations" in system["catalogue"]) == (system["name"] == "pgmnemo")
+    text = (folder / "performance.md").read_text()
+    assert f"## Tenants of 100 lessons: {many}\n" in text
+    assert "too few" not in text.partition("## Whole search")[0].partition("else too few")[2]
+
+
+def test_a_95th_percentile_of_few_questions_is_not_printed() -> None:
+    [folder] = README_FOLDER.glob("v0.3.1_*_1000000_384d")
+    made = document.load(folder)
+    text = document.markdown(made)
+    slow = [line for line in text.splitlines() if line.startswith("| SQLite") and "| too few |" in line]
+    assert slow
+    assert "Tenants of" not in text  # of before there were small ones
 
 
 def test_a_peer_that_is_not_installed_is_named_with_its_remedy(

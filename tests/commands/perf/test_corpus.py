@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from runner.commands.perf import workload as exact
 from runner.commands.perf.generating import RARE_WORDS, Vocabulary, projection
 from runner.commands.perf.workload import (
     FIXED_SIZE,
+    SMALL_SIZE,
     SPARE,
+    Loaded,
     Source,
     Tenant,
     Truth,
@@ -39,11 +42,25 @@ def lessons(workload: Workload, numbers: Iterable[int]) -> list[Lesson]:
 
 def test_tenants_have_their_sizes_and_the_spare_rows_are_nobody_s_load(workload: Workload) -> None:
     assert {tenant: workload.size(tenant) for tenant in Tenant} == {
-        Tenant.WHOLE: 400, Tenant.SHARE: 20, Tenant.FIXED: FIXED_SIZE,
+        Tenant.WHOLE: 400, Tenant.SHARE: 20, Tenant.FIXED: FIXED_SIZE, Tenant.SMALL: SMALL_SIZE,
     }  # fmt: skip
-    assert len(list(workload.spare())) == SPARE
+    spare = list(islice(workload.spare(), SPARE + 1))
+    assert len({lesson.external_id for lesson in spare}) == SPARE + 1
+    assert (spare[SPARE].text, spare[SPARE].number) == (spare[0].text, spare[0].number + SPARE)
     later = lessons(workload, range(workload.count, workload.count + 10))
     assert {lesson.project for lesson in later} == {"whole", "share"}
+
+
+def test_small_tenants_have_a_hundred_rows_each_that_come_one_tenant_after_the_other(
+    make: Callable[..., Workload],
+) -> None:
+    many = make(small_tenants=20)
+    assert many.small_tenants == 20
+    owners = many.tenants[: many.count]
+    small = owners[owners >= Tenant.SMALL]
+    assert small.tolist() == [Tenant.SMALL + number // SMALL_SIZE for number in range(20 * SMALL_SIZE)]
+    assert Loaded(many, passages=False).projects[-2:] == ["small 18", "small 19"]
+    assert many.lesson(int(np.flatnonzero(owners == Tenant.SMALL + 19)[0])).project == "small 19"
 
 
 @pytest.mark.parametrize("counts", [(1000, 10, 100), (7, 3, 1), (5, 0, 5)])

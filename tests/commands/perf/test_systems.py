@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 
 from pgmnemo.places import SQL_FOLDER
@@ -16,6 +17,7 @@ from runner.commands.perf.request import Subject, subject
 from runner.commands.perf.timing import Reads
 from runner.commands.perf.workload import Loaded, Tenant, Workload, nearest
 from runner.systems import Match, Place, Query, System, chroma
+from runner.systems.pgmnemo.session import Form
 from runner.systems.system import Planned
 from tests.helping import CURRENT
 
@@ -81,6 +83,22 @@ def test_answers_have_k_different_rows_that_the_tenant_may_see_and_the_nearest(
             assert len(found) == len(set(found)) == K
             assert set(found) <= seen
     assert sum(shares) / len(shares) >= (0.9 if loaded[0].kind.approximate else 1.0)
+
+
+@pytest.mark.parametrize(("stored", "width"), [(1024, 1024), (0, 384)])
+def test_vectors_are_filled_up_only_where_the_version_stores_one_width(stored: int, width: int) -> None:
+    form = Form(stored, (), passages=True, positions=True)
+    assert form.vector(np.ones(384, np.float32)).shape == (width,)
+    assert form.vector(np.ones((2, 384), np.float32)).shape == (2, width)
+
+
+def test_a_server_tells_the_size_of_its_catalogue(loaded: Opened) -> None:
+    one, system = loaded
+    found = system.catalogue()
+    assert bool(found) == one.kind.postgres
+    if found:
+        assert found["relations"] > 400
+        assert found["bytes"] > 5_000_000
 
 
 def test_a_sweep_of_ef_search_reaches_the_index_of_chroma(loaded: Opened, workload: Workload) -> None:

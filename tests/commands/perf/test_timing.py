@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
 from pgmnemo.progress import QUIET, Progress
-from runner.commands.perf.timing import LEAST, Reads, add_some, read, writing
-from runner.commands.perf.workload import Tenant, Workload
+from runner.commands.perf.timing import Reads, add_some, read, writing
+from runner.commands.perf.workload import LEAST, Tenant, Workload
 from runner.systems import Lesson, Lessons, Match, Query, System
 
 
@@ -62,6 +62,14 @@ def test_time_ends_the_reads_but_not_before_the_least(workload: Workload) -> Non
     assert LEAST <= cell["questions"] < 2 * LEAST
 
 
+def test_small_tenants_are_asked_one_question_each_from_all_over_them(make: Callable[..., Workload]) -> None:
+    many = make(small_tenants=20)
+    asked = [query.project for query in reads(Tenant.SMALL).queries(many)]
+    assert len(asked) == 30
+    assert asked[:4] == ["small", "small", "small 1", "small 2"]
+    assert len(set(asked)) == 20
+
+
 def test_several_clients_ask_at_once_and_give_their_connections_back(workload: Workload) -> None:
     system = Slow(0.005)
     cell, _ = read(system, workload, reads(clients=8, most=160))
@@ -96,3 +104,4 @@ def test_single_writes_are_counted_after_a_warm_up(workload: Workload) -> None:
     system = Slow()
     assert add_some(system, workload.spare(), 25, 5.0)["count"] == 25
     assert system.added == 35
+    assert add_some(system, workload.spare(), 2 * LEAST, 0.0)["count"] == LEAST

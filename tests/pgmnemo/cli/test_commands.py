@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from pgmnemo import Memory
 from pgmnemo.cli.printing import builtin, document
+from pgmnemo.client.embedding import Embedding
 from tests.pgmnemo.cli.conftest import Mnemo
 
 AT = "2026-05-02T10:00:00+00:00"
@@ -233,6 +235,24 @@ def test_what_others_keep_is_imported(mnemo: Mnemo, scope: Any, tmp_path: Path) 
     assert mnemo("import", str(notes)).out == "markdown: 2 unchanged\n"
     assert mnemo("import", str(notes), "--whole", "--json").json["format"] == "markdown"
     assert scope.recall("What colour is the kettle?", k=1)[0].text.endswith("It is blue.")
+
+
+def test_a_tenant_gets_another_embedder(
+    mnemo: Mnemo, memory: Memory, scope: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def toy(texts: Sequence[str]) -> list[list[float]]:
+        return [[float(len(text)), 1.0, 2.0] for text in texts]
+
+    scope.add("The kettle is blue.", key="a", vector=[1.0, 2.0])
+    scope.add("Words alone.", key="b")
+    assert mnemo("reembed").err.startswith("wrong use: reembed takes an embedder, and None is none")
+    monkeypatch.setattr("pgmnemo.client.embedding._registered", lambda name: Embedding(name, "m", toy, toy))
+    done = mnemo("reembed", "--embedder", "toy", "--batch", "10")
+    assert (done.code, done.out) == (0, "embedded 1 text by toy\n")
+    assert (scope.stats().embedder, scope.stats().dimensions) == ("toy", 3)
+    assert mnemo("reembed", "--embedder", "toy", "--json").json == {"texts": 0}
+    refused = mnemo("reembed", "--embedder", "toy", "--project", "default")
+    assert (refused.code, "call reembed on the tenant" in refused.err) == (2, True)
 
 
 def test_stats_say_what_a_memory_holds(mnemo: Mnemo, scope: Any, folder: Path) -> None:

@@ -4,12 +4,16 @@ a tenant of its own for each."""
 from __future__ import annotations
 
 import asyncio
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.pgmnemo.client.cutting import Door, door
 from tests.pgmnemo.client.driving import SHELLS, Place, Shell
 from tests.pgmnemo.server.memories import memories
 from tests.security.attacked import OURS
@@ -51,3 +55,12 @@ def memory(shell: Shell, kept: dict[str, Any]) -> Any:
 def scope(memory: Any, place: Place) -> Any:
     """A project of a new tenant."""
     return memory.tenant(place.tenant()).project("kitchen")
+
+
+@pytest.fixture
+def shut(place: Place) -> Iterator[Door]:
+    """A door before the server."""
+    folder = Path(tempfile.mkdtemp(prefix="pgmnemo-door-"))
+    with door(folder, f"{place.server.conninfo['host']}/.s.PGSQL.5432") as made:
+        yield made
+    shutil.rmtree(folder)

@@ -121,7 +121,7 @@ GIVEN: dict[str, tuple[Callable[[Any], Any], str]] = {
     "NaN": (lambda s: s.add("x", vector=[1.0, float("nan")]), "without a length"),
     "infinity": (lambda s: s.recall(vector=[float("inf")], mode="vector"), "without a length"),
     "nothing": (lambda s: s.add("x", vector=[]), "vectors of 0 numbers"),
-    "too much": (lambda s: s.add_many([Item("x", vector=[1.0] * 1025)]), "vectors of 1,025 numbers"),
+    "too much": (lambda s: s.add_many([Item("x", vector=[1.0] * 4001)]), "vectors of 4,001 numbers"),
     "words": (lambda s: s.add("x", vector="one two"), "no list of vectors"),
     "rows": (lambda s: s.add("x", vector=[[1.0, 2.0]]), "a matrix of"),
     "parts without parts": (lambda s: s.add("x", vector=[1.0], passage_vectors=[[1.0]]), "give all three"),
@@ -152,7 +152,7 @@ ANSWERS: dict[str, tuple[Any, str]] = {
     "zeros": ([[0.0, 0.0]], "a vector without a length"),
     "NaN": ([[1.0, float("nan")]], "a vector without a length"),
     "infinity": ([[1.0, float("inf")]], "a vector without a length"),
-    "too wide": ([[1.0] * 1025], "vectors of 1,025 numbers, and 1 to 1,024 are stored"),
+    "too wide": ([[1.0] * 4001], "vectors of 4,001 numbers, and 1 to 4,000 are stored"),
     "no numbers": ([[]], "vectors of 0 numbers"),
     "too many": ([[1.0], [2.0]], "a matrix of (2, 1) for 1 texts"),
     "none": ([], "a matrix of (0,) for 1 texts"),
@@ -215,7 +215,10 @@ def test_another_embedder_is_refused_with_what_to_do(verb: str, shell: Shell, pl
         calls[verb]()
     told = str(raised.value)
     assert told.startswith(f"the vectors of the tenant {name} are of counted (")
-    assert told.endswith("open it with that one, or keep this one's vectors in a tenant of their own")
+    remedy = (
+        "open it with that one, change it by reembed, or keep this one's vectors in a tenant of their own"
+    )
+    assert told.endswith(remedy)
     assert "\n" not in told
     assert [hit.key for hit in other.tenant(name).recall("kettle", mode="keyword")] == ["a"]
 

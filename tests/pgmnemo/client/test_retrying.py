@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -28,7 +25,7 @@ from pgmnemo.errors import (
     StateError,
     UsageError,
 )
-from tests.pgmnemo.client.cutting import Door, door
+from tests.pgmnemo.client.cutting import Door
 from tests.pgmnemo.client.driving import Connection, Place, Shell
 
 UNDONE = (errors.SerializationFailure, errors.DeadlockDetected, errors.AdminShutdown, errors.CannotConnectNow)
@@ -237,15 +234,6 @@ def test_a_call_that_the_server_cancels_is_told_and_not_sent_again(
     with pytest.raises(DatabaseError, match="took longer than the server allows"):
         scope.add("y", key="k")
     assert scope.get("k").text == "x"
-
-
-@pytest.fixture
-def shut(place: Place) -> Iterator[Door]:
-    """A door before the server."""
-    folder = Path(tempfile.mkdtemp(prefix="pgmnemo-door-"))
-    with door(folder, f"{place.server.conninfo['host']}/.s.PGSQL.5432") as made:
-        yield made
-    shutil.rmtree(folder)
 
 
 def through(shell: Shell, place: Place, door: Door, **given: Any) -> Any:

@@ -17,6 +17,7 @@ from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.local import LocalServer, cluster, local_server
 from pgmnemo.local.cluster import Cluster, processes
 from pgmnemo.local.folder import Folder
+from pgmnemo.server.releases import default_version
 from pgmnemo.server.server_process import identity
 from tests.pgmnemo.local.serving import (
     AS_ROOT,
@@ -262,7 +263,7 @@ def test_an_ordinary_user_has_a_memory_too(base: Path) -> None:
         [sys.executable, "-B", "-c", ORDINARY, str(folder), *sys.path, str(ROOT)],
         cwd="/", env={"HOME": str(base / "home")}, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    assert done.stdout.splitlines() == [f"{OTHER} pgmnemo 0.5.0"] * 2, done.stderr
+    assert done.stdout.splitlines() == [f"{OTHER} pgmnemo {default_version()}"] * 2, done.stderr
     assert folder.stat().st_uid == (folder / "pg18").stat().st_uid == OTHER
     with pytest.raises(UsageError, match="belongs to nobody; open it as that user"):
         LocalServer.open(folder)

@@ -66,7 +66,8 @@ class Lessons:
     def passages(self) -> dict[str, list[tuple[str, Any]]]:
         """Text and vector of each passage by lesson."""
         query = """
-            SELECT l.external_id, p.content, p.embedding::vector FROM pgmnemo.passages p
+            SELECT l.external_id, p.content, v.embedding::vector FROM pgmnemo.passages p
+            LEFT JOIN pgmnemo.vectors v USING (tenant_id, lesson_id, number)
             JOIN pgmnemo.lessons l ON (l.tenant_id, l.id) = (p.tenant_id, p.lesson_id)
             WHERE l.tenant_id = %s AND p.number > 0 ORDER BY l.id, p.number"""
         found: dict[str, list[tuple[str, Any]]] = {}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import socket
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -14,8 +11,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from pgmnemo.progress import Progress
 from pgmnemo.server.opening import embedded_server
+from tests.helping import Listener, free_port, readable
 from tests.pgmnemo.server.memories import memories
 from tests.security.attacked import Server
 
@@ -33,17 +30,6 @@ CREATE FUNCTION pgmnemo.near(embedding vector, k int DEFAULT 10) RETURNS SETOF b
     LANGUAGE sql STABLE SET search_path = pg_catalog AS $$ SELECT 1::bigint $$;
 GRANT USAGE ON SCHEMA pgmnemo TO PUBLIC;
 """
-
-
-class Listener(Progress):
-    """Keeps what is said."""
-
-    def __init__(self) -> None:
-        super().__init__(quiet=True)
-        self.lines: list[str] = []
-
-    def say(self, text: str) -> None:
-        self.lines.append(text)
 
 
 @dataclass(frozen=True)
@@ -74,12 +60,6 @@ class GivenServer:
             }  # fmt: skip
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture
 def listener() -> Listener:
     return Listener()
@@ -103,10 +83,8 @@ def nowhere() -> dict[str, str]:
 @pytest.fixture(scope="session")
 def readable_folder() -> Iterator[Path]:
     """A folder that a server of another user can read, unlike pytest's own."""
-    folder = Path(tempfile.mkdtemp(prefix="pgmnemo-test-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
+    with readable() as folder:
+        yield folder
 
 
 @contextmanager

@@ -75,7 +75,7 @@ CASES: dict[str, tuple[str, str, str, str]] = {
         f"{SET}pool_depth = '-1'", "settings", FAULT, "RESET pgmnemo.pool_depth"),
     "a function that somebody changed": (
         f"{VERSION} $$SELECT '{OURS}'$$", "functions", FAULT, "mnemo init --dsn"),
-    "a version that is no release": (f"{VERSION} $$ SELECT '0.5.77' $$", "functions", WARNING, ""),
+    "a version that is no release": (f"{VERSION} $$ SELECT '{OURS}77' $$", "functions", WARNING, ""),
     "a newer pgmnemo": (
         f"{VERSION} $$ SELECT '99.0.0' $$", "pgmnemo", FAULT, "pip install --upgrade pgmnemo-memory"),
     "an old pgvector": (
@@ -122,7 +122,7 @@ def test_a_grant_of_a_role_that_is_gone_is_told_to_the_owner(memory: Server) -> 
 
 
 def test_what_slows_a_recall_down_is_told(memory: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("SURPLUS", 1), ("ROWS", 1)):
+    for name, value in (("SURPLUS", 1), ("ROWS", 1), ("TAIL", 1)):
         monkeypatch.setattr(upkeep, name, value)
     with memory.connect(NAME) as root:
         root.execute(f"ALTER DATABASE {NAME} SET pgmnemo.exact_scan_limit = 3")

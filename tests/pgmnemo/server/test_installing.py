@@ -20,7 +20,8 @@ from pgmnemo.server.installing import PG_TLE, InstalledHow, install_into
 from pgmnemo.server.installing.target import Target
 from pgmnemo.server.installing.ways import create
 from pgmnemo.server.releases import release_fingerprint
-from tests.pgmnemo.server.conftest import GivenServer, Listener
+from tests.helping import Listener
+from tests.pgmnemo.server.conftest import GivenServer
 from tests.pgmnemo.server.memories import POSTGRES
 from tests.pooling import Pool
 from tests.security.attacked import OURS, PROJECT, A, B, Server
@@ -29,7 +30,7 @@ from tests.sql.test_managed import STUB
 from tests.sql.test_upgrade import catalogue
 
 OF_AN_EXTENSION = {"members", "dumped", "first rights"}
-FORMER = "0.4.1"
+FORMER = "0.5.0"
 KEPT = (
     "CREATE SCHEMA kept",
     "ALTER EXTENSION vector SET SCHEMA kept",
@@ -285,7 +286,7 @@ def test_an_update_that_others_hold_up_gives_up_and_changes_nothing(
     former(memory, "one")
     with memory.connect("one") as root:
         with root.transaction():
-            root.execute("LOCK pgmnemo.lesson IN ACCESS SHARE MODE")
+            root.execute("LOCK pgmnemo.passage IN ACCESS SHARE MODE")
             assert "took too long: canceling statement due to lock timeout" in refusal(
                 lambda: into(memory, "one")
             )
@@ -320,7 +321,9 @@ def test_pg_tle_is_handed_the_script_or_what_it_lacks(memory: Server) -> None:
         given = root.execute("SELECT name, version, requires FROM pgtle.given").fetchall()
         assert given == [("pgmnemo", OURS, ["vector"])]
         assert not into(memory, "one", "postgres").changed
-        root.execute("DROP EXTENSION pgmnemo; DROP SCHEMA pgmnemo; CREATE EXTENSION pgmnemo VERSION '0.4.1'")
+        root.execute(
+            f"DROP EXTENSION pgmnemo; DROP SCHEMA pgmnemo; CREATE EXTENSION pgmnemo VERSION '{FORMER}'"
+        )
         root.execute("UPDATE pgtle.given SET version = %s", (FORMER,))
         told = into(memory, "one", "postgres")
         assert (told.way, told.former, told.version) == (PG_TLE, FORMER, OURS)

@@ -112,6 +112,6 @@ def test_passages_take_their_vectors_from_text_wherever_pgvector_is(memory: Serv
     with memory.connect(name, "alice") as client:
         call = store("off", A, "k", passages=["A heron"], passage_embeddings=f'{{"{vector}"}}')
         assert client.execute(*call).fetchall() == [("inserted",)]
-        told = client.execute("SELECT embedding::text FROM pgmnemo.list_passages(%s)", (A,)).fetchone()
+        told = client.execute("SELECT embedding::text FROM pgmnemo.list_vectors(%s)", (A,)).fetchone()
         assert told is not None
         assert told[0].startswith("[0.6")

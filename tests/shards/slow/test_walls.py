@@ -36,8 +36,7 @@ HELPERS = (
     "_place('{t}')", "_place('{t}', '1 hour')", "_beat('host=/ dbname=x')", "_room('host=/ dbname=x')",
     "_grant_tenant('{t}', '{r}')", "grant_tenant('{t}', '{r}')", "revoke_tenant('{t}', 'bob')",
     "place_tenant('{t}', 'shard2')", "_on_shards()", "list_shards()", "list_grants()", "_create_login('x')",
-    "create_login('x')", "share_vector_index()", "suspend_vector_index()", "build_vector_index()",
-    "open_staging('{t}')",
+    "create_login('x')", "upkeep()", "open_staging('{t}')",
 )  # fmt: skip
 FORGED = (
     '{{"acting_tenant": "{t}"}}', '{{"tenant_id": "{t}"}}', '{{"caller": "(bob,x)"}}',
@@ -141,7 +140,7 @@ def unchanged(battery: Battery, role: str) -> Iterator[None]:
 def test_the_battery_finds_nothing_through_the_router(
     routed: Routed, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    battery = Battery(routed)
+    battery = Battery(routed, graphs=())
     for role in REACHES:
         with unchanged(battery, role):
             for kind, statements, held in attempts(role):
@@ -159,7 +158,7 @@ def test_the_battery_finds_nothing_through_the_router(
 
 def test_the_battery_would_see_a_leak_and_a_change_through_the_router(routed: Routed) -> None:
     """With grants that nobody should give."""
-    root, battery = routed.connect(), Battery(routed)
+    root, battery = routed.connect(), Battery(routed, graphs=())
     for tenant in (A, B):
         root.execute("SELECT pgmnemo.grant_tenant(%s, 'mallory')", (tenant,))
         recall = f"SELECT * FROM pgmnemo.recall('{tenant}', query_text => 'river')"

@@ -1,0 +1,101 @@
+"""The ratios of runs: medians and their spread, what is missing, what is too few, and runs that differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.performance import ratios
+from runner.commands.perf.document import NAME, load
+
+RUNS = Path(__file__).parents[2] / "benchmarks" / "performance"
+Change = Callable[[dict[str, Any]], None]
+
+
+def system(made: Any, name: str) -> Any:
+    return next(one for one in made["systems"] if one["name"] == name)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[[str, Change], str]:
+    """A committed run, changed, in a folder of its own; its GIN table goes as pg_textsearch's as well."""
+
+    def make(name: str, change: Change) -> str:
+        made = load(next(RUNS.glob("v0.3.1_*_100000_384d")))
+        made["systems"].append({**system(made, "gin-hnsw"), "name": "pg-textsearch"})
+        change(made)
+        (tmp_path / name).mkdir()
+        (tmp_path / name / NAME).write_text(json.dumps(made))
+        return str(tmp_path / name)
+
+    return make
+
+
+def printed(
+    folders: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> tuple[int, str, str]:
+    monkeypatch.setattr(ratios.sys, "argv", ["ratios.py", *folders])
+    code = ratios.main()
+    return code, *capsys.readouterr()
+
+
+def rows(out: str) -> dict[tuple[str, str], list[str]]:
+    """The other cells of each line, by its first two."""
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in out.splitlines()[2:]]
+    return {(line[0], line[1]): line[2:] for line in lines}
+
+
+def load_time(factor: float) -> Change:
+    """Ours is `factor` times that of the C extension."""
+
+    def change(made: Any) -> None:
+        other = system(made, "pg-textsearch")["load_seconds_total"]
+        system(made, "pgmnemo")["load_seconds_total"] = factor * other
+
+    return change
+
+
+def test_the_median_of_the_runs_is_printed_with_its_spread_and_what_is_missing(
+    run: Callable[[str, Change], str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = [run(str(factor), load_time(factor)) for factor in (1.5, 0.5, 0.75)]
+    code, out, _ = printed(folders, monkeypatch, capsys)
+    found = rows(out)
+    assert code == 0
+    assert len(found) == len(ratios.RATIOS)
+    assert found["load", "pg-textsearch"] == ["0.75", "0.50", "1.50", "-", "3 of 3", "≤ 1"]
+    assert found["add one, p50", "gin-hnsw"][:5] == ["1.20", "1.20", "1.20", "200", "3 of 3"]
+    assert found["everything, p95", "pg-textsearch"][0] == "too few: n = 32"
+    assert (
+        found["a tenant of 1,000, p50", "pgmnemo@0.4.1 or pgmnemo@0.5.0"][0] == "not measured: pgmnemo@0.4.1"
+    )
+    assert found["a tenant of 100, p50", "sqlite-hybrid"][0] == "not measured: pgmnemo"
+    assert found["everything, under writes, p50", "pgmnemo, everything"][0] == "1.03"
+
+
+def test_a_run_that_lacks_a_system_counts_for_the_others(
+    run: Callable[[str, Change], str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def without(made: Any) -> None:
+        made["systems"].remove(system(made, "pg-textsearch"))
+
+    folders = [run("less", without), run("all", load_time(2.0))]
+    found = rows(printed(folders, monkeypatch, capsys)[1])
+    assert found["load", "pg-textsearch"] == ["2.00", "2.00", "2.00", "-", "1 of 2", "≤ 1"]
+
+
+def test_runs_that_differ_and_no_runs_are_wrong_use(
+    run: Callable[[str, Change], str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def narrower(made: Any) -> None:
+        made["request"]["k"] = 5
+
+    code, _, err = printed([run("a", load_time(1)), run("b", narrower)], monkeypatch, capsys)
+    assert code == 2
+    assert "differ in k (5, 10); join runs of one kind" in err
+    assert printed([], monkeypatch, capsys)[0] == 2
+    assert "holds no performance.json" in printed(["nowhere"], monkeypatch, capsys)[2]
