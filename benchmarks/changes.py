@@ -25,7 +25,6 @@ from uuid import UUID, uuid4
 
 from floor import FLOOR, K, opened, recall, shares, vectors_of
 
-from pgmnemo.embedders import pad
 from runner.bench.material import CorpusLessons
 from runner.markdown import table
 from runner.protocol.suites import SUITES
@@ -157,7 +156,7 @@ def labelled(name: str, level: str | None, embedder: str) -> None:
             return system.names.project_id(lessons.name(one.question.project))
 
         def ask(one: Chain, valid_at: datetime | None = None) -> tuple[bool, ...]:
-            vector, as_of = pad(vectors.questions[one.position], system.width), one.question.as_of
+            vector, as_of = system.form.vector(vectors.questions[one.position]), one.question.as_of
             rows = recall(connection, embedding=vector, k=K, query_text=one.question.text,
                           project_id=project(one), as_of=as_of, valid_at=valid_at)  # fmt: skip
             return one.found([key for key, _ in rows])
@@ -195,7 +194,7 @@ def household(embedder: str) -> None:
 
         def ask(place: int, **more: Any) -> tuple[str, str]:
             question, right, _ = ASKED[place]
-            found = recall(connection, embedding=pad(meant[place], system.width), k=1, query_text=question,
+            found = recall(connection, embedding=system.form.vector(meant[place]), k=1, query_text=question,
                            project_id=home, as_of=YEAR_END, **more)  # fmt: skip
             key, fit = found[0] if found else (NONE, 0.0)
             return key + " ✓" * (key == right), f"{fit:.2f}"
@@ -203,7 +202,7 @@ def household(embedder: str) -> None:
         for ((key, _, day, topic, about, role), text), vector in zip(notes, vectors, strict=True):
             if key == LETTER:
                 unread = connection.execute("SELECT clock_timestamp()").fetchall()[0][0]
-            stored = (home, key, text, pad(vector, system.width), f"{day} 12:00Z", topic, role)
+            stored = (home, key, text, system.form.vector(vector), f"{day} 12:00Z", topic, role)
             connection.execute(STORE, (*stored, json.dumps({"about": about})))
         plain = [ask(place)[0] for place in range(len(ASKED))]
         for (new, old, day, *_), _ in notes:

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from pgmnemo import calls
-from pgmnemo.embedders import default_cache_dir, pad
+from pgmnemo.embedders import default_cache_dir
 from pgmnemo.server.releases import default_version
 from runner.bench.material import CorpusLessons
 from runner.markdown import table
@@ -148,7 +148,7 @@ def told(
                 (m, pair) for m in MODES for pair in asked.items() if all(pair)
             ]:
                 given = {
-                    "embedding": None if mode == "keyword" else pad(vectors.questions[place], system.width),
+                    "embedding": None if mode == "keyword" else system.form.vector(vectors.questions[place]),
                     "query_text": None if mode == "vector" else one.text, "k": K, "mode": mode,
                     "project_id": system.names.project_id(lessons.name(project)), "as_of": one.as_of or NOW,
                 }  # fmt: skip

@@ -45,7 +45,7 @@ from pgmnemo.client.naming import project_id, tenant_id
 from pgmnemo.client.records import PARTS
 
 ROOT = Path(__file__).resolve().parents[2]
-LESSONS, K, WIDTH, WARM_UP, SEED, SAMPLES, LEVEL = 200, 10, 1024, 20, 42, 2_000, 95.0
+LESSONS, K, WARM_UP, SEED, SAMPLES, LEVEL = 200, 10, 20, 42, 2_000, 95.0
 PROCESSES = 10
 GIVEN, EMBEDDED, HELD = "given", "embedded", "held"
 COLUMNS = (
@@ -130,27 +130,20 @@ def plain_calls(cursor: Any, known: Known, *, carried: bool) -> dict[str, Call]:
 
     def embedded(_: str, text: str, row: Row) -> Any:
         known.row = row
-        return sent(recall, other, padded(known([text])[0]), K, text, others)
+        return sent(recall, other, known([text])[0], K, text, others)
 
     async def embedded_async(_: str, text: str, row: Row) -> Any:
         known.row = row
         made = await asyncio.to_thread(known, [text])
-        return await sent_async(recall, other, padded(made[0]), K, text, others)
+        return await sent_async(recall, other, made[0], K, text, others)
 
     asynchronous = isinstance(cursor, psycopg.AsyncCursor)
     send: Any = sent_async if asynchronous else sent
     return {
-        "recall": lambda _, text, row: send(recall, tenant, padded(row), K, text, held),
-        "add": lambda key, text, row: send(add, tenant, added, key, text, padded(row)),
+        "recall": lambda _, text, row: send(recall, tenant, row, K, text, held),
+        "add": lambda key, text, row: send(add, tenant, added, key, text, row),
         "recall, embedded": embedded_async if asynchronous else embedded,
     }
-
-
-def padded(row: Row) -> Row:
-    """As wide as the extension stores it."""
-    wide = np.zeros(WIDTH, dtype=np.float32)
-    wide[: len(row)] = row
-    return wide
 
 
 def carrying(statement: str) -> str:

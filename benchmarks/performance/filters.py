@@ -23,7 +23,7 @@ import numpy as np
 import psycopg
 from psycopg.types.json import Jsonb
 
-from pgmnemo.calls import Call, count, execute, forget_matching, list_page, recall
+from pgmnemo.calls import Call, count, execute, forget_matching, list_page, plain, recall
 from pgmnemo.server import open_database
 from pgmnemo.server.releases import default_version
 
@@ -143,9 +143,9 @@ def main() -> int:
                 one.execute("SELECT set_config('pgmnemo.tenant_id', %s, false)", (str(tenant),))
                 one.execute("SET pgmnemo.gate_strict = off")
                 one.execute("SET pgmnemo.bypass_notice = off")
-            owner.execute("SELECT pgmnemo.suspend_vector_index()")
             load(client, options.lessons)
-            owner.execute("SELECT pgmnemo.build_vector_index()")
+            for verb in ("index", "compact"):
+                execute(client, plain(verb, tenant))
             owner.execute("VACUUM (ANALYZE)")
             print(f"{options.lessons:,} lessons, median of {options.calls} calls, ms\n")
             print("| filter | leaves | recall | list | count | dry run |\n|---|---|--:|--:|--:|--:|")
