@@ -160,7 +160,8 @@ def test_small_tenants_have_a_row_of_their_own(results: Path, many: int, needs_s
     for system in made["systems"]:
         cell = document.cell(system, Which("small"))
         assert cell is not None
-        assert (cell["complete"], cell["questions"], system["add_small"]["count"]) == (1.0, LEAST, LEAST)
+        assert (cell["complete"], cell["questions"]) == (1.0, LEAST)
+        assert system["add_small"]["count"] >= LEAST
         assert system["lessons"] == 1110 + 100 * many
         assert ("relations" in system["catalogue"]) == (system["name"] == "pgmnemo")
     text = (folder / "performance.md").read_text()
