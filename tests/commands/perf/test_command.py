@@ -160,8 +160,8 @@ def test_small_tenants_have_a_row_of_their_own(results: Path, many: int, needs_s
     for system in made["systems"]:
         cell = document.cell(system, Which("small"))
         assert cell is not None
-        assert (cell["complete"], cell["questions"]) == (1.0, LEAST)
-        assert system["add_small"]["count"] >= LEAST
+        assert cell["complete"] == 1.0
+        assert min(cell["questions"], system["add_small"]["count"]) >= LEAST  # more, where time is left
         assert system["lessons"] == 1110 + 100 * many
         assert ("relations" in system["catalogue"]) == (system["name"] == "pgmnemo")
     text = (folder / "performance.md").read_text()
