@@ -25,6 +25,7 @@ from tempfile import TemporaryDirectory
 
 from pgmnemo.embedders import EMBEDDERS, Embedder, EmbedderOptions, default_cache_dir
 from runner.bench.material import Asked, CorpusLessons, Material
+from runner.naming import assigned
 from runner.protocol.editions import current
 from runner.protocol.suites import SUITES
 from runner.protocol.texts.embedding import embed_corpus
@@ -122,7 +123,7 @@ def main() -> int:
     scopes = tuple(given.scopes.split(",")) if given.scopes else ()
     choice = Choice(suite=given.corpus, level=given.level or suite.levels[0], scopes=scopes)
     corpus = suite.chosen(suite.locate(None, os.environ), choice, current())
-    settings = dict(one.split("=", 1) for one in given.set)
+    settings = assigned(given.set, ",".join(given.set))
     embedder = EMBEDDERS[given.embedder](EmbedderOptions())
     material = material_of(corpus, embedder, default_cache_dir(os.environ))
     with TemporaryDirectory(prefix="pgmnemo-same-") as made:
