@@ -17,8 +17,8 @@ DROP VIEW pgmnemo.passages;
 DROP FUNCTION pgmnemo._passage_worth, pgmnemo._passages_differ, pgmnemo._write_passages, pgmnemo._unsound_passages,
     pgmnemo._narrowed, pgmnemo._width, pgmnemo._cosine, pgmnemo._exact_limit, pgmnemo._graph_open,
     pgmnemo._claim_graph, pgmnemo._indexed_projects, pgmnemo._vector_index_built, pgmnemo._graph_rows,
-    pgmnemo._vector_rows, pgmnemo._nearest_of, pgmnemo.build_vector_index, pgmnemo.suspend_vector_index,
-    pgmnemo.share_vector_index, pgmnemo.release_vector_index;
+    pgmnemo._vector_rows, pgmnemo._nearest_of, pgmnemo._holds_more, pgmnemo.build_vector_index,
+    pgmnemo.suspend_vector_index, pgmnemo.share_vector_index, pgmnemo.release_vector_index;
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE vector_recall float8;
 ALTER TYPE pgmnemo.lesson_input ALTER ATTRIBUTE embedding TYPE @extschema:vector@.vector,
     ALTER ATTRIBUTE passage_embeddings TYPE @extschema:vector@.vector[];
@@ -2930,32 +2930,6 @@ BEGIN
         lessons := NULL;
     END;
     PERFORM set_config(n, value, true) FROM unnest(names, before) AS u (n, value);
-END
-$$;
--- Whether a scope holds more active lessons than that. Its first blocks are its oldest, hence full, and say it at
--- once where it holds many more.
-CREATE OR REPLACE FUNCTION pgmnemo._holds_more(tenant uuid, first_project uuid, last_project uuid, than bigint)
-RETURNS boolean
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-    held bigint;
-BEGIN
-    SELECT sum(b.lesson_count) INTO held
-      FROM (SELECT p.lesson_count FROM pgmnemo.posting p
-             WHERE p.tenant_id = tenant AND p.lexeme = '' AND p.project_id BETWEEN first_project AND last_project
-             LIMIT 100 + greatest(than, 0) / 100) b;
-    IF held > than THEN
-        RETURN true;
-    END IF;
-    SELECT coalesce(sum(h.lesson_count), 0) INTO held
-      FROM (SELECT p.lesson_count FROM pgmnemo.posting p
-             WHERE p.tenant_id = tenant AND p.lexeme = '' AND p.project_id BETWEEN first_project AND last_project
-             UNION ALL
-            SELECT j.lesson_count FROM pgmnemo.piece_project j
-             WHERE j.tenant_id = tenant AND j.project_id BETWEEN first_project AND last_project) h;
-    RETURN held > than;
 END
 $$;
 -- The `depth` of a scope's few lessons that have the nearest vector, exactly.

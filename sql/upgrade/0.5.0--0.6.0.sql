@@ -16,8 +16,8 @@ DROP VIEW pgmnemo.passages;
 DROP FUNCTION pgmnemo._passage_worth, pgmnemo._passages_differ, pgmnemo._write_passages, pgmnemo._unsound_passages,
     pgmnemo._narrowed, pgmnemo._width, pgmnemo._cosine, pgmnemo._exact_limit, pgmnemo._graph_open,
     pgmnemo._claim_graph, pgmnemo._indexed_projects, pgmnemo._vector_index_built, pgmnemo._graph_rows,
-    pgmnemo._vector_rows, pgmnemo._nearest_of, pgmnemo.build_vector_index, pgmnemo.suspend_vector_index,
-    pgmnemo.share_vector_index, pgmnemo.release_vector_index;
+    pgmnemo._vector_rows, pgmnemo._nearest_of, pgmnemo._holds_more, pgmnemo.build_vector_index,
+    pgmnemo.suspend_vector_index, pgmnemo.share_vector_index, pgmnemo.release_vector_index;
 ALTER TYPE pgmnemo.settings ADD ATTRIBUTE vector_recall float8;
 ALTER TYPE pgmnemo.lesson_input ALTER ATTRIBUTE embedding TYPE @extschema:vector@.vector,
     ALTER ATTRIBUTE passage_embeddings TYPE @extschema:vector@.vector[];
