@@ -50,7 +50,7 @@ def test_resume_ends_in_the_bytes_of_a_run_that_was_not_interrupted(
     process = start(*words, pause=STAGES[stage], temporary=open_folder)
     assert servers(open_folder)
     process.send_signal(ending)
-    _, complaint = process.communicate(timeout=30)
+    _, complaint = process.communicate(timeout=60)
     assert process.returncode == ENDINGS[ending]
     nothing_lives_in(open_folder)
     [partial] = (tmp_path / "results").glob(".*.partial")
@@ -73,7 +73,7 @@ def test_what_a_system_beside_wrote_goes_with_the_run(
     process = start(*words, pause="sqlite-fts5, conversation", temporary=open_folder)
     assert list(open_folder.rglob("*.sqlite"))
     process.send_signal(ending)
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     assert process.returncode == ENDINGS[ending]
     nothing_lives_in(open_folder)
     assert cli(*words, "--resume", tmp_path / "results", "--quiet").code == 0
@@ -141,7 +141,7 @@ def test_a_connection_that_breaks_off_is_one_sentence(
     process = start(*words, pause="pgmnemo, pool", wait=1)
     server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                    f"WHERE datname = '{BENCH}' AND pid <> pg_backend_pid()")  # fmt: skip
-    _, complaint = process.communicate(timeout=30)
+    _, complaint = process.communicate(timeout=60)
     assert process.returncode == 3
     assert "Traceback" not in complaint
     assert f"error: the connection to the database {BENCH} was lost" in complaint.splitlines()[-1]
