@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 APPENDED = ("HISTORY.md", "CHANGELOG.md")
 ARTEFACTS = re.compile(r"/results/|/performance/(v|growth)|/TUNING\.md$|/tests/")  # written by a program
 GENERATED = re.compile(r"pgmnemo/client/sync/(?!waiting)")  # of pgmnemo/client/aio, by `make sync`
+DOORS = re.compile(r"pgmnemo/(adapters|mcp|serving)/")
 SHORT = 15
 
 SILENT = {
@@ -62,11 +63,15 @@ class Weight:
 def weights() -> list[Weight]:
     """Every figure that has a limit; what git does not track does not count."""
     runner, base = _python("runner"), [path for path in _python("pgmnemo") if not GENERATED.search(str(path))]
+    doors = [path for path in base if DOORS.search(str(path))]
     pages = _tracked("*.md")
     documents = [p for p in pages if p.name not in APPENDED and not ARTEFACTS.search(str(p))]
     return [
         Weight("code lines, runner", sum(map(code_lines, runner)), 22_000, 19_500),
-        Weight("code lines, pgmnemo", sum(map(code_lines, base)), 9_400, 8_000),
+        Weight(
+            "code lines, pgmnemo without its doors", sum(map(code_lines, {*base} - {*doors})), 9_400, 8_000
+        ),
+        Weight("code lines, doors of pgmnemo", sum(map(code_lines, doors)), 4_000, 3_000),
         Weight("files, runner", len(runner), 260, 260),
         Weight(f"files of the runner under {SHORT} code lines", sum(map(_short, runner)), 5, 5),
         Weight("code lines, tests", sum(map(code_lines, _python("tests"))), 37_900, 22_000),

@@ -76,12 +76,13 @@ def _hit(rank: int, hit: Hit, why: bool, full: bool) -> Iterator[str]:
 
 
 def context(
-    query: str, /, *, max_tokens: int = 1000, asked: Packed = PACKED, where: Anywhere = ANYWHERE,
-    embedder: Embedder = LOCAL,
+    query: str | None = None, /, *, max_tokens: int = 1000, asked: Packed = PACKED,
+    where: Anywhere = ANYWHERE, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
     """Print what a recall finds as quoted data for a prompt.
 
-    It has --max-tokens at most, which are estimated high. A lesson too
+    Without a question it is what is new and important. It has
+    --max-tokens at most, which are estimated high. A lesson too
     long for the rest is left out, and the next is tried.
 
     Args:

@@ -357,7 +357,7 @@ class AsyncScope:
 
     async def context(
         self,
-        query: str,
+        query: str | None = None,
         *,
         max_tokens: int = 1000,
         count: Callable[[str], int] = about_tokens,
@@ -377,8 +377,9 @@ class AsyncScope:
     ) -> Context:
         """What a recall finds, as quoted data for a prompt: never more than `max_tokens` by `count`.
 
-        A lesson too long for the rest is left out, the next is tried. What this hands out, this memory does
-        not store again: neither the block nor a text that repeats a lesson of it.
+        Without a question it is what is new and important. A lesson too long for the rest is left out, the
+        next is tried. What this hands out, this memory does not store again: neither the block nor a text
+        that repeats a lesson of it.
         """
         if max_tokens < 1:
             raise UsageError(f"max_tokens is {max_tokens}, but must be 1 or more")

@@ -1,0 +1,1 @@
+"""The memory over the Model Context Protocol."""

@@ -1,0 +1,1 @@
+"""The memory over HTTP: the verbs, tokens for tenants, limits, a page."""
