@@ -25,7 +25,7 @@ def place() -> Iterator[Place]:
 
 @pytest.fixture(scope="session")
 def open_memory(place: Place) -> Iterator[Callable[..., Memory]]:
-    """A memory of that database as alice (or `role`), of words alone unless an embedder is given; once each."""
+    """A memory of that database as alice (or `role`), of words alone unless an embedder is given; once."""
     with ExitStack() as stack:
         opened: dict[tuple[str, Any], Memory] = {}
 
