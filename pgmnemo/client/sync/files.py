@@ -1,0 +1,193 @@
+# Made of ../aio/files.py by `make sync`: edit that one.
+"""The lessons of a project as files: a key is a path, the text of the lesson what is in it.
+
+Folders are there by the files in them. A file is changed only if it still is what its writer has read, and
+several move at once or not at all; plain writers of the same lessons wait meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pgmnemo import calls
+from pgmnemo.calls import Call
+from pgmnemo.client import requests, staging
+from pgmnemo.client.records import Item, Lesson
+from pgmnemo.client.sync.waiting import Connection
+
+if TYPE_CHECKING:
+    from pgmnemo.client.sync.scope import Scope
+
+SIZE = ("external_id", "pg_catalog.octet_length(content)", "nullif(metadata, '{}')", "id")
+PAGE = 10_000
+EMPTY = "(empty file)"  # no lesson is empty, so one with this text stands for a file without a word,
+BLANK = "blank"  # and this of its metadata is what is in it
+Ask = Callable[[Call[Any]], Any]
+Made = tuple[Item, Any, staging.OfLesson]
+
+
+class Files:
+    """The files under `root`, such as "/memories", in a scope that has a project.
+
+    A path begins with the root and a slash. What is forgotten, superseded or expired is no file.
+    """
+
+    def __init__(self, scope: Scope, root: str) -> None:
+        self._scope, self._project, self._under = scope, scope._project(), f"{root}/"
+
+    def sizes(self) -> dict[str, int]:
+        """The bytes of every file by its path."""
+        return self._sizes(self._scope._call)
+
+    def read(self, path: str) -> str | None:
+        """What is in a file; None where there is none."""
+        return _text(self._scope.get(path)) if path.startswith(self._under) else None
+
+    def write(self, path: str, text: str, was: str | None = None) -> bool:
+        """Write a file that still is what it `was`, or a new one whose place is free; else nothing, and
+        False.
+
+        UsageError for a text that no lesson may have (NUL, too long), or a path of more than 1,000 bytes.
+        """
+        [made] = self._made([Item(text, path)])
+
+        def work(ask: Ask) -> bool:
+            held = ask(requests.get(self._scope.tenant_id, self._project, path))
+            if _text(held) != was or (was is None and not is_free(path, self._sizes(ask))):
+                return False
+            self._put(ask, made, held)
+            return True
+
+        with self._scope._span("upsert_memory", path):
+            return bool(self._alone(work))
+
+    def move(self, old: str, new: str) -> bool:
+        """Give a file, or all of a folder, another path that is free; False, and nothing is done, where it is
+        not, or somebody changes them meanwhile.
+
+        Role, metadata and times come along, links do not.
+        """
+        paths = [path for path in self.sizes() if is_in(path, old)]
+        lessons = [lesson for path in paths if (lesson := self._scope.get(path)) is not None]
+        made = self._made([_moved(lesson, new + lesson.key[len(old) :]) for lesson in lessons])
+
+        def work(ask: Ask) -> bool:
+            tenant, there = self._scope.tenant_id, self._sizes(ask)
+            held = [ask(requests.get(tenant, self._project, lesson.key)) for lesson in lessons]
+            if held != lessons or not lessons or not is_free(new, there):
+                return False
+            for lesson in lessons:
+                ask(calls.forget(tenant, self._project, lesson.key, hard=True))
+            for one in made:
+                self._put(ask, one, ask(requests.get(tenant, self._project, str(one[0].key))))
+            return True
+
+        with self._scope._span("update_memory", old):
+            return bool(self._alone(work))
+
+    def remove(self, path: str) -> int:
+        """Delete a file, or all of a folder, for good; how many."""
+
+        def work(ask: Ask) -> int:
+            paths = [one for one in self._sizes(ask) if is_in(one, path)]
+            for one in paths:
+                ask(calls.forget(self._scope.tenant_id, self._project, one, hard=True))
+            return len(paths)
+
+        with self._scope._span("delete_memory", path):
+            return int(self._alone(work))
+
+    def _sizes(self, ask: Ask) -> dict[str, int]:
+        found: dict[str, int] = {}
+        after: int | None = None
+        while True:
+            page = ask(
+                calls.list_page(self._scope.tenant_id, self._project, after=after, most=PAGE, columns=SIZE)
+            )
+            for key, size, metadata, _ in page:
+                if key.startswith(self._under):
+                    blank = (metadata or {}).get(BLANK) if size == len(EMPTY) else None
+                    found[key] = size if blank is None else len(blank.encode())
+            if len(page) < PAGE:
+                return found
+            after = page[-1][-1]
+
+    def _made(self, files: Iterable[Item]) -> list[Made]:
+        """Files with their vectors, which are made before anybody has to wait."""
+        items = [_kept(item) for item in files]
+        for item in items:
+            staging.checked_key(str(item.key))
+        embedded = self._scope._embedded(items)
+        return [(item, *vectors) for item, vectors in zip(items, embedded, strict=True)]
+
+    def _put(self, ask: Ask, made: Made, held: Lesson | None) -> None:
+        """Store a file over what is `held` under its key; over what is no file any longer, anew."""
+        tenant, scope = self._scope.tenant_id, self._scope
+        item, whole, vectors = made
+        given = {**requests.fields(item, item.at), **staging.sent(whole, vectors, scope._oid, scope._width)}
+        if held is not None and _text(held) is None:
+            ask(calls.forget(tenant, self._project, held.key, hard=True))
+        elif held is not None:
+            kept = {name: value for name, value in held.metadata.items() if name != BLANK}
+            given["metadata"] = requests.document({**kept, **(item.metadata or {})}, "metadata")
+        added = ask(requests.store(tenant, self._project, str(item.key), whole.text, **given))
+        if (held is None or _text(held) is None) and added.outcome != "inserted":
+            raise _Taken
+
+    def _alone(self, work: Callable[[Ask], Any]) -> Any:
+        """What `work` answers in a transaction in which nobody else changes lessons of the tenant."""
+        memory, tenant = self._scope._memory, self._scope.tenant_id
+        memory._enter(tenant)
+
+        def under(connection: Connection[Any]) -> Any:
+            ask = partial(memory._channel.sent, connection)
+            for name, value in memory._maker(tenant).items():
+                ask(calls.setting(name, value, local=True))
+            ask(calls.forget(tenant, self._project, ""))  # no lesson has that key: it takes the lock
+            return work(ask)
+
+        try:
+            return memory._channel.unit(under, repeatable=False)
+        except _Taken:
+            return False
+
+
+class _Taken(Exception):
+    """A plain writer has just stored a lesson of the same key."""
+
+
+def is_in(path: str, folder: str) -> bool:
+    """Whether a file is that one, or in that folder."""
+    return path == folder or path.startswith(f"{folder}/")
+
+
+def is_free(path: str, files: Mapping[str, int]) -> bool:
+    """Whether a file may be there: no file or folder is, and nothing above it is a file."""
+    return not any(is_in(one, path) or is_in(path, one) for one in files)
+
+
+def _text(lesson: Lesson | None) -> str | None:
+    """What is in the file that a lesson is; None where it is none."""
+    now = datetime.now(UTC)
+    if lesson is None or not lesson.active:
+        return None
+    if any(end is not None and end <= now for end in (lesson.superseded_at, lesson.expires_at)):
+        return None
+    return str(lesson.metadata.get(BLANK, EMPTY)) if lesson.text == EMPTY else lesson.text
+
+
+def _kept(item: Item) -> Item:
+    """A file as a lesson."""
+    if str(item.text).strip():
+        return item
+    return Item(EMPTY, item.key, metadata={BLANK: item.text})
+
+
+def _moved(lesson: Lesson, path: str) -> Item:
+    return Item(
+        lesson.text, path, lesson.role, lesson.topic, lesson.importance, lesson.metadata, lesson.at,
+        lesson.expires_at, lesson.commit_sha, lesson.artifact_hash, lesson.verified_at, lesson.position,
+    )  # fmt: skip
