@@ -1,4 +1,4 @@
-"""Anthropic's memory tool over lessons gives the answers of the SDK's own, which keeps files, but for a table of
+"""Anthropic's memory tool over lessons gives the answers of the SDK's own files, but for a table of
 deliberate differences; others' changes are never lost, and no path leads to another's files."""
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import Any
 
 import anthropic
-import httpx
+import httpx2
 import pytest
 from anthropic.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
 
 from pgmnemo import AsyncMemory, Memory, Scope
-from pgmnemo.adapters import anthropic as door
 from pgmnemo.adapters.anthropic import AsyncMemoryTool, MemoryTool
 from pgmnemo.errors import UsageError
 from tests.pgmnemo.client.driving import Place
+from tests.pgmnemo.local.serving import new_base
 
 SEQUENCES = int(os.environ.get("PGMNEMO_SEQUENCES", "8"))  # of each shell; 400 take ten minutes
 NAMES = ["a", "b", "a.txt", "A.txt", ".hidden", "n n", "ü", "_", "%", "%2e%2e", "back\\slash", "b'\"c"]
@@ -35,7 +35,7 @@ TEXTS = ["", "\n", "one", "one\n", "one\ntwo\nthree\n", "two\r\none two", "\n\no
 
 
 def answer(tool: Any, command: dict[str, Any]) -> tuple[str, str]:
-    """What a command answers, or how it is refused; `fault`: an exception that a model is not meant to see."""
+    """What a command answers, or how it is refused; `fault`: an exception of no tool."""
     try:
         return "answer", tool.call(command)
     except ToolError as error:
@@ -61,16 +61,23 @@ def without_empty_folders(root: Path) -> None:
 
 
 def path(chance: random.Random) -> str:
-    parts = [chance.choice(NAMES[:6] if chance.random() < 0.7 else NAMES) for _ in range(chance.choice((1, 1, 2, 2, 3)))]
+    parts = [
+        chance.choice(NAMES[:6] if chance.random() < 0.7 else NAMES)
+        for _ in range(chance.choice((1, 1, 2, 2, 3)))
+    ]
     if (odd := chance.random()) < 0.04:
-        return chance.choice(("/memories", "/memories/", "/etc/passwd", "memories/a", "", "/memories/../x", "/"))
+        return chance.choice(
+            ("/memories", "/memories/", "/etc/passwd", "memories/a", "", "/memories/../x", "/")
+        )
     if odd < 0.12:
         parts.insert(chance.randrange(len(parts) + 1), chance.choice(("", ".", "a/..")))
     return "/memories/" + "/".join(parts) + chance.choice(("", "", "", "", "/"))
 
 
 def command(chance: random.Random) -> dict[str, Any]:
-    name = chance.choice(("view", "view", "create", "create", "str_replace", "insert", "delete", "rename", "rename"))
+    name = chance.choice(
+        ("view", "view", "create", "create", "str_replace", "insert", "delete", "rename", "rename")
+    )
     given: dict[str, Any] = {"command": name, "path": path(chance)}
     if name == "view" and chance.random() < 0.3:
         given["path"] = "/memories"
@@ -79,7 +86,10 @@ def command(chance: random.Random) -> dict[str, Any]:
     elif name == "create":
         given["file_text"] = chance.choice(TEXTS)
     elif name == "str_replace":
-        given |= {"old_str": chance.choice(("one", "two", "e\n", "nothing", "", "\n")), "new_str": chance.choice(TEXTS)}
+        given |= {
+            "old_str": chance.choice(("one", "two", "e\n", "nothing", "", "\n")),
+            "new_str": chance.choice(TEXTS),
+        }
     elif name == "insert":
         given |= {"insert_line": chance.choice((0, 0, 1, 2, 9, -1)), "insert_text": chance.choice(TEXTS)}
     elif name == "rename":
@@ -118,7 +128,9 @@ def tool(scope: Scope) -> MemoryTool:
 
 
 @pytest.mark.parametrize("kind", ["sync", "async"])
-def test_random_commands_are_answered_as_by_the_files_of_the_sdk(kind: str, tools: Any, tmp_path: Path) -> None:
+def test_random_commands_are_answered_as_by_the_files_of_the_sdk(
+    kind: str, tools: Any, tmp_path: Path
+) -> None:
     told = 0
     for seed in range(SEQUENCES):
         chance = random.Random(f"{kind} {seed}")
@@ -134,3 +146,467 @@ def test_random_commands_are_answered_as_by_the_files_of_the_sdk(kind: str, tool
                 assert without_folder_sizes(found) == without_folder_sizes(expected), (seed, done)
                 told += expected[0] == "answer"
     assert told > SEQUENCES * 15
+
+
+DIFFERENCES: list[tuple[str, list[dict[str, Any]], str, str]] = [
+    # what: commands of which the last differs, what the SDK's files answer, what the lessons do
+    (
+        "a name that only begins like the folder",
+        [{"command": "create", "path": "/memoriesfoo", "file_text": "x"}],
+        "answer",
+        "Path must start with /memories, got: /memoriesfoo",
+    ),
+    (
+        "a path that leaves the folder and comes back",
+        [{"command": "create", "path": "/memories/../memories/a", "file_text": "x"}],
+        "answer",
+        "Path /memories/../memories/a would escape /memories directory",
+    ),
+    (
+        "a NUL in a path",
+        [{"command": "create", "path": "/memories/a\0b", "file_text": "x"}],
+        "fault",
+        "NUL",
+    ),
+    (
+        "a NUL in a text",
+        [{"command": "create", "path": "/memories/a", "file_text": "x\0y"}],
+        "answer",
+        "has a NUL character",
+    ),
+    (
+        "half a surrogate pair in a text",
+        [{"command": "create", "path": "/memories/a", "file_text": "x\ud800"}],
+        "fault",
+        "half a surrogate pair",
+    ),
+    (
+        "half a surrogate pair in a path",
+        [{"command": "view", "path": "/memories/\udfff"}],
+        "fault",
+        "half a surrogate pair",
+    ),
+    (
+        "a file in a file",
+        [
+            {"command": "create", "path": "/memories/a", "file_text": "x"},
+            {"command": "create", "path": "/memories/a/b", "file_text": "x"},
+        ],
+        "fault",
+        "/memories/a is a file, so nothing can be in it",
+    ),
+    (
+        "a file moved into a file",
+        [
+            {"command": "create", "path": "/memories/a", "file_text": "x"},
+            {"command": "create", "path": "/memories/b", "file_text": "x"},
+            {"command": "rename", "old_path": "/memories/a", "new_path": "/memories/b/c"},
+        ],
+        "fault",
+        "/memories/b is a file, so nothing can be in it",
+    ),
+    (
+        "a folder moved into itself",
+        [
+            {"command": "create", "path": "/memories/a/b", "file_text": "x"},
+            {"command": "rename", "old_path": "/memories/a", "new_path": "/memories/a/c"},
+        ],
+        "fault",
+        "Cannot move /memories/a into itself",
+    ),
+    (
+        "a name of 300 bytes",
+        [{"command": "create", "path": "/memories/" + "n" * 300, "file_text": "x"}],
+        "fault",
+        "File created successfully",
+    ),
+    (
+        "a path of 10,000 bytes",
+        [{"command": "create", "path": "/memories/" + "n/" * 5_000, "file_text": "x"}],
+        "fault",
+        "a key is a text of 1 to 1,000 bytes",
+    ),
+    (
+        "a text of more than 10,000,000 bytes",
+        [{"command": "create", "path": "/memories/a", "file_text": "x" * 10_000_001}],
+        "answer",
+        "10,000,000 are stored at most",
+    ),
+    (
+        "a folder whose last file goes",
+        [
+            {"command": "create", "path": "/memories/a/b", "file_text": "x"},
+            {"command": "delete", "path": "/memories/a/b"},
+            {"command": "view", "path": "/memories/a"},
+        ],
+        "answer",
+        "The path /memories/a does not exist",
+    ),
+]
+
+
+@pytest.mark.parametrize(("what", "commands", "theirs", "ours"), DIFFERENCES, ids=lambda one: str(one)[:40])
+def test_what_differs_on_purpose(
+    what: str, commands: list[dict[str, Any]], theirs: str, ours: str, tool: MemoryTool, tmp_path: Path
+) -> None:
+    files = BetaLocalFilesystemMemoryTool(str(tmp_path))
+    for given in commands[:-1]:
+        assert answer(files, given)[0] == answer(tool, given)[0] == "answer"
+    expected, found = answer(files, commands[-1]), answer(tool, commands[-1])
+    assert expected[0] == theirs
+    assert found[0] != "fault"
+    assert re.search(ours, found[1])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (None, "Unknown command: None. Those are view, create"),
+        ({}, "Unknown command: None"),
+        ({"command": "format", "path": "/memories"}, "Unknown command: format"),
+        ({"command": ["view"]}, "Unknown command: ['view']"),
+        ({"command": "view"}, "The parameter `path` of view is wrong: Field required."),
+        ({"command": "view", "path": 7}, "The parameter `path` of view is wrong"),
+        (
+            {"command": "view", "path": "/memories", "view_range": ["x"]},
+            "The parameter `view_range.0` of view",
+        ),
+        ({"command": "create", "path": "/memories/a"}, "The parameter `file_text` of create is wrong"),
+    ],
+)
+def test_what_is_no_command_is_refused_in_one_sentence(given: Any, said: str, tool: MemoryTool) -> None:
+    with pytest.raises(ToolError, match=f"^{re.escape(said)}"):
+        tool.call(given)
+
+
+def test_it_is_the_tool_of_the_sdk(tool: MemoryTool, scope: Scope) -> None:
+    assert isinstance(tool, BetaAbstractMemoryTool)
+    assert issubclass(AsyncMemoryTool, BetaAsyncAbstractMemoryTool)
+    cached = MemoryTool(scope, cache_control={"type": "ephemeral"})
+    assert tool.to_dict() == {"type": "memory_20250818", "name": "memory"}
+    assert cached.to_dict() == {**tool.to_dict(), "cache_control": {"type": "ephemeral"}}
+
+
+def test_the_runner_of_the_sdk_calls_it_and_gives_its_errors_back(tool: MemoryTool) -> None:
+    """The API's end of the wire is a script: three answers of a model."""
+    said = [
+        {"command": "create", "path": "/memories/cat.md", "file_text": "The cat is called Miso.\n"},
+        {"command": "create", "path": "/memories/cat.md", "file_text": "Again."},
+    ]
+    heard: list[Any] = []
+
+    def api(request: httpx2.Request) -> httpx2.Response:
+        asked = json.loads(request.content)
+        heard.append(asked["messages"][-1]["content"])
+        turn = len(heard) - 1
+        block = (
+            {"type": "tool_use", "id": f"toolu_{turn}", "name": "memory", "input": said[turn]}
+            if turn < len(said)
+            else {"type": "text", "text": "Noted."}
+        )
+        return httpx2.Response(
+            200,
+            json={
+                "id": f"msg_{turn}", "type": "message", "role": "assistant", "model": "none",
+                "content": [block], "stop_reason": "tool_use" if turn < len(said) else "end_turn",
+                "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1},
+            },
+        )  # fmt: skip
+
+    with anthropic.Anthropic(
+        api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(api))
+    ) as client:
+        runner = client.beta.messages.tool_runner(
+            model="none",
+            max_tokens=9,
+            tools=[tool],
+            messages=[{"role": "user", "content": "My cat is Miso."}],
+        )
+        runner.until_done()
+    (made,), (refused,) = heard[1:]
+    assert made["content"] == "File created successfully at: /memories/cat.md"
+    assert not made.get("is_error")
+    assert refused["content"] == "File /memories/cat.md already exists"
+    assert refused["is_error"]
+
+
+def view(tool: MemoryTool, path: str) -> str:
+    """What is in a file."""
+    shown = tool.call({"command": "view", "path": path})
+    lines = shown.removeprefix(f"Here's the content of {path}").split("\n")[1:]
+    return "\n".join(line.split("\t", 1)[1] for line in lines)
+
+
+def create(tool: MemoryTool, path: str, text: str) -> None:
+    tool.call({"command": "create", "path": path, "file_text": text})
+
+
+def test_files_are_lessons_that_recall_finds(tool: MemoryTool, scope: Scope) -> None:
+    create(tool, "/memories/people/ada.md", "# Ada\nShe moved to Lisbon in May.\n")
+    create(tool, "/memories/empty.md", "")
+    [hit, *_] = scope.recall("Where did Ada move?")
+    assert (hit.key, hit.text) == ("/memories/people/ada.md", "# Ada\nShe moved to Lisbon in May.\n")
+    scope.add("- cheese", key="/memories/list.md", importance=5)
+    tool.call({"command": "insert", "path": "/memories/list.md", "insert_line": 1, "insert_text": "- bread"})
+    lesson = scope.get("/memories/list.md")
+    assert lesson is not None
+    assert (lesson.text, lesson.importance) == ("- cheese\n- bread\n", 5)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n", "\r\n\t\n", "(empty file)"])
+def test_a_file_without_a_word_is_kept_as_it_is(text: str, tool: MemoryTool, scope: Scope) -> None:
+    create(tool, "/memories/a", text)
+    assert view(tool, "/memories/a") == text
+    assert f"{len(text)}B\t/memories/a" in tool.call({"command": "view", "path": "/memories"})
+    tool.call({"command": "rename", "old_path": "/memories/a", "new_path": "/memories/b"})
+    assert view(tool, "/memories/b") == text
+    tool.call({"command": "insert", "path": "/memories/b", "insert_line": 0, "insert_text": "bread"})
+    assert "bread" in view(tool, "/memories/b")
+    assert scope.get("/memories/b").metadata == {}  # type: ignore[union-attr]
+    scope.add("by hand", key="/memories/b")
+    assert view(tool, "/memories/b") == "by hand"
+
+
+def test_a_long_file_is_kept_and_found(tool: MemoryTool, scope: Scope) -> None:
+    text = (
+        "".join(f"line {number} of nothing much\n" for number in range(40_000)) + "the needle is in the hay\n"
+    )
+    create(tool, "/memories/long.txt", text)
+    assert view(tool, "/memories/long.txt") == text
+    told = tool.call({"command": "view", "path": "/memories/long.txt", "view_range": [40_001, 40_001]})
+    assert told.endswith(" 40001\tthe needle is in the hay")
+    assert scope.recall("needle")[0].key == "/memories/long.txt"
+
+
+def test_a_file_of_a_million_lines_is_not_shown(tool: MemoryTool) -> None:
+    create(tool, "/memories/lines", "x" + "\n" * 999_999)
+    assert answer(tool, {"command": "view", "path": "/memories/lines"}) == (
+        "refused",
+        "File /memories/lines exceeds maximum line limit of 999,999 lines.",
+    )
+
+
+def test_places_of_a_text_that_is_everywhere_are_not_all_named(tool: MemoryTool) -> None:
+    create(tool, "/memories/a", "x\n" * 200_000)
+    kind, said = answer(
+        tool, {"command": "str_replace", "path": "/memories/a", "old_str": "x", "new_str": "y"}
+    )
+    assert (kind, said.count(",")) == ("refused", 99)
+
+
+def test_what_is_deleted_is_gone_for_good(tool: MemoryTool, scope: Scope) -> None:
+    for path in ("/memories/a/b", "/memories/a/c/d", "/memories/ab"):
+        create(tool, path, f"words of {path}")
+    scope.add("no file", key="chat/1")
+    tool.call({"command": "delete", "path": "/memories/a"})
+    assert sorted(lesson.key for lesson in scope.list(everything=True)) == ["/memories/ab", "chat/1"]
+    assert tool.clear_all_memory() == "All memory cleared"
+    assert [lesson.key for lesson in scope.list(everything=True)] == ["chat/1"]
+
+
+@pytest.mark.parametrize("end", ["forgotten", "superseded", "expired"])
+def test_what_recall_no_longer_answers_with_is_no_file(end: str, tool: MemoryTool, scope: Scope) -> None:
+    create(tool, "/memories/a", "old words")
+    if end == "forgotten":
+        scope.forget("/memories/a")
+    elif end == "superseded":
+        scope.supersede("/memories/a", at=datetime.now(UTC) - timedelta(hours=1))
+    else:
+        scope.update("/memories/a", expires_at=datetime.now(UTC) - timedelta(hours=1))
+    gone = {"command": "view", "path": "/memories/a"}
+    assert answer(tool, gone)[1] == "The path /memories/a does not exist. Please provide a valid path."
+    assert "/memories/a" not in tool.call({"command": "view", "path": "/memories"})
+    create(tool, "/memories/a", "new words")
+    assert view(tool, "/memories/a") == "new words"
+    assert [hit.text for hit in scope.recall("words")] == ["new words"]
+    tool.call({"command": "rename", "old_path": "/memories/a", "new_path": "/memories/b"})
+    assert view(tool, "/memories/b") == "new words"
+
+
+def test_a_renamed_file_keeps_what_else_is_known_of_it(tool: MemoryTool, scope: Scope) -> None:
+    when = datetime(2026, 5, 1, tzinfo=UTC)
+    scope.add("words", key="/memories/a/b", topic="home", importance=5, metadata={"by": "hand"}, at=when)
+    tool.call({"command": "rename", "old_path": "/memories/a", "new_path": "/memories/c/d"})
+    found = scope.get("/memories/c/d/b")
+    assert found is not None
+    assert (found.topic, found.importance, found.metadata, found.at) == ("home", 5, {"by": "hand"}, when)
+    assert scope.get("/memories/a/b") is None
+
+
+def test_lines_of_many_writers_are_all_there(open_memory: Callable[..., Memory], place: Place) -> None:
+    tenant = place.tenant()
+    writers = [MemoryTool(open_memory(role).tenant(tenant).project("files")) for role in ("alice", "bob")]
+    create(writers[0], "/memories/log", "begin\n")
+
+    def write(number: int) -> None:
+        for turn in range(8):
+            tool = writers[(number + turn) % 2]
+            tool.call(
+                {
+                    "command": "insert",
+                    "path": "/memories/log",
+                    "insert_line": 0,
+                    "insert_text": f"{number}.{turn}",
+                }
+            )
+            tool.call(
+                {
+                    "command": "str_replace",
+                    "path": "/memories/log",
+                    "old_str": "begin\n",
+                    "new_str": "begin\n|",
+                }
+            )
+            create(tool, f"/memories/new/{number}.{turn}", "x")
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(write, range(6)))
+    lines = view(writers[0], "/memories/log").split("\n")
+    assert {line for line in lines if "." in line} == {f"{n}.{t}" for n in range(6) for t in range(8)}
+    assert lines.count("|" * 48) == 1
+    assert writers[0].call({"command": "view", "path": "/memories/new"}).count("\n") == 49
+
+
+def test_a_new_file_is_made_once(tool: MemoryTool) -> None:
+    start = threading.Barrier(8)
+
+    def make(number: int) -> tuple[str, str]:
+        start.wait()
+        return answer(
+            tool, {"command": "create", "path": f"/memories/{'a' if number % 2 else 'a/b'}", "file_text": "x"}
+        )
+
+    with ThreadPoolExecutor(8) as pool:
+        assert [kind for kind, _ in pool.map(make, range(8))].count("answer") == 1
+
+
+@pytest.mark.parametrize("given", ["str_replace", "insert", "rename", "create"])
+def test_a_plain_writer_in_between_loses_nothing(
+    given: str, tool: MemoryTool, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tool._files._made
+    if given != "create":
+        create(tool, "/memories/a", "one two\n")
+
+    def overtaken(items: Any) -> Any:
+        """After the file was read, and before it is written."""
+        monkeypatch.setattr(tool._files, "_made", made)
+        scope.add("one two three\n", key="/memories/a")
+        return made(items)
+
+    monkeypatch.setattr(tool._files, "_made", overtaken)
+    found = answer(
+        tool,
+        {
+            "str_replace": {"command": given, "path": "/memories/a", "old_str": "one", "new_str": "1"},
+            "insert": {"command": given, "path": "/memories/a", "insert_line": 1, "insert_text": "more"},
+            "rename": {"command": given, "old_path": "/memories/a", "new_path": "/memories/b"},
+            "create": {"command": given, "path": "/memories/a", "file_text": "mine"},
+        }[given],
+    )
+    there = view(tool, "/memories/b" if given == "rename" else "/memories/a")
+    expected = {"str_replace": "1 two three\n", "insert": "one two three\nmore\n"}.get(
+        given, "one two three\n"
+    )
+    assert there == expected
+    assert found[0] == ("refused" if given == "create" else "answer")
+
+
+def test_who_is_always_overtaken_is_told(tool: MemoryTool, monkeypatch: pytest.MonkeyPatch) -> None:
+    create(tool, "/memories/a", "one\n")
+    monkeypatch.setattr(tool._files, "write", lambda *given: False)
+    insert = {"command": "insert", "path": "/memories/a", "insert_line": 0, "insert_text": "x"}
+    assert answer(tool, insert) == (
+        "refused", "Nothing was changed: others keep changing the same files. Try again.",
+    )  # fmt: skip
+
+
+OTHERS = ["acme-corp", "acme ", "ACME", "acme_", "acme%", "a\u0441me", "acme/", "acme'--"]
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_no_project_sees_the_files_of_another(
+    other: str, open_memory: Callable[..., Memory], place: Place
+) -> None:
+    tenant, memory = place.tenant(), open_memory()
+    mine = MemoryTool(memory.tenant(tenant).project("acme"))
+    theirs = [
+        MemoryTool(memory.tenant(tenant).project(f"{other}x" if other == "acme " else other)),
+        MemoryTool(memory.tenant(place.tenant()).project("acme")),
+    ]
+    create(mine, "/memories/secret", "mine")
+    for tool in theirs:
+        for path in (
+            "/memories/secret",
+            "/memories/%",
+            "/memories/_ecret",
+            "/memories//secret",
+            "/memories/*",
+        ):
+            assert answer(tool, {"command": "view", "path": path})[0] == "refused"
+            assert answer(tool, {"command": "delete", "path": path})[0] == "refused"
+        create(tool, "/memories/secret", "theirs")
+        tool.clear_all_memory()
+    assert view(mine, "/memories/secret") == "mine"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "%",
+        "_",
+        "a%b",
+        "'; DROP TABLE x; --",
+        '"',
+        "a\nb",
+        "a\tb",
+        "\\",
+        "..%2f",
+        "\u202egnp",
+        "n" * 900,
+        "~",
+        "…",
+        "...",
+    ],
+)
+def test_odd_names_are_names(name: str, tool: MemoryTool, scope: Scope) -> None:
+    create(tool, f"/memories/{name}", name)
+    create(tool, f"/memories/{name}x", "other")
+    assert view(tool, f"/memories/{name}") == name
+    tool.call({"command": "delete", "path": f"/memories/{name}"})
+    assert [lesson.key for lesson in scope.list()] == [f"/memories/{name}x"]
+
+
+def test_a_database_that_is_away_is_told_to_the_model(place: Place) -> None:
+    with Memory.open(place.dsn(), embedder=None, patience=0) as memory:
+        tool = MemoryTool(memory.tenant(place.tenant()).project("files"))
+        lone = MemoryTool(memory.tenant("nobody let me in").project("files"))
+        assert answer(lone, {"command": "view", "path": "/memories"})[0] == "refused"
+    kind, said = answer(tool, {"command": "view", "path": "/memories"})
+    assert (kind, said) == ("refused", "The memory says: this memory was closed; open it again")
+
+
+def test_a_scope_without_a_project_is_refused(open_memory: Callable[..., Memory]) -> None:
+    with pytest.raises(UsageError, match="this needs a project"):
+        MemoryTool(open_memory().tenant("ada"))
+
+
+def test_without_the_package_one_sentence_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['anthropic'] = None\n"
+        "from pgmnemo.errors import UsageError\n"
+        "try:\n    import pgmnemo.adapters.anthropic\n"
+        "except UsageError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().endswith("install the extra: pip install 'pgmnemo-memory[anthropic]'")
+
+
+def test_the_page_runs(page: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = page("doors/anthropic.md")
+    assert blocks
+    with new_base() as folder:
+        monkeypatch.chdir(folder)
+        for block in blocks:
+            exec(block, {})
+        monkeypatch.undo()
