@@ -586,6 +586,17 @@ def test_a_database_that_is_away_is_told_to_the_model(place: Place) -> None:
     assert (kind, said) == ("refused", "The memory says: this memory was closed; open it again")
 
 
+def test_files_are_written_in_the_transaction_of_the_caller(place: Place) -> None:
+    tenant = place.tenant()
+    with place.connect("alice") as connection, Memory.open(connection, embedder=None) as memory:
+        tool = MemoryTool(memory.tenant(tenant).project("files"))
+        with connection.transaction(force_rollback=True):
+            create(tool, "/memories/a", "one")
+            tool.call({"command": "rename", "old_path": "/memories/a", "new_path": "/memories/b"})
+            assert view(tool, "/memories/b") == "one"
+        assert "/memories/b" not in tool.call({"command": "view", "path": "/memories"})
+
+
 def test_a_scope_without_a_project_is_refused(open_memory: Callable[..., Memory]) -> None:
     with pytest.raises(UsageError, match="this needs a project"):
         MemoryTool(open_memory().tenant("ada"))
