@@ -327,7 +327,7 @@ def _settings(home: str) -> dict[str, Any]:
         except ValueError:
             given = None
     if not isinstance(given, dict):
-        raise UsageError(f"{file} holds no settings; write them anew by `hermes memory setup pgmnemo`")
+        raise UsageError(f"{file} holds no settings; write them anew by `hermes memory setup`")
     told = {**DEFAULTS, **{name: str(value) for name, value in given.items() if value not in (None, "")}}
     embedder = told.get("embedder", "local")
     if embedder not in EMBEDDERS or not told["max_tokens"].isdecimal():

@@ -29,7 +29,7 @@ from pgmnemo.errors import UsageError
 from tests.pgmnemo.client.driving import Place
 from tests.pgmnemo.local.serving import new_base
 
-SEQUENCES = int(os.environ.get("PGMNEMO_SEQUENCES", "8"))  # of each shell; 400 take ten minutes
+SEQUENCES = int(os.environ.get("PGMNEMO_SEQUENCES", "5"))  # of each shell; 150 take some minutes
 NAMES = ["a", "b", "a.txt", "A.txt", ".hidden", "n n", "ü", "_", "%", "%2e%2e", "back\\slash", "b'\"c"]
 TEXTS = ["", "\n", "one", "one\n", "one\ntwo\nthree\n", "two\r\none two", "\n\none\n\n", " ", "日本\n" * 5]
 
@@ -439,7 +439,7 @@ def test_lines_of_many_writers_are_all_there(open_memory: Callable[..., Memory],
     create(writers[0], "/memories/log", "begin\n")
 
     def write(number: int) -> None:
-        for turn in range(8):
+        for turn in range(5):
             tool = writers[(number + turn) % 2]
             tool.call(
                 {
@@ -459,12 +459,12 @@ def test_lines_of_many_writers_are_all_there(open_memory: Callable[..., Memory],
             )
             create(tool, f"/memories/new/{number}.{turn}", "x")
 
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(write, range(6)))
+    with ThreadPoolExecutor(5) as pool:
+        list(pool.map(write, range(5)))
     lines = view(writers[0], "/memories/log").split("\n")
-    assert {line for line in lines if "." in line} == {f"{n}.{t}" for n in range(6) for t in range(8)}
-    assert lines.count("|" * 48) == 1
-    assert writers[0].call({"command": "view", "path": "/memories/new"}).count("\n") == 49
+    assert {line for line in lines if "." in line} == {f"{n}.{t}" for n in range(5) for t in range(5)}
+    assert lines.count("|" * 25) == 1
+    assert writers[0].call({"command": "view", "path": "/memories/new"}).count("\n") == 26
 
 
 def test_a_new_file_is_made_once(tool: MemoryTool) -> None:
