@@ -27,12 +27,12 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
     """Transcripts of Claude Code, a lesson a message (by published shapes: no real file was at hand)."""
     for source in sources(place, LINES, options):
         talk = Talk("claude-code", options)
-        for number, where, line in objects(source, options, lines=True):
+        for _, where, line in objects(source, options, lines=True):
             message, session = line.get("message"), line.get("sessionId")
             if line.get("type") in ROLES and isinstance(message, dict) and not any(map(line.get, OTHERS)):
+                text = said(message.get("content"), INJECTED)
                 yield from talk.message(
-                    where, str(line.get("uuid") or f"{session}/{number}"),
-                    said(message.get("content"), INJECTED), line["type"], line.get("timestamp"),
-                    project=line.get("cwd"), conversation=session, branch=line.get("gitBranch") or None,
-                    model=message.get("model"),
+                    where, str(line.get("uuid") or f"{session}/{talk.name(text)}"), text, line["type"],
+                    line.get("timestamp"), project=line.get("cwd"), conversation=session,
+                    branch=line.get("gitBranch") or None, model=message.get("model"),
                 )  # fmt: skip

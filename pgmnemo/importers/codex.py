@@ -2,8 +2,9 @@
 
 Read are the messages of user and assistant as the model saw them (`response_item`), in the older form
 without `payload`, too. Left out are calls of tools and their results, reasoning, and what the program puts in
-as the user. The project is the folder in which the agent worked; a message's key is `session/line`, for
-messages have no ids. By published shapes and notes of others; no real file was at hand.
+as the user. The project is the folder in which the agent worked; a message's key is the session, the hash of
+its text and which of those it is, for messages have no ids. By published shapes and notes of others; no real
+file was at hand.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ def read(place: Path | str, *, options: Options) -> Iterator[Found]:
     """Transcripts of Codex, a lesson a message (by published shapes: no real file was at hand)."""
     for source in sources(place, LINES, options):
         talk, session = Talk("codex", options), dict[str, Any]()
-        for number, where, line in objects(source, options, lines=True):
+        for _, where, line in objects(source, options, lines=True):
             body = inner(line, "payload") or line
             if not session and line.get("type") in (None, "session_meta"):
                 session = body  # the first one: a fork has those before it, too
             elif body.get("type") == "message" and body.get("role") in ROLES:
-                identity = session.get("id") or source.name
+                identity, text = session.get("id") or source.name, said(body.get("content"), INJECTED)
                 yield from talk.message(
-                    where, f"{identity}/{number}", said(body.get("content"), INJECTED), body["role"],
+                    where, f"{identity}/{talk.name(text)}", text, body["role"],
                     line.get("timestamp"), project=session.get("cwd"), conversation=identity,
                     branch=inner(session, "git").get("branch"),
                 )  # fmt: skip

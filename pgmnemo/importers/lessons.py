@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from pgmnemo.client.records import Item
+from pgmnemo.client.rendering import without_blocks
 from pgmnemo.importers import Found, Options
 
 T = TypeVar("T")
@@ -79,15 +80,22 @@ class Talk:
     after the other, so that they are neighbours, and those of two conversations mostly are not."""
 
     def __init__(self, source: str, options: Options) -> None:
-        self._source, self._options = source, options
+        self._source, self._options, self._said = source, options, dict[str, int]()
         self._next: int | None = None
+
+    def name(self, text: str) -> str:
+        """What stands for a message that has no id: its text, and which of those with that text it is. So it
+        has the same name when the file has grown, and when lines before it are gone."""
+        self._said[text] = self._said.get(text, 0) + 1
+        return f"{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}/{self._said[text]}"
 
     def message(
         self, where: str, key: str, text: str, role: str, time: object, *,
         project: object = None, topic: object = None, **metadata: Any,
     ) -> Iterator[Found]:  # fmt: skip
-        """The lesson of a message; nothing of one that has no text, as those that call a tool."""
-        if not (text := text.strip()):
+        """The lesson of a message without what was recalled for it (blocks of `context`); nothing of one that
+        has no text, as those that call a tool."""
+        if not (text := without_blocks(text.strip()).strip()):
             return iter(())
         at = moment(time)
         return lesson(

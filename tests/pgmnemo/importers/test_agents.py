@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 
+from pgmnemo.client.rendering import FIRST, LAST
 from tests.pgmnemo.importers.conftest import Read, Write, lines
 
 AT = datetime(2025, 5, 26, 7, 27, 40, 79000, tzinfo=UTC)
@@ -60,6 +62,10 @@ def codex(kind: str, **payload: Any) -> dict[str, Any]:
     return {"timestamp": "2025-05-26T07:27:40.079Z", "type": kind, "payload": payload}
 
 
+def mark(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:16]
+
+
 def message(role: str, text: str, **more: Any) -> dict[str, Any]:
     kind = "output_text" if role == "assistant" else "input_text"
     return {"type": "message", "role": role, "content": [{"type": kind, "text": text}], **more}
@@ -85,8 +91,8 @@ def test_codex_gives_a_lesson_for_each_message(write: Write, read: Read) -> None
     )
     found = read("codex", path.parents[3])
     assert [(one.item.role, one.item.text, one.item.key) for one in found] == [
-        ("user", "what is 2+2?", "codex/s1/5"),
-        ("assistant", "4", "codex/s1/12"),
+        ("user", "what is 2+2?", f"codex/s1/{mark('what is 2+2?')}/1"),
+        ("assistant", "4", f"codex/s1/{mark('4')}/1"),
     ]
     assert found[0].project == "/home/ada/boats"
     assert found[0].item.at == AT
@@ -105,6 +111,24 @@ def test_the_older_transcripts_of_codex_are_read_too(write: Write, read: Read) -
         ),
     )
     assert [(one.item.text, one.item.key, one.item.at) for one in read("codex", path)] == [
-        ("hello", "codex/s0/3", None),
-        ("hi", "codex/s0/5", None),
+        ("hello", f"codex/s0/{mark('hello')}/1", None),
+        ("hi", f"codex/s0/{mark('hi')}/1", None),
     ]
+
+
+def test_a_message_without_an_id_has_the_same_key_when_lines_before_it_are_gone(
+    write: Write, read: Read
+) -> None:
+    meta = codex("session_meta", id="s1", cwd="/x")
+    said = [codex("response_item", **message("user", text)) for text in ("a", "yes", "b", "yes", "c")]
+    whole = {one.item.key: one.item.text for one in read("codex", write("r.jsonl", lines(meta, *said)))}
+    rest = {one.item.key: one.item.text for one in read("codex", write("r.jsonl", lines(meta, *said[2:])))}
+    assert list(whole.values()) == ["a", "yes", "b", "yes", "c"]
+    assert rest.items() < whole.items()
+
+
+def test_what_was_recalled_is_no_part_of_a_message(write: Write, read: Read) -> None:
+    block = f"{FIRST}\n[1] user\n> Paint it red.\n{LAST}\n"
+    texts = (block, f"{block}And now?", f"See:\n{block}")
+    path = write("s.jsonl", lines(*(claude(n, "user", text) for n, text in enumerate(texts))))
+    assert [one.item.text for one in read("claude-code", path)] == ["And now?", "See:"]
