@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pgmnemo.cli.opening import folder_of, scope
-from pgmnemo.cli.options import LOCAL, NONE, Embedder, Where, named
+from pgmnemo.cli.options import LOCAL, NONE, Embedder, Where
 from pgmnemo.cli.printing import lessons, tell, version, wrapped
+from pgmnemo.client.naming import named, tenant_id
 from pgmnemo.errors import PgmnemoError
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ def _lines(one: Finding) -> Iterator[str]:
 
 def _findings(where: Where, embedder: str) -> Iterator[Finding]:
     from pgmnemo.client.embedding import embedding_of
-    from pgmnemo.client.naming import tenant_id
     from pgmnemo.server.doctor import FAULT, OK, Finding, diagnose, fault
 
     made = None

@@ -28,9 +28,9 @@ from pgmnemo.cli.options import (
     Place,
     Quiet,
     Whole,
-    named,
 )
 from pgmnemo.cli.printing import builtin, lessons, note, outcomes, tell
+from pgmnemo.client.naming import named, tenant_id
 from pgmnemo.errors import UsageError
 
 WHOLE = Whole()
@@ -76,7 +76,6 @@ def init(
 
 
 def _install(dsn: str, grant: list[str], role: str | None, way: str | None, json: bool, quiet: bool) -> None:
-    from pgmnemo.client.naming import tenant_id
     from pgmnemo.client.opening import address
     from pgmnemo.opened import PLAIN
     from pgmnemo.progress import Progress

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pgmnemo.cli.options import NONE, Where, named
+from pgmnemo.cli.options import NONE, Where
+from pgmnemo.client.naming import named
 from pgmnemo.errors import UsageError
 
 if TYPE_CHECKING:

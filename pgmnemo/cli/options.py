@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
-from uuid import UUID
 
 from cyclopts import Group, Parameter, Token
 
@@ -29,13 +27,7 @@ def _default(value: Any) -> str | None:
     return None if value in (None, False) else str(value)
 
 
-UUIDS = re.compile(r"[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}", re.ASCII | re.IGNORECASE)
 SHARED = Parameter(negative=(), show_env_var=False, show_default=_default)
-
-
-def named(text: str) -> str | UUID:
-    """A tenant or project as a command names it: by its uuid, or by a name."""
-    return UUID(text) if UUIDS.fullmatch(text) else text
 
 
 def _time(_: Any, tokens: Sequence[Token]) -> datetime:

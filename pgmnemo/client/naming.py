@@ -8,6 +8,7 @@ name as well: a user whom a program calls as he calls himself never becomes anot
 
 from __future__ import annotations
 
+import re
 from unicodedata import normalize
 from uuid import UUID, uuid5
 
@@ -15,6 +16,11 @@ from pgmnemo.errors import UsageError
 
 NAMESPACE = UUID("3c2f5ee1-5d0c-5c5f-9a1f-6a3b6e1d7c55")
 LONGEST = 1000  # characters of a name
+
+
+def named(text: str) -> str | UUID:
+    """A tenant or project as a command names it: by its uuid, or by a name."""
+    return UUID(text) if re.fullmatch(r"[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}", text.lower(), re.A) else text
 
 
 def tenant_id(name: str | UUID) -> UUID:
