@@ -39,10 +39,10 @@ COMMANDS = {
     "The memory itself": {
         "init": "managing", "import": "managing", "export": "managing", "reembed": "managing",
         "stats": "reading", "doctor": "doctor", "grant": "managing", "upgrade": "managing",
-        "completion": "commands",
+        "completion": "commands", "hook": "adapters.hooks",
     },
 }  # fmt: skip
-"""By group, in the order of the help: the module of each."""
+"""By group, in the order of the help: the module of each, in this package or, with a dot, in another one."""
 NO_NAMES = {"list": "list_", "import": "import_"}  # of functions
 
 
@@ -67,7 +67,8 @@ def app() -> App:
     for place, (title, commands) in enumerate(COMMANDS.items()):
         group = Group(title, sort_key=place)
         for number, (name, module) in enumerate(commands.items()):
-            where = f"pgmnemo.cli.{module}:{NO_NAMES.get(name, name.replace('-', '_'))}"
+            module = module if "." in module else f"cli.{module}"
+            where = f"pgmnemo.{module}:{NO_NAMES.get(name, name.replace('-', '_'))}"
             top.command(where, name=name, group=group, sort_key=number, help_epilogue="")
     top["--help"].group = top["--version"].group = Group("Options", sort_key=len(COMMANDS))
     return top
