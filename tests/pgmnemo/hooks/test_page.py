@@ -1,0 +1,22 @@
+"""The page of this door does what it says."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from tests.pgmnemo.hooks.conftest import PATIENCE, Agent
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_commands_of_the_page_save_a_session_and_wake_it_up(agent: Agent) -> None:
+    text = (ROOT / "docs" / "doors" / "hooks.md").read_text(encoding="utf-8")
+    blocks = [part.split("```")[0] for part in text.split("```bash\n")[1:]]
+    script = "\n".join(["set -eu", *blocks]).replace("examples/hooks/", f"{ROOT}/examples/hooks/")
+    done = subprocess.run(
+        ["sh", "-c", script], env=agent.environ, cwd=agent.home, capture_output=True, text=True,
+        timeout=PATIENCE, check=True,
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert "> Never push on a Friday.\n" in done.stdout
