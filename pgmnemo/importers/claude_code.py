@@ -18,7 +18,7 @@ from pgmnemo.importers.sources import LINES, objects, sources
 ROLES = ("user", "assistant")
 OTHERS = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 INJECTED = (
-    "<command-", "<local-command-", "<bash-", "<system-reminder>", "<task-notification>",
+    "<command-", "<local-command-", "<bash-", "<system-reminder>", "<task-notification>", "SessionStart:",
     "<user-prompt-submit-hook>", "[Request interrupted", "Caveat: The messages below were generated",
 )  # fmt: skip
 

@@ -35,6 +35,7 @@ SESSION = (
     claude(4, "user", [block("tool_result", tool_use_id="t", content="done")], toolUseResult={}),
     claude(5, "user", "<command-name>/clear</command-name>"),
     claude(6, "user", "Caveat: …", isMeta=True),
+    claude(10, "user", "SessionStart:compact hook success: <memory> …"),
     claude(7, "assistant", [block("text", text="of a subagent")], isSidechain=True),
     claude(8, "user", "This session is being continued", isCompactSummary=True),
     claude(9, "user", [block("text", text="<system-reminder>x</system-reminder>"),
