@@ -5,13 +5,14 @@
 # Always 0: to these agents 2 means "do not compact" or "do not stop".
 event=$(cat)
 if [ "${1:-}" != --behind ]; then
-    printf '%s' "$event" | mnemo hook save --seconds 20 "$@"
+    printf '%s' "$event" | mnemo hook save "$@"
     exit 0
 fi
 shift
 umask 077
-log=${MNEMO_HOOKS_LOG:-${XDG_STATE_HOME:-$HOME/.local/state}/mnemo-hooks.log}
+log=${PGMNEMO_HOOK_LOG:-${XDG_STATE_HOME:-$HOME/.local/state}/mnemo-hooks.log}
 { mkdir -p "$(dirname "$log")" && : >>"$log"; } 2>/dev/null || log=/dev/null
+export PGMNEMO_HOOK_SECONDS="${PGMNEMO_HOOK_SECONDS:-300}"
 apart=$(command -v setsid || command -v nohup)
-printf '%s' "$event" | $apart mnemo hook save --seconds 300 "$@" >/dev/null 2>"$log" &
+printf '%s' "$event" | $apart mnemo hook save "$@" >/dev/null 2>"$log" &
 exit 0

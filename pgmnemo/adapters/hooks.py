@@ -37,12 +37,13 @@ MARK = 16  # hex digits of a text's hash in the key of a message that was rewrit
 Named = Annotated[str | None, Parameter(metavar="NAME")]
 Tenant = Annotated[str, Parameter(metavar="NAME", env_var="PGMNEMO_TENANT")]
 Embedder = Annotated[str, Parameter(metavar="NAME", env_var="PGMNEMO_EMBEDDER")]
+Seconds = Annotated[float, Parameter(env_var="PGMNEMO_HOOK_SECONDS")]
 
 
 def hook(
     act: Literal["save", "wake-up"], /, *, memory: Annotated[str | None, Parameter(metavar="PLACE")] = None,
     tenant: Tenant = "me", project: Named = None, embedder: Embedder = "local", max_tokens: int = 800,
-    seconds: float = 20.0,
+    seconds: Seconds = 20.0,
 ) -> int:  # fmt: skip
     """Save a coding agent's session, or wake it up.
 
@@ -58,7 +59,8 @@ def hook(
         project: which part of it; else the folder of the session
         embedder: what makes vectors; else what PGMNEMO_EMBEDDER says
         max_tokens: tokens that a wake-up may have
-        seconds: after which it gives up; what is missing is saved next time
+        seconds: after which it gives up, and what is missing is saved next
+            time; else what PGMNEMO_HOOK_SECONDS says
     """
     try:
         with _bounded(seconds):

@@ -22,7 +22,7 @@ __all__ = ["agent", "open_memory", "page", "place", "scope"]
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "hooks"
 SETTINGS = json.loads((EXAMPLES / "settings.json").read_text(encoding="utf-8"))["hooks"]
-PATIENCE = 120  # seconds
+PATIENCE = 240  # seconds
 
 
 @dataclass
@@ -57,13 +57,13 @@ class Agent:
         told = {"session_id": self.session, "transcript_path": str(self.transcript), "cwd": self.cwd}
         return json.dumps({**told, "hook_event_name": name, **more}).encode()
 
-    def run(self, name: str, **more: Any) -> str:
+    def run(self, name: str, options: str = "", **more: Any) -> str:
         """What the hooks of an event print; they end with 0 and nothing on standard error."""
         [group] = SETTINGS[name]
         [hook] = group["hooks"]
         done = subprocess.run(
-            ["sh", "-c", hook["command"]], input=self.event(name, **more), env=self.environ, cwd=self.home,
-            capture_output=True, timeout=PATIENCE, check=False,
+            ["sh", "-c", f"{hook['command']} {options}"], input=self.event(name, **more),
+            env=self.environ, cwd=self.home, capture_output=True, timeout=2 * PATIENCE, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, b"")
         return done.stdout.decode()
@@ -80,6 +80,7 @@ def agent(tmp_path: Path, place: Place, open_memory: Callable[..., Memory]) -> A
     shutil.copytree(EXAMPLES, tmp_path / ".mnemo")
     environ = {
         "HOME": str(tmp_path), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "PGMNEMO_MEMORY": place.dsn(), "PGMNEMO_TENANT": tenant, "PGMNEMO_EMBEDDER": "none",
+        "PGMNEMO_HOOK_SECONDS": str(PATIENCE), "PGMNEMO_MEMORY": place.dsn(),
+        "PGMNEMO_TENANT": tenant, "PGMNEMO_EMBEDDER": "none",
     }  # fmt: skip
     return Agent(tmp_path, environ, open_memory().tenant(tenant).project(Agent.cwd))

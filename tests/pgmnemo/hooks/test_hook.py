@@ -183,7 +183,7 @@ def test_it_gives_up_in_time(hook: Hook, agent: Agent, act: str) -> None:
         dsn = f"postgresql://ada@127.0.0.1:{silent.getsockname()[1]}/x"
         start = time.monotonic()
         done = hook(act, agent.event("PreCompact"), "--memory", dsn, "--seconds", "0.5")
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 60
     assert (done.code, done.out, done.err.count("\n")) == (0, "", 1)
     assert "cut off, within 0.5 seconds" in done.err
 

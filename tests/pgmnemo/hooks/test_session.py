@@ -53,7 +53,9 @@ def test_what_was_said_is_recalled_and_nothing_is_there_twice(agent: Agent) -> N
 
     agent.session, agent.lines = "s2", 0
     for source in ("clear", "resume"):
-        assert "So who made the engine?" in agent.run("SessionStart", source=source)
+        woken = agent.run("SessionStart", "--max-tokens 120 --seconds 200", source=source)
+        assert "So who made the engine?" in woken
+        assert about_tokens(woken) <= 120
     agent.transcript.write_bytes((agent.home / "s1.jsonl").read_bytes())  # a session that is resumed
     agent.say("user", "And who painted it?")
     agent.run("PreCompact", trigger="manual")
@@ -104,7 +106,7 @@ def test_every_event_has_its_script_and_a_bound(agent: Agent) -> None:
     start = time.monotonic()
     agent.say("user", "Bye.")
     agent.run("SessionEnd", reason="other")
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 15  # without a load some hundredths
     until(lambda: agent.texts() == ["Bye."])
 
 
