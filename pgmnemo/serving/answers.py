@@ -1,0 +1,67 @@
+"""What is answered where something is wrong: a sentence as JSON, with the status of its class."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from pgmnemo.errors import (
+    ConflictError,
+    DatabaseError,
+    GrantError,
+    HiddenError,
+    MissingError,
+    PgmnemoError,
+    UsageError,
+)
+
+Send = Callable[[Any], Awaitable[None]]
+STATUS: dict[type[PgmnemoError], int] = {
+    MissingError: 404,
+    HiddenError: 409,
+    ConflictError: 409,
+    GrantError: 403,
+    UsageError: 422,
+    DatabaseError: 503,
+    PgmnemoError: 503,
+}
+"""By class, the more exact ones first."""
+AGAIN = {429: "1", 503: "1"}  # Retry-After, in seconds
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An answer in the place of the one that was asked for."""
+
+    status: int
+    kind: str
+    message: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def body(self) -> bytes:
+        """As JSON; what no UTF-8 can hold is written out."""
+        message = self.message.encode("utf-8", "backslashreplace").decode()
+        return msgspec.json.encode({"error": {"kind": self.kind, "message": message}})
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The headers of the answer."""
+        again = {"retry-after": AGAIN[self.status]} if self.status in AGAIN else {}
+        return {"content-type": "application/json", **again, **self.headers}
+
+    async def sent(self, send: Send) -> None:
+        """Answer with it, where nothing was answered yet."""
+        headers = {**self.fields, "content-length": str(len(self.body))}
+        pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
+        await send({"type": "http.response.start", "status": self.status, "headers": pairs})
+        await send({"type": "http.response.body", "body": self.body})
+
+
+def refusal(error: PgmnemoError) -> Refusal:
+    """What a client is told of an error of the package."""
+    status = next(number for kind, number in STATUS.items() if isinstance(error, kind))
+    return Refusal(status, error.kind, "; ".join([str(error), *getattr(error, "__notes__", ())]))

@@ -1,0 +1,237 @@
+"""The wall before an application: who may ask, how much, how often and how long.
+
+    app = Guard(app, Tokens("tokens.json"), Limits())
+
+Pure ASGI. `scope["state"]["holder"]` is whose token it was. Whatever is wrong is answered by one sentence of
+JSON; once an answer has begun, the connection is cut instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from pgmnemo.errors import PgmnemoError
+from pgmnemo.serving.answers import Refusal, Send
+from pgmnemo.serving.tokens import Holder, Tokens
+
+PUBLIC = frozenset({"/", "/healthz", "/openapi.json"})
+LOOK = 0.2  # seconds after which a request whose token was revoked is cut, at most
+BURST = 2  # times `rate` requests that may come at once
+BEARER = {"www-authenticate": 'Bearer realm="mnemo"'}
+CLOSE = {"connection": "close"}
+NO_TOKEN = Refusal(401, "no token", "send a token: Authorization: Bearer mnemo_…", BEARER)
+BAD_TOKEN = Refusal(
+    401, "no token", "this token is none, or was revoked; ask for another", 
+    {"www-authenticate": 'Bearer realm="mnemo", error="invalid_token"'},
+)  # fmt: skip
+FOREIGN = Refusal(403, "refused", "without tokens only this machine is served: call 127.0.0.1 or localhost")
+UNREADABLE = Refusal(
+    503, "error", "the tokens of this server cannot be read; whoever runs it has to mend that"
+)
+FULL = Refusal(503, "busy", "as many requests as are served at once are under way; try again")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`body`: bytes of a request. `seconds`: until an answer begins, and between two parts of it.
+
+    `rate`: requests a second of one token, and twice as many at once. `concurrent`: requests at once of all.
+    """
+
+    body: int = 1 << 20
+    seconds: float = 30.0
+    rate: float = 100.0
+    concurrent: int = 256
+
+
+class Guard:
+    """Lets through to `app` what may pass. `public` paths may be read (GET) by anybody.
+
+    Without `tokens` every request is `holder`'s, and must be of this machine: its Host names the loopback
+    interface, its Origin, if it has one, too, so that no web page gets in by a browser.
+    """
+
+    def __init__(
+        self,
+        app: Any,
+        tokens: Tokens | None,
+        limits: Limits | None = None,
+        *,
+        holder: Holder | None = None,
+        public: Collection[str] = PUBLIC,
+    ) -> None:
+        if (tokens is None) == (holder is None):
+            raise TypeError("a guard has tokens, or one holder")
+        self.app, self.tokens, self.limits = app, tokens, limits or Limits()
+        self._holder, self._public = holder, frozenset(public)
+        self._buckets: dict[
+            str, tuple[float, float]
+        ] = {}  # of each token: what is left in it, and since when
+        self._under_way = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return
+        token, found = self._who(scope)
+        no = found if isinstance(found, Refusal) else self._too_much(scope, found)
+        if no is not None:
+            await no.sent(send)
+            return
+        assert not isinstance(found, Refusal)
+        scope.setdefault("state", {})["holder"] = found
+        self._under_way += 1
+        try:
+            await _Passage(self, token, receive, send).through(scope)
+        finally:
+            self._under_way -= 1
+
+    def _who(self, scope: Any) -> tuple[str | None, Holder | Refusal | None]:
+        """The token and its holder, None for what anybody may read; or why it may not pass."""
+        headers = [(name.lower(), value.decode("latin-1")) for name, value in scope["headers"]]
+        if self.tokens is None and not _of_this_machine(headers):
+            return None, FOREIGN
+        if scope["path"] in self._public and scope["method"] in ("GET", "HEAD"):
+            return None, None
+        if self.tokens is None:
+            return None, self._holder
+        given = [value for name, value in headers if name == b"authorization"]
+        scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        if scheme.lower() != "bearer" or not token.strip():
+            return None, NO_TOKEN
+        try:
+            return token.strip(), self.tokens.holder(token.strip()) or BAD_TOKEN
+        except PgmnemoError:
+            return None, UNREADABLE
+
+    def _too_much(self, scope: Any, holder: Holder | None) -> Refusal | None:
+        if self._under_way >= self.limits.concurrent:
+            return FULL
+        if holder is not None and (wait := self._wait(holder.id)) > 0:
+            told = f"{self.limits.rate:g} requests a second are served of one token; try again"
+            return Refusal(429, "busy", told, {"retry-after": str(int(wait) + 1)})
+        length = next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"0")
+        fits = length.isdigit() and len(length) < 16 and int(length) <= self.limits.body
+        return None if fits else self.too_long
+
+    def _wait(self, id: str) -> float:
+        """Seconds until there is a token in somebody's bucket; 0 where there was one, which is taken."""
+        now, rate = time.monotonic(), self.limits.rate
+        most = max(1.0, rate * BURST)
+        left, since = self._buckets.get(id, (most, now))
+        left = min(most, left + (now - since) * rate)
+        self._buckets[id] = left - (left >= 1), now
+        return 0.0 if left >= 1 else (1 - left) / rate
+
+    @property
+    def too_long(self) -> Refusal:
+        """A body that is not read."""
+        told = f"the body is longer than {self.limits.body:,} bytes; send less at a time"
+        return Refusal(413, "too long", told, CLOSE)
+
+    def is_revoked(self, token: str | None) -> bool:
+        """Whether a token that was let in is none any more."""
+        try:
+            return token is not None and self.tokens is not None and self.tokens.holder(token) is None
+        except PgmnemoError:
+            return True
+
+
+class _Passage:
+    """One request on its way. It is cut by its deadline, which comes at once where there is a `why`."""
+
+    def __init__(self, guard: Guard, token: str | None, receive: Any, send: Send) -> None:
+        self._guard, self._token, self._receive, self._send = guard, token, receive, send
+        self._loop = asyncio.get_running_loop()
+        self._deadline = asyncio.timeout(guard.limits.seconds)
+        self._looking = self._loop.call_later(LOOK, self._look)
+        self._begun = self._whole = self._waits = False
+        self._bytes = 0
+        self._why: Refusal | None = None
+
+    async def through(self, scope: Any) -> None:
+        """Let the application answer; where the request is cut before that, say why."""
+        try:
+            async with self._deadline:
+                await self._guard.app(scope, self.receive, self.send)
+        except TimeoutError:
+            if not self._deadline.expired():
+                raise
+            if not self._begun:
+                await (self._why or self._late()).sent(self._send)
+        finally:
+            self._looking.cancel()
+
+    async def receive(self) -> Any:
+        """The next part of the body, of which no more is read than may come."""
+        self._waits = True
+        message = await self._receive()
+        self._waits = False
+        if message["type"] == "http.request":
+            self._whole = not message.get("more_body", False)
+            self._bytes += len(message.get("body", b""))
+            if self._bytes > self._guard.limits.body:
+                await self._cut(self._guard.too_long)
+        return message
+
+    async def send(self, message: Any) -> None:
+        """Send a part of the answer, if the token still is one; then there is time for the next."""
+        if self._why is not None or self._guard.is_revoked(self._token):
+            await self._cut(BAD_TOKEN)
+        self._begun = True
+        await self._send(message)
+        if self._why is None and not self._deadline.expired():
+            self._deadline.reschedule(self._loop.time() + self._guard.limits.seconds)
+
+    async def _cut(self, why: Refusal) -> None:
+        if self._deadline.expired():  # what the application still says when it is being ended
+            raise asyncio.CancelledError
+        self._end(why)
+        await self._loop.create_future()  # which the deadline ends
+
+    def _end(self, why: Refusal) -> None:
+        if self._why is None and not self._deadline.expired():
+            self._why = why
+            self._deadline.reschedule(self._loop.time())
+
+    def _look(self) -> None:
+        if self._guard.is_revoked(self._token):
+            self._end(BAD_TOKEN)
+        else:
+            self._looking = self._loop.call_later(LOOK, self._look)
+
+    def _late(self) -> Refusal:
+        seconds = f"{self._guard.limits.seconds:g} seconds"
+        if self._waits and not self._whole:
+            return Refusal(408, "too slow", f"the body did not come within {seconds}", CLOSE)
+        return Refusal(503, "too slow", f"no answer was found within {seconds}; ask for less, or try again")
+
+
+def _of_this_machine(headers: Sequence[tuple[bytes, str]]) -> bool:
+    """Whether a request names the loopback interface, and so does the page that a browser sends it from."""
+    hosts = [value for name, value in headers if name == b"host"]
+    origins = [value.partition("://")[2] for name, value in headers if name == b"origin"]
+    return len(hosts) == 1 and all(is_loopback(_name(one)) for one in hosts + origins)
+
+
+def is_loopback(name: str) -> bool:
+    """Whether a host is this machine's own interface, by its name or number alone."""
+    try:
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _name(address: str) -> str:
+    """The host of `host:port`; empty where that is none."""
+    try:
+        return "" if "@" in address else urlsplit(f"//{address}").hostname or ""
+    except ValueError:
+        return ""

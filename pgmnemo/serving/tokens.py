@@ -1,0 +1,141 @@
+"""Tokens for tenants: made, listed and revoked in one file, which holds none of them.
+
+A token is `mnemo_`, its id and 256 random bits. The file keeps the SHA-256 of the whole. That is enough:
+nobody can guess 256 random bits, however fast the hash is; slow hashes are for passwords, which people
+choose. A token is found by its id, which is no secret, and its hash is compared in constant time.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hmac
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+import msgspec
+
+from pgmnemo.errors import UsageError, os_errors
+
+PREFIX = "mnemo_"
+SECRET = 32  # bytes
+NOBODY = "0" * 64  # what no token hashes to
+
+
+class Holder(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose a token is. `tenant` and `project` are as a command names them; `project` None: all of them."""
+
+    id: str
+    tenant: str
+    project: str | None = None
+    name: str = ""
+    made_at: datetime
+
+
+class _Kept(Holder, frozen=True, kw_only=True):
+    sha256: str
+
+    @property
+    def holder(self) -> Holder:
+        return Holder(
+            id=self.id, tenant=self.tenant, project=self.project, name=self.name, made_at=self.made_at
+        )
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    tokens: tuple[_Kept, ...] = ()
+
+
+class Tokens:
+    """Those of a file, which is read again when it has changed. No file is a file without tokens."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._seen: tuple[int, ...] | None = None
+        self._kept: dict[str, _Kept] = {}
+
+    def made(self, tenant: str, project: str | None = None, name: str = "") -> str:
+        """A new token for a tenant, or for one project of it; only this call ever tells it.
+
+        A tenant may have several, so that a new one is given out before the old one is revoked.
+        """
+        with self._changed() as kept:
+            number = next(one for one in iter(lambda: secrets.token_hex(6), "") if one not in kept)
+            token = f"{PREFIX}{number}_{secrets.token_urlsafe(SECRET)}"
+            kept[number] = _Kept(
+                id=number, tenant=tenant, project=project, name=name, made_at=datetime.now(UTC),
+                sha256=_hashed(token),
+            )  # fmt: skip
+        return token
+
+    def revoked(self, id: str) -> bool:
+        """Take a token away, from now on; whether there was one of that id."""
+        with self._changed() as kept:
+            return kept.pop(id, None) is not None
+
+    def listed(self) -> list[Holder]:
+        """Who holds one, oldest first."""
+        return sorted((one.holder for one in self._read().values()), key=lambda one: one.made_at)
+
+    def holder(self, token: str) -> Holder | None:
+        """Whose a token is; None for one that is none, or was revoked."""
+        number = token.removeprefix(PREFIX).partition("_")[0]
+        kept = self._read().get(number)
+        same = hmac.compare_digest(_hashed(token), kept.sha256 if kept else NOBODY)
+        return kept.holder if kept and same else None
+
+    def _read(self) -> dict[str, _Kept]:
+        with os_errors(f"{self.path} cannot be read ({{why}}); name a file of tokens", UsageError):
+            try:
+                state = self.path.stat()
+            except FileNotFoundError:
+                self._seen, self._kept = None, {}
+                return self._kept
+            seen = (state.st_mtime_ns, state.st_ino, state.st_size)
+            if seen != self._seen:
+                if state.st_mode & 0o022:
+                    raise UsageError(f"others may write {self.path}; run chmod 600 {self.path}")
+                self._kept = _decoded(self.path)
+                self._seen = seen
+        return self._kept
+
+    @contextmanager
+    def _changed(self) -> Iterator[dict[str, _Kept]]:
+        """The tokens, to be changed; one process at a time, and who reads sees all of a change or nothing."""
+        with os_errors(f"{self.path} cannot be written ({{why}}); name another file", UsageError):
+            folder = os.open(self.path.parent, os.O_RDONLY)
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX)
+                kept = dict(self._read())
+                yield kept
+                self._write(kept)
+            finally:
+                os.close(folder)
+
+    def _write(self, kept: dict[str, _Kept]) -> None:
+        told = msgspec.json.format(msgspec.json.encode(_File(tuple(kept.values()))), indent=1)
+        with NamedTemporaryFile(dir=self.path.parent, prefix=f".{self.path.name}.", delete=False) as file:
+            try:
+                file.write(told + b"\n")  # such a file is its owner's alone, 0600
+                file.flush()
+                os.fsync(file.fileno())
+                Path(file.name).replace(self.path)
+            except BaseException:
+                Path(file.name).unlink(missing_ok=True)
+                raise
+
+
+def _hashed(token: str) -> str:
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _decoded(path: Path) -> dict[str, _Kept]:
+    try:
+        return {one.id: one for one in msgspec.json.decode(path.read_bytes(), type=_File).tokens}
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise UsageError(f"{path} is no file of tokens ({error}); make one by mnemo token make") from None

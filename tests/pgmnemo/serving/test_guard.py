@@ -1,0 +1,238 @@
+"""The wall by itself, before small applications: who passes, and when a request is cut."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from pgmnemo.serving.guard import Guard, Limits
+from pgmnemo.serving.tokens import Holder, Tokens
+from tests.pgmnemo.serving.raw import Raw
+
+
+def run(work: Coroutine[Any, Any, Any]) -> Any:
+    return asyncio.run(asyncio.wait_for(work, 60))
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> Tokens:
+    return Tokens(tmp_path / "tokens.json")
+
+
+async def echo(scope: Any, receive: Any, send: Any) -> None:
+    """Tells the tenant and how many bytes came."""
+    read, more = 0, True
+    while more:
+        message = await receive()
+        read, more = read + len(message.get("body", b"")), message.get("more_body", False)
+    holder = scope["state"]["holder"]
+    told = f"{holder.tenant if holder else 'nobody'} {read}".encode()
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": told})
+
+
+def client(app: Any, token: str | None = None, **headers: str) -> httpx.AsyncClient:
+    given = {"authorization": f"Bearer {token}"} if token else {}
+    transport = httpx.ASGITransport(app)
+    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:7437", headers=given | headers)
+
+
+def ask(app: Any, token: str | None = None, path: str = "/v1/x", **given: Any) -> httpx.Response:
+    headers = given.pop("headers", {})
+
+    async def work() -> httpx.Response:
+        async with client(app, token, **headers) as one:
+            return await one.request(given.pop("method", "POST"), path, **given)
+
+    found: httpx.Response = run(work())
+    return found
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        (None, 401), ("", 401), ("Bearer", 401), ("Bearer ", 401), ("Basic {}", 401), ("{}", 401),
+        ("Bearer {}x", 401), ("bearer {}", 200), ("Bearer  {} ", 200), ("Bearer {}", 200),
+    ],
+)  # fmt: skip
+def test_who_passes(tokens: Tokens, header: str | None, status: int) -> None:
+    token = tokens.made("ada")
+    headers = {} if header is None else {"authorization": header.format(token)}
+    answer = ask(Guard(echo, tokens), headers=headers, content=b"12345")
+    assert answer.status_code == status
+    if status == 200:
+        assert answer.text == "ada 5"
+    else:
+        assert answer.headers["www-authenticate"].startswith("Bearer ")
+        assert set(answer.json()["error"]) == {"kind", "message"}
+
+
+def test_two_tokens_in_one_request_are_none(tokens: Tokens) -> None:
+    token = tokens.made("ada")
+    raw = Raw("POST", "/", headers=[(b"authorization", f"Bearer {token}".encode())] * 2)
+    assert run(raw.through(Guard(echo, tokens))) == 401
+
+
+def test_what_anybody_may_read_is_read_alone(tokens: Tokens) -> None:
+    guard = Guard(echo, tokens, public=("/open",))
+    assert ask(guard, method="GET", path="/open").text == "nobody 0"
+    assert ask(guard, method="POST", path="/open").status_code == 401
+    assert ask(guard, method="GET", path="/open/").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200), ({"host": "localhost"}, 200), ({"host": "[::1]:7437"}, 200), ({"host": "127.9.9.9"}, 200),
+        ({"host": "evil.example"}, 403), ({"host": "127.0.0.1.evil.example"}, 403), ({"host": ""}, 403),
+        ({"host": "localhost.evil.example:7437"}, 403), ({"host": "[::1"}, 403), ({"host": "10.0.0.1"}, 403),
+        ({"host": "evil.example@127.0.0.1"}, 403), ({"origin": "http://localhost:7437"}, 200),
+        ({"origin": "https://evil.example"}, 403), ({"origin": "null"}, 403), ({"origin": ""}, 403),
+    ],
+)  # fmt: skip
+def test_without_tokens_this_machine_alone_is_served(
+    holder: Holder, headers: dict[str, str], status: int
+) -> None:
+    assert ask(Guard(echo, None, holder=holder), headers=headers).status_code == status
+
+
+def test_a_body_that_is_too_long_is_not_read(tokens: Tokens) -> None:
+    token, read = tokens.made("ada"), 0
+
+    async def parts() -> AsyncIterator[bytes]:
+        nonlocal read
+        for _ in range(1000):
+            read += 100
+            yield b"x" * 100
+
+    guard = Guard(echo, tokens, Limits(body=1000))
+    assert ask(guard, token, content=b"x" * 1000).text == "ada 1000"
+    for given in ({"content": b"x" * 1001}, {"content": parts()}):
+        answer = ask(guard, token, **given)
+        assert (answer.status_code, answer.headers["connection"]) == (413, "close")
+    raw = Raw("POST", "/", token=token, headers=[(b"content-length", b"9" * 5000)])
+    assert run(raw.through(guard)) == 413
+    raw = Raw("POST", "/", token=token, endless=True)
+    assert run(raw.through(guard)) == 413
+    assert raw.given < 4000
+
+
+def test_each_token_has_its_own_rate(tokens: Tokens) -> None:
+    ada, bob = tokens.made("ada"), tokens.made("bob")
+    guard = Guard(echo, tokens, Limits(rate=0.001))
+    first, second = ask(guard, ada), ask(guard, ada)
+    assert (first.status_code, second.status_code) == (200, 429)
+    assert int(second.headers["retry-after"]) > 0
+    assert ask(guard, bob).status_code == 200
+
+
+def test_a_rate_is_given_back_with_time(tokens: Tokens) -> None:
+    token = tokens.made("ada")
+    guard = Guard(echo, tokens, Limits(rate=20))
+    answers = [ask(guard, token).status_code for _ in range(100)]
+    assert 40 <= answers.count(200) < 100
+
+
+async def sleeper(scope: Any, receive: Any, send: Any) -> None:
+    await asyncio.sleep(3600)
+
+
+def test_no_more_than_so_many_are_served_at_once(tokens: Tokens) -> None:
+    token = tokens.made("ada")
+    guard = Guard(sleeper, tokens, Limits(concurrent=2, seconds=1))
+
+    async def work() -> list[int]:
+        async with client(guard, token) as one:
+            return [answer.status_code for answer in await asyncio.gather(*(one.get("/x") for _ in range(3)))]
+
+    started = [answer.json() for answer in [ask(guard, token)]]
+    assert started[0]["error"]["kind"] == "too slow"
+    assert sorted(run(work())) == [503, 503, 503]
+
+
+def test_what_takes_too_long_is_ended_and_told(tokens: Tokens) -> None:
+    token = tokens.made("ada")
+    answer = ask(Guard(sleeper, tokens, Limits(seconds=0.1)), token)
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (503, "too slow")
+    raw = Raw("POST", "/", token=token, slow=True)
+    assert run(raw.through(Guard(echo, tokens, Limits(seconds=0.2)))) == 408
+
+
+async def stream(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    for _ in range(10_000):
+        await send({"type": "http.response.body", "body": b"x", "more_body": True})
+        await asyncio.sleep(0.01)
+
+
+async def idle(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"x", "more_body": True})
+    await asyncio.sleep(3600)
+
+
+async def stubborn(scope: Any, receive: Any, send: Any) -> None:
+    try:
+        await idle(scope, receive, send)
+    finally:
+        await send({"type": "http.response.body", "body": b"secret"})
+
+
+def revoke(tokens: Tokens) -> None:
+    tokens.revoked(tokens.listed()[0].id)
+
+
+@pytest.mark.parametrize("app", [stream, idle, stubborn])
+@pytest.mark.parametrize("end", [revoke, lambda tokens: tokens.path.write_text("broken")])
+def test_a_stream_is_cut_when_its_token_is_revoked(
+    tokens: Tokens, app: Any, end: Callable[[Tokens], None]
+) -> None:
+    raw = Raw("GET", "/v1/export", token=tokens.made("ada"))
+
+    async def work() -> None:
+        under_way = asyncio.ensure_future(raw.through(Guard(app, tokens)))
+        while not raw.body:
+            await asyncio.sleep(0.01)
+        end(tokens)
+        await asyncio.wait_for(under_way, 5)
+
+    run(work())
+    assert raw.status == 200
+    assert not raw.whole
+    assert b"secret" not in raw.body
+
+
+def test_a_stream_may_last_longer_than_a_request(tokens: Tokens) -> None:
+    async def lasting(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for number in range(8):
+            await asyncio.sleep(0.2)
+            await send({"type": "http.response.body", "body": b"x", "more_body": number < 7})
+
+    raw = Raw("GET", "/v1/export", token=tokens.made("ada"))
+    run(raw.through(Guard(lasting, tokens, Limits(seconds=1.0))))
+    assert raw.whole
+    assert raw.body == b"x" * 8
+
+
+def test_a_token_that_is_revoked_before_the_answer_gets_none(tokens: Tokens) -> None:
+    raw = Raw("GET", "/x", token=tokens.made("ada"))
+
+    async def work() -> int:
+        under_way = asyncio.ensure_future(raw.through(Guard(sleeper, tokens)))
+        await asyncio.sleep(0.05)
+        revoke(tokens)
+        return await under_way
+
+    assert run(work()) == 401
+
+
+def test_sockets_of_the_web_are_not_served(tokens: Tokens) -> None:
+    raw = Raw("GET", "/", kind="websocket")
+    run(raw.through(Guard(echo, tokens)))
+    assert raw.status is None
