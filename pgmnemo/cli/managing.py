@@ -29,8 +29,9 @@ from pgmnemo.cli.options import (
     Quiet,
     Whole,
 )
-from pgmnemo.cli.printing import builtin, lessons, note, outcomes, tell
+from pgmnemo.cli.printing import lessons, note, outcomes, tell
 from pgmnemo.client.naming import named, tenant_id
+from pgmnemo.client.records import builtin
 from pgmnemo.errors import UsageError
 
 WHOLE = Whole()

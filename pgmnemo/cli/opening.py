@@ -19,12 +19,9 @@ if TYPE_CHECKING:
 def memory(place: str | None, quiet: bool, embedder: str = NONE, *, make: bool = False) -> Iterator[Memory]:
     """The memory of a place; a folder without one is made into one only where `make` says so."""
     from pgmnemo import Memory
-    from pgmnemo.client.opening import resolve
     from pgmnemo.progress import Progress
 
-    where = resolve(place)
-    if not make and isinstance(where, Path):
-        _check(where)
+    place = place if make else checked(place)
     made_of = None if embedder == NONE else embedder
     with Memory.open(place, embedder=made_of, connections=1, progress=Progress(quiet)) as opened:
         yield opened
@@ -36,6 +33,15 @@ def scope(where: Where, embedder: str = NONE, *, make: bool = False) -> Iterator
     with memory(where.memory, where.quiet, embedder, make=make) as opened:
         tenant = opened.tenant(named(where.tenant))
         yield tenant if where.scope is None else tenant.project(named(where.scope))
+
+
+def checked(place: str | None) -> str | None:
+    """The same place; UsageError where it is a folder without a memory."""
+    from pgmnemo.client.opening import resolve
+
+    if isinstance(where := resolve(place), Path):
+        _check(where)
+    return place
 
 
 def folder_of(place: str | None) -> Path:

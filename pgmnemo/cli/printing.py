@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass
 from datetime import datetime
 from textwrap import wrap
 from typing import Any
 
+from pgmnemo.client.records import builtin
 from pgmnemo.escaping import plain
 from pgmnemo.terminal import say
 
@@ -33,15 +33,6 @@ def document(answer: Any) -> str:
     import msgspec
 
     return msgspec.json.encode(builtin(answer)).decode()
-
-
-def builtin(answer: Any) -> Any:
-    """Records as mappings of their fields, without what they hold for themselves."""
-    if is_dataclass(answer):
-        return {one.name: builtin(getattr(answer, one.name)) for one in fields(answer) if one.compare}
-    if isinstance(answer, Mapping):
-        return {name: builtin(value) for name, value in answer.items()}
-    return [builtin(one) for one in answer] if isinstance(answer, list | tuple) else answer
 
 
 def one_line(text: str, before: int = 0) -> str:

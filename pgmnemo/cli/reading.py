@@ -19,7 +19,6 @@ from pgmnemo.cli.options import (
     Whole,
 )  # fmt: skip
 from pgmnemo.cli.printing import (
-    builtin,
     day,
     document,
     indented,
@@ -31,6 +30,7 @@ from pgmnemo.cli.printing import (
     tell,
     wrapped,
 )
+from pgmnemo.client.records import builtin
 from pgmnemo.errors import MissingError
 
 if TYPE_CHECKING:

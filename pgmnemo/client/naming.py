@@ -16,11 +16,7 @@ from pgmnemo.errors import UsageError
 
 NAMESPACE = UUID("3c2f5ee1-5d0c-5c5f-9a1f-6a3b6e1d7c55")
 LONGEST = 1000  # characters of a name
-
-
-def named(text: str) -> str | UUID:
-    """A tenant or project as a command names it: by its uuid, or by a name."""
-    return UUID(text) if re.fullmatch(r"[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}", text.lower(), re.A) else text
+UUIDS = re.compile(r"[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}", re.ASCII | re.IGNORECASE)
 
 
 def tenant_id(name: str | UUID) -> UUID:
@@ -31,6 +27,11 @@ def tenant_id(name: str | UUID) -> UUID:
 def project_id(tenant: UUID, name: str | UUID) -> UUID:
     """The uuid of a project of a tenant; UsageError for no name."""
     return _made(tenant, name, "project")
+
+
+def named(text: str) -> str | UUID:
+    """A tenant or project as whoever runs a program names it: by its uuid, or by a name."""
+    return UUID(text) if UUIDS.fullmatch(text) else text
 
 
 def _made(space: UUID, name: object, kind: str) -> UUID:

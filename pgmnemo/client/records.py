@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -253,3 +253,12 @@ class Moved:
     def lessons(self) -> int:
         """All of them."""
         return sum(self.outcomes.values())
+
+
+def builtin(answer: Any) -> Any:
+    """Records as mappings of their fields, without what they hold for themselves."""
+    if is_dataclass(answer):
+        return {one.name: builtin(getattr(answer, one.name)) for one in fields(answer) if one.compare}
+    if isinstance(answer, Mapping):
+        return {name: builtin(value) for name, value in answer.items()}
+    return [builtin(one) for one in answer] if isinstance(answer, list | tuple) else answer

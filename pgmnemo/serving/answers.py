@@ -61,6 +61,9 @@ class Refusal:
         await send({"type": "http.response.body", "body": self.body})
 
 
+FAULT = Refusal(500, "fault", "this is a fault of the server, whose log says where; it is not your request's")
+
+
 def refusal(error: PgmnemoError) -> Refusal:
     """What a client is told of an error of the package."""
     status = next(number for kind, number in STATUS.items() if isinstance(error, kind))

@@ -17,10 +17,13 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import Any
+from uuid import UUID
 
 import msgspec
 
-from pgmnemo.errors import UsageError, os_errors
+from pgmnemo.client.naming import named, project_id, tenant_id
+from pgmnemo.errors import GrantError, UsageError, os_errors
 
 PREFIX = "mnemo_"
 SECRET = 32  # bytes
@@ -28,13 +31,25 @@ NOBODY = "0" * 64  # what no token hashes to
 
 
 class Holder(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose a token is. `tenant` and `project` are as a command names them; `project` None: all of them."""
+    """Whose a token is: a tenant's, or one `project`'s of it. Ids are there where no names were given."""
 
     id: str
     tenant: str
     project: str | None = None
     name: str = ""
     made_at: datetime
+    tenant_id: UUID | None = None
+    project_id: UUID | None = None
+
+    def scope(self, memory: Any, project: str | None = None) -> Any:
+        """What the holder may reach of a Memory or AsyncMemory: all of a tenant, or a project of it, by its
+        name or uuid. GrantError for another project than the token's, UsageError for no name."""
+        whole = memory.tenant(self.tenant_id or self.tenant)
+        own = None if self.project is None else whole.project(self.project_id or self.project)
+        asked = None if project is None else whole.project(named(project))
+        if own and asked and own.project_id != asked.project_id:
+            raise GrantError(f"this token is for the project {self.project!r} alone; leave project out")
+        return own or asked or whole
 
 
 class _Kept(Holder, frozen=True, kw_only=True):
@@ -42,9 +57,8 @@ class _Kept(Holder, frozen=True, kw_only=True):
 
     @property
     def holder(self) -> Holder:
-        return Holder(
-            id=self.id, tenant=self.tenant, project=self.project, name=self.name, made_at=self.made_at
-        )
+        given = {name: getattr(self, name) for name in Holder.__struct_fields__}
+        return Holder(**given)
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,17 +73,22 @@ class Tokens:
         self._seen: tuple[int, ...] | None = None
         self._kept: dict[str, _Kept] = {}
 
-    def made(self, tenant: str, project: str | None = None, name: str = "") -> str:
+    def made(self, tenant: str | UUID, project: str | UUID | None = None, name: str = "") -> str:
         """A new token for a tenant, or for one project of it; only this call ever tells it.
 
-        A tenant may have several, so that a new one is given out before the old one is revoked.
+        A tenant may have several, so that a new one is given out before the old one is revoked. UsageError
+        for what names no tenant or project.
         """
+        whose = tenant_id(tenant)
+        if project is not None:
+            project_id(whose, project)
+        number = secrets.token_hex(8)
+        token = f"{PREFIX}{number}_{secrets.token_urlsafe(SECRET)}"
         with self._changed() as kept:
-            number = next(one for one in iter(lambda: secrets.token_hex(6), "") if one not in kept)
-            token = f"{PREFIX}{number}_{secrets.token_urlsafe(SECRET)}"
             kept[number] = _Kept(
-                id=number, tenant=tenant, project=project, name=name, made_at=datetime.now(UTC),
-                sha256=_hashed(token),
+                id=number, tenant=str(tenant), project=None if project is None else str(project), name=name,
+                made_at=datetime.now(UTC), tenant_id=tenant if isinstance(tenant, UUID) else None,
+                project_id=project if isinstance(project, UUID) else None, sha256=_hashed(token),
             )  # fmt: skip
         return token
 

@@ -1,0 +1,170 @@
+"""Commands that serve a memory over HTTP, and make the tokens for it."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from pgmnemo.cli.opening import checked
+from pgmnemo.cli.options import LOCAL, NONE, Embedder, Json, Quiet
+from pgmnemo.cli.printing import day, joined, note, tell
+from pgmnemo.client.naming import named
+from pgmnemo.client.records import builtin
+from pgmnemo.errors import MissingError, PgmnemoError, UsageError
+
+if TYPE_CHECKING:
+    from pgmnemo import AsyncMemory
+    from pgmnemo.serving.guard import Limits
+    from pgmnemo.serving.tokens import Holder
+
+PORT = 7437
+BENCHMARK = "benchmark"
+File = Annotated[str | None, Parameter(metavar="FILE")]
+
+
+def serve(
+    memory: str | None = None, /, *, tokens: File = None, tenant: str | None = None, host: str = "127.0.0.1",
+    port: int = PORT, body: int = 1 << 20, seconds: float = 30.0, rate: float = 100.0, concurrent: int = 256,
+    benchmark: bool = False, embedder: Embedder = LOCAL,
+) -> None:  # fmt: skip
+    """Serve a memory over HTTP, until it is stopped (Ctrl-C, SIGTERM).
+
+    Who asks has a token, which names the tenant. Without --tokens this
+    machine alone is served, and all that comes is of one --tenant.
+    POST /v1/recall and so on; /openapi.json describes everything. On
+    standard error is a line of JSON for each request, without its texts.
+
+    Args:
+        memory: a folder or DSN; else what PGMNEMO_MEMORY names, else the
+            folder pgmnemo/memory among your data
+        tokens: the file that `mnemo token make` writes; read again when
+            it changes
+        tenant: without tokens, whose memory it is: a name or uuid
+        host: the address that is listened on
+        port: the port; 0: a free one
+        body: bytes that a request may have
+        seconds: until an answer begins, and between two parts of one
+        rate: requests a second of a token, on average
+        concurrent: requests at once
+        benchmark: serve the routes of benchmarks' wrappers (POST /add,
+            POST /search, …) and nothing else
+    """
+    _demand("starlette", "uvicorn")
+    from pgmnemo.serving.guard import Limits
+    from pgmnemo.serving.server import check_open
+    from pgmnemo.serving.tokens import Tokens
+
+    if min(body, seconds, rate, concurrent) <= 0:
+        raise UsageError("--body, --seconds, --rate and --concurrent are more than 0")
+    if benchmark and tokens:
+        raise UsageError("--benchmark is for this machine alone, and takes no --tokens")
+    if (tokens is None) == (tenant is None) and not benchmark:
+        raise UsageError(
+            "give --tokens FILE (mnemo token make makes one), or for this machine alone --tenant NAME"
+        )
+    check_open(host, tokens)
+    known = None if tokens is None else Tokens(tokens)
+    if known is not None and not known.listed():
+        raise UsageError(f"{tokens} holds no token; make one by mnemo token make TENANT --tokens {tokens}")
+    holder = _holder(tenant or BENCHMARK) if known is None else None
+    limits = Limits(body, seconds, rate, concurrent)
+    asyncio.run(_served(memory, embedder, host, port, limits, known, holder, benchmark))
+
+
+async def _served(
+    place: str | None, embedder: str, host: str, port: int, limits: Limits, tokens: Any,
+    holder: Holder | None, benchmark: bool,
+) -> None:  # fmt: skip
+    from pgmnemo import AsyncMemory
+    from pgmnemo.serving.guard import Guard
+    from pgmnemo.serving.logs import Logged
+    from pgmnemo.serving.server import serve
+
+    made_of = None if embedder == NONE else embedder
+    async with await AsyncMemory.open(checked(place), embedder=made_of) as memory:
+        app = _application(memory, benchmark)
+        guarded = Guard(app, tokens, limits, holder=holder)
+        paths = [route.path for route in app.routes]
+        await serve(Logged(guarded, paths), host, port, limits.seconds)
+
+
+def _application(memory: AsyncMemory, benchmark: bool) -> Any:
+    if benchmark:
+        from pgmnemo.serving import benchmark as wrapped
+
+        return wrapped.application(memory)
+    from pgmnemo.serving.app import application
+
+    return application(memory)
+
+
+def token(
+    do: Literal["make", "list", "revoke"], of: str | None = None, /, *,
+    tokens: Annotated[str, Parameter(metavar="FILE")], project: str | None = None, name: str = "",
+    json: Json = False, quiet: Quiet = False,
+) -> None:  # fmt: skip
+    """Make, list or revoke the tokens of mnemo serve.
+
+    A token is printed once, when it is made: the file keeps its hash
+    alone. A tenant may have several, so that a new one is given out
+    before the old one is revoked. What is revoked is refused at once.
+
+    Args:
+        do: make, list or revoke
+        of: for make the tenant, a name or uuid; for revoke the id that
+            list prints
+        tokens: the file that they are in
+        project: for make: this project of the tenant alone
+        name: for make: what it is for, such as laptop
+    """
+    from pgmnemo.serving.tokens import Tokens
+
+    file = Tokens(tokens)
+    if (of is None) != (do == "list"):
+        raise UsageError("token takes one of: make TENANT, list, revoke ID")
+    if do == "make":
+        assert of is not None
+        made = file.made(named(of), None if project is None else named(project), name)
+        tell(json, {"token": made}, made)
+        note(quiet, "this is the only time that it is shown")
+    elif do == "list":
+        held = file.listed()
+        tell(json, [_told(one) for one in held], *(_line(one) for one in held))
+    elif not file.revoked(str(of)):
+        raise MissingError(f"there is no token of the id {of!r}; mnemo token list prints them")
+    else:
+        tell(json, {"revoked": of}, f"revoked {of}")
+
+
+def _told(one: Holder) -> dict[str, Any]:
+    import msgspec
+
+    return builtin(msgspec.structs.asdict(one))  # type: ignore[no-any-return]
+
+
+def _line(one: Holder) -> str:
+    return joined([one.id, day(one.made_at), one.tenant, one.project, one.name])
+
+
+def _holder(tenant: str) -> Holder:
+    """Whose everything is where no tokens are."""
+    from uuid import UUID
+
+    from pgmnemo.client.naming import tenant_id
+    from pgmnemo.serving.tokens import Holder
+
+    tenant_id(found := named(tenant))
+    exact = found if isinstance(found, UUID) else None
+    return Holder(id="-", tenant=tenant, made_at=datetime.now(UTC), tenant_id=exact)
+
+
+def _demand(*packages: str) -> None:
+    for one in packages:
+        if find_spec(one) is None:
+            raise PgmnemoError(
+                f"this needs {one}, which is not installed: pip install 'pgmnemo-memory[serve]'"
+            )

@@ -1,0 +1,174 @@
+"""The application: the verbs of a memory over HTTP, its health and its description."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from tempfile import TemporaryFile
+from typing import IO, Any
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from pgmnemo import AsyncMemory
+from pgmnemo.client.requests import VERSIONS
+from pgmnemo.errors import PgmnemoError
+from pgmnemo.serving.answers import FAULT, Refusal, refusal
+from pgmnemo.serving.openapi import description
+from pgmnemo.serving.verbs import VERBS, Verb
+
+JSON, JSON_LINES = "application/json", "application/jsonl"
+PART = 1 << 16  # bytes of an answer that are sent at a time
+SECOND = 1.0
+PATIENCE = 5.0  # seconds in which a database that is well answers
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def application(memory: AsyncMemory, *routes: Route) -> Starlette:
+    """An application over a memory, which stays the caller's; `routes` are what else it has.
+
+    Whose rows a request reaches is `request.state.holder`, which a Guard before it has to set.
+    """
+    return made(
+        [
+            *routes,
+            *(Route(verb.path, endpoint(memory, verb), methods=["POST"]) for verb in VERBS),
+            Route("/healthz", Health(memory).answer),
+            Route("/openapi.json", openapi),
+        ]
+    )
+
+
+def made(routes: list[Route]) -> Starlette:
+    """An application whose every error is a sentence of JSON."""
+    handlers: Any = {
+        HTTPException: _no_route, PgmnemoError: _wrong, msgspec.ValidationError: _invalid,
+        msgspec.DecodeError: _malformed, UnicodeDecodeError: _malformed, RecursionError: _malformed,
+        Exception: _fault,
+    }  # fmt: skip
+    return Starlette(routes=routes, exception_handlers=handlers)
+
+
+def endpoint(memory: AsyncMemory, verb: Verb) -> Endpoint:
+    """What answers a verb."""
+
+    async def answer(request: Request) -> Response:
+        given, project = verb.read(await request.body())
+        scope = request.state.holder.scope(memory, project)
+        if verb.lines:
+            return StreamingResponse(await _exported(scope, given), media_type=JSON_LINES)
+        found = getattr(scope, verb.name)(**given)
+        if hasattr(found, "__aiter__"):
+            return StreamingResponse(await _begun(_array(found, verb)), media_type=JSON)
+        return told(verb.told(await found, given))
+
+    return answer
+
+
+def told(answer: Any) -> Response:
+    """An answer as JSON."""
+    return Response(msgspec.json.encode(answer), media_type=JSON)
+
+
+async def _array(found: AsyncIterator[Any], verb: Verb) -> AsyncIterator[bytes]:
+    """An array of JSON, a part at a time, so that none is ever whole in memory."""
+    part = bytearray(b"[")
+    async for one in found:
+        part += (b"," if part[-1:] != b"[" else b"") + msgspec.json.encode(verb.told(one, {}))
+        if len(part) >= PART:
+            yield bytes(part)
+            part.clear()
+    yield bytes(part + b"]")
+
+
+async def _exported(scope: Any, given: dict[str, Any]) -> AsyncIterator[bytes]:
+    """The lines of an export, which was made in a file of its own, so that a slow reader holds no
+    transaction open."""
+    file = TemporaryFile()  # noqa: SIM115
+    try:
+        await scope.export(file, **given)
+        await asyncio.to_thread(file.seek, 0)
+    except BaseException:
+        file.close()
+        raise
+    return _parts(file)
+
+
+async def _parts(file: IO[bytes]) -> AsyncIterator[bytes]:
+    with file:
+        while part := await asyncio.to_thread(file.read, PART):
+            yield part
+
+
+async def _begun(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The same parts; what goes wrong before the first is raised now, and told by a status."""
+    first = await anext(parts)
+
+    async def rest() -> AsyncIterator[bytes]:
+        yield first
+        async for part in parts:
+            yield part
+
+    return rest()
+
+
+class Health:
+    """Whether the database answers, asked once a second at most."""
+
+    def __init__(self, memory: AsyncMemory) -> None:
+        self._memory, self._asking = memory, asyncio.Lock()
+        self._well, self._until = False, 0.0
+
+    async def answer(self, request: Request) -> Response:
+        """200, or 503 where the database does not answer."""
+        async with self._asking:
+            if time.monotonic() >= self._until:
+                self._well, self._until = await self._asked(), time.monotonic() + SECOND
+        if self._well:
+            return told({"status": "ok"})
+        return _answer(Refusal(503, "error", "the database does not answer"))
+
+    async def _asked(self) -> bool:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._memory._channel.call(VERSIONS)
+        except (PgmnemoError, TimeoutError):
+            return False
+        return True
+
+
+async def openapi(request: Request) -> Response:
+    """The description of all this."""
+    return told(description())
+
+
+def _answer(no: Refusal) -> Response:
+    return Response(no.body, no.status, no.fields)
+
+
+async def _wrong(request: Request, error: Any) -> Response:
+    return _answer(refusal(error))
+
+
+async def _no_route(request: Request, error: Any) -> Response:
+    if error.status_code == 405:
+        return _answer(Refusal(405, "wrong use", "this path takes another method", error.headers or {}))
+    return _answer(Refusal(error.status_code, "wrong use", "there is no such path; /openapi.json has all"))
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    return _answer(Refusal(422, "wrong use", f"the body does not fit: {error}"))
+
+
+async def _malformed(request: Request, error: Exception) -> Response:
+    why = {UnicodeDecodeError: "it is not UTF-8", RecursionError: "it is nested too deeply"}
+    return _answer(Refusal(400, "wrong use", f"the body is no JSON: {why.get(type(error), str(error))}"))
+
+
+async def _fault(request: Request, error: Exception) -> Response:
+    return _answer(FAULT)

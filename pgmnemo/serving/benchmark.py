@@ -1,0 +1,94 @@
+"""The routes that benchmarks' wrappers call, over a tenant of their own: `mnemo serve --benchmark`.
+
+`user_id` is a project of that tenant, `beliefId` a lesson's key, `scope` a value of its metadata, and aliases
+are further words of its text. What is added can be found at once, so `wait` waits for nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from pgmnemo import AsyncMemory
+from pgmnemo.errors import MissingError
+from pgmnemo.serving.app import made, told
+from pgmnemo.serving.wire import INTEGER
+
+NOBODY = "default"
+
+
+class Belief(msgspec.Struct, kw_only=True):
+    """What is added."""
+
+    text: str
+    user_id: str = NOBODY
+    metadata: dict[str, Any] = {}
+    aliases: list[str] = []
+
+
+class Update(Belief, kw_only=True):
+    """What takes the place of a belief's text."""
+
+    beliefId: str
+
+
+class Search(msgspec.Struct, kw_only=True):
+    """A question."""
+
+    query: str
+    user_id: str = NOBODY
+    limit: INTEGER = 10
+    scope: str | None = None
+
+
+def application(memory: AsyncMemory) -> Starlette:
+    """The routes, over the tenant of the request's holder."""
+
+    def of(request: Request, user: str | None = None) -> Any:
+        tenant = request.state.holder.scope(memory)
+        return tenant if user is None else tenant.project(user)
+
+    async def add(request: Request) -> Response:
+        given = msgspec.json.decode(await request.body(), type=Belief)
+        key = given.metadata.get("beliefId")
+        return await store(request, given, uuid4().hex if key is None else str(key))
+
+    async def update(request: Request) -> Response:
+        given = msgspec.json.decode(await request.body(), type=Update)
+        if await of(request, given.user_id).get(given.beliefId) is None:
+            raise MissingError(f"there is no belief {given.beliefId!r} of this user; add it")
+        return await store(request, given, given.beliefId)
+
+    async def store(request: Request, given: Belief, key: str) -> Response:
+        text = "\n".join([given.text, *given.aliases])
+        await of(request, given.user_id).add(text, key=key, metadata=given.metadata)
+        return told({"id": key})
+
+    async def search(request: Request) -> Response:
+        given = msgspec.json.decode(await request.body(), type=Search)
+        only = None if given.scope is None else {"metadata": {"scope": given.scope}}
+        hits = await of(request, given.user_id).recall(given.query, k=given.limit, filter=only)
+        results = [{"id": hit.key, "text": hit.text, "score": hit.score} for hit in hits]
+        return told({"results": results})
+
+    async def reset(request: Request) -> Response:
+        return told({"deleted": await of(request).forget(everything=True)})
+
+    async def wait(request: Request) -> Response:
+        return told({"status": "ok"})
+
+    return made(
+        [
+            Route("/add", add, methods=["POST"]),
+            Route("/search", search, methods=["POST"]),
+            Route("/reset", reset, methods=["DELETE"]),
+            Route("/wait", wait, methods=["POST"]),
+            Route("/update", update, methods=["PUT"]),
+        ]
+    )

@@ -1,0 +1,89 @@
+"""A line of JSON for each request on standard error: what was asked, by whose token, and how it went.
+
+No text, question, key, path of a client's own or token is in it; a fault is told by its class and its place.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+import traceback
+from collections.abc import Collection
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from pgmnemo.serving.answers import FAULT, Send
+
+
+def tell(event: str, level: str = "info", **more: Any) -> None:
+    """One line."""
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    line = msgspec.json.encode({"at": at, "level": level, "event": event, **more}).decode()
+    print(line, file=sys.stderr, flush=True)
+
+
+class Lines(logging.Handler):
+    """Records of a library, by its own words alone: what it was given stays out."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One line."""
+        fault = record.exc_info[1] if record.exc_info else None
+        more = {"fault": place(fault)} if fault else {}
+        tell(str(record.msg).strip(), record.levelname.lower(), logger=record.name, **more)
+
+
+class Logged:
+    """An application whose every request is a line; `paths` are told by name, others are `other`.
+
+    What it raises is a fault, which a client sees as one sentence.
+    """
+
+    def __init__(self, app: Any, paths: Collection[str]) -> None:
+        self.app, self._paths = app, frozenset(paths)
+
+    async def __call__(self, scope: Any, receive: Any, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began, seen = time.monotonic(), _Seen(send)
+        try:
+            await self.app(scope, receive, seen.send)
+        except Exception as error:
+            tell("fault", "error", path=self._named(scope), fault=place(error))
+            if seen.status is None:
+                await FAULT.sent(seen.send)
+        finally:
+            holder = scope.get("state", {}).get("holder")
+            tell(
+                "request", path=self._named(scope), method=scope["method"], status=seen.status,
+                whole=seen.whole, bytes=seen.bytes, token=holder.id if holder else None,
+                ms=round((time.monotonic() - began) * 1000, 1),
+            )  # fmt: skip
+
+    def _named(self, scope: Any) -> str:
+        return scope["path"] if scope["path"] in self._paths else "other"
+
+
+class _Seen:
+    """What an application has answered so far."""
+
+    def __init__(self, send: Send) -> None:
+        self._send, self.status, self.bytes, self.whole = send, None, 0, False
+
+    async def send(self, message: Any) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+        await self._send(message)
+        if message["type"] == "http.response.body":
+            self.bytes += len(message.get("body", b""))
+            self.whole = not message.get("more_body", False)
+
+
+def place(error: BaseException) -> str:
+    """The class of an error and where it was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{where}"

@@ -1,0 +1,102 @@
+"""A server of an application: a signal stops it, what is under way ends first, and it says what it does."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from pgmnemo.errors import UsageError
+from pgmnemo.serving.guard import is_loopback
+from pgmnemo.serving.logs import Lines, tell
+
+WAITING = 2048  # connections that are not taken yet
+HEAD = 32 << 10  # bytes of the lines before a body
+PATIENCE = 30.0  # seconds in which a client sends the head of a request, or reads the last of an answer
+
+
+async def serve(app: Any, host: str, port: int, seconds: float) -> None:
+    """Serve until SIGTERM or SIGINT; then what is under way has `seconds` to end.
+
+    `port` 0 is a free one. UsageError where the address cannot be had.
+    """
+    with bound(host, port) as listening:
+        logger = logging.getLogger("uvicorn")
+        logger.handlers, logger.propagate = [Lines()], False
+        config = uvicorn.Config(
+            app, loop="none", http=_Prompt, ws="none", lifespan="off", log_config=None, log_level="warning",
+            access_log=False, proxy_headers=False, server_header=False, h11_max_incomplete_event_size=HEAD,
+            timeout_graceful_shutdown=int(seconds) + 1,
+        )  # fmt: skip
+        shown = f"[{host}]" if ":" in host else host
+        tell("serving", url=f"http://{shown}:{listening.getsockname()[1]}")
+        await _Server(config).serve([listening])
+        tell("stopped")
+
+
+@contextmanager
+def bound(host: str, port: int) -> Iterator[socket.socket]:
+    """A socket that listens there."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        made = socket.create_server((host, port), family=family, backlog=WAITING)
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise UsageError(
+            f"{host}, port {port}, cannot be served ({why}); name another --host or --port"
+        ) from None
+    with made:
+        yield made
+
+
+def check_open(host: str, tokens: object) -> None:
+    """UsageError where anybody could reach a memory without a token."""
+    if tokens is None and not is_loopback(host):
+        raise UsageError(
+            f"{host} is reached from other machines, and without tokens anybody could read and write; give "
+            "--tokens FILE, or serve 127.0.0.1"
+        )
+
+
+class _Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Both signals ask to stop; being stopped so is no failure."""
+        loop, both = asyncio.get_running_loop(), (signal.SIGTERM, signal.SIGINT)
+        for one in both:
+            loop.add_signal_handler(one, self.handle_exit, one, None)
+        try:
+            yield
+        finally:
+            for one in both:
+                loop.remove_signal_handler(one)
+
+
+class _Prompt(H11Protocol):
+    """Ends a connection whose client neither asks anything nor reads the rest of an answer for a while."""
+
+    _seen: Any = None
+    _look: asyncio.TimerHandle
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._look = self.loop.call_later(PATIENCE, self._ended_if_idle)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._look.cancel()
+        super().connection_lost(exc)
+
+    def _ended_if_idle(self) -> None:
+        done = self.cycle is None or self.cycle.response_complete
+        if self.transport.is_closing() or (done and self.cycle is self._seen):
+            self.transport.abort()
+            return
+        self._seen = self.cycle
+        self._look = self.loop.call_later(PATIENCE, self._ended_if_idle)

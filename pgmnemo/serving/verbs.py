@@ -1,0 +1,134 @@
+"""The verbs that are served, one line each: `POST /v1/<name>` is that verb of a scope."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from pgmnemo import AsyncScope
+from pgmnemo.client.records import (
+    Added,
+    Context,
+    Count,
+    Fact,
+    Hit,
+    Lesson,
+    Moved,
+    Pair,
+    Reason,
+    Stated,
+    Stats,
+    Step,
+    builtin,
+)
+from pgmnemo.errors import MissingError
+from pgmnemo.serving.wire import answered, asked, members, native
+
+Told = Callable[[Any, Mapping[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Verb:
+    """`answer` is the type of what is told, `told` makes it of what the verb answered and was asked.
+
+    `example` is a body; `lines`: an answer of JSON lines, which is sent bit by bit.
+    """
+
+    name: str
+    answer: Any
+    example: Mapping[str, Any]
+    told: Told = lambda found, asked: builtin(found)
+    lines: bool = False
+
+    @property
+    def path(self) -> str:
+        return f"/v1/{self.name}"
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The verb of a scope."""
+        found: Callable[..., Any] = getattr(AsyncScope, self.name)
+        return found
+
+    @cached_property
+    def body(self) -> type[msgspec.Struct]:
+        """What it takes."""
+        return asked("".join(part.title() for part in self.name.split("_")) + "Request", self.function)
+
+    @property
+    def about(self) -> str:
+        """What it does: the docstring of the verb."""
+        return inspect.getdoc(self.function) or ""
+
+    def read(self, body: bytes) -> tuple[dict[str, Any], str | None]:
+        """The keywords of the verb, and the project; msgspec's errors for what is none."""
+        given = msgspec.json.decode(body or b"{}", type=self.body)
+        keywords = {name: native(value) for name, value in members(given)}
+        return keywords, keywords.pop("project")
+
+
+def _why(hit: Hit) -> dict[str, Any]:
+    """A hit with what each part adds to its score, and why in words."""
+    return {**builtin(hit), "shares": hit.shares(), "why": hit.why()}
+
+
+def _hits(found: Any, asked: Mapping[str, Any]) -> Any:
+    return [_why(hit) for hit in found]
+
+
+def _context(found: Any, asked: Mapping[str, Any]) -> Any:
+    return {**builtin(found), "hits": _hits(found.hits, asked)}
+
+
+def _named(name: str, *asked_for: str) -> Told:
+    return lambda found, asked: {**{one: asked[one] for one in asked_for}, name: found}
+
+
+def _outcome(found: Any, asked: Mapping[str, Any]) -> Any:
+    return {"key": asked["key"] if "key" in asked else asked["old"], "outcome": found}
+
+
+def _there(found: Any, asked: Mapping[str, Any]) -> Any:
+    if found is None:
+        raise MissingError("there is no lesson of this key in the project; list tells the keys")
+    return builtin(found)
+
+
+def _object(name: str, **types: Any) -> type[msgspec.Struct]:
+    return msgspec.defstruct(name, list(types.items()))
+
+
+HIT = answered(Hit, shares=dict[str, float], why=str)
+OUTCOME = _object("Outcome", key=str, outcome=str)
+SAID = {"subject": "ada", "relation": "lives in", "object": "Lisbon"}
+LINK = {"source": "move", "target": "cat"}
+VERBS = [
+    Verb("add", answered(Added), {"text": "I moved to Lisbon.", "key": "move", "role": "user"}),
+    Verb("add_many", answered(Moved), {"items": [{"text": "My cat is called Miso.", "key": "cat"}]}),
+    Verb("recall", list[HIT], {"query": "Where do I live?", "k": 3}, _hits),  # type: ignore[valid-type]
+    Verb("context", answered(Context, hits=list[HIT]), {"query": "cat", "max_tokens": 500}, _context),  # type: ignore[valid-type]
+    Verb("get", answered(Lesson), {"key": "move"}, _there),
+    Verb("list", list[answered(Lesson)], {"newest": True, "most": 20}),  # type: ignore[misc]
+    Verb("count", answered(Count), {"role": "user"}),
+    Verb("update", OUTCOME, {"key": "move", "importance": 5}, _outcome),
+    Verb("forget", _object("Forgotten", lessons=int, dry_run=bool), {"key": "cat", "dry_run": True},
+         lambda found, asked: {"lessons": found, "dry_run": asked["dry_run"]}),
+    Verb("supersede", OUTCOME, {"old": "move", "new": "cat", "reason": "a mistake"}, _outcome),
+    Verb("undo_supersede", _object("Undone", key=str, undone=bool), {"old": "move"},
+         lambda found, asked: {"key": asked["old"], "undone": found}),
+    Verb("timeline", list[answered(Step)], {"key": "move"}),  # type: ignore[misc]
+    Verb("fact", answered(Stated), {**SAID, "single": True}),
+    Verb("facts", list[answered(Fact)], {"subject": "ada"}),  # type: ignore[misc]
+    Verb("end_fact", _object("Ended", facts=int), SAID, _named("facts")),
+    Verb("link", _object("Linked", outcome=str), LINK, _named("outcome")),
+    Verb("unlink", _object("Unlinked", removed=bool), LINK, _named("removed")),
+    Verb("explain", list[answered(Reason)], {"key": "move", "query": "Where do I live?"}),  # type: ignore[misc]
+    Verb("similar", list[answered(Pair)], {"least_words": 0.7}),  # type: ignore[misc]
+    Verb("stats", answered(Stats), {}),
+    Verb("export", str, {"vectors": False}, lines=True),
+]  # fmt: skip

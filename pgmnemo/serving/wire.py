@@ -1,0 +1,94 @@
+"""Records of the library as JSON: what a verb takes and answers, derived so that neither can drift."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from functools import cache
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+NO_JSON = {"self", "place", "progress"}  # of a verb
+LISTS = (Sequence, Iterable)
+INTEGER = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+TIME = Annotated[datetime, Meta(tz=True)]
+
+
+def asked(name: str, verb: Callable[..., Any]) -> type[msgspec.Struct]:
+    """What a verb takes as a body: its parameters, but those that are no JSON, and the project."""
+    hints = get_type_hints(verb)
+    given: list[Any] = [
+        _field(one.name, hints[one.name], one.default, one.empty)
+        for one in inspect.signature(verb).parameters.values()
+        if one.name not in NO_JSON and get_origin(hints[one.name]) is not Callable
+    ]
+    return _struct(name, [*given, ("project", str | None, None)])
+
+
+@cache
+def answered(kind: type, **more: Any) -> type[msgspec.Struct]:
+    """A record as it is answered, for the schema: what `mnemo --json` prints, with `more` or other fields."""
+    hints = get_type_hints(kind)
+    names = [one.name for one in fields(kind) if one.compare and one.name not in more]
+    return _struct(kind.__name__, [*((name, _wire(hints[name])) for name in names), *more.items()])
+
+
+@cache
+def _record(kind: type) -> type[msgspec.Struct]:
+    """A record that is taken: unknown fields are refused."""
+    hints = get_type_hints(kind)
+    absent = inspect.Parameter.empty
+    signature = inspect.signature(kind).parameters.values()
+    struct = _struct(
+        kind.__name__, [_field(one.name, hints[one.name], one.default, absent) for one in signature]
+    )
+    RECORDS[struct] = kind
+    return struct
+
+
+RECORDS: dict[type[msgspec.Struct], type] = {}
+
+
+def _struct(name: str, given: Sequence[Any]) -> type[msgspec.Struct]:
+    return msgspec.defstruct(name, given, kw_only=True, frozen=True, forbid_unknown_fields=True)
+
+
+def _field(name: str, hint: Any, default: Any, absent: Any) -> tuple[Any, ...]:
+    return (name, _wire(hint)) if default is absent else (name, _wire(hint), default)
+
+
+def _wire(hint: Any) -> Any:
+    """A type of the library as one of JSON."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if hint is datetime:
+        return TIME
+    if hint is int:
+        return INTEGER
+    if is_dataclass(hint):
+        return _record(hint)  # type: ignore[arg-type]
+    if origin in (Union, types.UnionType):
+        return Union[tuple(_wire(one) for one in inner)]  # noqa: UP007
+    if origin in LISTS or (origin is tuple and inner[-1] is ...):
+        return list[_wire(inner[0])]  # type: ignore[misc]
+    if origin is tuple:
+        return tuple[tuple(_wire(one) for one in inner)]  # type: ignore[misc]
+    if origin in (Mapping, dict):
+        return dict[str, _wire(inner[1])]  # type: ignore[misc]
+    return hint
+
+
+def native(value: Any) -> Any:
+    """What was read as the library takes it."""
+    if isinstance(value, msgspec.Struct):
+        return RECORDS[type(value)](**{name: native(one) for name, one in members(value)})
+    return [native(one) for one in value] if isinstance(value, list) else value
+
+
+def members(value: msgspec.Struct) -> list[tuple[str, Any]]:
+    """The fields of a struct with what they hold."""
+    return [(name, getattr(value, name)) for name in value.__struct_fields__]
