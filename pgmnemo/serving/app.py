@@ -11,7 +11,7 @@ from typing import IO, Any
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
@@ -49,9 +49,11 @@ def made(routes: list[Route]) -> Starlette:
     handlers: Any = {
         HTTPException: _no_route, PgmnemoError: _wrong, msgspec.ValidationError: _invalid,
         msgspec.DecodeError: _malformed, UnicodeDecodeError: _malformed, RecursionError: _malformed,
-        Exception: _fault,
+        ClientDisconnect: _malformed, Exception: _fault,
     }  # fmt: skip
-    return Starlette(routes=routes, exception_handlers=handlers)
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    app.router.redirect_slashes = False
+    return app
 
 
 def endpoint(memory: AsyncMemory, verb: Verb) -> Endpoint:
@@ -166,7 +168,10 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 
 async def _malformed(request: Request, error: Exception) -> Response:
-    why = {UnicodeDecodeError: "it is not UTF-8", RecursionError: "it is nested too deeply"}
+    why = {
+        UnicodeDecodeError: "it is not UTF-8", RecursionError: "it is nested too deeply",
+        ClientDisconnect: "it ended before it was whole",
+    }  # fmt: skip
     return _answer(Refusal(400, "wrong use", f"the body is no JSON: {why.get(type(error), str(error))}"))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from pgmnemo.errors import UsageError
+from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.serving.guard import is_loopback
 from pgmnemo.serving.logs import Lines, tell
 
@@ -44,14 +44,12 @@ async def serve(app: Any, host: str, port: int, seconds: float) -> None:
 @contextmanager
 def bound(host: str, port: int) -> Iterator[socket.socket]:
     """A socket that listens there."""
+    told = f"{host}, port {port}, cannot be served ({{why}}); name another --host or --port"
+    if not 0 <= port < 1 << 16:
+        raise UsageError(told.format(why="ports go up to 65,535"))
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
+    with os_errors(told, UsageError):
         made = socket.create_server((host, port), family=family, backlog=WAITING)
-    except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise UsageError(
-            f"{host}, port {port}, cannot be served ({why}); name another --host or --port"
-        ) from None
     with made:
         yield made
 
