@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pgmnemo import AsyncMemory
-from pgmnemo.errors import MissingError
+from pgmnemo.errors import MissingError, UsageError
 from pgmnemo.serving.app import made, told
 from pgmnemo.serving.wire import INTEGER
 
@@ -30,6 +30,14 @@ class Belief(msgspec.Struct, kw_only=True):
     user_id: str = NOBODY
     metadata: dict[str, Any] = {}
     aliases: list[str] = []
+
+    @property
+    def key(self) -> str:
+        """Its id; a new one where it has none."""
+        found = self.metadata.get("beliefId")
+        if found is not None and not isinstance(found, str | int):
+            raise UsageError("beliefId is a text")
+        return uuid4().hex if found is None else str(found)
 
 
 class Update(Belief, kw_only=True):
@@ -56,8 +64,7 @@ def application(memory: AsyncMemory) -> Starlette:
 
     async def add(request: Request) -> Response:
         given = msgspec.json.decode(await request.body(), type=Belief)
-        key = given.metadata.get("beliefId")
-        return await store(request, given, uuid4().hex if key is None else str(key))
+        return await store(request, given, given.key)
 
     async def update(request: Request) -> Response:
         given = msgspec.json.decode(await request.body(), type=Update)

@@ -81,12 +81,13 @@ class Guard:
                 await self.app(scope, receive, send)
             return
         token, found = self._who(scope)
-        no = found if isinstance(found, Refusal) else self._too_much(scope, found)
-        if no is not None:
+        if isinstance(found, Refusal):
+            await found.sent(send)
+            return
+        scope.setdefault("state", {})["holder"] = found
+        if (no := self._too_much(scope, found)) is not None:
             await no.sent(send)
             return
-        assert not isinstance(found, Refusal)
-        scope.setdefault("state", {})["holder"] = found
         self._under_way += 1
         try:
             await _Passage(self, token, receive, send).through(scope)

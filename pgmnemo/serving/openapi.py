@@ -76,11 +76,12 @@ def description() -> dict[str, Any]:
 def _operation(verb: Verb, body: Any, answer: Any) -> dict[str, Any]:
     summary, _, more = verb.about.partition("\n")
     kind = JSON_LINES if verb.lines else JSON
+    needed = any(field.required for field in msgspec.structs.fields(verb.body))
     return {
         "operationId": verb.name,
         "summary": summary,
         "description": more.strip() or summary,
-        "requestBody": {"required": True, "content": {JSON: {"schema": body, "example": verb.example}}},
+        "requestBody": {"required": needed, "content": {JSON: {"schema": body, "example": verb.example}}},
         "responses": {"200": _done("What the verb answers.", kind, answer), **_references(WHY)},
     }
 
