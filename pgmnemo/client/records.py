@@ -257,6 +257,8 @@ class Moved:
 
 def builtin(answer: Any) -> Any:
     """Records as mappings of their fields, without what they hold for themselves."""
+    if answer is None or isinstance(answer, str | float | int):
+        return answer
     if is_dataclass(answer):
         return {one.name: builtin(getattr(answer, one.name)) for one in fields(answer) if one.compare}
     if isinstance(answer, Mapping):

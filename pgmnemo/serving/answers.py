@@ -43,9 +43,9 @@ class Refusal:
 
     @property
     def body(self) -> bytes:
-        """As JSON; what no UTF-8 can hold is written out."""
+        """As a line of JSON; what no UTF-8 can hold is written out."""
         message = self.message.encode("utf-8", "backslashreplace").decode()
-        return msgspec.json.encode({"error": {"kind": self.kind, "message": message}})
+        return msgspec.json.encode({"error": {"kind": self.kind, "message": message}}) + b"\n"
 
     @property
     def fields(self) -> dict[str, str]:

@@ -73,8 +73,8 @@ def endpoint(memory: AsyncMemory, verb: Verb) -> Endpoint:
 
 
 def told(answer: Any) -> Response:
-    """An answer as JSON."""
-    return Response(msgspec.json.encode(answer), media_type=JSON)
+    """An answer as a line of JSON."""
+    return Response(msgspec.json.encode(answer) + b"\n", media_type=JSON)
 
 
 async def _array(found: AsyncIterator[Any], verb: Verb) -> AsyncIterator[bytes]:
@@ -85,7 +85,7 @@ async def _array(found: AsyncIterator[Any], verb: Verb) -> AsyncIterator[bytes]:
         if len(part) >= PART:
             yield bytes(part)
             part.clear()
-    yield bytes(part + b"]")
+    yield bytes(part + b"]\n")
 
 
 async def _exported(scope: Any, given: dict[str, Any]) -> AsyncIterator[bytes]:

@@ -36,7 +36,7 @@ class Served:
     runner: asyncio.Runner
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return self.runner.run(asyncio.wait_for(work, 120))
+        return self.runner.run(asyncio.wait_for(work, 240))
 
     def token(self, project: str | None = None, tenant: str | None = None) -> str:
         """For a new tenant, if none is named."""
@@ -50,7 +50,7 @@ class Served:
 
         async def work() -> httpx.Response:
             async with httpx.AsyncClient(
-                transport=httpx.ASGITransport(self.app), base_url="http://127.0.0.1", timeout=120
+                transport=httpx.ASGITransport(self.app), base_url="http://127.0.0.1", timeout=240
             ) as client:
                 return await client.request(method, path, **{"headers": headers, **given})
 

@@ -12,7 +12,8 @@ import pytest
 from pgmnemo.errors import UsageError
 from pgmnemo.serving.tokens import Tokens
 
-NAMES = ("acme", "acme-corp", "_", "%", "a\\b", "a'b\"", "a\nb", "", "x" * 10_000, "\u0430cme", "a\0b")
+NAMES = ("acme", "acme-corp", "_", "%", "a\\b", "a'b\"", "a\nb", "x" * 1000, "\u0430cme")
+NO_NAMES = ("", " \n", "x" * 10_000, "a\0b", "\ud800")
 
 
 @pytest.fixture
@@ -33,6 +34,15 @@ def test_a_token_is_its_holders_and_the_file_does_not_tell_it(tokens: Tokens) ->
     assert [one.tenant for one in tokens.listed()] == list(NAMES)
     assert not hasattr(tokens.listed()[0], "sha256")
     assert stat.S_IMODE(tokens.path.stat().st_mode) == 0o600
+
+
+def test_what_names_nobody_gets_no_token(tokens: Tokens) -> None:
+    for name in NO_NAMES:
+        with pytest.raises(UsageError, match="tenant"):
+            tokens.made(name)
+        with pytest.raises(UsageError, match="project"):
+            tokens.made("ada", name)
+    assert not tokens.path.exists()
 
 
 def test_what_is_nearly_a_token_is_none(tokens: Tokens) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ import msgspec
 import pytest
 
 from pgmnemo import AsyncScope
+from pgmnemo.errors import DatabaseError
 from pgmnemo.serving.openapi import description
 from pgmnemo.serving.verbs import VERBS, Verb
 from tests.pgmnemo.serving.conftest import Served
@@ -211,9 +213,21 @@ def test_the_description_is_whole(served: Served) -> None:
         assert told["description"]
 
 
-def test_health_asks_the_database(served: Served) -> None:
-    answer = served.ask("GET", "/healthz")
-    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+def test_health_asks_the_database_once_a_second(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert served.ask("GET", "/healthz").json() == {"status": "ok"}
+    asked = []
+
+    async def away(call: Any) -> Any:
+        asked.append(call)
+        raise DatabaseError("secret")
+
+    monkeypatch.setattr(served.memory._channel, "call", away)
+    assert served.ask("GET", "/healthz").status_code == 200  # as a moment ago
+    time.sleep(1.1)
+    for _ in range(3):
+        answer = served.ask("GET", "/healthz")
+        assert (answer.status_code, "secret" in answer.text) == (503, False)
+    assert len(asked) == 1
 
 
 def test_nothing_that_is_said_is_logged(served: Served, told: Callable[[], str]) -> None:
@@ -253,8 +267,7 @@ def test_a_fault_of_the_server_is_one_sentence(
         raise KeyError("secret")
 
     monkeypatch.setattr(AsyncScope, "stats", broken)
-    with pytest.MonkeyPatch.context():
-        answer = served.post(served.token(), "stats", {})
+    answer = served.post(served.token(), "stats", {})
     assert answer.status_code == 500
     assert answer.json()["error"]["kind"] == "fault"
     lines = told()
