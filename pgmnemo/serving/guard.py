@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -27,7 +28,7 @@ BEARER = {"www-authenticate": 'Bearer realm="mnemo"'}
 CLOSE = {"connection": "close"}
 NO_TOKEN = Refusal(401, "no token", "send a token: Authorization: Bearer mnemo_…", BEARER)
 BAD_TOKEN = Refusal(
-    401, "no token", "this token is none, or was revoked; ask for another", 
+    401, "no token", "this token is none, or was revoked; ask for another",
     {"www-authenticate": 'Bearer realm="mnemo", error="invalid_token"'},
 )  # fmt: skip
 FOREIGN = Refusal(403, "refused", "without tokens only this machine is served: call 127.0.0.1 or localhost")
@@ -36,12 +37,15 @@ UNREADABLE = Refusal(
 )
 FULL = Refusal(503, "busy", "as many requests as are served at once are under way; try again")
 
+SHARE = Refusal(429, "busy", "this token has half of all requests under way that are served at once; wait")
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """`body`: bytes of a request. `seconds`: until an answer begins, and between two parts of it.
 
-    `rate`: requests a second of one token, and twice as many at once. `concurrent`: requests at once of all.
+    `rate`: requests a second of one token, and twice as many at once. `concurrent`: requests at once of all,
+    of one token half of it.
     """
 
     body: int = 1 << 20
@@ -70,10 +74,8 @@ class Guard:
             raise TypeError("a guard has tokens, or one holder")
         self.app, self.tokens, self.limits = app, tokens, limits or Limits()
         self._holder, self._public = holder, frozenset(public)
-        self._buckets: dict[
-            str, tuple[float, float]
-        ] = {}  # of each token: what is left in it, and since when
-        self._under_way = 0
+        self._buckets: dict[str, tuple[float, float]] = {}  # by token: what is left, and since when
+        self._under_way: Counter[str | None] = Counter()  # by token
 
     async def __call__(self, scope: Any, receive: Any, send: Send) -> None:
         if scope["type"] != "http":
@@ -88,11 +90,14 @@ class Guard:
         if (no := self._too_much(scope, found)) is not None:
             await no.sent(send)
             return
-        self._under_way += 1
+        whose = None if found is None else found.id
+        self._under_way[whose] += 1
         try:
             await _Passage(self, token, receive, send).through(scope)
         finally:
-            self._under_way -= 1
+            self._under_way[whose] -= 1
+            if not self._under_way[whose]:
+                del self._under_way[whose]
 
     def _who(self, scope: Any) -> tuple[str | None, Holder | Refusal | None]:
         """The token and its holder, None for what anybody may read; or why it may not pass."""
@@ -113,8 +118,10 @@ class Guard:
             return None, UNREADABLE
 
     def _too_much(self, scope: Any, holder: Holder | None) -> Refusal | None:
-        if self._under_way >= self.limits.concurrent:
+        if self._under_way.total() >= self.limits.concurrent:
             return FULL
+        if self.tokens and holder and self._under_way[holder.id] >= max(1, self.limits.concurrent // 2):
+            return SHARE
         if holder is not None and (wait := self._wait(holder.id)) > 0:
             told = f"{self.limits.rate:g} requests a second are served of one token; try again"
             return Refusal(429, "busy", told, {"retry-after": str(int(wait) + 1)})

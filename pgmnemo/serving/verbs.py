@@ -85,8 +85,8 @@ def _context(found: Any, asked: Mapping[str, Any]) -> Any:
     return {**builtin(found), "hits": _hits(found.hits, asked)}
 
 
-def _named(name: str, *asked_for: str) -> Told:
-    return lambda found, asked: {**{one: asked[one] for one in asked_for}, name: found}
+def _named(name: str) -> Told:
+    return lambda found, asked: {name: found}
 
 
 def _outcome(found: Any, asked: Mapping[str, Any]) -> Any:
@@ -97,6 +97,10 @@ def _there(found: Any, asked: Mapping[str, Any]) -> Any:
     if found is None:
         raise MissingError("there is no lesson of this key in the project; list tells the keys")
     return builtin(found)
+
+
+def _many(kind: Any) -> Any:
+    return list[kind]
 
 
 def _object(name: str, **types: Any) -> type[msgspec.Struct]:
@@ -110,10 +114,10 @@ LINK = {"source": "move", "target": "cat"}
 VERBS = [
     Verb("add", answered(Added), {"text": "I moved to Lisbon.", "key": "move", "role": "user"}),
     Verb("add_many", answered(Moved), {"items": [{"text": "My cat is called Miso.", "key": "cat"}]}),
-    Verb("recall", list[HIT], {"query": "Where do I live?", "k": 3}, _hits),  # type: ignore[valid-type]
-    Verb("context", answered(Context, hits=list[HIT]), {"query": "cat", "max_tokens": 500}, _context),  # type: ignore[valid-type]
+    Verb("recall", _many(HIT), {"query": "Where do I live?", "k": 3}, _hits),
+    Verb("context", answered(Context, hits=_many(HIT)), {"query": "cat", "max_tokens": 500}, _context),
     Verb("get", answered(Lesson), {"key": "move"}, _there),
-    Verb("list", list[answered(Lesson)], {"newest": True, "most": 20}),  # type: ignore[misc]
+    Verb("list", _many(answered(Lesson)), {"newest": True, "most": 20}),
     Verb("count", answered(Count), {"role": "user"}),
     Verb("update", OUTCOME, {"key": "move", "importance": 5}, _outcome),
     Verb("forget", _object("Forgotten", lessons=int, dry_run=bool), {"key": "cat", "dry_run": True},
@@ -121,14 +125,14 @@ VERBS = [
     Verb("supersede", OUTCOME, {"old": "move", "new": "cat", "reason": "a mistake"}, _outcome),
     Verb("undo_supersede", _object("Undone", key=str, undone=bool), {"old": "move"},
          lambda found, asked: {"key": asked["old"], "undone": found}),
-    Verb("timeline", list[answered(Step)], {"key": "move"}),  # type: ignore[misc]
+    Verb("timeline", _many(answered(Step)), {"key": "move"}),
     Verb("fact", answered(Stated), {**SAID, "single": True}),
-    Verb("facts", list[answered(Fact)], {"subject": "ada"}),  # type: ignore[misc]
+    Verb("facts", _many(answered(Fact)), {"subject": "ada"}),
     Verb("end_fact", _object("Ended", facts=int), SAID, _named("facts")),
     Verb("link", _object("Linked", outcome=str), LINK, _named("outcome")),
     Verb("unlink", _object("Unlinked", removed=bool), LINK, _named("removed")),
-    Verb("explain", list[answered(Reason)], {"key": "move", "query": "Where do I live?"}),  # type: ignore[misc]
-    Verb("similar", list[answered(Pair)], {"least_words": 0.7}),  # type: ignore[misc]
+    Verb("explain", _many(answered(Reason)), {"key": "move", "query": "Where do I live?"}),
+    Verb("similar", _many(answered(Pair)), {"least_words": 0.7}),
     Verb("stats", answered(Stats), {}),
     Verb("export", str, {"vectors": False}, lines=True),
 ]  # fmt: skip

@@ -142,17 +142,20 @@ async def sleeper(scope: Any, receive: Any, send: Any) -> None:
     await asyncio.sleep(3600)
 
 
-def test_no_more_than_so_many_are_served_at_once(tokens: Tokens) -> None:
-    token = tokens.made("ada")
-    guard = Guard(sleeper, tokens, Limits(concurrent=2, seconds=1))
+def test_no_more_than_so_many_are_served_at_once_and_half_of_them_of_one_token(tokens: Tokens) -> None:
+    made = [tokens.made(name) for name in ("ada", "bob", "eve")]
+    guard = Guard(sleeper, tokens, Limits(concurrent=4, seconds=1))
 
-    async def work() -> list[int]:
-        async with client(guard, token) as one:
-            return [answer.status_code for answer in await asyncio.gather(*(one.get("/x") for _ in range(3)))]
+    async def work() -> list[str]:
+        async with client(guard) as one:
+            asked = [(token, number) for token in made for number in range(3)]
+            headers = [{"authorization": f"Bearer {token}"} for token, _ in asked]
+            answers = await asyncio.gather(*(one.get("/x", headers=held) for held in headers))
+            return [f"{answer.status_code} {answer.json()['error']['kind']}" for answer in answers]
 
-    started = [answer.json() for answer in [ask(guard, token)]]
-    assert started[0]["error"]["kind"] == "too slow"
-    assert sorted(run(work())) == [503, 503, 503]
+    late, own, full = "503 too slow", "429 busy", "503 busy"
+    assert run(work()) == [late, late, own, late, late, full, full, full, full]
+    assert run(work()) == [late, late, own, late, late, full, full, full, full]
 
 
 def test_what_takes_too_long_is_ended_and_told(tokens: Tokens) -> None:
