@@ -41,7 +41,7 @@ COMMANDS = {
         "stats": "reading", "doctor": "doctor", "grant": "managing", "upgrade": "managing",
         "completion": "commands", "hook": "adapters.hooks",
     },
-    "Open to others": {"serve": "serving", "token": "serving"},
+    "Open to others": {"serve": "serving", "mcp": "mcp", "token": "serving"},
 }  # fmt: skip
 """By group, in the order of the help: the module of each, in this package or, with a dot, in another one."""
 NO_NAMES = {"list": "list_", "import": "import_"}  # of functions

@@ -1,0 +1,54 @@
+"""The server over streamable HTTP: every request is of its own, and behind a guard."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from pgmnemo.mcp.opening import Opening
+from pgmnemo.serving.guard import Guard, Limits
+from pgmnemo.serving.tokens import Holder, Tokens
+
+PATH = "/mcp"
+SCHEMES, PORTS = ("http", "https"), ("", ":*")
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+def application(
+    server: Server[Any],
+    opening: Opening,
+    tokens: Tokens | None,
+    *,
+    holder: Holder | None = None,
+    hosts: Sequence[str] = (),
+    limits: Limits | None = None,
+) -> Guard:
+    """An ASGI application that answers POST /mcp.
+
+    tokens: whom it serves; None: `holder` alone, and only calls from this machine. hosts: by which names it
+    is called, beside the loopback interface's; a request that names another one, or comes from a web page of
+    another one, is refused.
+    """
+    names = [*LOOPBACK, *hosts]
+    security = TransportSecuritySettings(
+        allowed_hosts=[f"{name}{port}" for name in names for port in PORTS],
+        allowed_origins=[
+            f"{scheme}://{name}{port}" for scheme in SCHEMES for name in names for port in PORTS
+        ],
+    )
+    manager = StreamableHTTPSessionManager(server, stateless=True, security_settings=security)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with opening.running(), manager.run():
+            yield
+
+    app = Starlette(routes=[Route(PATH, StreamableHTTPASGIApp(manager), methods=["POST"])], lifespan=lifespan)
+    return Guard(app, tokens, limits, holder=holder, public=())

@@ -1,0 +1,53 @@
+"""A memory that is opened while the server already answers: PostgreSQL and the model take their seconds."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+
+from pgmnemo.client.aio.memory import AsyncMemory
+from pgmnemo.errors import PgmnemoError
+
+LOG = logging.getLogger("pgmnemo.mcp")
+
+
+class Opening:
+    """A memory that `make` opens, at once in the background; again with the next call where it failed."""
+
+    def __init__(self, make: Callable[[], Awaitable[AsyncMemory]]) -> None:
+        self._make = make
+        self._task: asyncio.Task[AsyncMemory] | None = None
+
+    async def __call__(self) -> AsyncMemory:
+        """The memory; its PgmnemoError where it cannot be opened."""
+        if self._task is None or (self._task.done() and self._task.exception() is not None):
+            self._task = asyncio.create_task(self._opened())
+        return await asyncio.shield(self._task)
+
+    async def _opened(self) -> AsyncMemory:
+        try:
+            return await self._make()
+        except PgmnemoError as error:
+            LOG.error("%s", error)
+            raise
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Open it, load its model, and close it at the end."""
+        warming = asyncio.create_task(self._warm())
+        try:
+            yield
+        finally:
+            for task in (warming, self._task):
+                if task is not None and not task.done():
+                    task.cancel()
+                    with suppress(asyncio.CancelledError, PgmnemoError):
+                        await task
+            if self._task is not None and not self._task.cancelled() and self._task.exception() is None:
+                await self._task.result().close()
+
+    async def _warm(self) -> None:
+        with suppress(PgmnemoError):
+            await (await self())._rows(["The first text loads the model."], question=True)

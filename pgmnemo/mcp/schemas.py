@@ -1,0 +1,326 @@
+"""What the tools take and give: records whose fields say to a language model what they are.
+
+A record is a JSON schema (`schema`) and a check (`taken`) at once. Times carry their zone; a date alone is
+its midnight in UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from pgmnemo.errors import UsageError
+
+LONGEST = 4_000  # characters of a lesson that are told
+WHOLE = 100_000  # characters that are taken, or told of a lesson that is asked for by its key
+DATED = len("2026-05-01")
+Given = TypeVar("Given", bound=Struct)
+
+
+class Moment(datetime):
+    """A time of ISO 8601 as a model writes it."""
+
+
+Key = Annotated[str, Meta(min_length=1, max_length=1000, description="key of a memory, as recall gives it")]
+Word = Annotated[str, Meta(min_length=1, max_length=1000)]
+Project = Annotated[
+    str,
+    Meta(min_length=1, max_length=1000, description="another project than the usual one; mostly left out"),
+]
+Cut = Annotated[bool, Meta(description="text is a part of a longer one; list with the key gives all of it")]
+
+
+class Asked(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    project: Project | None = None
+
+
+class Among(Asked, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    topic: Annotated[Word | None, Meta(description="only what was remembered with this topic")] = None
+    role: Annotated[
+        Literal["user", "assistant"] | None, Meta(description="only what the user, or the assistant, said")
+    ] = None
+    since: Annotated[Moment | None, Meta(description="only what happened at this time or later")] = None
+    until: Annotated[Moment | None, Meta(description="only what happened before this time")] = None
+
+
+class Query(Among, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    valid_at: Annotated[Moment | None, Meta(description="what held at this time, instead of now")] = None
+    known_at: Annotated[Moment | None, Meta(description="by what was known at this time, instead of now")] = (
+        None
+    )
+    floor: (
+        Annotated[
+            float, Meta(ge=0, le=1, description="leave out what fits the question less than this, 0 to 1")
+        ]
+        | None
+    ) = None
+
+
+class FactTold(Struct, frozen=True, forbid_unknown_fields=True):
+    subject: Annotated[Word, Meta(description="of whom or what, such as Ada")]
+    relation: Annotated[Word, Meta(description="what is said, such as lives in")]
+    object: Annotated[Word, Meta(description="with what, such as Lisbon")]
+    single: Annotated[
+        bool, Meta(description="the subject has only one such object: a former one ends when this one begins")
+    ] = False
+
+
+class Remember(Asked, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    text: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=WHOLE,
+            description="what to remember: full sentences that make sense years later, with names and dates",
+        ),
+    ]
+    key: Annotated[
+        Key | None,
+        Meta(
+            description="a name of your own for it: again with the same key, it is updated. Not with a fact"
+        ),
+    ] = None
+    role: Annotated[
+        Literal["user", "assistant"] | None,
+        Meta(description="who said it, word for word; left out for a note of your own"),
+    ] = None
+    topic: Annotated[Word | None, Meta(description="what it is about, in a word or two")] = None
+    importance: Annotated[int, Meta(ge=1, le=5, description="1 to 5, where 3 is usual")] | None = None
+    at: Annotated[
+        Moment | None,
+        Meta(description="when it happened, or from when on the fact holds, where that is not now"),
+    ] = None
+    expires_at: Annotated[Moment | None, Meta(description="until when it is worth keeping")] = None
+    metadata: Annotated[dict[str, Any] | None, Meta(description="what else is known of it, by name")] = None
+    fact: Annotated[
+        FactTold | None, Meta(description="the same as subject, relation and object, for what may change")
+    ] = None
+
+
+class Recall(Query, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    query: Annotated[
+        str, Meta(min_length=1, max_length=10_000, description="a question, or what it is about")
+    ]
+    k: Annotated[int, Meta(ge=1, le=50, description="memories at most")] = 8
+
+
+class ContextAsked(Query, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    query: (
+        Annotated[
+            str,
+            Meta(
+                min_length=1,
+                max_length=10_000,
+                description="a question; without one, what is new and important",
+            ),
+        ]
+        | None
+    ) = None
+    max_tokens: Annotated[int, Meta(ge=50, le=20_000, description="tokens of the block at most")] = 1000
+    k: Annotated[int, Meta(ge=1, le=100, description="memories that are looked at, at most")] = 20
+
+
+class Forget(Among, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    key: Key | None = None
+    hard: Annotated[
+        bool, Meta(description="delete for good; else it is out of recall, but can come back")
+    ] = False
+    dry_run: Annotated[bool, Meta(description="only say how many it would be")] = False
+
+
+class Supersede(Asked, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    old: Annotated[Key, Meta(description="key of the memory that holds no more")]
+    new: Annotated[Key | None, Meta(description="key of the one that holds instead, if one does")] = None
+    reason: Annotated[str, Meta(max_length=2000, description="why, in a sentence")] | None = None
+    at: Annotated[Moment | None, Meta(description="from when on, where that is not now")] = None
+    undo: Annotated[bool, Meta(description="let `old` hold again")] = False
+
+
+class Timeline(Asked, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    key: Key
+    known_at: Annotated[Moment | None, Meta(description="by what was known at this time, instead of now")] = (
+        None
+    )
+
+
+class Facts(Asked, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    subject: Annotated[Word | None, Meta(description="only of this subject, such as Ada")] = None
+    relation: Annotated[Word | None, Meta(description="only with this relation, such as lives in")] = None
+    object: Annotated[Word | None, Meta(description="only with this object, such as Lisbon")] = None
+    at: Annotated[Moment | None, Meta(description="what held at this time, instead of now")] = None
+    known_at: Annotated[Moment | None, Meta(description="by what was known at this time, instead of now")] = (
+        None
+    )
+    history: Annotated[bool, Meta(description="all that ever held")] = False
+    most: Annotated[int, Meta(ge=1, le=500, description="facts at most")] = 100
+
+
+class Link(Asked, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    source: Annotated[Key, Meta(description="key of the memory that leads to the other")]
+    target: Annotated[Key, Meta(description="key of the one that it leads to")]
+    kind: Annotated[Word, Meta(description="how they belong together, such as caused")] = "related"
+    weight: Annotated[float, Meta(ge=0, le=1, description="how strongly, 0 to 1")] | None = None
+
+
+class Listing(Among, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    key: Annotated[Key | None, Meta(description="this one alone, with its whole text")] = None
+    most: Annotated[int, Meta(ge=1, le=200, description="memories at most")] = 20
+    oldest: Annotated[bool, Meta(description="the oldest first, not the newest")] = False
+    everything: Annotated[bool, Meta(description="forgotten, superseded and expired ones, too")] = False
+
+
+class Remembered(Struct, omit_defaults=True):
+    key: Annotated[str, Meta(description="its key")]
+    outcome: Annotated[
+        str,
+        Meta(
+            description="inserted, updated, unchanged, restored or unembedded; echo: it repeats what recall "
+            "or context gave, and was not stored again"
+        ),
+    ]
+    superseded: Annotated[int, Meta(description="facts that ended because of this one")] = 0
+
+
+class Found(Struct, omit_defaults=True):
+    key: str
+    text: str
+    score: Annotated[float, Meta(description="the higher the better, comparable within one answer")]
+    why: Annotated[str, Meta(description="what the score is made of")]
+    fit: Annotated[float | None, Meta(description="how well it fits the question, 0 to 1")] = None
+    at: datetime | None = None
+    role: str | None = None
+    topic: str | None = None
+    cut: Cut = False
+
+
+class Recalled(Struct):
+    memories: Annotated[list[Found], Meta(description="best first")]
+
+
+class Packed(Struct):
+    text: Annotated[str, Meta(description="a block of quoted memories, or nothing")]
+    tokens: Annotated[int, Meta(description="tokens of it, estimated high")]
+    left_out: Annotated[int, Meta(description="memories that were found and did not fit")]
+
+
+class Gone(Struct):
+    memories: Annotated[int, Meta(description="how many")]
+    dry_run: bool
+
+
+class Outcome(Struct):
+    outcome: Annotated[str, Meta(description="what became of it; unchanged: it was so already")]
+
+
+class Kept(Struct, omit_defaults=True):
+    key: str
+    text: str
+    at: datetime | None = None
+    role: str | None = None
+    topic: str | None = None
+    importance: int = 3
+    metadata: dict[str, Any] | None = None
+    expires_at: datetime | None = None
+    active: Annotated[bool, Meta(description="false once it is forgotten")] = True
+    superseded_at: Annotated[datetime | None, Meta(description="from when on another holds instead")] = None
+    cut: Cut = False
+
+
+class Listed(Struct):
+    memories: list[Kept]
+
+
+class Step(Struct, omit_defaults=True):
+    key: str
+    text: str
+    valid_from: datetime | None = None
+    valid_to: Annotated[datetime | None, Meta(description="until when it held; missing: it holds")] = None
+    reason: Annotated[str | None, Meta(description="why it ended")] = None
+    active: bool = True
+    cut: Cut = False
+
+
+class Told(Struct):
+    steps: Annotated[list[Step], Meta(description="oldest first")]
+
+
+class Fact(Struct, omit_defaults=True):
+    subject: str
+    relation: str
+    object: str
+    key: str
+    text: str
+    valid_from: datetime | None = None
+    valid_to: Annotated[datetime | None, Meta(description="until when it held; missing: it holds")] = None
+    reason: Annotated[str | None, Meta(description="why it ended")] = None
+    cut: Cut = False
+
+
+class Stated(Struct):
+    facts: list[Fact]
+
+
+def schema(kind: type[Struct], without: Container[str] = ()) -> dict[str, Any]:
+    """The JSON schema of a record: one object, whose fields want a value or are left out, never null."""
+    _, parts = msgspec.json.schema_components((kind,), schema_hook=_shape, ref_template="{name}")
+    made: dict[str, Any] = _plain(parts[kind.__name__], parts)
+    fields = sorted(made["properties"].items(), key=lambda field: field[0] == "project")  # the last one
+    return {**made, "properties": {name: told for name, told in fields if name not in without}}
+
+
+def taken(given: Mapping[str, Any], kind: type[Given], tool: str) -> Given:
+    """The arguments of a tool; UsageError, which names the field, for what its schema does not allow."""
+    told = {name: value for name, value in given.items() if value is not None}
+    try:
+        return msgspec.convert(told, kind, dec_hook=_moment)
+    except (msgspec.ValidationError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else str(error).replace("$.", "")
+        raise UsageError(f"{tool} does not take that: {why}; see its input schema") from None
+
+
+def shown(
+    record: Any, kind: type[Given], *, text: str | None = None, most: int = LONGEST, **more: Any
+) -> Given:
+    """Of a record of the client, what a tool tells: of a long text, or of `text`, its part, the start."""
+    told = {name: getattr(record, name) for name in kind.__struct_fields__ if hasattr(record, name)}
+    start = (text or record.text)[:most]
+    return kind(**{**told, **more, "text": start, "cut": start != record.text})
+
+
+def _moment(kind: type, value: Any) -> Any:
+    if kind is not Moment:
+        raise NotImplementedError(kind)
+    try:
+        found = Moment.fromisoformat(value)
+    except (TypeError, ValueError):
+        found = None
+    if found is not None and len(value) <= DATED:
+        return found.replace(tzinfo=UTC)
+    if found is None or found.tzinfo is None:
+        raise ValueError("a time is written with its zone, such as 2026-05-01T09:30:00Z, or as a date")
+    return found
+
+
+def _shape(kind: type) -> dict[str, Any]:
+    return {"type": "string", "format": "date-time", "examples": ["2026-05-01T09:30:00Z"]}
+
+
+def _plain(part: Any, parts: Mapping[str, Any]) -> Any:
+    """A schema without references, the choice of null, and titles and defaults that say nothing."""
+    if isinstance(part, list):
+        return [_plain(one, parts) for one in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        return _plain({**parts[part["$ref"]], **{name: part[name] for name in part if name != "$ref"}}, parts)
+    idle = {name for name in ("title", "default") if not isinstance(part.get(name), bool | int | dict)}
+    made = {name: _plain(value, parts) for name, value in part.items() if name not in idle}
+    real = [one for one in made.get("anyOf", ()) if one != {"type": "null"}]
+    if len(real) == 1:
+        del made["anyOf"]
+        made = {**real[0], **made}
+    return made

@@ -1,0 +1,90 @@
+"""The server over standard input and output, of which only the protocol sees anything."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections.abc import AsyncIterator
+from contextlib import redirect_stdout, suppress
+from typing import Any
+
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from pgmnemo.mcp.opening import Opening
+
+CHUNK = 1 << 16
+LEFT = 10.0  # seconds in which calls are answered that came before the end of the input
+LOOK = 0.05
+
+
+async def serve(server: Server[Any], opening: Opening) -> None:
+    """Serve until standard input ends, or SIGTERM or SIGINT comes; then the memory is closed."""
+    loop, me = asyncio.get_running_loop(), asyncio.current_task()
+    assert me is not None
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, me.cancel)
+    stdin = Lines(_private_stdin())
+    server.middleware.append(stdin.counted)
+    try:
+        async with stdio_server(stdin=stdin) as (read, write):  # type: ignore[arg-type]
+            with redirect_stdout(sys.stderr):
+                async with opening.running():
+                    await server.run(read, write, server.create_initialization_options())
+    except* (asyncio.CancelledError, BrokenPipeError):
+        pass  # told to end, or nobody reads any more
+
+
+class Lines:
+    """Lines of a file descriptor. A thread reads them, which nobody waits for when the server ends."""
+
+    def __init__(self, source: int) -> None:
+        self._loop, self._busy = asyncio.get_running_loop(), 0
+        self._lines: asyncio.Queue[bytes | None] = asyncio.Queue(maxsize=100)
+        threading.Thread(target=self._read, args=(source,), daemon=True).start()
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while (line := await self._lines.get()) is not None:
+            yield line
+        await self._answered()
+
+    async def counted(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """A call on its way, as a middleware sees it."""
+        self._busy += 1
+        try:
+            return await call_next(ctx)
+        finally:
+            self._busy -= 1
+
+    async def _answered(self) -> None:
+        """Wait for the calls that are under way: the end of the input would cut them off."""
+        end, idle = self._loop.time() + LEFT, 0
+        while idle < 3 and self._loop.time() < end:
+            await asyncio.sleep(LOOK)
+            idle = 0 if self._busy else idle + 1
+
+    def _read(self, source: int) -> None:
+        with suppress(RuntimeError):  # the loop has ended
+            rest = b""
+            while part := os.read(source, CHUNK):
+                *lines, rest = (rest + part).split(b"\n")
+                for line in lines:
+                    self._put(line)
+            if rest:
+                self._put(rest)
+            self._put(None)
+
+    def _put(self, line: bytes | None) -> None:
+        asyncio.run_coroutine_threadsafe(self._lines.put(line), self._loop).result()
+
+
+def _private_stdin() -> int:
+    """Standard input under another number, so that no child process reads from it."""
+    source, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return source
