@@ -138,6 +138,6 @@ def _serve_http(
     shown = f"[{host}]" if ":" in host else host
     say(f"serving at http://{shown}:{bound.getsockname()[1]}{PATH}", error=True)
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=GRACE
+        app, log_level="warning", access_log=False, http="h11", lifespan="on", timeout_graceful_shutdown=GRACE
     )
     uvicorn.Server(config).run(sockets=[bound])

@@ -24,6 +24,7 @@ from mcp.types import (
     Annotations,
     CallToolRequestParams,
     CallToolResult,
+    ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
     ListToolsResult,
@@ -54,7 +55,7 @@ DEFAULT = "default"  # project where neither a token nor a call names one
 HOUR = 3_600_000  # milliseconds
 HINTS: Any = {
     **dict.fromkeys(("tools/list", "resources/list", "resources/templates/list"), CacheHint(HOUR)),
-    "server/discover": CacheHint(HOUR, "public"),
+    **dict.fromkeys(("server/discover", "prompts/list"), CacheHint(HOUR, "public")),
     "resources/read": CacheHint(0),
 }
 Context = ServerRequestContext[Any, Any]
@@ -123,6 +124,10 @@ class Door:
         fixed = self.holder(context).project is not None
         return ListResourceTemplatesResult(resource_templates=[] if fixed else [told])
 
+    async def list_prompts(self, context: Context, _: PaginatedRequestParams | None) -> ListPromptsResult:
+        """None; clients ask for them all the same."""
+        return ListPromptsResult(prompts=[])
+
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         """The wake-up that a URI names; MCPError for another one, and where the memory fails."""
         uri = str(params.uri)
@@ -163,6 +168,7 @@ def memory_server(
         cache_hints=HINTS,
         on_list_tools=door.list_tools,
         on_call_tool=door.call_tool,
+        on_list_prompts=door.list_prompts,
         on_list_resources=door.list_resources,
         on_list_resource_templates=door.list_templates,
         on_read_resource=door.read_resource,
