@@ -19,7 +19,7 @@ from pgmnemo.errors import MissingError, PgmnemoError, UsageError
 if TYPE_CHECKING:
     from pgmnemo import AsyncMemory
     from pgmnemo.serving.guard import Limits
-    from pgmnemo.serving.tokens import Holder
+    from pgmnemo.serving.tokens import Holder, Tokens
 
 PORT = 7437
 BENCHMARK = "benchmark"
@@ -53,10 +53,9 @@ def serve(
         benchmark: serve the routes of benchmarks' wrappers (POST /add,
             POST /search, …) and nothing else
     """
-    _demand("starlette", "uvicorn")
+    demand("starlette", "serve")
+    demand("uvicorn", "serve")
     from pgmnemo.serving.guard import Limits
-    from pgmnemo.serving.server import check_open
-    from pgmnemo.serving.tokens import Tokens
 
     if min(body, seconds, rate, concurrent) <= 0:
         raise UsageError("--body, --seconds, --rate and --concurrent are more than 0")
@@ -66,11 +65,8 @@ def serve(
         raise UsageError(
             "give --tokens FILE (mnemo token make makes one), or for this machine alone --tenant NAME"
         )
-    check_open(host, tokens)
-    known = None if tokens is None else Tokens(tokens)
-    if known is not None and not known.listed():
-        raise UsageError(f"{tokens} holds no token; make one by mnemo token make TENANT --tokens {tokens}")
-    holder = _holder(tenant or BENCHMARK) if known is None else None
+    known = known_of(host, tokens)
+    holder = holder_of(tenant or BENCHMARK) if known is None else None
     limits = Limits(body, seconds, rate, concurrent)
     asyncio.run(_served(memory, embedder, host, port, limits, known, holder, benchmark))
 
@@ -150,21 +146,39 @@ def _line(one: Holder) -> str:
     return joined([one.id, day(one.made_at), one.tenant, one.project, one.name])
 
 
-def _holder(tenant: str) -> Holder:
+def known_of(host: str, tokens: str | None) -> Tokens | None:
+    """The tokens of a file with one in it; UsageError where others could reach a memory without one."""
+    from pgmnemo.serving.server import check_open
+    from pgmnemo.serving.tokens import Tokens
+
+    check_open(host, tokens)
+    known = None if tokens is None else Tokens(tokens)
+    if known is not None and not known.listed():
+        raise UsageError(f"{tokens} holds no token; make one by mnemo token make TENANT --tokens {tokens}")
+    return known
+
+
+def holder_of(tenant: str, project: str | None = None) -> Holder:
     """Whose everything is where no tokens are."""
     from uuid import UUID
 
-    from pgmnemo.client.naming import tenant_id
+    from pgmnemo.client.naming import project_id, tenant_id
     from pgmnemo.serving.tokens import Holder
 
-    tenant_id(found := named(tenant))
-    exact = found if isinstance(found, UUID) else None
-    return Holder(id="-", tenant=tenant, made_at=datetime.now(UTC), tenant_id=exact)
+    whose, part = named(tenant), None if project is None else named(project)
+    of = tenant_id(whose)
+    if part is not None:
+        project_id(of, part)
+    return Holder(
+        id="-", tenant=tenant, project=project, made_at=datetime.now(UTC),
+        tenant_id=whose if isinstance(whose, UUID) else None,
+        project_id=part if isinstance(part, UUID) else None,
+    )  # fmt: skip
 
 
-def _demand(*packages: str) -> None:
-    for one in packages:
-        if find_spec(one) is None:
-            raise PgmnemoError(
-                f"this needs {one}, which is not installed: pip install 'pgmnemo-memory[serve]'"
-            )
+def demand(package: str, extra: str) -> None:
+    """PgmnemoError where a package of an extra is not installed."""
+    if find_spec(package) is None:
+        raise PgmnemoError(
+            f"this needs {package}, which is not installed: pip install 'pgmnemo-memory[{extra}]'"
+        )

@@ -21,7 +21,8 @@ SCHEMES, PORTS = ("http", "https"), ("", ":*")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
-def application(
+@asynccontextmanager
+async def application(
     server: Server[Any],
     opening: Opening,
     tokens: Tokens | None,
@@ -29,8 +30,8 @@ def application(
     holder: Holder | None = None,
     hosts: Sequence[str] = (),
     limits: Limits | None = None,
-) -> Guard:
-    """An ASGI application that answers POST /mcp.
+) -> AsyncIterator[Guard]:
+    """An ASGI application that answers POST /mcp, while its memory is open.
 
     tokens: whom it serves; None: `holder` alone, and only calls from this machine. hosts: by which names it
     is called, beside the loopback interface's; a request that names another one, or comes from a web page of
@@ -44,11 +45,15 @@ def application(
         ],
     )
     manager = StreamableHTTPSessionManager(server, stateless=True, security_settings=security)
-
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+    app = Starlette(routes=[Route(PATH, StreamableHTTPASGIApp(manager), methods=["POST"])])
+    try:
         async with opening.running(), manager.run():
-            yield
+            yield Guard(app, tokens, limits, holder=holder, public=())
+    except BaseExceptionGroup as group:  # the manager's tasks wrap what the caller's block raises
+        raise _only(group) from None
 
-    app = Starlette(routes=[Route(PATH, StreamableHTTPASGIApp(manager), methods=["POST"])], lifespan=lifespan)
-    return Guard(app, tokens, limits, holder=holder, public=())
+
+def _only(error: BaseException) -> BaseException:
+    """The one error in groups of one."""
+    single = isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1
+    return _only(error.exceptions[0]) if single else error  # type: ignore[attr-defined]

@@ -95,7 +95,9 @@ class Remember(Asked, kw_only=True, frozen=True, forbid_unknown_fields=True):
         Meta(description="when it happened, or from when on the fact holds, where that is not now"),
     ] = None
     expires_at: Annotated[Moment | None, Meta(description="until when it is worth keeping")] = None
-    metadata: Annotated[dict[str, Any] | None, Meta(description="what else is known of it, by name")] = None
+    metadata: Annotated[
+        dict[str, str | float | bool] | None, Meta(description="what else is known of it, by name")
+    ] = None
     fact: Annotated[
         FactTold | None, Meta(description="the same as subject, relation and object, for what may change")
     ] = None

@@ -41,6 +41,7 @@ from pgmnemo.client.aio.memory import AsyncMemory
 from pgmnemo.client.aio.scope import AsyncScope
 from pgmnemo.errors import GrantError, PgmnemoError, UsageError
 from pgmnemo.mcp.tools import TOOLS, check
+from pgmnemo.serving.logs import place
 from pgmnemo.serving.tokens import Holder
 
 LOG = logging.getLogger("pgmnemo.mcp")
@@ -96,7 +97,7 @@ class Door:
         except PgmnemoError as error:
             return _failed("; ".join([str(error), *getattr(error, "__notes__", ())]))
         except Exception as error:
-            LOG.exception("the tool %.100r failed", params.name)
+            LOG.error("the tool %.100r failed: %s", params.name, place(error))
             return _failed(f"{NAME} failed inside ({type(error).__name__}); its log says more")
 
     async def list_resources(self, context: Context, _: PaginatedRequestParams | None) -> ListResourcesResult:

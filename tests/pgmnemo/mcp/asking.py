@@ -40,7 +40,10 @@ def opened(place: Place) -> Callable[[], Coroutine[Any, Any, AsyncMemory]]:
 @asynccontextmanager
 async def asked(place: Place, own: Holder, era: str = ERAS[1], **given: Any) -> AsyncIterator[Client]:
     """A client of a server in memory."""
-    async with await opened(place)() as memory, Client(memory_server(memory, own, **given), mode=era) as client:
+    async with (
+        await opened(place)() as memory,
+        Client(memory_server(memory, own, **given), mode=era) as client,
+    ):
         yield client
 
 

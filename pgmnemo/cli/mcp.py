@@ -1,0 +1,102 @@
+"""The command that serves a memory by the Model Context Protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from pgmnemo.cli.options import LOCAL, ME, NONE, PROJECT, Embedder, Names
+from pgmnemo.cli.serving import File, demand, holder_of, known_of
+from pgmnemo.errors import UsageError
+
+if TYPE_CHECKING:
+    from pgmnemo import AsyncMemory
+
+PORT = 7438
+LEAST, MOST = 50, 20_000  # tokens of a wake-up
+
+
+def _named(variable: str) -> Parameter:
+    return Parameter(env_var=variable, metavar="NAME")
+
+
+def mcp(
+    memory: str | None = None, /, *,
+    tenant: Annotated[str, _named("PGMNEMO_TENANT")] = ME,
+    project: Annotated[str | None, _named(PROJECT)] = None,
+    wake_up_tokens: int = 800, http: bool = False, tokens: File = None, host: str = "127.0.0.1",
+    port: int = PORT, known_as: Names = None, embedder: Embedder = LOCAL,
+) -> None:  # fmt: skip
+    """Serve a memory to a model's client by the Model Context Protocol.
+
+    On standard input and output, for a client that starts this command
+    and ends it; with --http at http://HOST:PORT/mcp.
+
+    Args:
+        memory: a folder or DSN; else what PGMNEMO_MEMORY names, else the
+            folder pgmnemo/memory among your data
+        tenant: whose memory it is: a name or uuid
+        project: this part of it alone; else a call may name one, and
+            `default` is the usual one
+        wake_up_tokens: what the resource memory://wake-up has at most
+        http: serve over HTTP
+        tokens: the file that `mnemo token make` writes, for tenants by
+            token; without it this machine alone is served, as --tenant
+        host: the address that is listened on
+        port: the port; 0: a free one
+        known_as: a name by which clients call this server, such as
+            memory.example.org; may be repeated
+    """
+    demand("mcp_types", "mcp")
+    if not LEAST <= wake_up_tokens <= MOST:
+        raise UsageError(f"--wake-up-tokens is {wake_up_tokens:,}, but must be from {LEAST} to {MOST:,}")
+    if not http and (tokens is not None or known_as):
+        raise UsageError("--tokens and --known-as are for a server over HTTP; add --http")
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
+    known = known_of(host, tokens)
+    holder = holder_of(tenant, project) if known is None else None
+    opener = _opener(memory, embedder)
+    from pgmnemo.mcp.opening import Opening
+    from pgmnemo.mcp.server import memory_server
+
+    async def served() -> None:
+        opening = Opening(opener)
+        server = memory_server(opening, holder, wake_up_tokens=wake_up_tokens)
+        if http:
+            await _over_http(server, opening, known, holder, host, port, known_as or [])
+        else:
+            from pgmnemo.mcp.stdio import serve
+
+            await serve(server, opening)
+
+    asyncio.run(served())
+
+
+async def _over_http(
+    server: Any, opening: Any, known: Any, holder: Any, host: str, port: int, names: list[str]
+) -> None:
+    from pgmnemo.mcp.http import PATH, application
+    from pgmnemo.serving.guard import Limits
+    from pgmnemo.serving.logs import Logged
+    from pgmnemo.serving.server import serve
+
+    limits = Limits()
+    async with application(server, opening, known, holder=holder, hosts=[host, *names], limits=limits) as app:
+        await serve(Logged(app, [PATH]), host, port, limits.seconds)
+
+
+def _opener(place: str | None, embedder: str) -> Callable[[], Awaitable[AsyncMemory]]:
+    """What opens the memory; an error now for a place or an embedder that cannot be meant."""
+    from pgmnemo import AsyncMemory
+    from pgmnemo.client.embedding import embedding_of
+    from pgmnemo.client.opening import resolve
+
+    resolve(place)
+    made_of = None if embedder == NONE else embedder
+    embedding_of(made_of)
+    return lambda: AsyncMemory.open(place, embedder=made_of)

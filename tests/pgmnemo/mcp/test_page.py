@@ -1,0 +1,62 @@
+"""Every block of docs/doors/mcp.md does what it says."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+
+from pgmnemo.cli.commands import main
+from pgmnemo.mcp.tools import TOOLS
+from pgmnemo.serving.tokens import Tokens
+from tests.helping import readable
+from tests.pgmnemo.mcp.asking import run, told
+
+PAGE = (Path(__file__).parents[3] / "docs/doors/mcp.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+SCRIPTS = Path(sys.executable).parent
+
+
+def test_the_page_has_these_blocks_and_every_tool() -> None:
+    assert [kind for kind, _ in BLOCKS] == ["bash", "json", "python", "bash"]
+    assert {name for name in TOOLS if f"`{name}`" in PAGE} == set(TOOLS)
+
+
+def test_its_python_and_its_configuration_reach_the_same_memory() -> None:
+    [config, code] = [text for kind, text in BLOCKS if kind in ("json", "python")]
+    with readable() as folder:
+        environ = {"PATH": f"{SCRIPTS}:/usr/bin:/bin", "HOME": str(folder)}
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=folder, env=environ, capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode == 0, done.stderr
+        first, *wake_up = done.stdout.splitlines()
+        assert first == "Ada moved to Lisbon in May 2026."
+        assert f"> {first}" in wake_up
+        started = json.loads(config)["mcpServers"]["memory"]
+
+        async def body() -> None:
+            server = StdioServerParameters(
+                command=str(SCRIPTS / started["command"]), args=started["args"], cwd=folder, env=environ
+            )
+            async with Client(server) as client:
+                assert len((await told(client, "list"))["memories"]) == 1
+
+        run(body)
+
+
+def test_its_commands_over_http_are_ones(tmp_path: Path) -> None:
+    make, serve = (shlex.split(line) for line in BLOCKS[3][1].splitlines())
+    place = tmp_path / "tokens.json"
+    made = [str(place) if word == "tokens.json" else word for word in make[1:]]
+    assert main([*made, "--quiet"]) == 0
+    [holder] = Tokens(place).listed()
+    assert (holder.tenant, holder.project) == ("ada", "kitchen")
+    assert main([*serve[1:3], "--http", "--tokens", str(tmp_path / "none.json")]) == 2
+    assert BLOCKS[0][1].startswith("pip install 'pgmnemo-memory[mcp")
