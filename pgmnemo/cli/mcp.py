@@ -55,8 +55,10 @@ def mcp(
     demand("mcp_types", "mcp")
     if not LEAST <= wake_up_tokens <= MOST:
         raise UsageError(f"--wake-up-tokens is {wake_up_tokens:,}, but must be from {LEAST} to {MOST:,}")
-    if not http and (tokens is not None or known_as):
-        raise UsageError("--tokens and --known-as are for a server over HTTP; add --http")
+    if not http and tokens is not None:
+        raise UsageError("--tokens is for a server over HTTP; add --http")
+    if known_as and tokens is None:
+        raise UsageError("--known-as is for others than this machine, who need --tokens")
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
     known = known_of(host, tokens)
     holder = holder_of(tenant, project) if known is None else None
@@ -85,8 +87,8 @@ async def _over_http(
     from pgmnemo.serving.logs import Logged
     from pgmnemo.serving.server import serve
 
-    limits = Limits()
-    async with application(server, opening, known, holder=holder, hosts=[host, *names], limits=limits) as app:
+    limits, own = Limits(), f"[{host}]" if ":" in host else host
+    async with application(server, opening, known, holder=holder, hosts=[own, *names], limits=limits) as app:
         await serve(Logged(app, [PATH]), host, port, limits.seconds)
 
 

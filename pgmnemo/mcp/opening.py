@@ -7,6 +7,8 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
+from anyio import CancelScope
+
 from pgmnemo.client.aio.memory import AsyncMemory
 from pgmnemo.errors import PgmnemoError
 
@@ -40,13 +42,17 @@ class Opening:
         try:
             yield
         finally:
-            for task in (warming, self._task):
-                if task is not None and not task.done():
-                    task.cancel()
-                    with suppress(asyncio.CancelledError, PgmnemoError):
-                        await task
-            if self._task is not None and not self._task.cancelled() and self._task.exception() is None:
-                await self._task.result().close()
+            with CancelScope(shield=True):
+                await self._closed(warming)
+
+    async def _closed(self, warming: asyncio.Task[None]) -> None:
+        for task in (warming, self._task):
+            if task is not None and not task.done():
+                task.cancel()
+                with suppress(asyncio.CancelledError, PgmnemoError):
+                    await task
+        if self._task is not None and not self._task.cancelled() and self._task.exception() is None:
+            await self._task.result().close()
 
     async def _warm(self) -> None:
         with suppress(PgmnemoError):

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import redirect_stdout, suppress
 from typing import Any
 
+from anyio import BrokenResourceError
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
@@ -23,20 +24,27 @@ LOOK = 0.05
 
 
 async def serve(server: Server[Any], opening: Opening) -> None:
-    """Serve until standard input ends, or SIGTERM or SIGINT comes; then the memory is closed."""
-    loop, me = asyncio.get_running_loop(), asyncio.current_task()
-    assert me is not None
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, me.cancel)
+    """Serve until standard input ends, or SIGTERM or SIGINT comes; then the memory is closed, whatever signal
+    comes meanwhile."""
     stdin = Lines(_private_stdin())
     server.middleware.append(stdin.counted)
     try:
         async with stdio_server(stdin=stdin) as (read, write):  # type: ignore[arg-type]
             with redirect_stdout(sys.stderr):
                 async with opening.running():
-                    await server.run(read, write, server.create_initialization_options())
-    except* (asyncio.CancelledError, BrokenPipeError):
-        pass  # told to end, or nobody reads any more
+                    answering = server.run(read, write, server.create_initialization_options())
+                    serving = asyncio.create_task(answering)
+                    for number in (signal.SIGTERM, signal.SIGINT):
+                        asyncio.get_running_loop().add_signal_handler(number, _stop, serving, stdin)
+                    with suppress(asyncio.CancelledError):
+                        await serving
+    except* (BrokenPipeError, BrokenResourceError):
+        pass  # nobody reads any more
+
+
+def _stop(serving: asyncio.Task[None], stdin: Lines) -> None:
+    serving.cancel()
+    stdin.end()
 
 
 class Lines:
@@ -51,6 +59,12 @@ class Lines:
         while (line := await self._lines.get()) is not None:
             yield line
         await self._answered()
+
+    def end(self) -> None:
+        """As if the input ended here."""
+        while not self._lines.empty():
+            self._lines.get_nowait()
+        self._lines.put_nowait(None)
 
     async def counted(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """A call on its way, as a middleware sees it."""

