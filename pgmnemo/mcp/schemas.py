@@ -21,178 +21,160 @@ DATED = len("2026-05-01")
 Given = TypeVar("Given", bound=Struct)
 
 
+def says(description: str, **limits: Any) -> Meta:
+    """What a field is, and its limits."""
+    return Meta(description=description, **limits)
+
+
 class Moment(datetime):
     """A time of ISO 8601 as a model writes it."""
 
 
-Key = Annotated[str, Meta(min_length=1, max_length=1000, description="key of a memory, as recall gives it")]
+Key = Annotated[str, says("key of a memory, as recall gives it", min_length=1, max_length=1000)]
 Word = Annotated[str, Meta(min_length=1, max_length=1000)]
 Project = Annotated[
-    str,
-    Meta(min_length=1, max_length=1000, description="another project than the usual one; mostly left out"),
+    str, says("another project than the usual one; mostly left out", min_length=1, max_length=1000)
 ]
-Cut = Annotated[bool, Meta(description="text is a part of a longer one; list with the key gives all of it")]
+Cut = Annotated[bool, says("text is a part of a longer one; list with the key gives all of it")]
 
 
 class Asked(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     project: Project | None = None
 
 
-class Among(Asked, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    topic: Annotated[Word | None, Meta(description="only what was remembered with this topic")] = None
+class Among(Asked, kw_only=True, frozen=True):
+    topic: Annotated[Word | None, says("only what was remembered with this topic")] = None
     role: Annotated[
-        Literal["user", "assistant"] | None, Meta(description="only what the user, or the assistant, said")
+        Literal["user", "assistant"] | None, says("only what the user, or the assistant, said")
     ] = None
-    since: Annotated[Moment | None, Meta(description="only what happened at this time or later")] = None
-    until: Annotated[Moment | None, Meta(description="only what happened before this time")] = None
+    since: Annotated[Moment | None, says("only what happened at this time or later")] = None
+    until: Annotated[Moment | None, says("only what happened before this time")] = None
 
 
-class Query(Among, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    valid_at: Annotated[Moment | None, Meta(description="what held at this time, instead of now")] = None
-    known_at: Annotated[Moment | None, Meta(description="by what was known at this time, instead of now")] = (
-        None
-    )
+class Query(Among, kw_only=True, frozen=True):
+    valid_at: Annotated[Moment | None, says("what held at this time, instead of now")] = None
+    known_at: Annotated[Moment | None, says("by what was known at this time, instead of now")] = None
     floor: (
-        Annotated[
-            float, Meta(ge=0, le=1, description="leave out what fits the question less than this, 0 to 1")
-        ]
-        | None
+        Annotated[float, says("leave out what fits the question less than this, 0 to 1", ge=0, le=1)] | None
     ) = None
 
 
 class FactTold(Struct, frozen=True, forbid_unknown_fields=True):
-    subject: Annotated[Word, Meta(description="of whom or what, such as Ada")]
-    relation: Annotated[Word, Meta(description="what is said, such as lives in")]
-    object: Annotated[Word, Meta(description="with what, such as Lisbon")]
+    subject: Annotated[Word, says("of whom or what, such as Ada")]
+    relation: Annotated[Word, says("what is said, such as lives in")]
+    object: Annotated[Word, says("with what, such as Lisbon")]
     single: Annotated[
-        bool, Meta(description="the subject has only one such object: a former one ends when this one begins")
+        bool, says("the subject has only one such object: a former one ends when this one begins")
     ] = False
 
 
-class Remember(Asked, kw_only=True, frozen=True, forbid_unknown_fields=True):
+class Remember(Asked, kw_only=True, frozen=True):
     text: Annotated[
         str,
-        Meta(
+        says(
+            "what to remember: full sentences that make sense years later, with names and dates",
             min_length=1,
             max_length=WHOLE,
-            description="what to remember: full sentences that make sense years later, with names and dates",
         ),
     ]
     key: Annotated[
-        Key | None,
-        Meta(
-            description="a name of your own for it: again with the same key, it is updated. Not with a fact"
-        ),
+        Key | None, says("a name of your own for it: again with the same key, it is updated. Not with a fact")
     ] = None
     role: Annotated[
         Literal["user", "assistant"] | None,
-        Meta(description="who said it, word for word; left out for a note of your own"),
+        says("who said it, word for word; left out for a note of your own"),
     ] = None
-    topic: Annotated[Word | None, Meta(description="what it is about, in a word or two")] = None
-    importance: Annotated[int, Meta(ge=1, le=5, description="1 to 5, where 3 is usual")] | None = None
+    topic: Annotated[Word | None, says("what it is about, in a word or two")] = None
+    importance: Annotated[int, says("1 to 5, where 3 is usual", ge=1, le=5)] | None = None
     at: Annotated[
-        Moment | None,
-        Meta(description="when it happened, or from when on the fact holds, where that is not now"),
+        Moment | None, says("when it happened, or from when on the fact holds, where that is not now")
     ] = None
-    expires_at: Annotated[Moment | None, Meta(description="until when it is worth keeping")] = None
-    metadata: Annotated[
-        dict[str, str | float | bool] | None, Meta(description="what else is known of it, by name")
-    ] = None
+    expires_at: Annotated[Moment | None, says("until when it is worth keeping")] = None
+    metadata: Annotated[dict[str, str | float | bool] | None, says("what else is known of it, by name")] = (
+        None
+    )
     fact: Annotated[
-        FactTold | None, Meta(description="the same as subject, relation and object, for what may change")
+        FactTold | None, says("the same as subject, relation and object, for what may change")
     ] = None
 
 
-class Recall(Query, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    query: Annotated[
-        str, Meta(min_length=1, max_length=10_000, description="a question, or what it is about")
-    ]
-    k: Annotated[int, Meta(ge=1, le=50, description="memories at most")] = 8
+class Recall(Query, kw_only=True, frozen=True):
+    query: Annotated[str, says("a question, or what it is about", min_length=1, max_length=10_000)]
+    k: Annotated[int, says("memories at most", ge=1, le=50)] = 8
 
 
-class ContextAsked(Query, kw_only=True, frozen=True, forbid_unknown_fields=True):
+class ContextAsked(Query, kw_only=True, frozen=True):
     query: (
         Annotated[
-            str,
-            Meta(
-                min_length=1,
-                max_length=10_000,
-                description="a question; without one, what is new and important",
-            ),
+            str, says("a question; without one, what is new and important", min_length=1, max_length=10_000)
         ]
         | None
     ) = None
-    max_tokens: Annotated[int, Meta(ge=50, le=20_000, description="tokens of the block at most")] = 1000
-    k: Annotated[int, Meta(ge=1, le=100, description="memories that are looked at, at most")] = 20
+    max_tokens: Annotated[int, says("tokens of the block at most", ge=50, le=20_000)] = 1000
+    k: Annotated[int, says("memories that are looked at, at most", ge=1, le=100)] = 20
 
 
-class Forget(Among, kw_only=True, frozen=True, forbid_unknown_fields=True):
+class Forget(Among, kw_only=True, frozen=True):
     key: Key | None = None
-    hard: Annotated[
-        bool, Meta(description="delete for good; else it is out of recall, but can come back")
-    ] = False
-    dry_run: Annotated[bool, Meta(description="only say how many it would be")] = False
+    hard: Annotated[bool, says("delete for good; else it is out of recall, but can come back")] = False
+    dry_run: Annotated[bool, says("only say how many it would be")] = False
 
 
-class Supersede(Asked, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    old: Annotated[Key, Meta(description="key of the memory that holds no more")]
-    new: Annotated[Key | None, Meta(description="key of the one that holds instead, if one does")] = None
-    reason: Annotated[str, Meta(max_length=2000, description="why, in a sentence")] | None = None
-    at: Annotated[Moment | None, Meta(description="from when on, where that is not now")] = None
-    undo: Annotated[bool, Meta(description="let `old` hold again")] = False
+class Supersede(Asked, kw_only=True, frozen=True):
+    old: Annotated[Key, says("key of the memory that holds no more")]
+    new: Annotated[Key | None, says("key of the one that holds instead, if one does")] = None
+    reason: Annotated[str, says("why, in a sentence", max_length=2000)] | None = None
+    at: Annotated[Moment | None, says("from when on, where that is not now")] = None
+    undo: Annotated[bool, says("let `old` hold again")] = False
 
 
-class Timeline(Asked, kw_only=True, frozen=True, forbid_unknown_fields=True):
+class Timeline(Asked, kw_only=True, frozen=True):
     key: Key
-    known_at: Annotated[Moment | None, Meta(description="by what was known at this time, instead of now")] = (
-        None
-    )
+    known_at: Annotated[Moment | None, says("by what was known at this time, instead of now")] = None
 
 
-class Facts(Asked, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    subject: Annotated[Word | None, Meta(description="only of this subject, such as Ada")] = None
-    relation: Annotated[Word | None, Meta(description="only with this relation, such as lives in")] = None
-    object: Annotated[Word | None, Meta(description="only with this object, such as Lisbon")] = None
-    at: Annotated[Moment | None, Meta(description="what held at this time, instead of now")] = None
-    known_at: Annotated[Moment | None, Meta(description="by what was known at this time, instead of now")] = (
-        None
-    )
-    history: Annotated[bool, Meta(description="all that ever held")] = False
-    most: Annotated[int, Meta(ge=1, le=500, description="facts at most")] = 100
+class Facts(Asked, kw_only=True, frozen=True):
+    subject: Annotated[Word | None, says("only of this subject, such as Ada")] = None
+    relation: Annotated[Word | None, says("only with this relation, such as lives in")] = None
+    object: Annotated[Word | None, says("only with this object, such as Lisbon")] = None
+    at: Annotated[Moment | None, says("what held at this time, instead of now")] = None
+    known_at: Annotated[Moment | None, says("by what was known at this time, instead of now")] = None
+    history: Annotated[bool, says("all that ever held")] = False
+    most: Annotated[int, says("facts at most", ge=1, le=500)] = 100
 
 
-class Link(Asked, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    source: Annotated[Key, Meta(description="key of the memory that leads to the other")]
-    target: Annotated[Key, Meta(description="key of the one that it leads to")]
-    kind: Annotated[Word, Meta(description="how they belong together, such as caused")] = "related"
-    weight: Annotated[float, Meta(ge=0, le=1, description="how strongly, 0 to 1")] | None = None
+class Link(Asked, kw_only=True, frozen=True):
+    source: Annotated[Key, says("key of the memory that leads to the other")]
+    target: Annotated[Key, says("key of the one that it leads to")]
+    kind: Annotated[Word, says("how they belong together, such as caused")] = "related"
+    weight: Annotated[float, says("how strongly, 0 to 1", ge=0, le=1)] | None = None
 
 
-class Listing(Among, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    key: Annotated[Key | None, Meta(description="this one alone, with its whole text")] = None
-    most: Annotated[int, Meta(ge=1, le=200, description="memories at most")] = 20
-    oldest: Annotated[bool, Meta(description="the oldest first, not the newest")] = False
-    everything: Annotated[bool, Meta(description="forgotten, superseded and expired ones, too")] = False
+class Listing(Among, kw_only=True, frozen=True):
+    key: Annotated[Key | None, says("this one alone, with its whole text")] = None
+    most: Annotated[int, says("memories at most", ge=1, le=200)] = 20
+    oldest: Annotated[bool, says("the oldest first, not the newest")] = False
+    everything: Annotated[bool, says("forgotten, superseded and expired ones, too")] = False
 
 
 class Remembered(Struct, omit_defaults=True):
-    key: Annotated[str, Meta(description="its key")]
+    key: Annotated[str, says("its key")]
     outcome: Annotated[
         str,
-        Meta(
-            description="inserted, updated, unchanged, restored or unembedded; echo: it repeats what recall "
-            "or context gave, and was not stored again"
+        says(
+            "inserted, updated, unchanged, restored or unembedded; echo: it repeats what was recalled and is "
+            "not stored again"
         ),
     ]
-    superseded: Annotated[int, Meta(description="facts that ended because of this one")] = 0
+    superseded: Annotated[int, says("facts that ended because of this one")] = 0
 
 
 class Found(Struct, omit_defaults=True):
     key: str
     text: str
-    score: Annotated[float, Meta(description="the higher the better, comparable within one answer")]
-    why: Annotated[str, Meta(description="what the score is made of")]
-    fit: Annotated[float | None, Meta(description="how well it fits the question, 0 to 1")] = None
+    score: Annotated[float, says("the higher the better, comparable within one answer")]
+    why: Annotated[str, says("what the score is made of")]
+    fit: Annotated[float | None, says("how well it fits the question, 0 to 1")] = None
     at: datetime | None = None
     role: str | None = None
     topic: str | None = None
@@ -200,22 +182,22 @@ class Found(Struct, omit_defaults=True):
 
 
 class Recalled(Struct):
-    memories: Annotated[list[Found], Meta(description="best first")]
+    memories: Annotated[list[Found], says("best first")]
 
 
 class Packed(Struct):
-    text: Annotated[str, Meta(description="a block of quoted memories, or nothing")]
-    tokens: Annotated[int, Meta(description="tokens of it, estimated high")]
-    left_out: Annotated[int, Meta(description="memories that were found and did not fit")]
+    text: Annotated[str, says("a block of quoted memories, or nothing")]
+    tokens: Annotated[int, says("tokens of it, estimated high")]
+    left_out: Annotated[int, says("memories that were found and did not fit")]
 
 
 class Gone(Struct):
-    memories: Annotated[int, Meta(description="how many")]
+    memories: Annotated[int, says("how many")]
     dry_run: bool
 
 
 class Outcome(Struct):
-    outcome: Annotated[str, Meta(description="what became of it; unchanged: it was so already")]
+    outcome: Annotated[str, says("what became of it; unchanged: it was so already")]
 
 
 class Kept(Struct, omit_defaults=True):
@@ -227,8 +209,8 @@ class Kept(Struct, omit_defaults=True):
     importance: int = 3
     metadata: dict[str, Any] | None = None
     expires_at: datetime | None = None
-    active: Annotated[bool, Meta(description="false once it is forgotten")] = True
-    superseded_at: Annotated[datetime | None, Meta(description="from when on another holds instead")] = None
+    active: Annotated[bool, says("false once it is forgotten")] = True
+    superseded_at: Annotated[datetime | None, says("from when on another holds instead")] = None
     cut: Cut = False
 
 
@@ -240,14 +222,14 @@ class Step(Struct, omit_defaults=True):
     key: str
     text: str
     valid_from: datetime | None = None
-    valid_to: Annotated[datetime | None, Meta(description="until when it held; missing: it holds")] = None
-    reason: Annotated[str | None, Meta(description="why it ended")] = None
+    valid_to: Annotated[datetime | None, says("until when it held; missing: it holds")] = None
+    reason: Annotated[str | None, says("why it ended")] = None
     active: bool = True
     cut: Cut = False
 
 
 class Told(Struct):
-    steps: Annotated[list[Step], Meta(description="oldest first")]
+    steps: Annotated[list[Step], says("oldest first")]
 
 
 class Fact(Struct, omit_defaults=True):
@@ -257,8 +239,8 @@ class Fact(Struct, omit_defaults=True):
     key: str
     text: str
     valid_from: datetime | None = None
-    valid_to: Annotated[datetime | None, Meta(description="until when it held; missing: it holds")] = None
-    reason: Annotated[str | None, Meta(description="why it ended")] = None
+    valid_to: Annotated[datetime | None, says("until when it held; missing: it holds")] = None
+    reason: Annotated[str | None, says("why it ended")] = None
     cut: Cut = False
 
 
