@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 APPENDED = ("HISTORY.md", "CHANGELOG.md")
 ARTEFACTS = re.compile(r"/results/|/performance/(v|growth)|/TUNING\.md$|/tests/")  # written by a program
 GENERATED = re.compile(r"pgmnemo/client/sync/(?!waiting)")  # of pgmnemo/client/aio, by `make sync`
-DOORS = re.compile(r"pgmnemo/(adapters|mcp|serving|client/aio/files)")
+DOORS = re.compile(r"pgmnemo/(adapters|mcp|serving|cli/serving|cli/mcp|client/aio/files)")
 SHORT = 15
 
 SILENT = {
