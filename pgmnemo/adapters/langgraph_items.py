@@ -1,0 +1,125 @@
+"""Items of LangGraph as lessons: namespace and topic, key, value, time to live. It needs no framework."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from pgmnemo.adapters.langgraph_filter import StoreError
+from pgmnemo.client.records import Hit, Item, Lesson
+from pgmnemo.client.staging import LONGEST_KEY
+from pgmnemo.client.turns import MOST as MOST_PASSAGES
+
+ROOT = "langgraph."  # how topics of ours begin; LangGraph lets no namespace begin with this label
+NOT_INDEXED = "(not indexed)"  # the text of what no question shall find
+DEEPEST = 250  # levels of a value
+NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON, and no backslash that was meant
+CHANGED = re.compile(r"\de\+|-0\.0(?!\d)")  # floats that PostgreSQL would give back as whole numbers
+
+
+def key_of(namespace: Sequence[str], key: object) -> str:
+    """The key of a lesson: namespace and key as a list of JSON, or its hash where that is too long."""
+    told = json.dumps([*namespace, str(key)], ensure_ascii=False, separators=(",", ":"))
+    raw = told.encode("utf-8", "surrogatepass")
+    return told if len(raw) <= LONGEST_KEY else f"sha256 {sha256(raw).hexdigest()}"
+
+
+def topic_of(namespace: Iterable[str]) -> str:
+    """A dot behind each label, which holds none: what begins with the topic of a prefix lies below it."""
+    return ROOT + "".join(f"{label}." for label in namespace)
+
+
+def namespace_of(topic: str) -> tuple[str, ...]:
+    """The labels of a topic."""
+    return tuple(topic.removeprefix(ROOT).split(".")[:-1])
+
+
+def fits(space: Sequence[str], path: Sequence[str], kind: str) -> bool:
+    """Whether a namespace begins, or ends (`suffix`), with a path; `*` is any label."""
+    part = space[: len(path)] if kind == "prefix" else space[max(len(space) - len(path), 0) :]
+    return len(part) == len(path) and all(
+        wanted in ("*", label) for label, wanted in zip(part, path, strict=True)
+    )
+
+
+def is_item(found: Lesson | Hit) -> bool:
+    """Whether that is an item, and no lesson that somebody else has put into the project."""
+    key, value = found.metadata.get("key"), found.metadata.get("value")
+    return (found.topic or "").startswith(ROOT) and isinstance(key, str) and isinstance(value, dict)
+
+
+def holds(lesson: Lesson) -> bool:
+    """Whether a recall could answer with it now."""
+    now, ends = datetime.now(UTC), (lesson.expires_at, lesson.superseded_at)
+    return lesson.active and not any(end is not None and end <= now for end in ends)
+
+
+def value_of(found: Lesson | Hit) -> dict[str, Any]:
+    """The value as it was put."""
+    metadata = found.metadata
+    value: dict[str, Any] = json.loads(metadata["json"]) if "json" in metadata else metadata["value"]
+    return value
+
+
+def fields_of(lesson: Lesson) -> dict[str, Any]:
+    """The arguments of LangGraph's Item."""
+    created = lesson.stored_at
+    return {
+        "namespace": namespace_of(lesson.topic or ""), "key": lesson.metadata["key"],
+        "value": value_of(lesson), "created_at": created, "updated_at": max(lesson.at or created, created),
+    }  # fmt: skip
+
+
+def written(
+    namespace: Sequence[str], key: object, value: Mapping[str, Any], texts: Sequence[str], ttl: float | None
+) -> Item:
+    """An item as a lesson, found by the texts; without any it is not found by a question."""
+    metadata = {"key": plain({"key": str(key)}, "a key")["key"], "value": value, "indexed": bool(texts)}
+    if ttl is not None:
+        metadata["ttl"] = ttl
+    if CHANGED.search(told := json.dumps(value, ensure_ascii=False)):
+        metadata["json"] = told
+    return Item(
+        "\n".join(texts) or NOT_INDEXED, key_of(namespace, key), topic=topic_of(namespace),
+        metadata=metadata, at=datetime.now(UTC), expires_at=expiry(ttl),
+        passages=texts if 1 < len(texts) <= MOST_PASSAGES else None,
+    )  # fmt: skip
+
+
+def expiry(ttl: float | None) -> datetime | None:
+    """When what is touched now expires, by a time to live in minutes; StoreError for none."""
+    if ttl is None:
+        return None
+    try:
+        return datetime.now(UTC) + timedelta(minutes=ttl)
+    except (OverflowError, TypeError, ValueError):
+        raise StoreError(f"a ttl is a number of minutes, not {ttl!r:.40}") from None
+
+
+def plain(given: Any, what: str) -> dict[str, Any]:
+    """An object as JSON gives it back; StoreError for what JSON, or a database, cannot hold."""
+    if not isinstance(given, Mapping):
+        raise StoreError(f"{what} is an object of JSON, a mapping, not {type(given).__name__}")
+    try:
+        told = json.dumps(dict(given), ensure_ascii=False, allow_nan=False)
+        told.encode()
+        value: dict[str, Any] = json.loads(told)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise StoreError(f"{what} cannot be written as JSON: {error}") from None
+    if NUL.search(told):
+        raise StoreError(f"{what} has a NUL character, which no database takes; take it out")
+    if _levels(value) > DEEPEST:
+        raise StoreError(f"{what} nests deeper than {DEEPEST} levels, which not every reader can follow")
+    return value
+
+
+def _levels(value: Any) -> int:
+    level, depth = [value], 0
+    while level := [one for one in level if isinstance(one, dict | list)]:
+        level = [child for one in level for child in (one.values() if isinstance(one, dict) else one)]
+        depth += 1
+    return depth

@@ -1,0 +1,42 @@
+"""Work over a scope, written once for both kinds: it yields what is to be asked, and waits for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
+
+from pgmnemo.errors import PgmnemoError
+
+Answer = TypeVar("Answer")
+Work = Generator[Callable[[Any], Any], Any, Answer]
+"""Yields functions of a scope, such as methodcaller("get", "key"), and is sent what each answers."""
+
+
+def run(scope: Any, work: Work[Answer]) -> Answer:
+    """What work answers over a `Scope`; errors of ours are thrown where it asked."""
+    answer, error = None, None
+    while True:
+        try:
+            step = work.send(answer) if error is None else work.throw(error)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        answer, error = None, None
+        try:
+            answer = step(scope)
+        except PgmnemoError as problem:
+            error = problem
+
+
+async def arun(scope: Any, work: Work[Answer]) -> Answer:
+    """As `run`, over an `AsyncScope`."""
+    answer, error = None, None
+    while True:
+        try:
+            step = work.send(answer) if error is None else work.throw(error)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        answer, error = None, None
+        try:
+            answer = await step(scope)
+        except PgmnemoError as problem:
+            error = problem
