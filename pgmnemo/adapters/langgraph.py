@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -126,20 +127,20 @@ class PgmnemoStore(BaseStore):
             raise asyncio.InvalidStateError(
                 "this store belongs to the event loop that is running here: await its aget, aput, asearch, …"
             )
-        return asyncio.run_coroutine_threadsafe(arun(self._scope, work), self._alive()).result()
+        return self._sent(work).result()
 
     async def _aanswer(self, work: Work[Answer]) -> Answer:
         if self._loop is None:
             return await asyncio.to_thread(run, self._scope, work)
         if _running() is self._loop:
             return await arun(self._scope, work)
-        sent = asyncio.run_coroutine_threadsafe(arun(self._scope, work), self._alive())
-        return await asyncio.wrap_future(sent)
+        return await asyncio.wrap_future(self._sent(work))
 
-    def _alive(self) -> asyncio.AbstractEventLoop:
+    def _sent(self, work: Work[Answer]) -> Future[Answer]:
+        """What the store's own event loop will answer."""
         if self._loop is None or not self._loop.is_running():
             raise StoreError("the event loop of this store has ended; make the store in the one that runs")
-        return self._loop
+        return asyncio.run_coroutine_threadsafe(arun(self._scope, work), self._loop)
 
     # Operations
 
@@ -267,12 +268,14 @@ def _recalled(
     query: str, asked: Mapping[str, Any], wanted: Mapping[str, Any], most: int
 ) -> Work[dict[str, float | None]]:
     """The keys that answer a question best with their fit; more are asked for while others pass as well."""
-    k = most
+    k = min(most, MOST)
     while True:
         hits: list[Hit] = yield methodcaller("recall", query, k=k, filter=asked)
         found = {hit.key: hit.fit for hit in hits if is_item(hit) and matches(value_of(hit), wanted)}
-        if len(found) >= most or len(hits) < k or k >= MOST:
+        if len(found) >= most or len(hits) < k:
             return found
+        if k == MOST:
+            raise StoreError(f"a question is answered by {MOST:,} items at most: ask for less")
         k = min(4 * k, MOST)
 
 

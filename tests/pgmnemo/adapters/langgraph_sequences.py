@@ -175,7 +175,11 @@ class Drawing:
             return ("search", (prefix,), {**page, "refresh_ttl": False}), "both"
         if drawn < 0.76:
             wanted, whose = filters(chance)
-            return ("search", (prefix,), {"filter": wanted, "limit": EVERYTHING}), whose
+            return (
+                "search",
+                (prefix,),
+                {"filter": wanted, "limit": EVERYTHING, "refresh_ttl": whose == "both"},
+            ), whose
         if drawn < 0.8:
             asked = {"query": chance.choice(WORDS), "limit": 200, "refresh_ttl": False}
             return ("search", (prefix,), asked), "postgres"
@@ -225,13 +229,16 @@ class Sequences:
             so_far.append((method, given, named))
             mine = self._tried(self.call, self.store, method, given, named)
             agree = self._agree(mine, whose, method, given, named)
-            assert agree is None, f"seed {seed}: {agree}\nafter {so_far}"
+            assert agree is None, f"seed {seed}: {agree}\nafter {shown(so_far)}"
             self._note(method, given, mine)
             if draw.timed and draw.chance.random() < 0.3:
                 so_far.append(self._age(draw))
             self.done += 1
         if draw.timed:
-            assert self._expiries() == self._their_expiries(), f"seed {seed}: {so_far}"
+            mine, others = self._expiries(), self._their_expiries()
+            assert mine == others, (
+                f"seed {seed}: {set(mine.items()) ^ set(others.items())}\nafter {shown(so_far)}"
+            )
 
     def _agree(self, mine: Any, whose: str, method: str, given: Any, named: Any) -> str | None:
         """None, or how our answer differs from one that counts.
@@ -324,6 +331,11 @@ def _minutes(end: datetime | None) -> int | None:
         return None
     left = (end - datetime.now(UTC)).total_seconds() / 60
     return -1 if left < 0 else 1 if left < 2 else round(left, -1).__int__()
+
+
+def shown(so_far: list[Any]) -> str:
+    """Each operation on a line, long keys cut."""
+    return "\n".join(map(repr, so_far)).replace("k" * 1490, "")
 
 
 _numbers = iter(range(10**12))
