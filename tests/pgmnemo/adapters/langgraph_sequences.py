@@ -291,20 +291,21 @@ class Sequences:
 
     def _age(self, draw: Drawing) -> tuple[Any, ...]:
         """Let time pass: an item that expires has a minute left, or none, in both stores."""
-        (namespace, key), left = draw.place(), draw.chance.choice([-1, 60])
+        query = "SELECT prefix, key FROM store WHERE ttl_minutes IS NOT NULL ORDER BY prefix, key"
+        if not (rows := self.postgres.conn.execute(query).fetchall()):
+            return ()
+        row, left = draw.chance.choice(rows), draw.chance.choice([-1, 60, 60])
         end = datetime.now(UTC) + timedelta(seconds=left)
-        found = self.postgres.conn.execute(
-            "UPDATE store SET expires_at = %s WHERE prefix = %s AND key = %s AND ttl_minutes IS NOT NULL "
-            "RETURNING 1",
-            (end, ".".join(namespace), key),
-        ).fetchall()
-        if found:
-            self.ask(self.scope.update(key_of(namespace, key), expires_at=end))
+        self.postgres.conn.execute(
+            "UPDATE store SET expires_at = %s WHERE prefix = %s AND key = %s",
+            (end, row["prefix"], row["key"]),
+        )
+        self.ask(self.scope.update(key_of(row["prefix"].split("."), row["key"]), expires_at=end))
         if draw.chance.random() < 0.3:
             swept = self.call(self.store, "sweep_ttl")
             assert swept == self.postgres.sweep_ttl()
             self._forget_swept()
-        return ("age", namespace, key, left)
+        return ("age", row, left)
 
     def _forget_swept(self) -> None:
         rows = self.postgres.conn.execute("SELECT prefix, key FROM store").fetchall()
