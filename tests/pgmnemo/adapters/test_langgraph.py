@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
+from langgraph.graph import START, StateGraph
+from langgraph.runtime import Runtime
 from langgraph.store.base import (
     GetOp,
     InvalidNamespaceError,
@@ -47,7 +49,6 @@ from tests.pgmnemo.client.driving import Place
 from tests.pgmnemo.local.serving import new_base
 
 SEQUENCES = int(os.environ.get("PGMNEMO_SEQUENCES", "40"))
-PAST = timedelta(seconds=-1)
 HOME = ("users", "ada")
 
 
@@ -563,6 +564,31 @@ def test_a_store_of_an_asynchronous_memory_serves_its_loop_and_other_threads(pla
     for call in (lambda: store.get(HOME, "2"), lambda: asyncio.run(store.aget(HOME, "2"))):
         with pytest.raises(StoreError, match="event loop of this store has ended"):
             call()
+
+
+class Said(TypedDict):
+    said: str
+    known: list[str]
+
+
+async def aremember(state: Said, runtime: Runtime[None]) -> dict[str, Any]:
+    """A node that recalls and stores by the store of its graph."""
+    assert runtime.store is not None
+    found = await runtime.store.asearch(HOME, query=state["said"])
+    await runtime.store.aput(HOME, state["said"], {"text": state["said"]})
+    return {"known": keys(found)}
+
+
+def test_a_graph_awaits_the_store_that_it_was_compiled_with(place: Place) -> None:
+    async def talked() -> list[str]:
+        async with await AsyncMemory.open(place.dsn(), embedder=None) as memory:
+            store = PgmnemoStore(memory.tenant(place.tenant()).project("agent"))
+            graph = StateGraph(Said).add_node(aremember).add_edge(START, "aremember").compile(store=store)
+            await graph.ainvoke({"said": "I moved to Lisbon.", "known": []})
+            answer = await graph.ainvoke({"said": "Lisbon?", "known": []})
+            return list(answer["known"])
+
+    assert asyncio.run(talked()) == ["I moved to Lisbon."]
 
 
 def test_threads_that_write_one_item_leave_one(store: PgmnemoStore) -> None:
