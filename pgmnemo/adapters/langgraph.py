@@ -25,17 +25,17 @@ from pgmnemo.adapters.langgraph_items import (
     is_item,
     key_of,
     namespace_of,
+    outside,
     plain,
     topic_of,
     value_of,
     written,
 )
 from pgmnemo.adapters.working import Answer, Work, arun, run
-from pgmnemo.calls import Call
+from pgmnemo.calls import Call, Rows
 from pgmnemo.client import records, requests
 from pgmnemo.client.aio.scope import AsyncScope
 from pgmnemo.client.records import Hit, Lesson
-from pgmnemo.client.rendering import only_blocks
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.errors import MissingError, PgmnemoError
 
@@ -165,7 +165,7 @@ class PgmnemoStore(BaseStore):
                 found.append(None)
             else:
                 raise StoreError(f"Unknown operation type: {type(op).__name__}")
-        yield from _write(lessons, [key for key, op in puts.items() if op.value is None])
+        yield from self._write(lessons, [key for key, op in puts.items() if op.value is None])
         return found
 
     def _search(self, op: SearchOp) -> Work[list[SearchItem]]:
@@ -217,15 +217,18 @@ class PgmnemoStore(BaseStore):
 
     def _held(self, keys: Iterable[str]) -> Work[dict[str, Lesson]]:
         """Of these keys the lessons that are items, and hold now."""
-        if not (asked := list(set(keys))):
-            return {}
-        statement = (
-            f"SELECT {', '.join(requests.LESSON)} FROM pg_catalog.unnest(%s::text[]) AS k (key), "
-            "LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key) AS f"
-        )
-        call = Call(statement, (asked, *self._place), lambda rows: [Lesson(*row) for row in rows])
-        lessons = yield from _call(call)
+        lessons = [Lesson(*row) for row in (yield from self._rows(keys, requests.LESSON))]
         return {lesson.key: lesson for lesson in lessons if is_item(lesson) and holds(lesson)}
+
+    def _rows(self, keys: Iterable[str], columns: Sequence[str], where: str = "true") -> Work[Rows]:
+        """Columns of the lessons of these keys, in whatever state."""
+        if not (asked := list(set(keys))):
+            return []
+        statement = (
+            f"SELECT {', '.join(columns)} FROM pg_catalog.unnest(%s::text[]) AS k (key), "
+            f"LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key) AS f WHERE {where}"
+        )
+        return (yield from _call(Call(statement, (asked, *self._place), list)))
 
     def _refresh(self, lessons: Sequence[Lesson]) -> Work[None]:
         """Let those that expire begin anew; what somebody stores meanwhile with another TTL keeps that."""
@@ -241,27 +244,29 @@ class PgmnemoStore(BaseStore):
             now = {key: lesson.metadata.get("ttl") for key, lesson in held.items()}
             due = {key: ttl for key, ttl in now.items() if ttl != due[key]}
 
+    def _write(self, lessons: Sequence[records.Item], deleted: Sequence[str]) -> Work[None]:
+        if len(lessons) == 1:
+            one = lessons[0]
+            clear = None if one.expires_at else ["expires_at"]
+            yield methodcaller(
+                "add", one.text, key=one.key, topic=one.topic, metadata=one.metadata, at=one.at,
+                expires_at=one.expires_at, passages=one.passages, clear=clear,
+            )  # fmt: skip
+        elif lessons:
+            ends = [replace(one, expires_at=one.expires_at or NEVER) for one in lessons]
+            yield methodcaller("add_many", ends, batch=MOST)
+        stored = [str(one.key) for one in lessons]
+        for (key,) in (yield from self._rows(stored, ("external_id",), "superseded_at IS NOT NULL")):
+            yield methodcaller("undo_supersede", key)  # what is put holds, whoever had ended it
+        for key in deleted:
+            yield methodcaller("forget", key, hard=True)
+
     def _lesson(self, op: PutOp) -> records.Item:
         value = plain(op.value, "a value")
         paths = self._fields if op.index is None else _paths([] if op.index is False else op.index)
-        texts = [text for path in paths for text in get_text_at_path(value, path)]
-        told = [text for text in texts if text.strip() and not only_blocks(text)]
-        return written(op.namespace, op.key, value, told, op.ttl)
-
-
-def _write(lessons: Sequence[records.Item], deleted: Sequence[str]) -> Work[None]:
-    if len(lessons) == 1:
-        one = lessons[0]
-        clear = None if one.expires_at else ["expires_at"]
-        yield methodcaller(
-            "add", one.text, key=one.key, topic=one.topic, metadata=one.metadata, at=one.at,
-            expires_at=one.expires_at, passages=one.passages, clear=clear,
-        )  # fmt: skip
-    elif lessons:
-        ends = [replace(one, expires_at=one.expires_at or NEVER) for one in lessons]
-        yield methodcaller("add_many", ends, batch=MOST)
-    for key in deleted:
-        yield methodcaller("forget", key, hard=True)
+        told = outside(value)
+        texts = [text for path in paths for text in get_text_at_path(told, path) if text.strip()]
+        return written(op.namespace, op.key, value, texts, op.ttl)
 
 
 def _recalled(

@@ -11,6 +11,7 @@ from typing import Any
 
 from pgmnemo.adapters.langgraph_filter import StoreError
 from pgmnemo.client.records import Hit, Item, Lesson
+from pgmnemo.client.rendering import without_blocks
 from pgmnemo.client.staging import LONGEST_KEY
 from pgmnemo.client.turns import MOST as MOST_PASSAGES
 
@@ -115,6 +116,15 @@ def plain(given: Any, what: str) -> dict[str, Any]:
     if _levels(value) > DEEPEST:
         raise StoreError(f"{what} nests deeper than {DEEPEST} levels, which not every reader can follow")
     return value
+
+
+def outside(value: Any) -> Any:
+    """A value without the blocks of context in its texts: what was handed out is not found again."""
+    if isinstance(value, dict):
+        return {name: outside(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [outside(one) for one in value]
+    return without_blocks(value) if isinstance(value, str) else value
 
 
 def _levels(value: Any) -> int:

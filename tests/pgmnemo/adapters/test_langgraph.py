@@ -465,14 +465,30 @@ def test_pages_of_a_question_are_the_whole_in_order(
     assert store.list_namespaces() == [HOME]
 
 
-def test_a_block_of_context_is_kept_but_not_found_again(store: PgmnemoStore, scope: Scope) -> None:
+@pytest.mark.parametrize("index", [None, ["text"], ["text", "more[*]"]])
+def test_a_block_of_context_is_kept_but_not_found_again(
+    index: Any, store: PgmnemoStore, scope: Scope
+) -> None:
     scope.add("I moved to Lisbon.", key="said")
     block = scope.context("Lisbon").text
-    store.put(HOME, "block", {"text": block}, index=["text"])
-    store.put(HOME, "more", {"text": f"{block}\nand a violin"}, index=["text"])
-    assert store.get(HOME, "block").value == {"text": block}  # type: ignore[union-attr]
-    assert store.get(HOME, "more").value == {"text": f"{block}\nand a violin"}  # type: ignore[union-attr]
-    assert keys(store.search((), query="Lisbon violin")) == ["more"]
+    values = {"block": {"text": block}, "more": {"text": f"{block}\nand a violin", "more": [f"{block} rain"]}}
+    for key, value in values.items():
+        store.put(HOME, key, value, index=index)
+        assert store.get(HOME, key).value == value  # type: ignore[union-attr]
+    assert [hit.key for hit in scope.recall("Lisbon") if hit.components["bm25"]] == ["said"]
+    assert store.search((), query="violin")[0].key == "more"
+
+
+def test_what_somebody_superseded_or_forgot_holds_again_once_it_is_put(
+    store: PgmnemoStore, scope: Scope
+) -> None:
+    for end in (scope.supersede, scope.forget):
+        store.put(HOME, "k", {"text": "violin"})
+        end(key_of(HOME, "k"))
+        assert store.get(HOME, "k") is None
+        store.put(HOME, "k", {"text": "kettle"})
+        assert store.get(HOME, "k") is not None
+        assert keys(store.search((), query="kettle")) == keys(store.search(())) == ["k"]
 
 
 # Time to live
