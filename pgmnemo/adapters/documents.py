@@ -1,0 +1,215 @@
+"""What the doors of LangChain and LlamaIndex share: documents as lessons of one project, their ids as keys.
+
+Every verb of theirs is written once, as a coroutine. Over an `AsyncScope` it is awaited; over a `Scope` it
+never waits, so one step runs it to its end (`Documents.now`), in a thread where a loop is not to be held up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from datetime import UTC, datetime
+from functools import update_wrapper
+from typing import Any, ParamSpec, TypeVar
+
+from pgmnemo.calls import Call
+from pgmnemo.client import requests
+from pgmnemo.client.aio.scope import AsyncScope
+from pgmnemo.client.records import Hit, Item, Lesson
+from pgmnemo.client.staging import LONGEST_KEY
+from pgmnemo.client.sync.scope import Scope
+from pgmnemo.errors import PgmnemoError, UsageError
+
+BLANK = "∅"  # stands for a text without a word, which no lesson has
+POOL = 50  # hits that are ordered by cosine at least, as many as the engine weighs anyhow
+MOST_IN = 100  # values of one `in`
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+Condition = dict[str, Any]
+
+NEVER: Condition = {"and": [{".never": {"exists": True}}, {".never": {"exists": False}}]}
+
+
+def missing(package: str, extra: str) -> PgmnemoError:
+    """The sentence about a framework that is not there."""
+    return PgmnemoError(
+        f"this adapter needs {package}, which is not installed: pip install 'pgmnemo-memory[{extra}]'"
+    )
+
+
+class Documents:
+    """The lessons of a project as documents with ids; hits with scores as a vector store tells them."""
+
+    def __init__(self, scope: Scope | AsyncScope) -> None:
+        if not isinstance(scope, Scope | AsyncScope):
+            raise UsageError(
+                "the first argument is a scope, as memory.tenant('ada').project('kitchen'), not "
+                f"{type(scope).__name__}"
+            )
+        self.scope: Any = scope
+        self.native = isinstance(scope, AsyncScope)
+
+    def now(self, work: Coroutine[Any, Any, Answer]) -> Answer:
+        """What a verb over a Scope answers; UsageError over an AsyncScope."""
+        if self.native:
+            work.close()
+            raise UsageError(
+                "the scope is an AsyncScope: await the asynchronous twin of this verb, or hand in a scope of "
+                "Memory"
+            )
+        return _at_once(work)
+
+    async def later(self, work: Coroutine[Any, Any, Answer]) -> Answer:
+        """What a verb answers, without holding up the loop."""
+        return await (work if self.native else asyncio.to_thread(_at_once, work))
+
+    async def add(self, items: Sequence[Item]) -> None:
+        """Store items, each in the place of what had its key."""
+        await answered(self.scope.add_many(items))
+
+    async def get(self, ids: Sequence[str]) -> list[Lesson]:
+        """Those that are there and hold, in the order of their ids."""
+        call = _each(
+            "SELECT f.* FROM {keys}, LATERAL (SELECT {columns} FROM pgmnemo.get({key}) f) f", self, ids
+        )
+        found = await answered(self.scope._call(call.read(lambda rows: [Lesson(*row) for row in rows])))
+        return [lesson for lesson in found if _holds(lesson)]
+
+    async def listed(self, conditions: Condition | None) -> list[Lesson]:
+        """All whose metadata match."""
+        answer = self.scope.list(filter=as_filter(conditions))
+        return [one async for one in answer] if self.native else list(answer)
+
+    async def delete(self, ids: Sequence[str]) -> None:
+        """Delete those that are there, for good, in one transaction."""
+        call = _each("SELECT pgmnemo.forget({key}, hard => true) FROM {keys}", self, ids)
+        await answered(self.scope._call(call))
+
+    async def delete_matching(self, conditions: Condition | None) -> None:
+        """Delete those whose metadata match, for good; UsageError without conditions."""
+        await answered(self.scope.forget(filter=as_filter(conditions) or {}, hard=True))
+
+    async def clear(self) -> None:
+        """Delete all lessons of the project."""
+        await answered(self.scope.forget(everything=True))
+
+    async def recall(
+        self,
+        query: str | None,
+        vector: Sequence[float] | None,
+        k: int,
+        mode: str,
+        conditions: Condition | None = None,
+        **asked: Any,
+    ) -> list[tuple[Hit, float]]:
+        """The k best with their scores, best first.
+
+        In mode `vector` the score is the cosine of question and document (of its best passage, where the
+        memory embeds passages), -1 to 1, by which they are ordered; in `hybrid` and `keyword` the hit's
+        `fit`, 0 to 1. `keyword` answers only what has a word of the question.
+        """
+        if k < 1:
+            return []
+        meant = mode == "vector"
+        if meant and vector is not None:
+            query = None
+        hits: list[Hit] = await answered(
+            self.scope.recall(
+                query, vector=vector, k=max(k, POOL) if meant else k, mode=mode,
+                filter=as_filter(conditions), **asked,
+            )
+        )  # fmt: skip
+        if meant:
+            near = [(hit, cosine) for hit in hits if (cosine := _cosine(hit)) is not None]
+            return sorted(near, key=lambda pair: (-pair[1], pair[0].key))[:k]
+        return [(hit, hit.fit or 0.0) for hit in hits if mode != "keyword" or _has_a_word(hit)]
+
+
+def twins(
+    work: Callable[Given, Coroutine[Any, Any, Answer]],
+) -> tuple[Callable[Given, Answer], Callable[Given, Coroutine[Any, Any, Answer]]]:
+    """A method of what has `_documents` in its synchronous and its asynchronous form."""
+
+    def now(*given: Given.args, **named: Given.kwargs) -> Answer:
+        documents: Documents = given[0]._documents  # type: ignore[attr-defined]
+        return documents.now(work(*given, **named))
+
+    async def later(*given: Given.args, **named: Given.kwargs) -> Answer:
+        documents: Documents = given[0]._documents  # type: ignore[attr-defined]
+        return await documents.later(work(*given, **named))
+
+    return update_wrapper(now, work), update_wrapper(later, work)
+
+
+async def answered(answer: Any) -> Any:
+    """The answer of a verb of either shell."""
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+def as_filter(conditions: Condition | None) -> dict[str, Any] | None:
+    """Conditions on metadata as a filter of the memory."""
+    return {"metadata": conditions} if conditions else None
+
+
+def both(conditions: Iterable[Condition | None]) -> Condition | None:
+    """All of those conditions at once."""
+    told = [one for one in conditions if one]
+    return {"and": told} if len(told) > 1 else next(iter(told), None)
+
+
+def one_of(key: str, values: Sequence[Any]) -> Condition:
+    """That what stands at a key is one of some values."""
+    parts = [{key: {"in": list(some)}} for some in batches(values)]
+    return {"or": parts} if len(parts) > 1 else next(iter(parts), NEVER)
+
+
+def batches(values: Sequence[Any]) -> list[Sequence[Any]]:
+    """Values in lists as long as one `in` takes."""
+    return [values[start : start + MOST_IN] for start in range(0, len(values), MOST_IN)]
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text is none that a lesson can have, or stands for such a one."""
+    return not text.strip() or text == BLANK
+
+
+def _at_once(work: Coroutine[Any, Any, Answer]) -> Answer:
+    try:
+        work.send(None)
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]
+    raise AssertionError("a verb over a Scope has waited")
+
+
+def _each(statement: str, documents: Documents, ids: Sequence[str]) -> Call[Any]:
+    """A statement over those of the ids that can be keys; what cannot is not there."""
+    scope = documents.scope
+    keys = [key for key in dict.fromkeys(ids) if _can_be_a_key(key)]
+    told = statement.format(
+        keys="(SELECT %s::uuid, %s::uuid, u FROM unnest(%s::text[]) u) AS k (tenant, project, key)",
+        key="k.tenant, k.project, k.key", columns=", ".join(requests.LESSON),
+    )  # fmt: skip
+    return Call(told, (scope.tenant_id, scope._project(), keys), list)
+
+
+def _can_be_a_key(key: str) -> bool:
+    try:
+        return 1 <= len(key.encode()) <= LONGEST_KEY and "\0" not in key
+    except UnicodeEncodeError:
+        return False
+
+
+def _holds(lesson: Lesson) -> bool:
+    now = datetime.now(UTC)
+    ends = (lesson.superseded_at, lesson.expires_at)
+    return lesson.active and all(end is None or end > now for end in ends)
+
+
+def _cosine(hit: Hit) -> float | None:
+    told = (hit.components.get("cosine"), hit.components.get("passage_cosine"))
+    return max((one for one in told if one is not None), default=None)
+
+
+def _has_a_word(hit: Hit) -> bool:
+    return any((hit.components.get(name) or 0) > 0 for name in ("bm25", "passage_terms"))

@@ -1,0 +1,364 @@
+"""LangChain: a vector store and a retriever over one project of a memory.
+
+A document is a lesson: its id the key, its metadata the lesson's. With an `Embeddings` the store gives the
+memory its vectors; without one the memory's own embedder makes them. Filters are documents of metadata:
+`{"lang": "de", "year": {"$gte": 2020}, "$or": [{"tag": "a"}, {"tag": {"$exists": False}}]}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Self
+from uuid import uuid4
+
+from pydantic import Field, PrivateAttr
+
+from pgmnemo.adapters.documents import (
+    BLANK,
+    Condition,
+    Documents,
+    answered,
+    both,
+    is_blank,
+    missing,
+    one_of,
+    twins,
+)
+from pgmnemo.client.aio.scope import AsyncScope
+from pgmnemo.client.records import Hit, Item, Lesson
+from pgmnemo.client.sync.scope import Scope
+from pgmnemo.errors import UsageError
+
+try:
+    from langchain_core.documents import Document
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.retrievers import BaseRetriever
+    from langchain_core.vectorstores import VectorStore
+    from langchain_core.vectorstores.utils import maximal_marginal_relevance
+except ModuleNotFoundError:
+    raise missing("langchain-core", "langchain") from None
+
+TEXT = "pgmnemo:text"  # the metadata that keeps a text without a word
+COMPARED = {
+    f"${name}": name for name in ("eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "prefix", "exists")
+}
+
+
+class PgmnemoVectorStore(VectorStore):
+    """Documents in one project of a memory.
+
+    scope: of a `Memory`, for both kinds of verbs, or of an `AsyncMemory`, for those that are awaited.
+    embedding: makes the vectors; None: the memory's embedder does, where it has one.
+    mode: what searches rank by unless they say another: `vector` (cosine, as LangChain has it), `hybrid`
+        (words, meaning, time: the memory's own score) or `keyword`.
+
+    Errors are PgmnemoErrors: UsageError for another embedder than the tenant's, an id over 1,000 bytes, a
+    filter that cannot be meant.
+    """
+
+    def __init__(
+        self, scope: Scope | AsyncScope, embedding: Embeddings | None = None, *, mode: str = "vector"
+    ) -> None:
+        self._documents, self._embedding, self._mode = Documents(scope), embedding, mode
+        scope._project()  # what is written needs one
+
+    @property
+    def embeddings(self) -> Embeddings | None:
+        """What makes the vectors; None where the memory does."""
+        return self._embedding
+
+    # Writing
+
+    async def _add_texts(
+        self,
+        texts: Iterable[str],
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: list[str] | None = None,
+        **kwargs: Any,
+    ) -> list[str]:
+        """Store texts, each in the place of what has its id, and answer the ids; those that are None are
+        made. `batch_size` and the like are not needed."""
+        told = list(texts)
+        for name, given in (("metadatas", metadatas), ("ids", ids)):
+            if given and len(given) != len(told):
+                raise ValueError(f"{len(told)} texts and {len(given)} {name} were given; give one for each")
+        wanted: Sequence[str | None] = ids or [None] * len(told)
+        keys = [uuid4().hex if key is None else key for key in wanted]
+        vectors = [None] * len(told) if self._embedding is None else await self._vectors(told)
+        rows = zip(told, metadatas or [{}] * len(told), keys, vectors, strict=True)
+        await self._documents.add([_item(*row) for row in rows])
+        return keys
+
+    add_texts, aadd_texts = twins(_add_texts)
+
+    async def _delete(
+        self, ids: list[str] | None = None, *, filter: Mapping[str, Any] | None = None, **kwargs: Any
+    ) -> bool | None:
+        """Delete documents for good by their ids, or all that match a filter; all of the project with
+        neither. Ids that are not there are passed over."""
+        if kwargs:
+            raise TypeError(f"delete takes ids or filter, not {', '.join(kwargs)}")
+        if ids is not None and filter is not None:
+            raise UsageError("delete takes ids or filter, not both")
+        if filter is not None:
+            await self._documents.delete_matching(conditions(filter))
+        elif ids is not None:
+            await self._documents.delete(ids)
+        else:
+            await self._documents.clear()
+        return True
+
+    delete, adelete = twins(_delete)
+
+    # Reading
+
+    async def _get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+        """The documents of those ids that are there."""
+        return [_document(lesson) for lesson in await self._documents.get(ids)]
+
+    get_by_ids, aget_by_ids = twins(_get_by_ids)
+
+    async def _similarity_search_with_score(
+        self,
+        query: str,
+        k: int = 4,
+        *,
+        filter: Mapping[str, Any] | None = None,
+        mode: str | None = None,
+        **asked: Any,
+    ) -> list[tuple[Document, float]]:
+        """The k best with their scores, the higher the better: in mode `vector` the cosine, -1 to 1, else the
+        hit's `fit`, 0 to 1. `asked`: role, since, until, as_of, valid_at, known_at, floor, windows of recall.
+        """
+        mode = mode or self._mode
+        vector = await self._question(query, mode)
+        found = await self._documents.recall(query, vector, k, mode, conditions(filter), **asked)
+        return [(_document(hit), score) for hit, score in found]
+
+    similarity_search_with_score, asimilarity_search_with_score = twins(_similarity_search_with_score)
+
+    async def _similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
+        """The k best for a question; see `similarity_search_with_score`."""
+        return [document for document, _ in await self._similarity_search_with_score(query, k, **kwargs)]
+
+    similarity_search, asimilarity_search = twins(_similarity_search)
+
+    async def _similarity_search_by_vector(
+        self, embedding: list[float], k: int = 4, *, filter: Mapping[str, Any] | None = None, **asked: Any
+    ) -> list[Document]:
+        """The k nearest to a vector."""
+        found = await self._documents.recall(None, embedding, k, "vector", conditions(filter), **asked)
+        return [_document(hit) for hit, _ in found]
+
+    similarity_search_by_vector, asimilarity_search_by_vector = twins(_similarity_search_by_vector)
+
+    async def _mmr(
+        self, query: str, k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, **kwargs: Any
+    ) -> list[Document]:
+        """Of the fetch_k best k that are near the question and unlike each other; `lambda_mult` 1: near
+        alone, 0: unlike alone. The texts of the fetch_k are embedded anew."""
+        vector = await self._question(query, "vector") or (await self._own([query], question=True))[0]
+        found = await self._similarity_search(query, fetch_k, **kwargs)
+        return await self._marginal(vector, found, k, lambda_mult)
+
+    max_marginal_relevance_search, amax_marginal_relevance_search = twins(_mmr)
+
+    async def _mmr_by_vector(
+        self,
+        embedding: list[float],
+        k: int = 4,
+        fetch_k: int = 20,
+        lambda_mult: float = 0.5,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """The same for a vector."""
+        found = await self._similarity_search_by_vector(embedding, fetch_k, **kwargs)
+        return await self._marginal(embedding, found, k, lambda_mult)
+
+    max_marginal_relevance_search_by_vector, amax_marginal_relevance_search_by_vector = twins(_mmr_by_vector)
+
+    def _select_relevance_score_fn(self) -> Callable[[float], float]:
+        """Scores are 0 to 1 already; below 0 a cosine is no relevance."""
+        return lambda score: min(max(score, 0.0), 1.0)
+
+    # Making
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: list[str],
+        embedding: Embeddings | None = None,
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: list[str] | None = None,
+        scope: Scope | AsyncScope | None = None,
+        mode: str = "vector",
+        **kwargs: Any,
+    ) -> Self:
+        """A store over `scope` (as of the constructor), with texts added to what is there."""
+        made = cls(_given(scope), embedding, mode=mode, **kwargs)
+        made.add_texts(texts, metadatas, ids=ids)
+        return made
+
+    @classmethod
+    async def afrom_texts(
+        cls,
+        texts: list[str],
+        embedding: Embeddings | None = None,
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: list[str] | None = None,
+        scope: Scope | AsyncScope | None = None,
+        mode: str = "vector",
+        **kwargs: Any,
+    ) -> Self:
+        """The same, awaited."""
+        made = cls(_given(scope), embedding, mode=mode, **kwargs)
+        await made.aadd_texts(texts, metadatas, ids=ids)
+        return made
+
+    # Within
+
+    async def _vectors(self, texts: list[str]) -> list[Any]:
+        if self._embedding is None:
+            return await self._own(texts)
+        native = self._documents.native
+        return (
+            await self._embedding.aembed_documents(texts)
+            if native
+            else self._embedding.embed_documents(texts)
+        )
+
+    async def _question(self, query: str, mode: str) -> list[float] | None:
+        return await _question(self._documents, self._embedding, query, mode)
+
+    async def _own(self, texts: list[str], *, question: bool = False) -> list[Any]:
+        """Vectors by the memory's embedder."""
+        rows = await answered(self._documents.scope._memory._rows(texts, question=question))
+        if not rows:
+            raise UsageError(
+                "this needs vectors: give the store an embedding, or open the memory with an embedder"
+            )
+        return [rows[text] for text in texts]
+
+    async def _marginal(
+        self, vector: Any, found: list[Document], k: int, lambda_mult: float
+    ) -> list[Document]:
+        import numpy as np
+
+        if not found:
+            return []
+        rows = await self._vectors([document.page_content for document in found])
+        chosen = maximal_marginal_relevance(np.asarray(vector), [list(row) for row in rows], lambda_mult, k)
+        return [found[number] for number in chosen]
+
+
+class PgmnemoRetriever(BaseRetriever):
+    """What a memory recalls, as documents; `k` and the other fields may be given to `invoke`, too.
+
+    scope: of a tenant or of one project. embedding: as of the store. mode: hybrid, vector or keyword.
+    filter: of metadata, as of the store. asked: role, since, until, as_of, valid_at, known_at, floor, windows
+    of recall.
+    """
+
+    scope: Any = Field(exclude=True)
+    embedding: Any = Field(default=None, exclude=True)
+    k: int = 4
+    mode: str = "hybrid"
+    filter: dict[str, Any] | None = None
+    asked: dict[str, Any] = Field(default_factory=dict)
+    _documents: Documents = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:
+        """UsageError where `scope` is none."""
+        self._documents = Documents(self.scope)
+
+    async def _relevant(self, query: str, *, run_manager: Any = None, **given: Any) -> list[Document]:
+        k, mode, filter = (given.pop(name, getattr(self, name)) for name in ("k", "mode", "filter"))
+        vector = await _question(self._documents, self.embedding, query, mode)
+        found = await self._documents.recall(
+            query, vector, k, mode, conditions(filter), **{**self.asked, **given}
+        )
+        return [_document(hit) for hit, _ in found]
+
+    _get_relevant_documents, _aget_relevant_documents = twins(_relevant)
+
+
+def conditions(given: Mapping[str, Any] | None) -> Condition | None:
+    """A filter of LangChain's kind as conditions of ours; UsageError for what is none.
+
+    Each key is one of metadata, a dot in it leads into nested metadata; its value is what stands there, or
+    operators: $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $between, $prefix, $exists. $and, $or, $not join.
+    """
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        raise UsageError(f"filter is a mapping such as {{'lang': 'de'}}, not {type(given).__name__}")
+    return both(_condition(key, value) for key, value in given.items())
+
+
+def _condition(key: str, value: Any) -> Condition | None:
+    if key in ("$and", "$or"):
+        if not isinstance(value, list | tuple) or not value:
+            raise UsageError(f"filter: {key} takes a list of filters, such as [{{'lang': 'de'}}]")
+        return {key[1:]: [_some(one, key) for one in value]}
+    if key == "$not":
+        return {"not": _some(value, key)}
+    if not isinstance(key, str) or key.startswith("$"):
+        raise UsageError(f"filter: there is no {key!r}; $and, $or and $not join conditions")
+    if not isinstance(value, Mapping):
+        value = {"$eq": value}
+    return both(_compared(key, operator, operand) for operator, operand in value.items())
+
+
+def _some(given: Any, key: str) -> Condition:
+    told = conditions(given)
+    if not told:
+        raise UsageError(f"filter: {key} has an empty filter in it; leave it out")
+    return told
+
+
+def _compared(key: str, operator: str, operand: Any) -> Condition:
+    path = f".{key}"  # so that a key named `and` is no word of the filter
+    if operator in ("$in", "$nin", "$between") and not isinstance(operand, list | tuple | set | frozenset):
+        raise UsageError(f"filter: {operator} of {key!r} takes a list, not {type(operand).__name__}")
+    if operator == "$in":
+        return one_of(path, list(operand))
+    if operator == "$nin":
+        return {"not": one_of(path, list(operand))}
+    if operator == "$between" and len(operand) == 2:
+        return {path: {"gte": operand[0], "lte": operand[1]}}
+    if operator not in COMPARED:
+        raise UsageError(
+            f"filter: {key!r} has no operator {operator!r}; those are {', '.join(COMPARED)}, $between"
+        )
+    return {path: {COMPARED[operator]: operand}}
+
+
+async def _question(
+    documents: Documents, embedding: Embeddings | None, query: str, mode: str
+) -> list[float] | None:
+    """The vector of a question, where an Embeddings is to make it."""
+    if embedding is None or mode == "keyword":
+        return None
+    return await embedding.aembed_query(query) if documents.native else embedding.embed_query(query)
+
+
+def _item(text: str, metadata: dict[str, Any] | None, key: str, vector: Any) -> Item:
+    told = dict(metadata or {})
+    if is_blank(text):
+        return Item(BLANK, key, metadata={**told, TEXT: text}, vector=vector)
+    return Item(text, key, metadata=told, vector=vector)
+
+
+def _document(found: Hit | Lesson) -> Document:
+    metadata = dict(found.metadata)
+    text = metadata.pop(TEXT, BLANK) if found.text == BLANK else found.text
+    return Document(id=found.key, page_content=text, metadata=metadata)
+
+
+def _given(scope: Scope | AsyncScope | None) -> Scope | AsyncScope:
+    if scope is None:
+        raise UsageError("from_texts takes scope=…, as memory.tenant('ada').project('kitchen')")
+    return scope
