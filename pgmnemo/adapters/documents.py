@@ -153,9 +153,15 @@ def as_filter(conditions: Condition | None) -> dict[str, Any] | None:
 
 
 def both(conditions: Iterable[Condition | None]) -> Condition | None:
-    """All of those conditions at once."""
-    told = [one for one in conditions if one]
-    return {"and": told} if len(told) > 1 else next(iter(told), None)
+    """All of those conditions at once, side by side where they can: indexes know what no `and` encloses."""
+    merged: Condition = {}
+    rest: list[Condition] = []
+    for one in conditions:
+        if one and merged.keys().isdisjoint(one):
+            merged |= one
+        elif one:
+            rest.append(one)
+    return {**merged, "and": [*merged.get("and", ()), *rest]} if rest else merged or None
 
 
 def one_of(key: str, values: Sequence[Any]) -> Condition:

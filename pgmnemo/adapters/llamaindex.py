@@ -1,0 +1,346 @@
+"""LlamaIndex: a vector store over one project of a memory, and a block of its chat memory.
+
+A node is a lesson: its id the key, its text the lesson's; the lesson's metadata are the node's, and its JSON
+as LlamaIndex's own stores keep it. A lesson that another door wrote is a TextNode.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pgmnemo.adapters.documents import (
+    BLANK,
+    Condition,
+    Documents,
+    answered,
+    batches,
+    both,
+    is_blank,
+    missing,
+    one_of,
+    twins,
+)
+from pgmnemo.client.aio.scope import AsyncScope
+from pgmnemo.client.records import Context, Hit, Item, Lesson
+from pgmnemo.client.rendering import FIRST, LAST, about_tokens
+from pgmnemo.client.requests import digest
+from pgmnemo.client.sync.scope import Scope
+from pgmnemo.errors import UsageError
+
+try:
+    from llama_index.core.base.llms.types import ChatMessage, MessageRole
+    from llama_index.core.bridge.pydantic import Field, PrivateAttr
+    from llama_index.core.memory import BaseMemoryBlock
+    from llama_index.core.schema import BaseNode, MetadataMode, TextNode
+    from llama_index.core.vector_stores.types import (
+        BasePydanticVectorStore,
+        FilterCondition,
+        FilterOperator,
+        MetadataFilter,
+        MetadataFilters,
+        VectorStoreQuery,
+        VectorStoreQueryMode,
+        VectorStoreQueryResult,
+    )
+    from llama_index.core.vector_stores.utils import metadata_dict_to_node, node_to_metadata_dict
+except ModuleNotFoundError:
+    raise missing("llama-index-core", "llamaindex") from None
+
+NODE_ID = "_node_id"  # among the metadata, for filters by id
+REF_DOC_ID = "ref_doc_id"
+DEEPEST = 10_000  # hits that are looked through for a text within metadata
+MODES = {
+    VectorStoreQueryMode.DEFAULT: "vector",
+    VectorStoreQueryMode.HYBRID: "hybrid",
+    VectorStoreQueryMode.SEMANTIC_HYBRID: "hybrid",
+    VectorStoreQueryMode.TEXT_SEARCH: "keyword",
+    VectorStoreQueryMode.SPARSE: "keyword",
+}
+COMPARED = {
+    FilterOperator.EQ: "eq",
+    FilterOperator.NE: "ne",
+    FilterOperator.GT: "gt",
+    FilterOperator.GTE: "gte",
+    FilterOperator.LT: "lt",
+    FilterOperator.LTE: "lte",
+    FilterOperator.CONTAINS: "eq",  # a list counts as each of its elements
+}
+WITHIN: dict[FilterOperator, Callable[[str], str]] = {
+    FilterOperator.TEXT_MATCH: str,
+    FilterOperator.TEXT_MATCH_INSENSITIVE: str.lower,
+}
+NOT_WITHIN = "text_match is served among conditions of which all must hold, not under `or`, `not` or nested"
+PROMPTS = (MessageRole.SYSTEM, MessageRole.DEVELOPER)  # nobody says them
+ASSISTANTS = (MessageRole.ASSISTANT, MessageRole.CHATBOT, MessageRole.MODEL)
+Check = Callable[[Mapping[str, Any]], bool]
+
+
+class PgmnemoVectorStore(BasePydanticVectorStore):
+    """Nodes in one project of a memory.
+
+    scope: of a `Memory`, for both kinds of verbs, or of an `AsyncMemory`, for those that are awaited. Nodes
+    and questions bring their vectors; where one has none, the memory's own embedder makes it.
+
+    Errors are PgmnemoErrors: UsageError for a mode, an operator or an id that cannot be served.
+    """
+
+    stores_text: bool = True
+    _documents: Documents = PrivateAttr()
+
+    def __init__(self, scope: Scope | AsyncScope) -> None:
+        super().__init__(stores_text=True)
+        self._documents = Documents(scope)
+        scope._project()
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Its name in LlamaIndex's own records."""
+        return "PgmnemoVectorStore"
+
+    @property
+    def client(self) -> Any:
+        """The scope."""
+        return self._documents.scope
+
+    async def _add(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[str]:
+        """Store nodes, each in the place of what has its id, and answer the ids."""
+        await self._documents.add([_item(node) for node in nodes])
+        return [node.node_id for node in nodes]
+
+    add, async_add = twins(_add)
+
+    async def _delete(self, ref_doc_id: str, **delete_kwargs: Any) -> None:
+        """Delete the nodes of a document, for good."""
+        if "\0" not in ref_doc_id:
+            await self._documents.delete_matching({_path(REF_DOC_ID): {"eq": ref_doc_id}})
+
+    delete, adelete = twins(_delete)
+
+    async def _delete_nodes(
+        self,
+        node_ids: list[str] | None = None,
+        filters: MetadataFilters | None = None,
+        **delete_kwargs: Any,
+    ) -> None:
+        """Delete nodes of those ids that match the filters, for good; nothing without either."""
+        asked, checks = conditions(filters)
+        if asked is None and not checks:
+            await self._documents.delete(node_ids or [])
+        elif node_ids is None and not checks:
+            await self._documents.delete_matching(asked)
+        else:
+            found = await self._matching(asked, checks, node_ids)
+            await self._documents.delete([lesson.key for lesson in found])
+
+    delete_nodes, adelete_nodes = twins(_delete_nodes)
+
+    async def _get_nodes(
+        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
+    ) -> list[BaseNode]:
+        """The nodes of those ids that match the filters; all of the project without either."""
+        return [_node(lesson) for lesson in await self._matching(*conditions(filters), node_ids)]
+
+    get_nodes, aget_nodes = twins(_get_nodes)
+
+    async def _clear(self) -> None:
+        """Delete all lessons of the project."""
+        await self._documents.clear()
+
+    clear, aclear = twins(_clear)
+
+    async def _query(self, query: VectorStoreQuery, **kwargs: Any) -> VectorStoreQueryResult:
+        """The nodes that answer best: by cosine in the mode DEFAULT, by the memory's score in HYBRID and
+        SEMANTIC_HYBRID, by words in TEXT_SEARCH and SPARSE. Similarities are cosines, else a hit's `fit`."""
+        if (mode := MODES.get(VectorStoreQueryMode(query.mode))) is None:
+            raise UsageError(
+                f"the mode {query.mode} is not served; take {', '.join(one.value for one in MODES)}"
+            )
+        if query.alpha is not None:
+            raise UsageError("alpha is not taken: settings of the memory weigh words and meaning")
+        asked, checks = conditions(query.filters)
+        if query.doc_ids is not None:
+            asked = both([asked, one_of(_path(REF_DOC_ID), query.doc_ids)])
+        k = query.similarity_top_k
+        if mode == "hybrid" and query.hybrid_top_k is not None:
+            k = query.hybrid_top_k
+        found: list[tuple[Hit, float]] = []
+        for some in [None] if query.node_ids is None else batches(sorted(set(query.node_ids))):
+            told = both([asked, None if some is None else one_of(_path(NODE_ID), some)])
+            found += await self._best(query, mode, k, told, checks)
+        best = sorted(found, key=lambda pair: -pair[1])[:k]
+        return VectorStoreQueryResult(
+            nodes=[_node(hit) for hit, _ in best],
+            similarities=[score for _, score in best],
+            ids=[hit.key for hit, _ in best],
+        )
+
+    query, aquery = twins(_query)
+
+    async def _best(
+        self, query: VectorStoreQuery, mode: str, k: int, asked: Condition | None, checks: list[Check]
+    ) -> list[tuple[Hit, float]]:
+        """The k best; where not the database alone can tell, more are asked for until there are enough."""
+        most = k
+        while True:
+            found = await self._documents.recall(query.query_str, query.query_embedding, most, mode, asked)
+            passed = [pair for pair in found if all(check(pair[0].metadata) for check in checks)]
+            if not checks or len(passed) >= k or len(found) < most or most == DEEPEST:
+                return passed[:k]
+            most = min(most * 8, DEEPEST)
+
+    async def _matching(
+        self, asked: Condition | None, checks: list[Check], node_ids: list[str] | None
+    ) -> list[Lesson]:
+        if asked is None and node_ids is not None:
+            found = await self._documents.get(node_ids)
+        else:
+            wanted = None if node_ids is None else set(node_ids)
+            found = await self._documents.listed(asked)
+            found = [lesson for lesson in found if wanted is None or lesson.key in wanted]
+        return [lesson for lesson in found if all(check(lesson.metadata) for check in checks)]
+
+
+class PgmnemoMemoryBlock(BaseMemoryBlock[str]):
+    """A block of LlamaIndex's `Memory`: what was said is kept, and what fits the talk is recalled as quoted
+    data, of every session.
+
+    scope: of one project; of an AsyncMemory, or of a Memory, which is asked in a thread.
+    max_tokens: of what is recalled at most, by `count`. asked: role, filter, since, k and the like of
+    `context`.
+    """
+
+    name: str = "recalled"
+    scope: Any = Field(exclude=True)
+    max_tokens: int = 1000
+    count: Callable[[str], int] = Field(default=about_tokens, exclude=True)
+    asked: dict[str, Any] = Field(default_factory=dict)
+    _documents: Documents = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:
+        """UsageError where `scope` is none of one project."""
+        super().model_post_init(context)
+        self._documents = Documents(self.scope)
+        self.scope._project()
+
+    async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
+        """What fits the last words of the user, else of anybody; before any, what is new and important."""
+        said = [message for message in messages or [] if _said(message)]
+        asking = [message for message in said if message.role == MessageRole.USER] or said
+        question = _said(asking[-1]) if asking else None
+        found: Context = await self._documents.later(self._context(question))
+        return found.text
+
+    async def _context(self, question: str | None) -> Any:
+        return await answered(
+            self.scope.context(question, max_tokens=self.max_tokens, count=self.count, **self.asked)
+        )
+
+    async def _aput(self, messages: list[ChatMessage]) -> None:
+        """Store what was said, the same words of the same speaker once in a session."""
+        items = [_spoken(message) for message in messages if _said(message) and message.role not in PROMPTS]
+        await self._documents.later(self._documents.add(items))
+
+    async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
+        """The block without as many of its last notes as have so many words; None where all have to go."""
+        if not content:
+            return None
+        notes = re.split(r"(?m)^(?=\[)", content.removeprefix(f"{FIRST}\n").removesuffix(f"{LAST}\n"))
+        left = tokens_to_truncate
+        while notes and left > 0:
+            left -= len(notes.pop().split())
+        return "".join([FIRST, "\n", *notes, LAST, "\n"]) if notes else None
+
+
+def conditions(filters: MetadataFilters | None) -> tuple[Condition | None, list[Check]]:
+    """MetadataFilters as conditions of ours, and checks of what these cannot tell: a text within another.
+
+    UsageError for such a check under OR, NOT or in nested filters, and for a value that an operator does not
+    take.
+    """
+    if filters is None or not filters.filters:
+        return None, []
+    within = [one for one in filters.filters if isinstance(one, MetadataFilter) and one.operator in WITHIN]
+    rest = [one for one in filters.filters if one not in within]
+    joined = filters.condition or FilterCondition.AND
+    if within and joined != FilterCondition.AND:
+        raise UsageError(NOT_WITHIN)
+    told = _joined(MetadataFilters(filters=rest, condition=joined)) if rest else None
+    return told, [_within(one) for one in within]
+
+
+def _joined(filters: MetadataFilters) -> Condition:
+    told = [_joined(one) if isinstance(one, MetadataFilters) else _compared(one) for one in filters.filters]
+    if not told:
+        raise UsageError("a nested filter is empty; leave it out")
+    if filters.condition == FilterCondition.OR:
+        return {"or": told}
+    return {"not": {"or": told}} if filters.condition == FilterCondition.NOT else both(told) or {}
+
+
+def _compared(one: MetadataFilter) -> Condition:
+    path, operator, value = _path(one.key), one.operator, one.value
+    if operator == FilterOperator.IS_EMPTY:
+        return {"or": [{path: {"exists": False}}, {path: {"in": [None, ""]}}]}
+    if operator in COMPARED:
+        if value is None or isinstance(value, list):
+            raise UsageError(f"the operator {operator.value} of {one.key!r} takes one text or number")
+        return {path: {COMPARED[operator]: value}}
+    if operator in WITHIN:
+        raise UsageError(NOT_WITHIN)
+    if not isinstance(value, list):
+        raise UsageError(f"the operator {operator.value} of {one.key!r} takes a list")
+    if operator == FilterOperator.ALL:
+        return {"and": [{path: {"exists": True, "ne": None}}, *({path: {"eq": each}} for each in value)]}
+    found = one_of(path, value)
+    return {"not": found} if operator == FilterOperator.NIN else found
+
+
+def _within(one: MetadataFilter) -> Check:
+    fold, wanted, key = WITHIN[one.operator], one.value, _key(one.key)
+    if not isinstance(wanted, str):
+        raise UsageError(f"the operator {one.operator.value} of {one.key!r} takes a text")
+
+    def check(metadata: Mapping[str, Any]) -> bool:
+        held = metadata.get(key)
+        return isinstance(held, str) and fold(wanted) in fold(held)
+
+    return check
+
+
+def _path(key: str) -> str:
+    return f".{_key(key)}"  # so that a key named `and` is no word of the filter
+
+
+def _key(key: str) -> str:
+    """A key of metadata as it is kept: a dot would lead into nested metadata."""
+    return key.replace("%", "%25").replace(".", "%2E") or "%"
+
+
+def _item(node: BaseNode) -> Item:
+    text = node.get_content(metadata_mode=MetadataMode.NONE)
+    blank = is_blank(text)
+    told = node_to_metadata_dict(node, remove_text=not blank)
+    kept = {_key(key): None if value == [] else value for key, value in told.items()}
+    return Item(
+        BLANK if blank else text, node.node_id, metadata={**kept, NODE_ID: node.node_id},
+        vector=node.embedding,
+    )  # fmt: skip
+
+
+def _node(found: Hit | Lesson) -> BaseNode:
+    if "_node_content" not in found.metadata:
+        return TextNode(id_=found.key, text=found.text, metadata=dict(found.metadata))
+    return metadata_dict_to_node(dict(found.metadata), None if found.text == BLANK else found.text)
+
+
+def _said(message: ChatMessage) -> str:
+    return (message.content or "").strip()
+
+
+def _spoken(message: ChatMessage) -> Item:
+    session = str(message.additional_kwargs.get("session_id") or "")
+    role = "assistant" if message.role in ASSISTANTS else message.role.value
+    key = digest("\n".join((session, role, _said(message))))
+    return Item(_said(message), key, role=role, metadata={"session_id": session} if session else {})
