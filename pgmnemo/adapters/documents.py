@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import update_wrapper
 from typing import Any, ParamSpec, TypeVar
@@ -24,6 +25,9 @@ from pgmnemo.errors import PgmnemoError, UsageError
 BLANK = "∅"  # stands for a text without a word, which no lesson has
 POOL = 50  # hits that are ordered by cosine at least, as many as the engine weighs anyhow
 MOST_IN = 100  # values of one `in`
+LONGEST_IDS = 10_000  # bytes of ids in one filter, which may have twice as many
+KEPT = "pgmnemo:id"  # a document's metadata have its key as well, for filters
+ID = f".{KEPT}"
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
 Condition = dict[str, Any]
@@ -66,15 +70,18 @@ class Documents:
 
     async def add(self, items: Sequence[Item]) -> None:
         """Store items, each in the place of what had its key."""
-        await answered(self.scope.add_many(items))
+        told = [replace(item, metadata={**(item.metadata or {}), KEPT: item.key}) for item in items]
+        await answered(self.scope.add_many(told))
 
     async def get(self, ids: Sequence[str]) -> list[Lesson]:
         """Those that are there and hold, in the order of their ids."""
-        call = _each(
-            "SELECT f.* FROM {keys}, LATERAL (SELECT {columns} FROM pgmnemo.get({key}) f) f", self, ids
+        call = Call(
+            f"SELECT {', '.join(requests.LESSON)} FROM pg_catalog.unnest(%s::text[]) AS k (key), "
+            "LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key)",
+            (_keys(ids), self.scope.tenant_id, self.scope.project_id),
+            lambda rows: [Lesson(*row) for row in rows],
         )
-        found = await answered(self.scope._call(call.read(lambda rows: [Lesson(*row) for row in rows])))
-        return [lesson for lesson in found if _holds(lesson)]
+        return [lesson for lesson in await answered(self.scope._call(call)) if _holds(lesson)]
 
     async def listed(self, conditions: Condition | None) -> list[Lesson]:
         """All whose metadata match."""
@@ -82,9 +89,12 @@ class Documents:
         return [one async for one in answer] if self.native else list(answer)
 
     async def delete(self, ids: Sequence[str]) -> None:
-        """Delete those that are there, for good, in one transaction."""
-        call = _each("SELECT pgmnemo.forget({key}, hard => true) FROM {keys}", self, ids)
-        await answered(self.scope._call(call))
+        """Delete those that are there, for good: a hundred at once, and one by one what other doors wrote."""
+        keys = _keys(ids)
+        for some in batches(keys):
+            await self.delete_matching(one_of(ID, some))
+        for key in await answered(self.scope.known(keys)):
+            await answered(self.scope.forget(key, hard=True))
 
     async def delete_matching(self, conditions: Condition | None) -> None:
         """Delete those whose metadata match, for good; UsageError without conditions."""
@@ -166,13 +176,21 @@ def both(conditions: Iterable[Condition | None]) -> Condition | None:
 
 def one_of(key: str, values: Sequence[Any]) -> Condition:
     """That what stands at a key is one of some values."""
-    parts = [{key: {"in": list(some)}} for some in batches(values)]
+    parts = [{key: {"in": list(values[n : n + MOST_IN])}} for n in range(0, len(values), MOST_IN)]
     return {"or": parts} if len(parts) > 1 else next(iter(parts), NEVER)
 
 
-def batches(values: Sequence[Any]) -> list[Sequence[Any]]:
-    """Values in lists as long as one `in` takes."""
-    return [values[start : start + MOST_IN] for start in range(0, len(values), MOST_IN)]
+def batches(ids: Sequence[str]) -> list[list[str]]:
+    """Ids in lists that one filter can hold."""
+    made: list[list[str]] = [[]]
+    room = LONGEST_IDS
+    for key in ids:
+        room -= len(key.encode("utf-8", "surrogatepass"))
+        if made[-1] and (room < 0 or len(made[-1]) == MOST_IN):
+            made.append([])
+            room = LONGEST_IDS
+        made[-1].append(key)
+    return [some for some in made if some]
 
 
 def is_blank(text: str) -> bool:
@@ -188,15 +206,11 @@ def _at_once(work: Coroutine[Any, Any, Answer]) -> Answer:
     raise AssertionError("a verb over a Scope has waited")
 
 
-def _each(statement: str, documents: Documents, ids: Sequence[str]) -> Call[Any]:
-    """A statement over those of the ids that can be keys; what cannot is not there."""
-    scope = documents.scope
-    keys = [key for key in dict.fromkeys(ids) if _can_be_a_key(key)]
-    told = statement.format(
-        keys="(SELECT %s::uuid, %s::uuid, u FROM unnest(%s::text[]) u) AS k (tenant, project, key)",
-        key="k.tenant, k.project, k.key", columns=", ".join(requests.LESSON),
-    )  # fmt: skip
-    return Call(told, (scope.tenant_id, scope._project(), keys), list)
+def _keys(ids: Sequence[str]) -> list[str]:
+    """Those of the ids that can be keys, each once; what cannot is not there."""
+    if isinstance(ids, str):
+        raise UsageError("ids are a list of texts, not one text")
+    return [key for key in dict.fromkeys(ids) if isinstance(key, str) and _can_be_a_key(key)]
 
 
 def _can_be_a_key(key: str) -> bool:

@@ -15,15 +15,14 @@ from pydantic import Field, PrivateAttr
 
 from pgmnemo.adapters.documents import (
     BLANK,
-    Condition,
+    KEPT,
     Documents,
     answered,
-    both,
     is_blank,
     missing,
-    one_of,
     twins,
 )
+from pgmnemo.adapters.langchain_filters import conditions
 from pgmnemo.client.aio.scope import AsyncScope
 from pgmnemo.client.records import Hit, Item, Lesson
 from pgmnemo.client.sync.scope import Scope
@@ -39,9 +38,6 @@ except ModuleNotFoundError:
     raise missing("langchain-core", "langchain") from None
 
 TEXT = "pgmnemo:text"  # the metadata that keeps a text without a word
-COMPARED = {
-    f"${name}": name for name in ("eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "prefix", "exists")
-}
 
 
 class PgmnemoVectorStore(VectorStore):
@@ -85,7 +81,8 @@ class PgmnemoVectorStore(VectorStore):
                 raise ValueError(f"{len(told)} texts and {len(given)} {name} were given; give one for each")
         wanted: Sequence[str | None] = ids or [None] * len(told)
         keys = [uuid4().hex if key is None else key for key in wanted]
-        vectors = [None] * len(told) if self._embedding is None else await self._vectors(told)
+        own = self._embedding is None or not told
+        vectors = [None] * len(told) if own else await self._vectors(told)
         rows = zip(told, metadatas or [{}] * len(told), keys, vectors, strict=True)
         await self._documents.add([_item(*row) for row in rows])
         return keys
@@ -285,57 +282,6 @@ class PgmnemoRetriever(BaseRetriever):
     _get_relevant_documents, _aget_relevant_documents = twins(_relevant)
 
 
-def conditions(given: Mapping[str, Any] | None) -> Condition | None:
-    """A filter of LangChain's kind as conditions of ours; UsageError for what is none.
-
-    Each key is one of metadata, a dot in it leads into nested metadata; its value is what stands there, or
-    operators: $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $between, $prefix, $exists. $and, $or, $not join.
-    """
-    if given is None:
-        return None
-    if not isinstance(given, Mapping):
-        raise UsageError(f"filter is a mapping such as {{'lang': 'de'}}, not {type(given).__name__}")
-    return both(_condition(key, value) for key, value in given.items())
-
-
-def _condition(key: str, value: Any) -> Condition | None:
-    if key in ("$and", "$or"):
-        if not isinstance(value, list | tuple) or not value:
-            raise UsageError(f"filter: {key} takes a list of filters, such as [{{'lang': 'de'}}]")
-        return {key[1:]: [_some(one, key) for one in value]}
-    if key == "$not":
-        return {"not": _some(value, key)}
-    if not isinstance(key, str) or key.startswith("$"):
-        raise UsageError(f"filter: there is no {key!r}; $and, $or and $not join conditions")
-    if not isinstance(value, Mapping):
-        value = {"$eq": value}
-    return both(_compared(key, operator, operand) for operator, operand in value.items())
-
-
-def _some(given: Any, key: str) -> Condition:
-    told = conditions(given)
-    if not told:
-        raise UsageError(f"filter: {key} has an empty filter in it; leave it out")
-    return told
-
-
-def _compared(key: str, operator: str, operand: Any) -> Condition:
-    path = f".{key}"  # so that a key named `and` is no word of the filter
-    if operator in ("$in", "$nin", "$between") and not isinstance(operand, list | tuple | set | frozenset):
-        raise UsageError(f"filter: {operator} of {key!r} takes a list, not {type(operand).__name__}")
-    if operator == "$in":
-        return one_of(path, list(operand))
-    if operator == "$nin":
-        return {"not": one_of(path, list(operand))}
-    if operator == "$between" and len(operand) == 2:
-        return {path: {"gte": operand[0], "lte": operand[1]}}
-    if operator not in COMPARED:
-        raise UsageError(
-            f"filter: {key!r} has no operator {operator!r}; those are {', '.join(COMPARED)}, $between"
-        )
-    return {path: {COMPARED[operator]: operand}}
-
-
 async def _question(
     documents: Documents, embedding: Embeddings | None, query: str, mode: str
 ) -> list[float] | None:
@@ -353,7 +299,7 @@ def _item(text: str, metadata: dict[str, Any] | None, key: str, vector: Any) -> 
 
 
 def _document(found: Hit | Lesson) -> Document:
-    metadata = dict(found.metadata)
+    metadata = {key: value for key, value in found.metadata.items() if key != KEPT}
     text = metadata.pop(TEXT, BLANK) if found.text == BLANK else found.text
     return Document(id=found.key, page_content=text, metadata=metadata)
 

@@ -7,11 +7,12 @@ as LlamaIndex's own stores keep it. A lesson that another door wrote is a TextNo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pgmnemo.adapters.documents import (
     BLANK,
+    ID,
     Condition,
     Documents,
     answered,
@@ -22,6 +23,7 @@ from pgmnemo.adapters.documents import (
     one_of,
     twins,
 )
+from pgmnemo.adapters.llamaindex_filters import Check, conditions, is_one_of, kept_key, path_of
 from pgmnemo.client.aio.scope import AsyncScope
 from pgmnemo.client.records import Context, Hit, Item, Lesson
 from pgmnemo.client.rendering import FIRST, LAST, about_tokens
@@ -36,9 +38,6 @@ try:
     from llama_index.core.schema import BaseNode, MetadataMode, TextNode
     from llama_index.core.vector_stores.types import (
         BasePydanticVectorStore,
-        FilterCondition,
-        FilterOperator,
-        MetadataFilter,
         MetadataFilters,
         VectorStoreQuery,
         VectorStoreQueryMode,
@@ -48,9 +47,8 @@ try:
 except ModuleNotFoundError:
     raise missing("llama-index-core", "llamaindex") from None
 
-NODE_ID = "_node_id"  # among the metadata, for filters by id
 REF_DOC_ID = "ref_doc_id"
-DEEPEST = 10_000  # hits that are looked through for a text within metadata
+DEEPEST = 10_000  # hits that are looked through where no filter of the memory can tell
 MODES = {
     VectorStoreQueryMode.DEFAULT: "vector",
     VectorStoreQueryMode.HYBRID: "hybrid",
@@ -58,23 +56,8 @@ MODES = {
     VectorStoreQueryMode.TEXT_SEARCH: "keyword",
     VectorStoreQueryMode.SPARSE: "keyword",
 }
-COMPARED = {
-    FilterOperator.EQ: "eq",
-    FilterOperator.NE: "ne",
-    FilterOperator.GT: "gt",
-    FilterOperator.GTE: "gte",
-    FilterOperator.LT: "lt",
-    FilterOperator.LTE: "lte",
-    FilterOperator.CONTAINS: "eq",  # a list counts as each of its elements
-}
-WITHIN: dict[FilterOperator, Callable[[str], str]] = {
-    FilterOperator.TEXT_MATCH: str,
-    FilterOperator.TEXT_MATCH_INSENSITIVE: str.lower,
-}
-NOT_WITHIN = "text_match is served among conditions of which all must hold, not under `or`, `not` or nested"
 PROMPTS = (MessageRole.SYSTEM, MessageRole.DEVELOPER)  # nobody says them
 ASSISTANTS = (MessageRole.ASSISTANT, MessageRole.CHATBOT, MessageRole.MODEL)
-Check = Callable[[Mapping[str, Any]], bool]
 
 
 class PgmnemoVectorStore(BasePydanticVectorStore):
@@ -114,7 +97,7 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
     async def _delete(self, ref_doc_id: str, **delete_kwargs: Any) -> None:
         """Delete the nodes of a document, for good."""
         if "\0" not in ref_doc_id:
-            await self._documents.delete_matching({_path(REF_DOC_ID): {"eq": ref_doc_id}})
+            await self._documents.delete_matching({path_of(REF_DOC_ID): {"eq": ref_doc_id}})
 
     delete, adelete = twins(_delete)
 
@@ -160,16 +143,18 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
         if query.alpha is not None:
             raise UsageError("alpha is not taken: settings of the memory weigh words and meaning")
         asked, checks = conditions(query.filters)
-        if query.doc_ids is not None:
-            asked = both([asked, one_of(_path(REF_DOC_ID), query.doc_ids)])
+        if query.doc_ids:
+            asked = both([asked, one_of(path_of(REF_DOC_ID), query.doc_ids)])
+        if query.node_ids:  # an index whose store keeps the texts names none
+            some, *more = batches(query.node_ids)
+            if more:
+                checks.append(is_one_of(query.node_ids))
+            else:
+                asked = both([asked, one_of(ID, some)])
         k = query.similarity_top_k
         if mode == "hybrid" and query.hybrid_top_k is not None:
             k = query.hybrid_top_k
-        found: list[tuple[Hit, float]] = []
-        for some in [None] if query.node_ids is None else batches(sorted(set(query.node_ids))):
-            told = both([asked, None if some is None else one_of(_path(NODE_ID), some)])
-            found += await self._best(query, mode, k, told, checks)
-        best = sorted(found, key=lambda pair: -pair[1])[:k]
+        best = await self._best(query, mode, k, asked, checks)
         return VectorStoreQueryResult(
             nodes=[_node(hit) for hit, _ in best],
             similarities=[score for _, score in best],
@@ -253,80 +238,12 @@ class PgmnemoMemoryBlock(BaseMemoryBlock[str]):
         return "".join([FIRST, "\n", *notes, LAST, "\n"]) if notes else None
 
 
-def conditions(filters: MetadataFilters | None) -> tuple[Condition | None, list[Check]]:
-    """MetadataFilters as conditions of ours, and checks of what these cannot tell: a text within another.
-
-    UsageError for such a check under OR, NOT or in nested filters, and for a value that an operator does not
-    take.
-    """
-    if filters is None or not filters.filters:
-        return None, []
-    within = [one for one in filters.filters if isinstance(one, MetadataFilter) and one.operator in WITHIN]
-    rest = [one for one in filters.filters if one not in within]
-    joined = filters.condition or FilterCondition.AND
-    if within and joined != FilterCondition.AND:
-        raise UsageError(NOT_WITHIN)
-    told = _joined(MetadataFilters(filters=rest, condition=joined)) if rest else None
-    return told, [_within(one) for one in within]
-
-
-def _joined(filters: MetadataFilters) -> Condition:
-    told = [_joined(one) if isinstance(one, MetadataFilters) else _compared(one) for one in filters.filters]
-    if not told:
-        raise UsageError("a nested filter is empty; leave it out")
-    if filters.condition == FilterCondition.OR:
-        return {"or": told}
-    return {"not": {"or": told}} if filters.condition == FilterCondition.NOT else both(told) or {}
-
-
-def _compared(one: MetadataFilter) -> Condition:
-    path, operator, value = _path(one.key), one.operator, one.value
-    if operator == FilterOperator.IS_EMPTY:
-        return {"or": [{path: {"exists": False}}, {path: {"in": [None, ""]}}]}
-    if operator in COMPARED:
-        if value is None or isinstance(value, list):
-            raise UsageError(f"the operator {operator.value} of {one.key!r} takes one text or number")
-        return {path: {COMPARED[operator]: value}}
-    if operator in WITHIN:
-        raise UsageError(NOT_WITHIN)
-    if not isinstance(value, list):
-        raise UsageError(f"the operator {operator.value} of {one.key!r} takes a list")
-    if operator == FilterOperator.ALL:
-        return {"and": [{path: {"exists": True, "ne": None}}, *({path: {"eq": each}} for each in value)]}
-    found = one_of(path, value)
-    return {"not": found} if operator == FilterOperator.NIN else found
-
-
-def _within(one: MetadataFilter) -> Check:
-    fold, wanted, key = WITHIN[one.operator], one.value, _key(one.key)
-    if not isinstance(wanted, str):
-        raise UsageError(f"the operator {one.operator.value} of {one.key!r} takes a text")
-
-    def check(metadata: Mapping[str, Any]) -> bool:
-        held = metadata.get(key)
-        return isinstance(held, str) and fold(wanted) in fold(held)
-
-    return check
-
-
-def _path(key: str) -> str:
-    return f".{_key(key)}"  # so that a key named `and` is no word of the filter
-
-
-def _key(key: str) -> str:
-    """A key of metadata as it is kept: a dot would lead into nested metadata."""
-    return key.replace("%", "%25").replace(".", "%2E") or "%"
-
-
 def _item(node: BaseNode) -> Item:
     text = node.get_content(metadata_mode=MetadataMode.NONE)
     blank = is_blank(text)
     told = node_to_metadata_dict(node, remove_text=not blank)
-    kept = {_key(key): None if value == [] else value for key, value in told.items()}
-    return Item(
-        BLANK if blank else text, node.node_id, metadata={**kept, NODE_ID: node.node_id},
-        vector=node.embedding,
-    )  # fmt: skip
+    kept = {kept_key(key): None if value == [] else value for key, value in told.items()}
+    return Item(BLANK if blank else text, node.node_id, metadata=kept, vector=node.embedding)
 
 
 def _node(found: Hit | Lesson) -> BaseNode:
