@@ -78,7 +78,7 @@ class Documents:
         call = Call(
             f"SELECT {', '.join(requests.LESSON)} FROM pg_catalog.unnest(%s::text[]) AS k (key), "
             "LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key)",
-            (_keys(ids), self.scope.tenant_id, self.scope.project_id),
+            (keys_of(ids), self.scope.tenant_id, self.scope.project_id),
             lambda rows: [Lesson(*row) for row in rows],
         )
         return [lesson for lesson in await answered(self.scope._call(call)) if _holds(lesson)]
@@ -90,7 +90,7 @@ class Documents:
 
     async def delete(self, ids: Sequence[str]) -> None:
         """Delete those that are there, for good: a hundred at once, and one by one what other doors wrote."""
-        keys = _keys(ids)
+        keys = keys_of(ids)
         for some in batches(keys):
             await self.delete_matching(one_of(ID, some))
         for key in await answered(self.scope.known(keys)):
@@ -193,6 +193,13 @@ def batches(ids: Sequence[str]) -> list[list[str]]:
     return [some for some in made if some]
 
 
+def keys_of(ids: Sequence[str]) -> list[str]:
+    """Those of the ids that can be keys, each once; what cannot is not there."""
+    if isinstance(ids, str):
+        raise UsageError("ids are a list of texts, not one text")
+    return [key for key in dict.fromkeys(ids) if isinstance(key, str) and _can_be_a_key(key)]
+
+
 def is_blank(text: str) -> bool:
     """Whether a text is none that a lesson can have, or stands for such a one."""
     return not text.strip() or text == BLANK
@@ -204,13 +211,6 @@ def _at_once(work: Coroutine[Any, Any, Answer]) -> Answer:
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]
     raise AssertionError("a verb over a Scope has waited")
-
-
-def _keys(ids: Sequence[str]) -> list[str]:
-    """Those of the ids that can be keys, each once; what cannot is not there."""
-    if isinstance(ids, str):
-        raise UsageError("ids are a list of texts, not one text")
-    return [key for key in dict.fromkeys(ids) if isinstance(key, str) and _can_be_a_key(key)]
 
 
 def _can_be_a_key(key: str) -> bool:

@@ -11,17 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 from uuid import uuid4
 
-from pydantic import Field, PrivateAttr
-
-from pgmnemo.adapters.documents import (
-    BLANK,
-    KEPT,
-    Documents,
-    answered,
-    is_blank,
-    missing,
-    twins,
-)
+from pgmnemo.adapters.documents import BLANK, KEPT, Documents, answered, is_blank, missing, twins
 from pgmnemo.adapters.langchain_filters import conditions
 from pgmnemo.client.aio.scope import AsyncScope
 from pgmnemo.client.records import Hit, Item, Lesson
@@ -34,6 +24,7 @@ try:
     from langchain_core.retrievers import BaseRetriever
     from langchain_core.vectorstores import VectorStore
     from langchain_core.vectorstores.utils import maximal_marginal_relevance
+    from pydantic import Field, PrivateAttr
 except ModuleNotFoundError:
     raise missing("langchain-core", "langchain") from None
 

@@ -35,6 +35,8 @@ def _condition(key: str, value: Any) -> Condition | None:
         raise UsageError(f"filter: there is no {key!r}; $and, $or and $not join conditions")
     if not isinstance(value, Mapping):
         value = {"$eq": value}
+    if not value:
+        raise UsageError(f"filter: {key!r} has no operator in it; leave it out")
     return both(_compared(key, operator, operand) for operator, operand in value.items())
 
 

@@ -19,6 +19,7 @@ from pgmnemo.adapters.documents import (
     batches,
     both,
     is_blank,
+    keys_of,
     missing,
     one_of,
     twins,
@@ -56,6 +57,7 @@ MODES = {
     VectorStoreQueryMode.TEXT_SEARCH: "keyword",
     VectorStoreQueryMode.SPARSE: "keyword",
 }
+LONGEST_QUESTION = 20_000  # characters of the last words that are asked with
 PROMPTS = (MessageRole.SYSTEM, MessageRole.DEVELOPER)  # nobody says them
 ASSISTANTS = (MessageRole.ASSISTANT, MessageRole.CHATBOT, MessageRole.MODEL)
 
@@ -146,7 +148,7 @@ class PgmnemoVectorStore(BasePydanticVectorStore):
         if query.doc_ids:
             asked = both([asked, one_of(path_of(REF_DOC_ID), query.doc_ids)])
         if query.node_ids:  # an index whose store keeps the texts names none
-            some, *more = batches(query.node_ids)
+            some, *more = batches(keys_of(query.node_ids)) or [[]]
             if more:
                 checks.append(is_one_of(query.node_ids))
             else:
@@ -213,7 +215,7 @@ class PgmnemoMemoryBlock(BaseMemoryBlock[str]):
         """What fits the last words of the user, else of anybody; before any, what is new and important."""
         said = [message for message in messages or [] if _said(message)]
         asking = [message for message in said if message.role == MessageRole.USER] or said
-        question = _said(asking[-1]) if asking else None
+        question = _said(asking[-1])[:LONGEST_QUESTION] if asking else None
         found: Context = await self._documents.later(self._context(question))
         return found.text
 
@@ -253,11 +255,12 @@ def _node(found: Hit | Lesson) -> BaseNode:
 
 
 def _said(message: ChatMessage) -> str:
-    return (message.content or "").strip()
+    """Its words, without what no database takes."""
+    return (message.content or "").replace("\0", "").encode("utf-8", "replace").decode().strip()
 
 
 def _spoken(message: ChatMessage) -> Item:
     session = str(message.additional_kwargs.get("session_id") or "")
     role = "assistant" if message.role in ASSISTANTS else message.role.value
-    key = digest("\n".join((session, role, _said(message))))
+    key = digest("\n".join((session, role, _said(message))))[:24]  # it stands in the block
     return Item(_said(message), key, role=role, metadata={"session_id": session} if session else {})
