@@ -144,11 +144,12 @@ class PgmnemoVectorStore(VectorStore):
     async def _mmr(
         self, query: str, k: int = 4, fetch_k: int = 20, lambda_mult: float = 0.5, **kwargs: Any
     ) -> list[Document]:
-        """Of the fetch_k best k that are near the question and unlike each other; `lambda_mult` 1: near
+        """Of the fetch_k nearest k that are near the question and unlike each other; `lambda_mult` 1: near
         alone, 0: unlike alone. The texts of the fetch_k are embedded anew."""
-        vector = await self._question(query, "vector") or (await self._own([query], question=True))[0]
-        found = await self._similarity_search(query, fetch_k, **kwargs)
-        return await self._marginal(vector, found, k, lambda_mult)
+        if (vector := await self._question(query, "vector")) is not None:
+            return await self._mmr_by_vector(vector, k, fetch_k, lambda_mult, **kwargs)
+        found = await self._similarity_search(query, fetch_k, mode="vector", **kwargs)
+        return await self._marginal((await self._own([query], question=True))[0], found, k, lambda_mult)
 
     max_marginal_relevance_search, amax_marginal_relevance_search = twins(_mmr)
 
