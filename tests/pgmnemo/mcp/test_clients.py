@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 SCRIPTS = Path(sys.executable).parent
 NODE = shutil.which("node", path=f"{SCRIPTS}:{os.environ.get('PATH', '')}")
 REQUIRED = "PGMNEMO_REQUIRE_NODE"  # set in CI: there a missing program is a failure
-LONG = 300
+LONG = 600
 SCENARIOS = {
     "2026-07-28": ["tools-list", "resources-list", "prompts-list", "sep-2164-resource-not-found",
                    "dns-rebinding-protection", "caching", "http-header-validation"],

@@ -29,7 +29,7 @@ def test_its_python_and_its_configuration_start_the_same_server() -> None:
     with readable() as folder:
         environ = {"PATH": f"{SCRIPTS}:/usr/bin:/bin", "HOME": str(folder)}
         done = subprocess.run(
-            [sys.executable, "-c", code], cwd=folder, env=environ, capture_output=True, text=True, timeout=300
+            [sys.executable, "-c", code], cwd=folder, env=environ, capture_output=True, text=True, timeout=600
         )
         assert done.returncode == 0, done.stderr
         first, *wake_up = done.stdout.splitlines()

@@ -23,7 +23,7 @@ from tests.helping import readable
 from tests.pgmnemo.client.driving import Place
 from tests.pgmnemo.mcp.asking import ERAS, run, told
 
-LONG = 120  # seconds that a slow machine may need
+LONG = 600  # seconds that a slow machine may need
 MNEMO = [sys.executable, "-m", "pgmnemo", "mcp"]
 ME = {"name": "test", "version": "1"}
 HELLO = {
