@@ -82,20 +82,21 @@ async def _served(
 
     made_of = None if embedder == NONE else embedder
     async with await AsyncMemory.open(checked(place), embedder=made_of) as memory:
-        app = _application(memory, benchmark)
+        app = _application(memory, benchmark, tokens is not None)
         guarded = Guard(app, tokens, limits, holder=holder)
         paths = [route.path for route in app.routes]
         await serve(Logged(guarded, paths), host, port, limits.seconds)
 
 
-def _application(memory: AsyncMemory, benchmark: bool) -> Any:
+def _application(memory: AsyncMemory, benchmark: bool, tokens: bool) -> Any:
     if benchmark:
         from pgmnemo.serving import benchmark as wrapped
 
         return wrapped.application(memory)
     from pgmnemo.serving.app import application
+    from pgmnemo.serving.page import route
 
-    return application(memory)
+    return application(memory, route(tokens))
 
 
 def token(

@@ -7,12 +7,26 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
 FOLDER = Path(__file__).parent
 POLICY = (
     "default-src 'none'; script-src {script}; style-src {style}; img-src data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
+
+
+def route(tokens: bool = True) -> Route:
+    """`GET /`, for an application; `tokens`: whether one is wanted."""
+
+    async def answer(request: Request) -> Response:
+        body, headers = page(tokens)
+        return Response(body, headers=headers)
+
+    return Route("/", answer)
 
 
 @cache

@@ -1,18 +1,13 @@
 // The page of `mnemo serve`. Whatever comes from a memory is put in as text, never as HTML.
 
 const PARTS = { // of a score: what it is in words, and its kind
-  bm25: ["words of the question", "words"],
-  passage_terms: ["words in one passage", "words"],
-  passage_cosine: ["meaning of one passage", "meaning"],
-  pair_cosine: ["meaning of two passages", "meaning"],
-  cosine: ["meaning of the whole", "meaning"],
-  temporal: ["the time that the question names", "time"],
-  context: ["the best of the same moment", "near"],
-  neighbours: ["what was said before and after", "near"],
-  recency: ["recency", "time"],
-  importance: ["importance", "worth"],
-  graph: ["links", "near"],
+  bm25: ["words of the question", "words"], passage_terms: ["words in one passage", "words"],
+  passage_cosine: ["meaning of one passage", "meaning"], pair_cosine: ["meaning of two passages", "meaning"],
+  cosine: ["meaning of the whole", "meaning"], temporal: ["the time that the question names", "time"],
+  context: ["the best of the same moment", "near"], neighbours: ["what was said before and after", "near"],
+  recency: ["recency", "time"], importance: ["importance", "worth"], graph: ["links", "near"],
 };
+const KINDS = { words: "its words", meaning: "its meaning", time: "its time", near: "what is near it", worth: "its importance" };
 const FIRST = 10, STEP = 20, MOST = 100; // lessons: at first, for each "more", at all
 const EXCERPT = 700, PORTION = 20000; // characters of a text in a list, and at once in a lesson
 const OPEN = "tokens" in document.documentElement.dataset; // the server wants no token
@@ -21,7 +16,8 @@ const $ = (selector) => document.querySelector(selector);
 const door = $("#door"), room = $("#room"), panel = $("#lesson"), body = $("#lesson .body"), sure = $("#sure");
 const hits = $("#hits"), status = $("#status"), question = $("#question"), project = $("#project");
 let token = sessionStorage.getItem("mnemo.token") ?? "", bound = false; // bound: the token is for one project
-let asked = { query: "", k: FIRST }, running = null, shown = null, changed = false;
+let asked = { query: "", k: FIRST }, running = null; // the question, and what can abort it
+let shown = null, from = null, changed = false; // the lesson that is open, the hit that it was opened from, an edit
 
 function el(tag, given = {}, ...children) {
   const made = document.createElement(tag);
@@ -35,16 +31,15 @@ const part = (title, ...inner) => el("section", {}, el("h3", {}, title), inner);
 const number = (value) => value.toFixed(2).replace("-", "−");
 const many = (count) => `${count.toLocaleString("en")} lesson${count === 1 ? "" : "s"}`;
 const excerpt = (told, most = EXCERPT) => (told.length > most ? `${told.slice(0, most).trimEnd()}…` : told);
+const named = ({ key, project: own }) => ({ key, project: own }); // a key is one of a project
 const capital = (sentence) => sentence[0].toUpperCase() + sentence.slice(1);
-const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-function time(iso) {
+function time(iso, shape = { dateStyle: "medium", timeStyle: "short" }) {
   const at = new Date(iso);
-  return Number.isNaN(at.valueOf()) ? iso : el("time", { dateTime: iso, title: iso }, local.format(at));
+  return Number.isNaN(at.valueOf()) ? iso : el("time", { dateTime: iso, title: iso }, at.toLocaleString(undefined, shape));
 }
 
 // The server
-
 class Refusal extends Error {}
 
 async function ask(verb, given = {}, signal = undefined) {
@@ -59,26 +54,21 @@ async function ask(verb, given = {}, signal = undefined) {
     if (!answer) throw new Refusal("The server cannot be reached. Is it running, and are you online?");
   }
   if (answer.ok && told !== undefined) return told;
-  if (answer.status === 401) {
-    close_room(token ? "This token is none, or was revoked. Give another." : "A token is needed.");
-  }
+  if (answer.status === 401) close_room(token ? "This token is none, or was revoked. Give another." : "A token is needed.");
   throw new Refusal(capital(told?.error?.message || `the server answered ${answer.status}`));
 }
 
 async function enter() {
   bound = false;
   const stats = await ask("stats");
-  if (token) sessionStorage.setItem("mnemo.token", token);
   bound = stats.project !== null && !project.value.trim();
+  if (token) sessionStorage.setItem("mnemo.token", token);
   open_room();
-  return look();
+  look();
 }
 
 function open_room() {
-  $("#place").hidden = bound;
-  $("#leave").hidden = OPEN;
-  door.hidden = true;
-  room.hidden = false;
+  [$("#place").hidden, $("#leave").hidden, door.hidden, room.hidden] = [bound, OPEN, true, false];
   $("#refused").textContent = $("#token").value = "";
   question.focus();
 }
@@ -91,14 +81,12 @@ function close_room(sentence = "") {
   for (const place of [hits, body, status, $("#done"), $("#projects"), $("#sure blockquote")]) place.replaceChildren();
   project.value = question.value = "";
   asked = { query: "", k: FIRST };
-  room.hidden = true;
-  door.hidden = false;
+  [door.hidden, room.hidden] = [false, true];
   $("#refused").textContent = sentence;
   $("#token").focus();
 }
 
 // The list
-
 async function look(query = asked.query, k = FIRST, focus = -1) {
   running?.abort();
   const { signal } = (running = new AbortController());
@@ -122,7 +110,9 @@ function show(found, all = null) {
   const { query, k } = asked, full = found.length >= k && found.length !== all;
   const top = Math.max(0, ...found.map((hit) => hit.score ?? 0));
   const widest = Math.max(0, ...found.flatMap((hit) => Object.values(hit.shares ?? {}).map(Math.abs)));
+  const held = document.activeElement.closest("#hits li")?.lesson;
   hits.replaceChildren(...found.map((lesson) => row(lesson, top, widest)));
+  if (held) rest(held);
   $("#newest").hidden = !query || all === 0;
   $("#more").hidden = !full || k >= MOST;
   $("#end").textContent = full && k >= MOST ? `${MOST} are shown at most. Ask more precisely to see others.` : "";
@@ -142,9 +132,8 @@ function nothing(all) {
 function fault(error) {
   show([]);
   status.textContent = "";
-  $("#empty").hidden = true;
+  [$("#empty").hidden, $("#fault").hidden] = [true, false];
   $("#fault p").textContent = error.message;
-  $("#fault").hidden = false;
 }
 
 function row(lesson, top, widest) {
@@ -152,25 +141,20 @@ function row(lesson, top, widest) {
   const lead = excerpt((inner ? "… " : "") + (lesson.passage ?? lesson.text)).replace(/\n\s*\n/g, "\n");
   const open = button("Open", () => open_lesson(lesson), "quiet go open");
   open.ariaLabel = `Open: ${excerpt(lead, 80)}`;
-  const item = el("li", {}, meta(lesson), open, text(lead), why(lesson, top, widest));
-  item.dataset.key = lesson.key;
-  item.onclick = (event) => {
-    if (!event.target.closest("button, details") && getSelection().isCollapsed) open.click();
-  };
-  return item;
+  const onclick = ({ target }) => { if (!target.closest("button, details") && getSelection().isCollapsed) open.click(); };
+  return Object.assign(el("li", { onclick }, meta(lesson), open, text(lead), why(lesson, top, widest)), { lesson });
 }
 
 function meta(lesson) {
   const at = lesson.at ?? lesson.stored_at, past = (iso) => Date.parse(iso) <= Date.now();
   const tag = (name, look = "tag") => name && el("span", { className: look, dir: "auto" }, excerpt(name, 60));
-  return el("div", { className: "meta" }, at && time(at), tag(lesson.role, ""), tag(lesson.topic),
+  return el("div", { className: "meta" }, at && time(at, { dateStyle: "medium" }), tag(lesson.role, ""), tag(lesson.topic),
     lesson.active === false && tag("forgotten", "tag wrong"),
     lesson.superseded_at && tag(past(lesson.superseded_at) ? "replaced" : "will be replaced"),
     lesson.expires_at && past(lesson.expires_at) && tag("expired"));
 }
 
 // Why a hit ranks where it does
-
 const told = (hit) => Object.entries(hit.shares).filter(([, share]) => Math.abs(share) >= 0.005);
 const words = (name) => PARTS[name]?.[0] ?? name;
 const kind = (name) => PARTS[name]?.[1] ?? "worth";
@@ -186,10 +170,9 @@ function why(hit, top, widest) {
   const kinds = {};
   for (const [name, share] of told(hit)) if (share > 0) kinds[kind(name)] = (kinds[kind(name)] ?? 0) + share;
   const mix = Object.entries(kinds).sort(([, one], [, other]) => other - one).map(([look, share]) => fill(share, top, look));
-  const first = told(hit)[0], mostly = first ? `mostly ${words(first[0])}` : "so few lessons are here";
-  const own = Object.entries(hit.metadata ?? {});
-  return el("details", {}, el("summary", {}, el("span", { className: "mix", ariaHidden: "true" }, mix), `Why ${number(hit.score)}: ${mostly}`),
-    bars(hit, widest), own.length ? facts(own) : null);
+  const own = Object.entries(hit.metadata), name = `Why ${number(hit.score)}${mix.length ? `: mostly ${KINDS[mix[0].className]}` : ""}`;
+  return el("details", {}, el("summary", {}, el("span", { className: "mix", ariaHidden: "true" }, mix), el("span", {}, name)),
+    bars(hit, widest), own.length && facts(own));
 }
 
 function bars(hit, widest) {
@@ -210,7 +193,7 @@ async function explain({ target }) {
   const place = el("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: "Every number" }, text("Loading…", "note"));
   target.append(place);
   try {
-    const reasons = await ask("explain", { key: shown.hit.key, query: shown.query, k: asked.k });
+    const reasons = await ask("explain", { ...named(shown.hit), query: shown.query, k: asked.k });
     const short = (value) => (value === null ? "" : value === "" || Number.isNaN(+value) ? excerpt(value, 300) : String(+(+value).toFixed(3)));
     const line = (one) => [`${one.section}: ${one.section === "score" ? words(one.item) : one.item}`, ...[one.value, one.contribution, one.note].map(short)];
     place.replaceChildren(el("table", {}, el("tr", {}, ["what", "value", "adds", "note"].map((name) => el("th", { scope: "col" }, name))),
@@ -221,19 +204,17 @@ async function explain({ target }) {
 }
 
 // One lesson
-
 async function open_lesson(hit) {
   const query = hit.shares ? asked.query : "";
   shown = { hit, query };
   if (!panel.open) {
-    panel.from = hit.key;
+    from = hit;
     panel.showModal();
   }
   title("Lesson");
   body.replaceChildren(el("p", { className: "note", role: "status" }, "Loading…"));
-  if (!bound && !project.value.trim()) return view(hit, null); // a key is one of a project
   try {
-    const [lesson, steps] = await Promise.all([ask("get", { key: hit.key }), ask("timeline", { key: hit.key })]);
+    const [lesson, steps] = await Promise.all([ask("get", named(hit)), ask("timeline", named(hit))]);
     if (shown?.hit === hit) view(lesson, steps);
   } catch (error) {
     if (shown?.hit === hit) body.replaceChildren(el("p", { className: "notice", role: "alert" }, error.message));
@@ -251,7 +232,7 @@ function view(lesson, steps) {
   Object.assign(shown, { lesson, steps });
   const own = Object.entries(lesson.metadata), when = (iso) => iso && time(iso);
   const reasons = hit.shares && part("Why it ranks here", text(`for “${excerpt(query, 200)}”`, "note"),
-    bars(hit, Math.max(0, ...Object.values(hit.shares).map(Math.abs))), steps && el("details", { ontoggle: explain }, el("summary", {}, "Every number")));
+    bars(hit, Math.max(0, ...Object.values(hit.shares).map(Math.abs))), el("details", { ontoggle: explain }, el("summary", {}, "Every number")));
   const about = facts([
     ["said by", lesson.role], ["topic", lesson.topic], ["when", when(lesson.at)], ["stored", when(lesson.stored_at)],
     ["expires", when(lesson.expires_at)], ["importance", lesson.importance && `${lesson.importance} of 5`],
@@ -260,8 +241,8 @@ function view(lesson, steps) {
   const turn = lesson.active ? button("Forget", () => forget(lesson, steps), "quiet last") : button("Bring back", () => settle(() => back(lesson)));
   body.replaceChildren(...[
     el("div", {}, meta(lesson), whole(lesson.text, hit.passage)), reasons, part("About it", about), own.length && part("Metadata", facts(own)),
-    steps ? part("Timeline", timeline(steps, lesson)) : text("To see its timeline or to change it, name its project at the top of the page.", "note"),
-    steps && el("div", { className: "row acts" }, button("Edit", () => edit(lesson)), button("Replace", () => replace(lesson)), turn),
+    part("Timeline", timeline(steps, lesson)),
+    el("div", { className: "row acts" }, button("Edit", () => edit(lesson)), button("Replace", () => replace(lesson)), turn),
   ].filter(Boolean));
 }
 
@@ -279,19 +260,17 @@ function whole(full, passage) {
 
 function timeline(steps, lesson) {
   return el("ol", { className: "steps" }, steps.map((step) => {
-    const ours = step.project === lesson.project, here = ours && step.key === lesson.key;
+    const here = step.project === lesson.project && step.key === lesson.key;
     const span = [step.valid_from ? time(step.valid_from) : "the start", " to ", step.valid_to ? time(step.valid_to) : "now"];
     const item = el("li", { className: here ? "here" : "" }, el("p", { className: "note" }, span, here && " · this one", !step.active && " · forgotten"),
       text(excerpt(step.text, 400)), step.reason && text(`because: ${step.reason}`, "note"),
-      ours && el("div", { className: "row" }, !here && button("Open", () => open_lesson({ key: step.key }), "quiet go"),
+      el("div", { className: "row" }, !here && button("Open", () => open_lesson(named(step)), "quiet go"),
         step.valid_to && button("Undo the replacement", () => settle(() => undo(step)), "quiet go")));
-    if (here) item.ariaCurrent = "true";
-    return item;
+    return here ? Object.assign(item, { ariaCurrent: "true" }) : item;
   }));
 }
 
 // Changes: each does something and answers what to say of it
-
 async function settle(act) { // then show the lesson and the list as they are now
   try {
     say(await act());
@@ -305,22 +284,15 @@ async function settle(act) { // then show the lesson and the list as they are no
 
 function say(sentence, act = null) {
   if (room.hidden) return;
-  const close = button("✕", () => { $("#done").replaceChildren(); question.focus(); });
+  const ready = (act) => () => { (panel.open ? $("#lesson-title") : question).focus(); act(); };
+  const close = button("✕", ready(() => $("#done").replaceChildren()));
   close.ariaLabel = "Dismiss";
-  const undo = act && button("Undo", () => { question.focus(); settle(act); });
   (panel.open ? panel : room).append($("#done"));
-  $("#done").replaceChildren(el("span", {}, sentence), ...(undo ? [undo] : []), close);
+  $("#done").replaceChildren(el("span", {}, sentence), ...(act ? [button("Undo", ready(() => settle(act)))] : []), close);
 }
 
-async function undo(step) {
-  await ask("undo_supersede", { old: step.key });
-  return "It holds again.";
-}
-
-async function back(lesson) {
-  await ask("add", { key: lesson.key, text: lesson.text });
-  return "It is back.";
-}
+const undo = (step) => ask("undo_supersede", { old: step.key, project: step.project }).then(() => "It holds again.");
+const back = (lesson) => ask("add", { ...named(lesson), text: lesson.text }).then(() => "It is back.");
 
 function forget(lesson, steps) {
   $("#sure blockquote").textContent = excerpt(lesson.text, 300);
@@ -329,14 +301,13 @@ function forget(lesson, steps) {
   $("#hard").checked = false;
   sure.returnValue = "no";
   sure.showModal();
+  sure.querySelector("button").focus();
   sure.onclose = async () => {
     if (sure.returnValue !== "yes" || room.hidden) return;
     const hard = $("#hard").checked;
-    try {
-      await ask("forget", { key: lesson.key, hard });
-    } catch (error) {
-      return say(error.message);
-    }
+    const gone = await ask("forget", { ...named(lesson), hard }).catch((error) => say(error.message));
+    if (!gone) return;
+    from = null;
     panel.close();
     say(`${hard ? "Deleted" : "Forgotten"}: “${excerpt(lesson.text, 40)}”`, hard ? null : () => back(lesson));
     look(asked.query, asked.k);
@@ -376,7 +347,7 @@ function edit(lesson) {
     const clear = names.filter((id) => id !== "metadata" && !fields[id].value);
     const given = Object.fromEntries(names.filter((id) => !clear.includes(id)).map((id) => [id, read[id](fields[id].value)]));
     if (!names.length) return "Nothing was changed.";
-    await ask("text" in given ? "add" : "update", { key: lesson.key, ...given, ...(clear.length && { clear }) });
+    await ask("text" in given ? "add" : "update", { ...named(lesson), ...given, ...(clear.length && { clear }) });
     return "Saved.";
   });
   for (const field of body.querySelectorAll("input, textarea")) field.defaultValue = field.value;
@@ -384,8 +355,7 @@ function edit(lesson) {
 
 function json(written) {
   try {
-    const made = JSON.parse(written || "{}");
-    if (made && typeof made === "object" && !Array.isArray(made)) return made;
+    if (/^\s*(\{|$)/.test(written)) return JSON.parse(written.trim() || "{}");
   } catch { /* told below */ }
   throw new Refusal('The metadata is not JSON such as {"place": "Lisbon"}.');
 }
@@ -393,21 +363,20 @@ function json(written) {
 function replace(lesson) {
   form("Replace", [["text", "What holds from now on", el("textarea", { required: true }), "wide"], ["reason", "Why (optional)", el("input"), "wide"]], async (fields) => {
     const key = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-    const { role, topic, importance, metadata } = lesson, reason = fields.reason.value.trim() || null;
-    await ask("add", { key, text: fields.text.value, at: new Date().toISOString(), role, topic, importance, metadata });
+    const { role, topic, importance, metadata, project: own } = lesson, reason = fields.reason.value.trim() || null;
+    await ask("add", { key, project: own, text: fields.text.value, at: new Date().toISOString(), role, topic, importance, metadata });
     try {
-      await ask("supersede", { old: lesson.key, new: key, reason });
+      await ask("supersede", { old: lesson.key, new: key, project: own, reason });
     } catch (error) {
-      await ask("forget", { key, hard: true });
+      await ask("forget", { key, project: own, hard: true });
       throw error;
     }
-    shown.next = { key };
+    shown.next = { key, project: own };
     return "Replaced. The old text stays in the timeline.";
   });
 }
 
 // Hands
-
 function leave() { // an editor, else the lesson
   if (!body.querySelector("form")) return panel.close();
   if (changed && !confirm("Leave without saving what you changed?")) return;
@@ -415,21 +384,21 @@ function leave() { // an editor, else the lesson
   view(shown.lesson, shown.steps);
 }
 
-function move(event) { // among the question and the hits
-  const all = [question, ...hits.querySelectorAll(".open")], row = event.target.closest("li");
-  const next = all[(row ? all.indexOf(row.querySelector(".open")) : 0) + (event.key === "ArrowDown" ? 1 : -1)];
-  if (!next) return;
-  event.preventDefault();
-  next.focus();
+function move(target, by) { // among the question and the hits
+  const all = [question, ...hits.querySelectorAll(".open")], row = target.closest("li");
+  all[(row ? all.indexOf(row.querySelector(".open")) : 0) + by]?.focus();
+}
+
+function rest(lesson) { // on a lesson of the list, else on the question
+  const row = [...hits.children].find(({ lesson: own }) => own.key === lesson?.key && own.project === lesson.project);
+  (row?.querySelector(".open") ?? question).focus();
 }
 
 panel.onclose = () => {
-  shown = null;
-  changed = false;
+  [shown, changed] = [null, false];
   body.replaceChildren();
   room.append($("#done"));
-  const row = [...hits.children].find((one) => one.dataset.key === panel.from);
-  (row?.querySelector(".open") ?? question).focus();
+  rest(from);
 };
 panel.oncancel = (event) => { event.preventDefault(); leave(); };
 panel.onclick = (event) => { if (event.target === panel) leave(); };
@@ -451,18 +420,18 @@ project.onchange = () => {
   if (name && ![...$("#projects").children].some((one) => one.value === name)) $("#projects").append(el("option", { value: name }));
   look();
 };
+const keys = { // what each does while the list is there; Escape is of a lesson, too
+  "/": () => { question.focus(); question.select(); },
+  Escape: () => question.focus(),
+  ArrowDown: (target) => move(target, 1),
+  ArrowUp: (target) => move(target, -1),
+};
 addEventListener("keydown", (event) => {
-  if (sure.open || room.hidden || event.ctrlKey || event.metaKey || event.altKey) return;
-  const typing = event.target.closest("input, textarea"), { key } = event;
-  if (panel.open) {
-    if (key !== "Escape") return;
-    event.preventDefault();
-    leave();
-  } else if (key === "/" && !typing) {
-    event.preventDefault();
-    question.select();
-  } else if (key === "Escape" && typing !== question) question.focus();
-  else if ((key === "ArrowDown" || key === "ArrowUp") && (!typing || typing === question)) move(event);
+  const { key, target } = event, typing = target.closest("input, textarea");
+  if (sure.open || room.hidden || !(key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (panel.open ? key !== "Escape" : typing && !(typing === question && key.startsWith("Arrow"))) return;
+  event.preventDefault();
+  panel.open ? leave() : keys[key](target);
 });
 
 project.value = sessionStorage.getItem("mnemo.project") ?? "";
