@@ -1,4 +1,4 @@
-"""The page of `mnemo serve`: one answer that needs no other file, under a policy that runs its script alone."""
+"""The page of `mnemo serve`: one answer, under a policy that runs its script alone."""
 
 from __future__ import annotations
 

@@ -41,7 +41,6 @@ function time(iso, shape = { dateStyle: "medium", timeStyle: "short" }) {
 
 // The server
 class Refusal extends Error {}
-
 async function ask(verb, given = {}, signal = undefined) {
   const headers = { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) };
   const name = project.value.trim(), sent = JSON.stringify({ ...(name && !bound && { project: name }), ...given });
@@ -79,8 +78,7 @@ function close_room(sentence = "") {
   sessionStorage.clear();
   for (const dialog of [sure, panel]) dialog.close();
   for (const place of [hits, body, status, $("#done"), $("#projects"), $("#sure blockquote")]) place.replaceChildren();
-  project.value = question.value = "";
-  asked = { query: "", k: FIRST };
+  project.value = question.value = asked.query = "";
   [door.hidden, room.hidden] = [false, true];
   $("#refused").textContent = sentence;
   $("#token").focus();
@@ -159,11 +157,7 @@ const told = (hit) => Object.entries(hit.shares).filter(([, share]) => Math.abs(
 const words = (name) => PARTS[name]?.[0] ?? name;
 const kind = (name) => PARTS[name]?.[1] ?? "worth";
 
-function fill(share, whole, look) {
-  const filled = el("i", { className: look });
-  filled.style.width = `${whole > 0 ? (100 * Math.abs(share)) / whole : 0}%`;
-  return filled;
-}
+const fill = (share, whole, look) => el("i", { className: look, style: `width: ${whole > 0 ? (100 * Math.abs(share)) / whole : 0}%` });
 
 function why(hit, top, widest) {
   if (!hit.shares) return null;
@@ -190,8 +184,7 @@ function facts(pairs) {
 
 async function explain({ target }) {
   if (!target.open || target.children.length > 1) return;
-  const place = el("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: "Every number" }, text("Loading…", "note"));
-  target.append(place);
+  const place = target.appendChild(el("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: "Every number" }));
   try {
     const reasons = await ask("explain", { ...named(shown.hit), query: shown.query, k: asked.k });
     const short = (value) => (value === null ? "" : value === "" || Number.isNaN(+value) ? excerpt(value, 300) : String(+(+value).toFixed(3)));
@@ -205,12 +198,9 @@ async function explain({ target }) {
 
 // One lesson
 async function open_lesson(hit) {
-  const query = hit.shares ? asked.query : "";
-  shown = { hit, query };
-  if (!panel.open) {
-    from = hit;
-    panel.showModal();
-  }
+  shown = { hit, query: asked.query };
+  if (!panel.open) from = hit;
+  if (!panel.open) panel.showModal();
   title("Lesson");
   body.replaceChildren(el("p", { className: "note", role: "status" }, "Loading…"));
   try {
@@ -221,15 +211,9 @@ async function open_lesson(hit) {
   }
 }
 
-function title(name) {
-  $("#lesson-title").textContent = name;
-  $("#lesson-title").focus();
-}
-
 function view(lesson, steps) {
-  const { hit, query } = shown;
+  const { hit, query } = Object.assign(shown, { lesson, steps });
   changed = false;
-  Object.assign(shown, { lesson, steps });
   const own = Object.entries(lesson.metadata), when = (iso) => iso && time(iso);
   const reasons = hit.shares && part("Why it ranks here", text(`for “${excerpt(query, 200)}”`, "note"),
     bars(hit, Math.max(0, ...Object.values(hit.shares).map(Math.abs))), el("details", { ontoggle: explain }, el("summary", {}, "Every number")));
@@ -244,6 +228,11 @@ function view(lesson, steps) {
     part("Timeline", timeline(steps, lesson)),
     el("div", { className: "row acts" }, button("Edit", () => edit(lesson)), button("Replace", () => replace(lesson)), turn),
   ].filter(Boolean));
+}
+
+function title(name) {
+  $("#lesson-title").textContent = name;
+  $("#lesson-title").focus();
 }
 
 function whole(full, passage) {
@@ -262,16 +251,15 @@ function timeline(steps, lesson) {
   return el("ol", { className: "steps" }, steps.map((step) => {
     const here = step.project === lesson.project && step.key === lesson.key;
     const span = [step.valid_from ? time(step.valid_from) : "the start", " to ", step.valid_to ? time(step.valid_to) : "now"];
-    const item = el("li", { className: here ? "here" : "" }, el("p", { className: "note" }, span, here && " · this one", !step.active && " · forgotten"),
+    return el("li", { className: here ? "here" : "", ariaCurrent: here ? "true" : null }, el("p", { className: "note" }, span, here && " · this one", !step.active && " · forgotten"),
       text(excerpt(step.text, 400)), step.reason && text(`because: ${step.reason}`, "note"),
       el("div", { className: "row" }, !here && button("Open", () => open_lesson(named(step)), "quiet go"),
         step.valid_to && button("Undo the replacement", () => settle(() => undo(step)), "quiet go")));
-    return here ? Object.assign(item, { ariaCurrent: "true" }) : item;
   }));
 }
 
-// Changes: each does something and answers what to say of it
-async function settle(act) { // then show the lesson and the list as they are now
+// Changes
+async function settle(act) { // do what answers what to say of it; then show the lesson and the list as they are now
   try {
     say(await act());
   } catch (error) {
@@ -285,10 +273,9 @@ async function settle(act) { // then show the lesson and the list as they are no
 function say(sentence, act = null) {
   if (room.hidden) return;
   const ready = (act) => () => { (panel.open ? $("#lesson-title") : question).focus(); act(); };
-  const close = button("✕", ready(() => $("#done").replaceChildren()));
-  close.ariaLabel = "Dismiss";
+  const close = button("Dismiss", ready(() => $("#done").replaceChildren()));
   (panel.open ? panel : room).append($("#done"));
-  $("#done").replaceChildren(el("span", {}, sentence), ...(act ? [button("Undo", ready(() => settle(act)))] : []), close);
+  $("#done").replaceChildren(el("span", {}, sentence), act ? button("Undo", ready(() => settle(act))) : "", close);
 }
 
 const undo = (step) => ask("undo_supersede", { old: step.key, project: step.project }).then(() => "It holds again.");
@@ -305,8 +292,7 @@ function forget(lesson, steps) {
   sure.onclose = async () => {
     if (sure.returnValue !== "yes" || room.hidden) return;
     const hard = $("#hard").checked;
-    const gone = await ask("forget", { ...named(lesson), hard }).catch((error) => say(error.message));
-    if (!gone) return;
+    if (!(await ask("forget", { ...named(lesson), hard }).catch((error) => say(error.message)))) return;
     from = null;
     panel.close();
     say(`${hard ? "Deleted" : "Forgotten"}: “${excerpt(lesson.text, 40)}”`, hard ? null : () => back(lesson));
@@ -319,8 +305,7 @@ function form(name, fields, save) {
   const made = el("form", { className: "fields", oninput: () => { changed = true; } },
     fields.map(([id, label, input, look = ""]) => el("div", { className: look }, el("label", { htmlFor: `field-${id}` }, label), Object.assign(input, { id: `field-${id}`, name: id, dir: "auto" }))),
     wrong, el("p", { className: "row wide" }, button("Cancel", leave), send));
-  made.onsubmit = async (event) => {
-    event.preventDefault();
+  made.onsubmit = async () => {
     send.disabled = true;
     await settle(() => save(made.elements)).catch((error) => { wrong.textContent = error.message; });
     send.disabled = false;
@@ -365,12 +350,10 @@ function replace(lesson) {
     const key = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
     const { role, topic, importance, metadata, project: own } = lesson, reason = fields.reason.value.trim() || null;
     await ask("add", { key, project: own, text: fields.text.value, at: new Date().toISOString(), role, topic, importance, metadata });
-    try {
-      await ask("supersede", { old: lesson.key, new: key, project: own, reason });
-    } catch (error) {
+    await ask("supersede", { old: lesson.key, new: key, project: own, reason }).catch(async (error) => {
       await ask("forget", { key, project: own, hard: true });
       throw error;
-    }
+    });
     shown.next = { key, project: own };
     return "Replaced. The old text stays in the timeline.";
   });
@@ -407,25 +390,23 @@ $("#leave").onclick = () => close_room();
 $("#newest").onclick = () => { question.value = ""; question.focus(); look(""); };
 $("#more").onclick = () => look(asked.query, Math.min(asked.k + STEP, MOST), hits.children.length);
 $("#fault button").onclick = () => look(asked.query, asked.k);
-$("#search").onsubmit = (event) => { event.preventDefault(); look(question.value.trim()); };
-$("#place").onsubmit = (event) => { event.preventDefault(); question.focus(); };
-$("#enter").onsubmit = (event) => {
-  event.preventDefault();
+$("#search").onsubmit = () => look(question.value.trim());
+$("#place").onsubmit = () => question.focus();
+$("#enter").onsubmit = () => {
   token = $("#token").value.trim();
   enter().catch((error) => { $("#refused").textContent ||= error.message; });
 };
 project.onchange = () => {
-  const name = project.value.trim();
-  sessionStorage.setItem("mnemo.project", name);
-  if (name && ![...$("#projects").children].some((one) => one.value === name)) $("#projects").append(el("option", { value: name }));
+  const value = project.value.trim();
+  sessionStorage.setItem("mnemo.project", value);
+  if (value && ![...$("#projects").children].some((one) => one.value === value)) $("#projects").append(el("option", { value }));
   look();
 };
 const keys = { // what each does while the list is there; Escape is of a lesson, too
   "/": () => { question.focus(); question.select(); },
-  Escape: () => question.focus(),
-  ArrowDown: (target) => move(target, 1),
-  ArrowUp: (target) => move(target, -1),
+  Escape: () => question.focus(), ArrowDown: (target) => move(target, 1), ArrowUp: (target) => move(target, -1),
 };
+addEventListener("submit", (event) => { if (event.target.method !== "dialog") event.preventDefault(); });
 addEventListener("keydown", (event) => {
   const { key, target } = event, typing = target.closest("input, textarea");
   if (sure.open || room.hidden || !(key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;

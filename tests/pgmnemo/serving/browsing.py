@@ -18,7 +18,7 @@ from pgmnemo.serving.page import route
 
 WIDE = {"viewport": {"width": 1280, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-PATIENCE = 15_000  # milliseconds, for a slow machine
+PATIENCE = 60_000  # milliseconds, for a slow machine
 SETTLED = "#hits[aria-busy=false]"
 
 
@@ -30,7 +30,9 @@ def serving(place: str, **guarded: Any) -> Iterator[str]:
     async def work() -> None:
         async with await AsyncMemory.open(place, embedder=None) as memory:
             app = Guard(application(memory, route(guarded["tokens"] is not None)), **guarded)
-            box["server"] = server = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="off", log_level="error"))
+            box["server"] = server = uvicorn.Server(
+                uvicorn.Config(app, port=0, lifespan="off", log_level="error")
+            )
             task = asyncio.create_task(server.serve())
             while not server.started:
                 await asyncio.sleep(0.01)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,12 @@ import pytest
 from pgmnemo import Item, Memory, Scope
 from pgmnemo.client.records import PARTS
 from pgmnemo.serving.guard import Limits
-from pgmnemo.serving.page import FOLDER, page as page_of
+from pgmnemo.serving.page import FOLDER
+from pgmnemo.serving.page import page as page_of
 from pgmnemo.serving.tokens import Holder, Tokens
 from tests.conftest import browser_path
 from tests.pgmnemo.client.driving import Place
-from tests.pgmnemo.serving.browsing import PATIENCE, PHONE, SETTLED, WIDE, Visit, serving
+from tests.pgmnemo.serving.browsing import PHONE, WIDE, Visit, serving
 
 NOW = datetime(2026, 11, 26, 9, 30, tzinfo=UTC)
 ODD = '<b>bold</b> <img src=x onerror="window.hurt=1"> </script><script>window.hurt=2</script> & ‮txet'
@@ -43,8 +44,9 @@ def chromium() -> Iterator[Any]:
     """Ended with this file: as long as it runs, no other test of its process can run a loop of its own."""
     path = browser_path()
     with pytest.importorskip("playwright.sync_api").sync_playwright() as playwright:
-        with playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]) as launched:
-            yield launched
+        launched = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield launched
+        launched.close()
 
 
 @pytest.fixture
@@ -70,13 +72,18 @@ def visit(chromium: Any, address: str) -> Visiting:
 
 
 def fill(scope: Scope) -> None:
-    scope.add_many(Item(f"Standup {n}: table {n} moved.", f"standup-{n}", at=NOW - timedelta(days=40 + n)) for n in range(24))
+    scope.add_many(
+        Item(f"Standup {n}: table {n} moved.", f"standup-{n}", at=NOW - timedelta(days=40 + n))
+        for n in range(24)
+    )
     scope.add("I moved to Lisbon in May, to a flat near the river.", key="lisbon", role="user", topic="home",
               at=NOW, importance=4, metadata={"source": "chat", "turns": [1, 2]})  # fmt: skip
     scope.add("I live in Porto.", key="porto", role="user", topic="home", at=NOW - timedelta(days=400))
     scope.supersede("porto", "lisbon", reason=f"she moved {ODD}", at=NOW - timedelta(days=9))
     scope.add("The river is cold in spring.", key="cold", at=NOW - timedelta(days=3))
-    scope.add(ODD, key=ODD[:60], role=ODD[:40], topic=ODD[:50], metadata={ODD[:30]: ODD}, at=NOW - timedelta(days=4))
+    scope.add(
+        ODD, key=ODD[:60], role=ODD[:40], topic=ODD[:50], metadata={ODD[:30]: ODD}, at=NOW - timedelta(days=4)
+    )
     scope.add(ARABIC, key="arabic", at=NOW - timedelta(days=5))
     scope.add(LONG, key="long", at=NOW - timedelta(days=6))
 
@@ -102,10 +109,13 @@ def own(open_memory: Callable[..., Memory], place: Place, tokens: Tokens) -> tup
 def test_it_comes_as_one_answer_under_a_strict_policy() -> None:
     body, headers = page_of()
     policy = headers["content-security-policy"]
-    assert "default-src 'none'" in policy and "require-trusted-types-for 'script'" in policy
-    assert "unsafe" not in policy and "http" not in policy
+    assert "default-src 'none'" in policy
+    assert "require-trusted-types-for 'script'" in policy
+    assert "unsafe" not in policy
+    assert "http" not in policy
     assert not re.search(rb'(src|href)="(?!data:)|\son\w+="|style="', body)
-    assert b"innerHTML" not in body and b"data-tokens" not in body
+    assert b"innerHTML" not in body
+    assert b"data-tokens" not in body
     assert b'data-tokens="none"' in page_of(tokens=False)[0]
 
 
@@ -123,22 +133,28 @@ def test_a_person_searches_and_sees_why(visit: Visiting, house: tuple[Scope, str
     scope, token = house
     with visit(token, "kitchen") as tab:
         assert tab.text("#status") == "29 lessons, the newest first"
-        assert len(tab.texts()) == 10 and tab.texts()[1] == ARABIC
+        assert len(tab.texts()) == 10
+        assert tab.texts()[1] == ARABIC
         tab.search("river in May")
         hits = scope.recall("river in May")
         assert tab.text("#status") == f"The best {len(hits)} lessons for “river in May”"
         assert [one[:20] for one in tab.texts()][:2] == [hit.text[:20] for hit in hits[:2]]
         first = tab.page.locator("#hits li").first
-        assert "user" in first.inner_text() and "home" in first.inner_text() and "2026" in first.inner_text()
+        assert "user" in first.inner_text()
+        assert "home" in first.inner_text()
+        assert "2026" in first.inner_text()
         first.locator("summary").click()
         shares = {name: value for name, value in hits[0].shares().items() if abs(value) >= 0.005}
         told = first.locator(".bars div:not(.sum)")
         assert told.locator("dt").all_inner_texts() == [PARTS[name] for name in shares]
-        numbers = [one.replace("−", "-") for one in told.locator(".number").all_inner_texts()]
+        numbers = [one.replace("\N{MINUS SIGN}", "-") for one in told.locator(".number").all_inner_texts()]
         for number, value in zip(numbers, shares.values(), strict=True):
             assert float(number) == pytest.approx(value, abs=0.03)  # recency moves on
-        widths = told.locator(".bar i").evaluate_all("all => all.map((one) => one.getBoundingClientRect().width)")
-        assert widths == sorted(widths, reverse=True) and widths[0] > widths[-1]
+        widths = told.locator(".bar i").evaluate_all(
+            "all => all.map((one) => one.getBoundingClientRect().width)"
+        )
+        assert widths == sorted(widths, reverse=True)
+        assert widths[0] > widths[-1]
         assert "chat" in first.locator(".facts").inner_text()
         tab.page.click("#newest")
         tab.page.locator("#status", has_text="newest first").wait_for()
@@ -150,7 +166,16 @@ def test_a_lesson_shows_everything_and_its_timeline(visit: Visiting, own: tuple[
         tab.search("river in May")
         tab.open("I moved")
         body = tab.text("#lesson")
-        for part in ("user", "home", "4 of 5", "lisbon", "source", "chat", "I live in Porto.", "because: she moved"):
+        for part in (
+            "user",
+            "home",
+            "4 of 5",
+            "lisbon",
+            "source",
+            "chat",
+            "I live in Porto.",
+            "because: she moved",
+        ):
             assert part in body
         tab.page.click("#lesson summary")
         assert "words of the question" in tab.text("#lesson table")
@@ -181,7 +206,12 @@ def test_a_person_edits(visit: Visiting, own: tuple[Scope, str]) -> None:
         tab.told("Saved.")
         tab.page.locator("#lesson .facts", has_text="weather").wait_for()
         kept = scope.get("cold")
-        assert (kept.topic, kept.metadata, kept.at, kept.text) == ("weather", {"place": "Lisbon"}, NOW - timedelta(days=3), before.text)
+        assert (kept.topic, kept.metadata, kept.at, kept.text) == (
+            "weather",
+            {"place": "Lisbon"},
+            NOW - timedelta(days=3),
+            before.text,
+        )
         tab.act("Edit")
         tab.page.fill("#field-text", "The river is warm in June.")
         tab.page.fill("#field-topic", "")
@@ -190,7 +220,12 @@ def test_a_person_edits(visit: Visiting, own: tuple[Scope, str]) -> None:
         tab.act("Save")
         tab.page.locator("#lesson .text", has_text="warm").first.wait_for()
         kept = scope.get("cold")
-        assert (kept.text, kept.topic, kept.role, kept.metadata) == ("The river is warm in June.", None, "user", {})
+        assert (kept.text, kept.topic, kept.role, kept.metadata) == (
+            "The river is warm in June.",
+            None,
+            "user",
+            {},
+        )
         tab.act("Edit")
         tab.page.fill("#field-text", " ")
         tab.act("Save")
@@ -226,7 +261,8 @@ def test_a_person_forgets_and_takes_it_back(visit: Visiting, own: tuple[Scope, s
     with visit(token, "kitchen") as tab:
         tab.open("The river is cold")
         tab.act("Forget")
-        assert "The river is cold in spring." in tab.text("#sure") and "cold" in tab.text("#sure .mono")
+        assert "The river is cold in spring." in tab.text("#sure")
+        assert "cold" in tab.text("#sure .mono")
         tab.page.click("text=Keep it")
         assert scope.get("cold").active
         tab.act("Forget")
@@ -267,13 +303,18 @@ def test_texts_are_shown_as_they_are(visit: Visiting, house: tuple[Scope, str]) 
 
 
 def test_states_that_are_no_list(
-    visit: Visiting, house: tuple[Scope, str], open_memory: Callable[..., Memory], place: Place, tokens: Tokens
+    visit: Visiting,
+    house: tuple[Scope, str],
+    open_memory: Callable[..., Memory],
+    place: Place,
+    tokens: Tokens,
 ) -> None:
     _, token = house
     empty = tokens.made(place.tenant())
     with visit(empty, expected="ERR_INTERNET_DISCONNECTED") as tab:
         assert tab.text("#empty h2") == "Nothing is remembered here yet"
-        assert "mnemo add" in tab.text("#empty") and tab.text("#status") == "Empty"
+        assert "mnemo add" in tab.text("#empty")
+        assert tab.text("#status") == "Empty"
         tab.page.context.set_offline(True)
         tab.page.fill("#question", "river")
         tab.page.click("#search button")
@@ -283,7 +324,10 @@ def test_states_that_are_no_list(
         tab.page.locator("#empty").wait_for()
         assert not tab.page.is_visible("#fault")
     with visit(token, "kitchen", expected="503") as tab:
-        busy = {"status": 503, "json": {"error": {"kind": "busy", "message": "too many are asking; try again"}}}
+        busy = {
+            "status": 503,
+            "json": {"error": {"kind": "busy", "message": "too many are asking; try again"}},
+        }
         tab.page.route("**/v1/recall", lambda route: route.fulfill(**busy), times=1)
         tab.search("river")
         assert tab.text("#fault p") == "Too many are asking; try again"
@@ -300,7 +344,8 @@ def test_states_that_are_no_list(
         tab.page.locator("#status", has_text="for “cold”").wait_for()
         tab.page.route("**/v1/recall", lambda route: route.fulfill(json=[]), times=1)
         tab.search("nothing of it")
-        assert tab.text("#empty h2") == "Nothing found" and "29 lessons" in tab.text("#empty p")
+        assert tab.text("#empty h2") == "Nothing found"
+        assert "29 lessons" in tab.text("#empty p")
 
 
 def test_there_are_a_hundred_at_most(
@@ -320,11 +365,16 @@ def test_there_are_a_hundred_at_most(
                 shown = min(shown + 20, 100)
                 tab.page.locator("#hits li").nth(shown - 1).wait_for()
                 tab.settle()
-            assert len(tab.texts()) == 100 and "100 are shown at most" in tab.text("#end")
+            assert len(tab.texts()) == 100
+            assert "100 are shown at most" in tab.text("#end")
 
 
 def test_two_tokens_and_one_that_is_revoked(
-    visit: Visiting, house: tuple[Scope, str], open_memory: Callable[..., Memory], place: Place, tokens: Tokens
+    visit: Visiting,
+    house: tuple[Scope, str],
+    open_memory: Callable[..., Memory],
+    place: Place,
+    tokens: Tokens,
 ) -> None:
     _, first = house
     tenant = place.tenant()
@@ -340,9 +390,11 @@ def test_two_tokens_and_one_that_is_revoked(
         tab.act("Close")
         tab.page.click("#leave")
         assert "river" not in tab.page.content()
-        assert tab.page.evaluate("sessionStorage.length") == 0 and tab.focused() == "token"
+        assert tab.page.evaluate("sessionStorage.length") == 0
+        assert tab.focused() == "token"
         tab.enter(second)
-        assert tab.texts() == ["A trunk of letters."] and not tab.page.is_visible("#place")
+        assert tab.texts() == ["A trunk of letters."]
+        assert not tab.page.is_visible("#place")
         tab.page.reload()
         tab.page.wait_for_selector("#hits li")
         tab.search("Lisbon river flat")
@@ -350,16 +402,20 @@ def test_two_tokens_and_one_that_is_revoked(
         tokens.revoked(next(one.id for one in tokens.listed() if one.tenant == tenant))
         tab.page.press("#question", "Enter")
         tab.page.locator("#refused", has_text="revoked").wait_for()
-        assert "trunk" not in tab.page.content() and tab.page.evaluate("sessionStorage.length") == 0
+        assert "trunk" not in tab.page.content()
+        assert tab.page.evaluate("sessionStorage.length") == 0
 
 
-def test_a_server_without_tokens_opens_at_once(visit: Visiting, place: Place, open_memory: Callable[..., Memory]) -> None:
+def test_a_server_without_tokens_opens_at_once(
+    visit: Visiting, place: Place, open_memory: Callable[..., Memory]
+) -> None:
     tenant = place.tenant()
     open_memory().tenant(tenant).project("attic").add("A trunk of letters.")
     holder = Holder(id="-", tenant=tenant, made_at=NOW)
     with serving(place.dsn(), tokens=None, holder=holder) as url, visit(url=url) as tab:
         tab.page.wait_for_selector("#hits li")
-        assert tab.texts() == ["A trunk of letters."] and not tab.page.is_visible("#leave")
+        assert tab.texts() == ["A trunk of letters."]
+        assert not tab.page.is_visible("#leave")
 
 
 def test_the_keyboard_does(visit: Visiting, own: tuple[Scope, str]) -> None:
@@ -392,22 +448,27 @@ def test_the_keyboard_does(visit: Visiting, own: tuple[Scope, str]) -> None:
         press("Enter")
         tab.page.wait_for_selector(".steps")
         press("Escape")
-        assert tab.focused() == "Open" and tab.page.locator("#hits li:first-child .open:focus").count() == 1
+        assert tab.focused() == "Open"
+        assert tab.page.locator("#hits li:first-child .open:focus").count() == 1
         press("Enter")
         tab.page.wait_for_selector(".acts")
         tab.page.locator("#lesson .last").focus()
         press("Enter")
         assert tab.focused() == "Keep it"
         press("Escape")
-        assert scope.get("cold").active and tab.focused() == "Forget"
+        assert scope.get("cold").active
+        assert tab.focused() == "Forget"
         press("Enter")
         press("Tab")
         press("Enter")
         tab.told("Forgotten")
-        assert not scope.get("cold").active and tab.focused() == "question"
+        assert not scope.get("cold").active
+        assert tab.focused() == "question"
 
 
-@pytest.mark.parametrize(("scheme", "screen"), [("light", WIDE), ("dark", PHONE), ("light", PHONE), ("dark", WIDE)])
+@pytest.mark.parametrize(
+    ("scheme", "screen"), [("light", WIDE), ("dark", PHONE), ("light", PHONE), ("dark", WIDE)]
+)
 def test_axe_finds_nothing(
     visit: Visiting, house: tuple[Scope, str], scheme: str, screen: dict[str, Any], tmp_path: Path
 ) -> None:
