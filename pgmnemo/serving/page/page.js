@@ -79,6 +79,7 @@ function close_room(sentence = "") {
   for (const dialog of [sure, panel]) dialog.close();
   for (const place of [hits, body, status, $("#done"), $("#projects"), $("#sure blockquote")]) place.replaceChildren();
   project.value = question.value = asked.query = "";
+  hits.ariaBusy = null;
   [door.hidden, room.hidden] = [false, true];
   $("#refused").textContent = sentence;
   $("#token").focus();
