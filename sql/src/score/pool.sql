@@ -1,5 +1,6 @@
 -- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each
--- leg, others in key order where both find fewer, neighbours of the most relevant, and what the graph adds: the same
+-- leg, others in key order where both find fewer (those that lead where nothing is asked), neighbours of the most
+-- relevant, and what the graph adds: the same
 -- for every k up to pool_depth.
 -- `lesson` joins them last, where none did, to see what it would be worth.
 CREATE FUNCTION pgmnemo._pool(
@@ -23,7 +24,10 @@ BEGIN
       FROM pgmnemo._keyword_leg(scope, asked, depth) t;
     by_vector := pgmnemo._vector_leg(scope, asked, depth, s);
     ids := by_keyword || ARRAY(SELECT v.id FROM unnest(by_vector) AS v (id) WHERE v.id <> ALL (by_keyword));
-    IF cardinality(ids) < depth THEN
+    IF cardinality(asked.terms) = 0 AND asked.direction IS NULL THEN
+        filled := ARRAY(SELECT pgmnemo._leading(scope, s, moment, depth));
+        ids := filled;
+    ELSIF cardinality(ids) < depth THEN
         filled := ARRAY(SELECT pgmnemo._fill(scope, ids, depth - cardinality(ids)));
         ids := ids || filled;
     END IF;
