@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def page(name: str) -> str:
-    return (ROOT / "benchmarks" / name).read_text(encoding="utf-8")
+    return (ROOT / "docs" / "howto" / name).read_text(encoding="utf-8")
 
 
 def lines(text: str) -> set[str]:
@@ -24,8 +24,8 @@ def lines(text: str) -> set[str]:
 @pytest.mark.parametrize(
     ("name", "commands"),
     [
-        ("MEASURE.md", ("sample", "report")),
-        ("COMPARING.md", ("verify", "compare", "gate", "report", "leaderboard", "submit", "cite --write")),
+        ("measure.md", ("sample", "report")),
+        ("compare.md", ("verify", "compare", "gate", "report", "leaderboard", "submit", "cite --write")),
     ],
 )
 def test_every_block_runs_and_prints_what_is_shown(

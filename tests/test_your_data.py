@@ -16,7 +16,7 @@ from runner.errors import RefusedError
 from tests.helping import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = (ROOT / "benchmarks" / "YOUR_DATA.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "howto" / "your-data.md").read_text(encoding="utf-8")
 STEPS = re.findall(r"```bash\n(.+?)```", PAGE, re.DOTALL)
 ACTIVATE = "source .venv/bin/activate\n"
 SHOWN = re.findall(r"```text\n(.+?)```", PAGE, re.DOTALL)

@@ -3,7 +3,7 @@
 Each asks the system for a deeper pool and takes a part off the distance of every lesson that bears what the
 question has: its words, its proper names, the phrases that it quotes, or a wish of the speaker's. What they
 are follows what MemPalace publishes of its benchmarks; code, word lists and weights are our own, and
-benchmarks/STRATEGIES.md has a figure of each, also where it loses.
+docs/results/strategies.md has a figure of each, also where it loses.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Between two machines the last bits of a vector differ (order of sums, batches, threads, processor), some 1e-7
 of it. pgmnemo keeps vectors in half precision, where that moves a coordinate to the next half number now and
 then: a cosine differs by up to 1.4e-5, and by weights and lent relevance every score by up to 2.8e-5 of the
-best score of its answer (benchmarks/VERIFYING.md, "The tolerance", says what was measured). So the bounds are
+best score of its answer (docs/howto/verify.md, "The tolerance", says what was measured). So the bounds are
 shares of the best; one relative to each score is too narrow for a small score behind a great one.
 """
 

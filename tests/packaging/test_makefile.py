@@ -69,7 +69,7 @@ def test_torch_alone_comes_from_its_own_index_and_before_the_rest(
 
 
 def test_the_dry_run_of_the_guide_is_of_the_run_that_follows_it(root: Path) -> None:
-    guide = (root / "benchmarks" / "MEASURE.md").read_text(encoding="utf-8")
+    guide = (root / "docs" / "howto" / "measure.md").read_text(encoding="utf-8")
     commands = re.findall(r"^\$ (.+)$", guide, re.MULTILINE)
     [place] = [at for at, one in enumerate(commands) if one.endswith("--dry-run")]
     run = make(root, "-n", "--no-print-directory", *commands[place + 1].split()[1:]).stdout.splitlines()[-1]

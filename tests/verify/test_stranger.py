@@ -1,4 +1,4 @@
-"""The stranger's check of VERIFYING.md does in a clone what the document says."""
+"""The stranger's check of docs/howto/verify.md does in a clone what the document says."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DOCUMENT = (ROOT / "benchmarks" / "VERIFYING.md").read_text(encoding="utf-8")
+DOCUMENT = (ROOT / "docs" / "howto" / "verify.md").read_text(encoding="utf-8")
 SECTION = DOCUMENT.partition("## A stranger's check\n")[2].partition("\n## ")[0]
 
 

@@ -1,6 +1,6 @@
 """Marked figures of documents: filled in, or held against the artefacts.
 
-benchmarks/COMPARING.md says which marks there are.
+docs/howto/compare.md says which marks there are.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One metric of one part of the questions: both values, the difference, how sure it is, and one word for it.
 
-The words follow the decision table of benchmarks/COMPARING.md.
+The words follow the decision table of docs/howto/compare.md.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ VALUE = ("metric", "value", "ci95_low", "ci95_high", "n", "trivial")
 NOTES = (
     "Every run on the board was verified first: its files, its figures and its entry in HISTORY.md.",
     "A value's interval says how far another set of such questions might move it; whether two runs differ is "
-    "answered by the difference alone, which is paired by question (benchmarks/STATISTICS.md).",
+    "answered by the difference alone, which is paired by question (docs/explanation/statistics.md).",
     "self-run: nobody on the list of signers signed it; signed by: the key of that name signed its manifest.",
     "tuned on: on what of the corpus the defaults of the system were chosen, as the run states.",
     "Differences are to the best of the same board, without correction for their number.",

@@ -1,4 +1,4 @@
-"""A user's own data: sessions and questions from the file that --data names (benchmarks/YOUR_DATA.md).
+"""A user's own data: sessions and questions from the file that --data names (docs/howto/your-data.md).
 
 No edition registers it, so its runs are unverified and never cited. Ids are unique in the whole file. At
 session level an id of a turn means its session; at turn level that of a session means its turn where it has

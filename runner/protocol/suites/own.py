@@ -21,7 +21,7 @@ from runner.protocol.suites.reading import Source, each, take
 from runner.records import Json
 
 SCHEMA = Path(__file__).with_name("file.schema.json")
-PAGE = "benchmarks/YOUR_DATA.md"
+PAGE = "docs/howto/your-data.md"
 SHAPE = f"{PAGE} shows what it should look like"
 
 

@@ -188,7 +188,7 @@ def _given(suite: str, data: Path | None) -> Path:
     if data is None:
         raise UsageError(
             f"the suite {suite} measures on your own data: name its JSON or JSONL with --data FILE "
-            "(benchmarks/YOUR_DATA.md)"
+            "(docs/howto/your-data.md)"
         )
     path = data.expanduser()
     if path == Path():

@@ -9,7 +9,7 @@ from runner.commands.cite.kinds import KINDS, PLAIN
 from runner.commands.cite.marks import FROM, check
 
 ROOT = Path(__file__).parents[3]
-PLACES = ("*.md", "benchmarks/**/*.md", "runner/**/*.md", "shards/**/*.md", "sql/*.md")
+PLACES = ("*.md", "docs/**/*.md", "benchmarks/**/*.md", "runner/**/*.md", "shards/**/*.md", "sql/*.md")
 ELSEWHERE = (
     "PROTOCOL.md", "runner/protocol/editions/*/PROTOCOL.md",  # pinned by their hashes
     "benchmarks/*/results/*/report.md", "benchmarks/*/local/*/report.md",  # written from metrics.json
@@ -26,6 +26,6 @@ def test_our_own_documents_state_no_figure_that_the_program_did_not_write() -> N
 
 
 def test_the_guide_names_every_mark() -> None:
-    text = (ROOT / "benchmarks" / "COMPARING.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "howto" / "compare.md").read_text(encoding="utf-8")
     forms = re.findall(r"^\| `(.+?)` \|", text.partition("| Mark |")[2], re.MULTILINE)
     assert forms == [PLAIN.form, *(kind.form for kind in KINDS.values()), f"{FROM} SOURCE"]

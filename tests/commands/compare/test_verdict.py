@@ -23,7 +23,7 @@ from runner.commands.compare.rows import (
 from runner.protocol.editions import current
 from runner.protocol.statistics.bootstrap import RESAMPLES, SEED
 
-DOCUMENT = (Path(__file__).parents[3] / "benchmarks" / "COMPARING.md").read_text()
+DOCUMENT = (Path(__file__).parents[3] / "docs" / "howto" / "compare.md").read_text()
 ROW = Row("pool", "all", "all", "recall_any@5", 0.9, 0.9, 0.0, 0.0, 0.0, 1.0, 3, 2, 1.0, 500, 0)
 
 

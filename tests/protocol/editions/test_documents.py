@@ -15,7 +15,7 @@ DOCUMENTS = [
     "PROTOCOL.md",
     "HISTORY.md",
     "CAPABILITIES.md",
-    "benchmarks/MEASURE.md",
+    "docs/howto/measure.md",
     "benchmarks/locomo/README.md",
     "benchmarks/locomo/ADDENDA/LOCOMO_DRAGON_PLUS_PADDING.md",
     "benchmarks/longmemeval/README.md",
@@ -32,9 +32,9 @@ def test_every_link_leads_to_a_file(name: str) -> None:
 
 
 def test_the_procedure_names_every_embedder() -> None:
-    text = (ROOT / "benchmarks" / "MEASURE.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "howto" / "measure.md").read_text(encoding="utf-8")
     for name in (*EMBEDDERS, "none"):
-        assert f"`{name}`" in text, f"a new embedder needs a row in MEASURE.md: {name}"
+        assert f"`{name}`" in text, f"a new embedder needs a row in measure.md: {name}"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""benchmarks/STATISTICS.md speaks of the methods in use and prints what the simulations print."""
+"""docs/explanation/statistics.md speaks of the methods in use and prints what the simulations print."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runner.protocol.metrics import DIFFERENCES, interval_methods
 from runner.protocol.statistics.bootstrap import RESAMPLES, SEED
 
 ROOT = Path(__file__).parents[3]
-DOCUMENT = (ROOT / "benchmarks" / "STATISTICS.md").read_text()
+DOCUMENT = (ROOT / "docs" / "explanation" / "statistics.md").read_text()
 
 
 @pytest.mark.parametrize("kind", ["value", "difference"])

@@ -1,6 +1,6 @@
 """What the intervals hold when clusters are not alike: an odd one in ten, and few of them.
 
-`pytest -s` on this file prints the figures of STATISTICS.md. A conversation is odd with a chance of one in
+`pytest -s` on this file prints the figures of statistics.md. A conversation is odd with a chance of one in
 ten; in an odd one a question is hit 30 points less often. The truth is the mean over all that could be.
 """
 
@@ -14,7 +14,7 @@ import pytest
 from runner.protocol.statistics import mean_interval
 from runner.protocol.statistics.clusters import Floats
 
-DOCUMENT = (Path(__file__).parents[3] / "benchmarks" / "STATISTICS.md").read_text(encoding="utf-8")
+DOCUMENT = (Path(__file__).parents[3] / "docs" / "explanation" / "statistics.md").read_text(encoding="utf-8")
 RUNS = 800
 SIZES = {  # questions of each cluster: LoCoMo's conversations, BEAM's six chats, REALTALK's three
     "ten": (197, 105, 193, 260, 242, 158, 190, 239, 196, 202),

@@ -291,7 +291,7 @@ def test_a_question_of_several_projects_names_its_own_and_cites_it(
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"", "mine.json is empty; benchmarks/YOUR_DATA.md shows"),
+        (b"", "mine.json is empty; docs/howto/your-data.md shows"),
         (b" \n\n", "mine.json holds nothing but blanks"),
         (b'{"sessions": [\n  {"id": 1,, }]}', "is not JSON (line 2, column 12: Expecting property name"),
         (b'[{"id": 1}]', "mine.json is no JSON object with sessions and questions"),
