@@ -13,6 +13,7 @@
 # make lint                ruff, mypy, the layers of pyproject.toml, the limits of tools/code_lines.py, and that
 #                          pgmnemo/client/sync is what `make sync` writes
 # make sync                make pgmnemo/client/sync of pgmnemo/client/aio
+# make site                build the site of docs/ in site/ and follow every link of it; BUILDER=zensical by the other
 # TORCH=cpu                takes torch alone from the CPU wheels of pytorch.org, which are a tenth of the CUDA build
 # make clean               remove the virtual environment and caches; results stay
 
@@ -25,6 +26,7 @@ ARGS     ?=
 JUNIT    ?=
 ON16     ?= tests/sql
 TORCH    ?=
+BUILDER  ?= mkdocs
 BIN      := $(VENV)/bin
 UNASYNCD := .venv-sync/bin/unasyncd
 TELL     := $(if $(JUNIT),--junitxml=$(JUNIT))
@@ -74,6 +76,12 @@ postgres17: $(VENV)/.test-ready
 sync: $(VENV)/.test-ready $(UNASYNCD)
 	UNASYNCD=$(abspath $(UNASYNCD)) $(BIN)/python tools/sync_client.py
 
+site: $(VENV)/.test-ready .venv-site/.ready
+	$(BIN)/python -m tools.site
+	rm -rf site
+	NO_MKDOCS_2_WARNING=1 .venv-site/bin/$(BUILDER) build --strict
+	$(BIN)/python -m tools.site check site
+
 lint: $(VENV)/.test-ready $(UNASYNCD)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -105,7 +113,13 @@ $(UNASYNCD): tools/sync_client.txt | $(BIN)/python
 	.venv-sync/bin/python -m pip install --disable-pip-version-check --no-input -r $<
 	@touch $@
 
-clean:
-	rm -rf $(VENV) .venv-sync .pytest_cache .mypy_cache .ruff_cache
+# In an environment of its own, as the command above.
+.venv-site/.ready: docs/requirements.txt | $(BIN)/python
+	$(BIN)/python -m venv .venv-site
+	.venv-site/bin/python -m pip install --disable-pip-version-check --no-input -r $<
+	@touch $@
 
-.PHONY: bench test client postgres16 attack forge shards upgrade postgres17 sync lint clean
+clean:
+	rm -rf $(VENV) .venv-sync .venv-site build/pages site .cache .pytest_cache .mypy_cache .ruff_cache
+
+.PHONY: bench test client postgres16 attack forge shards upgrade postgres17 sync site lint clean

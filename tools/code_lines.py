@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 APPENDED = ("HISTORY.md", "CHANGELOG.md")
-ARTEFACTS = re.compile(r"/results/|/performance/(v|growth)|/TUNING\.md$|/tests/")  # written by a program
+ARTEFACTS = re.compile(r"benchmarks/\w+/results/|/performance/(v|growth)|/TUNING\.md$|/tests/")
 GENERATED = re.compile(r"pgmnemo/client/sync/(?!waiting)")  # of pgmnemo/client/aio, by `make sync`
 DOORS = re.compile(r"pgmnemo/(adapters|mcp|serving|cli/serving|cli/mcp|client/aio/files)")
 SHORT = 15

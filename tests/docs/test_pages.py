@@ -1,0 +1,233 @@
+"""Every block of docs/ runs and prints what is shown below it, or says why not; the reference is whole."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, redirect_stdout
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from pgmnemo import Memory
+from pgmnemo.client.naming import tenant_id
+from tests.pgmnemo.importers.test_mempalace import TABLES
+from tests.pgmnemo.server.memories import memories
+from tests.pooling import Pool
+from tests.security.attacked import OURS, Server
+from tools.site import reference, score
+from tools.site.reference import NONE
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+MARK = "> **Not run here**: "
+BLOCK = re.compile(
+    rf"^(?P<mark>{re.escape(MARK)}[^\n]+\n\n)?```(?P<language>\w+)\n(?P<text>.+?)^```", re.M | re.S
+)
+RUNNABLE = ("python", "bash", "sh", "sql", "console")
+ELSEWHERE = {
+    "howto/measure.md": "bash",  # tests/test_measure.py
+    "howto/compare.md": "bash",
+    "howto/your-data.md": "bash",  # tests/test_your_data.py
+    "howto/verify.md": "sh",  # tests/verify/test_stranger.py
+}
+DOORS = re.compile(r"doors/|examples\.md")  # each by the tests of its door
+GROUPS = (
+    ("bm25", "passage_terms"), ("passage_cosine", "pair_cosine", "cosine"), ("temporal",), ("context",),
+    ("neighbours",), ("recency",),
+)  # fmt: skip
+"""Of a score, as the columns of the worked example's last table have them."""
+NUMBER = re.compile(r"\d+\.\d+")
+
+
+generated = cache(reference.pages)
+
+
+def blocks(page: str) -> list[re.Match[str]]:
+    return list(BLOCK.finditer((DOCS / page).read_text(encoding="utf-8")))
+
+
+PAGES = sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
+OWN = [page for page in PAGES if page not in ELSEWHERE and not DOORS.match(page)]
+RUN = [page for page in OWN if any(one["language"] in RUNNABLE and not one["mark"] for one in blocks(page))]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with memories(18) as started:
+        yield started
+
+
+@dataclass
+class Reader:
+    """Somebody who types what a page says, in a folder."""
+
+    folder: Path
+    given: dict[str, str] = field(default_factory=dict)
+    admin: Any = None
+    names: dict[str, Any] = field(default_factory=lambda: {"__name__": "page"})
+
+    def follow(self, page: str) -> str:
+        """What all blocks print, each held against what the page shows."""
+        printed, every = "", ""
+        for block in blocks(page):
+            if block["language"] == "text":
+                missing = [line for line in block["text"].splitlines() if not shown(line, printed)]
+                assert not missing, f"{page} shows {missing}, and this was printed:\n{printed}"
+            elif block["language"] in RUNNABLE and not block["mark"]:
+                printed = getattr(self, block["language"])(block["text"])
+                every += printed
+        return every
+
+    def python(self, text: str) -> str:
+        with redirect_stdout(io.StringIO()) as printed:
+            exec(compile(text, "page", "exec", dont_inherit=True), self.names)
+        return printed.getvalue()
+
+    def bash(self, text: str) -> str:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", text], cwd=self.folder, capture_output=True, text=True,
+            timeout=300, env={**os.environ, **self.given, "PATH": path},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def sql(self, text: str) -> str:
+        self.admin.execute(text)
+        return ""
+
+
+def shown(line: str, printed: str) -> bool:
+    """Whether a line was printed; … stands for anything, and decimals may differ by a fiftieth."""
+    form = re.compile(r".*".join(map(re.escape, NUMBER.sub("0.0", " ".join(line.split())).split("…"))))
+    numbers = [float(one) for one in NUMBER.findall(line)]
+    for other in (" ".join(one.split()) for one in ["", *printed.splitlines()]):
+        if form.fullmatch(NUMBER.sub("0.0", other)):
+            found = [float(one) for one in NUMBER.findall(other)]
+            if "…" in line or found == pytest.approx(numbers, rel=0.02, abs=0.02):
+                return True
+    return False
+
+
+@pytest.fixture
+def reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)  # as root the server of a folder runs as nobody
+        monkeypatch.chdir(folder)
+        typing = Reader(Path(folder))
+        yield typing
+        if isinstance(memory := typing.names.get("memory"), Memory):  # still open where a block failed
+            memory.close()
+
+
+def place(server: Server, page: str, reader: Reader, stack: ExitStack, request: Any) -> None:
+    """The database that a page speaks of."""
+    name = Path(page).stem
+    (server.create if name == "managed" else lambda it: server.install(it, OURS))(name)
+    address = {**server.conninfo, "dbname": name}
+    reader.admin = stack.enter_context(server.connect(name))
+    if name != "managed":
+        for login, tenant in (("keeper", "ada"), ("keeper", "me"), ("alice", "ada")):
+            reader.admin.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant_id(tenant), login))
+    keeper = make_conninfo(**{**address, "user": "keeper"})
+    reader.given = {"ADMIN": keeper, "DSN": keeper, "PGMNEMO_MEMORY": keeper}
+    if name == "web-app":
+        reader.given["DSN"] = make_conninfo(**{**address, "user": "app"})
+    if name == "pgbouncer":
+        [ini] = (one["text"] for one in blocks(page) if one["language"] == "ini")
+        settings = dict(line.split(" = ") for line in ini.splitlines() if "=" in line)
+        bouncer = request.getfixturevalue("bouncer")
+        pool = Pool.start(bouncer, stack, address, {"own": {}}, ["alice", "keeper"], settings)
+        reader.given["DSN"] = make_conninfo(**pool.conninfo("alice"))
+    if name == "moving":
+        (reader.folder / "palace").mkdir()
+        with sqlite3.connect(reader.folder / "palace" / "chroma.sqlite3") as palace:
+            palace.executescript(TABLES)
+
+
+@pytest.mark.parametrize("page", [page for page in RUN if page != "explanation/score.md"])
+def test_every_block_runs_and_prints_what_is_shown(
+    page: str, reader: Reader, server: Server, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    with ExitStack() as stack:
+        if "DSN" in (DOCS / page).read_text(encoding="utf-8") or page == "howto/moving.md":
+            place(server, page, reader, stack, request)
+        for name, value in reader.given.items():
+            monkeypatch.setenv(name, value)
+        reader.follow(page)
+
+
+def test_the_figures_of_the_worked_example_are_those_of_the_memory(reader: Reader) -> None:
+    page = (DOCS / "explanation" / "score.md").read_text(encoding="utf-8")
+    printed = reader.follow("explanation/score.md")
+    found = {
+        one[0]: tuple(map(float, one[1:]))
+        for one in re.findall(r"^(\w+) ([\d.e-]+) ([\d.]+) ([\d.e-]+)$", printed, re.M)
+    }
+    told = re.findall(r"^\| `(\w+)` \|.*\| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", page, re.M)
+    assert list(found) == [name for name, *_ in told]
+    for name, *figures in told:
+        assert found[name] == pytest.approx(tuple(map(float, figures)), rel=0.02, abs=0.001), name
+    parts = [round(float(adds), 3) for *_, adds in told]
+    relevance, total = (float(one) for one in re.findall(r"\*\*([\d.]+)\*\* \|$", page, re.M))
+    assert sum(parts[:6]) == pytest.approx(relevance, abs=0.002)
+    assert sum(parts) == pytest.approx(total, abs=0.003)
+    names, lessons = score.bars(page)
+    assert len(names) == 6
+    hits = {hit.key: hit for hit in reader.names["hits"]}
+    for key, shares in lessons.items():
+        added = hits[key].shares()
+        grouped = [sum(added.get(name, 0.0) for name in names) for names in GROUPS]
+        assert shares == pytest.approx(grouped, rel=0.02, abs=0.06), key
+    assert score.PICTURE.read_text(encoding="utf-8") == score.drawn(page)
+
+
+def grouped(shares: dict[str, float]) -> list[float]:
+    parts = (
+        ("bm25", "passage_terms"),
+        ("passage_cosine", "pair_cosine", "cosine"),
+        ("temporal",),
+        ("context",),
+    )
+    parts += (("neighbours",), ("recency",))
+    return [sum(shares.get(name, 0.0) for name in names) for names in parts]
+
+
+def test_a_block_that_does_not_run_says_why() -> None:
+    silent = [
+        (page, one["text"])
+        for page in PAGES
+        for one in blocks(page)
+        if one["language"] in RUNNABLE and not one["mark"] and not DOORS.match(page)
+        if one["language"] not in ELSEWHERE.get(page, "python bash sql")
+    ]
+    assert silent == []
+
+
+def test_the_navigation_names_every_page_once() -> None:
+    named = re.findall(r"(?:- |: )(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.M)
+    assert len(named) == len(set(named))
+    assert {*PAGES, *generated()} - {*named} == set()
+
+
+def test_the_reference_has_every_verb_and_setting(server: Server) -> None:
+    server.install("reference", OURS)
+    pages = generated()
+    with server.connect("reference") as root:
+        verbs = "SELECT proname FROM pg_proc WHERE pronamespace = 'pgmnemo'::regnamespace AND proname !~ '^_'"
+        told = re.findall(r"^## (\w+)$", pages["reference/verbs.md"], re.M)
+        assert {name for (name,) in root.execute(verbs)} == {*told} - {"Views"}
+        rows = root.execute("SELECT name, initial FROM pgmnemo.list_settings()").fetchall()
+    listed = re.findall(r"^\| `(pgmnemo\.\w+)` \| `?([^ |`]+)`? \|", pages["reference/settings.md"], re.M)
+    assert sorted(listed) == sorted((name, initial or NONE) for name, initial in rows)
