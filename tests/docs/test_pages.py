@@ -229,5 +229,7 @@ def test_the_reference_has_every_verb_and_setting(server: Server) -> None:
         told = re.findall(r"^## (\w+)$", pages["reference/verbs.md"], re.M)
         assert {name for (name,) in root.execute(verbs)} == {*told} - {"Views"}
         rows = root.execute("SELECT name, initial FROM pgmnemo.list_settings()").fetchall()
-    listed = re.findall(r"^\| `(pgmnemo\.\w+)` \| `?([^ |`]+)`? \|", pages["reference/settings.md"], re.M)
-    assert sorted(listed) == sorted((name, initial or NONE) for name, initial in rows)
+    listed = re.findall(r"^\| `(\w+)` \| `?([^ |`]+)`? \|", pages["reference/settings.md"], re.M)
+    assert sorted(listed) == sorted(
+        (name.removeprefix("pgmnemo."), initial or NONE) for name, initial in rows
+    )
