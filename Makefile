@@ -5,7 +5,7 @@
 # make shards              set up and try the shards at length: walls, same answers, moves under writers
 # make client              set up and try the client: its shells, folders, importers and the command mnemo
 # make doors               set up and try the doors: LangGraph, LangChain, LlamaIndex, Hermes, Anthropic's memory tool,
-#                          MCP, HTTP and its page, hooks, examples
+#                          MCP, HTTP and its page, hooks, examples, and the blocks of docs/
 # make forge               set up and verify every committed run, change runs field by field, forge runs by class: fails
 #                          where `verify` finds fewer; tries intervals on made-up data
 # make upgrade             set up and upgrade the extension from every release, with data and under load
@@ -33,7 +33,7 @@ TELL     := $(if $(JUNIT),--junitxml=$(JUNIT))
 CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/verify/forge \
             tests/protocol/statistics/test_coverage.py
 CLIENT   := $(addprefix tests/pgmnemo/,client local cli importers)
-DOORS    := $(addprefix tests/pgmnemo/,adapters mcp serving hooks) tests/examples
+DOORS    := $(addprefix tests/pgmnemo/,adapters mcp serving hooks) tests/examples tests/docs
 ELSEWHERE := $(CLIENT) $(DOORS) tests/security tests/shards/slow tests/postgres17 tests/sql/test_upgrade.py $(CLAIMS)
 PIP      := $(BIN)/python -m pip install --disable-pip-version-check --no-input -c constraints.txt
 # Without what torch needs: that comes from the usual index, with all the rest, in the versions of constraints.txt.
