@@ -4,8 +4,8 @@ Its lessons are rows of `pgmnemo.agent_lesson`, asked by `pgmnemo.recall_lessons
 role_filter, project_id_filter, query_text)`: all of one run under a role of its own, which is the filter of
 every question and of the removal at the end. Of lessons of one role, topic and commit the newest replaces
 the others, in whatever project, so each has a topic of its own. A vector that is narrower than the column is
-padded with zeros, as its own benchmark does. Others ran this against 0.20.0 (docs/results/peers.md); the tests
-run it against a table and functions that do as much.
+padded with zeros, as its own benchmark does. Others ran this against 0.20.0 (docs/results/peers.md); the
+tests run it against a table and functions that do as much.
 """
 
 from __future__ import annotations
