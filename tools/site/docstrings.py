@@ -1,4 +1,4 @@
-"""For the builder: in the house's docstrings `name: what it is` at the begin of a line is an item of a list."""
+"""For the builder: in our docstrings a line that begins with `name: what it is` is an item of a list."""
 
 from __future__ import annotations
 

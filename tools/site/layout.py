@@ -1,7 +1,7 @@
 """The pages as the builder wants them: docs/ and what else of the repository they link to, in one folder.
 
-Links between files of the repository become links between pages. A page outside docs/ has its place in `ELSEWHERE`,
-or one below source/, where files that are no pages come, too.
+Links between files of the repository become links between pages. A page outside docs/ has its place in
+`ELSEWHERE`, or one below source/, where files that are no pages come, too.
 """
 
 from __future__ import annotations

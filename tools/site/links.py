@@ -1,4 +1,4 @@
-"""Every link of a built site: to a page, to a place on it, to a picture; and that nothing is fetched from elsewhere."""
+"""Every link of a built site: to a page, a place on it, a picture; and what is fetched from elsewhere."""
 
 from __future__ import annotations
 

@@ -15,7 +15,8 @@ from runner.protocol.suites import SUITES
 
 SQL = Path(__file__).resolve().parents[2] / "sql" / "src"
 VERB = re.compile(
-    r"CREATE FUNCTION pgmnemo\.(?P<name>[a-z]\w*)\s*\((?P<arguments>.*?)\n?\)\s*RETURNS (?P<answer>.+?)\s*\nLANGUAGE",
+    r"CREATE FUNCTION pgmnemo\.(?P<name>[a-z]\w*)\s*\((?P<arguments>.*?)\n?\)\s*"
+    r"RETURNS (?P<answer>.+?)\s*\nLANGUAGE",
     re.DOTALL,
 )
 TOLD = re.compile(r"COMMENT ON (?P<kind>[A-Z]+) pgmnemo\.(?P<name>[\w.]+)[^']*? IS '(?P<words>(?:[^']|'')*)'")
@@ -107,8 +108,10 @@ def settings() -> str:
             choices.strip("{}").replace(",", ", ") if choices else f"{kind}, {low} to {high}" if low else kind
         )
         rows.append((f"`{name}`", f"`{initial}`" if initial else NONE, among, meaning))
-    top = "# Settings\n\nAll begin with `pgmnemo.`; `pgmnemo.list_settings()` says what is in force. Any role may `SET` them.\n"
-    return f"{top}\n{_table(('Setting', 'Default', 'Range', 'Meaning'), rows, marked=True)}"
+    top = (
+        "All begin with `pgmnemo.`; `pgmnemo.list_settings()` says what is in force. Any role may `SET` them."
+    )
+    return f"# Settings\n\n{top}\n\n{_table(('Setting', 'Default', 'Range', 'Meaning'), rows, marked=True)}"
 
 
 def _values(text: str) -> Iterable[list[str]]:

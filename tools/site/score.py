@@ -38,11 +38,9 @@ def drawn(text: str) -> str:
         lines.append(f'<text class="end" x="{LEFT - 12}" y="{top + 18}">{name}</text>')
         for place, share in enumerate(shares):
             if share:
-                wide = share * unit
-                lines.append(
-                    f'<rect class="p{place}" x="{start:.1f}" y="{top}" width="{wide - 1:.1f}" height="{BAR}"/>'
-                )
-                start += wide
+                box = f'x="{start:.1f}" y="{top}" width="{share * unit - 1:.1f}" height="{BAR}"'
+                lines.append(f'<rect class="p{place}" {box}/>')
+                start += share * unit
         lines.append(f'<text x="{start + 8:.1f}" y="{top + 18}">{sum(shares):.1f}</text>')
     at, top = float(LEFT), ROW * len(lessons) + 36
     for place, part in enumerate(parts):
