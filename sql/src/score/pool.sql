@@ -1,7 +1,6 @@
 -- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each
 -- leg, others in key order where both find fewer (those that lead where nothing is asked), neighbours of the most
--- relevant, and what the graph adds: the same
--- for every k up to pool_depth.
+-- relevant, and what the graph adds: the same for every k up to pool_depth.
 -- `lesson` joins them last, where none did, to see what it would be worth.
 CREATE FUNCTION pgmnemo._pool(
     scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
