@@ -3191,6 +3191,25 @@ BEGIN
                  WHERE l.whole @@ t.query) t ON by_words AND (g.total IS NULL OR p.lesson_id IS NULL));
 END
 $$;
+-- What leads where nothing is asked: of the 10,000 recallable lessons in scope that happened last, the `wanted` to
+-- which recency and importance add most.
+CREATE OR REPLACE FUNCTION pgmnemo._leading(scope pgmnemo.scope, s pgmnemo.settings, moment timestamptz, wanted integer)
+RETURNS SETOF bigint
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT n.id
+      FROM (SELECT l.id, l.project_id, l.external_id, l.importance, coalesce(l.occurred_at, l.stored_at) AS happened
+              FROM pgmnemo.lesson l
+             WHERE l.tenant_id = (scope).tenant AND pgmnemo._in_scope(l.project_id, scope)
+               AND ((scope).ids IS NULL OR l.id = ANY ((scope).ids))
+               AND pgmnemo._recallable(l, scope)
+             ORDER BY CASE WHEN l.occurred_at IS NULL THEN l.stored_at ELSE l.occurred_at END DESC
+             LIMIT greatest(wanted, 10000)) n
+     ORDER BY (s).recency_weight * pgmnemo._recency(moment, n.happened, (s).recency_half_life)
+              + (s).importance_weight * pgmnemo._importance(n.importance) DESC,
+           n.external_id, n.project_id
+     LIMIT wanted
+$$;
 -- By what the best passage of a lesson is told: the less the better.
 CREATE OR REPLACE FUNCTION pgmnemo._passage_worth(lexemes tsvector, embedding @extschema:vector@.halfvec, asked pgmnemo.question,
                                        s pgmnemo.settings)
@@ -3201,6 +3220,82 @@ AS $$
     SELECT -(s).passage_cosine_weight * coalesce(pgmnemo._cosine(embedding, (asked).direction), 0)
            - (s).passage_terms_weight * (SELECT t.worth FROM pgmnemo._terms_within(
                 lexemes, asked, (s).passage_term_bonus) t)
+$$;
+-- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each
+-- leg, others in key order where both find fewer (those that lead where nothing is asked), neighbours of the most
+-- relevant, and what the graph adds: the same for every k up to pool_depth.
+-- `lesson` joins them last, where none did, to see what it would be worth.
+CREATE OR REPLACE FUNCTION pgmnemo._pool(
+    scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
+    lesson bigint, OUT by_keyword bigint[], OUT by_vector bigint[], OUT filled bigint[], OUT added bigint[],
+    OUT near bigint[], OUT nears float8[], OUT linked bigint[], OUT graphs float8[], OUT seeds bigint[],
+    OUT candidates pgmnemo.candidate[])
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    reach constant bigint := 2;    -- places before and after a lesson at which its neighbours are
+    most  constant integer := 32;  -- lessons that are looked at there, in the order of their places
+    depth integer := greatest(s.pool_depth, k);
+    ids bigint[];
+    totals float8[];
+    more bigint[];
+    placed boolean;
+BEGIN
+    SELECT coalesce(array_agg(t.lesson_id), '{}'), coalesce(array_agg(t.total), '{}') INTO by_keyword, totals
+      FROM pgmnemo._keyword_leg(scope, asked, depth) t;
+    by_vector := pgmnemo._vector_leg(scope, asked, depth, s);
+    ids := by_keyword || ARRAY(SELECT v.id FROM unnest(by_vector) AS v (id) WHERE v.id <> ALL (by_keyword));
+    IF cardinality(asked.terms) = 0 AND asked.direction IS NULL THEN
+        filled := ARRAY(SELECT pgmnemo._leading(scope, s, moment, depth));
+        ids := filled;
+    ELSIF cardinality(ids) < depth THEN
+        filled := ARRAY(SELECT pgmnemo._fill(scope, ids, depth - cardinality(ids)));
+        ids := ids || filled;
+    END IF;
+    candidates := pgmnemo._candidates(scope, ids, totals, asked, s, by_words, moment);
+    placed := s.neighbours_weight > 0 AND EXISTS (SELECT FROM unnest(candidates) c WHERE c.place IS NOT NULL);
+    IF placed THEN
+        added := ARRAY(
+            SELECT DISTINCT l.id
+              FROM (SELECT c.project_id, c.place FROM unnest(candidates) c CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+                     WHERE c.place IS NOT NULL
+                     ORDER BY r.relevance DESC, c.external_id, c.project_id LIMIT s.neighbours_seeds) c
+             CROSS JOIN LATERAL (
+                    SELECT l.* FROM pgmnemo.lesson l
+                     WHERE l.tenant_id = scope.tenant AND l.project_id = c.project_id
+                       AND l.position BETWEEN c.place - reach AND c.place + reach
+                     ORDER BY l.position, l.id LIMIT most) l
+             WHERE l.id <> ALL (ids) AND pgmnemo._recallable(l, scope));
+        IF cardinality(added) > 0 THEN
+            ids := ids || added;
+            candidates := candidates || pgmnemo._candidates(scope, added, '{}', asked, s, by_words, moment);
+        END IF;
+    END IF;
+    IF s.graph_weight > 0 AND EXISTS (SELECT FROM pgmnemo.lesson_edge e WHERE e.tenant_id = scope.tenant) THEN
+        seeds := ARRAY(SELECT c.lesson_id FROM unnest(candidates) c CROSS JOIN LATERAL pgmnemo._relevance(c, s) r
+                        WHERE r.relevance > 0
+                        ORDER BY r.relevance DESC, c.external_id, c.project_id LIMIT s.graph_seeds);
+        SELECT coalesce(array_agg(g.lesson_id), '{}'), coalesce(array_agg(g.graph), '{}') INTO linked, graphs
+          FROM pgmnemo._graph_leg(scope, candidates, seeds, s) g;
+    END IF;
+    IF NOT linked <@ ids OR lesson <> ALL (ids) THEN
+        more := ARRAY(SELECT l.id FROM unnest(linked || lesson) AS w (id)
+                       CROSS JOIN LATERAL (
+                              SELECT l.id FROM pgmnemo.lesson l
+                               WHERE l.tenant_id = scope.tenant AND l.id = w.id AND l.id <> ALL (ids)
+                                 AND (l.id = lesson
+                                      OR pgmnemo._recallable(l, scope)
+                                         AND pgmnemo._in_scope(l.project_id, scope))
+                              OFFSET 0) l
+                       GROUP BY l.id);
+        candidates := candidates || pgmnemo._candidates(scope, more, '{}', asked, s, by_words, moment);
+    END IF;
+    IF placed THEN
+        SELECT array_agg(n.lesson_id), array_agg(n.neighbours) INTO near, nears
+          FROM pgmnemo._neighbours(candidates, s) n;
+    END IF;
+END
 $$;
 -- Each block of postings against itself: the pruning of recall trusts its order, its sums and its extremes.
 CREATE OR REPLACE FUNCTION pgmnemo._block_problems(tenant uuid)
@@ -4054,7 +4149,7 @@ importance: (importance - 3) / 2, -1 to 1;
 graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
 fit: the score as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
 passage: the text of the best passage, NULL where there are none. embedding: real[] or vector, of the tenant''s dimension; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; what has expired or is superseded at valid_at, else at as_of, is left out; valid_at: only what had happened then; known_at: by what was stored, superseded and undone then; role: only lessons of that role; mode: hybrid, vector or keyword; filter: only lessons that match it (pgmnemo._filter); windows: times that count in place of those that query_text names, at most 100 ranges; floor: only rows whose fit is at least that, 0 to 1, NULL: all.
-Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order: the same for every k up to pool_depth. Errors: an argument out of range or a malformed filter (22023); all lessons in scope hidden by the gate (55000).';
+Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order, or, where no word of the question occurs and there is no vector, with what recency and importance lift most of the 10,000 lessons that happened last: the same for every k up to pool_depth. Errors: an argument out of range or a malformed filter (22023); all lessons in scope hidden by the gate (55000).';
 -- No vector of a former text gets through: changes of texts wait for the tenant, whose written row fails those with an
 -- older snapshot; and where the snapshot here is older, the locks on the lessons fail.
 CREATE OR REPLACE FUNCTION pgmnemo.reembed(

@@ -5211,6 +5211,25 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT (level - 3) / 2.0::float8 $$;
 
 COMMENT ON FUNCTION pgmnemo._importance(integer) IS 'from -1 to 1: (level - 3) / 2, level from 1 to 5';
+-- What leads where nothing is asked: of the 10,000 recallable lessons in scope that happened last, the `wanted` to
+-- which recency and importance add most.
+CREATE FUNCTION pgmnemo._leading(scope pgmnemo.scope, s pgmnemo.settings, moment timestamptz, wanted integer)
+RETURNS SETOF bigint
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT n.id
+      FROM (SELECT l.id, l.project_id, l.external_id, l.importance, coalesce(l.occurred_at, l.stored_at) AS happened
+              FROM pgmnemo.lesson l
+             WHERE l.tenant_id = (scope).tenant AND pgmnemo._in_scope(l.project_id, scope)
+               AND ((scope).ids IS NULL OR l.id = ANY ((scope).ids))
+               AND pgmnemo._recallable(l, scope)
+             ORDER BY CASE WHEN l.occurred_at IS NULL THEN l.stored_at ELSE l.occurred_at END DESC
+             LIMIT greatest(wanted, 10000)) n
+     ORDER BY (s).recency_weight * pgmnemo._recency(moment, n.happened, (s).recency_half_life)
+              + (s).importance_weight * pgmnemo._importance(n.importance) DESC,
+           n.external_id, n.project_id
+     LIMIT wanted
+$$;
 -- The other half of the score: what comes to a candidate from others, and what it has whatever is asked.
 CREATE FUNCTION pgmnemo._lent_parts(c pgmnemo.candidate, s pgmnemo.settings)
 RETURNS TABLE (context float8, neighbours float8, recency float8, importance float8, graph float8)
@@ -5325,8 +5344,8 @@ AS $$
                 ELSE 0 END
 $$;
 -- The candidates of one recall with what they are worth by themselves, and by which way each came: the best of each
--- leg, others in key order where both find fewer, neighbours of the most relevant, and what the graph adds: the same
--- for every k up to pool_depth.
+-- leg, others in key order where both find fewer (those that lead where nothing is asked), neighbours of the most
+-- relevant, and what the graph adds: the same for every k up to pool_depth.
 -- `lesson` joins them last, where none did, to see what it would be worth.
 CREATE FUNCTION pgmnemo._pool(
     scope pgmnemo.scope, asked pgmnemo.question, s pgmnemo.settings, k integer, by_words boolean, moment timestamptz,
@@ -5349,7 +5368,10 @@ BEGIN
       FROM pgmnemo._keyword_leg(scope, asked, depth) t;
     by_vector := pgmnemo._vector_leg(scope, asked, depth, s);
     ids := by_keyword || ARRAY(SELECT v.id FROM unnest(by_vector) AS v (id) WHERE v.id <> ALL (by_keyword));
-    IF cardinality(ids) < depth THEN
+    IF cardinality(asked.terms) = 0 AND asked.direction IS NULL THEN
+        filled := ARRAY(SELECT pgmnemo._leading(scope, s, moment, depth));
+        ids := filled;
+    ELSIF cardinality(ids) < depth THEN
         filled := ARRAY(SELECT pgmnemo._fill(scope, ids, depth - cardinality(ids)));
         ids := ids || filled;
     END IF;
@@ -7373,7 +7395,7 @@ importance: (importance - 3) / 2, -1 to 1;
 graph: relevance that flows in along edges from the graph_seeds most relevant candidates, 0 or more (pgmnemo._graph_proximity).
 fit: the score as a part of what a lesson that answers the question well would have, 0 to 1, comparable between questions (pgmnemo._ideal); hidden: lessons in scope that pgmnemo.gate_strict hides, counted to 1,000.
 passage: the text of the best passage, NULL where there are none. embedding: real[] or vector, of the tenant''s dimension; k: 1 to 10,000; project_id NULL: the whole tenant; as_of NULL: now; what has expired or is superseded at valid_at, else at as_of, is left out; valid_at: only what had happened then; known_at: by what was stored, superseded and undone then; role: only lessons of that role; mode: hybrid, vector or keyword; filter: only lessons that match it (pgmnemo._filter); windows: times that count in place of those that query_text names, at most 100 ranges; floor: only rows whose fit is at least that, 0 to 1, NULL: all.
-Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order: the same for every k up to pool_depth. Errors: an argument out of range or a malformed filter (22023); all lessons in scope hidden by the gate (55000).';
+Candidates are the pool_depth (at least k) best of each leg, the neighbours of the neighbours_seeds most relevant, and what the graph adds, filled up to pool_depth (at least k) in key order, or, where no word of the question occurs and there is no vector, with what recency and importance lift most of the 10,000 lessons that happened last: the same for every k up to pool_depth. Errors: an argument out of range or a malformed filter (22023); all lessons in scope hidden by the gate (55000).';
 CREATE FUNCTION pgmnemo.recall_lessons(
     embedding  real[]      DEFAULT NULL,
     k          integer     DEFAULT 10,
