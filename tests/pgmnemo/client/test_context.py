@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -161,3 +161,13 @@ def test_only_so_many_texts_are_kept_in_mind(monkeypatch: pytest.MonkeyPatch, sc
     scope.context("kettle")
     outcomes = [scope.add(f"kettle {number}").outcome for number in range(5)]
     assert outcomes.count("echo") == 2
+
+
+def test_without_a_question_the_newest_and_the_important_are_told_of_however_many(scope: Any) -> None:
+    now = DAY + timedelta(days=400)
+    items = [Item(f"note {n}", f"k{n:03}", at=DAY + timedelta(days=n)) for n in range(300)]
+    scope.add_many([*items, Item("a rule that holds", "a rule", importance=5, at=DAY)])
+    hits = scope.recall(k=5, now=now)
+    assert [one.key for one in hits] == ["a rule", "k299", "k298", "k297", "k296"]
+    assert [one.key for one in scope.context(k=2, now=now).hits] == ["a rule", "k299"]
+    assert [one.key for one in scope.recall(k=2, as_of=DAY + timedelta(days=9))][:1] == ["a rule"]

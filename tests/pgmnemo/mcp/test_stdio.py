@@ -155,7 +155,7 @@ def test_it_answers_before_the_memory_is_open_and_closes_it_at_the_end() -> None
             server.stdin.close()
             time.sleep(0.3)
             server.terminate()  # as an impatient client does; what is being closed is closed
-            assert server.wait(LONG) == 0
+            assert server.wait(LONG) in (0, -signal.SIGTERM)  # the latter where all was closed before
         assert not list(memory.glob("pg*/postmaster.pid"))
         with process(str(memory), "ada") as server:  # ended while it opens
             send(server, HELLO)
