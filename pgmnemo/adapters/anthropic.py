@@ -7,11 +7,13 @@ else has overtaken is tried again on what is there then, so none is lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
+from operator import methodcaller
 from typing import Any, NoReturn
 
+from pgmnemo.adapters.working import Work, arun, run
 from pgmnemo.client.aio.files import AsyncFiles, is_free, is_in
 from pgmnemo.client.aio.scope import AsyncScope
 from pgmnemo.client.sync.files import Files
@@ -35,8 +37,8 @@ LEVELS = 2  # of a listing
 MOST_PLACES = 100  # that are named of a text that is there more than once
 UNITS = "BKMG"
 
-Steps = Generator[tuple[Any, ...], Any, str | None]
-"""A command on its way: it asks for a method of the files and gets its answer; None: others were faster."""
+Steps = Work[str | None]
+"""A command on its way, over the files; None: others were faster."""
 
 
 class MemoryTool(BetaAbstractMemoryTool):
@@ -64,14 +66,8 @@ class MemoryTool(BetaAbstractMemoryTool):
     def _do(self, command: Any) -> str:
         with _told():
             for _ in range(TRIES):
-                steps, answer = COMMANDS[command.command][1](command), None
-                try:
-                    while True:
-                        name, *given = steps.send(answer)
-                        answer = getattr(self._files, name)(*given)
-                except StopIteration as end:
-                    if end.value is not None:
-                        return str(end.value)
+                if (answer := run(self._files, COMMANDS[command.command][1](command))) is not None:
+                    return answer
             _busy()
 
     execute = view = create = str_replace = insert = delete = rename = _do
@@ -99,14 +95,8 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
     async def _do(self, command: Any) -> str:
         with _told():
             for _ in range(TRIES):
-                steps, answer = COMMANDS[command.command][1](command), None
-                try:
-                    while True:
-                        name, *given = steps.send(answer)
-                        answer = await getattr(self._files, name)(*given)
-                except StopIteration as end:
-                    if end.value is not None:
-                        return str(end.value)
+                if (answer := await arun(self._files, COMMANDS[command.command][1](command))) is not None:
+                    return answer
             _busy()
 
     execute = view = create = str_replace = insert = delete = rename = _do
@@ -140,10 +130,10 @@ def _busy() -> NoReturn:
 
 def _view(command: beta.BetaMemoryTool20250818ViewCommand) -> Steps:
     path = _path(command.path)
-    text = yield "read", path
+    text = yield methodcaller("read", path)
     if text is not None:
         return _numbered(command, text.split("\n"))
-    files = yield ("sizes",)
+    files = yield methodcaller("sizes")
     if path != ROOT and not _is_folder(path, files):
         raise _missing(command.path)
     head = f"Here're the files and directories up to 2 levels deep in {command.path}, excluding hidden items:"
@@ -153,11 +143,11 @@ def _view(command: beta.BetaMemoryTool20250818ViewCommand) -> Steps:
 
 def _create(command: beta.BetaMemoryTool20250818CreateCommand) -> Steps:
     path = _path(command.path)
-    files = yield ("sizes",)
+    files = yield methodcaller("sizes")
     if path == ROOT or path in files or _is_folder(path, files):
         raise ToolError(f"File {command.path} already exists")
     _check_above(path, files)
-    written = yield "write", path, command.file_text
+    written = yield methodcaller("write", path, command.file_text)
     return f"File created successfully at: {command.path}" if written else None
 
 
@@ -181,7 +171,7 @@ def _str_replace(command: beta.BetaMemoryTool20250818StrReplaceCommand) -> Steps
     first = max(0, changed - 2)
     shown = _with_numbers(new.split("\n")[first : changed + 3], first)
     done = "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
-    written = yield "write", path, new, text
+    written = yield methodcaller("write", path, new, text)
     return f"{done}\n{shown}" if written else None
 
 
@@ -195,14 +185,14 @@ def _insert(command: beta.BetaMemoryTool20250818InsertCommand) -> Steps:
         )
     lines.insert(line, command.insert_text.rstrip("\n"))
     new = "\n".join(lines)
-    written = yield "write", path, new if new.endswith("\n") else f"{new}\n", text
+    written = yield methodcaller("write", path, new if new.endswith("\n") else f"{new}\n", text)
     return f"The file {command.path} has been edited." if written else None
 
 
 def _delete(command: beta.BetaMemoryTool20250818DeleteCommand) -> Steps:
     if (path := _path(command.path)) == ROOT:
         raise ToolError("Cannot delete the /memories directory itself")
-    if not (yield "remove", path):
+    if not (yield methodcaller("remove", path)):
         raise ToolError(f"The path {command.path} does not exist")
     return f"Successfully deleted {command.path}"
 
@@ -211,7 +201,7 @@ def _rename(command: beta.BetaMemoryTool20250818RenameCommand) -> Steps:
     old, new = _path(command.old_path), _path(command.new_path)
     if old == ROOT:
         raise ToolError("Cannot rename the /memories directory itself")
-    files = yield ("sizes",)
+    files = yield methodcaller("sizes")
     if new == ROOT or new in files or _is_folder(new, files):
         raise ToolError(f"The destination {command.new_path} already exists")
     if not (old in files or _is_folder(old, files)):
@@ -219,7 +209,7 @@ def _rename(command: beta.BetaMemoryTool20250818RenameCommand) -> Steps:
     if is_in(new, old):
         raise ToolError(f"Cannot move {command.old_path} into itself")
     _check_above(new, files)
-    moved = yield "move", old, new
+    moved = yield methodcaller("move", old, new)
     return f"Successfully renamed {command.old_path} to {command.new_path}" if moved else None
 
 
@@ -249,11 +239,11 @@ def _path(given: str) -> str:
     return "/".join([ROOT, *names])
 
 
-def _text(path: str, told: str) -> Generator[tuple[Any, ...], Any, str]:
+def _text(path: str, told: str) -> Work[str]:
     """What is in a file; ToolError where there is none."""
-    text = yield "read", path
+    text = yield methodcaller("read", path)
     if text is None:
-        files = yield ("sizes",)
+        files = yield methodcaller("sizes")
         raise (
             ToolError(f"The path {told} is not a file.")
             if (path == ROOT or _is_folder(path, files))

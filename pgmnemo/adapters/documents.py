@@ -10,11 +10,9 @@ import asyncio
 import inspect
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import update_wrapper
 from typing import Any, ParamSpec, TypeVar
 
-from pgmnemo.calls import Call
 from pgmnemo.client import requests
 from pgmnemo.client.aio.scope import AsyncScope
 from pgmnemo.client.records import Hit, Item, Lesson
@@ -75,13 +73,9 @@ class Documents:
 
     async def get(self, ids: Sequence[str]) -> list[Lesson]:
         """Those that are there and hold, in the order of their ids."""
-        call = Call(
-            f"SELECT {', '.join(requests.LESSON)} FROM pg_catalog.unnest(%s::text[]) AS k (key), "
-            "LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key)",
-            (keys_of(ids), self.scope.tenant_id, self.scope.project_id),
-            lambda rows: [Lesson(*row) for row in rows],
-        )
-        return [lesson for lesson in await answered(self.scope._call(call)) if _holds(lesson)]
+        call = requests.of_keys(self.scope.tenant_id, self.scope.project_id, keys_of(ids))
+        lessons = [Lesson(*row) for row in await answered(self.scope._call(call))]
+        return [lesson for lesson in lessons if lesson.holds()]
 
     async def listed(self, conditions: Condition | None) -> list[Lesson]:
         """All whose metadata match."""
@@ -218,12 +212,6 @@ def _can_be_a_key(key: str) -> bool:
         return 1 <= len(key.encode()) <= LONGEST_KEY and "\0" not in key
     except UnicodeEncodeError:
         return False
-
-
-def _holds(lesson: Lesson) -> bool:
-    now = datetime.now(UTC)
-    ends = (lesson.superseded_at, lesson.expires_at)
-    return lesson.active and all(end is None or end > now for end in ends)
 
 
 def _cosine(hit: Hit) -> float | None:

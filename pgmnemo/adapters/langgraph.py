@@ -21,7 +21,6 @@ from pgmnemo.adapters.langgraph_items import (
     expiry,
     fields_of,
     fits,
-    holds,
     is_item,
     key_of,
     namespace_of,
@@ -217,18 +216,13 @@ class PgmnemoStore(BaseStore):
 
     def _held(self, keys: Iterable[str]) -> Work[dict[str, Lesson]]:
         """Of these keys the lessons that are items, and hold now."""
-        lessons = [Lesson(*row) for row in (yield from self._rows(keys, requests.LESSON))]
-        return {lesson.key: lesson for lesson in lessons if is_item(lesson) and holds(lesson)}
+        lessons = [Lesson(*row) for row in (yield from self._rows(keys))]
+        return {lesson.key: lesson for lesson in lessons if is_item(lesson) and lesson.holds()}
 
-    def _rows(self, keys: Iterable[str], columns: Sequence[str], where: str = "true") -> Work[Rows]:
-        """Columns of the lessons of these keys, in whatever state."""
-        if not (asked := list(set(keys))):
-            return []
-        statement = (
-            f"SELECT {', '.join(columns)} FROM pg_catalog.unnest(%s::text[]) AS k (key), "
-            f"LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key) AS f WHERE {where}"
-        )
-        return (yield from _call(Call(statement, (asked, *self._place), list)))
+    def _rows(self, keys: Iterable[str], *more: Any) -> Work[Rows]:
+        """As `requests.of_keys`; nothing is asked where there is no key."""
+        asked = list(set(keys))
+        return (yield from _call(requests.of_keys(*self._place, asked, *more))) if asked else []
 
     def _refresh(self, lessons: Sequence[Lesson]) -> Work[None]:
         """Let those that expire begin anew; what somebody stores meanwhile with another TTL keeps that."""

@@ -53,12 +53,6 @@ def is_item(found: Lesson | Hit) -> bool:
     return (found.topic or "").startswith(ROOT) and isinstance(key, str) and isinstance(value, dict)
 
 
-def holds(lesson: Lesson) -> bool:
-    """Whether a recall could answer with it now."""
-    now, ends = datetime.now(UTC), (lesson.expires_at, lesson.superseded_at)
-    return lesson.active and not any(end is not None and end <= now for end in ends)
-
-
 def value_of(found: Lesson | Hit) -> dict[str, Any]:
     """The value as it was put."""
     metadata = found.metadata

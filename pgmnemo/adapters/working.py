@@ -1,4 +1,5 @@
-"""Work over a scope, written once for both kinds: it yields what is to be asked, and waits for nothing."""
+"""Work over a scope or its files, written once for both kinds: it yields what is to be asked, and waits for
+nothing."""
 
 from __future__ import annotations
 

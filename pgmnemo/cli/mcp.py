@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from pgmnemo.cli.options import LOCAL, ME, NONE, PROJECT, Embedder, Names
-from pgmnemo.cli.serving import File, demand, holder_of, known_of
+from pgmnemo.cli.serving import File, holder_of, known_of
 from pgmnemo.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def mcp(
         known_as: a name by which clients call this server, such as
             memory.example.org; may be repeated
     """
-    demand("mcp_types", "mcp")
+    from pgmnemo.models.runtime import demand
+
+    demand("mcp_types", "mnemo mcp", "mcp")
     if not LEAST <= wake_up_tokens <= MOST:
         raise UsageError(f"--wake-up-tokens is {wake_up_tokens:,}, but must be from {LEAST} to {MOST:,}")
     if not http and tokens is not None:

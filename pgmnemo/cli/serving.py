@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -14,7 +12,7 @@ from pgmnemo.cli.options import LOCAL, NONE, Embedder, Json, Quiet
 from pgmnemo.cli.printing import day, joined, note, tell
 from pgmnemo.client.naming import named
 from pgmnemo.client.records import builtin
-from pgmnemo.errors import MissingError, PgmnemoError, UsageError
+from pgmnemo.errors import MissingError, UsageError
 
 if TYPE_CHECKING:
     from pgmnemo import AsyncMemory
@@ -53,8 +51,10 @@ def serve(
         benchmark: serve the routes of benchmarks' wrappers (POST /add,
             POST /search, …) and nothing else
     """
-    demand("starlette", "serve")
-    demand("uvicorn", "serve")
+    from pgmnemo.models.runtime import demand
+
+    demand("starlette", "mnemo serve", "serve")
+    demand("uvicorn", "mnemo serve", "serve")
     from pgmnemo.serving.guard import Limits
 
     if min(body, seconds, rate, concurrent) <= 0:
@@ -161,25 +161,6 @@ def known_of(host: str, tokens: str | None) -> Tokens | None:
 
 def holder_of(tenant: str, project: str | None = None) -> Holder:
     """Whose everything is where no tokens are."""
-    from uuid import UUID
-
-    from pgmnemo.client.naming import project_id, tenant_id
     from pgmnemo.serving.tokens import Holder
 
-    whose, part = named(tenant), None if project is None else named(project)
-    of = tenant_id(whose)
-    if part is not None:
-        project_id(of, part)
-    return Holder(
-        id="-", tenant=tenant, project=project, made_at=datetime.now(UTC),
-        tenant_id=whose if isinstance(whose, UUID) else None,
-        project_id=part if isinstance(part, UUID) else None,
-    )  # fmt: skip
-
-
-def demand(package: str, extra: str) -> None:
-    """PgmnemoError where a package of an extra is not installed."""
-    if find_spec(package) is None:
-        raise PgmnemoError(
-            f"this needs {package}, which is not installed: pip install 'pgmnemo-memory[{extra}]'"
-        )
+    return Holder.of(named(tenant), None if project is None else named(project), id="-")

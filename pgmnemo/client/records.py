@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -94,6 +94,11 @@ class Lesson:
     active: bool
     superseded_at: datetime | None
     id: int
+
+    def holds(self) -> bool:
+        """Whether a recall could answer with it now: not forgotten, superseded or expired."""
+        now, ends = datetime.now(UTC), (self.superseded_at, self.expires_at)
+        return self.active and all(end is None or end > now for end in ends)
 
 
 @dataclass(frozen=True, slots=True)

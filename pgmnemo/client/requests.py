@@ -155,6 +155,17 @@ def get(tenant: UUID, project: UUID, key: str) -> Call[Lesson | None]:
     return calls.get(tenant, project, key, LESSON).read(lambda rows: Lesson(*rows[0]) if rows else None)
 
 
+def of_keys(
+    tenant: UUID, project: UUID, keys: Sequence[str], columns: Sequence[str] = LESSON, where: str = "true"
+) -> Call[Rows]:
+    """Columns of the lessons of these keys, in whatever state."""
+    statement = (
+        f"SELECT {', '.join(columns)} FROM pg_catalog.unnest(%s::text[]) AS k (key), "
+        f"LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key) AS f WHERE {where}"
+    )
+    return Call(statement, (list(keys), tenant, project), list)
+
+
 def listed(
     tenant: UUID, project: UUID | None, after: int | None, most: int, **given: Any
 ) -> Call[list[Lesson]]:

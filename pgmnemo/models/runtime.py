@@ -34,6 +34,7 @@ ENVIRONMENT = {
 
 INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 ONNX, LOCAL = "onnx", "local"  # the extras that bring it
+CHECKOUT = ("embed", ONNX)  # extras of a checkout alone
 BERT = Path(__file__).parent / "bert" / "vocab.txt"  # WordPiece of BERT uncased; NOTICE names its source
 
 Tokens = NDArray[np.int64]
@@ -78,8 +79,8 @@ def package_folder(name: str) -> Path | None:
 
 
 def _lacking(name: str, who: str, how: str, extra: str) -> ModelError:
-    # `local` is for those who have the wheel; the others are for a checkout, in the versions tested together
-    what = "'pgmnemo-memory[local]'" if extra == LOCAL else f"-c constraints.txt -e .[{extra}]"
+    # two are for a checkout, in the versions tested together; the others are for those who have the wheel
+    what = f"-c constraints.txt -e .[{extra}]" if extra in CHECKOUT else f"'pgmnemo-memory[{extra}]'"
     return ModelError(f"{who} needs {name}, which {how}; install the {extra} extra: pip install {what}")
 
 

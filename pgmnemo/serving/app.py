@@ -19,10 +19,9 @@ from pgmnemo import AsyncMemory
 from pgmnemo.client.requests import VERSIONS
 from pgmnemo.errors import PgmnemoError
 from pgmnemo.serving.answers import FAULT, Refusal, refusal
-from pgmnemo.serving.openapi import description
+from pgmnemo.serving.openapi import JSON, JSON_LINES, description
 from pgmnemo.serving.verbs import VERBS, Verb
 
-JSON, JSON_LINES = "application/json", "application/jsonl"
 PART = 1 << 16  # bytes of an answer that are sent at a time
 SECOND = 1.0
 PATIENCE = 5.0  # seconds in which a database that is well answers

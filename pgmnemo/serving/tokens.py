@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 import msgspec
@@ -40,6 +40,18 @@ class Holder(msgspec.Struct, frozen=True, kw_only=True):
     made_at: datetime
     tenant_id: UUID | None = None
     project_id: UUID | None = None
+
+    @classmethod
+    def of(cls, tenant: str | UUID, project: str | UUID | None = None, **more: Any) -> Self:
+        """One who holds from now on, with `more` fields; UsageError for what names no tenant or project."""
+        whose = tenant_id(tenant)
+        if project is not None:
+            project_id(whose, project)
+        return cls(
+            tenant=str(tenant), project=None if project is None else str(project), made_at=datetime.now(UTC),
+            tenant_id=tenant if isinstance(tenant, UUID) else None,
+            project_id=project if isinstance(project, UUID) else None, **more,
+        )  # fmt: skip
 
     def scope(self, memory: Any, project: str | None = None) -> Any:
         """What the holder may reach of a Memory or AsyncMemory: all of a tenant, or a project of it, by its
@@ -79,17 +91,11 @@ class Tokens:
         A tenant may have several, so that a new one is given out before the old one is revoked. UsageError
         for what names no tenant or project.
         """
-        whose = tenant_id(tenant)
-        if project is not None:
-            project_id(whose, project)
         number = secrets.token_hex(8)
         token = f"{PREFIX}{number}_{secrets.token_urlsafe(SECRET)}"
+        made = _Kept.of(tenant, project, id=number, name=name, sha256=_hashed(token))
         with self._changed() as kept:
-            kept[number] = _Kept(
-                id=number, tenant=str(tenant), project=None if project is None else str(project), name=name,
-                made_at=datetime.now(UTC), tenant_id=tenant if isinstance(tenant, UUID) else None,
-                project_id=project if isinstance(project, UUID) else None, sha256=_hashed(token),
-            )  # fmt: skip
+            kept[number] = made
         return token
 
     def revoked(self, id: str) -> bool:

@@ -7,7 +7,6 @@ several move at once or not at all; plain writers of the same lessons wait meanw
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -170,10 +169,7 @@ def is_free(path: str, files: Mapping[str, int]) -> bool:
 
 def _text(lesson: Lesson | None) -> str | None:
     """What is in the file that a lesson is; None where it is none."""
-    now = datetime.now(UTC)
-    if lesson is None or not lesson.active:
-        return None
-    if any(end is not None and end <= now for end in (lesson.superseded_at, lesson.expires_at)):
+    if lesson is None or not lesson.holds():
         return None
     return str(lesson.metadata.get(BLANK, EMPTY)) if lesson.text == EMPTY else lesson.text
 
