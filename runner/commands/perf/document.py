@@ -26,8 +26,6 @@ NAME, MARKDOWN = "performance.json", "performance.md"
 TEMPLATE = Path(__file__).with_name("performance.md.j2")
 SCHEMA = "pgmnemo/performance/1"
 SCHEMA_FILE = Path(__file__).with_name("performance-1.json")
-FORMER = {"pgmnemo-passages": "pgmnemo+passages", "sqlite": "sqlite-hybrid", "by-hand": "gin-hnsw"}
-"""Names that systems had in documents before they had those of a run."""
 
 TENANTS = ("whole", "share", "fixed")  # the large ones; and a run since 0.6.0 has the small ones, "small"
 CONDITIONS = (
@@ -94,8 +92,6 @@ def load(folder: Path) -> Json:
         raise UsageError(f"{path} cannot be read: {error}; name another folder") from None
     if wrong := fault(SCHEMA_FILE, made):
         raise UsageError(f"{path} is not of the form {SCHEMA}: {wrong}; measure anew")
-    for system in made["systems"]:
-        system["name"] = FORMER.get(system["name"], system["name"])
     return made
 
 

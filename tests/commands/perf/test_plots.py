@@ -123,7 +123,7 @@ def test_the_same_figures_give_the_same_bytes(drawn: Path, frame: pd.DataFrame, 
 
 def test_the_recall_plot_says_its_size_and_its_scale(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    made = document.load(next(RUNS.glob("v0.3.1_*_100000_384d")))
+    made = document.load(RUNS / "v0.6.0_20261127_100000_384d_3")
     found = words(tmp_path / recall_over_latency(made, tmp_path))
     assert "p50 of the vector leg, ms (log scale)" in found
     assert "100,000 memories, one tenant, one client" in found
