@@ -26,7 +26,7 @@ def _named(variable: str) -> Parameter:
 
 
 def mcp(
-    memory: str | None = None, /, *,
+    memory: str | None = None, *,
     tenant: Annotated[str, _named("PGMNEMO_TENANT")] = ME,
     project: Annotated[str | None, _named(PROJECT)] = None,
     wake_up_tokens: int = 800, http: bool = False, tokens: File = None, host: str = "127.0.0.1",

@@ -25,7 +25,7 @@ File = Annotated[str | None, Parameter(metavar="FILE")]
 
 
 def serve(
-    memory: str | None = None, /, *, tokens: File = None, tenant: str | None = None, host: str = "127.0.0.1",
+    memory: str | None = None, *, tokens: File = None, tenant: str | None = None, host: str = "127.0.0.1",
     port: int = PORT, body: int = 1 << 20, seconds: float = 30.0, rate: float = 100.0, concurrent: int = 256,
     benchmark: bool = False, embedder: Embedder = LOCAL,
 ) -> None:  # fmt: skip
