@@ -38,6 +38,7 @@ RUNNABLE = ("python", "bash", "sh", "sql", "console")
 ELSEWHERE = {
     "howto/measure.md": "bash",  # tests/test_measure.py
     "howto/compare.md": "bash",
+    "howto/operating.md": "bash",  # test_operating.py
     "howto/your-data.md": "bash",  # tests/test_your_data.py
     "howto/verify.md": "sh",  # tests/verify/test_stranger.py
 }
@@ -47,14 +48,20 @@ GROUPS = (
     ("neighbours",), ("recency",),
 )  # fmt: skip
 """Of a score, as the columns of the worked example's last table have them."""
+SESSION = {"pool_mode": "session", "default_pool_size": "8"}  # as many as the page has connections
 NUMBER = re.compile(r"\d+\.\d+")
 
 
 generated = cache(reference.pages)
 
 
-def blocks(page: str) -> list[re.Match[str]]:
-    return list(BLOCK.finditer((DOCS / page).read_text(encoding="utf-8")))
+def blocks(page: str, heading: str = "") -> list[re.Match[str]]:
+    """All of a page, or those below a heading."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    begin = text.index(f"\n## {heading}\n") if heading else 0
+    return list(
+        BLOCK.finditer(text, begin, f"{text}\n## ".index("\n## ", begin + 1) if heading else len(text))
+    )
 
 
 PAGES = sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
@@ -77,10 +84,10 @@ class Reader:
     admin: Any = None
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "page"})
 
-    def follow(self, page: str) -> str:
-        """What all blocks print, each held against what the page shows."""
+    def follow(self, page: str, heading: str = "") -> str:
+        """What all blocks print (those below a heading), each held against what the page shows."""
         printed, every = "", ""
-        for block in blocks(page):
+        for block in blocks(page, heading):
             if block["language"] == "text":
                 missing = [line for line in block["text"].splitlines() if not shown(line, printed)]
                 assert not missing, f"{page} shows {missing}, and this was printed:\n{printed}"
@@ -131,7 +138,7 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
             memory.close()
 
 
-def place(server: Server, page: str, reader: Reader, stack: ExitStack, request: Any) -> None:
+def place(server: Server, page: str, reader: Reader, stack: ExitStack, request: Any, **pooled: str) -> None:
     """The database that a page speaks of."""
     name = Path(page).stem
     (server.create if name == "managed" else lambda it: server.install(it, OURS))(name)
@@ -146,7 +153,7 @@ def place(server: Server, page: str, reader: Reader, stack: ExitStack, request: 
         reader.given["DSN"] = make_conninfo(**{**address, "user": "app"})
     if name == "pgbouncer":
         [ini] = (one["text"] for one in blocks(page) if one["language"] == "ini")
-        settings = dict(line.split(" = ") for line in ini.splitlines() if "=" in line)
+        settings = dict(line.split(" = ") for line in ini.splitlines() if "=" in line) | pooled
         bouncer = request.getfixturevalue("bouncer")
         pool = Pool.start(bouncer, stack, address, {"own": {}}, ["alice", "keeper"], settings)
         reader.given["DSN"] = make_conninfo(**pool.conninfo("alice"))
@@ -156,13 +163,17 @@ def place(server: Server, page: str, reader: Reader, stack: ExitStack, request: 
             palace.executescript(TABLES)
 
 
-@pytest.mark.parametrize("page", [page for page in RUN if page != "explanation/score.md"])
+@pytest.mark.parametrize(
+    ("page", "pooled"),
+    [*((page, {}) for page in RUN if page != "explanation/score.md"), ("howto/pgbouncer.md", SESSION)],
+)
 def test_every_block_runs_and_prints_what_is_shown(
-    page: str, reader: Reader, server: Server, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
+    page: str, pooled: dict[str, str], reader: Reader, server: Server, monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:  # fmt: skip
     with ExitStack() as stack:
         if "DSN" in (DOCS / page).read_text(encoding="utf-8") or page == "howto/moving.md":
-            place(server, page, reader, stack, request)
+            place(server, page, reader, stack, request, **pooled)
         for name, value in reader.given.items():
             monkeypatch.setenv(name, value)
         reader.follow(page)
