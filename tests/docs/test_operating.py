@@ -50,6 +50,10 @@ SUPERSEDE = "SELECT pgmnemo.supersede(%s, %s, 'former', 'kept', at => '2025-01-0
 OWNERS = """
 SELECT DISTINCT relowner::regrole::text FROM pg_class WHERE relnamespace = 'pgmnemo'::regnamespace
 """
+NUMBERS = """
+SELECT sequencename, last_value FROM pg_sequences
+ WHERE schemaname = 'pgmnemo' AND sequencename <> 'revocation_seq' ORDER BY 1
+"""
 UNDO = "SELECT pgmnemo.undo_supersede(%s, %s, 'former')"
 EXPRESSION = re.compile(r"\b(pgmnemo_\w+)(?:\{([^}]*)\})?")
 MATCHER = re.compile(r'(\w+)=(~?)"([^"]*)"')
@@ -233,6 +237,14 @@ def test_dumps_come_back_whole_whoever_makes_them(operator: Operator) -> None:
         assert operator.told(name=name) >= before
         with operator.connect(name=name) as root:
             assert root.execute(OWNERS).fetchall() == [("keeper",)]
+            with operator.connect() as former:
+                numbers = zip(root.execute(NUMBERS), former.execute(NUMBERS), strict=True)
+                assert all(new >= old for new, old in numbers)
+        with (
+            operator.connect(name=name, user="mallory") as mallory,
+            pytest.raises(errors.InsufficientPrivilege),
+        ):
+            mallory.execute(RECALL, (B, vector(1)))
     assert operator.texts("copy", name="restored") == {"I moved to Lisbon in May."}
 
 

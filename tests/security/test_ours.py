@@ -202,42 +202,6 @@ def test_a_restored_graph_is_closed_whoever_owns_the_extension(
         assert copy.recall(copy.connect("bob", B), B, "river")[0] == "kept"
 
 
-def test_a_dump_goes_back_to_its_owner(ours: Site, tmp_path: Path) -> None:
-    """The README's recipe: the extension by its owner, then all of the dump but the schema, in one piece."""
-    dump, listed = str(tmp_path / "memory.dump"), tmp_path / "listed"
-    bob = ours.connect("bob", B)
-    ours.store(bob, B, "former", "the brook", metadata='{"lang": "de"}', embedding=vector(1))
-    bob.execute(f"SELECT pgmnemo.supersede('{B}', '{PROJECT}', 'former', 'kept', at => '2025-01-01Z')")
-    bob.execute("SET pgmnemo.exact_scan_limit = 0")
-    ours.store(bob, B, "far", "a vector", embedding=vector(0, 1), passages=["a vector"])
-    name = graph(ours, B)
-    ours.server.program("pg_dump", ours.name, "-Fc", "-f", dump)
-    ours.server.create("brought")
-    with ours.server.connect("brought", "keeper") as keeper:
-        keeper.execute("CREATE EXTENSION pgmnemo")
-    entries = ours.server.program("pg_restore", "brought", "-l", dump).splitlines(keepends=True)
-    listed.write_text("".join(line for line in entries if " SCHEMA - pgmnemo " not in line))
-    assert len(entries) - len(listed.read_text().splitlines()) == 1
-    assert ours.server.program("pg_restore", "brought", "-1", "-L", str(listed), dump) == ""
-    with ExitStack() as stack:
-        copy = Site(ours.server, OURS, "brought", stack)
-        assert copy.recall(copy.connect("bob", B), B, "river")[0] == "kept"
-        tables = "lesson", "passage", "lesson_entry", "supersession", "tenant_grant", "vector_graph"
-        tables += "lesson_vector", "embedding_space", name
-        sequences = "graph_seq", "lesson_id_seq", "supersession_number_seq"
-        for what in (f"TABLE pgmnemo.{name}" for name in tables):
-            assert copy.rows(what) == ours.rows(what) != [], what
-        for what in (f"SELECT last_value, is_called FROM pgmnemo.{name}" for name in sequences):
-            assert copy.rows(what) == ours.rows(what), what
-        closed(copy, name)
-        assert copy.check(copy.connect("bob", B), B) == []
-        with pytest.raises(errors.InsufficientPrivilege):
-            copy.recall(copy.connect("mallory", B), B, "river")
-        keeper = copy.connect("keeper")
-        keeper.execute("SELECT pgmnemo.grant_tenant(%s, 'mallory')", (B,))
-        assert copy.recall(copy.connect("mallory", B), B, "river")[0] == "kept"
-
-
 def test_who_is_bound_by_the_policies_makes_and_takes_no_dump_silently(ours: Site) -> None:
     """Neither half a dump nor half a restore passes for a whole one."""
     text = ours.server.dump(ours.name)
