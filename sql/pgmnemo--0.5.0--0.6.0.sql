@@ -3555,6 +3555,18 @@ BEGIN
      WHERE v.tenant_id = tenant AND v.lesson_id = u.lesson_id AND v.generation = u.generation AND v.number = u.number;
 END
 $$;
+-- The tenant's greatest number of a supersession where the sequence would give it, or a smaller one, again: a sequence
+-- does not come along with replicated rows.
+CREATE OR REPLACE FUNCTION pgmnemo._supersession_behind(tenant uuid)
+RETURNS TABLE (last_number bigint, greatest_number bigint)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT s.last_value, m.number
+      FROM pgmnemo.supersession_number_seq s
+     CROSS JOIN LATERAL (SELECT max(u.number) FROM pgmnemo.supersession u WHERE u.tenant_id = tenant) AS m (number)
+     WHERE s.last_value < m.number OR s.last_value = m.number AND NOT s.is_called
+$$;
 -- Passages that are not as the verbs write them, beside what they should be.
 CREATE OR REPLACE FUNCTION pgmnemo._unsound_passages(tenant uuid)
 RETURNS TABLE (project_id uuid, lesson_id bigint, number smallint, in_project uuid, fresh tsvector,
@@ -3738,6 +3750,10 @@ BEGIN
            b.greatest_id::text
       FROM pgmnemo._id_behind(tenant) b;
     RETURN QUERY
+    SELECT 'sequence of supersessions behind the greatest number', NULL::uuid, NULL::bigint, NULL,
+           b.last_number::text, b.greatest_number::text
+      FROM pgmnemo._supersession_behind(tenant) b;
+    RETURN QUERY
     SELECT 'lesson with wrong superseded_at', s.project_id, s.lesson_id, NULL, s.superseded_at::text,
            s.valid_from::text
       FROM pgmnemo._supersession_problems(tenant) s;
@@ -3749,7 +3765,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.check IS 'what is wrong in what the tenant''s lessons are found by, one row a problem, none when all is well. lesson: lexemes or token_count are not what the text gives under the lesson''s text_config, or its metadata (item: its external_id) hold a number beyond 1e308 or with more than 400 decimals, which no dump can hold, or superseded_at is not what its supersession says; entry (item: its number): missing or surplus in the index of metadata; sequence of ids: behind the greatest id; passage (item: its number): in another project than its lesson, or lexemes not those of its text; vector (item: its number, 0 for the lesson as a whole): in another project than its lesson, not of unit length, not of the tenant''s dimension, without its passage, or missing, surplus or otherwise in the graph, the tenant''s HNSW index; graph (item: its name): missing, though vectors are marked as being in it; block (item: its lexeme, lesson_id: its first): order, sums or extremes wrong; piece (item: its number) and term of a piece (item: its lexeme): likewise; posting (item: the lexeme, empty for the list of all lessons): missing, surplus, more than once, or with wrong numbers. Reads everything of the tenant; pgmnemo.repair mends it';
+COMMENT ON FUNCTION pgmnemo.check IS 'what is wrong in what the tenant''s lessons are found by, one row a problem, none when all is well. lesson: lexemes or token_count are not what the text gives under the lesson''s text_config, or its metadata (item: its external_id) hold a number beyond 1e308 or with more than 400 decimals, which no dump can hold, or superseded_at is not what its supersession says; entry (item: its number): missing or surplus in the index of metadata; sequence of ids or of supersessions: behind the greatest; passage (item: its number): in another project than its lesson, or lexemes not those of its text; vector (item: its number, 0 for the lesson as a whole): in another project than its lesson, not of unit length, not of the tenant''s dimension, without its passage, or missing, surplus or otherwise in the graph, the tenant''s HNSW index; graph (item: its name): missing, though vectors are marked as being in it; block (item: its lexeme, lesson_id: its first): order, sums or extremes wrong; piece (item: its number) and term of a piece (item: its lexeme): likewise; posting (item: the lexeme, empty for the list of all lessons): missing, surplus, more than once, or with wrong numbers. Reads everything of the tenant; pgmnemo.repair mends it';
 CREATE OR REPLACE FUNCTION pgmnemo.compact(tenant uuid, caller pgmnemo.caller DEFAULT pgmnemo._caller())
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -4299,6 +4315,11 @@ BEGIN
         ALTER SEQUENCE pgmnemo.lesson_id_seq NO CYCLE;
         PERFORM setval('pgmnemo.lesson_id_seq', b.greatest_id) FROM pgmnemo._id_behind(tenant) b;
     END IF;
+    IF EXISTS (SELECT FROM pgmnemo._supersession_behind(tenant)) THEN
+        ALTER SEQUENCE pgmnemo.supersession_number_seq NO CYCLE;
+        PERFORM setval('pgmnemo.supersession_number_seq', b.greatest_number)
+           FROM pgmnemo._supersession_behind(tenant) b;
+    END IF;
     SELECT string_agg(quote_literal(left(u.external_id, 100)), ', ') INTO unwritable
       FROM (SELECT u.external_id FROM pgmnemo._unwritable_lessons(tenant) u LIMIT told) u;
     IF unwritable IS NOT NULL THEN
@@ -4310,7 +4331,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.repair IS 'mends what pgmnemo.check finds: derives stale lexemes and unsound passages and vectors anew, makes a graph anew that does not hold what it should, and rebuilds the entries of metadata and all postings of the tenant from its lessons, in one transaction, sorted and in full blocks; sets the sequence of ids forward where it is behind. Metadata that cannot be written out stay, and a WARNING names the first: to store such a lesson with other metadata mends it. Holds the tenant''s writers up, readers never. Returns how many active lessons there are; VACUUM pgmnemo.posting afterwards';
+COMMENT ON FUNCTION pgmnemo.repair IS 'mends what pgmnemo.check finds: derives stale lexemes and unsound passages and vectors anew, makes a graph anew that does not hold what it should, and rebuilds the entries of metadata and all postings of the tenant from its lessons, in one transaction, sorted and in full blocks; sets the sequences of ids and of supersessions forward where they are behind. Metadata that cannot be written out stay, and a WARNING names the first: to store such a lesson with other metadata mends it. Holds the tenant''s writers up, readers never. Returns how many active lessons there are; VACUUM pgmnemo.posting afterwards';
 CREATE OR REPLACE FUNCTION pgmnemo.set_embedder(
     tenant     uuid,
     name       text,

@@ -274,3 +274,17 @@ def test_nothing_is_superseded_by_what_another_session_has_just_forgotten(tenant
         other.execute("SELECT pgmnemo.supersede(NULL, %s, 'a', 'b')", (tenant.project,))
     other.rollback()
     assert tenant.ids("lesson") == ["a"]
+
+
+def test_numbers_that_were_set_back_are_found_and_mended(tenant: Any, owner: Any) -> None:
+    """As in a database that got its rows by logical replication, whose sequences do not come along."""
+    chain(tenant)
+    undo(tenant, "river-2")
+    undo(tenant, "river-1")
+    owner.execute("SELECT setval('pgmnemo.supersession_number_seq', 1, false)")
+    [problem] = tenant.rows("SELECT problem FROM pgmnemo.check_index()")
+    assert problem == ("sequence of supersessions behind the greatest number",)
+    tenant.value("SELECT pgmnemo.repair_index()")
+    assert tenant.rows("SELECT problem FROM pgmnemo.check_index()") == []
+    assert supersede(tenant, "river-1", "river-2", at=MAY) == "superseded"
+    assert timeline(tenant, "river-1")[0] == (0, "river-1", MAY, None)

@@ -40,6 +40,10 @@ BEGIN
            b.greatest_id::text
       FROM pgmnemo._id_behind(tenant) b;
     RETURN QUERY
+    SELECT 'sequence of supersessions behind the greatest number', NULL::uuid, NULL::bigint, NULL,
+           b.last_number::text, b.greatest_number::text
+      FROM pgmnemo._supersession_behind(tenant) b;
+    RETURN QUERY
     SELECT 'lesson with wrong superseded_at', s.project_id, s.lesson_id, NULL, s.superseded_at::text,
            s.valid_from::text
       FROM pgmnemo._supersession_problems(tenant) s;
@@ -51,4 +55,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.check IS 'what is wrong in what the tenant''s lessons are found by, one row a problem, none when all is well. lesson: lexemes or token_count are not what the text gives under the lesson''s text_config, or its metadata (item: its external_id) hold a number beyond 1e308 or with more than 400 decimals, which no dump can hold, or superseded_at is not what its supersession says; entry (item: its number): missing or surplus in the index of metadata; sequence of ids: behind the greatest id; passage (item: its number): in another project than its lesson, or lexemes not those of its text; vector (item: its number, 0 for the lesson as a whole): in another project than its lesson, not of unit length, not of the tenant''s dimension, without its passage, or missing, surplus or otherwise in the graph, the tenant''s HNSW index; graph (item: its name): missing, though vectors are marked as being in it; block (item: its lexeme, lesson_id: its first): order, sums or extremes wrong; piece (item: its number) and term of a piece (item: its lexeme): likewise; posting (item: the lexeme, empty for the list of all lessons): missing, surplus, more than once, or with wrong numbers. Reads everything of the tenant; pgmnemo.repair mends it';
+COMMENT ON FUNCTION pgmnemo.check IS 'what is wrong in what the tenant''s lessons are found by, one row a problem, none when all is well. lesson: lexemes or token_count are not what the text gives under the lesson''s text_config, or its metadata (item: its external_id) hold a number beyond 1e308 or with more than 400 decimals, which no dump can hold, or superseded_at is not what its supersession says; entry (item: its number): missing or surplus in the index of metadata; sequence of ids or of supersessions: behind the greatest; passage (item: its number): in another project than its lesson, or lexemes not those of its text; vector (item: its number, 0 for the lesson as a whole): in another project than its lesson, not of unit length, not of the tenant''s dimension, without its passage, or missing, surplus or otherwise in the graph, the tenant''s HNSW index; graph (item: its name): missing, though vectors are marked as being in it; block (item: its lexeme, lesson_id: its first): order, sums or extremes wrong; piece (item: its number) and term of a piece (item: its lexeme): likewise; posting (item: the lexeme, empty for the list of all lessons): missing, surplus, more than once, or with wrong numbers. Reads everything of the tenant; pgmnemo.repair mends it';

@@ -41,6 +41,11 @@ BEGIN
         ALTER SEQUENCE pgmnemo.lesson_id_seq NO CYCLE;
         PERFORM setval('pgmnemo.lesson_id_seq', b.greatest_id) FROM pgmnemo._id_behind(tenant) b;
     END IF;
+    IF EXISTS (SELECT FROM pgmnemo._supersession_behind(tenant)) THEN
+        ALTER SEQUENCE pgmnemo.supersession_number_seq NO CYCLE;
+        PERFORM setval('pgmnemo.supersession_number_seq', b.greatest_number)
+           FROM pgmnemo._supersession_behind(tenant) b;
+    END IF;
     SELECT string_agg(quote_literal(left(u.external_id, 100)), ', ') INTO unwritable
       FROM (SELECT u.external_id FROM pgmnemo._unwritable_lessons(tenant) u LIMIT told) u;
     IF unwritable IS NOT NULL THEN
@@ -52,4 +57,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo.repair IS 'mends what pgmnemo.check finds: derives stale lexemes and unsound passages and vectors anew, makes a graph anew that does not hold what it should, and rebuilds the entries of metadata and all postings of the tenant from its lessons, in one transaction, sorted and in full blocks; sets the sequence of ids forward where it is behind. Metadata that cannot be written out stay, and a WARNING names the first: to store such a lesson with other metadata mends it. Holds the tenant''s writers up, readers never. Returns how many active lessons there are; VACUUM pgmnemo.posting afterwards';
+COMMENT ON FUNCTION pgmnemo.repair IS 'mends what pgmnemo.check finds: derives stale lexemes and unsound passages and vectors anew, makes a graph anew that does not hold what it should, and rebuilds the entries of metadata and all postings of the tenant from its lessons, in one transaction, sorted and in full blocks; sets the sequences of ids and of supersessions forward where they are behind. Metadata that cannot be written out stay, and a WARNING names the first: to store such a lesson with other metadata mends it. Holds the tenant''s writers up, readers never. Returns how many active lessons there are; VACUUM pgmnemo.posting afterwards';
