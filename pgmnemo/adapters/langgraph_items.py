@@ -12,13 +12,13 @@ from typing import Any
 from pgmnemo.adapters.langgraph_filter import StoreError
 from pgmnemo.client.records import Hit, Item, Lesson
 from pgmnemo.client.rendering import without_blocks
+from pgmnemo.client.requests import NUL, levels
 from pgmnemo.client.staging import LONGEST_KEY
 from pgmnemo.client.turns import MOST as MOST_PASSAGES
 
 ROOT = "langgraph."  # how topics of ours begin; LangGraph lets no namespace begin with this label
 NOT_INDEXED = "(not indexed)"  # the text of what no question shall find
 DEEPEST = 250  # levels of a value
-NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON, and no backslash that was meant
 CHANGED = re.compile(r"\de\+|-0\.0(?!\d)")  # floats that PostgreSQL would give back as whole numbers
 
 
@@ -107,7 +107,7 @@ def plain(given: Any, what: str) -> dict[str, Any]:
         raise StoreError(f"{what} cannot be written as JSON: {error}") from None
     if NUL.search(told):
         raise StoreError(f"{what} has a NUL character, which no database takes; take it out")
-    if _levels(value) > DEEPEST:
+    if levels(value) > DEEPEST:
         raise StoreError(f"{what} nests deeper than {DEEPEST} levels, which not every reader can follow")
     return value
 
@@ -119,11 +119,3 @@ def outside(value: Any) -> Any:
     if isinstance(value, list):
         return [outside(one) for one in value]
     return without_blocks(value) if isinstance(value, str) else value
-
-
-def _levels(value: Any) -> int:
-    level, depth = [value], 0
-    while level := [one for one in level if isinstance(one, dict | list)]:
-        level = [child for one in level for child in (one.values() if isinstance(one, dict) else one)]
-        depth += 1
-    return depth

@@ -265,7 +265,8 @@ def builtin(answer: Any) -> Any:
     if answer is None or isinstance(answer, str | float | int):
         return answer
     if is_dataclass(answer):
-        return {one.name: builtin(getattr(answer, one.name)) for one in fields(answer) if one.compare}
+        told = {one.name: getattr(answer, one.name) for one in fields(answer) if one.compare}
+        return {name: value if name == "metadata" else builtin(value) for name, value in told.items()}
     if isinstance(answer, Mapping):
         return {name: builtin(value) for name, value in answer.items()}
     return [builtin(one) for one in answer] if isinstance(answer, list | tuple) else answer

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import operator
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -59,6 +60,8 @@ VERSIONS: Call[Rows] = Call(
 )
 LONGEST_QUESTION = 100_000  # bytes
 PAGE = 500  # lessons of a page of `list`
+NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON, and no backslash that was meant
+DEEPEST = 300  # levels of metadata, which not every reader could follow further
 LONGEST = 10_000_000  # characters of JSON; the extension takes 1,000,000 bytes of its own form
 FARTHEST = 1_000_000_000  # position, either way
 FIELDS = (
@@ -291,11 +294,24 @@ def document(given: Any, name: str) -> str | None:
         raise UsageError(
             f"{name} cannot be written as JSON ({error}); give texts, numbers, lists, mappings"
         ) from None
+    if NUL.search(told):
+        raise UsageError(f"{name} has a NUL character, which no database takes; take it out")
+    if told.count("{") + told.count("[") > DEEPEST and levels(given) > DEEPEST:
+        raise UsageError(f"{name} nests deeper than {DEEPEST} levels, which not every reader can follow")
     if len(told) > LONGEST:
         raise UsageError(
             f"{name} has {len(told):,} characters of JSON, far more than are stored; leave some out"
         )
     return told
+
+
+def levels(value: Any) -> int:
+    """How deep lists and mappings are in each other."""
+    level, depth = [value], 0
+    while level := [one for one in level if isinstance(one, dict | list | tuple)]:
+        level = [child for one in level for child in (one.values() if isinstance(one, dict) else one)]
+        depth += 1
+    return depth
 
 
 def _plain(value: Any) -> Any:

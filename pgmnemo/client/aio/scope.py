@@ -650,7 +650,7 @@ class AsyncScope:
 
     def _project(self) -> UUID:
         if self.project_id is None:
-            raise UsageError("this needs a project: say which, as in memory.tenant('ada').project('kitchen')")
+            raise UsageError("this needs a project: say which, by `project` or scope.project('kitchen')")
         return self.project_id
 
     async def _call(self, call: Call[Answer]) -> Answer:

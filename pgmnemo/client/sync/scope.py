@@ -649,7 +649,7 @@ class Scope:
 
     def _project(self) -> UUID:
         if self.project_id is None:
-            raise UsageError("this needs a project: say which, as in memory.tenant('ada').project('kitchen')")
+            raise UsageError("this needs a project: say which, by `project` or scope.project('kitchen')")
         return self.project_id
 
     def _call(self, call: Call[Answer]) -> Answer:

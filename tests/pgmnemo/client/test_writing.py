@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
@@ -259,7 +260,8 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "NUL in a key": (lambda s: s.add("x", key="a\0"), "cannot be sent: .*NUL"),
     "NUL in a topic": (lambda s: s.add("x", topic="a\0"), "cannot be sent: .*NUL"),
     "NUL in a staged topic": (lambda s: s.add_many([Item("x", topic="a\0")]), "invalid byte sequence"),
-    "NUL in metadata": (lambda s: s.add("x", metadata={"a": "\0"}), "unsupported Unicode"),
+    "NUL in metadata": (lambda s: s.add("x", metadata={"a": "\0"}), "metadata has a NUL character"),
+    "300 levels": (lambda s: s.add("x", metadata={"a": json.loads("[" * 300 + "]" * 300)}), "nests deeper"),
     "NUL in a question": (lambda s: s.recall("a\0"), "cannot be sent: .*NUL"),
     "half a pair": (lambda s: s.add("a\ud800"), "half a surrogate pair"),
     "half a pair in a key": (lambda s: s.add("x", key="\ud800"), "half a surrogate pair"),
