@@ -90,9 +90,9 @@ class Remember(Asked, kw_only=True, frozen=True):
         Moment | None, says("when it happened, or from when on the fact holds, where that is not now")
     ] = None
     expires_at: Annotated[Moment | None, says("until when it is worth keeping")] = None
-    metadata: Annotated[dict[str, str | float | bool] | None, says("what else is known of it, by name")] = (
-        None
-    )
+    metadata: Annotated[
+        dict[str, str | int | float | bool] | None, says("what else is known of it, by name")
+    ] = None
     fact: Annotated[
         FactTold | None, says("the same as subject, relation and object, for what may change")
     ] = None

@@ -17,6 +17,7 @@ from tests.pgmnemo.client.driving import Place
 from tests.pgmnemo.mcp.asking import ERAS, asked, fault, holder, run, told
 
 LISBON, PORTO = "Ada moved to Lisbon in May 2026.", "Ada moved to Porto in June 2026."
+MANY = 2**53 + 1  # which no float holds
 HINTS = {  # read only, destructive, idempotent
     "remember": (False, False, False), "recall": (True, False, True), "context": (True, False, True),
     "forget": (False, True, True), "supersede": (False, False, True), "timeline": (True, False, True),
@@ -100,7 +101,7 @@ def test_a_memory_by_all_nine_tools(place: Place, era: str) -> None:
         async with asked(place, holder(place.tenant()), era) as client:
             first = await told(client, "remember", text=LISBON, topic="home", importance=5, at="2026-05-02")
             assert first["outcome"] == "inserted"
-            await told(client, "remember", text="Ada's cat is called Miso.", key="cat", metadata={"n": 1})
+            await told(client, "remember", text="Ada's cat is called Miso.", key="cat", metadata={"n": MANY})
             found = (await told(client, "recall", query="Where did Ada move to?", k=1))["memories"]
             assert [(one["key"], one["text"], one["at"]) for one in found] == [
                 (first["key"], LISBON, "2026-05-02T00:00:00Z")
@@ -125,7 +126,7 @@ def test_a_memory_by_all_nine_tools(place: Place, era: str) -> None:
             listed = (await told(client, "list", topic="home"))["memories"]
             assert [one["text"] for one in listed] == [PORTO, LISBON]
             [cat] = (await told(client, "list", key="cat"))["memories"]
-            assert cat == {"key": "cat", "text": "Ada's cat is called Miso.", "metadata": {"n": 1}}
+            assert cat == {"key": "cat", "text": "Ada's cat is called Miso.", "metadata": {"n": MANY}}
             assert await told(client, "forget", topic="home", dry_run=True) == {
                 "memories": 2,
                 "dry_run": True,
