@@ -47,7 +47,7 @@ async function ask(verb, given = {}, signal = undefined) {
   let answer, told;
   try {
     answer = await fetch(`v1/${verb}`, { method: "POST", headers, signal, body: sent });
-    told = await answer.json();
+    told = JSON.parse(await answer.text(), exact);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     if (!answer) throw new Refusal("The server cannot be reached. Is it running, and are you online?");
@@ -57,6 +57,7 @@ async function ask(verb, given = {}, signal = undefined) {
   throw new Refusal(capital(told?.error?.message || `the server answered ${answer.status}`));
 }
 
+const exact = (name, value, { source } = {}) => (Number.isInteger(value) && !Number.isSafeInteger(value) && source && JSON.rawJSON ? JSON.rawJSON(source) : value); // or it is rounded
 async function enter() {
   bound = false;
   const stats = await ask("stats");
@@ -341,7 +342,7 @@ function edit(lesson) {
 
 function json(written) {
   try {
-    if (/^\s*(\{|$)/.test(written)) return JSON.parse(written.trim() || "{}");
+    if (/^\s*(\{|$)/.test(written)) return JSON.parse(written.trim() || "{}", exact);
   } catch { /* told below */ }
   throw new Refusal('The metadata is not JSON such as {"place": "Lisbon"}.');
 }

@@ -201,14 +201,14 @@ def test_a_person_edits(visit: Visiting, own: tuple[Scope, str]) -> None:
         tab.page.fill("#field-metadata", "[1]")
         tab.act("Save")
         assert "not JSON such as" in tab.text("#lesson .wrong")
-        tab.page.fill("#field-metadata", '{"place": "Lisbon"}')
+        tab.page.fill("#field-metadata", '{"place": "Lisbon", "n": 9007199254740993}')
         tab.act("Save")
         tab.told("Saved.")
-        tab.page.locator("#lesson .facts", has_text="weather").wait_for()
+        tab.page.locator("#lesson .facts", has_text="9007199254740993").wait_for()
         kept = scope.get("cold")
         assert (kept.topic, kept.metadata, kept.at, kept.text) == (
             "weather",
-            {"place": "Lisbon"},
+            {"place": "Lisbon", "n": 2**53 + 1},
             NOW - timedelta(days=3),
             before.text,
         )
