@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from pgmnemo.cli.opening import checked
 from pgmnemo.cli.options import LOCAL, NONE, Embedder, Json, Quiet
-from pgmnemo.cli.printing import day, joined, note, tell
+from pgmnemo.cli.printing import day, joined, note, one_line, tell
 from pgmnemo.client.naming import named
 from pgmnemo.client.records import builtin
 from pgmnemo.errors import MissingError, UsageError
@@ -144,7 +144,7 @@ def _told(one: Holder) -> dict[str, Any]:
 
 
 def _line(one: Holder) -> str:
-    return joined([one.id, day(one.made_at), one.tenant, one.project, one.name])
+    return one_line(joined([one.id, day(one.made_at), one.tenant, one.project, one.name]))
 
 
 def known_of(host: str, tokens: str | None) -> Tokens | None:

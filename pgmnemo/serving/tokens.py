@@ -24,6 +24,7 @@ import msgspec
 
 from pgmnemo.client.naming import named, project_id, tenant_id
 from pgmnemo.errors import GrantError, UsageError, os_errors
+from pgmnemo.serving.wire import TIME
 
 PREFIX = "mnemo_"
 SECRET = 32  # bytes
@@ -37,7 +38,7 @@ class Holder(msgspec.Struct, frozen=True, kw_only=True):
     tenant: str
     project: str | None = None
     name: str = ""
-    made_at: datetime
+    made_at: TIME
     tenant_id: UUID | None = None
     project_id: UUID | None = None
 
@@ -133,26 +134,28 @@ class Tokens:
     def _changed(self) -> Iterator[dict[str, _Kept]]:
         """The tokens, to be changed; one process at a time, and who reads sees all of a change or nothing."""
         with os_errors(f"{self.path} cannot be written ({{why}}); name another file", UsageError):
-            folder = os.open(self.path.parent, os.O_RDONLY)
+            home = Path(os.path.realpath(self.path))  # what a link leads to: others read that
+            folder = os.open(home.parent, os.O_RDONLY)
             try:
                 fcntl.flock(folder, fcntl.LOCK_EX)
                 kept = dict(self._read())
                 yield kept
-                self._write(kept)
+                _write(home, kept)
             finally:
                 os.close(folder)
 
-    def _write(self, kept: dict[str, _Kept]) -> None:
-        told = msgspec.json.format(msgspec.json.encode(_File(tuple(kept.values()))), indent=1)
-        with NamedTemporaryFile(dir=self.path.parent, prefix=f".{self.path.name}.", delete=False) as file:
-            try:
-                file.write(told + b"\n")  # such a file is its owner's alone, 0600
-                file.flush()
-                os.fsync(file.fileno())
-                Path(file.name).replace(self.path)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
+
+def _write(home: Path, kept: dict[str, _Kept]) -> None:
+    told = msgspec.json.format(msgspec.json.encode(_File(tuple(kept.values()))), indent=1)
+    with NamedTemporaryFile(dir=home.parent, prefix=f".{home.name}.", delete=False) as file:
+        try:
+            file.write(told + b"\n")  # such a file is its owner's alone, 0600
+            file.flush()
+            os.fsync(file.fileno())
+            Path(file.name).replace(home)
+        except BaseException:
+            Path(file.name).unlink(missing_ok=True)
+            raise
 
 
 def _hashed(token: str) -> str:

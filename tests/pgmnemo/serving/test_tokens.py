@@ -70,6 +70,14 @@ def test_a_tenant_has_several_and_each_is_revoked_alone_and_at_once(tokens: Toke
     assert server.holder(new) is None
 
 
+def test_a_link_stays_one_and_its_readers_see_a_change(tokens: Tokens, tmp_path: Path) -> None:
+    token, link = tokens.made("ada"), Tokens(tmp_path / "link.json")
+    link.path.symlink_to(tokens.path)
+    assert [link.revoked(one.id) for one in link.listed()] == [True]
+    assert link.path.is_symlink()
+    assert tokens.holder(token) is None
+
+
 def test_nothing_is_lost_where_many_write(tokens: Tokens) -> None:
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lambda number: Tokens(tokens.path).made(f"t{number}"), range(40)))
