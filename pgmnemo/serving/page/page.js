@@ -168,7 +168,7 @@ function why(hit, top, widest) {
   const mix = Object.entries(kinds).sort(([, one], [, other]) => other - one).map(([look, share]) => fill(share, top, look));
   const own = Object.entries(hit.metadata), name = `Why ${number(hit.score)}${mix.length ? `: mostly ${KINDS[mix[0].className]}` : ""}`;
   return el("details", {}, el("summary", {}, el("span", { className: "mix", ariaHidden: "true" }, mix), el("span", {}, name)),
-    bars(hit, widest), own.length && facts(own));
+    bars(hit, widest), own.length > 0 && facts(own));
 }
 
 function bars(hit, widest) {

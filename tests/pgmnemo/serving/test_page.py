@@ -156,6 +156,8 @@ def test_a_person_searches_and_sees_why(visit: Visiting, house: tuple[Scope, str
         assert widths == sorted(widths, reverse=True)
         assert widths[0] > widths[-1]
         assert "chat" in first.locator(".facts").inner_text()
+        last = "all => all.map((one) => one.lastChild.nodeName)"
+        assert "#text" not in tab.page.locator("#hits details").evaluate_all(last)  # where no metadata are
         tab.page.click("#newest")
         tab.page.locator("#status", has_text="newest first").wait_for()
 
