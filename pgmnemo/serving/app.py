@@ -159,7 +159,8 @@ async def _wrong(request: Request, error: Any) -> Response:
 async def _no_route(request: Request, error: Any) -> Response:
     if error.status_code == 405:
         return _answer(Refusal(405, "wrong use", "this path takes another method", error.headers or {}))
-    return _answer(Refusal(error.status_code, "wrong use", "there is no such path; /openapi.json has all"))
+    paths = ", ".join(route.path for route in request.app.routes)
+    return _answer(Refusal(error.status_code, "wrong use", f"there is no such path; there are {paths}"))
 
 
 async def _invalid(request: Request, error: Exception) -> Response:

@@ -48,6 +48,7 @@ def test_what_a_wrapper_does(wrapped: Served) -> None:
     assert wrapped.ask("PUT", "/update", token, json=update).json() == {"id": "b2"}
     assert ids(wrapped, token, query="dog", user_id="u1", scope="s1")[0] == "b2"
     assert wrapped.ask("PUT", "/update", token, json={**update, "beliefId": "no"}).status_code == 404
+    assert "/search" in wrapped.ask("POST", "/v1/recall", token).text
     assert wrapped.ask("DELETE", "/reset", token).json() == {"deleted": 3}
     assert ids(wrapped, token, query="Lisbon", user_id="u1") == []
     assert ids(wrapped, other, query="Lisbon", user_id="u1") == ["b9"]
