@@ -86,4 +86,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (PgmnemoError, OSError) as error:
+        sys.exit(f"chat.py: {error}")

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from hashlib import scrypt, sha256
 from pathlib import Path
 
-from psycopg import Connection, connect, sql
+from psycopg import Connection, Error, connect, sql
 from psycopg_pool import AsyncConnectionPool
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -115,5 +115,10 @@ REFUSED = {UsageError: lambda _, error: JSONResponse({"error": str(error)}, 400)
 app = Starlette(routes=ROUTES, lifespan=lifespan, exception_handlers=REFUSED)
 
 if __name__ == "__main__":
-    with connect(os.environ["OWNER_DSN"]) as owner:
-        add_user(owner, sys.argv[1], sys.argv[2], sys.stdin.readline().strip())
+    if len(sys.argv) != 3 or "OWNER_DSN" not in os.environ:
+        sys.exit("OWNER_DSN=… python app.py NAME TENANT, with the password on standard input")
+    try:
+        with connect(os.environ["OWNER_DSN"]) as owner:
+            add_user(owner, sys.argv[1], sys.argv[2], sys.stdin.readline().strip())
+    except (Error, UsageError) as error:
+        sys.exit(f"app.py: {error}")

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.pgmnemo.client.driving import Place
 from tests.service import Body, Broken, serving
 
@@ -41,3 +43,14 @@ def test_a_service_is_told_what_was_said_before_and_a_fault_ends_nothing(place: 
     assert "> I sail a red boat." in prompt[0]["content"]
     assert "> Which boat" not in prompt[0]["content"]
     assert prompt[1:] == [{"role": "user", "content": "Which boat do I sail?"}]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["chat/chat.py --script nothere", "chat/chat.py --memory postgresql:///x?port=1", "web/app.py"],
+)
+def test_what_is_wrong_is_one_line(command: str) -> None:
+    name, *options = command.split()
+    told = [sys.executable, str(CHAT.parents[1] / name), *options]
+    done = subprocess.run(told, input="hello", capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
