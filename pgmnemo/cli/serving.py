@@ -57,8 +57,8 @@ def serve(
     demand("uvicorn", "mnemo serve", "serve")
     from pgmnemo.serving.guard import Limits
 
-    if min(body, seconds, rate, concurrent) <= 0:
-        raise UsageError("--body, --seconds, --rate and --concurrent are more than 0")
+    if not all(0 < one < float("inf") for one in (body, seconds, rate, concurrent)):
+        raise UsageError("--body, --seconds, --rate and --concurrent are more than 0, and finite")
     if benchmark and tokens:
         raise UsageError("--benchmark is for this machine alone, and takes no --tokens")
     if (tokens is None) == (tenant is None) and not benchmark:

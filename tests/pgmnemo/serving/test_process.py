@@ -305,6 +305,7 @@ REFUSED = [
     (["--benchmark", "--tokens", "{tokens}"], 2, "--benchmark is for this machine alone"),
     (["--tokens", "{no}"], 2, "holds no token"), (["--tokens", "{bad}"], 2, "is no file of tokens"),
     (["--tenant", "ada", "--rate", "0"], 2, "more than 0"), (["--tenant", " "], 2, "named by a text"),
+    (["--tenant", "ada", "--rate", "nan"], 2, "finite"), (["--tenant", "a", "--seconds", "inf"], 2, "finite"),
     (["--tenant", "ada", "--port", "{taken}"], 2, "cannot be served"),
     (["--tenant", "ada", "--port", "99999"], 2, "cannot be served"),
     (["--tenant", "ada", "--host", "127.0.0.999"], 2, "other machines"),
