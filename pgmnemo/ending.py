@@ -20,8 +20,9 @@ PATHLIB = {
     "home directory": "this user has no home folder that is known; set HOME, or write the path in full, "
     "without ~",
     "Symlink loop": "a link in that path leads back to itself; name another",
+    "recursion depth": "a file that was given has values in one another too deep; mend it, or name another",
 }
-"""By what a RuntimeError of pathlib says: what we say."""
+"""By what a RuntimeError says: what we say."""
 
 
 def ended(command: Callable[[], int]) -> int:
@@ -46,6 +47,9 @@ def ended(command: Callable[[], int]) -> int:
     except OSError as error:  # a file or folder that no stage foresaw
         place, why = error.filename or "this machine", error.strerror or str(error)
         _tell(f"error: {place}: {why}; make it readable and writable, or name another", error)
+        return PgmnemoError.code
+    except MemoryError as error:
+        _tell("error: this takes more memory than there is; give a smaller file, or free some", error)
         return PgmnemoError.code
     except RuntimeError as error:
         told = next((told for words, told in PATHLIB.items() if words in str(error)), None)

@@ -11,6 +11,7 @@ Vectors are base64 of little-endian numbers, all in the form that the header nam
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -28,6 +29,7 @@ FOREVER = datetime.max.replace(tzinfo=UTC)
 BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
 WORDS = {"infinity": "9999-12-31T23:59:59.999999Z", "-infinity": "0001-01-01T00:00:00Z"}
 ENDLESS = {written: word for word, written in WORDS.items()}
+HALVES = re.compile(rb"(\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\u[dD][89a-fA-F]..")
 SIZES = {"float16": (2, "e"), "float32": (4, "f")}  # bytes of a number, and its letter for struct
 
 Time = Annotated[datetime, Meta(tz=True)]
@@ -195,9 +197,15 @@ def record_of(given: Any, header: Header, place: str) -> Record:
 
 
 def decode(line: str | bytes, place: str) -> Any:
-    """The value of a text of JSON; UsageError, which says where in it, for one that is none."""
+    """The value of a text of JSON; UsageError, which says where in it, for one that is none.
+
+    Half a surrogate pair, which programs write that cut a text between its halves, becomes U+FFFD.
+    """
+    data = line.encode("utf-8", "surrogatepass") if isinstance(line, str) else line
+    if b"\\u" in data:
+        data = HALVES.sub(lambda found: found[1] or rb"\ufffd", data)
     try:
-        return msgspec.json.decode(line)
+        return msgspec.json.decode(data)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise UsageError(f"{place}: {_why(error)}; mend it, or leave it out") from None
 

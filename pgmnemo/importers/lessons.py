@@ -20,7 +20,7 @@ MOST_METADATA, MOST_VALUES = 800_000, 10_000  # bytes as JSON, and values
 LONGEST_KEY, LONGEST_NAME = 1_000, 1_000  # bytes of a key, characters of a name or title
 FIRST_SECOND = 1_500_000_000  # 2017-07-14: the second that has the position 0
 LAST_POSITION = 1_000_000_000
-GREATEST = 1e308  # number of metadata
+GREATEST, BITS = 1e308, 63  # number of metadata, and bits of a whole one
 MILLISECONDS = 1e11  # a number of seconds beyond it is of milliseconds
 TEXTS = ("text", "input_text", "output_text", "audio_transcription")  # blocks of a message
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -135,6 +135,8 @@ def clean(value: Any) -> Any:
         return [clean(one) for one in value]
     if isinstance(value, int | float) and not abs(value) <= GREATEST:
         return None
+    if isinstance(value, int) and value.bit_length() > BITS:
+        return float(value)
     return None if isinstance(value, bytes) else value
 
 

@@ -120,7 +120,7 @@ class Folder:
             number, name = int(record["format"]), str(record["data"])
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             number, name = 0, ""
         if number > FORMAT:
             raise DatabaseError(f"{self.path} was made by a newer pgmnemo: pip install -U pgmnemo-memory")

@@ -149,7 +149,7 @@ def configuration(folder: Path) -> Mapping[str, Any]:
     """config.json of a model; ModelError where there is none."""
     try:
         read = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise _no_configuration(folder, repr(error)) from None
     if not isinstance(read, dict):
         raise _no_configuration(folder, "it holds no object")
@@ -161,7 +161,7 @@ def folder_width(folder: Path, max_tokens: int) -> int:
     config = configuration(folder)
     try:
         width, most = int(config["hidden_size"]), positions(config)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise _no_configuration(folder, repr(error)) from None
     if max_tokens > most:
         raise ModelError(

@@ -123,6 +123,8 @@ class Tokens:
                 self._seen, self._kept = None, {}
                 return self._kept
             seen = (state.st_mtime_ns, state.st_ino, state.st_size)
+            if not self.path.is_file():
+                raise UsageError(f"{self.path} is no file; name a file of tokens")
             if seen != self._seen:
                 if state.st_mode & 0o022:
                     raise UsageError(f"others may write {self.path}; run chmod 600 {self.path}")

@@ -130,7 +130,7 @@ def _begin(request: Request, environ: Mapping[str, str], progress: Progress, sql
         check_release(sql, version)
     base = results_base(request.suite, request.output, ROOT, request.keep)
     if request.resume:
-        partial_folder(request.resume)  # nonsense is told at once, not after minutes of loading
+        base = partial_folder(request.resume).parent  # nonsense is told at once, not after minutes of loading
     elif left := interrupted(base):
         names = ", ".join(place.name for place in left)
         progress.say(f"interrupted runs stand in {base}: {names}; --resume goes on with one, or delete them")

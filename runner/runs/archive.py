@@ -96,7 +96,7 @@ def _extract(path: Path, tar: Path, top: Path) -> Path:
                 if place.name != HISTORY:
                     places.add(place.parent)
                 _write(archive, member, top / place)
-    except (tarfile.TarError, EOFError, ValueError) as error:
+    except (tarfile.TarError, EOFError, ValueError, OverflowError, MemoryError, RecursionError) as error:
         raise _no_archive(path, str(error)) from None
     if len(places) != 1:
         raise OutputError(f"{path} holds {len(places)} runs and not one; pack one run with `submit`")

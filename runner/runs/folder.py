@@ -13,6 +13,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from runner.runs.canonical import pretty
 from runner.runs.manifest import write_manifest
 from runner.runs.packing import pack
 from runner.runs.run import Run
-from runner.runs.storage import reported, sync_folder, write_file
+from runner.runs.storage import DOCUMENT, read_regular, reported, sync_folder, write_file
 
 PLAN = "plan.json"
 
@@ -48,9 +49,10 @@ def pin_plan(folder: Path, plan: Mapping[str, Any], started: str) -> str:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        earlier = json.loads(path.read_bytes())
+        earlier = json.loads(read_regular(path, DOCUMENT, OutputError))
+        datetime.fromisoformat(earlier["started"])
         return {"started": earlier["started"], "plan": dict(earlier["plan"])}
-    except (ValueError, KeyError, TypeError, OSError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError, OutputError) as error:
         raise OutputError(f"{path} cannot be read ({error}): start the run anew without --resume") from error
 
 

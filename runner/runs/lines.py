@@ -13,7 +13,7 @@ import msgspec
 
 from pgmnemo.errors import OutputError
 from runner.runs.canonical import compact
-from runner.runs.storage import reported, write_file
+from runner.runs.storage import demand_regular, reported, write_file
 
 L = TypeVar("L")
 
@@ -63,6 +63,8 @@ def drop_torn_line(path: Path) -> None:
     """Cut what follows the last newline of `path`: the line that a killed run did not finish."""
     if not path.exists():
         return
+    with reported(path):
+        demand_regular(path, OutputError)
     with reported(path), path.open("r+b") as file:
         content = file.read()
         file.truncate(content.rfind(b"\n") + 1)
@@ -101,5 +103,5 @@ def decoded(content: bytes, name: str, kind: type[L], what: str = "") -> Iterato
     for number, line in enumerate(content.splitlines(), start=1):
         try:
             yield msgspec.json.decode(line, type=kind)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise OutputError(f"{name}, line {number} is no {what} ({error})") from None

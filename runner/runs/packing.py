@@ -14,6 +14,7 @@ from runner.runs.storage import reported, sync_folder, write_bytes
 
 LINES, PACKED = ".jsonl", ".jsonl.xz"
 MOST = 1 << 30  # bytes of a file of lines
+SMALL, RATIO = 16 << 20, 100  # it packs to an eighth or so; below SMALL bytes nobody asks
 MEMORY = 256 << 20  # bytes that unpacking may take; what is written here takes 9 MiB
 
 
@@ -48,12 +49,13 @@ def write_packed(folder: Path, name: str, content: bytes) -> None:
 def unpacked(content: bytes, name: str, kind: type[PgmnemoError]) -> bytes:
     """The lines in a packed file; a `kind` with half a sentence for what is no whole one or too large."""
     reader = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=MEMORY)
+    most = min(MOST, max(SMALL, RATIO * len(content)))
     try:
-        found = reader.decompress(content, MOST + 1)
+        found = reader.decompress(content, most + 1)
     except lzma.LZMAError as error:
         raise kind(f"{name} is damaged ({error})") from None
-    if len(found) > MOST:
-        raise kind(f"{name} unpacks to more than the {MOST >> 20:,} MiB that are read of such a file")
+    if len(found) > most:
+        raise kind(f"{name} unpacks to more than the {most >> 20:,} MiB that are read of such a file")
     if not reader.eof or reader.unused_data:
         raise kind(f"{name} is cut short or has more behind its end")
     return found

@@ -126,7 +126,7 @@ class Results:
         """OlderEdition, which says how it is verified, for a run of an edition that is not read here."""
         try:
             said = msgspec.json.decode(self.content(RUN), type=_Protocolled)
-        except (msgspec.MsgspecError, RecursionError, Unreadable):
+        except (msgspec.MsgspecError, ValueError, RecursionError, Unreadable):
             return  # whoever reads the file says what is wrong with it
         demand_known(said.protocol.version, self.folder)
 

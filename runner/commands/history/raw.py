@@ -19,7 +19,7 @@ from runner.runs.environment import git
 from runner.runs.manifest import MANIFEST
 from runner.runs.packing import LINES, packed, unpacked, write_packed
 from runner.runs.reading import Results, is_run
-from runner.runs.storage import reported, write_file
+from runner.runs.storage import DOCUMENT, read_regular, reported, write_file
 
 NOTED = "raw.json"  # in benchmarks/: the commit that has the files of lines of each run that lacks them
 
@@ -144,6 +144,6 @@ def _notes(path: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, str])
-    except (msgspec.MsgspecError, OSError) as error:
+        return msgspec.json.decode(read_regular(path, DOCUMENT, OutputError), type=dict[str, str])
+    except (msgspec.MsgspecError, ValueError, OutputError) as error:
         raise OutputError(f"{path} is no list of commits ({error}); take it from the repository") from None

@@ -21,6 +21,7 @@ from runner.report.render import template
 from runner.runs.canonical import pretty
 from runner.runs.environment import code, machine, packages
 from runner.runs.schemas import fault
+from runner.runs.storage import DOCUMENT, read_regular
 
 NAME, MARKDOWN = "performance.json", "performance.md"
 TEMPLATE = Path(__file__).with_name("performance.md.j2")
@@ -84,11 +85,11 @@ def load(folder: Path) -> Json:
     path = folder / NAME
     if folder.is_file():
         raise UsageError(f"{folder} is a file; name the folder that the command perf wrote")
+    if not path.exists():
+        raise UsageError(f"{folder} holds no {NAME}; name folders that the command perf wrote")
     try:
-        made: Json = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UsageError(f"{folder} holds no {NAME}; name folders that the command perf wrote") from None
-    except (OSError, ValueError) as error:
+        made: Json = json.loads(read_regular(path, DOCUMENT, UsageError))
+    except (UsageError, ValueError, RecursionError) as error:
         raise UsageError(f"{path} cannot be read: {error}; name another folder") from None
     if wrong := fault(SCHEMA_FILE, made):
         raise UsageError(f"{path} is not of the form {SCHEMA}: {wrong}; measure anew")

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import isfinite
+from math import inf
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -132,7 +132,7 @@ def _trec(text: str, file: str) -> Iterator[Ranking]:
                 "JSON"
             )
         question, _, document, rank, score, tag = columns
-        if not (rank.isascii() and rank.isdigit()):
+        if not (rank.isascii() and rank.isdigit() and len(rank) < 10):
             raise RankingsError(f"{where}: the rank {rank!r} is no whole number from 0 on")
         found.setdefault((tag, question), []).append((int(rank), _number(score, where), document, where))
     for (tag, question), ranks in found.items():
@@ -156,7 +156,7 @@ def _number(text: str, where: str) -> float:
 
 
 def _finite(score: float, where: str) -> float:
-    if not isfinite(score):
+    if not abs(score) < inf:
         raise RankingsError(f"{where}: the score {score} is not finite; write a number")
     return score
 

@@ -149,13 +149,15 @@ def _evidence(entry: Json, where: str, project: str, segments: set[str]) -> Iter
 
 def _ids(value: Any, where: str) -> Iterator[str]:
     """Every id in a list or an object, however deep it stands."""
-    if isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _ids(one, where)
-    elif isinstance(value, int | str) and not isinstance(value, bool):
-        yield str(value)
-    elif value is not None:
-        raise CorpusError(f"'source_chat_ids' of {where} holds {value!r}, which is no id of a message")
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict | list):
+            left += reversed([*one.values()] if isinstance(one, dict) else one)
+        elif isinstance(one, int | str) and not isinstance(one, bool):
+            yield str(one)
+        elif one is not None:
+            raise CorpusError(f"'source_chat_ids' of {where} holds {one!r}, which is no id of a message")
 
 
 def _suite(name: str, size: str) -> Suite:

@@ -30,9 +30,9 @@ from runner.protocol.texts import Session, Turn
 from runner.records import Evidence, Json, Question, Segment
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
-SESSION = re.compile(r"session_(\d+)")
-TURN = re.compile(r"D(\d+):(\d+)")
-CITATION = re.compile(r"D:?(\d+):(\d+)")
+SESSION = re.compile(r"session_(\d{1,9})")
+TURN = re.compile(r"D(\d{1,9}):(\d{1,9})")
+CITATION = re.compile(r"D:?(\d{1,9}):(\d{1,9})")
 TURN_ID = r"\bD\d{1,3}:\d{1,3}\b"  # in a text
 
 

@@ -26,8 +26,9 @@ T = TypeVar("T")
 KINDS = {str: "a string", int: "a whole number", list: "a list", dict: "an object", float: "a number"}
 CHUNK = 8 << 20  # bytes read at a time: many items each, so that few are parsed in vain at a chunk's end
 XZ, GZIP = b"\xfd7zXZ\x00", b"\x1f\x8b"
-SMALL, RATIO = 64 << 20, 40  # bytes unpacked without a question, and times the packed size after them
+SMALL, RATIO = 16 << 20, 40  # bytes unpacked without a question, and times the packed size after them
 BLANK = re.compile(r"[ \t\r\n]*")  # matches everywhere
+HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate pair
 DAMAGED = (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error)
 
 
@@ -79,13 +80,24 @@ class Source:
         """The JSON value that the file is; CorpusError with the place where it is broken."""
         data = self.content()
         try:
-            return json.loads(data.decode("utf-8-sig"))
+            text = data.decode("utf-8-sig")
+            return self.whole(json.loads(text), text)
         except UnicodeDecodeError as error:
             raise self.no_text(error.start) from None
         except (ValueError, RecursionError) as error:
             raise CorpusError(
                 f"{self.path} is cut off or is no JSON ({_unread(error)}); fetch it again or name another"
             ) from None
+
+    def whole(self, value: T, text: str) -> T:
+        """What was read of `text`; CorpusError where a text in it has half a character."""
+        if HALF.search(text):
+            try:
+                json.dumps(value, ensure_ascii=False).encode()
+            except UnicodeEncodeError as error:
+                half = f"\\u{ord(error.object[error.start]):04x} by itself"
+                raise CorpusError(f"{self.path} holds half a character ({half}); write it anew") from None
+        return value
 
     def items(self) -> Iterator[Json]:
         """The objects of the file's top-level JSON list; CorpusError with the byte where it is broken."""
@@ -191,7 +203,7 @@ class _Window:
             raise self.broken("expected an item that is a JSON object")
         while True:
             try:
-                value, self._at = self._json.raw_decode(self._text, self._at)
+                begun, (value, self._at) = self._at, self._json.raw_decode(self._text, self._at)
             except json.JSONDecodeError as error:
                 ahead = error.pos - self._at
                 if not self._more(len(self._text) - self._at):
@@ -200,7 +212,7 @@ class _Window:
                 raise self.broken(_unread(error)) from None
             else:
                 self._count += 1
-                return cast(Json, value)
+                return self._source.whole(cast(Json, value), self._text[begun : self._at])
 
     def broken(self, problem: str, at: int | None = None) -> CorpusError:
         """The error for `problem` at the character `at` of the text (default: where reading stands)."""

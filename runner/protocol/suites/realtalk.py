@@ -23,9 +23,9 @@ from runner.records import Evidence, Json, Question, Segment
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "commonsense"}
 CHATS = "Chat_*.json"
 CHAT = re.compile(r"(Chat_[1-9]\d*)_.+\.json")
-ID = re.compile(r"D:?(\d+):(\d+)")
-CITED = r"D\s*:?\s*(\d+)\s*:\s*"  # of a session; one is `D 2:18`
-SPAN = re.compile(rf"{CITED}(\d+)(?:\s*[-–]\s*(?:{CITED})?(\d+))?")  # noqa: RUF001
+ID = re.compile(r"D:?(\d{1,9}):(\d{1,9})")
+CITED = r"D\s*:?\s*(\d{1,9})\s*:\s*"  # of a session; one is `D 2:18`
+SPAN = re.compile(rf"{CITED}(\d{{1,9}})(?:\s*[-–]\s*(?:{CITED})?(\d{{1,9}}))?")  # noqa: RUF001
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from statistics import fmean
+from string import Formatter
 from typing import Any
 
 from pgmnemo.errors import ModelError, UsageError
@@ -96,10 +97,12 @@ def judge_prompts(path: Path | None) -> Mapping[str, str]:
     try:
         given = json.loads(read_regular(path, DOCUMENT, UsageError))
         for template in given.values():
+            if any(spec for _, _, spec, _ in Formatter().parse(template)):  # a width of any size
+                raise ValueError("a field with a format")
             template.format(**FIELDS)
     except UsageError as error:
         raise UsageError(f"--judge-prompts: {error}; name a JSON file") from None
-    except (ValueError, KeyError, IndexError, AttributeError) as error:
+    except (ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:
         raise UsageError(
             f"--judge-prompts: {path} is no JSON object of prompts by rule with {{question}}, {{key}} and "
             f"{{response}} in them ({type(error).__name__}: {error})"

@@ -61,7 +61,8 @@ def _locomo(source: Source) -> dict[str, Key]:
 
 
 def _of_locomo(entry: Json) -> Key:
-    rule = CATEGORIES.get(entry.get("category", 0), "")
+    category = entry.get("category")
+    rule = CATEGORIES.get(category, "") if isinstance(category, int) else ""
     answer = "" if rule == "adversarial" else str(entry.get("answer", ""))
     return Key(answer.split(";")[0].strip() if rule == "open-domain" else answer, rule)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from pgmnemo.errors import ModelError
-from runner.runs.storage import demand_regular
+from runner.runs.storage import DOCUMENT, read_regular
 from runner.stages.rerankers import Pool, Reordered, Reranker, RerankOptions, by_score
 from runner.stages.rerankers.linear.features import FEATURES, Reader
 
@@ -34,16 +34,13 @@ def read_model(path: Path = SHIPPED) -> Model:
     """The weights in a file; ModelError where it holds none, or those of other features."""
     mend = "name a file that `train` wrote, or leave --rerank-model out"
     try:
-        demand_regular(path, ModelError)
-        content = path.read_bytes()
+        content = read_regular(path, DOCUMENT, ModelError)
         document = json.loads(content)
         named = document["weights"] if document["schema"] == SCHEMA else {}
         weights = tuple(float(named[name]) for name in FEATURES)
     except ModelError as error:
         raise ModelError(f"the weights {error}; {mend}") from None
-    except OSError as error:
-        raise ModelError(f"the weights {path} cannot be read ({error.strerror}); {mend}") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         weights, named = (), {}
     if not weights or set(named) != set(FEATURES) or not all(map(isfinite, weights)):
         raise ModelError(
