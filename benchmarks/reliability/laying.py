@@ -1,0 +1,208 @@
+"""Good files, as commands are given them: small corpora, finished runs, archives, tokens; see good/."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from pgmnemo.server.releases import default_version
+from pgmnemo.serving.tokens import Tokens
+from runner.cli import main
+from runner.runs.archive import pack
+from runner.runs.canonical import pretty
+from runner.runs.history import HEADER, entry_text
+from runner.runs.manifest import MANIFEST
+from runner.runs.raw import RAW
+from runner.runs.reading import Results
+
+Lay = Callable[[Path], object]
+"""Lays something out in a folder."""
+
+GOOD = Path(__file__).with_name("good")
+NAME = f"v{default_version()}_{datetime.now(UTC):%Y%m%d}_hash_limit3"
+PLACE = f"benchmarks/sample/results/{NAME}"  # of a finished run, as in a repository
+RUN = "--system sqlite-fts5 --embedder none --allow-unregistered-corpus --limit 3 --quiet --output {out}/new"
+CACHED = "sample --embedder hash --system sqlite-hybrid --cache {in}/cache --quiet"
+
+
+def text(name: str, content: str | bytes) -> Lay:
+    """A file of that text."""
+
+    def lay(folder: Path) -> None:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+
+    return lay
+
+
+def document(name: str, value: Any) -> Lay:
+    """A file of JSON."""
+    return text(name, json.dumps(value))
+
+
+def every(*lays: Lay) -> Lay:
+    """One after the other."""
+    return lambda folder: [lay(folder) for lay in lays]
+
+
+def good(name: str) -> Lay:
+    """A file or a folder of good/."""
+    source = GOOD / name
+    return lambda folder: (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
+
+
+def packed_as(name: str, to: str) -> Lay:
+    """A file of good/ as .gz or .xz."""
+    content = (GOOD / name).read_bytes()
+    return text(to, gzip.compress(content) if to.endswith("gz") else lzma.compress(content))
+
+
+def zipped(name: str, to: str) -> Lay:
+    """A file of good/ as the conversations.json of an archive."""
+
+    def lay(folder: Path) -> None:
+        shutil.copy(GOOD / name, folder / "conversations.json")
+        shutil.make_archive(str(folder / to.removesuffix(".zip")), "zip", folder, "conversations.json")
+        (folder / "conversations.json").unlink()
+
+    return lay
+
+
+def database(name: str, script: str) -> Lay:
+    """A file of SQLite."""
+
+    def lay(folder: Path) -> None:
+        connection = sqlite3.connect(folder / name)
+        connection.executescript(script)
+        connection.close()
+
+    return lay
+
+
+def kept(folder: Path) -> None:
+    """A finished run with its entry in a HISTORY.md above it; made once for all."""
+    made = folder.parents[1] / "kept"
+    if not made.exists():
+        words = f"sample --embedder hash --limit 3 --quiet --output {folder}/new"
+        assert main(words.split()) == 0
+        [place] = (folder / "new").glob("*/run.json")
+        shutil.copytree(place.parent, made / PLACE)
+        _noted(made)
+        shutil.copytree(made / PLACE, made / "base")  # another run, to compare with
+        record = json.loads((made / "base" / "run.json").read_bytes())
+        document("base/run.json", record | {"started": "2026-01-01T00:00:00Z"})(made)
+        sealed(made)
+        shutil.rmtree(folder / "new")
+    shutil.copytree(made, folder, dirs_exist_ok=True)
+
+
+def _noted(folder: Path) -> None:
+    """Note the run in HISTORY.md."""
+    place = folder / PLACE
+    run, digest = Results(place).run, sha256((place / MANIFEST).read_bytes()).hexdigest()
+    entry = entry_text(run.started.date(), "sample", PLACE, run.verdict, digest, run.deviations)
+    (folder / "HISTORY.md").write_text(f"{HEADER}\n{entry}", encoding="utf-8")
+
+
+def packed(folder: Path) -> None:
+    """The same with its raw rankings packed."""
+    kept(folder)
+    raw = folder / PLACE / RAW
+    raw.with_name(f"{RAW}.xz").write_bytes(lzma.compress(raw.read_bytes()))
+    raw.unlink()
+
+
+def archived(folder: Path) -> None:
+    """The run of a folder as an archive beside it."""
+    files = [path for path in (folder / "HISTORY.md", *(folder / PLACE).iterdir()) if path.is_file()]
+    with (folder / "run.tar.gz").open("wb") as file:
+        pack({str(path.relative_to(folder)): path.read_bytes() for path in files}, file)
+
+
+def committed(folder: Path) -> None:
+    """The run in a repository that has its raw files in a commit, and a list that names another."""
+    kept(folder)
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "Add the run"]):
+        subprocess.run([*git, *words], cwd=folder, check=True)
+    (folder / PLACE / RAW).unlink()
+    document("benchmarks/raw.json", {f"sample/results/{NAME}": "0" * 40})(folder)
+
+
+def rerun(folder: Path) -> None:
+    """The run, and the record of somebody who recalled it again."""
+    kept(folder)
+    place = folder / PLACE
+    record = {
+        "schema": "pgmnemo/rerun/2", "manifest_sha256": sha256((place / MANIFEST).read_bytes()).hexdigest(),
+        "by": "ann", "when": "2026-11-25T10:00:00Z", "questions": 3, "of": 3,
+        "scopes": [scope.name for scope in Results(place).run.scopes], "arms": ["pgmnemo"],
+        "tolerance": {"score": 0.001}, "commit": None,
+    }  # fmt: skip
+    document(f"{PLACE}/rerun-1.json", record)(folder)
+
+
+def sealed(folder: Path) -> None:
+    """Let the manifest list the files as they are now, and HISTORY.md that manifest."""
+    for place in folder.rglob(MANIFEST):
+        before, listed = sha256(place.read_bytes()).hexdigest(), json.loads(place.read_bytes())
+        for entry in listed["files"]:
+            path = place.with_name(entry["name"])
+            if path.is_file() and not path.is_symlink():
+                entry.update(bytes=path.stat().st_size, sha256=sha256(path.read_bytes()).hexdigest())
+        place.write_text(pretty(listed), encoding="utf-8")
+        if (history := folder / "HISTORY.md").exists():
+            after = sha256(place.read_bytes()).hexdigest()
+            history.write_text(history.read_text("utf-8").replace(before, after), encoding="utf-8")
+
+
+def asked(folder: Path) -> None:
+    """A small LoCoMo and a finished run over it."""
+    good("locomo.json")(folder)
+    words = f"locomo --data {folder}/locomo.json {RUN.format(out=folder)}"
+    assert main(words.split()) == 0
+    [made] = (folder / "new").glob("*/run.json")
+    made.parent.rename(folder / "done")
+
+
+def of_corpus(folder: Path) -> None:
+    """Let the run be of the corpus as that is now."""
+    path, corpus = folder / "done" / "run.json", folder / "locomo.json"
+    if corpus.is_file():
+        record = json.loads(path.read_bytes())
+        record["corpus"]["sha256"] = sha256(corpus.read_bytes()).hexdigest()
+        path.write_text(json.dumps(record), encoding="utf-8")
+        sealed(folder)
+
+
+def cut_short(folder: Path) -> None:
+    """A run with a reranker and a rewriter that was interrupted when all was asked."""
+    with mock.patch("runner.bench.pipeline.publish", side_effect=KeyboardInterrupt):
+        assert main(f"sample --rerank linear --rewrite words {RUN.format(out=folder)}".split()) == 130
+    [partial] = (folder / "new").glob(".*.partial")
+    partial.rename(folder / ".run.partial")
+
+
+def cached(folder: Path) -> None:
+    """A cache of embeddings with the vectors of the sample in it."""
+    words = (
+        f"sample --embedder hash --system sqlite-hybrid --cache {folder}/cache --quiet --output {folder}/new"
+    )
+    assert main(words.split()) == 0
+    shutil.rmtree(folder / "new")
+
+
+def tokens(folder: Path) -> None:
+    """A file of two tokens."""
+    Tokens(folder / "tokens.json").made("ada", "home", "laptop")
+    Tokens(folder / "tokens.json").made("bob")
