@@ -16,6 +16,7 @@ from pgmnemo.escaping import plain
 
 INTERRUPTED = 130
 NO_READER = 128 + signal.SIGPIPE
+LONGEST, REMEDY = 1_200, 400  # characters of a sentence that may repeat what a file holds, and of its end
 PATHLIB = {
     "home directory": "this user has no home folder that is known; set HOME, or write the path in full, "
     "without ~",
@@ -116,5 +117,7 @@ def _let_go() -> None:
 
 
 def _tell(sentence: str, error: BaseException) -> None:
-    """The sentence, and how to go on where the run left something to go on with."""
-    print(plain("; ".join([sentence, *getattr(error, "__notes__", ())])), file=sys.stderr)
+    """The sentence, and how to go on where the run left something to go on with; of a long one both ends."""
+    told = plain("; ".join([sentence, *getattr(error, "__notes__", ())]))
+    told = told if len(told) <= LONGEST else f"{told[: LONGEST - REMEDY]} … {told[-REMEDY:]}"
+    print(told, file=sys.stderr)

@@ -293,8 +293,11 @@ def main() -> int:
     with bench(given.seed) as made:
         outcomes = []
         chosen = cases(given.each, given.only)
-        for case in Random(given.seed).sample(chosen, given.some) if given.some else chosen:
+        chosen = Random(given.seed).sample(chosen, given.some) if given.some else chosen
+        for case in chosen:
             outcomes.append(made.run(case))
+            if len(outcomes) % 50 == 0:
+                print(f"{len(outcomes)} of {len(chosen)}", file=sys.stderr, flush=True)
             if fault := outcomes[-1].fault:
                 print(fault, file=sys.stderr, flush=True)
         left = [one.pid for one in psutil.process_iter(["cmdline"]) if any(

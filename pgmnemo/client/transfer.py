@@ -29,7 +29,8 @@ FOREVER = datetime.max.replace(tzinfo=UTC)
 BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
 WORDS = {"infinity": "9999-12-31T23:59:59.999999Z", "-infinity": "0001-01-01T00:00:00Z"}
 ENDLESS = {written: word for word, written in WORDS.items()}
-HALVES = re.compile(rb"(\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\u[dD][89a-fA-F]..")
+HEX = rb"[\da-fA-F]{2}"
+HALVES = re.compile(rb"(\\\\|\\u[dD][89abAB]%b\\u[dD][c-fC-F]%b)|\\u[dD][89a-fA-F]%b" % (HEX, HEX, HEX))
 SIZES = {"float16": (2, "e"), "float32": (4, "f")}  # bytes of a number, and its letter for struct
 
 Time = Annotated[datetime, Meta(tz=True)]
