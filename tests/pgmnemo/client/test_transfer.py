@@ -188,3 +188,19 @@ def test_a_mark_of_byte_order_is_no_part_of_the_header() -> None:
 def test_a_written_header_says_what_it_is_first() -> None:
     assert HEADER.startswith('{"pgmnemo":"memory","format":1,"extension":"0.5.0"')
     assert datetime.now(UTC) < FOREVER
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (r"x\ud800y", "x\ufffdy"),
+        (r"\ud83d\uDE00", "😀"),
+        (r"\ud83d\ud83d\ude00", "\ufffd😀"),
+        (r"\udc00\ud83d", "\ufffd\ufffd"),
+        (r"\\ud800", r"\ud800"),
+        (r"\\\ud800", "\\\ufffd"),
+    ],
+)
+def test_half_a_surrogate_pair_is_read_as_a_replacement_character(written: str, read: str) -> None:
+    for line in (f'"{written}"', f'"{written}"'.encode()):
+        assert transfer.decode(line, "it") == read
