@@ -118,12 +118,12 @@ def test_a_run_at_work_cannot_be_resumed_by_another(tmp_path: Path) -> None:
 
 def test_only_the_same_run_goes_on(tmp_path: Path) -> None:
     plan = {"version": "0.2.1", "k": (1, 5)}
-    assert pin_plan(tmp_path, plan, "08:00") == "08:00"
-    assert pin_plan(tmp_path, plan, "09:00") == "08:00"
+    assert pin_plan(tmp_path, plan, "2026-01-01T08:00") == "2026-01-01T08:00"
+    assert pin_plan(tmp_path, plan, "2026-01-01T09:00") == "2026-01-01T08:00"
     with pytest.raises(UsageError, match=r"had version = 0\.2\.1, this one 0\.3\.0"):
-        pin_plan(tmp_path, plan | {"version": "0.3.0"}, "09:00")
+        pin_plan(tmp_path, plan | {"version": "0.3.0"}, "2026-01-01T09:00")
     with pytest.raises(UsageError, match="had limit = None, this one 3"):
-        pin_plan(tmp_path, plan | {"limit": 3}, "09:00")
+        pin_plan(tmp_path, plan | {"limit": 3}, "2026-01-01T09:00")
 
 
 def test_a_folder_that_nobody_planned_is_refused(tmp_path: Path) -> None:
