@@ -29,7 +29,8 @@ trap '' INT TERM HUP
 if read -r _; then exit 0; fi
 pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid" 2>/dev/null
 for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$pid" 2>/dev/null || break; sleep 0.2; done
-rm -rf "$@"
+tries=0  # an initdb that outlives the runner for a moment may write while its folder is deleted
+until rm -rf "$@" || [ $tries -ge 300 ]; do tries=$((tries + 1)); sleep 0.2; done
 """
 
 
