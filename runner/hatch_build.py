@@ -1,0 +1,17 @@
+"""Packs the sample, which lies outside this folder in a checkout and inside it in an sdist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+OUTSIDE, INSIDE = "../benchmarks/sample/sample.json", "protocol/suites/sample.json"
+
+
+class Sample(BuildHookInterface[Any]):
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """An editable installation reads the checkout's own."""
+        if version != "editable" and not Path(self.root, INSIDE).exists():
+            build_data["force_include"][OUTSIDE] = INSIDE
