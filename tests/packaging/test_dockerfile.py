@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -48,22 +49,30 @@ def build(steps: list[tuple[str, str]], context: Path, root: Path) -> None:
             subprocess.run(["sh", "-euc", command], check=True)
 
 
-@pytest.fixture
-def server(steps: list[tuple[str, str]], sql: Path, prefix: Path) -> Iterator[str]:
-    """A server that finds extensions where the image's steps have put them."""
-    build(steps, sql, prefix / "image")
-    for folder in (prefix / "image").rglob("*"):
-        if folder.is_dir():
-            folder.chmod(0o755)
+@contextmanager
+def extended_server(prefix: Path, share: Path) -> Iterator[str]:
+    """A server below `prefix` that finds extensions in `share`, too."""
     data = prefix / "data"
     data.mkdir(mode=0o700)
     if os.geteuid() == 0:
         give_to_server(data)
-    path = f"$system:{prefix}/image{SHARE}"
-    process = ServerProcess(installation(18), prefix, data, {**SETTINGS, "extension_control_path": path})
+    settings = {**SETTINGS, "extension_control_path": f"$system:{share}"}
+    process = ServerProcess(installation(18), prefix, data, settings)
     process.initialise()
     with process.running():
         yield f"host={data} user=postgres dbname=postgres"
+
+
+@pytest.fixture
+def server(steps: list[tuple[str, str]], sql: Path, prefix: Path) -> Iterator[str]:
+    """A server that finds extensions where the image's steps have put them."""
+    image = prefix / "image"
+    build(steps, sql, image)
+    for folder in image.rglob("*"):
+        if folder.is_dir():
+            folder.chmod(0o755)
+    with extended_server(prefix, image / SHARE.lstrip("/")) as dsn:
+        yield dsn
 
 
 def test_the_steps_install_the_extension_for_an_ordinary_owner(server: str, prefix: Path) -> None:
