@@ -20,7 +20,7 @@ from pgmnemo.server import discovery
 from runner.protocol.suites import SUITES
 from runner.records import Corpus
 
-pytest_plugins = ("tests.finished", "tests.pooling", "tests.records")
+pytest_plugins = ("tests.finished", "tests.pooling", "tests.records", "tests.watching")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 REQUIRED = "PGMNEMO_REQUIRE_BROWSER"  # set in CI: there a missing browser is a failure
 NOWHERE = {"PGMNEMO_PORT": "1"}  # where no compose service answers
