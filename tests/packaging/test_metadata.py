@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pgmnemo.places import release
 from tests.helping import CURRENT
 
 SEMANTIC_VERSION = re.compile(r"\d+\.\d+\.\d+")
@@ -56,24 +57,30 @@ def test_pgxn_metadata_keeps_to_its_specification(meta: dict[str, Any], sql: Pat
     assert len(set(meta["tags"])) == len(meta["tags"])
 
 
-def test_metadata_and_script_are_of_the_current_release(meta: dict[str, Any], sql: Path) -> None:
-    assert control(sql)["default_version"] == CURRENT
+def test_every_version_is_that_of_the_control_file(meta: dict[str, Any], root: Path, sql: Path) -> None:
     own = meta["provides"]["pgmnemo"]
-    assert (meta["version"], own["version"], own["file"]) == (CURRENT, CURRENT, f"pgmnemo--{CURRENT}.sql")
+    said = {"control": control(sql)["default_version"], "META": meta["version"], "provides": own["version"]}
+    for folder in (".", "runner"):
+        project = tomllib.loads((root / folder / "pyproject.toml").read_text(encoding="utf-8"))
+        source = project["tool"]["hatch"]["version"]
+        found = re.search(source["pattern"], (root / folder / source["path"]).read_text())
+        said[project["project"]["name"]] = found["version"] if found else ""
+    assert said == dict.fromkeys(said, CURRENT)
+    assert own["file"] == f"pgmnemo--{CURRENT}.sql"
     assert (sql / own["file"]).is_file()
 
 
-@pytest.mark.parametrize("folder", [".", "runner"])
-def test_both_distributions_have_the_version_of_the_extension(root: Path, folder: str) -> None:
-    made = tomllib.loads((root / folder / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
-    found = re.search(made["version"]["pattern"], (root / folder / made["version"]["path"]).read_text())
-    assert found is not None
-    assert found["version"] == CURRENT
+def test_no_release_and_no_heading_is_newer_than_the_control_file(root: Path, sql: Path) -> None:
+    released = tomllib.loads((sql / "releases.toml").read_text(encoding="utf-8"))
+    logged = re.findall(r"^## (\d+\.\d+\.\d+)", (root / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert logged
+    assert max(map(release, [*released, *logged])) <= release(CURRENT)
 
 
 def test_nothing_that_sets_up_names_the_current_release(root: Path) -> None:
     """What means it reads the control file; documents may name it, and code that tells versions apart."""
     word = re.compile(rf"(?<![\d.]){re.escape(CURRENT)}(?![\d.])")
-    names = ("Makefile", "docker-compose.yml", "pyproject.toml", "sql/Makefile", "sql/Dockerfile")
+    names = ["Makefile", "sql/Makefile", "sql/Dockerfile", "shards/Dockerfile", "pyproject.toml"]
+    names += ["runner/pyproject.toml", "docker-compose.yml", "docker-compose.scale.yml", "SECURITY.md"]
     files = [*(root / name for name in names), *(root / ".github").rglob("*.yml")]
     assert [path for path in files if word.search(path.read_text(encoding="utf-8"))] == []
