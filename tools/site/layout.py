@@ -22,6 +22,7 @@ ELSEWHERE = {
     "CHANGELOG.md": "reference/changelog.md",
     "HISTORY.md": "results/history.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "reference/security.md",
     "pgmnemo/README.md": "reference/client.md",
     "sql/README.md": "reference/extension.md",
     "shards/README.md": "howto/shards.md",
