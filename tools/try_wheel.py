@@ -1,26 +1,33 @@
-"""Builds the memory's wheel, installs it with its extra `local` into an empty environment and runs the README
-there.
+"""Builds wheels and sdists of both distributions, installs them into empty environments and uses them there.
 
-`python tools/try_wheel.py` prints what took how long and ends with 1 where the ten lines do not recall what
-they stored, before and after a restart, and from two processes at once. Packages come from pip's index.
+`python tools/try_wheel.py` prints what took how long. It ends with 1 where the README's ten lines, run from
+the memory's wheel with its extra `local`, do not recall what they stored, before and after a restart, and
+from two processes at once; where a benchmark of either kind does not measure the sample; or where an sdist
+installs anything else than its wheel. Packages come from pip's index.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SAID = " I moved to Lisbon in May. "
+NAMES = ("pgmnemo_memory", "pgmnemo_bench")
+ALONE = {**os.environ, "PYTHONHASHSEED": "42", "PGMNEMO_PORT": "1"}  # where no service of anybody's is
 
 
 def run(*command: str | Path, cwd: Path = ROOT) -> str:
     """What a command prints; ends with 1 where it fails."""
-    done = subprocess.run([*map(str, command)], cwd=cwd, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*map(str, command)], cwd=cwd, capture_output=True, text=True, check=False, env=ALONE
+    )
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command[:4]))} failed:\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -39,36 +46,78 @@ def size(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 
-def main() -> int:
-    """Install, run, and compare what was recalled."""
+def install(environment: Path, *packages: str | Path) -> Path:
+    """Packages in an environment that is made if it is missing, and its Python."""
+    python = environment / "bin" / "python"
+    if not python.exists():
+        timed("empty environment", sys.executable, "-m", "venv", environment)
+    pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input")
+    said = " ".join(Path(one).name for one in packages)
+    timed(f"pip install {said}", *pip, "-c", ROOT / "constraints.txt", *packages)
+    return python
+
+
+def remembers(python: Path, home: Path) -> bool:
+    """Whether the README's program recalls what it stored, without torch."""
     page = (ROOT / "README.md").read_text(encoding="utf-8")
     program = re.findall(r"```python\n(.+?)```", page, re.DOTALL)[0]
+    told = [timed("the ten lines, first", python, "-c", program, cwd=home)]
+    told.append(timed("again, after a restart", python, "-c", program, cwd=home))
+    command = [python, "-c", program]
+    both = [subprocess.Popen(command, cwd=home, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    told += [one.communicate()[0] for one in both]
+    loaded = run(python, "-c", f"{program}\nimport sys; print('torch' in sys.modules)", cwd=home)
+    counts = [one.count(SAID) for one in told]
+    print("recalled", counts, "and torch was" + (" " if "True" in loaded else " not ") + "imported")
+    return counts[:2] == [1, 2] and min(counts[2:]) == 3 and "True" not in loaded
+
+
+def measures(python: Path, home: Path) -> bool:
+    """Whether the benchmark that is installed there measures the sample."""
+    command = (python.parent / "pgmnemo-bench", "sample", "--embedder", "none", "--output", home / "results")
+    timed("the sample", *command, cwd=home)
+    return any(home.glob("results/*/report.html"))
+
+
+def recorded(text: str) -> set[str]:
+    """The lines of a RECORD that have a hash: name, sha256, bytes."""
+    return {line for line in text.splitlines() if ",sha256=" in line}
+
+
+def same(wheels: list[Path], python: Path) -> bool:
+    """Whether an environment holds each file of the wheels, to the byte."""
+    [packages] = python.parents[1].glob("lib/python*/site-packages")
+    for wheel in wheels:
+        own = "-".join(wheel.name.split("-")[:2]) + ".dist-info/RECORD"
+        wanted = recorded(zipfile.ZipFile(wheel).read(own).decode())
+        missing = wanted - recorded((packages / own).read_text(encoding="utf-8"))
+        print(f"{len(wanted) - len(missing)} of {len(wanted)} files of {wheel.name} came from the sdist, too")
+        if missing:
+            return False
+    return True
+
+
+def main() -> int:
+    """Build, install, run, and compare."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)  # as root the server runs as nobody
-        (folder / "home").mkdir(mode=0o755)
-        timed("build", sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
-        [wheel] = folder.glob("*.whl")
-        timed("empty environment", sys.executable, "-m", "venv", folder / "env")
-        python = folder / "env/bin/python"
-        pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input")
-        timed("pip install", *pip, "-c", ROOT / "constraints.txt", f"{wheel}[local]")
-        print(
-            f"{size(folder / 'env'):6.0f} MB installed, of it {wheel.stat().st_size / 1e6:.2f} MB the wheel"
-        )
-        told = [timed("the ten lines, first", python, "-c", program, cwd=folder / "home")]
-        told.append(timed("again, after a restart", python, "-c", program, cwd=folder / "home"))
-        both = [
-            subprocess.Popen([python, "-c", program], cwd=folder / "home", stdout=subprocess.PIPE, text=True)
-            for _ in range(2)
-        ]
-        told += [one.communicate()[0] for one in both]
-        loaded = run(
-            python, "-c", f"{program}\nimport sys; print('torch' in sys.modules)", cwd=folder / "home"
-        )
-    counts = [one.count(SAID) for one in told]
-    print("recalled", counts, "and torch was" + (" " if "True" in loaded else " not ") + "imported")
-    return int(counts[:2] != [1, 2] or min(counts[2:]) != 3 or "True" in loaded)
+        homes = [folder / "wheels-home", folder / "sdists-home"]
+        for home in homes:
+            home.mkdir(mode=0o755)
+        for place in (ROOT, ROOT / "runner"):
+            timed(f"build {place.name}", sys.executable, "-m", "hatchling", "build", "-d", folder, cwd=place)
+        wheels = [next(folder.glob(f"{one}-*.whl")) for one in NAMES]
+        sdists = [next(folder.glob(f"{one}-*.tar.gz")) for one in NAMES]
+        python = install(folder / "wheels", f"{wheels[0]}[local]")
+        megabytes = wheels[0].stat().st_size / 1e6
+        print(f"{size(folder / 'wheels'):6.0f} MB installed, of it {megabytes:.2f} MB the wheel")
+        well = [remembers(python, homes[0])]
+        install(folder / "wheels", wheels[1])
+        well.append(measures(python, homes[0]))
+        other = install(folder / "sdists", *sdists)
+        well += [measures(other, homes[1]), same(wheels, other)]
+    return int(not all(well))
 
 
 if __name__ == "__main__":

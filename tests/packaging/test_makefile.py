@@ -44,7 +44,7 @@ def copy(sql: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("target", ["bench", "test"])
-def test_torch_alone_comes_from_its_own_index_and_before_the_rest(
+def test_torch_alone_comes_from_its_own_index_and_the_rest_by_hash(
     root: Path, tmp_path: Path, target: str
 ) -> None:
     """A Python that writes down what it is asked stands in for that of the virtual environment."""
@@ -64,8 +64,10 @@ def test_torch_alone_comes_from_its_own_index_and_before_the_rest(
         "-c constraints.txt --no-deps --index-url https://download.pytorch.org/whl/cpu torch"
     )
     assert rest == asked[""]
-    assert len(rest) == 1
-    assert "index" not in rest[0]
+    locked, own = rest
+    assert re.search(r" --no-deps --require-hashes -r locks/\w+\.txt$", locked)
+    assert "-c constraints.txt --no-build-isolation -e " in own
+    assert "index" not in locked + own
 
 
 def test_the_dry_run_of_the_guide_is_of_the_run_that_follows_it(root: Path) -> None:

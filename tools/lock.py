@@ -1,0 +1,64 @@
+"""Writes what pip checks each download against: the sha256 of every file of every package, by uv.
+
+    make lock       after a change of constraints.txt, of dependencies, or of a pin in one of PINNED
+
+`pip install --no-deps --require-hashes -r locks/test.txt` takes nothing else. Versions are those of
+constraints.txt. Torch alone is left out, with the libraries of its CUDA build: its builds lie in two indexes,
+and pip would prefer one whose hash it is told to another that a machine has at hand.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LEFT_OUT = ("torch", "pgmnemo-memory", "pgmnemo-bench")
+ENVIRONMENTS = {
+    "locks/run.txt": ("-e .[embed]", "-e runner", "hatchling"),
+    "locks/test.txt": ("-e .[onnx,local]", "-e runner[perf,test]", "hatchling"),
+}
+PINNED = ("locks/hermes.txt", "docs/requirements.txt", "tools/sync_client.txt")  # by hand
+NOWHERE = " ; sys_platform == 'none'"
+
+
+def compiled(requirements: str, *options: str) -> str:
+    """The packages that requirements lead to, with hashes."""
+    uv = os.environ.get("UV", "uv")
+    command = [uv, "pip", "compile", "--quiet", "--generate-hashes", "--no-annotate", "--no-header"]
+    try:
+        return subprocess.check_output([*command, *options, "-"], input=requirements, cwd=ROOT, text=True)
+    except subprocess.CalledProcessError:
+        sys.exit(f"{uv} made no lock of: {requirements}")
+
+
+def environment(inputs: tuple[str, ...]) -> str:
+    """What an environment needs, on any platform. Torch is named for none, so that its CUDA libraries stay
+    out, while what each build of it needs comes."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as overrides:
+        overrides.write(f"torch{NOWHERE}\n")
+        overrides.flush()
+        options = ["--universal", "--python-version", "3.11", "-c", "constraints.txt"]
+        options += ["--overrides", overrides.name]
+        options += [word for name in LEFT_OUT for word in ("--no-emit-package", name)]
+        return compiled("\n".join(inputs), *options).replace(NOWHERE, "")
+
+
+def main() -> int:
+    """Write them all."""
+    for name, inputs in ENVIRONMENTS.items():
+        (ROOT / name).write_text(f"# By `make lock`, of {' '.join(inputs)}\n{environment(inputs)}", "utf-8")
+    for name in PINNED:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        head = "".join(re.findall(r"^#.*\n", text, re.MULTILINE))
+        pins = "\n".join(re.findall(r"^[\w.-]+==[^\s;]+", text, re.MULTILINE))
+        (ROOT / name).write_text(head + compiled(pins, "--no-deps"), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
