@@ -1,7 +1,7 @@
 """Fixtures that every test may use: the real corpora and a real browser, where they are present.
 
 Finished runs come from finished.py, records and results folders by hand from records.py,
-PgBouncer from pooling.py.
+PgBouncer from pooling.py, a memory that every door may open from doors.py.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pgmnemo.server import discovery
 from runner.protocol.suites import SUITES
 from runner.records import Corpus
 
-pytest_plugins = ("tests.finished", "tests.pooling", "tests.records", "tests.watching")
+pytest_plugins = ("tests.doors", "tests.finished", "tests.pooling", "tests.records", "tests.watching")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 REQUIRED = "PGMNEMO_REQUIRE_BROWSER"  # set in CI: there a missing browser is a failure
 NOWHERE = {"PGMNEMO_PORT": "1"}  # where no compose service answers

@@ -21,8 +21,8 @@ from psycopg.conninfo import make_conninfo
 
 from pgmnemo import Memory
 from pgmnemo.client.naming import tenant_id
+from tests.pgmnemo.client.driving import Place
 from tests.pgmnemo.importers.test_mempalace import TABLES
-from tests.pgmnemo.server.memories import memories
 from tests.pooling import Pool
 from tests.security.attacked import OURS, Server
 from tools.site import reference, score
@@ -70,9 +70,8 @@ RUN = [page for page in OWN if any(one["language"] in RUNNABLE and not one["mark
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with memories(18) as started:
-        yield started
+def server(place: Place) -> Server:
+    return place.server
 
 
 @dataclass
@@ -206,11 +205,8 @@ def test_the_figures_of_the_worked_example_are_those_of_the_memory(reader: Reade
 
 def grouped(shares: dict[str, float]) -> list[float]:
     parts = (
-        ("bm25", "passage_terms"),
-        ("passage_cosine", "pair_cosine", "cosine"),
-        ("temporal",),
-        ("context",),
-    )
+        ("bm25", "passage_terms"), ("passage_cosine", "pair_cosine", "cosine"), ("temporal",), ("context",),
+    )  # fmt: skip
     parts += (("neighbours",), ("recency",))
     return [sum(shares.get(name, 0.0) for name in names) for names in parts]
 

@@ -1,4 +1,4 @@
-"""The fixtures of every door, and a coding agent that runs hooks as its settings say."""
+"""A coding agent that runs hooks as its settings say."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ from typing import Any
 import pytest
 
 from pgmnemo import Memory, Scope
-from tests.pgmnemo.adapters.conftest import open_memory, page, place, scope
 from tests.pgmnemo.client.driving import Place
-
-__all__ = ["agent", "open_memory", "page", "place", "scope"]
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "hooks"
 SETTINGS = json.loads((EXAMPLES / "settings.json").read_text(encoding="utf-8"))["hooks"]

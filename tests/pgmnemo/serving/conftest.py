@@ -1,4 +1,4 @@
-"""The fixtures of every door, and the application over one memory, asked within this process."""
+"""The application over one memory, asked within this process."""
 
 from __future__ import annotations
 
@@ -18,10 +18,8 @@ from pgmnemo.serving.guard import Guard, Limits
 from pgmnemo.serving.logs import Logged
 from pgmnemo.serving.tokens import Holder, Tokens
 from pgmnemo.serving.verbs import VERBS
-from tests.pgmnemo.adapters.conftest import open_memory, page, place, scope
 from tests.pgmnemo.client.driving import Place
 
-__all__ = ["open_memory", "page", "place", "scope"]
 PATHS = [verb.path for verb in VERBS]
 
 

@@ -1,4 +1,4 @@
-"""One PostgreSQL with the extension for all tests of a door, and a tenant of its own for each."""
+"""One PostgreSQL with the extension for the tests of every door, and a tenant of its own for each."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def page() -> Callable[[str], list[str]]:
     """The blocks of Python of a page of docs/, in its order."""
 
     def blocks(name: str) -> list[str]:
-        text = (Path(__file__).parents[3] / "docs" / name).read_text(encoding="utf-8")
+        text = (Path(__file__).parents[1] / "docs" / name).read_text(encoding="utf-8")
         return [part.split("```")[0] for part in text.split("```python\n")[1:]]
 
     return blocks
