@@ -92,24 +92,20 @@ def filters(chance: random.Random) -> tuple[dict[str, Any], str]:
     return chance.choice(
         [
             ({"text": " ".join(chance.sample(WORDS, 2))}, "both"),
-            ({"a": chance.choice(SCALARS)}, "postgres"),
-            ({"a": {"$eq": chance.choice(SCALARS)}}, "postgres"),
-            ({"a.b": chance.choice(SCALARS)}, "postgres"),
-            ({"": chance.choice(SCALARS)}, "postgres"),
+            ({"a": chance.choice(SCALARS)}, "postgres"), ({"a": {"$eq": chance.choice(SCALARS)}}, "postgres"),
+            ({"a.b": chance.choice(SCALARS)}, "postgres"), ({"": chance.choice(SCALARS)}, "postgres"),
             ({"b": {"$ne": chance.choice(SCALARS)}}, "postgres"),
             ({"n": {order: chance.randint(10, 99)}}, "both"),
             ({"n": {"$gte": chance.randint(10, 50), "$lt": chance.randint(50, 99)}, "a": None}, "postgres"),
             ({"n": {"$gt": chance.choice([5, 9.5, 100, -3])}}, "memory"),
             ({"s": {order: chance.choice(["ada", "b", "bobb"])}}, "postgres"),
             ({"l": chance.choice([[], ["a"], ["a", "b"], [1, [2]], [{"x": 1}]])}, "postgres"),
-            ({"l": {"$eq": ["b", "a"]}}, "both"),
-            ({"l": "a"}, "both"),
-            ({"o": {"$eq": {"q": {"r": "x"}, "p": 1}}}, "both"),
-            ({"o": {"q": {"r": "x"}}}, "memory"),
+            ({"l": {"$eq": ["b", "a"]}}, "both"), ({"l": "a"}, "both"),
+            ({"o": {"$eq": {"q": {"r": "x"}, "p": 1}}}, "both"), ({"o": {"q": {"r": "x"}}}, "memory"),
             ({"o": {"p": chance.choice([1, 2]), "q": {"r": {"$eq": "y"}}}}, "memory"),
             ({"n": {"$in": [1]}}, "postgres"),
         ]
-    )
+    )  # fmt: skip
 
 
 @dataclass

@@ -8,8 +8,6 @@ import json
 import os
 import random
 import re
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +25,6 @@ from pgmnemo import AsyncMemory, Memory, Scope
 from pgmnemo.adapters.anthropic import AsyncMemoryTool, MemoryTool
 from pgmnemo.errors import UsageError
 from tests.pgmnemo.client.driving import Place
-from tests.pgmnemo.local.serving import new_base
 
 SEQUENCES = int(os.environ.get("PGMNEMO_SEQUENCES", "5"))  # of each shell; 150 take some minutes
 NAMES = ["a", "b", "a.txt", "A.txt", ".hidden", "n n", "ü", "_", "%", "%2e%2e", "back\\slash", "b'\"c"]
@@ -148,106 +145,50 @@ def test_random_commands_are_answered_as_by_the_files_of_the_sdk(
     assert told > SEQUENCES * 15
 
 
-DIFFERENCES: list[tuple[str, list[dict[str, Any]], str, str]] = [
-    # what: commands of which the last differs, what the SDK's files answer, what the lessons do
-    (
-        "a name that only begins like the folder",
-        [{"command": "create", "path": "/memoriesfoo", "file_text": "x"}],
-        "answer",
-        "Path must start with /memories, got: /memoriesfoo",
-    ),
-    (
-        "a path that leaves the folder and comes back",
-        [{"command": "create", "path": "/memories/../memories/a", "file_text": "x"}],
-        "answer",
-        "Path /memories/../memories/a would escape /memories directory",
-    ),
-    (
-        "a NUL in a path",
-        [{"command": "create", "path": "/memories/a\0b", "file_text": "x"}],
-        "fault",
-        "NUL",
-    ),
-    (
-        "a NUL in a text",
-        [{"command": "create", "path": "/memories/a", "file_text": "x\0y"}],
-        "answer",
-        "has a NUL character",
-    ),
-    (
-        "half a surrogate pair in a text",
-        [{"command": "create", "path": "/memories/a", "file_text": "x\ud800"}],
-        "fault",
-        "half a surrogate pair",
-    ),
-    (
-        "half a surrogate pair in a path",
-        [{"command": "view", "path": "/memories/\udfff"}],
-        "fault",
-        "half a surrogate pair",
-    ),
-    (
-        "a file in a file",
-        [
-            {"command": "create", "path": "/memories/a", "file_text": "x"},
-            {"command": "create", "path": "/memories/a/b", "file_text": "x"},
-        ],
-        "fault",
-        "/memories/a is a file, so nothing can be in it",
-    ),
-    (
-        "a file moved into a file",
-        [
-            {"command": "create", "path": "/memories/a", "file_text": "x"},
-            {"command": "create", "path": "/memories/b", "file_text": "x"},
-            {"command": "rename", "old_path": "/memories/a", "new_path": "/memories/b/c"},
-        ],
-        "fault",
-        "/memories/b is a file, so nothing can be in it",
-    ),
-    (
-        "a folder moved into itself",
-        [
-            {"command": "create", "path": "/memories/a/b", "file_text": "x"},
-            {"command": "rename", "old_path": "/memories/a", "new_path": "/memories/a/c"},
-        ],
-        "fault",
-        "Cannot move /memories/a into itself",
-    ),
-    (
-        "a name of 300 bytes",
-        [{"command": "create", "path": "/memories/" + "n" * 300, "file_text": "x"}],
-        "fault",
-        "File created successfully",
-    ),
-    (
-        "a path of 10,000 bytes",
-        [{"command": "create", "path": "/memories/" + "n/" * 5_000, "file_text": "x"}],
-        "fault",
-        "a key is a text of 1 to 1,000 bytes",
-    ),
-    (
-        "a text of more than 10,000,000 bytes",
-        [{"command": "create", "path": "/memories/a", "file_text": "x" * 10_000_001}],
-        "answer",
-        "10,000,000 are stored at most",
-    ),
-    (
-        "a folder whose last file goes",
-        [
-            {"command": "create", "path": "/memories/a/b", "file_text": "x"},
-            {"command": "delete", "path": "/memories/a/b"},
-            {"command": "view", "path": "/memories/a"},
-        ],
-        "answer",
-        "The path /memories/a does not exist",
-    ),
-]
+def create(path: str, text: str = "x") -> dict[str, Any]:
+    return {"command": "create", "path": f"/memories{path}", "file_text": text}
 
 
-@pytest.mark.parametrize(("what", "commands", "theirs", "ours"), DIFFERENCES, ids=lambda one: str(one)[:40])
+def rename(old: str, new: str) -> dict[str, Any]:
+    return {"command": "rename", "old_path": f"/memories{old}", "new_path": f"/memories{new}"}
+
+
+def delete(path: str) -> dict[str, Any]:
+    return {"command": "delete", "path": f"/memories{path}"}
+
+
+def insert(path: str, line: int, text: str) -> dict[str, Any]:
+    return {"command": "insert", "path": f"/memories{path}", "insert_line": line, "insert_text": text}
+
+
+def replace(path: str, old: str, new: str) -> dict[str, Any]:
+    return {"command": "str_replace", "path": f"/memories{path}", "old_str": old, "new_str": new}
+
+
+def shown(path: str, **given: Any) -> dict[str, Any]:
+    return {"command": "view", "path": f"/memories{path}", **given}
+
+
+HALF, IN_A_FILE = "half a surrogate pair", "is a file, so nothing can be in it"
+DIFFERENCES: list[tuple[list[dict[str, Any]], str, str]] = [
+    # commands of which the last differs, what the SDK's files answer, what the lessons do
+    ([create("foo")], "answer", "Path must start with /memories, got: /memoriesfoo"),
+    ([create("/../memories/a")], "answer", "Path /memories/../memories/a would escape /memories directory"),
+    ([create("/a\0b")], "fault", "NUL"), ([create("/a", "x\0y")], "answer", "has a NUL character"),
+    ([create("/a", "x\ud800")], "fault", HALF), ([shown("/\udfff")], "fault", HALF),
+    ([create("/a"), create("/a/b")], "fault", f"/memories/a {IN_A_FILE}"),
+    ([create("/a"), create("/b"), rename("/a", "/b/c")], "fault", f"/memories/b {IN_A_FILE}"),
+    ([create("/a/b"), rename("/a", "/a/c")], "fault", "Cannot move /memories/a into itself"),
+    ([create("/" + "n" * 300)], "fault", "File created successfully"),
+    ([create("/" + "n/" * 5_000)], "fault", "a key is a text of 1 to 1,000 bytes"),
+    ([create("/a", "x" * 10_000_001)], "answer", "10,000,000 are stored at most"),
+    ([create("/a/b"), delete("/a/b"), shown("/a")], "answer", "The path /memories/a does not exist"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("commands", "theirs", "ours"), DIFFERENCES, ids=lambda one: str(one)[:40])
 def test_what_differs_on_purpose(
-    what: str, commands: list[dict[str, Any]], theirs: str, ours: str, tool: MemoryTool, tmp_path: Path
+    commands: list[dict[str, Any]], theirs: str, ours: str, tool: MemoryTool, tmp_path: Path
 ) -> None:
     files = BetaLocalFilesystemMemoryTool(str(tmp_path))
     for given in commands[:-1]:
@@ -317,11 +258,9 @@ def test_the_runner_of_the_sdk_calls_it_and_gives_its_errors_back(tool: MemoryTo
         api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(api))
     ) as client:
         runner = client.beta.messages.tool_runner(
-            model="none",
-            max_tokens=9,
-            tools=[tool],
+            model="none", max_tokens=9, tools=[tool],
             messages=[{"role": "user", "content": "My cat is Miso."}],
-        )
+        )  # fmt: skip
         runner.until_done()
     (made,), (refused,) = heard[1:]
     assert made["content"] == "File created successfully at: /memories/cat.md"
@@ -332,22 +271,18 @@ def test_the_runner_of_the_sdk_calls_it_and_gives_its_errors_back(tool: MemoryTo
 
 def view(tool: MemoryTool, path: str) -> str:
     """What is in a file."""
-    shown = tool.call({"command": "view", "path": path})
-    lines = shown.removeprefix(f"Here's the content of {path}").split("\n")[1:]
+    told = tool.call({"command": "view", "path": path})
+    lines = told.removeprefix(f"Here's the content of {path}").split("\n")[1:]
     return "\n".join(line.split("\t", 1)[1] for line in lines)
 
 
-def create(tool: MemoryTool, path: str, text: str) -> None:
-    tool.call({"command": "create", "path": path, "file_text": text})
-
-
 def test_files_are_lessons_that_recall_finds(tool: MemoryTool, scope: Scope) -> None:
-    create(tool, "/memories/people/ada.md", "# Ada\nShe moved to Lisbon in May.\n")
-    create(tool, "/memories/empty.md", "")
+    tool.call(create("/people/ada.md", "# Ada\nShe moved to Lisbon in May.\n"))
+    tool.call(create("/empty.md", ""))
     [hit, *_] = scope.recall("Where did Ada move?")
     assert (hit.key, hit.text) == ("/memories/people/ada.md", "# Ada\nShe moved to Lisbon in May.\n")
     scope.add("- cheese", key="/memories/list.md", importance=5)
-    tool.call({"command": "insert", "path": "/memories/list.md", "insert_line": 1, "insert_text": "- bread"})
+    tool.call(insert("/list.md", 1, "- bread"))
     lesson = scope.get("/memories/list.md")
     assert lesson is not None
     assert (lesson.text, lesson.importance) == ("- cheese\n- bread\n", 5)
@@ -355,12 +290,12 @@ def test_files_are_lessons_that_recall_finds(tool: MemoryTool, scope: Scope) -> 
 
 @pytest.mark.parametrize("text", ["", " ", "\n", "\r\n\t\n", "(empty file)"])
 def test_a_file_without_a_word_is_kept_as_it_is(text: str, tool: MemoryTool, scope: Scope) -> None:
-    create(tool, "/memories/a", text)
+    tool.call(create("/a", text))
     assert view(tool, "/memories/a") == text
-    assert f"{len(text)}B\t/memories/a" in tool.call({"command": "view", "path": "/memories"})
-    tool.call({"command": "rename", "old_path": "/memories/a", "new_path": "/memories/b"})
+    assert f"{len(text)}B\t/memories/a" in tool.call(shown(""))
+    tool.call(rename("/a", "/b"))
     assert view(tool, "/memories/b") == text
-    tool.call({"command": "insert", "path": "/memories/b", "insert_line": 0, "insert_text": "bread"})
+    tool.call(insert("/b", 0, "bread"))
     assert "bread" in view(tool, "/memories/b")
     assert scope.get("/memories/b").metadata == {}  # type: ignore[union-attr]
     scope.add("by hand", key="/memories/b")
@@ -371,34 +306,32 @@ def test_a_long_file_is_kept_and_found(tool: MemoryTool, scope: Scope) -> None:
     text = (
         "".join(f"line {number} of nothing much\n" for number in range(40_000)) + "the needle is in the hay\n"
     )
-    create(tool, "/memories/long.txt", text)
+    tool.call(create("/long.txt", text))
     assert view(tool, "/memories/long.txt") == text
-    told = tool.call({"command": "view", "path": "/memories/long.txt", "view_range": [40_001, 40_001]})
+    told = tool.call(shown("/long.txt", view_range=[40_001, 40_001]))
     assert told.endswith(" 40001\tthe needle is in the hay")
     assert scope.recall("needle")[0].key == "/memories/long.txt"
 
 
 def test_a_file_of_a_million_lines_is_not_shown(tool: MemoryTool) -> None:
-    create(tool, "/memories/lines", "x" + "\n" * 999_999)
-    assert answer(tool, {"command": "view", "path": "/memories/lines"}) == (
+    tool.call(create("/lines", "x" + "\n" * 999_999))
+    assert answer(tool, shown("/lines")) == (
         "refused",
         "File /memories/lines exceeds maximum line limit of 999,999 lines.",
     )
 
 
 def test_places_of_a_text_that_is_everywhere_are_not_all_named(tool: MemoryTool) -> None:
-    create(tool, "/memories/a", "x\n" * 200_000)
-    kind, said = answer(
-        tool, {"command": "str_replace", "path": "/memories/a", "old_str": "x", "new_str": "y"}
-    )
+    tool.call(create("/a", "x\n" * 200_000))
+    kind, said = answer(tool, replace("/a", "x", "y"))
     assert (kind, said.count(",")) == ("refused", 99)
 
 
 def test_what_is_deleted_is_gone_for_good(tool: MemoryTool, scope: Scope) -> None:
-    for path in ("/memories/a/b", "/memories/a/c/d", "/memories/ab"):
-        create(tool, path, f"words of {path}")
+    for path in ("/a/b", "/a/c/d", "/ab"):
+        tool.call(create(path, f"words of {path}"))
     scope.add("no file", key="chat/1")
-    tool.call({"command": "delete", "path": "/memories/a"})
+    tool.call(delete("/a"))
     assert sorted(lesson.key for lesson in scope.list(everything=True)) == ["/memories/ab", "chat/1"]
     assert tool.clear_all_memory() == "All memory cleared"
     assert [lesson.key for lesson in scope.list(everything=True)] == ["chat/1"]
@@ -406,27 +339,27 @@ def test_what_is_deleted_is_gone_for_good(tool: MemoryTool, scope: Scope) -> Non
 
 @pytest.mark.parametrize("end", ["forgotten", "superseded", "expired"])
 def test_what_recall_no_longer_answers_with_is_no_file(end: str, tool: MemoryTool, scope: Scope) -> None:
-    create(tool, "/memories/a", "old words")
+    tool.call(create("/a", "old words"))
     if end == "forgotten":
         scope.forget("/memories/a")
     elif end == "superseded":
         scope.supersede("/memories/a", at=datetime.now(UTC) - timedelta(hours=1))
     else:
         scope.update("/memories/a", expires_at=datetime.now(UTC) - timedelta(hours=1))
-    gone = {"command": "view", "path": "/memories/a"}
+    gone = shown("/a")
     assert answer(tool, gone)[1] == "The path /memories/a does not exist. Please provide a valid path."
-    assert "/memories/a" not in tool.call({"command": "view", "path": "/memories"})
-    create(tool, "/memories/a", "new words")
+    assert "/memories/a" not in tool.call(shown(""))
+    tool.call(create("/a", "new words"))
     assert view(tool, "/memories/a") == "new words"
     assert [hit.text for hit in scope.recall("words")] == ["new words"]
-    tool.call({"command": "rename", "old_path": "/memories/a", "new_path": "/memories/b"})
+    tool.call(rename("/a", "/b"))
     assert view(tool, "/memories/b") == "new words"
 
 
 def test_a_renamed_file_keeps_what_else_is_known_of_it(tool: MemoryTool, scope: Scope) -> None:
     when = datetime(2026, 5, 1, tzinfo=UTC)
     scope.add("words", key="/memories/a/b", topic="home", importance=5, metadata={"by": "hand"}, at=when)
-    tool.call({"command": "rename", "old_path": "/memories/a", "new_path": "/memories/c/d"})
+    tool.call(rename("/a", "/c/d"))
     found = scope.get("/memories/c/d/b")
     assert found is not None
     assert (found.topic, found.importance, found.metadata, found.at) == ("home", 5, {"by": "hand"}, when)
@@ -436,35 +369,21 @@ def test_a_renamed_file_keeps_what_else_is_known_of_it(tool: MemoryTool, scope: 
 def test_lines_of_many_writers_are_all_there(open_memory: Callable[..., Memory], place: Place) -> None:
     tenant = place.tenant()
     writers = [MemoryTool(open_memory(role).tenant(tenant).project("files")) for role in ("alice", "bob")]
-    create(writers[0], "/memories/log", "begin\n")
+    writers[0].call(create("/log", "begin\n"))
 
     def write(number: int) -> None:
         for turn in range(5):
             tool = writers[(number + turn) % 2]
-            tool.call(
-                {
-                    "command": "insert",
-                    "path": "/memories/log",
-                    "insert_line": 0,
-                    "insert_text": f"{number}.{turn}",
-                }
-            )
-            tool.call(
-                {
-                    "command": "str_replace",
-                    "path": "/memories/log",
-                    "old_str": "begin\n",
-                    "new_str": "begin\n|",
-                }
-            )
-            create(tool, f"/memories/new/{number}.{turn}", "x")
+            tool.call(insert("/log", 0, f"{number}.{turn}"))
+            tool.call(replace("/log", "begin\n", "begin\n|"))
+            tool.call(create(f"/new/{number}.{turn}", "x"))
 
     with ThreadPoolExecutor(5) as pool:
         list(pool.map(write, range(5)))
     lines = view(writers[0], "/memories/log").split("\n")
     assert {line for line in lines if "." in line} == {f"{n}.{t}" for n in range(5) for t in range(5)}
     assert lines.count("|" * 25) == 1
-    assert writers[0].call({"command": "view", "path": "/memories/new"}).count("\n") == 26
+    assert writers[0].call(shown("/new")).count("\n") == 26
 
 
 def test_a_new_file_is_made_once(tool: MemoryTool) -> None:
@@ -472,9 +391,7 @@ def test_a_new_file_is_made_once(tool: MemoryTool) -> None:
 
     def make(number: int) -> tuple[str, str]:
         start.wait()
-        return answer(
-            tool, {"command": "create", "path": f"/memories/{'a' if number % 2 else 'a/b'}", "file_text": "x"}
-        )
+        return answer(tool, create("/a" if number % 2 else "/a/b"))
 
     with ThreadPoolExecutor(8) as pool:
         assert [kind for kind, _ in pool.map(make, range(8))].count("answer") == 1
@@ -486,7 +403,7 @@ def test_a_plain_writer_in_between_loses_nothing(
 ) -> None:
     made = tool._files._made
     if given != "create":
-        create(tool, "/memories/a", "one two\n")
+        tool.call(create("/a", "one two\n"))
 
     def overtaken(items: Any) -> Any:
         """After the file was read, and before it is written."""
@@ -495,15 +412,11 @@ def test_a_plain_writer_in_between_loses_nothing(
         return made(items)
 
     monkeypatch.setattr(tool._files, "_made", overtaken)
-    found = answer(
-        tool,
-        {
-            "str_replace": {"command": given, "path": "/memories/a", "old_str": "one", "new_str": "1"},
-            "insert": {"command": given, "path": "/memories/a", "insert_line": 1, "insert_text": "more"},
-            "rename": {"command": given, "old_path": "/memories/a", "new_path": "/memories/b"},
-            "create": {"command": given, "path": "/memories/a", "file_text": "mine"},
-        }[given],
-    )
+    commands = {
+        "str_replace": replace("/a", "one", "1"), "insert": insert("/a", 1, "more"),
+        "rename": rename("/a", "/b"), "create": create("/a", "mine"),
+    }  # fmt: skip
+    found = answer(tool, commands[given])
     there = view(tool, "/memories/b" if given == "rename" else "/memories/a")
     expected = {"str_replace": "1 two three\n", "insert": "one two three\nmore\n"}.get(
         given, "one two three\n"
@@ -513,10 +426,9 @@ def test_a_plain_writer_in_between_loses_nothing(
 
 
 def test_who_is_always_overtaken_is_told(tool: MemoryTool, monkeypatch: pytest.MonkeyPatch) -> None:
-    create(tool, "/memories/a", "one\n")
+    tool.call(create("/a", "one\n"))
     monkeypatch.setattr(tool._files, "write", lambda *given: False)
-    insert = {"command": "insert", "path": "/memories/a", "insert_line": 0, "insert_text": "x"}
-    assert answer(tool, insert) == (
+    assert answer(tool, insert("/a", 0, "x")) == (
         "refused", "Nothing was changed: others keep changing the same files. Try again.",
     )  # fmt: skip
 
@@ -534,46 +446,25 @@ def test_no_project_sees_the_files_of_another(
         MemoryTool(memory.tenant(tenant).project(f"{other}x" if other == "acme " else other)),
         MemoryTool(memory.tenant(place.tenant()).project("acme")),
     ]
-    create(mine, "/memories/secret", "mine")
+    mine.call(create("/secret", "mine"))
     for tool in theirs:
-        for path in (
-            "/memories/secret",
-            "/memories/%",
-            "/memories/_ecret",
-            "/memories//secret",
-            "/memories/*",
-        ):
-            assert answer(tool, {"command": "view", "path": path})[0] == "refused"
-            assert answer(tool, {"command": "delete", "path": path})[0] == "refused"
-        create(tool, "/memories/secret", "theirs")
+        for path in ("/secret", "/%", "/_ecret", "//secret", "/*"):
+            assert answer(tool, shown(path))[0] == answer(tool, delete(path))[0] == "refused"
+        tool.call(create("/secret", "theirs"))
         tool.clear_all_memory()
     assert view(mine, "/memories/secret") == "mine"
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "%",
-        "_",
-        "a%b",
-        "'; DROP TABLE x; --",
-        '"',
-        "a\nb",
-        "a\tb",
-        "\\",
-        "..%2f",
-        "\u202egnp",
-        "n" * 900,
-        "~",
-        "…",
-        "...",
-    ],
-)
+ODD = ["%", "_", "a%b", "'; DROP TABLE x; --", '"', "a\nb", "a\tb", "\\", "..%2f", "\u202egnp", "n" * 900,
+       "~", "…", "..."]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD)
 def test_odd_names_are_names(name: str, tool: MemoryTool, scope: Scope) -> None:
-    create(tool, f"/memories/{name}", name)
-    create(tool, f"/memories/{name}x", "other")
+    tool.call(create(f"/{name}", name))
+    tool.call(create(f"/{name}x", "other"))
     assert view(tool, f"/memories/{name}") == name
-    tool.call({"command": "delete", "path": f"/memories/{name}"})
+    tool.call(delete(f"/{name}"))
     assert [lesson.key for lesson in scope.list()] == [f"/memories/{name}x"]
 
 
@@ -581,8 +472,8 @@ def test_a_database_that_is_away_is_told_to_the_model(place: Place) -> None:
     with Memory.open(place.dsn(), embedder=None, patience=0) as memory:
         tool = MemoryTool(memory.tenant(place.tenant()).project("files"))
         lone = MemoryTool(memory.tenant("nobody let me in").project("files"))
-        assert answer(lone, {"command": "view", "path": "/memories"})[0] == "refused"
-    kind, said = answer(tool, {"command": "view", "path": "/memories"})
+        assert answer(lone, shown(""))[0] == "refused"
+    kind, said = answer(tool, shown(""))
     assert (kind, said) == ("refused", "The memory says: this memory was closed; open it again")
 
 
@@ -591,33 +482,12 @@ def test_files_are_written_in_the_transaction_of_the_caller(place: Place) -> Non
     with place.connect("alice") as connection, Memory.open(connection, embedder=None) as memory:
         tool = MemoryTool(memory.tenant(tenant).project("files"))
         with connection.transaction(force_rollback=True):
-            create(tool, "/memories/a", "one")
-            tool.call({"command": "rename", "old_path": "/memories/a", "new_path": "/memories/b"})
+            tool.call(create("/a", "one"))
+            tool.call(rename("/a", "/b"))
             assert view(tool, "/memories/b") == "one"
-        assert "/memories/b" not in tool.call({"command": "view", "path": "/memories"})
+        assert "/memories/b" not in tool.call(shown(""))
 
 
 def test_a_scope_without_a_project_is_refused(open_memory: Callable[..., Memory]) -> None:
     with pytest.raises(UsageError, match="this needs a project"):
         MemoryTool(open_memory().tenant("ada"))
-
-
-def test_without_the_package_one_sentence_says_what_to_install() -> None:
-    code = (
-        "import sys; sys.modules['anthropic'] = None\n"
-        "from pgmnemo.errors import UsageError\n"
-        "try:\n    import pgmnemo.adapters.anthropic\n"
-        "except UsageError as error:\n    print(error)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip().endswith("install the extra: pip install 'pgmnemo-memory[anthropic]'")
-
-
-def test_the_page_runs(page: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
-    blocks = page("doors/anthropic.md")
-    assert blocks
-    with new_base() as folder:
-        monkeypatch.chdir(folder)
-        for block in blocks:
-            exec(block, {})
-        monkeypatch.undo()

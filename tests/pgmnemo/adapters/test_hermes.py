@@ -210,23 +210,16 @@ def test_odd_texts_are_kept(
 
 
 SPEAKERS: list[dict[str, Any]] = [
-    {"platform": "cli"},
-    {"platform": "telegram", "user_id": "acme"},
-    {"platform": "telegram", "user_id": "acme-corp"},
-    {"platform": "telegram", "user_id": "acme%"},
-    {"platform": "telegram", "user_id": "acme "},
-    {"platform": "telegram", "user_id": "\u0430cme"},
-    {"platform": "telegram", "user_id": "e\u0301"},
-    {"platform": "telegram", "user_id": "\u00e9"},
-    {"platform": "telegram", "user_id": 'acme"]'},
-    {"platform": "telegram", "user_id": "a\0b\n"},
-    {"platform": "telegram", "user_id": ""},
-    {"platform": "discord", "user_id": "acme"},
-    {"platform": "api_server"},
-    {"platform": 'telegram", "acme', "user_id": ""},
+    {"platform": "cli"}, {"platform": "telegram", "user_id": "acme"},
+    {"platform": "telegram", "user_id": "acme-corp"}, {"platform": "telegram", "user_id": "acme%"},
+    {"platform": "telegram", "user_id": "acme "}, {"platform": "telegram", "user_id": "\u0430cme"},
+    {"platform": "telegram", "user_id": "e\u0301"}, {"platform": "telegram", "user_id": "\u00e9"},
+    {"platform": "telegram", "user_id": 'acme"]'}, {"platform": "telegram", "user_id": "a\0b\n"},
+    {"platform": "telegram", "user_id": ""}, {"platform": "discord", "user_id": "acme"},
+    {"platform": "api_server"}, {"platform": 'telegram", "acme', "user_id": ""},
     {"platform": "cli", "agent_identity": "coder"},
     {"platform": "telegram", "user_id": "acme", "agent_identity": 'default", "telegram'},
-]
+]  # fmt: skip
 
 
 def test_nobody_recalls_what_another_said(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import random
-import subprocess
-import sys
 import threading
 import warnings
 from collections.abc import AsyncIterator, Callable
@@ -25,7 +23,6 @@ from pgmnemo.adapters.documents import BLANK
 from pgmnemo.adapters.langchain import PgmnemoRetriever, PgmnemoVectorStore
 from pgmnemo.errors import PgmnemoError, UsageError
 from tests.pgmnemo.client.driving import Place
-from tests.pgmnemo.local.serving import new_base
 
 with warnings.catch_warnings(action="ignore"):  # it marks with `benchmark`, whose plugin is off here
     from langchain_tests.integration_tests import RetrieversIntegrationTests, VectorStoreIntegrationTests
@@ -142,30 +139,18 @@ def test_langchains_indexing_keeps_it_up_to_date(scope: Scope) -> None:
 
 
 FILTERS: list[tuple[dict[str, Any], str]] = [
-    ({}, "abcd"),
-    ({"lang": "de"}, "ac"),
-    ({"lang": {"$eq": "de"}}, "ac"),
-    ({"lang": {"$ne": "de"}}, "bd"),
-    ({"year": {"$gt": 2024}}, "bc"),
-    ({"year": {"$gte": 2024, "$lt": 2026}}, "ab"),
-    ({"year": {"$between": [2024, 2025]}}, "ab"),
-    ({"lang": {"$in": ["en", "fr"]}}, "b"),
-    ({"lang": {"$in": [f"x{number}" for number in range(150)] + ["en"]}}, "b"),
-    ({"lang": {"$in": []}}, ""),
-    ({"lang": {"$nin": ["en", "fr"]}}, "acd"),
-    ({"lang": {"$nin": []}}, "abcd"),
-    ({"lang": {"$exists": False}}, "d"),
-    ({"lang": None}, ""),
-    ({"place.town": "Porto"}, "d"),
-    ({"tag": "red"}, "ab"),
-    ({"tag": {"$prefix": "re"}}, "ab"),
-    ({"and": 1}, "d"),
+    ({}, "abcd"), ({"lang": "de"}, "ac"), ({"lang": {"$eq": "de"}}, "ac"), ({"lang": {"$ne": "de"}}, "bd"),
+    ({"year": {"$gt": 2024}}, "bc"), ({"year": {"$gte": 2024, "$lt": 2026}}, "ab"),
+    ({"year": {"$between": [2024, 2025]}}, "ab"), ({"lang": {"$in": ["en", "fr"]}}, "b"),
+    ({"lang": {"$in": [f"x{number}" for number in range(150)] + ["en"]}}, "b"), ({"lang": {"$in": []}}, ""),
+    ({"lang": {"$nin": ["en", "fr"]}}, "acd"), ({"lang": {"$nin": []}}, "abcd"),
+    ({"lang": {"$exists": False}}, "d"), ({"lang": None}, ""), ({"place.town": "Porto"}, "d"),
+    ({"tag": "red"}, "ab"), ({"tag": {"$prefix": "re"}}, "ab"), ({"and": 1}, "d"),
     ({"$or": [{"lang": "en"}, {"$not": {"year": {"$exists": True}}}]}, "bd"),
     ({"lang": "de", "year": {"$lt": 2026}}, "a"),
     ({"$and": [{"lang": "de"}, {"lang": {"$prefix": "d"}}], "$or": [{"year": 2024}, {"year": 2026}]}, "ac"),
-    ({"lang": "' OR 1=1 --"}, ""),
-    ({"lang": {"$ne": '" || true || "'}, "year": {"$gt": 0}}, "abc"),
-]
+    ({"lang": "' OR 1=1 --"}, ""), ({"lang": {"$ne": '" || true || "'}, "year": {"$gt": 0}}, "abc"),
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -188,23 +173,16 @@ def test_filters_of_metadata(filtered: PgmnemoVectorStore, given: dict[str, Any]
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"lang": {"$like": "d%"}}, "no operator"),
-        ({"lang": ["de"]}, "must be compared with a text"),
-        ({"lang": {"$in": "de"}}, "takes a list"),
-        ({"lang": {"$between": [1]}}, "no operator"),
-        ({"lang": {}, "year": 2024}, "no operator"),
-        ({1: "de"}, "there is no"),
-        ({"year": float("nan")}, "JSON"),
-        ({"$nor": []}, "there is no"),
-        ({"$or": {"lang": "de"}}, "takes a list"),
-        ({"$or": [{}]}, "empty filter"),
-        ({"$not": {}}, "empty filter"),
-        ({"": 1}, "empty key"),
-        ({"lang": "a\0b"}, "NUL|0x00|\\\\u0000|unsupported"),
-        (["lang"], "a mapping"),
+        ({"lang": {"$like": "d%"}}, "no operator"), ({"lang": ["de"]}, "must be compared with a text"),
+        ({"lang": {"$in": "de"}}, "takes a list"), ({"lang": {"$between": [1]}}, "no operator"),
+        ({"lang": {}, "year": 2024}, "no operator"), ({1: "de"}, "there is no"),
+        ({"year": float("nan")}, "JSON"), ({"$nor": []}, "there is no"),
+        ({"$or": {"lang": "de"}}, "takes a list"), ({"$or": [{}]}, "empty filter"),
+        ({"$not": {}}, "empty filter"), ({"": 1}, "empty key"),
+        ({"lang": "a\0b"}, "NUL|0x00|\\\\u0000|unsupported"), (["lang"], "a mapping"),
         ({"lang": {"$in": list(range(300))}}, "values"),
     ],
-)
+)  # fmt: skip
 def test_a_filter_that_cannot_be_meant_is_a_sentence(
     filtered: PgmnemoVectorStore, given: Any, said: str
 ) -> None:
@@ -344,17 +322,6 @@ def test_projects_and_tenants_never_see_each_other(open_memory: Callable[..., Me
 
 
 @pytest.mark.asyncio
-async def test_an_asynchronous_scope_is_awaited(async_scope: Any) -> None:
-    store = await PgmnemoVectorStore.afrom_texts(["one", "two"], SIX, ids=["a", "b"], scope=async_scope)
-    assert ids(await store.asimilarity_search("one", k=1)) == ["a"]
-    assert ids(await store.amax_marginal_relevance_search("one", k=1)) == ["a"]
-    assert ids(await PgmnemoRetriever(scope=async_scope, embedding=SIX, k=1).ainvoke("two")) == ["b"]
-    for ask in (store.similarity_search, PgmnemoRetriever(scope=async_scope).invoke):
-        with pytest.raises(UsageError, match="await"):
-            ask("one")
-
-
-@pytest.mark.asyncio
 async def test_a_scope_of_a_memory_does_not_hold_up_the_loop(scope: Scope) -> None:
     threads: list[threading.Thread] = []
 
@@ -380,33 +347,3 @@ def test_wrong_things_handed_in() -> None:
     ):
         with pytest.raises(UsageError, match="scope"):
             make()
-
-
-@pytest.mark.parametrize(
-    ("module", "package"),
-    [("langchain", "langchain-core"), ("llamaindex", "llama-index-core")],
-)
-def test_a_framework_that_is_missing_is_a_sentence(module: str, package: str) -> None:
-    code = (
-        "import sys; sys.modules['langchain_core'] = sys.modules['llama_index'] = None\n"
-        f"try: import pgmnemo.adapters.{module}\n"
-        "except Exception as error: print(type(error).__name__, error)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == (
-        f"PgmnemoError this adapter needs {package}, which is not installed: "
-        f"pip install 'pgmnemo-memory[{module}]'\n"
-    )
-
-
-def test_the_page_runs_in_a_folder(
-    page: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with new_base() as base:
-        monkeypatch.chdir(base)
-        names: dict[str, Any] = {"__name__": "example"}
-        for block in page("doors/langchain.md"):
-            exec(compile(block, "langchain.md", "exec"), names)
-    told = capsys.readouterr().out.splitlines()
-    assert "Ships to Portugal" in told[0]
-    assert "TX-4071" in told[1]

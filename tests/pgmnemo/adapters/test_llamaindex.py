@@ -31,7 +31,6 @@ from pgmnemo.adapters.llamaindex import PgmnemoMemoryBlock, PgmnemoVectorStore
 from pgmnemo.client.rendering import LAST, about_tokens, without_blocks
 from pgmnemo.errors import PgmnemoError, UsageError
 from tests.pgmnemo.client.driving import Place
-from tests.pgmnemo.local.serving import new_base
 
 WIDTH = 8
 DOCUMENTS = ["doc", "doc-1", "doc%", "doc_", "d\"o'c", "d\\oc", "\uff24oc", "None "]
@@ -435,16 +434,3 @@ def test_a_block_is_cut_by_whole_notes(scope: Scope) -> None:
     assert asyncio.run(block.atruncate("", 3)) is None
     with pytest.raises(UsageError, match="scope"):
         PgmnemoMemoryBlock(scope="ada")
-
-
-@pytest.mark.usefixtures("chats")
-def test_the_page_runs_in_a_folder(
-    page: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with new_base() as base:
-        monkeypatch.chdir(base)
-        for block in page("doors/llamaindex.md"):
-            exec(compile(block, "llamaindex.md", "exec"), {"__name__": "example"})
-    told = capsys.readouterr().out
-    assert "TX-4071" in told
-    assert "> I moved to Lisbon in May." in told

@@ -1,0 +1,55 @@
+"""What the doors to frameworks have in common: a package that is missing, and a page whose example runs."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+
+import pytest
+
+from tests.pgmnemo.local.serving import new_base
+
+MISSING = {  # the adapter: the module that is not there, and what is said of it
+    "anthropic": ("anthropic", "install the extra: "), "langgraph": ("langgraph.store.base", ""),
+    "langchain": ("langchain_core", "this adapter needs langchain-core, which is not installed: "),
+    "llamaindex": ("llama_index", "this adapter needs llama-index-core, which is not installed: "),
+}  # fmt: skip
+PAGES = {
+    "anthropic": (), "langgraph": ("['I moved to Lisbon in May.']\n",),
+    "langchain": ("Ships to Portugal", "TX-4071"), "llamaindex": ("TX-4071", "> I moved to Lisbon in May."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("door", MISSING)
+def test_a_framework_that_is_missing_is_one_sentence_that_says_what_to_install(door: str) -> None:
+    module, said = MISSING[door]
+    code = (
+        f"import sys; sys.modules['{module}'] = None\nfrom pgmnemo.errors import PgmnemoError\n"
+        f"try: import pgmnemo.adapters.{door}\nexcept PgmnemoError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith(f"{said}pip install 'pgmnemo-memory[{door}]'\n")
+    assert done.stdout.count("\n") == 1
+
+
+@pytest.mark.parametrize("door", PAGES)
+def test_the_page_runs_in_a_folder(
+    door: str,
+    page: Callable[[str], list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    blocks, names = page(f"doors/{door}.md"), {"__name__": "example"}
+    assert blocks
+    with new_base() as base, monkeypatch.context() as moved:
+        moved.chdir(base)
+        for block in blocks:
+            exec(compile(block, f"{door}.md", "exec"), names)
+    told = capsys.readouterr().out
+    assert [part for part in PAGES[door] if part not in told] == []
+    names.clear()
+    with warnings.catch_warnings(action="ignore"):  # LlamaIndex leaves a connection of its chat store open
+        gc.collect()
