@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import tarfile
 from pathlib import Path
 
@@ -88,12 +87,6 @@ def test_what_no_run_would_hold_is_refused_in_a_sentence_and_leaves_nothing(
     assert "\x1b" not in str(told.value)
     assert {one.name for one in tmp_path.iterdir()} == {"a.tar.gz", "temporary"}
     assert not list(temporary.iterdir())
-
-
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "a.tar.gz")
-    with pytest.raises(OutputError, match="is a named pipe"), unpacked(tmp_path / "a.tar.gz"):
-        pass
 
 
 def test_an_error_of_the_reader_stays_its_own(tmp_path: Path) -> None:

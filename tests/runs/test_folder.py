@@ -116,16 +116,6 @@ def test_a_run_at_work_cannot_be_resumed_by_another(tmp_path: Path) -> None:
         RunFolder.resume(folder.path)
 
 
-def test_only_the_same_run_goes_on(tmp_path: Path) -> None:
-    plan = {"version": "0.2.1", "k": (1, 5)}
-    assert pin_plan(tmp_path, plan, "2026-01-01T08:00") == "2026-01-01T08:00"
-    assert pin_plan(tmp_path, plan, "2026-01-01T09:00") == "2026-01-01T08:00"
-    with pytest.raises(UsageError, match=r"had version = 0\.2\.1, this one 0\.3\.0"):
-        pin_plan(tmp_path, plan | {"version": "0.3.0"}, "2026-01-01T09:00")
-    with pytest.raises(UsageError, match="had limit = None, this one 3"):
-        pin_plan(tmp_path, plan | {"limit": 3}, "2026-01-01T09:00")
-
-
 def test_a_folder_that_nobody_planned_is_refused(tmp_path: Path) -> None:
     (tmp_path / "raw").touch()
     with pytest.raises(UsageError, match=r"no plan\.json"):
@@ -136,17 +126,6 @@ def test_the_plan_does_not_stay_in_the_results(tmp_path: Path) -> None:
     with RunFolder.start(tmp_path, "run") as folder:
         pin_plan(folder.path, {}, "08:00")
         assert [path.name for path in folder.finish(SCHEMAS).iterdir()] == ["manifest.json"]
-
-
-def test_a_base_without_the_right_to_write_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "mkdir", refuse)
-    with pytest.raises(OutputError, match=r"cannot be written \(Permission denied\).*--output"):
-        RunFolder.start(tmp_path, "run")
 
 
 def test_a_full_disk_is_one_sentence_and_leaves_the_file_before(

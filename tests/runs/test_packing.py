@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from runner.runs import packing
 from runner.runs.packing import pack
 from runner.runs.raw import RAW
 from runner.runs.reading import Results, Unreadable
@@ -67,12 +66,6 @@ def test_the_rankings_of_another_run_are_told(packed: Path, finish: Callable[...
     (packed / XZ).write_bytes(lzma.compress(Results(finish(minimum=4).folder).content(RAW)))
     [manifest] = [one for one in verify(packed).faults if one.check == "manifest"]
     assert RAW in manifest.sentence
-
-
-def test_a_file_that_unpacks_to_too_much_is_not_read(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "MOST", 1 << 10)
-    with pytest.raises(Unreadable, match="unpacks to more than"):
-        Results(packed).content(RAW)
 
 
 def test_a_file_that_lies_there_twice_is_told(packed: Path, plain: Finished) -> None:

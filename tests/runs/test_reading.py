@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from pgmnemo.errors import OutputError, UsageError
-from runner.errors import RefusedError
-from runner.records import Hit, Verdict
+from pgmnemo.errors import UsageError
+from runner.records import Hit
 from runner.runs.canonical import pretty
 from runner.runs.costs import Timing
 from runner.runs.raw import read_raw
@@ -113,14 +112,9 @@ def _put(text: bytes) -> Callable[[Path], None]:
         ("raw_retrievals.jsonl", _cut, "raw", r"^raw_retrievals\.jsonl ends in the middle of a line$"),
         ("raw_retrievals.jsonl", _put(b"{}\n"), "rows", "line 1, is not of its schema"),
         ("timings.jsonl", _put(b'{"question": "q"}\n'), "timings", "line 1, is not of its schema"),
-        (
-            "manifest.json",
-            _unlist,
-            "raw",
-            r"^raw_retrievals\.jsonl names the schema None; known here",
-        ),
+        ("manifest.json", _unlist, "raw", r"^raw_retrievals\.jsonl names the schema None; known here",),
     ],
-)
+)  # fmt: skip
 def test_what_is_missing_or_damaged_is_told_in_half_a_sentence(
     folder: Path, name: str, damage: Callable[[Path], None], fact: str, sentence: str
 ) -> None:
@@ -135,47 +129,10 @@ def test_a_record_that_no_run_can_have_made_is_told(folder: Path) -> None:
         _ = Results(folder).run
 
 
-def test_what_is_no_results_folder_is_wrong_use(tmp_path: Path) -> None:
-    for place in (tmp_path, tmp_path / "nowhere"):
-        assert not is_run(place)
-        with pytest.raises(UsageError, match="is no results folder; name one that a run has finished"):
-            read_results(place)
-
-
 @pytest.mark.parametrize("name", ["run.json", "BLOCKED.md"])
 def test_one_file_is_enough_to_see_a_damaged_run(tmp_path: Path, name: str) -> None:
     (tmp_path / name).touch()
     assert is_run(tmp_path)
-
-
-def test_a_blocked_run_has_no_figure_to_read(folder: Path) -> None:
-    (folder / "BLOCKED.md").touch()
-    assert Results(folder).blocked
-    with pytest.raises(RefusedError, match=r"is blocked and has no figure \(protocol §5\): read its BLOCKED"):
-        read_results(folder)
-
-
-@pytest.mark.parametrize("name", ["run.json", "metrics.json"])
-def test_a_file_that_the_manifest_does_not_list_is_refused(folder: Path, name: str) -> None:
-    change(folder / name, seed=7)
-    with pytest.raises(RefusedError, match=rf"{name} is not the file that manifest\.json lists: take it"):
-        read_results(folder)
-
-
-def test_record_and_figures_of_two_runs_are_refused(folder: Path) -> None:
-    assert Results(folder).run.verdict is Verdict.DEVIATION
-    change(folder / "metrics.json", verdict="verified")
-    list_anew(folder, "metrics.json")
-    with pytest.raises(RefusedError, match=r"run\.json and metrics\.json of .* are not of one run"):
-        read_results(folder)
-
-
-def test_a_damaged_run_is_one_sentence_with_its_folder(folder: Path) -> None:
-    (folder / "metrics.json").unlink()
-    sentence = r"run: metrics\.json cannot be read \(No such file or directory\); take it from the commit"
-    with pytest.raises(OutputError, match=sentence) as error:
-        read_results(folder)
-    assert not isinstance(error.value, Unreadable)
 
 
 def test_a_run_of_an_edition_that_is_not_known_here_says_so(folder: Path) -> None:

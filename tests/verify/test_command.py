@@ -113,18 +113,6 @@ def test_history_can_be_named(run: Any, tmp_path: Path) -> None:
     assert runner.verify(run.folder, history=elsewhere, sql=run.sql).intact
 
 
-def test_no_folder_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(UsageError, match="there is no results folder"):
-        runner.verify(tmp_path / "none")
-    assert main(["verify", str(tmp_path / "none")]) == 2
-    assert capsys.readouterr().err.startswith("wrong use: there is no results folder")
-
-
-def test_an_empty_folder_is_no_traceback(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is no results folder; name one that a run has written"):
-        runner.verify(tmp_path)
-
-
 def test_a_folder_of_runs_is_told_from_a_run() -> None:
     with pytest.raises(UsageError, match=r"is no results folder; it holds \d+: name them"):
         runner.verify(Path(runner.__file__).parents[1] / "benchmarks" / "sample" / "results")

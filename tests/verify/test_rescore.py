@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import runner
-from pgmnemo.errors import OutputError, UsageError
+from pgmnemo.errors import UsageError
 from runner.protocol.metrics import DIFFERENCES
 from runner.protocol.statistics import Interval, Method
 from runner.runs.run import metrics_text
@@ -91,21 +91,6 @@ def test_a_new_folder_holds_the_figures_and_where_they_come_from(finished: Any, 
     assert {path.name: path.read_bytes() for path in finished.folder.iterdir()} == before
 
 
-def test_nothing_is_overwritten(finished: Any, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="exists, and nothing is overwritten: name a new folder"):
-        runner.rescore(finished.folder, output=tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["draft", "deep/draft", "../{}/draft", "."])
-def test_nothing_is_written_into_the_run_itself(finished: Any, tmp_path: Path, name: str) -> None:
-    folder = Path(shutil.copytree(finished.folder, tmp_path / finished.folder.name))
-    before = sorted(folder.rglob("*"))
-    with pytest.raises(UsageError, match="lies in the results folder itself: name a new folder elsewhere"):
-        runner.rescore(folder, output=folder / name.format(folder.name))
-    assert sorted(folder.rglob("*")) == before
-
-
 def test_a_link_into_the_run_is_no_way_around(finished: Any, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(finished.folder, tmp_path / finished.folder.name))
     (tmp_path / "link").symlink_to(folder)
@@ -113,12 +98,3 @@ def test_a_link_into_the_run_is_no_way_around(finished: Any, tmp_path: Path) -> 
         runner.rescore(folder, output=tmp_path / "link" / "draft")
     with pytest.raises(UsageError, match="lies in the results folder itself"):
         runner.rescore(tmp_path / "link", output=folder / "draft")
-
-
-def test_wrong_use_is_one_sentence(finished: Any, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no version of the metric code named '7'; choose one of: 1\.0\.0"):
-        runner.rescore(finished.folder, metric_code="7")
-    with pytest.raises(UsageError, match="there is no results folder"):
-        runner.rescore(tmp_path / "none")
-    with pytest.raises(OutputError, match=r"cannot be scored anew: run\.json cannot be read"):
-        runner.rescore(tmp_path)

@@ -71,12 +71,6 @@ def test_a_broken_service_is_one_sentence_without_its_secret(
     assert "secret" not in str(failure.value)
 
 
-def test_no_server_is_one_sentence(pauses: list[float]) -> None:
-    with pytest.raises(ModelError, match=r"after 5 tries \(.*refused\)"):
-        Service("http://127.0.0.1:9/v1", KEY, pause=pauses.append).post({})
-    assert pauses == [1.0, 2.0, 4.0, 8.0]
-
-
 @pytest.mark.parametrize("url", ["localhost:8080", "file:///etc/passwd", "http://user:secret@localhost/v1"])
 def test_an_address_that_cannot_be_meant_is_wrong_use(url: str) -> None:
     with pytest.raises(UsageError) as failure:

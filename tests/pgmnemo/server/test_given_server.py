@@ -171,12 +171,6 @@ def test_what_a_server_falls_short_of_is_one_sentence(
 
 
 @both_ways
-def test_a_server_that_nobody_reaches_is_said(stub: Path, nowhere: dict[str, str], check_only: bool) -> None:
-    dsn = f"postgresql://u:secret@127.0.0.1:{nowhere['PGMNEMO_PORT']}/d"
-    assert "cannot be reached" in sentence(dsn, stub, check_only=check_only)
-
-
-@both_ways
 def test_a_patched_copy_is_said(server: Any, stub: Path, tmp_path: Path, check_only: bool) -> None:
     with open_on(server.dsn("boss"), stub) as database:
         release = database.facts.fingerprint

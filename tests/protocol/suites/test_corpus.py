@@ -50,13 +50,6 @@ def test_file_that_nobody_knows_is_described_by_its_keys(tmp_path: Path) -> None
         SUITES["locomo"].load(path)
 
 
-def test_cut_copy_of_a_real_corpus_says_where_it_ends(locomo_path: Path, tmp_path: Path) -> None:
-    path = tmp_path / "locomo10.json"
-    path.write_bytes(locomo_path.read_bytes()[:1_000_000])
-    with pytest.raises(CorpusError, match=r"is cut off .* after \d whole items"):
-        SUITES["locomo"].load(path)
-
-
 @pytest.mark.parametrize("version", known())
 @pytest.mark.parametrize("name", ["locomo", "sample"])
 def test_a_corpus_is_searched_and_clustered_as_each_edition_pins_it(

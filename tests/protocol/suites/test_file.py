@@ -15,7 +15,6 @@ from typing import Any
 import fastjsonschema
 import pytest
 
-from pgmnemo.errors import UsageError
 from runner.bench.request import Request
 from runner.errors import CorpusError
 from runner.protocol.gates.leak import GATES
@@ -309,19 +308,6 @@ def test_a_file_that_is_no_corpus_is_named_with_its_place(
         load(tmp_path, content)
 
 
-def test_a_broken_line_of_jsonl_is_named_by_its_number(tmp_path: Path, mine: dict[str, Any]) -> None:
-    more = [{"id": f"x{at}", "turns": [{"text": "word"}]} for at in range(14)]
-    good = lines({**mine, "sessions": [*mine["sessions"], *more]}).split(b"\n")
-    for line, sentence in {
-        b'{"text": "who?" "evidence": []}': "is not JSON (line 17, column 17: Expecting ',' delimiter)",
-        b"[1]": "line 17 of mine.jsonl is no JSON object",
-        b'{"text": "who?"}': "line 17 of mine.jsonl has no 'evidence'",
-        b"[" * 100_000: "line 17 of mine.jsonl is nested too deep",
-    }.items():
-        with pytest.raises(CorpusError, match=re.escape(sentence)):
-            load(tmp_path, b"\n".join([*good[:16], line, *good[17:]]), name="mine.jsonl")
-
-
 def test_a_telling_id_in_a_text_is_a_leak_and_a_plain_one_is_none(
     tmp_path: Path, mine: dict[str, Any]
 ) -> None:
@@ -339,18 +325,6 @@ def test_a_file_of_any_name_has_a_title(tmp_path: Path, mine: dict[str, Any]) ->
     del mine["name"]
     assert load(tmp_path, mine, name="x" * 80 + ".json").title == "own data: " + "x" * 60
     assert load(tmp_path, lines(mine), name=".jsonl").title == "own data: file"
-
-
-def test_the_file_must_be_named_and_be_one(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"the suite file measures on your own data: name its JSON or JSONL"):
-        FILE.locate(None, {})
-    with pytest.raises(CorpusError, match=r"--data is empty, or '\.'"):
-        FILE.locate(Path(""), {})
-    for place in (tmp_path, tmp_path / "nothing.json"):
-        with pytest.raises(
-            CorpusError, match=r"which is no file and no folder of BEIR or may not be read; name a"
-        ):
-            FILE.locate(place, {})
 
 
 def test_a_run_needs_no_flag_and_embeds_with_minilm() -> None:

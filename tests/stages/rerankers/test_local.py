@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pgmnemo.errors import ModelError, UsageError
+from pgmnemo.errors import ModelError
 from runner.stages.rerankers import RERANKERS, RerankOptions
 from tests.stages.rerankers.conftest import TEXTS, pool, tiny
 
@@ -68,13 +68,6 @@ def test_damaged_weights_are_one_sentence(cross_encoder: Path, tmp_path: Path, o
     with pytest.raises(ModelError, match="cannot be loaded as a cross-encoder") as failure:
         reranker.load()
     assert "\n" not in str(failure.value)
-
-
-@pytest.mark.parametrize("model", ["no/such/folder", "nowhere", "/absent", None])
-def test_what_is_neither_folder_nor_repository_is_wrong_use(model: str | None, options: Options) -> None:
-    sentence = "is no folder, and no ORG/NAME of the hub" if model else "flag needs --rerank-model"
-    with pytest.raises(UsageError, match=sentence):
-        RERANKERS["flag"](options(rerank_model=model))
 
 
 def test_other_weights_are_another_identity(cross_encoder: Path, tmp_path: Path, options: Options) -> None:

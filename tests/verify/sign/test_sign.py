@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from pgmnemo.errors import UsageError
 from runner.cli import main
 from runner.commands.leaderboard import leaderboard
 from runner.commands.leaderboard.board import markdown
 from runner.commands.leaderboard.page import page
-from runner.errors import RefusedError
 from runner.runs.manifest import MANIFEST, SIGNATURE
 from runner.verification import Answer, Found, verify
 from runner.verification.sign import NAMESPACE, keygen, sign
@@ -105,21 +103,6 @@ def test_without_ssh_keygen_a_signature_is_not_asked(
     answer = signature(run, believed(key))
     assert answer.found is Found.NOT_ASKED
     assert "ssh-keygen cannot be run" in answer.sentence
-
-
-def test_nothing_is_overwritten(run: Path, new_key: New) -> None:
-    before = sign(run, new_key("ann").path).read_bytes()
-    with pytest.raises(UsageError, match="no signature is overwritten"):
-        sign(run, new_key("bob").path)
-    assert (run / SIGNATURE).read_bytes() == before
-
-
-def test_a_run_with_a_changed_file_is_not_signed(run: Path, new_key: New) -> None:
-    with (run / "timings.jsonl").open("a") as file:
-        file.write("\n")
-    with pytest.raises(RefusedError, match=r"timings\.jsonl is not the file"):
-        sign(run, new_key().path)
-    assert not (run / SIGNATURE).exists()
 
 
 def test_the_board_says_who_vouches(run: Path, new_key: New, believed: Believed) -> None:
