@@ -78,14 +78,6 @@ def test_what_an_update_says_is_found(tenant: Any) -> None:
     assert tenant.value("SELECT count(*) FROM pgmnemo.postings WHERE lexeme = 'harbour'") == 0
 
 
-def test_an_update_leaves_a_forgotten_lesson_forgotten(tenant: Any) -> None:
-    tenant.store("a", "the river")
-    tenant.value("SELECT pgmnemo.forget_lesson(%s, 'a')", tenant.project)
-    assert update(tenant, "a", topic="lantern") == "updated"
-    assert tenant.ids("river") == []
-    assert tenant.rows("SELECT * FROM pgmnemo.check(%s)", tenant.id) == []
-
-
 @pytest.mark.parametrize(("given", "error", "told"), [
     ({"importance": 6}, errors.InvalidParameterValue, "importance from 1 to 5"),
     ({"occurred_at": "infinity"}, errors.InvalidParameterValue, "finite occurred_at"),
@@ -155,14 +147,6 @@ def test_turns_get_the_place_after_the_last(tenant: Any) -> None:
     assert append(tenant, "eight") == ("turn/102", 102)  # a forgotten one keeps its place
     assert row(tenant, "turn/101")["metadata"] == {"a": 1}
     assert [row(tenant, f"turn/{n}")["content"] for n in (6, 7, 8, 9)] == ["taken", "five", "taken", "six"]
-
-
-def test_each_project_counts_by_itself_and_from_one(tenant: Any, make_tenant: Any) -> None:
-    tenant.store("before", "before", **{'"position"': -5})
-    assert append(tenant, "one") == ("turn/1", 1)
-    other = make_tenant()
-    other.project = tenant.project
-    assert append(other, "one") == ("turn/1", 1)
 
 
 @pytest.mark.parametrize(("given", "error", "told"), [

@@ -68,12 +68,6 @@ def test_what_matches_is_forgotten_in_whatever_state(states: Any, filter: Any, h
     assert sound(states)
 
 
-def test_predecessors_that_do_not_match_hold_again_if_wanted(states: Any) -> None:
-    states.value("SELECT pgmnemo.update(NULL, %s, 'old', clear => '{topic}')", states.project)
-    assert forget(states, {"topic": "t"}, revive=True) == 4 - 1
-    assert kept(states, everything=False) == ["old", "other"]
-
-
 @pytest.mark.parametrize("filter", ["NULL", "'{}'"])
 def test_all_of_them_are_forgotten_by_another_verb(tenant: Any, filter: str) -> None:
     tenant.store("a", "river")

@@ -97,13 +97,6 @@ def test_what_cannot_be_cleared_or_stored_is_refused(kept: Any) -> None:
     )
 
 
-def test_a_topic_changes_without_the_passages(kept: Any) -> None:
-    assert kept.store("a", "the boat sails at nine", topic="ferry") == "updated"
-    assert vectors(kept) == BOTH
-    assert kept.ids("ferry") == ["a"]
-    assert kept.rows("SELECT * FROM pgmnemo.check_index()") == []
-
-
 def test_what_the_gate_hides_is_said_in_the_answer(tenant: Any) -> None:
     tenant.store("bare", "the river has a bridge")
     tenant.set(gate_strict="enforce")

@@ -92,36 +92,6 @@ def test_what_leads_out_of_a_project_stays_behind(tenant: Any, memory: Any, plac
     assert third.project(a.project_id).get("k").superseded_at == DAY
 
 
-def test_forgotten_lessons_come_with_what_they_superseded_and_led_to(
-    scope: Any, memory: Any, place: Place
-) -> None:
-    scope.add_many([Item("x", key) for key in "abcd"])
-    scope.supersede("a", "b", at=DAY)
-    scope.supersede("b", "c", at=DAY)
-    scope.link("c", "d")
-    for key in "bc":
-        scope.forget(key)
-    other = memory.tenant(place.tenant()).project("p")
-    for outcome in ("inserted", "unchanged"):
-        moved = other.import_(io.BytesIO(written(scope)))
-        assert (moved.outcomes, moved.links) == ({outcome: 4}, 1)
-        assert [one.key for one in other.list()] == ["d"]
-        assert [step.key for step in other.timeline("a")] == ["a", "b", "c"]
-        assert [other.get(key).active for key in "abcd"] == [True, False, False, True]
-    dry = other.import_(io.BytesIO(written(scope)), dry_run=True)
-    assert (dry.outcomes, dry.dry_run) == ({"unchanged": 4}, True)
-
-
-def test_a_dry_run_says_what_is_new_and_stores_nothing(scope: Any, memory: Any, place: Place) -> None:
-    scope.add_many([Item("a", "a"), Item("b", "b")])
-    other = memory.tenant(place.tenant()).project("p")
-    other.add_many([Item("a", "a"), Item("other", "b")])
-    scope.add("c", key="c")
-    moved = other.import_(io.BytesIO(written(scope)), dry_run=True)
-    assert moved.outcomes == {"inserted": 1, "updated": 1, "unchanged": 1}
-    assert [one.text for one in other.list()] == ["a", "other"]
-
-
 def test_vectors_go_along_where_the_embedder_is_the_same_or_none(shell: Shell, place: Place) -> None:
     asked: list[str] = []
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pgmnemo import Added, Item, Turn
-from pgmnemo.errors import HiddenError, MissingError, UsageError
+from pgmnemo.errors import UsageError
 from tests.pgmnemo.client.driving import Place, Shell
 
 DAY = datetime(2024, 5, 8, 13, 56, tzinfo=UTC)
@@ -34,17 +34,6 @@ def test_every_field_is_kept_as_it_was_given(scope: Any) -> None:
     assert found.stored_at.tzinfo is not None
 
 
-def test_add_and_add_many_keep_the_same(scope: Any) -> None:
-    turns = [Turn("Where is it?", "user", DAY), Turn("In the attic.", "assistant")]
-    for text, more in ("one line", {}), ("two\nlines", {}), (turns, {}), ("parts", {"passages": ["a", "b"]}):
-        scope.add(text, key="single", **EVERY, **more)
-        scope.add_many([Item(text, "many", **EVERY, **more)])
-        single, many = scope.get("single"), scope.get("many")
-        assert [getattr(single, name) for name in ("text", *EVERY)] == [
-            getattr(many, name) for name in ("text", *EVERY)
-        ]
-
-
 def test_a_time_of_another_zone_is_the_same_moment(scope: Any) -> None:
     tokyo = datetime(2024, 5, 8, 22, 56, tzinfo=timezone(timedelta(hours=9)))
     scope.add("x", key="k", at=tokyo)
@@ -59,50 +48,12 @@ def test_now_stands_for_a_time_that_is_left_out(scope: Any) -> None:
         DAY, DAY + timedelta(days=1), DAY, NAIVE.replace(tzinfo=UTC)]  # fmt: skip
 
 
-def test_turns_that_somebody_says_follow_one_another(scope: Any) -> None:
-    added = [scope.add(text, role=role) for text, role in (("Hi", "user"), ("Hello", "assistant"))]
-    assert added == [Added("turn/1", "inserted", 1), Added("turn/2", "inserted", 2)]
-    key = scope.add("nobody says this").key
-    assert scope.get(key).position is None
-    assert scope.add("Bye", role="user").position == 3
-
-
-def test_the_same_key_again_is_unchanged_updated_or_restored(scope: Any) -> None:
-    outcomes = [scope.add("x", key="k").outcome, scope.add("x", key="k").outcome]
-    outcomes.append(scope.add("x", key="k", topic="t").outcome)
-    outcomes.append(scope.add("y", key="k").outcome)
-    assert scope.get("k").topic == "t"  # what is left out stays
-    outcomes.append(scope.add("y", key="k", clear=["topic"]).outcome)
-    assert scope.get("k").topic is None
-    scope.forget("k")
-    outcomes.append(scope.add("y", key="k").outcome)
-    assert outcomes == ["inserted", "unchanged", "updated", "updated", "updated", "restored"]
-
-
 def test_a_conversation_is_one_lesson_with_passages_of_what_people_say(scope: Any) -> None:
     turns = [Turn("I moved to Lisbon.", "user", DAY), Turn("Noted.", "assistant"), Turn("Bye", name="Bob")]
     scope.add(turns, key="k")
     assert scope.get("k").text == ("[8 May 2024]\nuser: I moved to Lisbon.\nassistant: Noted.\nBob: Bye")
     assert scope.get("k").at == DAY
     assert scope.recall("Lisbon")[0].passage == "user: I moved to Lisbon."
-
-
-def test_many_are_stored_in_the_order_in_which_they_are_given(scope: Any) -> None:
-    texts = [f"note {number}" for number in range(25)]
-    moved = scope.add_many(iter(texts), batch=7)
-    assert (moved.outcomes, moved.lessons) == ({"inserted": 25}, 25)
-    assert [lesson.text for lesson in scope.list()] == texts
-    assert [lesson.text for lesson in scope.list(newest=True, most=3)] == texts[:-4:-1]
-
-
-def test_of_one_key_in_a_batch_the_last_is_stored(scope: Any) -> None:
-    assert scope.add_many([Item("a", "k"), Item("b", "k")]).outcomes == {"inserted": 1}
-    assert scope.get("k").text == "b"
-    assert scope.add_many([Item("c", "k"), Item("d", "k")], batch=1).outcomes == {"updated": 2}
-
-
-def test_nothing_to_add_is_nothing(scope: Any) -> None:
-    assert scope.add_many([]).outcomes == {}
 
 
 def test_a_fault_in_a_later_batch_says_how_many_are_stored_and_all_can_be_given_again(scope: Any) -> None:
@@ -112,34 +63,6 @@ def test_a_fault_in_a_later_batch_says_how_many_are_stored_and_all_can_be_given_
     assert raised.value.__notes__ == ["8 lessons before them are stored; give all again, with their keys"]
     assert scope.count().lessons == 8
     assert scope.add_many(items, batch=4).outcomes == {"unchanged": 8, "inserted": 2}
-
-
-def test_an_update_changes_what_is_given_and_never_the_text(scope: Any) -> None:
-    scope.add("x", key="k", metadata={"a": 1, "b": 2}, topic="t")
-    assert scope.update("k", patch={"b": 3, "c": {"d": 4}}, importance=4) == "updated"
-    assert scope.update("k", importance=4) == "unchanged"
-    found = scope.get("k")
-    assert (found.text, found.metadata, found.importance, found.topic) == (
-        "x", {"a": 1, "b": 3, "c": {"d": 4}}, 4, "t")  # fmt: skip
-    scope.update("k", metadata={"z": 0}, clear=["topic", "importance"])
-    found = scope.get("k")
-    assert (found.metadata, found.topic, found.importance) == ({"z": 0}, None, 3)
-
-
-def test_what_is_forgotten_is_out_of_recall_and_a_dry_run_forgets_nothing(scope: Any) -> None:
-    for key in "abc":
-        scope.add(f"kettle {key}", key=key, metadata={"old": key != "c"})
-    assert scope.forget("a", dry_run=True) == scope.forget("a") == 1
-    assert scope.forget("a") == scope.forget("a", dry_run=True) == 0
-    assert scope.forget("nothing") == scope.forget("nothing", dry_run=True) == 0
-    asked = {"metadata": {"old": True}}
-    assert scope.forget(filter=asked, dry_run=True) == scope.forget(filter=asked) == 1
-    assert {hit.key for hit in scope.recall("kettle")} == {"c"}
-    assert [lesson.key for lesson in scope.list(everything=True) if not lesson.active] == ["a", "b"]
-    assert scope.forget("a", hard=True, dry_run=True) == scope.forget("a", hard=True) == 1
-    assert scope.get("a") is None
-    assert scope.forget(everything=True, dry_run=True) == scope.forget(everything=True) == 2
-    assert list(scope.list(everything=True)) == []
 
 
 @pytest.mark.parametrize("given", [{}, {"filter": {"topic": "x"}, "everything": True}, {"filter": {}}])
@@ -168,58 +91,9 @@ def test_what_a_tenant_remembers_of_itself_is_no_lesson(shell: Shell, place: Pla
     assert tenant.stats().embedder is None
 
 
-def test_a_lesson_holds_until_another_takes_its_place(scope: Any) -> None:
-    scope.add("Ada lives in Porto.", key="old", at=DAY)
-    scope.add("Ada lives in Lisbon.", key="new", at=DAY + timedelta(days=9))
-    assert scope.supersede("old", "new", at=DAY + timedelta(days=9), reason="moved") == "superseded"
-    assert scope.supersede("old", "new", at=DAY + timedelta(days=9)) == "unchanged"
-    assert {hit.key for hit in scope.recall("Ada")} == {"new"}
-    assert {hit.key for hit in scope.recall("Ada", valid_at=DAY)} == {"old"}
-    steps = scope.timeline("new")
-    assert [(step.key, step.reason) for step in steps] == [("old", "moved"), ("new", None)]
-    with pytest.raises(HiddenError, match="superseded already"):
-        scope.supersede("old", None)
-    assert scope.undo_supersede("old")
-    assert not scope.undo_supersede("old")
-    with pytest.raises(MissingError, match="has no lesson 'nobody'"):
-        scope.supersede("nobody")
-
-
-def test_facts_hold_for_a_time(scope: Any) -> None:
-    later = DAY + timedelta(days=30)
-    first = scope.fact("Ada", "lives in", "Porto", at=DAY)
-    assert scope.fact("Ada", "lives in", "Porto", at=later).outcome == "unchanged"
-    second = scope.fact("Ada", "lives in", "Lisbon", at=later, single=True, reason="moved")
-    assert (first.outcome, second.superseded) == ("inserted", 1)
-    assert [fact.object for fact in scope.facts("Ada", at=DAY)] == ["Porto"]
-    assert [fact.object for fact in scope.facts("Ada", now=later)] == ["Lisbon"]
-    history = scope.facts("Ada", "lives in", history=True)
-    assert [(fact.object, fact.valid_from, fact.valid_to, fact.reason) for fact in history] == [
-        ("Porto", DAY, later, "moved"), ("Lisbon", later, None, None)]  # fmt: skip
-    assert scope.end_fact("Ada", "lives in", at=later + timedelta(days=1)) == 1
-    assert scope.facts("Ada") == []
-
-
-def test_links_are_made_and_taken_away(scope: Any) -> None:
-    scope.add("a", key="a"), scope.add("b", key="b")
-    outcomes = [scope.link("a", "b"), scope.link("a", "b"), scope.link("a", "b", weight=0.5)]
-    assert outcomes == ["inserted", "unchanged", "updated"]
-    assert scope.unlink("a", "b")
-    assert not scope.unlink("a", "b")
-    with pytest.raises(MissingError):
-        scope.link("a", "nobody")
-
-
 def test_what_is_written_needs_a_project(memory: Any, place: Place) -> None:
     with pytest.raises(UsageError, match="this needs a project: say which"):
         memory.tenant(place.tenant()).add("x")
-
-
-def test_what_has_expired_is_swept(scope: Any) -> None:
-    scope.add("x", key="gone", expires_at=DAY), scope.add("x", key="stays")
-    assert scope.sweep(DAY - timedelta(days=1)) == 0
-    assert scope.sweep() == 1
-    assert [lesson.key for lesson in scope.list(everything=True)] == ["stays"]
 
 
 WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
