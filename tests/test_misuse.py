@@ -19,11 +19,10 @@ from pgmnemo.errors import OutputError, UsageError
 from runner.cli import main
 from runner.runs.output import write_output
 from runner.stages.answers.material import read_errors
-from tests.helping import kept_run, registering
+from tests.helping import kept_run
 
 Damage = Callable[[Path], None]
 DAMAGES: dict[str, Damage] = {}
-damage = registering(DAMAGES)
 STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -139,7 +138,7 @@ COMMANDS: dict[str, tuple[Words, set[int]]] = {
     "history deviation": (lambda bad, good, base: ["history", "deviation", bad, "\x1b[2J"], {0, 1, 2, 3}),
     "cite --check": (lambda bad, good, base: ["cite", "--check", base / "notes.md", "--root", base], {1}),
 }
-CALLS = list(product(COMMANDS, DAMAGES))[::5]  # every damage meets some of the commands
+CALLS = list(product(COMMANDS, DAMAGES))[::7]  # every damage meets some of the commands
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,8 @@ from runner.systems import SYSTEMS, Kind, Lessons, Match, Place, Query, System, 
 from tests.helping import CURRENT
 
 pytestmark = pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning")
-QUESTIONS, SCOPES = 36, ("conversation", "pool")
+QUESTIONS, SCOPES = 6, ("conversation", "pool")
+FEW = ("--limit", QUESTIONS)
 
 
 class Odd(System):
@@ -105,7 +106,9 @@ def beside(
             pytest.skip(sentence)
     if not shared:
         folder = tmp_path_factory.mktemp("beside")
-        ended = bench("--systems", "pgmnemo@0.3.0,pgmnemo@0.2.1,sqlite-hybrid,chroma", "--output", folder)
+        ended = bench(
+            "--systems", "pgmnemo@0.3.0,pgmnemo@0.2.1,sqlite-hybrid,chroma", *FEW, "--output", folder
+        )
         assert ended.code == 0, ended.err
         shared["run"] = made(folder)
     return shared["run"]
@@ -143,7 +146,7 @@ def test_each_row_says_what_it_is_and_what_it_cost(beside: Results) -> None:
 def test_such_a_run_verifies_and_its_name_sets_it_apart(beside: Results, sql: Path) -> None:
     intact(beside, sql)
     assert beside.run.name.startswith(f"v{CURRENT}_")
-    assert beside.run.name.endswith("_hash_side-by-side")
+    assert beside.run.name.endswith(f"_hash_limit{QUESTIONS}_side-by-side")
     assert {gate.status for gate in beside.run.gates} <= {"passed", "deviation"}
 
 
@@ -151,7 +154,7 @@ def test_the_one_under_test_is_what_it_is_alone(
     beside: Results, bench: Callable[..., Any], tmp_path: Path
 ) -> None:
     """To the byte: who stands beside it moves nothing."""
-    assert bench().code == 0
+    assert bench(*FEW).code == 0
     alone = made(tmp_path / "results")
     own = {arm.name for arm in alone.run.arms}
     mine = [line for line in beside.raw if line["arm"] in own]
@@ -239,7 +242,7 @@ def test_passages_that_fail_leave_the_lessons_of_the_same_system(
         return found
 
     odd(passages=True, ask=ask)
-    assert bench("--systems", "odd").code == 3
+    assert bench("--systems", "odd", *FEW).code == 3
     results = made(tmp_path / "results")
     assert counted(results, "odd") == dict.fromkeys(SCOPES, QUESTIONS)
     assert counted(results, "odd+passages") == {}
@@ -269,19 +272,19 @@ def test_answers_that_fall_short_are_remarked_whether_the_run_was_interrupted_or
     calls: Iterator[int] = iter(range(10_000))
 
     def once(query: Query, found: list[Match]) -> list[Match]:
-        if next(calls) == 20:
+        if next(calls) == 8:
             raise KeyboardInterrupt  # as if Ctrl-C came while it was asked
         return found[:5]
 
     odd(ask=lambda query, found: found[:5])
-    assert bench("--systems", "odd", "--output", tmp_path / "whole").code == 0
+    assert bench("--systems", "odd", *FEW, "--output", tmp_path / "whole").code == 0
     odd(ask=once)
-    assert bench("--systems", "odd").code == 130
+    assert bench("--systems", "odd", *FEW).code == 130
     [partial] = (tmp_path / "results").glob(".*.partial")
-    assert bench("--systems", "odd", "--resume", partial).code == 0
+    assert bench("--systems", "odd", *FEW, "--resume", partial).code == 0
     whole, resumed = made(tmp_path / "whole"), made(tmp_path / "results")
     assert whole.content("raw_retrievals.jsonl") == resumed.content("raw_retrievals.jsonl")
-    remarks = ("72 of 72 answers had fewer lessons than there are",)
+    remarks = ("12 of 12 answers had fewer lessons than there are",)
     assert whole.run.arms[-1].remarks == resumed.run.arms[-1].remarks == remarks
     assert whole.run.arms[0].remarks == ()
     for results in (whole, resumed):

@@ -24,7 +24,7 @@ from tests.helping import CURRENT
 from tests.sql.conftest import POSTGRES, Connection, Tenant
 from tests.sql.sound import QUESTIONS, WORDS
 
-KILLS = int(os.environ.get("PGMNEMO_KILLS", "4"))
+KILLS = int(os.environ.get("PGMNEMO_KILLS", "2"))
 LESSONS, DIMENSIONS = 600, 64
 ANEW = "UPDATE pgmnemo.lesson_vector SET indexed = false; SELECT pgmnemo._give_up_graphs('{t}')"
 LOAD = """

@@ -7,6 +7,7 @@ do, and then nothing may be changed.
 
 from __future__ import annotations
 
+import os
 import random
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,7 +20,7 @@ from psycopg.types.json import Jsonb
 
 from tests.sql.model import DAYS, KEYS, Kept, Model, Refused
 
-STEPS, BETWEEN_LOOKS = 1500, 10
+STEPS, BETWEEN_LOOKS = int(os.environ.get("PGMNEMO_MODEL_STEPS", "800")), 10
 AFTER_ALL = datetime(2090, 1, 1, tzinfo=UTC)
 REFUSALS = (errors.NoDataFound, errors.ObjectNotInPrerequisiteState, errors.InvalidParameterValue)
 
@@ -70,11 +71,9 @@ def some_call(chance: random.Random, project: Any) -> tuple[str, list[Any], str,
     if kind < 0.75:
         new, at = chance.choice([None, *KEYS]), chance.choice(DAYS)
         return (
-            "supersede",
-            [key, new, at],
-            "SELECT pgmnemo.supersede(NULL, %s, %s, %s, at => %s)",
+            "supersede", [key, new, at], "SELECT pgmnemo.supersede(NULL, %s, %s, %s, at => %s)",
             [project, key, new, at],
-        )
+        )  # fmt: skip
     if kind < 0.85:
         return "undo", [key], "SELECT pgmnemo.undo_supersede(NULL, %s, %s)", [project, key]
     if kind < 0.97:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
@@ -14,6 +16,7 @@ import pytest
 from psycopg import errors
 
 OLD, NEW = 8, 12
+SECONDS = float(os.environ.get("PGMNEMO_SECONDS", "1.5"))  # of writers at once; 60 is a long run
 WORDS = ["kettle", "violin", "lantern", "harbour", "garden", "letter", "winter", "copper", "river", "window"]
 GONE = "SELECT pgmnemo.forget(%s, %s, %s, true)"
 
@@ -138,7 +141,7 @@ def changed(tenant: Any) -> Any:
 
 
 @pytest.mark.parametrize("limit", [10_000, 10], ids=["exact", "graph"])
-@pytest.mark.parametrize(("dims", "model"), [(NEW, "a"), (OLD, "b"), (3, "a"), (1300, "a"), (4000, "a")])
+@pytest.mark.parametrize(("dims", "model"), [(NEW, "a"), (OLD, "b"), (4000, "a")])
 def test_after_the_switch_all_is_as_if_loaded_so_from_the_start(
     dims: int, model: str, limit: int, make_tenant: Callable[[], Any]
 ) -> None:
@@ -400,34 +403,6 @@ def test_an_older_snapshot_stores_no_vector_of_a_former_text(level: str, changed
     assert generations(changed) == {1: 49}
 
 
-def test_what_is_cut_off_within_a_batch_leaves_nothing_of_it(changed: Any, owner: Any) -> None:
-    rows = due(changed)
-    give(changed, rows[:10])
-    victim = changed.client
-    with pytest.raises(psycopg.OperationalError), victim.transaction():  # noqa: PT012
-        give(changed, rows[10:])
-        [(number,)] = victim.execute("SELECT pg_backend_pid()").fetchall()
-        owner.execute("SELECT pg_terminate_backend(%s)", (number,))
-        victim.execute("SELECT 1")
-    changed.client = changed.connect()
-    assert generations(changed) == {1: 50, 2: 10}
-    assert due(changed) == rows[10:]
-    give(changed, due(changed))
-    assert finish(changed)
-    sound(changed)
-
-
-def test_a_switch_that_is_undone_leaves_the_old_ones_serving(changed: Any) -> None:
-    before = answers(changed, OLD)
-    give(changed, due(changed))
-    with changed.client.transaction(force_rollback=True):
-        assert finish(changed)
-        assert answers(changed, NEW)
-    assert answers(changed, OLD) == before
-    assert generations(changed) == {1: 50, 2: 50}
-    assert finish(changed)
-
-
 def test_a_reader_of_an_older_snapshot_goes_on_with_the_old_ones(changed: Any) -> None:
     changed.set(exact_scan_limit=10)
     changed.value("SELECT pgmnemo.index(%s)", changed.id)
@@ -576,7 +551,10 @@ def test_writers_forgetters_and_changers_at_once_lose_nothing(tenant: Any, level
 
     threads = [run(write, seed) for seed in range(3)] + [run(embed, seed) for seed in (7, 8)]
     threads += [run(end, 9)]
-    ends.wait(6)
+    ends.wait(SECONDS)
+    late = time.monotonic() + 60
+    while len(switches) < 3 and not faults and time.monotonic() < late:  # a machine may be busy
+        ends.wait(0.1)
     ends.set()
     for thread in threads:
         thread.join()

@@ -237,3 +237,14 @@ def test_an_honest_run_holds(measured: Path) -> None:
     assert [one.check for one in answers if one.found is Found.NOT_ASKED] == [
         "commit", "signature", "reruns", "rewrites", "rerun",
     ]  # fmt: skip
+
+
+def test_the_engine_itself_recalls_a_run(
+    measured: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An embedded database, and no server that the environment names."""
+    monkeypatch.setenv("PGMNEMO_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("PGMNEMO_DSN", "postgresql://nobody@127.0.0.1:1/none")
+    answer = CHECKS["rerun"](Evidence(measured, rerun=5))
+    assert answer.found is Found.HOLDS, answer.sentence
+    assert "by 13 of 13 arms" in answer.sentence

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import runner
-from pgmnemo.errors import UsageError
 from runner.systems import SYSTEMS, Kind, Match, Query
 from runner.verification import CHECKS, Answer, Found, Outcome, verify
 from runner.verification.evidence import Evidence
@@ -257,13 +256,6 @@ def test_the_manifest_draws_the_questions(run: Any) -> None:
     assert drawn(asked, "a", 99) == asked
 
 
-def test_a_negative_number_of_questions_is_wrong_use(copy: Copies) -> None:
-    with pytest.raises(
-        UsageError, match="--rerun takes a number of questions, 0 for the files alone, not -3"
-    ):
-        verify(copy().folder, rerun=-3)
-
-
 @pytest.mark.parametrize(
     ("field", "value", "sentence"),
     [
@@ -307,14 +299,3 @@ def test_a_corpus_that_is_not_here_is_said(run: Any) -> None:
         answer = CHECKS[check](Evidence(run.folder, rerun=25))
         assert answer.found is Found.NOT_ASKED
         assert "the corpus is its owner's own file: give --corpus PATH" in answer.sentence
-
-
-def test_the_engine_itself_recalls_a_run(
-    measured: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """An embedded database, and no server that the environment names."""
-    monkeypatch.setenv("PGMNEMO_CACHE_DIR", str(tmp_path))
-    monkeypatch.setenv("PGMNEMO_DSN", "postgresql://nobody@127.0.0.1:1/none")
-    answer = CHECKS["rerun"](Evidence(measured, rerun=5))
-    assert answer.found is Found.HOLDS, answer.sentence
-    assert "by 13 of 13 arms" in answer.sentence

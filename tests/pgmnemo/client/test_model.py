@@ -25,9 +25,9 @@ from pgmnemo.errors import RefusedError
 from tests.pgmnemo.client.driving import SHELLS, Place, Shell
 from tests.sql.model import DAYS, KEYS, WRONG, Kept, Model, Refused
 
-STEPS = int(os.environ.get("PGMNEMO_MODEL_STEPS", "1500"))
+STEPS = int(os.environ.get("PGMNEMO_MODEL_STEPS", "800"))
 SEED = os.environ.get("PGMNEMO_MODEL_SEED", "")
-BETWEEN_LOOKS, BETWEEN_MOVES = 25, 500
+BETWEEN_LOOKS, BETWEEN_MOVES = 25, 400
 WORDS = ("kettle", "lantern", "Lisbon", "violin")
 SUBJECTS, RELATIONS, OBJECTS = ("Ada", "Bob"), ("lives in", "likes"), ("Lisbon", "Porto", "Faro")
 KINDS = ("related", "follows")

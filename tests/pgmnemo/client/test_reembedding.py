@@ -117,6 +117,8 @@ class Counted:
 
 # The embedder of such a test cannot run another loop, or its connection is a synchronous one.
 ALONE = pytest.mark.parametrize("shell", ["sync"], indirect=True)
+# The other shell is made of this one; it is tried where no other mark stands.
+AWAITED = pytest.mark.parametrize("shell", ["async"], indirect=True)
 
 
 @pytest.fixture
@@ -159,6 +161,7 @@ def test_afterwards_all_is_as_if_it_had_been_the_first(
     assert opened.recall("Later.", mode="vector", k=1)[0].key == "z"
 
 
+@AWAITED
 def test_who_had_the_memory_open_with_the_old_one_is_told(
     shell: Shell, place: Place, name: str, filled: Any
 ) -> None:
@@ -177,6 +180,7 @@ def test_who_had_the_memory_open_with_the_old_one_is_told(
     assert answers(filled) == expected(shell, place, alike, lambda scope: scope.add("x", key="x", at=AT))
 
 
+@AWAITED
 def test_there_and_back_again(shell: Shell, place: Place, filled: Any) -> None:
     before = answers(filled)
     for embedder in (new, wide, old):
@@ -208,6 +212,7 @@ def test_it_is_cut_off_before_every_batch_and_goes_on(
 STEPS = ["begin_reembedding", "reembedding_due", "pgmnemo.reembed(", "pgmnemo.index", "finish_reembedding"]
 
 
+@AWAITED
 @pytest.mark.parametrize("step", STEPS)
 def test_a_connection_that_goes_at_any_step_is_made_anew(
     step: str, shell: Shell, place: Place, name: str, filled: Any, shut: Door
@@ -220,6 +225,7 @@ def test_a_connection_that_goes_at_any_step_is_made_anew(
     sound(place, name)
 
 
+@AWAITED
 def test_a_server_that_is_not_reached_for_long_loses_nothing(
     shell: Shell, place: Place, name: str, filled: Any, shut: Door
 ) -> None:
@@ -290,6 +296,7 @@ def test_others_write_change_and_forget_meanwhile(shell: Shell, place: Place, na
     assert kept == expected(shell, place, Counted(new), again)
 
 
+@AWAITED
 def test_another_change_is_refused_until_this_one_ends(
     shell: Shell, place: Place, name: str, filled: Any
 ) -> None:
@@ -304,6 +311,7 @@ def test_another_change_is_refused_until_this_one_ends(
     assert answers(filled) == expected(shell, place, alike)
 
 
+@AWAITED
 def test_one_that_somebody_gives_up_ends_in_a_sentence(
     shell: Shell, place: Place, name: str, filled: Any
 ) -> None:
@@ -332,6 +340,7 @@ def test_two_that_do_the_same_at_once_agree(shell: Shell, place: Place, name: st
     assert answers(filled) == answers(other) == expected(shell, place, new)
 
 
+@AWAITED
 def test_what_was_stored_without_an_embedder_or_with_own_vectors(
     shell: Shell, place: Place, name: str
 ) -> None:
@@ -369,6 +378,7 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
 }  # fmt: skip
 
 
+@AWAITED
 @pytest.mark.parametrize("what", WRONG)
 def test_what_cannot_be_meant_is_wrong_use(what: str, shell: Shell, place: Place, name: str) -> None:
     call, sentence = WRONG[what]
@@ -415,6 +425,7 @@ def test_a_name_says_which_embedder_it_is(own: Remembered, kept: int | None) -> 
     assert staging.Space(name, kept or own.dimensions, 1).held == own
 
 
+@AWAITED
 def test_a_database_of_050_is_served_as_before_and_moves_on(shell: Shell, place: Place) -> None:
     base = f"former {shell.kind}"
     place.server.install(base, "0.5.0")

@@ -270,7 +270,7 @@ def test_an_ordinary_user_has_a_memory_too(base: Path) -> None:
 
 
 def test_nothing_acknowledged_is_lost_to_kill_9(base: Path) -> None:
-    command = [sys.executable, str(ROOT / "benchmarks" / "local.py"), "--kills", "6", "--writers", "2"]
+    command = [sys.executable, str(ROOT / "benchmarks" / "local.py"), "--kills", "3", "--writers", "2"]
     done = subprocess.run(
         [*command, "--folder", str(base / "memory")], env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True, text=True, check=False, cwd="/",

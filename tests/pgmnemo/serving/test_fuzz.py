@@ -17,7 +17,7 @@ from tests.pgmnemo.serving.test_process import running
 
 EXAMPLES = os.environ.get("PGMNEMO_FUZZ")
 LONG = ["--phases", "examples,coverage,fuzzing", "--max-examples", EXAMPLES or ""]
-SHORT = ["--phases", "examples,fuzzing", "--max-examples", "3", "--max-time", "12", "--seed", "29"]
+SHORT = ["--phases", "examples,fuzzing", "--max-examples", "3", "--max-time", "8", "--seed", "29"]
 
 
 def test_made_up_requests_are_answered_as_described(place: Place, tmp_path: Path) -> None:
