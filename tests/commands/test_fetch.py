@@ -121,21 +121,15 @@ def test_what_a_run_would_find_is_not_downloaded_again(
     assert (right.read_bytes(), right.parent == mine, site.asked) == (BODY, not asked, asked)
 
 
-def test_partial_download_is_continued(site: Site, tmp_path: Path) -> None:
-    (tmp_path / f"{NAME}.part").write_bytes(BODY[:1000])
+@pytest.mark.parametrize(
+    ("part", "ranges"), [(BODY[:1000], True), (b"x" * 1000, False), (BODY + b"more", True)]
+)
+def test_a_part_is_continued_or_begun_afresh(site: Site, tmp_path: Path, part: bytes, ranges: bool) -> None:
+    """The latter where the server ignores the range, and where there is more than the file has."""
+    site.ranges = ranges
+    (tmp_path / f"{NAME}.part").write_bytes(part)
     assert fetch("locomo", tmp_path).read_bytes() == BODY
-    assert site.asked == ["bytes=1000-"]
-
-
-def test_server_that_ignores_the_range_means_a_fresh_start(site: Site, tmp_path: Path) -> None:
-    site.ranges = False
-    (tmp_path / f"{NAME}.part").write_bytes(b"x" * 1000)
-    assert fetch("locomo", tmp_path).read_bytes() == BODY
-
-
-def test_part_longer_than_the_file_means_a_fresh_start(site: Site, tmp_path: Path) -> None:
-    (tmp_path / f"{NAME}.part").write_bytes(BODY + b"more")
-    assert fetch("locomo", tmp_path).read_bytes() == BODY
+    assert site.asked[0] == f"bytes={len(part)}-" or len(part) > len(BODY)
     assert names(tmp_path) == [NAME]
 
 
@@ -164,13 +158,6 @@ def test_hash_is_of_the_unpacked_bytes(site: Site, tmp_path: Path, monkeypatch: 
     site.body = lzma.compress(BODY)
     pin(monkeypatch, site.url, None)
     assert lzma.decompress(fetch("locomo", tmp_path).read_bytes()) == BODY
-
-
-def test_good_file_is_left_alone(site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / NAME).write_bytes(BODY)
-    assert fetch("locomo", tmp_path, Progress()) == tmp_path / NAME
-    assert "is there already, and its hash is right" in capsys.readouterr().err
-    assert site.asked == []
 
 
 def test_wrong_file_in_its_place_is_not_overwritten(site: Site, tmp_path: Path) -> None:
@@ -239,17 +226,6 @@ def test_a_folder_comes_down_file_by_file(
     assert len(site.asked) == asked
 
 
-def test_a_folder_that_broke_off_goes_on_with_the_file_that_did(
-    site: Site, chats: dict[str, bytes], tmp_path: Path
-) -> None:
-    site.cut = 1000
-    with pytest.raises(CorpusError, match=r"chats/1/deep/c\.json broke off after 1,000 of 2,304,000 bytes"):
-        fetch("beam", tmp_path)
-    site.cut = None
-    assert (fetch("beam", tmp_path) / "1" / "deep" / "c.json").read_bytes() == BODY
-    assert site.asked == [None, None, "bytes=1000-"]
-
-
 def test_a_file_of_a_folder_with_another_hash_is_named(
     site: Site, chats: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -308,10 +284,8 @@ def test_a_folder_is_fetched_by_the_pages_of_the_hubs_list(
 ) -> None:
     top = unhashed(monkeypatch, site, "convomem", url="resolve/", listing="tree?page=1")
     base, one, other = (
-        "core/evidence_questions",
-        "user_evidence/1_evidence/a.json",
-        "changing_evidence/b.json",
-    )
+        "core/evidence_questions", "user_evidence/1_evidence/a.json", "changing_evidence/b.json",
+    )  # fmt: skip
     pages = {
         "/tree?page=1": [{"type": "directory", "path": f"{base}/user_evidence"}, {"path": f"{base}/{one}"}],
         "/tree?page=2": [{"path": f"{base}/{other}"}, {"path": f"{base}/notes.md"}, {"path": "core/x.json"}],
@@ -342,12 +316,8 @@ def test_a_folder_is_fetched_by_the_tree_of_a_repository(
 
 
 @pytest.mark.parametrize(
-    ("answer", "sentence"),
-    [
-        (b"no", "is no list of files"),
-        (b"[]", "lists no file of MemBench"),
-    ],
-)
+    ("answer", "sentence"), [(b"no", "is no list of files"), (b"[]", "lists no file of MemBench")],
+)  # fmt: skip
 def test_a_list_that_names_no_file_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch, site: Site, tmp_path: Path, answer: bytes, sentence: str
 ) -> None:

@@ -5,15 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runner.markdown import table
-from runner.report.formats import change, figure, seconds, shorten
-
-
-@pytest.mark.parametrize(
-    ("metric", "value", "printed"),
-    [("recall_any@5", 0.9436, "94.4"), ("recall_all@1", 1.0, "100.0"), ("MRR@50", 0.8414, "0.841")],
-)  # fmt: skip
-def test_recalls_are_percent_and_the_others_fractions(metric: str, value: float, printed: str) -> None:
-    assert figure(metric, value) == printed
+from runner.report.formats import change, seconds
 
 
 @pytest.mark.parametrize(
@@ -35,10 +27,6 @@ def test_a_change_bears_its_sign_unless_it_is_nothing(metric: str, value: float,
 )
 def test_seconds_read_as_a_person_would_say_them(value: float, printed: str) -> None:
     assert seconds(value) == printed
-
-
-def test_only_hashes_are_cut() -> None:
-    assert shorten("sha256 " + "ab" * 32 + ", 5882 segments") == "sha256 abababababab…, 5882 segments"
 
 
 def test_a_table_is_aligned_and_a_bar_in_a_cell_is_escaped() -> None:

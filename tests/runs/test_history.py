@@ -18,7 +18,6 @@ from runner.runs.history import (
     can_append,
     entries,
     entry_text,
-    histories,
     logged_manifests,
     of_run,
     own,
@@ -38,14 +37,10 @@ def history(tmp_path: Path) -> Path:
 
 def test_an_entry_has_one_field_a_line() -> None:
     assert ENTRY.splitlines(keepends=True) == [
-        "## 2026-05-09 · locomo · v0.2.1_20260509_minilm\n",
-        "\n",
-        f"- results: {FOLDER}\n",
-        "- verdict: deviation\n",
-        f"- manifest sha256: {MANIFEST}\n",
-        "- deviation: embedder: minilm\n",
+        "## 2026-05-09 · locomo · v0.2.1_20260509_minilm\n", "\n", f"- results: {FOLDER}\n",
+        "- verdict: deviation\n", f"- manifest sha256: {MANIFEST}\n", "- deviation: embedder: minilm\n",
         "- deviation: tree: dirty\n",
-    ]
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("verdict", [Verdict.DEVIATION, Verdict.UNVERIFIED])
@@ -79,10 +74,8 @@ def test_an_entry_is_read_back_field_by_field(history: Path) -> None:
     assert first.values("results") == [FOLDER]
     assert first.values("deviation") == ["embedder: minilm", "tree: dirty"]
     assert second.fields == (
-        ("results", "results/v0.2.1"),
-        ("verdict", "verified"),
-        ("manifest sha256", "0" * 64),
-    )
+        ("results", "results/v0.2.1"), ("verdict", "verified"), ("manifest sha256", "0" * 64),
+    )  # fmt: skip
 
 
 def test_a_history_that_cannot_be_read_is_one_sentence(history: Path) -> None:
@@ -103,15 +96,6 @@ def test_the_nearest_history_above_is_the_own_of_a_run_outside_a_repository(tmp_
     assert own(folder) == beside
     (folder / "HISTORY.md").touch()
     assert own(folder) == beside
-
-
-def test_a_nearer_history_does_not_shadow_the_repositorys(tmp_path: Path) -> None:
-    folder = tmp_path / "benchmarks" / "locomo" / "results" / "run"
-    folder.mkdir(parents=True)
-    (tmp_path / "HISTORY.md").touch()
-    beside = folder.parent / "HISTORY.md"
-    beside.touch()
-    assert histories(folder) == [tmp_path / "HISTORY.md", beside]
 
 
 @pytest.mark.parametrize(

@@ -13,16 +13,9 @@ from runner.runs.raw import RAW, Kept, RawWriter, encode, read_raw
 
 PARTS = (0.123456, 1.5, -0.0, 0.6, None)
 ASKED = Retrieval(
-    question="c1/q0",
-    type="temporal",
-    arm="pgmnemo",
-    scope="conversation",
-    project="c1",
-    size=12,
-    gold=("c1/D2",),
-    ranking=(Hit("c1/D2", 0.12345678, PARTS), Hit("c1/D1", 0.1, PARTS)),
-    seconds=0.5,
-)
+    question="c1/q0", type="temporal", arm="pgmnemo", scope="conversation", project="c1", size=12,
+    gold=("c1/D2",), ranking=(Hit("c1/D2", 0.12345678, PARTS), Hit("c1/D1", 0.1, PARTS)), seconds=0.5,
+)  # fmt: skip
 
 
 def test_a_detailed_line_is_this_and_nothing_else() -> None:
@@ -33,28 +26,15 @@ def test_a_detailed_line_is_this_and_nothing_else() -> None:
     )
 
 
-def test_a_control_arm_keeps_ids_only() -> None:
-    assert encode(ASKED, kept=Kept.IDS).endswith('"ranking":["c1/D2","c1/D1"]}')
-
-
-def test_a_leg_keeps_parts_of_the_first_ten_and_then_ids() -> None:
+@pytest.mark.parametrize(("kept", "parts", "end"), [
+    (Kept.IDS, 0, '"c1/D9","c1/D10","c1/D11"]}'), (Kept.PARTS, 10, '"c1/D10","c1/D11"]}'),
+    (Kept.SCORES, 0, '["c1/D8",1.0],["c1/D9",1.0],"c1/D10","c1/D11"]}'),
+    (Kept.ALL, 10, '["c1/D10",1.0],["c1/D11",1.0]]}'),
+])  # fmt: skip
+def test_parts_and_scores_are_kept_of_the_first_ten_as_the_arm_says(kept: Kept, parts: int, end: str) -> None:
     ranking = tuple(Hit(f"c1/D{place}", 1.0, PARTS) for place in range(12))
-    line = encode(replace(ASKED, ranking=ranking), kept=Kept.PARTS)
-    assert line.count("null") == 10
-    assert line.endswith('"c1/D10","c1/D11"]}')
-
-
-def test_where_scores_alone_are_kept_the_first_ten_have_one() -> None:
-    ranking = tuple(Hit(f"c1/D{place}", 1.0, PARTS) for place in range(12))
-    line = encode(replace(ASKED, ranking=ranking), kept=Kept.SCORES)
-    assert line.endswith('["c1/D8",1.0],["c1/D9",1.0],"c1/D10","c1/D11"]}')
-
-
-def test_components_end_after_ten_ranks() -> None:
-    ranking = tuple(Hit(f"c1/D{place}", 1.0, PARTS) for place in range(12))
-    line = encode(replace(ASKED, ranking=ranking), kept=Kept.ALL)
-    assert line.count("null") == 10
-    assert line.endswith('["c1/D10",1.0],["c1/D11",1.0]]}')
+    line = encode(replace(ASKED, ranking=ranking), kept=kept)
+    assert (line.count("null"), line[-len(end) :]) == (parts, end)
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:

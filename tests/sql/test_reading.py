@@ -15,7 +15,6 @@ VALUES = ["de", "en", "", "a.b", "7", 7, 7.0, 2.5, -3, 1e20, True, False, None]
 KEYS = ["lang", "size", "and", "a.b", "", "naïve", 'quo"te', "tags"]
 PATHS = ["lang", "size", ".and", "sub.lang", "sub.sub.size", "tags", "sub.tags", "naïve", 'quo"te', "a.b"]
 OPERATORS = ["eq", "ne", "in", "gt", "gte", "lt", "lte", "prefix", "exists"]
-NONE: Any = object()
 
 
 def get(tenant: Any, key: str) -> list[tuple[Any, ...]]:
@@ -95,41 +94,6 @@ def test_an_answer_that_only_the_gate_empties_is_an_error(tenant: Any, filter: A
         listed(tenant, filter)
     assert listed(tenant, filter, after=0) == []  # no first page
     assert counted(tenant, filter) == (0, 1)
-
-
-@pytest.mark.parametrize("newest", [False, True])
-@pytest.mark.parametrize("filter", [None, {"role": "user"}, {"topic": "t"}])
-def test_pages_hold_while_others_write(tenant: Any, newest: bool, filter: Any) -> None:
-    """Every lesson that stays comes once, whatever is stored, changed and forgotten between two pages."""
-    other = tenant.connect()
-    store = "SELECT pgmnemo.store(%s, %s, %s, %s, role => 'user', topic => 't')"
-
-    def write(key: str, text: str) -> None:
-        other.execute(store, (tenant.id, tenant.project, key, text))
-
-    for n in range(40):
-        write(f"k{n:02}", f"number {n}")
-    seen: list[tuple[int, str]] = []
-    while True:
-        query = (
-            "SELECT id, external_id "
-            "FROM pgmnemo.list(NULL, %s, %s::jsonb, after => %s, most => 7, newest => %s)"
-        )
-        after = seen[-1][0] if seen else None
-        page = tenant.rows(query, tenant.project, filter and json.dumps(filter), after, newest)
-        if not page:
-            break
-        seen += page
-        if len(seen) < 20:
-            write(f"new{len(seen)}", "another")
-            write("k20", f"changed {len(seen)}")
-            other.execute("SELECT pgmnemo.forget(%s, %s, 'k39', true)", (tenant.id, tenant.project))
-            other.execute("SELECT pgmnemo.forget(%s, %s, 'k00', true)", (tenant.id, tenant.project))
-    keys = [key for _, key in seen]
-    assert len(keys) == len(set(keys))
-    assert {f"k{n:02}" for n in range(1, 39)} <= set(keys)
-    assert [number for number, _ in seen] == sorted((number for number, _ in seen), reverse=newest)
-    assert any(key.startswith("new") for key in keys) is not newest
 
 
 def test_a_project_a_tenant_and_a_set_of_projects(tenant: Any, make_tenant: Any) -> None:

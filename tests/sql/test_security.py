@@ -14,7 +14,6 @@ from tests.security.verbs import OF_NO_TENANT, VERBS, by_argument, by_setting
 WALLED = ("lesson", "lesson_edge", "posting", "passage", "lesson_vector", "embedding_space", "tenant")
 TABLES = (*WALLED, "tenant_grant", "caller_key", "vector_graph")
 VIEWS = ("lessons", "edges", "postings", "passages", "vectors")
-FIRST = {"caller_key": "key"}
 UNUSED = "c0a8f2ee-5f0b-4f0e-9a63-3d7f3a1b9e55"  # a tenant that nobody was granted
 Connection = psycopg.Connection[Any]
 
@@ -141,23 +140,6 @@ def test_nobody_calls_in_anothers_name(
     others = [f"{verb}({forged})" for verb in ("current_tenant", "list_grants")]
     called = [f"{call.removesuffix(')')}, caller => {forged})" for call in named]
     refused(stranger, called + others, "does not prove that role")
-
-
-def test_no_role_but_the_owner_reaches_a_table(pair: tuple[Any, Any], stranger: Connection) -> None:
-    """Not even its own rows: neither to read nor to write, nor to lock them or to depend on them."""
-    for table in TABLES:
-        for statement in (
-            f"SELECT FROM pgmnemo.{table}",
-            f"INSERT INTO pgmnemo.{table} DEFAULT VALUES",
-            f"UPDATE pgmnemo.{table} SET {FIRST.get(table, 'tenant_id')} = NULL",
-            f"TRUNCATE pgmnemo.{table} CASCADE",
-            f"LOCK TABLE pgmnemo.{table} IN ACCESS SHARE MODE",
-            f"COPY pgmnemo.{table} TO STDOUT",
-            f"CREATE TEMPORARY TABLE theirs (whole pgmnemo.{table})",
-        ):
-            for connection in (pair[0].client, stranger):
-                with pytest.raises(errors.InsufficientPrivilege), connection.transaction():
-                    connection.execute(statement)
 
 
 def test_a_verb_that_erred_would_still_reach_no_other_tenant(pair: tuple[Any, Any]) -> None:

@@ -20,8 +20,7 @@ from runner.cli import main
 from runner.commands.leaderboard import Leaderboard, leaderboard
 from runner.commands.leaderboard import command as module
 from runner.commands.leaderboard.board import markdown
-from runner.commands.leaderboard.page import axis, link, page, picture
-from runner.report.html.plots import Row
+from runner.commands.leaderboard.page import link, page, picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -157,19 +156,3 @@ def test_what_a_run_says_is_escaped(found: Leaderboard) -> None:
     hostile = replace(found, asides=(aside,))
     assert "<script>alert" not in page(hostile)
     assert "\\| & more" in markdown(hostile)
-
-
-@pytest.mark.parametrize(
-    ("values", "ticks"),
-    [
-        ((0.914, 0.986), ["90", "92", "94", "96", "98", "100"]),
-        ((0.0, 1.0), ["0", "20", "40", "60", "80", "100"]),
-        ((0.5, 0.5), ["49.8", "50"]),
-        ((0.0, 0.0), ["0", "0.2"]),
-    ],
-)
-def test_ticks_are_round_and_hold_every_value(values: tuple[float, float], ticks: list[str]) -> None:
-    found = axis("recall_any@5", [Row("a run", "", values[0], *values)])
-    assert [words for _, words in found.ticks] == ticks
-    assert found.low <= values[0] <= values[1] <= found.high
-    assert found.low < found.high

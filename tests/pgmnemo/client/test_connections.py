@@ -17,8 +17,6 @@ from pgmnemo.client.retrying import Attempts
 from pgmnemo.errors import LostError, UsageError
 from tests.pgmnemo.client.driving import Place, Shell
 
-IDLE = psycopg.pq.TransactionStatus.IDLE
-
 
 def connected(shell: Shell, place: Place, **given: Any) -> Any:
     """A connection of the caller's, closed with the test."""
@@ -26,28 +24,6 @@ def connected(shell: Shell, place: Place, **given: Any) -> Any:
     connection = shell.call(kind.connect, place.dsn(), **given)
     shell.stack.callback(lambda: shell.call(connection.close))
     return connection
-
-
-@pytest.mark.parametrize("autocommit", [False, True])
-def test_outside_a_transaction_of_the_callers_a_write_is_committed(
-    autocommit: bool, shell: Shell, place: Place, scope: Any
-) -> None:
-    connection = connected(shell, place, autocommit=autocommit)
-    mine = shell.open(connection).tenant(scope.tenant_id).project(scope.project_id)
-    assert connection.info.transaction_status == IDLE
-    mine.add("kept", key="k")
-    assert connection.info.transaction_status == IDLE
-    shell.call(connection.close)
-    assert scope.get("k").text == "kept"
-
-
-def test_a_memory_that_is_closed_says_so_and_keeps_no_connection(shell: Shell, place: Place) -> None:
-    memory = shell.open(place.dsn())
-    scope = memory.tenant(place.tenant()).project("kitchen")
-    scope.add("before", key="k")
-    memory.close()
-    with pytest.raises(UsageError, match="this memory was closed; open it again"):
-        scope.get("k")
 
 
 def test_what_a_fork_closes_is_open_for_its_parent(shell: Shell, place: Place) -> None:

@@ -178,26 +178,6 @@ def test_an_interrupted_call_leaves_a_memory_that_works(verb: str, place: Place,
     assert scope.add("y", key="k").outcome == "updated"
 
 
-@pytest.mark.parametrize("verb", WAITING)
-@pytest.mark.parametrize("shell", ["async"], indirect=True)
-def test_a_cancelled_call_leaves_a_memory_that_works(
-    verb: str, shell: Shell, place: Place, blocked: Any
-) -> None:
-    scope, free = blocked
-
-    async def cancel() -> None:
-        task = asyncio.create_task(WAITING[verb](scope.inner))
-        await asyncio.to_thread(waiting, place)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    shell.runner.run(cancel())
-    free()
-    assert [(one.key, one.text, one.topic) for one in scope.list()] == [("k", "x", None)]
-    assert scope.add("y", key="k").outcome == "updated"
-
-
 def test_calls_cancelled_at_any_moment_leave_a_memory_that_works(place: Place) -> None:
     """At most two connections, all of them idle afterwards; what was stored is whole."""
     chance = random.Random(8)

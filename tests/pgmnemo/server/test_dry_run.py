@@ -12,8 +12,6 @@ import pytest
 from pgmnemo.errors import DatabaseError
 from pgmnemo.server import Database, open_database
 
-NAME = "pgmnemo_bench_0_2_1"
-
 
 def check(dsn: str, stub: Path) -> AbstractContextManager[Database]:
     return open_database("0.2.1", dsn=dsn, environ={}, sql=stub, check_only=True)
@@ -43,15 +41,6 @@ def test_a_database_that_is_there_is_looked_at_but_cannot_be_written(server: Any
         with database.admin() as connection, pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
             connection.execute("INSERT INTO pgmnemo.lesson VALUES (1)")
     assert server.names() == before
-
-
-def test_an_empty_database_stays_empty(server: Any, stub: Path) -> None:
-    server.run(f"CREATE DATABASE {NAME}")
-    with check(server.dsn("boss"), stub) as database:
-        assert database.facts.pgmnemo == "0.2.1"
-        assert not database.exists
-    with server.admin(NAME) as connection:
-        assert connection.execute("SELECT FROM pg_extension WHERE extname = 'pgmnemo'").fetchone() is None
 
 
 def test_the_extension_in_the_login_database_serves_as_the_sample(server: Any, stub: Path) -> None:

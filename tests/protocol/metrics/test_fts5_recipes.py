@@ -1,4 +1,4 @@
-"""Published SQLite FTS5 baselines on LoCoMo, scored by our metric code.
+"""Published SQLite FTS5 baselines on LoCoMo, scored by our metric code, and beside trec_eval's.
 
 The recipe, with a loader of its own so that only the metrics are under test:
 
@@ -6,7 +6,7 @@ The recipe, with a loader of its own so that only the metrics are under test:
   with its session's date line; empty sessions are skipped;
 - an FTS5 table `porter unicode61` over all ten conversations, so that `bm25()` has one set of statistics;
 - the question's lower-case `[a-z0-9]{2,}` terms, each quoted, repeats kept, joined by OR;
-- `bm25()` ascending within the question's conversation, ties by row id, the first ten;
+- `bm25()` ascending within the question's conversation, ties by row id, the first fifty;
 - gold is every `D<session>:<turn>` (or `D:<session>:<turn>`) found in the evidence strings, at session level
   its session part. A turn id that does not exist is gold that is never found. Questions with empty evidence
   are left out (1,982 stay); at session level also the one whose only evidence is `D30:05` (1,981 stay).
@@ -24,8 +24,9 @@ from typing import Any
 import pytest
 
 from runner.protocol.editions import current
-from runner.protocol.metrics import score
-from runner.protocol.metrics.families.ranks import mrr
+from runner.protocol.metrics import Metric, score
+from runner.protocol.metrics.families.ranks import mrr, ndcg
+from runner.protocol.metrics.families.recalls import recall_any, recall_frac
 from runner.records import Hit, Retrieval
 
 Conversation = dict[str, Any]
@@ -67,7 +68,7 @@ def index(corpus: list[Conversation], by_turn: bool) -> sqlite3.Connection:
 def search(database: sqlite3.Connection, conversation: str, question: str) -> list[str]:
     terms = " OR ".join(f'"{term}"' for term in re.findall(r"[a-z0-9]{2,}", question.lower()))
     found = database.execute(
-        "SELECT id FROM d WHERE d MATCH ? AND c = ? ORDER BY bm25(d), rowid LIMIT 10", (terms, conversation)
+        "SELECT id FROM d WHERE d MATCH ? AND c = ? ORDER BY bm25(d), rowid LIMIT 50", (terms, conversation)
     )
     return [id for (id,) in found]
 
@@ -85,30 +86,41 @@ def retrievals(corpus: list[Conversation], by_turn: bool) -> Iterator[Retrieval]
             if not item["evidence"] or (item["evidence"] == ["D30:05"] and not by_turn):
                 continue
             yield Retrieval(
-                question=f"{name}/q{number}",
-                type=str(item["category"]),
-                arm="fts5",
-                scope="conversation",
-                project=name,
-                size=100,
-                gold=gold(item["evidence"], by_turn),
+                question=f"{name}/q{number}", type=str(item["category"]), arm="fts5", scope="conversation",
+                project=name, size=100, gold=gold(item["evidence"], by_turn),
                 ranking=tuple(Hit(id) for id in search(database, name, item["question"])),
-            )
+            )  # fmt: skip
     database.close()
 
 
-@pytest.mark.parametrize(
-    ("by_turn", "n", "published"),
-    [(False, 1981, ("92.63", "96.77", "79.38")), (True, 1982, ("58.73", "67.10", "44.80"))],
-    ids=["session", "turn"],
-)
-def test_a_published_recipe_gets_its_published_figures(
-    locomo_path: Path, by_turn: bool, n: int, published: tuple[str, str, str]
-) -> None:
-    rows = list(retrievals(json.loads(locomo_path.read_text()), by_turn))
+@pytest.fixture(scope="module", params=[False, True], ids=["session", "turn"])
+def rows(request: pytest.FixtureRequest, locomo_path: Path) -> list[Retrieval]:
+    return list(retrievals(json.loads(locomo_path.read_text()), request.param))
+
+
+PUBLISHED = {1981: ("92.63", "96.77", "79.38"), 1982: ("58.73", "67.10", "44.80")}
+
+
+def test_a_published_recipe_gets_its_published_figures(rows: list[Retrieval]) -> None:
     scores = score(rows, current(), views={"all": lambda key, type_: True}, clustered=True, cutoffs=[5, 10])
     found = {r.metric: r for r in scores.results if (r.arm, r.type) == ("fts5", "all")}
-    assert found["recall_any@5"].n == n
+    n = found["recall_any@5"].n
     reciprocal = sum(mrr(10).value(frozenset(r.gold), [hit.id for hit in r.ranking]) for r in rows) / n
     values = (found["recall_any@5"].value, found["recall_any@10"].value, reciprocal)
-    assert tuple(f"{100 * value:.2f}" for value in values) == published
+    assert tuple(f"{100 * value:.2f}" for value in values) == PUBLISHED[n]
+
+
+def test_agrees_with_ir_measures_on_every_question(rows: list[Retrieval]) -> None:
+    """Fed by rank, since trec_eval breaks ties of score by descending id."""
+    ir = pytest.importorskip("ir_measures")
+    theirs: dict[object, Metric] = {ir.RR @ 50: mrr(50), ir.nDCG @ 10: ndcg(10)}
+    for k in (1, 5, 10, 20, 50):
+        theirs |= {ir.Success @ k: recall_any(k), ir.R @ k: recall_frac(k)}
+    gold = {row.question: frozenset(row.gold) for row in rows}
+    ranked = {row.question: [hit.id for hit in row.ranking] for row in rows}
+    qrels = {key: dict.fromkeys(ids, 1) for key, ids in gold.items()}
+    run = {key: {id: -float(rank) for rank, id in enumerate(ids)} for key, ids in ranked.items()}
+    found = list(ir.iter_calc(list(theirs), qrels, run))
+    mine = [theirs[one.measure].value(gold[one.query_id], ranked[one.query_id]) for one in found]
+    assert mine == pytest.approx([one.value for one in found], abs=1e-12)
+    assert len(mine) == len(theirs) * len(rows)

@@ -41,27 +41,6 @@ def test_an_end_reaches_0_and_1_exactly_there() -> None:
     assert ends(column(*[1] * 49, 0))[2] < 1.0
 
 
-def test_all_hits_in_ten_clusters_claim_less_than_the_same_without_clusters() -> None:
-    hits = np.ones((len(LOCOMO), 1))
-    assert ends(hits)[1] > 0.998
-    assert 0.93 < ends(hits, LOCOMO)[1] < 0.96
-
-
-def test_fractions_vary_less_than_hits_and_get_a_narrower_interval() -> None:
-    hits, halves = column(*[1] * 40, *[0] * 40), column(*[0.75] * 40, *[0.25] * 40)
-    wide, narrow = ends(hits), ends(halves)
-    assert wide[0] == narrow[0] == 0.5
-    assert narrow[2] - narrow[1] < 0.6 * (wide[2] - wide[1])
-
-
-def test_clusters_that_differ_widen_the_interval() -> None:
-    alike = column(*[1, 0] * 50)
-    apart = column(*[1] * 50, *[0] * 50)
-    clusters = [i // 10 for i in range(100)]
-    low, high = ends(alike, clusters)[1:]
-    assert ends(apart, clusters)[2] - ends(apart, clusters)[1] > 2 * (high - low)
-
-
 @pytest.mark.parametrize("clusters", [["a"] * 5, ["a"]])
 def test_one_cluster_says_nothing_of_others(clusters: list[str]) -> None:
     interval = mean_interval(np.ones((len(clusters), 1)), clusters)

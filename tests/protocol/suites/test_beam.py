@@ -13,10 +13,9 @@ import pytest
 
 from pgmnemo.records import Passage
 from runner.errors import CorpusError
-from runner.protocol.editions import current, registered_files
 from runner.protocol.gates import Facts
 from runner.protocol.gates.leak import leak
-from runner.protocol.gates.of_corpus import coverage, dataset
+from runner.protocol.gates.of_corpus import coverage
 from runner.protocol.suites import SUITES
 from runner.protocol.suites.beam import INDEX, TYPES, bare
 from runner.records import Corpus, Status
@@ -107,13 +106,10 @@ def test_a_passage_is_the_message_of_which_the_beginning_is_embedded(write_chat:
 @pytest.mark.parametrize(
     ("content", "kept"),
     [
-        ("Shall we? ->-> 1,12", "Shall we?"),
-        ("```\ncode\n``` ->-> 2,N/A\n", "```\ncode\n```"),
-        ("So ->->  3,8", "So"),
-        ("One ->-> 1,1 and more", "One  and more"),
-        ("a ->-> b", "a ->-> b"),
+        ("Shall we? ->-> 1,12", "Shall we?"), ("```\ncode\n``` ->-> 2,N/A\n", "```\ncode\n```"),
+        ("So ->->  3,8", "So"), ("One ->-> 1,1 and more", "One  and more"), ("a ->-> b", "a ->-> b"),
     ],
-)
+)  # fmt: skip
 def test_the_index_is_cut_off_and_nothing_else(content: str, kept: str) -> None:
     assert bare(content) == kept
 
@@ -254,17 +250,3 @@ def test_no_index_reaches_a_text(real: Corpus, in_force: Callable[..., Facts]) -
     assert not any(re.search(r"->\s*->", one.text) for one in real.segments)
     assert real.labels == (INDEX,)
     assert leak(in_force(real, True)).status is Status.PASSED
-
-
-def test_the_six_chats_are_named_as_the_part_that_they_are(
-    real: Corpus, in_force: Callable[..., Facts]
-) -> None:
-    found = dataset(in_force(real, True))
-    assert found.status is Status.UNVERIFIED
-    assert "12 of the 40 files of BEAM 100K (20 chats), each as registered; missing: " in found.found
-    pinned = dict(registered_files(current(), "beam"))
-    assert dataset(in_force(real, False, pinned)).status is Status.PASSED
-    pinned["5/chat.json"] = pinned.pop("5/chat_trunecated.json")
-    words = dataset(in_force(real, False, pinned)).found
-    assert "doubled: 5/chat.json (which is 5/chat_trunecated.json)" in words
-    assert "missing: 5/chat_trunecated.json" in words

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from pgmnemo.records import Passage
 from runner.protocol.editions import PassagePins
-from runner.protocol.suites import SUITES
 from runner.protocol.texts import TEXTS, Session, Turn, Written
 
 PINS = PassagePins(turns=4, step=2, characters=12)
@@ -73,26 +70,3 @@ def test_a_construction_says_what_it_keeps() -> None:
     words = [text.words for text in TEXTS.values()]
     assert all(words)
     assert len(set(words)) == len(words)
-
-
-def test_captions_are_all_that_the_dated_texts_of_locomo_differ_in(locomo_path: Path) -> None:
-    full, bare = (SUITES["locomo"].load(locomo_path, "turn", name) for name in DATED)
-    assert [one.id for one in full.segments] == [one.id for one in bare.segments]
-    assert full.questions == bare.questions
-    pairs = [(one.text, other.text) for one, other in zip(full.segments, bare.segments, strict=True)]
-    apart = [text.removeprefix(other) for text, other in pairs if text != other]
-    assert len(apart) > 500
-    assert all(caption.startswith(" [") and caption.endswith("]") for caption in apart)
-    assert all(passage.text in segment.text for segment in bare.segments for passage in segment.passages)
-
-
-def test_the_date_is_all_that_the_texts_without_captions_differ_in(locomo_path: Path) -> None:
-    dated, bare = (
-        SUITES["locomo"].load(locomo_path, text=f"{name}-without-captions") for name in ("dated", "undated")
-    )
-    assert [one.passages for one in dated.segments] == [one.passages for one in bare.segments]
-    assert [one.occurred_at for one in dated.segments] == [one.occurred_at for one in bare.segments]
-    for one, other in zip(dated.segments, bare.segments, strict=True):
-        date, _, words = one.text.partition("\n")
-        assert date.startswith("[")
-        assert words == other.text
