@@ -112,8 +112,6 @@ def chat(text: str, **more: Any) -> Body:
     message = {"role": "assistant", "content": text, **more}
     usage = {"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14}
     return {
-        "id": "1",
-        "object": "chat.completion",
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": usage,
-    }
+        "id": "1", "object": "chat.completion",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": usage,
+    }  # fmt: skip

@@ -25,16 +25,12 @@ def item(key: str, marked: bool = True) -> dict[str, Any]:
         del tea[0]["has_answer"]
     rain = [{"role": "user", "content": "Will there be rain?"}]
     return {
-        "question_id": key,
-        "question_type": "multi-session",
-        "question": f"What do I drink, {key}?",
-        "question_date": "2023/05/30 (Tue) 23:40",
-        "answer": "tea",
-        "answer_session_ids": [f"answer_{key}1"],
+        "question_id": key, "question_type": "multi-session", "question": f"What do I drink, {key}?",
+        "question_date": "2023/05/30 (Tue) 23:40", "answer": "tea", "answer_session_ids": [f"answer_{key}1"],
         "haystack_session_ids": [f"answer_{key}1", f"other{key}", "shared_1"],
         "haystack_dates": [f"2023/05/{day} (Mon) 10:00" for day in (20, 21, 22)],
         "haystack_sessions": [tea, rain, [{"role": "user", "content": "My dog barks."}]],
-    }
+    }  # fmt: skip
 
 
 KEYS = ("aa", "bb", "cc", "dd", "ee", "ff")

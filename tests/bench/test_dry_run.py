@@ -99,16 +99,8 @@ def test_where_the_canonical_model_cannot_be_had_it_names_an_embedder_that_works
         monkeypatch.setattr("pgmnemo.embedders.minilm.PACKAGE", "no_package_of_this_name")
     (tmp_path / "locomo10.json").write_text(json.dumps(LOCOMO))
     words = (
-        "locomo",
-        "--dry-run",
-        "--quiet",
-        "--data",
-        tmp_path,
-        "--dsn",
-        server.dsn(),
-        "--output",
-        tmp_path,
-    )
+        "locomo", "--dry-run", "--quiet", "--data", tmp_path, "--dsn", server.dsn(), "--output", tmp_path,
+    )  # fmt: skip
     ended = cli(*words)
     assert (ended.code, ended.out) == (3, "")
     assert ended.sentence.endswith(f"(--model); --embedder {other} works here, as a labelled deviation")

@@ -453,13 +453,8 @@ def test_the_api_refuses_another_hash_seed(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_every_ending_is_provoked() -> None:
     elsewhere = {
-        "a full disk",
-        REFUSED,
-        BARE,
-        "`PYTHONHASHSEED` is not 42, from Python",
-        "Ctrl-C or SIGTERM",
-        OTHERS,
-    }
+        "a full disk", REFUSED, BARE, "`PYTHONHASHSEED` is not 42, from Python", "Ctrl-C or SIGTERM", OTHERS,
+    }  # fmt: skip
     assert set(TABLE) == set(CASES) | elsewhere
 
 

@@ -35,11 +35,9 @@ def test_a_long_loop_says_now_and_then_how_far_it_is(
         list(plain.track(range(4), "first", part=True))
     list(plain.track(iter(range(4)), "of no known length"))
     assert lines(plain) == [
-        "first: 3 of 4 after 30 s; 38% of all after 0 s",
-        "first: 4 done; 50% of all after 0 s",
-        "of no known length: 3 after 30 s",
-        "of no known length: 4 done",
-    ]
+        "first: 3 of 4 after 30 s; 38% of all after 0 s", "first: 4 done; 50% of all after 0 s",
+        "of no known length: 3 after 30 s", "of no known length: 4 done",
+    ]  # fmt: skip
 
 
 def test_parts_of_a_whole_say_how_far_all_have_come(plain: Progress) -> None:

@@ -101,10 +101,8 @@ def test_listing_names_loads_no_part() -> None:
         "print(json.dumps(sorted(sys.modules)))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=Path(registry.__file__).parents[1],
-        capture_output=True,
+        [sys.executable, "-c", program], cwd=Path(registry.__file__).parents[1], capture_output=True,
         check=True,
-    )
+    )  # fmt: skip
     loaded = set(json.loads(done.stdout))
     assert not loaded & {"runner.protocol.suites.locomo", "runner.protocol.suites.sample", "runner.bench"}

@@ -21,11 +21,9 @@ METRICS = {
     "MRR@50": "the mean of 1 / rank of the first gold segment, 0 when it is not among the first 50",
 }
 SPLITS = {
-    ("all", "all"): 20,
-    ("all", "temporal"): 12,
-    ("all", "adversarial"): 8,
+    ("all", "all"): 20, ("all", "temporal"): 12, ("all", "adversarial"): 8,
     ("without adversarial", "all"): 12,
-}
+}  # fmt: skip
 
 
 def scores() -> list[Score]:

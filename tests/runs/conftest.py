@@ -38,13 +38,9 @@ def run() -> Run:
         gates=(
             GateResult("embedder", Status.DEVIATION, "minilm", "hash"),
             GateResult(
-                "corpus hash",
-                Status.FAILED,
-                "cd12",
-                "ab34",
-                "/home/ada/data/sample.json",
+                "corpus hash", Status.FAILED, "cd12", "ab34", "/home/ada/data/sample.json",
                 "Fetch the file again.",
             ),
         ),
         started=datetime(2026, 5, 9, 23, 59, tzinfo=UTC),
-    )
+    )  # fmt: skip

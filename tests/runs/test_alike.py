@@ -84,12 +84,10 @@ def test_every_condition_has_a_case() -> None:
 
 def test_version_database_machine_and_neighbours_may_differ(first: Run) -> None:
     other = replace(
-        first,
-        choice=replace(first.choice, version="9.9", systems=("chroma",), k=(1, 5)),
+        first, choice=replace(first.choice, version="9.9", systems=("chroma",), k=(1, 5)),
         database=DatabaseFacts("--dsn", "bench", "18.4", "0.8.5", "9.9", "ef" * 32, "runner"),
-        machine=Machine("another processor", 64, 512.0, "Linux x86_64"),
-        python="3.12.1",
-    )
+        machine=Machine("another processor", 64, 512.0, "Linux x86_64"), python="3.12.1",
+    )  # fmt: skip
     assert list(differences(first, other)) == []
 
 

@@ -77,13 +77,8 @@ def test_the_cutoffs_are_the_editions_unless_chosen() -> None:
 
 @pytest.mark.parametrize(
     ("system", "ours"),
-    [
-        ("pgmnemo", True),
-        ("pgmnemo@0.3.0", True),
-        ("pgmnemo+keyword", False),
-        ("chroma", False),
-    ],
-)
+    [("pgmnemo", True), ("pgmnemo@0.3.0", True), ("pgmnemo+keyword", False), ("chroma", False)],
+)  # fmt: skip
 def test_pgmnemo_is_ours_at_whichever_version(system: str, ours: bool) -> None:
     assert choice(system=system).ours is ours
 

@@ -393,14 +393,11 @@ def with_settings(role: str) -> Iterator[tuple[str, list[str], bool]]:
                 f"SET LOCAL {setting}".replace("{victim}", str(B if own != B else A)),
                 f"SELECT * FROM pgmnemo.recall('{own}', {numbers}, query_text => 'the river', k => 100)",
                 f"SELECT pgmnemo.store('{own}', '{PROJECT}', 'mine', 'my river', {numbers})",
-                f"SELECT * FROM pgmnemo.check('{own}')",
-                f"SELECT * FROM pgmnemo.list_passages('{own}')",
-                f"SELECT * FROM pgmnemo.list_vectors('{own}')",
-                f"SELECT pgmnemo.index('{own}')",
-                f"SELECT pgmnemo.compact('{own}')",
-                f"SELECT pgmnemo.repair('{own}')",
+                f"SELECT * FROM pgmnemo.check('{own}')", f"SELECT * FROM pgmnemo.list_passages('{own}')",
+                f"SELECT * FROM pgmnemo.list_vectors('{own}')", f"SELECT pgmnemo.index('{own}')",
+                f"SELECT pgmnemo.compact('{own}')", f"SELECT pgmnemo.repair('{own}')",
                 f"SELECT pgmnemo.forget_all('{own}')",
-            ]
+            ]  # fmt: skip
             yield "setting, own tenant", own_work, False
 
 

@@ -71,16 +71,14 @@ SETTINGS = [
     ("gate_strict", "on", "one of enforce, warn, off"),
     ("statistics_scope", "world", "one of tenant, project"),
     ("text_config", "klingon", "a text search configuration"),
-    ("recency_weight", "1.01", "a number from 0 to 1"),
-    ("recency_weight", "much", "a number from 0 to 1"),
-    ("bm25_k1", "NaN", "a number from 0 to 10"),
-    ("cosine_weight", "Infinity", "a number from 0 to 1000"),
+    ("recency_weight", "1.01", "a number from 0 to 1"), ("recency_weight", "much", "a number from 0 to 1"),
+    ("bm25_k1", "NaN", "a number from 0 to 10"), ("cosine_weight", "Infinity", "a number from 0 to 1000"),
     ("passage_terms_weight", "-1", "a number from 0 to 100"),
     ("recency_half_life", "0", "a number from 0.001 to 36500"),
     ("graph_depth", "5", "a whole number from 0 to 4"),
     ("pool_depth", "10.5", "a whole number from 1 to 10000"),
     ("exact_scan_limit", "-1", "a whole number from 0 to 10000000"),
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

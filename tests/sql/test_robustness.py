@@ -21,23 +21,18 @@ SETTINGS = (
 )
 
 QUESTIONS = {
-    "empty": "",
-    "white space": " \t\n\u00a0\u2003 ",
-    "stop words": "the of and to in is it was",
-    "punctuation": "!!! ... ??? --- ___ ///",
-    "10,000 words": " ".join(f"word{n}" for n in range(10_000)),
-    "one word 10,000 times": "river " * 10_000,
-    "one long word": "river" * 20_000,
+    "empty": "", "white space": " \t\n\u00a0\u2003 ", "stop words": "the of and to in is it was",
+    "punctuation": "!!! ... ??? --- ___ ///", "10,000 words": " ".join(f"word{n}" for n in range(10_000)),
+    "one word 10,000 times": "river " * 10_000, "one long word": "river" * 20_000,
     "quotes": "'river' \"river\" `river` $$river$$ $1 E'\\n'",
     "operators": "river & ! | <-> <2> :* ( ) @@ && || %s %(x)s {} [] #> ->>",
-    "backslashes": r"\ \\ \' \n \x00 \u0000 river\\",
-    "another statement": "'; DROP TABLE pgmnemo.lesson; --",
+    "backslashes": r"\ \\ \' \n \x00 \u0000 river\\", "another statement": "'; DROP TABLE pgmnemo.lesson; --",
     "control characters": "".join(map(chr, range(1, 32))) + "\x7f river",
     "right to left and joiners": "\u202eriver\u202c \u200driver\u200b \ufeff",
     "combining": "r\u0301\u0302\u0303" * 1000,
     "other planes": "".join(map(chr, range(0x10021, 0x10FFFF, 0x1011))),
     "plane 0": "".join(chr(code) for code in range(0x21, 0x10000, 0x11) if not 0xD800 <= code < 0xE000),
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

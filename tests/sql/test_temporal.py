@@ -24,11 +24,9 @@ NAMED = [
     ("Who came at Christmas?", "2023-12-25/2023-12-26"),
     ("Who came on Christmas Eve 2021?", "2021-12-24/2021-12-25"),
     ("a card for Valentine's Day", "2024-02-14/2024-02-15"),
-    ("the Halloween costume", "2023-10-31/2023-11-01"),
-    ("turnover in Q2 2023", "2023-04-01/2023-07-01"),
+    ("the Halloween costume", "2023-10-31/2023-11-01"), ("turnover in Q2 2023", "2023-04-01/2023-07-01"),
     ("our hike in the summer of 2022", "2022-06-01/2022-09-01"),
-    ("our hike last autumn", "2023-09-01/2023-12-01"),
-    ("our hike last winter", "2023-12-01/2024-03-01"),
+    ("our hike last autumn", "2023-09-01/2023-12-01"), ("our hike last winter", "2023-12-01/2024-03-01"),
     ("What did I buy three days ago?", "2024-05-11T22:00/2024-05-12T22:00"),
     ("What did I buy a couple of weeks ago?", "2024-04-27T17:40:48/2024-05-05T02:19:12"),
     ("What did I buy yesterday?", "2024-05-13T22:00/2024-05-14T22:00"),
@@ -50,7 +48,7 @@ NAMED = [
     ("How many trips this week?", "2024-05-13/2024-05-16"),
     ("What changed in 2021?", "2021-01-01/2022-01-01"),
     ("What broke on 31 February 2022?", "2022-02-01/2022-03-01"),
-]
+]  # fmt: skip
 UNNAMED = [
     "", "Where does she live?", "May I ask her?", "They march on", "the last of the past glories",
     "a long time ago", "on 5/8/2023x", "the day 99999", "year 0001", "29 February", "in room 1950",

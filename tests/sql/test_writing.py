@@ -44,11 +44,8 @@ def test_a_set_tells_outcomes_in_the_order_given(tenant: Any) -> None:
         f"SELECT external_id, outcome, lesson_id IS NOT NULL FROM pgmnemo.store_lessons({lessons})"
     )
     assert rows == [
-        ("d", "restored", True),
-        ("c", "updated", True),
-        ("a", "inserted", True),
-        ("b", "unchanged", True),
-    ]
+        ("d", "restored", True), ("c", "updated", True), ("a", "inserted", True), ("b", "unchanged", True),
+    ]  # fmt: skip
 
 
 def test_outcomes_hold_within_one_transaction(tenant: Any) -> None:

@@ -115,14 +115,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (source / "my_memory.py").write_text(block("python"))
     (source / "pyproject.toml").write_text(block("toml"))
     words = [
-        "--no-build-isolation",
-        "--no-deps",
-        "--no-index",
-        "--quiet",
-        "--target",
-        str(target),
-        str(source),
-    ]
+        "--no-build-isolation", "--no-deps", "--no-index", "--quiet", "--target", str(target), str(source),
+    ]  # fmt: skip
     subprocess.run([sys.executable, "-m", "pip", "install", *words], check=True, capture_output=True)
     return target
 

@@ -12,11 +12,8 @@ from runner.verification import CHECKS, Found
 from runner.verification.evidence import Evidence
 
 NAMES = {
-    "metrics": "metrics.json",
-    "raw": "raw_retrievals.jsonl",
-    "run": "run.json",
-    "timings": "timings.jsonl",
-}
+    "metrics": "metrics.json", "raw": "raw_retrievals.jsonl", "run": "run.json", "timings": "timings.jsonl",
+}  # fmt: skip
 
 
 def put(document: Any, path: str, value: Any) -> None:

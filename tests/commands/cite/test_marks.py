@@ -287,10 +287,8 @@ def test_the_paragraph_of_the_protocol_is_a_mark_too(document: Any, root: Path) 
 
 def test_a_difference_of_two_runs_is_that_of_compare(document: Any, root: Path) -> None:
     parts = {
-        "": ("all", "all"),
-        " multi-hop": ("all", "multi-hop"),
-        " categories 1-4": ("categories 1-4", "all"),
-    }
+        "": ("all", "all"), " multi-hop": ("all", "multi-hop"), " categories 1-4": ("categories 1-4", "all"),
+    }  # fmt: skip
     words = "diff before after pgmnemo conversation recall_any@10"
     file = document("recall " + " ".join(mark(words + part) for part in parts))
     assert write([file], root=root).passed

@@ -53,12 +53,8 @@ def test_a_page_that_says_another_thing_is_found(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("other", "found"),
-    [
-        ("pgmnemo/page/99", Found.NOT_ASKED),
-        ("", Found.WRONG),
-        ("pgmnemo/page/2 or so", Found.WRONG),
-    ],
-)
+    [("pgmnemo/page/99", Found.NOT_ASKED), ("", Found.WRONG), ("pgmnemo/page/2 or so", Found.WRONG)],
+)  # fmt: skip
 def test_a_page_of_another_template_is_not_asked_and_one_of_none_is_not_of_the_run(
     folder: Path, other: str, found: Found
 ) -> None:

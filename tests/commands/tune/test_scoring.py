@@ -17,14 +17,10 @@ from runner.errors import GateError
 
 def test_a_score_is_the_weighted_sum_with_the_context_of_its_moment(tools: Any, two_days: Task) -> None:
     judged = tools.judge(
-        two_days,
-        bm25=[{"a": 4, "b": 1, "c": 2, "d": 3}],
-        passage_terms=[{"a": 0, "b": 2, "c": 0, "d": 0}],
-        passage_cosine=[{"a": 0, "b": 0.5, "c": 0, "d": 0}],
-        temporal=[{"c": 1}],
-        recency=[{"d": 0.5}],
+        two_days, bm25=[{"a": 4, "b": 1, "c": 2, "d": 3}], passage_terms=[{"a": 0, "b": 2, "c": 0, "d": 0}],
+        passage_cosine=[{"a": 0, "b": 0.5, "c": 0, "d": 0}], temporal=[{"c": 1}], recency=[{"d": 0.5}],
         graph=[{"a": 0.25}],
-    )
+    )  # fmt: skip
     given = tools.weights(
         bm25_weight=1, passage_terms_weight=0.5, passage_cosine_weight=10, temporal_weight=3,
         context_weight=2, recency_weight=0.1, graph_weight=1,

@@ -12,13 +12,10 @@ from pgmnemo import Memory, Scope
 from pgmnemo.cli.commands import COMMANDS, app
 
 OTHER = {
-    "project": "the option --project",
-    "add_many": "import takes many",
-    "known": "it is there for importers",
-    "close": "a command closes what it opened",
-    "tenant": "the option --tenant",
+    "project": "the option --project", "add_many": "import takes many", "known": "it is there for importers",
+    "close": "a command closes what it opened", "tenant": "the option --tenant",
     "open": "the option --memory",
-}
+}  # fmt: skip
 """Verbs without a command, and why."""
 CLOCK = {"now": "a command has the clock; --at and --as-of name another time"}
 VECTOR = {"vector": "hundreds of numbers are for programs"}

@@ -96,18 +96,13 @@ def test_a_memory_that_is_closed_can_be_closed_again(shell: Shell, place: Place)
 
 
 VERBS: dict[str, Callable[[Any], Any]] = {
-    "add": lambda scope: scope.add("x"),
-    "add_many": lambda scope: scope.add_many(["x"]),
-    "recall": lambda scope: scope.recall("x"),
-    "get": lambda scope: scope.get("x"),
-    "list": lambda scope: list(scope.list()),
-    "count": lambda scope: scope.count(),
-    "forget": lambda scope: scope.forget("x"),
-    "facts": lambda scope: scope.facts(),
-    "link": lambda scope: scope.link("x", "y"),
-    "stats": lambda scope: scope.stats(),
+    "add": lambda scope: scope.add("x"), "add_many": lambda scope: scope.add_many(["x"]),
+    "recall": lambda scope: scope.recall("x"), "get": lambda scope: scope.get("x"),
+    "list": lambda scope: list(scope.list()), "count": lambda scope: scope.count(),
+    "forget": lambda scope: scope.forget("x"), "facts": lambda scope: scope.facts(),
+    "link": lambda scope: scope.link("x", "y"), "stats": lambda scope: scope.stats(),
     "export": lambda scope: scope.export(io.BytesIO()),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -67,25 +67,14 @@ def vector(chance: random.Random) -> bytes:
 def lesson(chance: random.Random) -> LessonLine:
     passages = tuple(text(chance) for _ in range(chance.randrange(3)))
     return LessonLine(
-        project=UUID(int=chance.getrandbits(128)),
-        key=text(chance),
-        text=text(chance),
-        role=some(chance, text),
-        topic=some(chance, text),
-        importance=chance.randrange(1, 6),
-        metadata={text(chance): value(chance)},
-        at=some(chance, moment),
-        stored_at=moment(chance),
-        expires_at=some(chance, any_time),
-        commit_sha=some(chance, text),
-        artifact_hash=some(chance, text),
-        verified_at=some(chance, any_time),
-        position=some(chance, lambda c: c.randrange(-(10**9), 10**9)),
-        active=chance.random() < 0.8,
-        passages=passages,
-        vector=some(chance, vector),
+        project=UUID(int=chance.getrandbits(128)), key=text(chance), text=text(chance),
+        role=some(chance, text), topic=some(chance, text), importance=chance.randrange(1, 6),
+        metadata={text(chance): value(chance)}, at=some(chance, moment), stored_at=moment(chance),
+        expires_at=some(chance, any_time), commit_sha=some(chance, text), artifact_hash=some(chance, text),
+        verified_at=some(chance, any_time), position=some(chance, lambda c: c.randrange(-(10**9), 10**9)),
+        active=chance.random() < 0.8, passages=passages, vector=some(chance, vector),
         passage_vectors=some(chance, lambda c: tuple(vector(c) for _ in passages)),
-    )
+    )  # fmt: skip
 
 
 def record(chance: random.Random) -> Record:

@@ -35,14 +35,11 @@ def lines() -> Lines:
 def make_corpus() -> Callable[[list[str], list[str]], Corpus]:
     def make(segments: list[str], questions: list[str]) -> Corpus:
         return Corpus(
-            suite="tiny",
-            path="tiny",
-            sha256="0" * 64,
-            granularity="session",
+            suite="tiny", path="tiny", sha256="0" * 64, granularity="session",
             segments=tuple(Segment("p", f"s{n}", text) for n, text in enumerate(segments)),
             questions=tuple(Question(f"q{n}", "p", text, "t") for n, text in enumerate(questions)),
             scopes=(SearchScope("pool", pooled=True),),
-        )
+        )  # fmt: skip
 
     return make
 

@@ -27,11 +27,8 @@ float_package = pytest.mark.skipif(
 )
 
 TEXTS = [
-    "Melanie: I ran a charity race in May.",
-    "",
-    "Caroline: the painting shows a lake. 湖 ß!",
-    "river " * 300,
-]
+    "Melanie: I ran a charity race in May.", "", "Caroline: the painting shows a lake. 湖 ß!", "river " * 300,
+]  # fmt: skip
 PINNED = [  # the first five numbers of each, as the graph gave them when it was pinned
     [0.0276, 0.0646, 0.0759, 0.0094, 0.0271],
     [-0.1274, 0.0409, -0.0014, -0.0160, 0.0539],

@@ -21,11 +21,9 @@ pytestmark = pytest.mark.skipif(
     not all(importlib.util.find_spec(name) for name in NEEDED), reason="needs the onnx extra"
 )
 TEXTS = [
-    "Melanie: I ran a charity race in May.",
-    "x",
-    "river " * 300,
+    "Melanie: I ran a charity race in May.", "x", "river " * 300,
     "Caroline: the painting shows a lake. 湖 ß!",
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -145,20 +145,15 @@ def test_whatever_is_wrong_is_one_line_and_the_code_is_0(
     (agent.home / "file").write_text("")
     faults: list[tuple[str, Any, str]] = [
         *((act, event, "") for act in ("save", "wake-up") for event in (b"", b"{", [], b"\xff", b"[" * 9000)),
-        ("save", {**good, "transcript_path": None}, ""),
-        ("save", {**good, "transcript_path": 7}, ""),
+        ("save", {**good, "transcript_path": None}, ""), ("save", {**good, "transcript_path": 7}, ""),
         ("save", {**good, "transcript_path": str(agent.home / "none.jsonl")}, ""),
         ("save", {**good, "transcript_path": str(agent.home)}, ""),
         ("save", {**good, "transcript_path": "\0\u001b[2J\n"}, ""),
-        ("save", {**good, "cwd": "x" * 10_000}, ""),
-        ("wake-up", {**good, "cwd": "a\0b"}, ""),
-        ("save", good, str(agent.home / "file")),
-        ("save", good, str(agent.home / "file" / "below")),
-        ("wake-up", good, str(agent.home / "file")),
-        ("save", good, "postgresql://ada:secret@127.0.0.1:1/x"),
-        ("wake-up", good, place.dsn("stranger")),
-        ("save", good, "="),
-    ]
+        ("save", {**good, "cwd": "x" * 10_000}, ""), ("wake-up", {**good, "cwd": "a\0b"}, ""),
+        ("save", good, str(agent.home / "file")), ("save", good, str(agent.home / "file" / "below")),
+        ("wake-up", good, str(agent.home / "file")), ("save", good, "postgresql://ada:secret@127.0.0.1:1/x"),
+        ("wake-up", good, place.dsn("stranger")), ("save", good, "="),
+    ]  # fmt: skip
     for act, event, memory in faults:
         monkeypatch.setenv("PGMNEMO_MEMORY", memory or agent.environ["PGMNEMO_MEMORY"])
         done = hook(act, event)

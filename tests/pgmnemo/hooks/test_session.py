@@ -13,12 +13,10 @@ from pgmnemo.client.rendering import FIRST, about_tokens
 from tests.pgmnemo.hooks.conftest import PATIENCE, SETTINGS, Agent
 
 TURNS = (
-    ("Paint the boat red.", "It is red now."),
-    ("We tie up at pier seven.", "Noted: pier seven."),
+    ("Paint the boat red.", "It is red now."), ("We tie up at pier seven.", "Noted: pier seven."),
     ("The engine is a Volvo from 1998.", "Then its filter is a 3840525."),
-    ("Never push to main on a Friday.", "I will not."),
-    ("What is left to do?", "Only the sails."),
-)
+    ("Never push to main on a Friday.", "I will not."), ("What is left to do?", "Only the sails."),
+)  # fmt: skip
 
 
 def until(holds: Callable[[], bool]) -> None:

@@ -40,12 +40,9 @@ MAPPING: dict[str, Any] = {
     **node("thoughts", "voice", "assistant", content_type="thoughts"),
 }  # fmt: skip
 TALK = {
-    "title": "Boats",
-    "create_time": START,
-    "mapping": MAPPING,
-    "current_node": "thoughts",
+    "title": "Boats", "create_time": START, "mapping": MAPPING, "current_node": "thoughts",
     "conversation_id": "c1",
-}
+}  # fmt: skip
 
 
 def test_chatgpt_gives_the_branch_that_leads_to_the_current_node(write: Write, read: Read) -> None:

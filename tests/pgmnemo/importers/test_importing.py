@@ -126,14 +126,12 @@ LESSON = LessonLine(project=UUID(int=7), key="a", text="b")
 EXPORT = [json.loads(write_line(one)) for one in (Header(extension="0.5.0"), LESSON)]
 CODEX = [agents.codex("session_meta", id="s"), agents.codex("response_item", **agents.message("user", "hi"))]
 PLACES: dict[str, tuple[str, Callable[[], Any]]] = {
-    "jsonl": ("x.jsonl", lambda: iter(EXPORT)),
-    "claude-code": ("p/s.jsonl", lambda: iter(agents.SESSION)),
-    "codex": ("p/r.jsonl", lambda: iter(CODEX)),
-    "chatgpt": ("p/conversations.json", lambda: [chats.TALK]),
+    "jsonl": ("x.jsonl", lambda: iter(EXPORT)), "claude-code": ("p/s.jsonl", lambda: iter(agents.SESSION)),
+    "codex": ("p/r.jsonl", lambda: iter(CODEX)), "chatgpt": ("p/conversations.json", lambda: [chats.TALK]),
     "claude": ("p/conversations.json", lambda: [chats.CLAUDE]),
     "mem0": ("p/x.json", lambda: {"results": [mem0.MEMORY]}),
     "langgraph": ("p/x.json", lambda: [langgraph.ITEM]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PLACES)

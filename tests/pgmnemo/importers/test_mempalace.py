@@ -58,11 +58,9 @@ miner.mine(str(top / "notes"), str(top / "palace"), wing_override="boats")
 def test_a_palace_that_mempalace_made_is_read(tmp_path: Path, read: Read) -> None:
     environment = {**os.environ, "HOME": str(tmp_path)}
     made = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", MAKE, str(tmp_path)],
-        env=environment,
-        capture_output=True,
+        [sys.executable, "-W", "ignore", "-c", MAKE, str(tmp_path)], env=environment, capture_output=True,
         text=True,
-    )
+    )  # fmt: skip
     assert made.returncode == 0, made.stderr
     swept, mined = (one.item for one in read("mempalace", tmp_path / "palace"))
     assert (swept.text, swept.role) == ("USER: I moved to Lisbon.", "user")
@@ -79,10 +77,8 @@ def test_each_drawer_is_a_lesson(tmp_path: Path, read: Read) -> None:
     [found] = read("mempalace", tmp_path)
     assert found.project == "boats"
     assert (found.item.key, found.item.text, found.item.topic) == (
-        "mempalace/drawer_a",
-        "The red boat.",
-        "harbour",
-    )
+        "mempalace/drawer_a", "The red boat.", "harbour",
+    )  # fmt: skip
     assert found.item.at == datetime(2025, 5, 8, 10, 0, 0, 500000, tzinfo=UTC)
     assert dict(found.item.metadata or {})["chunk_index"] == 0
     assert len(read("mempalace", tmp_path / "chroma.sqlite3")) == 1

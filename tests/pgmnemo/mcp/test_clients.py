@@ -47,17 +47,8 @@ def node() -> str:
 def url(node: str, place: Place) -> Iterator[str]:
     """A server over HTTP for this machine alone, which needs no token."""
     words = [
-        sys.executable,
-        "-m",
-        "pgmnemo",
-        "mcp",
-        place.dsn(),
-        "--embedder",
-        "none",
-        "--http",
-        "--port",
-        "0",
-    ]
+        sys.executable, "-m", "pgmnemo", "mcp", place.dsn(), "--embedder", "none", "--http", "--port", "0",
+    ]  # fmt: skip
     with subprocess.Popen([*words, "--tenant", place.tenant()], stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         yield f"{json.loads(server.stderr.readline())['url']}/mcp"

@@ -25,29 +25,21 @@ BOTH = "application/json, text/event-stream"
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 CALL = {**LIST, "method": "tools/call", "params": {"name": "list", "arguments": {}}}
 HOSTS = [
-    ({}, 200),
-    ({"host": "localhost:7"}, 200),
-    ({"host": "memory.example.org"}, 200),
-    ({"host": "evil.example"}, 421),
-    ({"host": "127.0.0.1.evil.example"}, 421),
-    ({"host": "memory.example.org.evil.example:80"}, 421),
-    ({"origin": "http://localhost:3000"}, 200),
-    ({"origin": "https://memory.example.org"}, 200),
-    ({"origin": "https://evil.example"}, 403),
-    ({"origin": "null"}, 403),
-    ({"origin": "http://localhost.evil.example"}, 403),
-]
+    ({}, 200), ({"host": "localhost:7"}, 200), ({"host": "memory.example.org"}, 200),
+    ({"host": "evil.example"}, 421), ({"host": "127.0.0.1.evil.example"}, 421),
+    ({"host": "memory.example.org.evil.example:80"}, 421), ({"origin": "http://localhost:3000"}, 200),
+    ({"origin": "https://memory.example.org"}, 200), ({"origin": "https://evil.example"}, 403),
+    ({"origin": "null"}, 403), ({"origin": "http://localhost.evil.example"}, 403),
+]  # fmt: skip
 WRONG: list[tuple[list[str], str]] = [
-    (["--tokens", "x"], "add --http"),
-    (["--http", "--known-as", "x"], "who need --tokens"),
+    (["--tokens", "x"], "add --http"), (["--http", "--known-as", "x"], "who need --tokens"),
     (["--wake-up-tokens", "49"], "must be from 50 to 20,000"),
     (["--http", "--host", "0.0.0.0"], "without tokens anybody could read"),
     (["--http", "--tokens", "/nowhere/tokens.json"], "holds no token"),
     (["--http", "--host", "256.0.0.1", "--tokens", "TOKENS"], "name another --host or --port"),
-    (["--tenant", " "], "a tenant is named by"),
-    (["--project", ""], "a project is named by"),
+    (["--tenant", " "], "a tenant is named by"), (["--project", ""], "a project is named by"),
     (["--embedder", "nothing"], "nothing"),
-]
+]  # fmt: skip
 
 
 @asynccontextmanager

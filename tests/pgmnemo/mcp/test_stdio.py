@@ -99,12 +99,9 @@ def test_standard_output_is_the_protocols_alone_and_its_end_is_answered(place: P
     tenant = place.tenant()
     with process(place.dsn(), tenant, sys.executable, "-c", NOISY, "mcp") as server:
         send(
-            server,
-            HELLO,
-            READY,
-            call(2, "remember", text="one", key="a"),
+            server, HELLO, READY, call(2, "remember", text="one", key="a"),
             call(3, "remember", text="two", key="b"),
-        )
+        )  # fmt: skip
         out, err = server.communicate(timeout=LONG)  # closes standard input at once
     assert sorted(json.loads(line)["id"] for line in out.splitlines()) == [1, 2, 3]
     assert b"noise" not in out

@@ -32,10 +32,8 @@ from tests.sql.test_upgrade import catalogue
 OF_AN_EXTENSION = {"members", "dumped", "first rights"}
 FORMER = "0.5.0"
 KEPT = (
-    "CREATE SCHEMA kept",
-    "ALTER EXTENSION vector SET SCHEMA kept",
-    "GRANT USAGE ON SCHEMA kept TO PUBLIC",
-)
+    "CREATE SCHEMA kept", "ALTER EXTENSION vector SET SCHEMA kept", "GRANT USAGE ON SCHEMA kept TO PUBLIC",
+)  # fmt: skip
 STORE = "SELECT pgmnemo.store(%s, %s, %s, 'The heron by the river', commit_sha => 'c0ffee', metadata => %s)"
 RECALL = "SELECT external_id FROM pgmnemo.recall(%s, query_text => 'heron')"
 

@@ -18,12 +18,10 @@ from pgmnemo.serving.verbs import VERBS, Verb
 from tests.pgmnemo.serving.conftest import Served
 
 NOT_SERVED = {
-    "project": "the field `project`",
-    "known": "it is there for importers",
-    "import_": "whoever runs the server imports",
-    "reembed": "it changes the server's own embedder",
+    "project": "the field `project`", "known": "it is there for importers",
+    "import_": "whoever runs the server imports", "reembed": "it changes the server's own embedder",
     "sweep": "whoever runs the server sweeps",
-}
+}  # fmt: skip
 """Verbs of the library without a path, and why."""
 LEFT_OUT = {
     "add_many": {"progress"}, "context": {"count"}, "export": {"place", "progress"},

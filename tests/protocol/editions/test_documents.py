@@ -12,15 +12,10 @@ from runner.protocol.editions import DOCUMENT, current
 
 ROOT = DOCUMENT.parent
 DOCUMENTS = [
-    "PROTOCOL.md",
-    "HISTORY.md",
-    "CAPABILITIES.md",
-    "docs/howto/measure.md",
-    "benchmarks/locomo/README.md",
-    "benchmarks/locomo/ADDENDA/LOCOMO_DRAGON_PLUS_PADDING.md",
-    "benchmarks/longmemeval/README.md",
+    "PROTOCOL.md", "HISTORY.md", "CAPABILITIES.md", "docs/howto/measure.md", "benchmarks/locomo/README.md",
+    "benchmarks/locomo/ADDENDA/LOCOMO_DRAGON_PLUS_PADDING.md", "benchmarks/longmemeval/README.md",
     "benchmarks/longmemeval/ADDENDA/LONGMEMEVAL_EMBEDDER_BGE_M3.md",
-]
+]  # fmt: skip
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
 

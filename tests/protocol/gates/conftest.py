@@ -59,17 +59,10 @@ QUESTIONS = (
 )
 
 CORPUS = Corpus(
-    suite="locomo",
-    path="tiny.json",
-    sha256=REGISTERED,
-    granularity="session",
-    segments=SEGMENTS,
-    questions=QUESTIONS,
-    scopes=(SearchScope("conversation"), SearchScope("pool", pooled=True)),
-    clustered=True,
-    shape={"turns": 9},
-    labels=(r"\bD\d{1,3}:\d{1,3}\b",),
-)
+    suite="locomo", path="tiny.json", sha256=REGISTERED, granularity="session", segments=SEGMENTS,
+    questions=QUESTIONS, scopes=(SearchScope("conversation"), SearchScope("pool", pooled=True)),
+    clustered=True, shape={"turns": 9}, labels=(r"\bD\d{1,3}:\d{1,3}\b",),
+)  # fmt: skip
 
 
 class TinyRun(Run):
@@ -106,14 +99,10 @@ RUN = TinyRun(
 def verified() -> Facts:
     """A run in which every gate passes."""
     return Facts(
-        run=RUN,
-        corpus=CORPUS,
-        fingerprint=FINGERPRINT,
-        recognised=True,
+        run=RUN, corpus=CORPUS, fingerprint=FINGERPRINT, recognised=True,
         retrievals={(arm, scope): 2 for arm in ("pgmnemo", "random") for scope in ("conversation", "pool")},
-        artefacts=dict.fromkeys(TINY.artefacts.required, True),
-        history_ready=True,
-    )
+        artefacts=dict.fromkeys(TINY.artefacts.required, True), history_ready=True,
+    )  # fmt: skip
 
 
 @pytest.fixture

@@ -48,12 +48,9 @@ def test_agrees_with_ir_measures(random_cases: list[Case]) -> None:
     """Fed by rank (score = -rank), since trec_eval breaks ties of score by descending id."""
     ir = pytest.importorskip("ir_measures")
     theirs = {
-        ir.Success @ 5: recall_any(5),
-        ir.R @ 5: recall_frac(5),
-        ir.R @ 20: recall_frac(20),
-        ir.RR @ 50: mrr(50),
-        ir.nDCG @ 10: ndcg(10),
-    }
+        ir.Success @ 5: recall_any(5), ir.R @ 5: recall_frac(5), ir.R @ 20: recall_frac(20),
+        ir.RR @ 50: mrr(50), ir.nDCG @ 10: ndcg(10),
+    }  # fmt: skip
     qrels = {str(i): dict.fromkeys(gold, 1) for i, (gold, _) in enumerate(random_cases)}
     run = {
         str(i): {segment: -float(rank) for rank, segment in enumerate(ranking)}

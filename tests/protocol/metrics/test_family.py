@@ -39,13 +39,8 @@ def test_a_reading_may_ask_a_metric_at_any_k(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("cutoffs", "sentence"),
-    [
-        ([0], "k = 0 is out of range"),
-        ([51], "50 ranks are kept"),
-        ([], "no k"),
-        ([5, 5], "twice"),
-    ],
-)
+    [([0], "k = 0 is out of range"), ([51], "50 ranks are kept"), ([], "no k"), ([5, 5], "twice")],
+)  # fmt: skip
 def test_refuses_a_cutoff_that_means_nothing(cutoffs: list[int], sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         metrics_for(current(), cutoffs)

@@ -17,23 +17,15 @@ HALF = 1 / log2(3)  # discount at rank 2
 @pytest.mark.parametrize(
     ("metric", "gold", "ranking", "expected"),
     [
-        (recall_any(1), "a", "ab", 1),
-        (recall_any(1), "b", "ab", 0),
-        (recall_any(2), "bz", "ab", 1),
-        (recall_frac(1), "ab", "abc", 1 / 2),
-        (recall_frac(2), "ac", "abc", 1 / 2),
-        (recall_frac(3), "acyz", "abc", 1 / 2),
-        (recall_all(2), "ac", "abc", 0),
-        (recall_all(3), "ac", "abc", 1),
-        (mrr(3), "cz", "abc", 1 / 3),
-        (mrr(2), "c", "abc", 0),
-        (ndcg(10), "b", "abc", HALF),
-        (ndcg(10), "ac", "abc", (1 + 1 / 2) / (1 + HALF)),
-        (ndcg(10), "az", "abc", 1 / (1 + HALF)),
-        (ndcg(2), "abc", "abc", 1),
+        (recall_any(1), "a", "ab", 1), (recall_any(1), "b", "ab", 0), (recall_any(2), "bz", "ab", 1),
+        (recall_frac(1), "ab", "abc", 1 / 2), (recall_frac(2), "ac", "abc", 1 / 2),
+        (recall_frac(3), "acyz", "abc", 1 / 2), (recall_all(2), "ac", "abc", 0),
+        (recall_all(3), "ac", "abc", 1), (mrr(3), "cz", "abc", 1 / 3), (mrr(2), "c", "abc", 0),
+        (ndcg(10), "b", "abc", HALF), (ndcg(10), "ac", "abc", (1 + 1 / 2) / (1 + HALF)),
+        (ndcg(10), "az", "abc", 1 / (1 + HALF)), (ndcg(2), "abc", "abc", 1),
     ],
     ids=lambda case: case.name if isinstance(case, Metric) else str(case)[:5],
-)
+)  # fmt: skip
 def test_value_is_what_the_hand_computes(metric: Metric, gold: str, ranking: str, expected: float) -> None:
     assert metric.value(frozenset(gold), list(ranking)) == pytest.approx(expected, abs=1e-15)
 

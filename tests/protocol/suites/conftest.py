@@ -81,13 +81,9 @@ def item() -> dict[str, Any]:
     tea = [{"role": "user", "content": "I drink tea.", "has_answer": True}]
     rain = [{"role": "user", "content": "Rain?"}, {"role": "assistant", "content": ""}]
     return {
-        "question_id": "q1_abs",
-        "question_type": "multi-session",
-        "question": "What do I drink?",
-        "question_date": "2023/05/30 (Tue) 23:40",
-        "answer": 7,
-        "answer_session_ids": ["answer_1"],
+        "question_id": "q1_abs", "question_type": "multi-session", "question": "What do I drink?",
+        "question_date": "2023/05/30 (Tue) 23:40", "answer": 7, "answer_session_ids": ["answer_1"],
         "haystack_session_ids": ["answer_1", "other", "other"],
         "haystack_dates": ["2023/05/20 (Sat) 10:44", "2023/05/21 (Sun) 08:00", "2023/05/22 (Mon) 09:00"],
         "haystack_sessions": [tea, rain, rain],
-    }
+    }  # fmt: skip

@@ -27,14 +27,10 @@ OTHER = {"id": "9f1c7a3e-bbbb", "messages": [{"speaker": "user", "text": "Rain t
 
 def item(*cited: str, speaker: str = "User", **more: Any) -> dict[str, Any]:
     return {
-        "question": "How many cats?",
-        "answer": "three",
+        "question": "How many cats?", "answer": "three",
         "message_evidences": [{"speaker": speaker, "text": text} for text in cited],
-        "conversations": [TALK, OTHER],
-        "category": "pets",
-        "personId": "p1",
-        **more,
-    }
+        "conversations": [TALK, OTHER], "category": "pets", "personId": "p1", **more,
+    }  # fmt: skip
 
 
 def corpus(tmp_path: Path, content: Any, kind: str = "user", level: str = "turn") -> Corpus:
@@ -60,12 +56,9 @@ def test_each_message_of_an_item_is_a_lesson_of_its_project(tmp_path: Path) -> N
 
 def test_evidence_is_the_message_with_the_same_words_of_the_same_speaker(tmp_path: Path) -> None:
     items = [
-        item("i have  THREE cats."),
-        item("three cats"),
-        item("Lovely cats!"),
-        item("Lovely cats!", speaker="Assistant"),
-        item(),
-    ]
+        item("i have  THREE cats."), item("three cats"), item("Lovely cats!"),
+        item("Lovely cats!", speaker="Assistant"), item(),
+    ]  # fmt: skip
     questions = corpus(tmp_path, {"evidence_items": items}).questions
     assert [question.gold for question in questions] == [
         ("user_evidence/1_evidence/p1_Nurse/0/c1:1",),

@@ -168,14 +168,11 @@ def found(strings: list[str], turns: bool = False) -> list[tuple[str, str | None
 @pytest.mark.parametrize(
     ("strings", "cited"),
     [
-        (["D1:3"], ["D1:3"]),
-        (["D9:1 D4:4 D4:6"], ["D9:1", "D4:4", "D4:6"]),
-        (["D:11:26", "D20:21"], ["D:11:26", "D20:21"]),
-        (["D30:05"], ["D30:05"]),
-        (["D1:18", "D", "D1:20"], ["D1:18", "D1:20"]),
-        (["D1:1", "D1:1"], ["D1:1"]),
+        (["D1:3"], ["D1:3"]), (["D9:1 D4:4 D4:6"], ["D9:1", "D4:4", "D4:6"]),
+        (["D:11:26", "D20:21"], ["D:11:26", "D20:21"]), (["D30:05"], ["D30:05"]),
+        (["D1:18", "D", "D1:20"], ["D1:18", "D1:20"]), (["D1:1", "D1:1"], ["D1:1"]),
     ],
-)
+)  # fmt: skip
 def test_every_id_in_every_string_is_read(strings: list[str], cited: list[str]) -> None:
     assert [one for one, _ in found(strings)] == cited
     assert all(segment for _, segment in found(strings))

@@ -35,11 +35,9 @@ def test_session_is_its_date_and_its_turns_without_empty_ones(write: Write, item
 
 def test_a_passage_is_a_turn_of_the_user_and_its_words_are_embedded(write: Write, item: Item) -> None:
     item["haystack_sessions"][0] = [
-        {"role": "assistant", "content": "Hello?"},
-        {"role": "user", "content": " Tea\0, " + 700 * "m"},
-        {"role": "assistant", "content": "Noted."},
-        {"role": "user", "content": "And milk."},
-    ]
+        {"role": "assistant", "content": "Hello?"}, {"role": "user", "content": " Tea\0, " + 700 * "m"},
+        {"role": "assistant", "content": "Noted."}, {"role": "user", "content": "And milk."},
+    ]  # fmt: skip
     first = LONGMEMEVAL.load(write([item])).segments[0]
     assert first.passages == (
         Passage(f"user:  Tea, {700 * 'm'}", f" Tea, {694 * 'm'}"),

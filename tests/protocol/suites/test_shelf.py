@@ -102,10 +102,6 @@ def _large(item: Item, number: int) -> Item:
     names = [f"s{number}_{at}" for at in range(100)]
     sessions = [[{"role": "user", "content": f"{name} " + 4500 * "tea milk "}] for name in names]
     return {
-        **item,
-        "question_id": f"q{number}",
-        "answer_session_ids": names[:1],
-        "haystack_session_ids": names,
-        "haystack_dates": ["2023/05/20 (Sat) 10:44"] * 100,
-        "haystack_sessions": sessions,
-    }
+        **item, "question_id": f"q{number}", "answer_session_ids": names[:1], "haystack_session_ids": names,
+        "haystack_dates": ["2023/05/20 (Sat) 10:44"] * 100, "haystack_sessions": sessions,
+    }  # fmt: skip

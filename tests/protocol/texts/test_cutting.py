@@ -25,16 +25,11 @@ def windows(names: str, pins: PassagePins = PINS) -> list[str]:
 @pytest.mark.parametrize(
     ("names", "wanted"),
     [
-        ("", []),
-        ("a", ["a"]),
-        ("abcde", ["abcd", "bcde"]),
-        ("abcdef", ["abcd", "cdef"]),
-        ("abcdefg", ["abcd", "cdef", "defg"]),
-        ("aBcD", ["a", "c"]),
-        ("abCdefghI", ["ab", "defg", "efgh"]),
+        ("", []), ("a", ["a"]), ("abcde", ["abcd", "bcde"]), ("abcdef", ["abcd", "cdef"]),
+        ("abcdefg", ["abcd", "cdef", "defg"]), ("aBcD", ["a", "c"]), ("abCdefghI", ["ab", "defg", "efgh"]),
         ("ABC", ["A"]),
     ],
-)
+)  # fmt: skip
 def test_windows_are_of_four_turns_every_two_and_end_at_the_last(names: str, wanted: list[str]) -> None:
     assert windows(names) == wanted
 

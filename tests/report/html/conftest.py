@@ -82,14 +82,12 @@ def make(sample: Shown, questions: int) -> Shown:
     chance = random.Random(42)
     weights = {f"pgmnemo.{name}_weight": "1" for name in COMPONENTS}
     run = replace(
-        sample.run,
-        components=COMPONENTS,
+        sample.run, components=COMPONENTS,
         guc_state={**sample.run.guc_state, **weights, "pgmnemo.passage_cosine_weight": "18"},
         arms=tuple(Arm(arm, f"the arm {arm} & <more>", ROLES[arm]) for arm in ARMS),
         scopes=(SearchScope("conversation"), SearchScope("pool", pooled=True)),
-        deviations=(f"named {AWKWARD}",),
-        latency=(Latency("pgmnemo", "pool", 10, 200, 2.0, 5.0),),
-    )
+        deviations=(f"named {AWKWARD}",), latency=(Latency("pgmnemo", "pool", 10, 200, 2.0, 5.0),),
+    )  # fmt: skip
     rows = list(_rows(chance, questions))
     timings = [("pgmnemo", "pool", chance.lognormvariate(-6, 0.4)) for _ in range(200)]
     return Shown(metrics_of(run, rows), run, rows, timings)

@@ -37,11 +37,9 @@ class Conversation(Lessons):
 
 
 TURNS = (
-    ("Ann", "Where did you buy the kayak?"),
-    ("Bob", "At the harbour, from an old sailor."),
-    ("Ann", "Lovely weather today."),
-    ("Bob", "I painted the kayak green."),
-)
+    ("Ann", "Where did you buy the kayak?"), ("Bob", "At the harbour, from an old sailor."),
+    ("Ann", "Lovely weather today."), ("Bob", "I painted the kayak green."),
+)  # fmt: skip
 
 
 def pool(question: str, order: Sequence[int], scores: Sequence[float | None], turns=TURNS) -> Pool:

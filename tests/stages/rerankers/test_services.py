@@ -79,13 +79,10 @@ def test_scores_that_are_none_are_one_sentence(results: Any, sentence: str, opti
 @pytest.mark.parametrize(
     ("name", "said", "order"),
     [
-        ("llm-list", "[3, 1]", (2, 0)),
-        ("llm-list", "The order is:\n[ 4,2, 2, 9, 1 ] as you see", (3, 1, 0)),
-        ("llm-promote", "2", (1,)),
-        ("llm-promote", "[3].", (2,)),
-        ("llm-promote", "0", ()),
+        ("llm-list", "[3, 1]", (2, 0)), ("llm-list", "The order is:\n[ 4,2, 2, 9, 1 ] as you see", (3, 1, 0)),
+        ("llm-promote", "2", (1,)), ("llm-promote", "[3].", (2,)), ("llm-promote", "0", ()),
     ],
-)
+)  # fmt: skip
 def test_a_language_model_names_passages(name: str, said: str, order: Any, options: Options) -> None:
     with serving(lambda *_: chat(said)) as server:
         reranker = made(name, server, options)

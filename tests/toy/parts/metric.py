@@ -7,11 +7,9 @@ from runner.protocol.metrics.metric import Family, Metric
 
 def first(k: int) -> Metric:
     return Metric(
-        name=f"first@{k}",
-        k=k,
-        definition="Share of questions whose first segment is gold.",
+        name=f"first@{k}", k=k, definition="Share of questions whose first segment is gold.",
         formula=lambda found: (found.first <= 1).astype(float),
-    )
+    )  # fmt: skip
 
 
 FAMILIES = (Family("toy", first, depth=lambda _: 1),)

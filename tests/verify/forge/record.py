@@ -27,25 +27,17 @@ def put(document: Json, path: str, value: Any) -> None:
 
 FIELDS: tuple[tuple[str, str, Any], ...] = (
     ("corpus", "corpus.sha256", "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4"),
-    ("corpus", "corpus.questions", 1982),
-    ("corpus", "corpus.shape.projects", 10),
-    ("corpus", "corpus.shape.edges", 272),
-    ("embedder's pins", "embedder.model", "BAAI/bge-m3"),
+    ("corpus", "corpus.questions", 1982), ("corpus", "corpus.shape.projects", 10),
+    ("corpus", "corpus.shape.edges", 272), ("embedder's pins", "embedder.model", "BAAI/bge-m3"),
     ("embedder's pins", "embedder.revision", "5617a9f61b028005a4858fdac845db406aefb181"),
-    ("embedder's pins", "embedder.dimensions", 1024),
-    ("embedder's pins", "embedder.query_prefix", "query: "),
-    ("embedder's pins", "embedder.max_tokens", 512),
-    ("embedder's pins", "embedder.note", "mean pooling"),
-    ("the choice", "choice.mode", "keyword"),
-    ("the choice", "choice.text", "head"),
-    ("the choice", "choice.k", [1, 5]),
-    ("the choice", "choice.passages", "none"),
-    ("the choice", "choice.split", "test"),
-    ("the choice", "choice.allow_unregistered_corpus", True),
+    ("embedder's pins", "embedder.dimensions", 1024), ("embedder's pins", "embedder.query_prefix", "query: "),
+    ("embedder's pins", "embedder.max_tokens", 512), ("embedder's pins", "embedder.note", "mean pooling"),
+    ("the choice", "choice.mode", "keyword"), ("the choice", "choice.text", "head"),
+    ("the choice", "choice.k", [1, 5]), ("the choice", "choice.passages", "none"),
+    ("the choice", "choice.split", "test"), ("the choice", "choice.allow_unregistered_corpus", True),
     ("what arms say", "arms.0.words", "the whole of pgmnemo"),
-    ("what arms say", "arms.0.title", "the best memory"),
-    ("what arms say", "arms.0.own_embedder", True),
-)
+    ("what arms say", "arms.0.title", "the best memory"), ("what arms say", "arms.0.own_embedder", True),
+)  # fmt: skip
 
 
 def _field(path: str, value: Any) -> Any:
