@@ -1,6 +1,6 @@
 """Builds the images of sql/Dockerfile and shards/Dockerfile where no container engine is, and runs them.
 
-`python tools/try_images.py` takes a quarter of an hour, 4 GB of the temporary folder, root, and Debian's buildah
+`python tools/try_images.py` takes some minutes, 4 GB of the temporary folder, root, and Debian's buildah
 and debootstrap; without one of these it says which, and ends with 3. No registry is needed: Debian stands for
 the base images, sid with its PostgreSQL 18 and pgvector for pgvector/pgvector, with an ENTRYPOINT that does
 what sql/Dockerfile relies on. All that follows FROM is the Dockerfiles' own. The containers share this

@@ -132,7 +132,7 @@ class Cluster:
         }
         for name, text in texts.items():
             path = data / name
-            if not path.exists() or path.read_text(encoding="utf-8") != text:
+            if not path.exists() or path.read_bytes() != text.encode():
                 write(path, text)
             path.chmod(0o644)  # within a folder that is closed
 
