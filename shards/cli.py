@@ -1,54 +1,41 @@
-"""The command line of the shards; each command is one thin function.
+"""The command line of the shards; each command is one thin function. Those on tenants: tenant_commands.py.
 
 Results go to standard output, what happens meanwhile to standard error.
 """
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
-from cyclopts import App, Parameter
-from psycopg import ProgrammingError
-from psycopg.conninfo import conninfo_to_dict
+from cyclopts import Parameter
 
 from pgmnemo.ending import carried_out, ended
 from pgmnemo.errors import DatabaseError, UsageError
-from pgmnemo.server.connections import database_errors, place
 from pgmnemo.server.releases import default_version
-from pgmnemo.server.server_checks import Session, value
-from pgmnemo.terminal import Plain, console, grid
-from shards import installing, local, moving
+from pgmnemo.server.server_checks import value
+from pgmnemo.terminal import console, grid
+from shards import addresses, adopting, installing, local, standby, tenant_commands, upgrading
 from shards.directory import shards
+from shards.installing import NewShard
+from shards.options import Folder, Router, app, at_router, elsewhere
 from shards.state import state
 from shards.temporary import temporary
 from shards.torture import report
 from shards.torture import torture as tormented
 from shards.tour import tour as walk
 
-PROGRAM = "python -m shards"
-ROUTER = "PGMNEMO_ROUTER"
-Folder = Annotated[
-    Path | None, Parameter(help="folder of the local cluster; else one in the temporary folder")
+SecretFile = Annotated[
+    Path | None,
+    Parameter(
+        help="file with the password of the logins there (-: standard input); else PGMNEMO_SHARD_SECRET"
+    ),
 ]
-Router = Annotated[
-    str | None, Parameter(help="libpq's words for a router elsewhere; else PGMNEMO_ROUTER, else local")
-]
-
-app = App(
-    name=PROGRAM,
-    help="Tenants of pgmnemo over several PostgreSQL servers, behind one router (PL/Proxy).",
-    help_format="plaintext",
-    version_flags=(),
-    default_parameter=Parameter(negative=()),
-    suppress_keyboard_interrupt=False,
-    console=Plain(),
-)
+InClear = Annotated[str | None, Parameter(show=False)]
+assert tenant_commands  # which adds its commands to the program
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -84,6 +71,7 @@ def down(*, folder: Folder = None) -> None:
     where = folder or local.default_folder()
     if not (where / local.FILE).is_file():
         raise DatabaseError(f"there is no cluster in {where}: nothing to take down")
+    local.check_own(where)
     local.down(where)
     print(f"nothing is left in {where}")
 
@@ -91,7 +79,7 @@ def down(*, folder: Folder = None) -> None:
 @app.command
 def status(*, folder: Folder = None, router: Router = None) -> None:
     """The shards as the directory names them and as they answer, and the moves that are not done."""
-    with _router(folder, router) as session:
+    with at_router(folder, router) as session:
         table = grid("shards")
         for column in ("shard", "pgmnemo", "placed", "held", "MB", "capacity MB", "takes new tenants"):
             table.add_column(column, justify="left" if column in ("shard", "pgmnemo") else "right")
@@ -103,58 +91,11 @@ def status(*, folder: Folder = None, router: Router = None) -> None:
 
 
 @app.command
-def login(name: str, *, folder: Folder = None, router: Router = None) -> None:
-    """Make a login on the router and on every shard."""
-    with _router(folder, router) as session:
-        session.execute("SELECT pgmnemo.create_login(%s)", (name,))
-
-
-@app.command
-def grant(
-    tenant: UUID, login: str, *, shard: str | None = None, folder: Folder = None, router: Router = None
-) -> None:
-    """Let a login reach a tenant, which is placed on a shard if it is new.
-
-    Parameters
-    ----------
-    shard
-        where a new tenant is placed; else on the open shard with the fewest tenants
-    """
-    with _router(folder, router) as session:
-        where = value(session, "SELECT pgmnemo.place_tenant(%s, %s)", tenant, shard)
-        session.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, login))
-        print(f"tenant {tenant} lies on {where}")
-
-
-@app.command
-def move(tenant: UUID, shard: str, *, folder: Folder = None, router: Router = None) -> None:
-    """Move a tenant to another shard while it is read and written."""
-    with _router(folder, router) as session:
-        done = moving.move(session, tenant, shard, lambda step: print(step, file=sys.stderr))
-        print(f"tenant {tenant} moved from {done.source.name} to {done.target.name}")
-
-
-@app.command
-def recover(*, tenant: UUID | None = None, folder: Folder = None, router: Router = None) -> None:
-    """Undo or finish the moves whose commands are gone."""
-    with _router(folder, router) as session:
-        outcomes = moving.recover(session, tenant)
-        for left, outcome in outcomes:
-            print(f"move of {left.tenant} from {left.source.name} to {left.target.name}: {outcome}")
-        if not outcomes:
-            print("no move was left")
-        if any(outcome not in moving.OUTCOMES for _, outcome in outcomes):
-            raise DatabaseError(
-                "not every move could be ended; mend what is named above and run recover again"
-            )
-
-
-@app.command
 def add(
     name: str, *, address: str | None = None, operator: str | None = None, capacity: int | None = None,
-    secret: str | None = None, folder: Folder = None, router: Router = None,
+    secret_file: SecretFile = None, secret: InClear = None, folder: Folder = None, router: Router = None,
 ) -> None:  # fmt: skip
-    """Add a shard: a new server of the local cluster, or with --address a database that is there.
+    """Add a shard: a new server of the local cluster, or with --address an empty database that is there.
 
     Parameters
     ----------
@@ -164,25 +105,77 @@ def add(
         the same as this command reaches it, with the operator's user; else --address
     capacity
         bytes that it may hold before it takes no other tenant
-    secret
-        password of the logins there, which the router's password file has; else they have none
     """
     if address is None:
         local.add(local.find(folder or local.default_folder()), name, capacity)
     else:
-        reached = operator or address
-        conninfo = _conninfo(router or os.environ.get(ROUTER))
-        installing.install_router_for(conninfo, conninfo_to_dict(reached), default_version())
-        with _router(folder, router) as session:
-            version = default_version()
-            for line in installing.add_shard(session, name, address, reached, capacity, version, secret):
-                print(line)
+        new = _new(name, address, operator, capacity, secret_file, secret)
+        _join(new, folder, router, installing.add_shard)
     print(f"shard {name} takes tenants")
+
+
+@app.command(name="import")
+def import_(
+    name: str, *, address: str, operator: str | None = None, capacity: int | None = None,
+    secret_file: SecretFile = None, secret: InClear = None, folder: Folder = None, router: Router = None,
+) -> None:  # fmt: skip
+    """Take over a database that has tenants: it becomes a shard, and the directory learns them at once.
+
+    Its logins come to the router with the passwords that they have.
+
+    Parameters
+    ----------
+    address
+        libpq's words for the database as the router reaches it, without user and password
+    operator
+        the same as this command reaches it, with the operator's user; else --address
+    capacity
+        bytes that it may hold before it takes no other tenant
+    """
+    _join(_new(name, address, operator, capacity, secret_file, secret), folder, router, adopting.adopt)
+
+
+@app.command
+def rebuild(
+    shard: list[str] | None = None, *, keep: list[str] | None = None, folder: Folder = None,
+    router: Router = None,
+) -> None:  # fmt: skip
+    """Fill the empty directory of a router from its shards.
+
+    Parameters
+    ----------
+    shard
+        libpq's words for each shard as the operator reaches it; else those of the local cluster
+    keep
+        TENANT=SHARD: which one of two shards that hold a tenant serves it
+    """
+    if shard is None:
+        cluster = local.find(folder or local.default_folder())
+        shard = [cluster.operator(name) for name in cluster.shards]
+    conninfo = elsewhere(router, folder) or local.find(folder or local.default_folder()).conninfo()
+    first = addresses.read(
+        addresses.of_operator(shard[0], "the address of a shard"), "the address of a shard"
+    )
+    installing.install_router_for(conninfo, first, default_version())
+    with at_router(folder, router) as session:
+        for line in adopting.rebuild(session, shard, dict(map(_kept, keep or []))):
+            print(line)
+
+
+@app.command
+def upgrade(*, folder: Folder = None, router: Router = None) -> None:
+    """Bring the extension on every shard, and then the router, to this release, while calls go on."""
+    if elsewhere(router, folder) is None:
+        local.restage(local.find(folder or local.default_folder()))
+    with at_router(folder, router) as session:
+        upgrading.upgrade(session, default_version(), lambda line: print(line, flush=True))
 
 
 @app.command
 def replica(shard: str, *, address: str | None = None, folder: Folder = None, router: Router = None) -> None:
     """Add a streaming replica of a shard: a new server here, or with --address one that streams.
+
+    A replica of the local cluster's `router` answers recalls, and takes over by pg_promote().
 
     Parameters
     ----------
@@ -190,11 +183,31 @@ def replica(shard: str, *, address: str | None = None, folder: Folder = None, ro
         libpq's words for the replica as the router reaches it, without user and password
     """
     if address is None:
-        local.add_replica(local.find(folder or local.default_folder()), shard)
-    else:
-        with _router(folder, router) as session:
-            installing.add_replica(session, shard, address)
+        cluster = local.add_replica(local.find(folder or local.default_folder()), shard)
+        name = cluster.replicas[-1]
+        print(f"{name} follows {shard}: host={cluster.sockets} port={cluster.ports[name]} dbname=pgmnemo")
+        return
+    with at_router(folder, router) as session:
+        installing.add_replica(session, shard, addresses.of_router(address))
     print(f"recalls that allow some staleness may read a replica of {shard}")
+
+
+@app.command
+def failover(shard: str, *, folder: Folder = None, router: Router = None) -> None:
+    """Let a replica take over for a shard that is down for good."""
+    with at_router(folder, router) as session:
+        chosen, others = standby.fail_over(session, shard)
+    print(f"{chosen} is shard {shard} now")
+    if others:
+        print(f"no longer in the directory, since they follow nobody: {', '.join(others)}")
+
+
+@app.command
+def mark(name: str, *, folder: Folder = None, router: Router = None) -> None:
+    """Make one restore point on all servers, to which backups of each can be restored together."""
+    with at_router(folder, router) as session:
+        standby.mark(session, name)
+    print(f"restore each server to recovery_target_name = '{name}', then run python -m shards recover")
 
 
 @app.command
@@ -206,16 +219,16 @@ def tour() -> None:
 
 @app.command
 def torture(*, moves: int = 50, killed: int = 10, routers: int = 0, seed: int = 42) -> None:
-    """Move tenants under writers on a cluster of its own, kill movers and routers, and count what was lost.
+    """Move tenants under writers on a cluster of its own, kill whoever takes part, and count what was lost.
 
     Parameters
     ----------
     moves
         how many
     killed
-        movers that are killed at a random moment
+        in so many moves mover, router, source, target or a connection of the mover, at each step in turn
     routers
-        moves at whose switch the router is killed, every other time with its mover
+        in so many others the router at the switch, every other time with its mover
     seed
         of what is random: tenants, targets, moments
     """
@@ -226,26 +239,33 @@ def torture(*, moves: int = 50, killed: int = 10, routers: int = 0, seed: int = 
         print(report(tormented(folder, moves, killed, seed, routers)))
 
 
-@contextmanager
-def _router(folder: Path | None, router: str | None) -> Iterator[Session]:
-    """The router as the operator: elsewhere, or of the local cluster."""
-    given = router or (os.environ.get(ROUTER) if folder is None else None)
-    conninfo = _conninfo(given) if given else local.find(folder or local.default_folder()).conninfo()
-    where = place(conninfo)
-    with installing.open_operator(conninfo) as session, database_errors(f"the router at {where}"):
-        if not value(session, installing.HAS_DIRECTORY):
-            raise DatabaseError(f"the database at {where} is no router: it has no directory")
-        if not shards(session):
-            print(f"the directory at {where} names no shard yet", file=sys.stderr)
-        yield session
-
-
-def _conninfo(text: str | None) -> dict[str, str]:
-    if not text:
-        raise UsageError(f"name the router by --router or {ROUTER}")
-    try:
-        return {name: str(given) for name, given in conninfo_to_dict(text).items()}
-    except ProgrammingError:
+def _new(
+    name: str, address: str, operator: str | None, capacity: int | None, file: Path | None, clear: str | None
+) -> NewShard:
+    if clear is not None:
         raise UsageError(
-            f"the address {text!r} cannot be read: write libpq's words, as host=… dbname=…"
+            "--secret shows the password to everyone who may list processes; write it to a file of yours "
+            f"alone and give --secret-file, or set {addresses.SECRET}"
+        )
+    reached = addresses.of_operator(operator or address, "--operator" if operator else "--address")
+    return NewShard(name, addresses.of_router(address), reached, capacity, addresses.secret(file))
+
+
+def _join(new: NewShard, folder: Path | None, router: str | None, how: Any) -> None:
+    """A database that is there becomes a shard of the release that the others have."""
+    if (conninfo := elsewhere(router, folder)) is not None:
+        installing.install_router_for(conninfo, new.conninfo, default_version())
+    with at_router(folder, router) as session:
+        version = value(session, "SELECT pgmnemo.version()") if shards(session) else default_version()
+        for line in how(session, new, version):
+            print(line)
+
+
+def _kept(text: str) -> tuple[UUID, str]:
+    tenant, _, shard = text.partition("=")
+    try:
+        return UUID(tenant), shard
+    except ValueError:
+        raise UsageError(
+            f"--keep {text!r} cannot be read: write TENANT=SHARD, the tenant as its uuid"
         ) from None

@@ -9,16 +9,19 @@ from uuid import UUID
 from pgmnemo.errors import UsageError
 from pgmnemo.server.server_checks import Session
 
-SHARDS = "SELECT name, operator, capacity FROM directory.shard ORDER BY number"
+SHARDS = "SELECT name, operator, capacity, address FROM directory.shard ORDER BY number"
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A shard: libpq's words for it as an operator reaches it, and the bytes that it may hold (None: any)."""
+    """A shard: libpq's words for it as an operator reaches it, the bytes that it may hold (None: any), and
+    libpq's words for it as other servers reach it, without a user.
+    """
 
     name: str
     operator: str
     capacity: int | None
+    address: str
 
 
 @dataclass(frozen=True, slots=True)

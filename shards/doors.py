@@ -1,6 +1,7 @@
 """The functions of a shard that the router calls: one for each verb, in the schema pgmnemo_shard.
 
-A door runs with the rights of whoever calls, so that the verb's own proof of the caller holds.
+A door runs with the rights of whoever calls, so that the verb's own proof of the caller holds. Doors of an
+older release of the extension stay, in other signatures, as long as a router may call them.
 """
 
 from __future__ import annotations
@@ -10,24 +11,27 @@ from shards.verbs import AS_TEXT, Verb, passing
 AGED = "recall"  # the verb that a replica may answer
 
 
+def taken(verb: Verb) -> list[str]:
+    """The types of the door's arguments."""
+    aged = ["interval"] if verb.name == AGED else []
+    return [*(passing(kind) for _, kind in verb.arguments), "jsonb", *aged]
+
+
 def door(verb: Verb) -> str:
     """The statement that makes the door of `verb`; its arguments have no names, for columns may bear them."""
-    arguments = [passing(kind) for _, kind in verb.arguments]
-    arguments += ["jsonb", *(["interval"] if verb.name == AGED else [])]
     number = len(verb.arguments) + 1
     begin = [f"PERFORM pgmnemo_shard._apply(${number})"]
     if verb.writes:
-        begin.insert(0, "PERFORM pgmnemo_shard._enter($1)")
+        begin.append("PERFORM pgmnemo_shard._enter($1)")
     if verb.name == AGED:
-        begin.insert(
-            0, f"IF ${number + 1} IS NOT NULL THEN PERFORM pgmnemo_shard._fresh(${number + 1}); END IF"
-        )
+        begin.append(f"IF ${number + 1} IS NOT NULL THEN PERFORM pgmnemo_shard._fresh(${number + 1}); END IF")
     body = "; ".join([*begin, _answer(verb)])
     return (
-        f"CREATE FUNCTION pgmnemo_shard.{verb.name}({', '.join(arguments)}) RETURNS {returns(verb)} "
+        f"CREATE OR REPLACE FUNCTION pgmnemo_shard.{verb.name}({', '.join(taken(verb))}) "
+        f"RETURNS {returns(verb)} "
         "LANGUAGE plpgsql VOLATILE SECURITY INVOKER SET search_path = pg_catalog, pg_temp "
         f"AS $door$ BEGIN {body}; END $door$;\n"
-        f"GRANT EXECUTE ON FUNCTION pgmnemo_shard.{verb.name} TO PUBLIC;"
+        f"GRANT EXECUTE ON FUNCTION pgmnemo_shard.{verb.name}({', '.join(taken(verb))}) TO PUBLIC;"
     )
 
 

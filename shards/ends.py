@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from typing import TypeVar
 from uuid import UUID
 
 import psycopg
@@ -17,15 +19,19 @@ from pgmnemo.server.server_checks import Session, value
 from shards.directory import Move, Shard
 from shards.installing import open_operator
 
-PATIENCE = "10s"  # that a move waits for the tenant's writers to pause, and they for it
+PATIENCE = 10.0  # seconds that a move waits for the tenant's writers to pause, all tries together
+TRY = 0.3  # seconds of one try, since writers who come meanwhile wait behind it
 AGAIN = 10.0  # seconds that a move waits for a router that went away, and `recover` for a mover's last words
-MINE = "SELECT pg_try_advisory_lock(hashtextextended('move ' || %s, 0))"
-OURS_NO_MORE = "SELECT pg_advisory_unlock(hashtextextended('move ' || %s, 0))"
+MINE = "SELECT pg_try_advisory_lock({}._mover(%s))"
+OURS_NO_MORE = "SELECT pg_advisory_unlock({}._mover(%s))"
+ON_ROUTER, ON_SHARD = "directory", "pgmnemo_shard"
 ALONE = "SELECT pg_advisory_lock(pgmnemo_shard._key(%s))"
 LET_IN = "SELECT pg_advisory_unlock(pgmnemo_shard._key(%s))"
 DURABLE = """
 SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
 """
+NOTICED = "SET client_connection_check_interval = '1s'"  # that a command is gone, whatever goes on for it
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +42,22 @@ class Ends:
     source: Session
     target: Session
 
+    def both(self, ask: Callable[[Session], Answer]) -> tuple[Answer, Answer]:
+        """The answers of source and target, which are asked at the same time."""
+        with ThreadPoolExecutor(2) as pool:
+            here, there = pool.map(ask, (self.source, self.target))
+        return here, there
+
 
 class AtWorkError(DatabaseError):
     """Another mover holds the tenant."""
 
 
 @contextmanager
-def mine(session: Session, tenant: UUID, patience: float = 0.0) -> Iterator[None]:
+def mine(session: Session, tenant: UUID, patience: float = 0.0, *, on: str = ON_ROUTER) -> Iterator[None]:
     """On this server the tenant's moves are ours alone, as long as this session lives."""
     deadline = time.monotonic() + patience
-    while not value(session, MINE, str(tenant)):
+    while not value(session, MINE.format(on), tenant):
         if time.monotonic() >= deadline:
             raise AtWorkError(f"tenant {tenant} is being moved by another command; wait for it to end")
         time.sleep(0.05)
@@ -53,7 +65,7 @@ def mine(session: Session, tenant: UUID, patience: float = 0.0) -> Iterator[None
         yield
     finally:
         with suppress(psycopg.Error):  # a lost session has let it go
-            session.execute(OURS_NO_MORE, (str(tenant),))
+            session.execute(OURS_NO_MORE.format(on).encode(), (tenant,))
 
 
 @contextmanager
@@ -65,7 +77,8 @@ def opened(router: Session, planned: Move, *, patient: bool = False) -> Iterator
     with ExitStack() as stack:
         source, target = (stack.enter_context(_session(shard)) for shard in (planned.source, planned.target))
         for session in (source, target):
-            stack.enter_context(mine(session, planned.tenant, AGAIN if patient else 0.0))
+            session.execute(NOTICED)
+            stack.enter_context(mine(session, planned.tenant, AGAIN if patient else 0.0, on=ON_SHARD))
         for session in (router, source, target):
             session.execute(DURABLE)
         yield Ends(router, source, target)
@@ -90,16 +103,27 @@ def reached(ends: Ends, tenant: UUID) -> Iterator[Ends]:
 
 
 def alone(session: Session, tenant: UUID) -> None:
-    """Hold the tenant's lock on a shard, alone, until this session ends or lets the others in."""
-    session.execute(f"SET lock_timeout = '{PATIENCE}'".encode())
+    """Hold the tenant's lock on a shard, alone, until this session ends or lets the others in.
+
+    Calls that come while it is waited for wait as well, so it is given up after a moment and tried again.
+    """
+    deadline = time.monotonic() + PATIENCE
+    session.execute(f"SET lock_timeout = {int(1000 * min(TRY, PATIENCE))}".encode())
     try:
-        session.execute(ALONE, (tenant,))
-    except errors.LockNotAvailable:
-        raise DatabaseError(
-            f"a call for tenant {tenant} did not end within {PATIENCE}; nothing was moved: "
-            "try again when it has ended"
-        ) from None
-    session.execute("SET lock_timeout = 0")
+        while True:
+            try:
+                session.execute(ALONE, (tenant,))
+                return
+            except errors.LockNotAvailable:
+                if time.monotonic() >= deadline:
+                    raise DatabaseError(
+                        f"a call for tenant {tenant} did not end within {PATIENCE:g} s; nothing was moved: "
+                        "try again when it has ended"
+                    ) from None
+            time.sleep(TRY / 3)
+    finally:
+        with suppress(psycopg.OperationalError):
+            session.execute("SET lock_timeout = 0")
 
 
 def let_in(session: Session, tenant: UUID) -> None:
@@ -119,12 +143,16 @@ def _session(shard: Shard) -> Iterator[Session]:
 
 def _again(lost: Session) -> Session:
     """Another session like the one that was lost, as soon as the server lets it in."""
-    conninfo = {**lost.info.get_parameters(), "password": lost.info.password}
     deadline = time.monotonic() + AGAIN
     while True:
         try:
-            return open_operator(conninfo)
+            return open_operator(conninfo(lost))
         except (DatabaseError, psycopg.Error):
             if time.monotonic() >= deadline:
                 raise
             time.sleep(0.05)
+
+
+def conninfo(session: Session) -> dict[str, str]:
+    """By what a session was opened."""
+    return {**session.info.get_parameters(), "password": session.info.password}

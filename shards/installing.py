@@ -1,13 +1,14 @@
-"""Makes a database a shard, and another the router."""
+"""Makes a database a shard, and another the router; run again, brings both to what is written here."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-import psycopg
-from psycopg import sql
+from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict
 
 from pgmnemo.errors import DatabaseError, UsageError
@@ -17,10 +18,11 @@ from pgmnemo.server.connections import connect, database_errors, place
 from pgmnemo.server.extension import install, installed
 from pgmnemo.server.releases import release_fingerprint
 from pgmnemo.server.server_checks import Session, check_available, check_server, value
+from shards.addresses import verifier
 from shards.doors import door
 from shards.names import DATABASE, ROUTER_ROLE, SQL, STRIDE
-from shards.routes import composite, route
-from shards.verbs import composites, settings, verbs
+from shards.routes import arguments, composite, inner, route, row
+from shards.verbs import Columns, Verb, composites, settings, verbs
 
 Conninfo = Mapping[str, Any]
 NAME = re.compile("[a-z][a-z0-9_-]{0,62}")
@@ -31,6 +33,44 @@ SELECT o.rolname FROM pg_extension e JOIN pg_roles o ON o.oid = e.extowner
  WHERE e.extname = 'pgmnemo' AND (o.rolsuper OR o.rolbypassrls)
 """
 LOGINS = "SELECT rolname FROM pg_roles WHERE rolcanlogin AND NOT rolsuper AND rolname <> %s ORDER BY 1"
+OVERLOADS = """
+SELECT p.oid::regprocedure::text FROM pg_proc p
+ WHERE p.pronamespace = 'pgmnemo'::regnamespace AND p.proname = %s
+   AND array(SELECT format_type(t, NULL) FROM unnest(p.proargtypes) AS t) <> %s::text[]
+"""
+NAMED = """
+SELECT p.oid::regprocedure::text FROM pg_proc p WHERE p.pronamespace = %s::regnamespace AND p.proname = %s
+"""
+GONE = """
+SELECT p.oid::regprocedure::text FROM pg_proc p
+ WHERE p.pronamespace = 'pgmnemo'::regnamespace AND 'settings' = ANY (p.proargnames) AND p.proname <> ALL (%s)
+"""
+OBJECT = re.compile(r"^CREATE (SCHEMA|SEQUENCE|INDEX|(?:UNLOGGED )?TABLE) (?!IF NOT)", re.MULTILINE)
+CODE = re.compile(r"^CREATE (FUNCTION|TRIGGER) ", re.MULTILINE)
+NEXT = """
+SELECT setval('directory.number', greatest(nextval('directory.number'), %s,
+                                           (SELECT max(number) + 1 FROM directory.shard)))
+"""
+REGISTER = (
+    "INSERT INTO directory.shard (name, number, address, operator, capacity) VALUES (%s, %s, %s, %s, %s)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewShard:
+    """A shard that is to be: its addresses as the router and as the operator reach it, the bytes that it may
+    hold (None: any), and the password of the logins there (None: they need none).
+    """
+
+    name: str
+    address: str
+    operator: str
+    capacity: int | None = None
+    secret: str | None = None
+
+    @property
+    def conninfo(self) -> dict[str, Any]:
+        return conninfo_to_dict(self.operator)
 
 
 def open_operator(conninfo: Conninfo) -> Session:
@@ -51,66 +91,147 @@ def make_database(server: Conninfo) -> dict[str, Any]:
     return {**server, "dbname": DATABASE}
 
 
-def install_shard(conninfo: Conninfo, name: str, number: int, version: str, secret: str | None) -> None:
-    """Extension and doors in the database at `conninfo`; ids of lessons from number * 2^40 + 1 on."""
-    where = place(conninfo)
-    with open_operator(conninfo) as session, database_errors(where):
+def install_shard(new: NewShard, number: int, version: str, *, again: bool = False) -> None:
+    """Extension and doors in the database of `new`; ids of lessons from number * 2^40 + 1 on.
+
+    A database that is the shard `new` already is refused unless it is to be made so `again`.
+    """
+    where = place(new.conninfo)
+    with open_operator(new.conninfo) as session, database_errors(where):
         check_server(session, where)
         if value(session, HAS_DOORS):
             known = value(session, "SELECT name FROM pgmnemo_shard.identity")
-            raise DatabaseError(f"the database at {where} is shard {known} already; name another database")
+            if not again or known != new.name:
+                raise DatabaseError(
+                    f"the database at {where} is shard {known} already; name another database"
+                )
         if installed(session).pgmnemo is None:
             check_available(session, where, version, SQL_FOLDER)
             install(session, version)
         _check_release(session, where, version)
+        made = verifier(session, new.secret)
         with session.transaction():
-            _make_router_login(session, secret)
-            session.execute(_filled("shard.sql", session, name=name, secret=secret).encode())
-            for verb in verbs(session):
-                session.execute(door(verb).encode())
-            if number:
+            session.execute("SET LOCAL lock_timeout = '10s'")
+            session.execute(
+                "LOCK TABLE pgmnemo.lesson IN SHARE ROW EXCLUSIVE MODE"
+            )  # no id is drawn meanwhile
+            _make_router_login(session, made)
+            lay_shard(session, name=new.name, verifier=made, address=new.address, capacity=new.capacity)
+            if value(session, "SELECT last_value >> 40 FROM pgmnemo.lesson_id_seq") != number:
                 start = f"ALTER TABLE pgmnemo.lesson ALTER COLUMN id RESTART WITH {number * STRIDE + 1}"
                 session.execute(start.encode())
+
+
+def lay_shard(session: Session, **given: object) -> None:
+    """What a shard has besides the extension, anew where it is there; `given` is of one that is new."""
+    identity = {"name": "", "verifier": None, "address": None, "capacity": None, **given}
+    session.execute(_filled("shard.sql", session, identity).encode())
+    for verb in verbs(session):
+        _replace(session, door(verb), "pgmnemo_shard", verb.name)
 
 
 def install_router(conninfo: Conninfo, shard: Conninfo) -> None:
     """Directory and functions in the database at `conninfo`, for the verbs that `shard` has."""
     where = place(conninfo)
     with open_operator(shard) as example, open_operator(conninfo) as session, database_errors(where):
-        if value(session, HAS_DIRECTORY):
-            return
+        if not value(session, HAS_DIRECTORY):
+            with session.transaction():
+                if not value(session, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %s)", ROUTER_ROLE):
+                    session.execute(f"CREATE ROLE {ROUTER_ROLE} NOLOGIN".encode())
+                lay_router(session, example)
+
+
+def lay_router(session: Session, example: Session) -> None:
+    """The router's objects for the verbs of the shard `example`, anew where they are there."""
+    session.execute(_filled("router.sql", example, {}).encode())
+    session.execute("SET LOCAL search_path = pg_catalog, public, pg_temp")
+    routed = verbs(example)
+    rows = dict(found for verb in routed if (found := row(verb)))
+    _lay_types(session, {**composites(example, "lesson_input"), **rows})
+    names = [name for verb in routed for name in (verb.name, inner(verb))]
+    for (signature,) in session.execute(GONE, (names,)).fetchall():
+        session.execute(f"DROP FUNCTION {signature}".encode())
+    for verb in routed:
+        _lay_route(session, verb)
+    version = value(example, "SELECT pgmnemo.version()")
+    session.execute(
+        f"CREATE OR REPLACE FUNCTION pgmnemo.version() RETURNS text LANGUAGE sql IMMUTABLE "
+        f"AS $$ SELECT '{version}' $$".encode()
+    )
+
+
+def _lay_types(session: Session, wanted: Mapping[str, Columns]) -> None:
+    there = composites(session)
+    for name, attributes in wanted.items():
+        if there.get(name) != attributes:
+            session.execute(f"DROP TYPE IF EXISTS pgmnemo.{name} CASCADE".encode())
+            session.execute(composite(name, attributes).encode())
+
+
+def _lay_route(session: Session, verb: Verb) -> None:
+    """A function of the same arguments and rows is replaced, so that nobody finds it missing meanwhile."""
+    types = [kind for _, kind, _ in arguments(verb)]
+    for name in (inner(verb), verb.name):
+        for (signature,) in session.execute(OVERLOADS, (name, types)).fetchall():
+            session.execute(f"DROP FUNCTION {signature}".encode())
+    inside, outside, comment = route(verb)
+    _replace(session, inside, "pgmnemo", inner(verb))
+    _replace(session, outside, "pgmnemo", verb.name)
+    session.execute(comment.encode())
+
+
+def _replace(session: Session, statement: str, schema: str, name: str) -> None:
+    try:
         with session.transaction():
-            if not value(session, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %s)", ROUTER_ROLE):
-                session.execute(f"CREATE ROLE {ROUTER_ROLE} NOLOGIN".encode())
-            session.execute(_filled("router.sql", example).encode())
-            for name, attributes in composites(example).items():
-                session.execute(composite(name, attributes).encode())
-            for verb in verbs(example):
-                session.execute(route(verb).encode())
-            version = value(example, "SELECT pgmnemo.version()")
-            session.execute(
-                f"CREATE FUNCTION pgmnemo.version() RETURNS text LANGUAGE sql IMMUTABLE "
-                f"AS $$ SELECT '{version}' $$".encode()
-            )
+            session.execute(statement.encode())
+    except errors.InvalidFunctionDefinition:  # other rows, or a default less
+        for (signature,) in session.execute(NAMED, (schema, name)).fetchall():
+            session.execute(f"DROP FUNCTION {signature}".encode())
+        session.execute(statement.encode())
 
 
-def add_shard(
-    router: Session, name: str, address: str, operator: str, capacity: int | None, version: str,
-    secret: str | None = None,
-) -> list[str]:  # fmt: skip
+def add_shard(router: Session, new: NewShard, version: str) -> list[str]:
     """A new shard in the directory, with every login that the router has; what its operator must know."""
-    check_new(router, name)
-    number = value(router, "SELECT coalesce(max(number) + 1, 0) FROM directory.shard")
-    install_shard(conninfo_to_dict(operator), name, number, version, secret)
-    with psycopg.connect(operator, autocommit=True) as shard:
-        told = _found(shard, name)
+    check_new(router, new.name)
+    with at_shard(new.name, new.operator) as shard:
+        there = installed(shard).pgmnemo
+        if there and value(
+            shard, "SELECT EXISTS (SELECT FROM pgmnemo.tenant_grant) OR EXISTS (SELECT FROM pgmnemo.lesson)"
+        ):
+            raise UsageError(
+                f"the database of {new.name} holds tenants already, of which the directory knows nothing; "
+                "python -m shards import takes it over with all of them"
+            )
+    number = next_number(router)
+    install_shard(new, number, version)
+    told = prepared(router, new)
+    register(router, new, number)
+    return told
+
+
+def next_number(router: Session, least: int = 0) -> int:
+    """One that no shard has or had: ids of its block may live on elsewhere."""
+    return int(value(router, NEXT, least))
+
+
+def register(router: Session, new: NewShard, number: int) -> None:
+    """Put a shard that is ready into the directory."""
+    router.execute(REGISTER, (new.name, number, new.address, new.operator, new.capacity))
+
+
+def prepared(router: Session, new: NewShard) -> list[str]:
+    """Give a shard the router's logins; what its operator must know of it."""
+    with at_shard(new.name, new.operator) as shard:
         for (login,) in router.execute(LOGINS, (ROUTER_ROLE,)).fetchall():
             shard.execute("SELECT pgmnemo_shard.create_login(%s)", (login,))
-    router.execute(
-        "INSERT INTO directory.shard (name, number, address, operator, capacity) VALUES (%s, %s, %s, %s, %s)",
-        (name, number, address, operator, capacity),
-    )
-    return told
+        owner = value(shard, UNBOUND)
+    if owner is None:
+        return []
+    return [
+        f"the extension on shard {new.name} is owned by {owner}, whom row-level security does not bind: only "
+        "the tenant that each statement names keeps tenants apart there; to have both walls, install it "
+        "as an ordinary role in a new database (sql/README.md)"
+    ]
 
 
 def check_new(router: Session, name: str) -> None:
@@ -143,48 +264,39 @@ def add_replica(router: Session, shard: str, address: str) -> None:
     )
 
 
-def _found(shard: Session, name: str) -> list[str]:
-    """What is not as in a database that we made: an owner whom no policy binds, tenants that are there."""
-    told = []
-    owner = value(shard, UNBOUND)
-    if owner is not None:
-        told.append(
-            f"the extension on shard {name} is owned by {owner}, whom row-level security does not bind: only "
-            "the tenant that each statement names keeps tenants apart there; to have both walls, install it "
-            "as an ordinary role in a new database (sql/README.md)"
-        )
-    tenants = value(shard, "SELECT tenants FROM pgmnemo_shard.state()")
-    if tenants:
-        told.append(
-            f"shard {name} holds tenants already ({tenants}), of which the directory knows nothing: "
-            f"place each there, by python -m shards grant TENANT LOGIN --shard {name}"
-        )
-    return told
-
-
 def _check_release(session: Session, where: str, version: str) -> None:
     found = installed(session)
     if found.pgmnemo != version:
         raise DatabaseError(
-            f"{where} holds pgmnemo {found.pgmnemo}, and the other shards {version}: "
-            "run ALTER EXTENSION pgmnemo UPDATE where it is older"
+            f"{where} holds pgmnemo {found.pgmnemo}, and the other shards {version}: bring the older side up "
+            "(python -m shards upgrade, or ALTER EXTENSION pgmnemo UPDATE there)"
         )
     release = release_fingerprint(SQL_FOLDER, version)
     if release is not None and found.fingerprint != release:
         raise DatabaseError(f"{where} holds another extension named pgmnemo, or a patched copy of {version}")
 
 
-def _make_router_login(session: Session, secret: str | None) -> None:
+def _make_router_login(session: Session, made: str | None) -> None:
     if not value(session, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = %s)", ROUTER_ROLE):
-        password = sql.SQL(" PASSWORD {}").format(secret) if secret else sql.SQL("")
+        password = sql.SQL(" PASSWORD {}").format(made) if made else sql.SQL("")
         session.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(ROUTER_ROLE)) + password)
 
 
-def _filled(file: str, extension: Session, name: str = "", secret: str | None = None) -> str:
-    """A script of ours with what it leaves open, as literals."""
+def _filled(file: str, extension: Session, given: Mapping[str, object]) -> str:
+    """A script of ours with what it leaves open, as literals; what it makes may be there already."""
     text = (SQL / file).read_text(encoding="utf-8")
-    names = "{" + ",".join(settings(extension)) + "}"
-    given = {"names": names, "name": name, "secret": secret}
-    for key, literal in given.items():
+    text = CODE.sub(r"CREATE OR REPLACE \1 ", OBJECT.sub(r"CREATE \1 IF NOT EXISTS ", text))
+    for key, literal in {"names": "{" + ",".join(settings(extension)) + "}", **given}.items():
         text = text.replace("{" + key + "}", sql.Literal(literal).as_string(extension))
     return text.replace("{router}", ROUTER_ROLE)
+
+
+@contextmanager
+def at_shard(name: str, operator: str) -> Iterator[Session]:
+    """A shard as its operator; what goes wrong there names it."""
+    try:
+        session = open_operator(conninfo_to_dict(operator))
+    except DatabaseError as error:
+        raise DatabaseError(f"shard {name} is down: {error}") from None
+    with session, database_errors(f"shard {name}"):
+        yield session

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import subprocess
-import tempfile
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -27,26 +27,32 @@ from pgmnemo.places import SQL_FOLDER
 from pgmnemo.server.folders import open_to_others, stop_server
 from pgmnemo.server.opening import SOCKET_PATH_LIMIT, stage
 from pgmnemo.server.releases import default_version
-from pgmnemo.server.server_files import PIXELTABLE, installation
+from pgmnemo.server.server_files import PIXELTABLE, installation, stage_extension
 from pgmnemo.server.server_process import SUPERUSER, ServerProcess, give_to_server
 from shards.debian import router_home
-from shards.installing import add_replica as register_replica
 from shards.installing import (
+    NewShard,
     add_shard,
     check_new,
     install_router,
     install_shard,
     make_database,
+    next_number,
     open_operator,
+    register,
 )
+from shards.installing import add_replica as register_replica
 from shards.names import DATABASE
 
 POSTGRES = 18
 FILE = "cluster.json"
 FIRST_PORT = 5432
 SETTINGS: Mapping[str, str] = {
-    "wal_level": "replica",
-    "max_wal_senders": "8",
+    "wal_level": "logical",  # moves follow by it
+    "max_wal_senders": "20",
+    "max_replication_slots": "20",
+    "max_logical_replication_workers": "12",
+    "max_worker_processes": "24",
     "max_connections": "200",
     "shared_buffers": "128MB",
     "dynamic_shared_memory_type": "mmap",  # containers have 64 MB of /dev/shm
@@ -82,9 +88,16 @@ class Local:
     def operator(self, name: str) -> str:
         return make_conninfo("", **self.conninfo(name))
 
+    def new(self, name: str, capacity: int | None = None) -> NewShard:
+        return NewShard(name, self.address(name), self.operator(name), capacity)
+
     @property
     def replicas(self) -> list[str]:
         return [name for name in self.ports if "-replica" in name]
+
+    @property
+    def shards(self) -> list[str]:
+        return [name for name in self.ports if not name.startswith("router") and name not in self.replicas]
 
     def with_server(self, name: str) -> Local:
         taken = max(self.ports.values(), default=FIRST_PORT - 1)
@@ -94,13 +107,26 @@ class Local:
 
 
 def default_folder() -> Path:
-    return Path(tempfile.gettempdir()) / f"pgmnemo-shards-{os.getuid()}"
+    """In the user's own state, where nobody else can put one; root's servers could not walk into his."""
+    at_home = Path("/var/lib") if os.geteuid() == 0 else Path.home() / ".local" / "state"
+    return Path(os.environ.get("XDG_STATE_HOME") or at_home) / "pgmnemo" / "shards"
+
+
+def check_own(folder: Path) -> None:
+    """Raise where somebody else may have put something into the folder, which would be run."""
+    found, others = folder.lstat(), 0o066 if os.geteuid() == 0 else 0o077
+    if stat.S_ISLNK(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & others:
+        raise UsageError(
+            f"{folder} is not a folder that you alone can enter, so nothing in it is run; name another by "
+            "--folder"
+        )
 
 
 def find(folder: Path) -> Local:
     """The cluster that lies in `folder`."""
     with os_errors(f"there is no cluster in {folder}: python -m shards up starts one", DatabaseError):
         text = (folder / FILE).read_text(encoding="utf-8")
+        check_own(folder)
     try:
         return Local(folder, json.loads(text)["ports"])
     except (ValueError, KeyError):
@@ -114,9 +140,11 @@ def up(folder: Path, shards: int, *, volatile: bool = False) -> Local:
     home = router_home()
     if not 1 <= shards <= 64:
         raise UsageError(f"--shards is {shards}, but must be from 1 to 64")
-    _check_folder(folder)
+    root = os.geteuid() == 0
     with os_errors(f"{folder} cannot be made: {{why}}; name another with --folder", DatabaseError):
-        folder.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700)
+        folder.parent.mkdir(mode=0o755 if root else 0o700, parents=True, exist_ok=True)
+        _check_folder(folder)
+        folder.mkdir(mode=0o711 if root else 0o700)
     try:
         return _up(folder, home, shards, volatile)
     except BaseException:
@@ -144,61 +172,72 @@ def _up(folder: Path, home: Path, shards: int, volatile: bool) -> Local:
     router = make_database(local.conninfo(dbname="postgres"))
 
     def prepare(name: str) -> None:
-        shard = make_database(local.conninfo(name, "postgres"))
-        install_shard(shard, name, names.index(name), version, None)
+        make_database(local.conninfo(name, "postgres"))
+        install_shard(local.new(name), names.index(name), version)
 
     with ThreadPoolExecutor() as pool:
         deque(pool.map(prepare, names), maxlen=0)
     install_router(router, local.conninfo(names[0]))
     with open_operator(router) as session:
-        for number, name in enumerate(names):
-            session.execute(
-                "INSERT INTO directory.shard (name, number, address, operator) VALUES (%s, %s, %s, %s)",
-                (name, number, local.address(name), local.operator(name)),
-            )
+        for name in names:
+            register(session, local.new(name), next_number(session))
     return local
 
 
+def restage(local: Local) -> None:
+    """Give the servers the extension's present files, for an upgrade."""
+    home = Path(_engine(local)["home"])
+    copied = home.is_relative_to(local.folder)
+    stage_extension(SQL_FOLDER, home / PIXELTABLE.extensions if copied else local.folder / "extension")
+
+
+def _engine(local: Local) -> dict[str, Any]:
+    engine: dict[str, Any] = json.loads((local.folder / "engine.json").read_text(encoding="utf-8"))
+    return engine
+
+
 def add(local: Local, name: str, capacity: int | None = None) -> Local:
-    """One more shard in a cluster that is up."""
-    engine = json.loads((local.folder / "engine.json").read_text(encoding="utf-8"))
+    """One more shard in a cluster that is up, of the release that the others have."""
+    engine = _engine(local)
     with open_operator(local.conninfo()) as router:
         check_new(router, name)
         version = router.execute("SELECT pgmnemo.version()").fetchall()[0][0]
         local = local.with_server(name)
         _start(local, name, Path(engine["home"]), engine["settings"], initialise=True)
         make_database(local.conninfo(name, "postgres"))
-        add_shard(router, name, local.address(name), local.operator(name), capacity, version)
+        add_shard(router, local.new(name, capacity), version)
     return local
 
 
-def add_replica(local: Local, shard: str) -> Local:
-    """A streaming replica of a shard, by pg_basebackup, which the directory then names."""
-    if shard not in local.ports or shard == "router" or shard in local.replicas:
-        known = ", ".join(name for name in local.ports if name != "router" and name not in local.replicas)
-        raise UsageError(f"there is no shard {shard!r} to make a replica of; choose one of: {known}")
-    number = 1 + sum(name.startswith(f"{shard}-replica") for name in local.replicas)
-    name = f"{shard}-replica{number}"
-    engine = json.loads((local.folder / "engine.json").read_text(encoding="utf-8"))
+def add_replica(local: Local, primary: str) -> Local:
+    """A streaming replica by pg_basebackup: of a shard, which the directory then names, or of the router."""
+    if primary not in ("router", *local.shards):
+        known = ", ".join(("router", *local.shards))
+        raise UsageError(f"there is no shard {primary!r} to make a replica of; choose one of: {known}")
+    number = 1 + sum(name.startswith(f"{primary}-replica") for name in local.replicas)
+    name = f"{primary}-replica{number}"
+    home, tools = Path(_engine(local)["home"]), installation(POSTGRES)
+    if primary == "router":
+        home = tools = router_home()
     local = local.with_server(name)
     place = local.folder / name
     place.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700)
     done = subprocess.run(
-        [str(installation(POSTGRES) / "bin" / "pg_basebackup"), "-D", str(place / "data"), "-R",
-         "-X", "stream", "-c", "fast",
-         "-h", str(local.sockets), "-p", str(local.ports[shard]), "-U", SUPERUSER],
+        [str(tools / "bin" / "pg_basebackup"), "-D", str(place / "data"), "-R", "-X", "stream", "-c", "fast",
+         "-h", str(local.sockets), "-p", str(local.ports[primary]), "-U", SUPERUSER],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
-        raise DatabaseError(f"the replica of {shard} was not made: {done.stderr.strip().splitlines()[-1]}")
+        raise DatabaseError(f"the replica of {primary} was not made: {done.stderr.strip().splitlines()[-1]}")
     with (place / "data" / "postgresql.auto.conf").open("a", encoding="utf-8") as file:
         file.write(f"port = '{local.ports[name]}'\n")
     if os.geteuid() == 0:
         for path in (place / "data", *(place / "data").rglob("*")):
             give_to_server(path)
-    _start(local, name, Path(engine["home"]), {}, initialise=False)
-    with open_operator(local.conninfo()) as router:
-        register_replica(router, shard, local.address(name))
+    _start(local, name, home, {}, initialise=False)
+    if primary != "router":
+        with open_operator(local.conninfo()) as router:
+            register_replica(router, primary, local.address(name))
     return local
 
 
@@ -224,11 +263,8 @@ def kill(local: Local, name: str, victims: Sequence[psutil.Process]) -> None:
 
 def start(local: Local, name: str) -> None:
     """A server of the cluster that stands still."""
-    if name == "router":
-        _start(local, name, router_home(), {}, initialise=False)
-        return
-    engine = json.loads((local.folder / "engine.json").read_text(encoding="utf-8"))
-    _start(local, name, Path(engine["home"]), {}, initialise=False)
+    home = router_home() if name.startswith("router") else Path(_engine(local)["home"])
+    _start(local, name, home, {}, initialise=False)
 
 
 def down(folder: Path) -> None:

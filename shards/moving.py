@@ -1,30 +1,33 @@
 """Moves a tenant to another shard while it is read and written.
 
-The rows are copied while the source serves and the target refuses the tenant. Then writers of this tenant
-wait on a lock, the rest is copied, both ends are compared, the source refuses the tenant too, and one
-transaction of the directory switches. What the router has committed decides: before the switch the source
-has everything that was acknowledged, and serves again if anything fails; after it the target has, and
-once it is proven to hold the rows, it is opened and the source's are taken away. The directory records
-each move, so that one that was cut short is undone or finished by `recover`.
+The target refuses the tenant, gets its rows in the snapshot of a replication slot, and follows from there
+(`following`). What is derived is made there, and both ends are compared as they were at one moment, while
+the source serves. Then writers wait: what they changed since is compared, both ends refuse the tenant, and
+one transaction of the directory switches. The state of the move's row there decides. `copying`: the source
+has everything that was acknowledged, and serves again if anything fails. `switched`: the target has, and the
+source's rows are taken away once all of them are proven to be there. Whoever finds a move whose command is
+gone ends it: `recover`, or the next move of the tenant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from uuid import UUID
-
-from psycopg import errors
 
 from pgmnemo.errors import DatabaseError, UsageError
 from pgmnemo.places import release
 from pgmnemo.server.connections import database_errors
 from pgmnemo.server.server_checks import Session, value
-from shards import copying
+from shards import copying, following
 from shards.directory import Move, moves, shard_named, shard_of
-from shards.ends import AtWorkError, Ends, alone, let_in, mine, opened, reached
+from shards.ends import PATIENCE, AtWorkError, Ends, alone, let_in, mine, opened, reached
 
+STEPS = (
+    "copy", "derive", "follow", "compare", "hold the writers", "copy the rest", "close the source", "switch",
+    "open the target", "prove the target", "clear the source", "done",
+)  # fmt: skip
 VERSION = "SELECT pgmnemo.version()"
 BYTES = "SELECT pg_database_size(current_database())"
 SHARE = """
@@ -44,10 +47,13 @@ CLOSE = """
 INSERT INTO pgmnemo_shard.away (tenant_id) VALUES (%s) ON CONFLICT (tenant_id) DO UPDATE SET since = now()
 """
 OPEN = "DELETE FROM pgmnemo_shard.away WHERE tenant_id = %s"
-SWITCH = (
+CHANGED = "SELECT DISTINCT lesson_id FROM pgmnemo_shard.changed WHERE tenant_id = %s"
+FORGOTTEN = "DELETE FROM pgmnemo_shard.changed WHERE tenant_id = %s"
+SWITCH = (  # the first decides, and whoever ended the move before has left nothing to decide
+    "UPDATE directory.move SET state = 'switched' "
+    "WHERE tenant_id = %(tenant)s AND began_at = %(began)s AND state = 'copying'",
     "UPDATE directory.tenant SET shard = %(target)s, moved_at = clock_timestamp() "
-    "WHERE tenant_id = %(tenant)s",
-    "UPDATE directory.move SET state = 'switched' WHERE tenant_id = %(tenant)s",
+    "WHERE tenant_id = %(tenant)s AND shard = %(source)s",
 )
 STATE = "SELECT state FROM directory.move WHERE tenant_id = %s AND began_at = %s"
 OUTCOME = "SELECT outcome FROM directory.moved WHERE tenant_id = %s AND began_at = %s"
@@ -56,20 +62,21 @@ INSERT INTO directory.moved (tenant_id, source, target, outcome, began_at)
 SELECT tenant_id, source, target, %s, began_at FROM directory.move WHERE tenant_id = %s
 """
 OVER = "DELETE FROM directory.move WHERE tenant_id = %s"
+GRANTED = "SELECT EXISTS (SELECT FROM pgmnemo.tenant_grant WHERE tenant_id = %s)"
 DERIVE = ("SELECT pgmnemo.index(%s)", "SELECT pgmnemo.compact(%s)")  # what is not carried, of a large tenant
 SINCE = "0.6.0"  # from when on vectors lie where they are carried from
 OUTCOMES = ("moved", "undone", "at work")
 Step = Callable[[str], None]
-Measure = Callable[[Session, UUID], copying.Content]
 
 
 def move(router: Session, tenant: UUID, target: str, step: Step = lambda name: None) -> Move:
-    """Move `tenant` to the shard `target`; `step` hears of each step before it is taken.
+    """Move `tenant` to the shard `target`; `step` hears of each of STEPS before it is taken.
 
     Raises UsageError or DatabaseError with everything as it was, or one that says what is left to `recover`.
     """
     with ExitStack() as stack:
         stack.enter_context(mine(router, tenant))  # from here on it lies where it lies
+        _end_earlier(router, tenant)
         planned = Move(tenant, shard_of(router, tenant), shard_named(router, target))
         if planned.source.name == target:
             raise UsageError(f"tenant {tenant} lies on shard {target} already; name another shard")
@@ -77,7 +84,8 @@ def move(router: Session, tenant: UUID, target: str, step: Step = lambda name: N
         _check(ends, planned)
         planned = _record(router, planned)
         try:
-            _copy(ends, planned, step)
+            _carry(ends, planned, step)
+            _hold(ends, planned, step)
             step("switch")
             _switch(router, planned)
         except (Exception, KeyboardInterrupt) as error:
@@ -93,7 +101,10 @@ def recover(router: Session, tenant: UUID | None = None) -> list[tuple[Move, str
 
     Or a sentence, where it can be neither yet; the others are ended all the same.
     """
-    return [(left, _recover(router, left)) for left in moves(router) if tenant in (None, left.tenant)]
+    ended = [(left, _recover(router, left)) for left in moves(router) if tenant in (None, left.tenant)]
+    if tenant is None:
+        following.sweep(router)
+    return ended
 
 
 def _recover(router: Session, left: Move) -> str:
@@ -105,7 +116,7 @@ def _recover(router: Session, left: Move) -> str:
         ):
             state = _directory(router, STATE, left)
             if state == "switched":
-                finish(ends, left, _alone_content)
+                finish(ends, left)
             elif state == "copying":
                 undo(ends, left)
             return str(_directory(router, OUTCOME, left))
@@ -113,6 +124,17 @@ def _recover(router: Session, left: Move) -> str:
         return "at work"
     except DatabaseError as error:
         return f"left as it is ({error})"
+
+
+def _end_earlier(router: Session, tenant: UUID) -> None:
+    """An earlier move whose command is gone ends first: the tenant may lie elsewhere then."""
+    for _, outcome in recover(router, tenant):
+        if outcome == "at work":
+            raise AtWorkError(f"tenant {tenant} is being moved by another command; wait for it to end")
+        if outcome not in ("moved", "undone"):
+            raise DatabaseError(
+                f"an earlier move of tenant {tenant} was cut short and is {outcome}; mend that and move again"
+            )
 
 
 def _settle(ends: Ends, planned: Move, step: Step, error: BaseException) -> None:
@@ -136,87 +158,168 @@ def _settle(ends: Ends, planned: Move, step: Step, error: BaseException) -> None
 
 def undo(ends: Ends, planned: Move) -> None:
     """Before the switch: the source serves again, and the target holds nothing of the tenant."""
-    ends.source.execute(OPEN, (planned.tenant,))
-    copying.clear(ends.target, planned.tenant)
-    with ends.router.transaction():
-        ends.router.execute(DECIDED, ("undone", planned.tenant))
-        ends.router.execute(OVER, (planned.tenant,))
+    tenant = planned.tenant
+    ends.source.execute(OPEN, (tenant,))
+    let_in(ends.source, tenant)
+    following.unfollow(ends.target, tenant)
+    following.withdraw(ends.source, tenant)
+    copying.clear(ends.target, tenant)
+    _over(ends, planned, "undone")
 
 
 def _finish(ends: Ends, planned: Move, step: Step) -> None:
-    """A mover's own: since contents were compared nobody got past its locks, so that counts are a proof."""
+    """A mover's own: since contents were compared nobody got past its locks."""
     with _or_recover(
         f"tenant {planned.tenant} lies on {planned.target.name} now, but its move is not finished"
     ):
-        finish(ends, planned, _counts, step)
+        finish(ends, planned, step, compared=True)
 
 
-def finish(ends: Ends, planned: Move, measure: Measure, step: Step = lambda name: None) -> None:
+def finish(ends: Ends, planned: Move, step: Step = lambda name: None, *, compared: bool = False) -> None:
     """After the switch: the target serves, and the source holds nothing of the tenant.
 
-    Before, both ends are compared by `measure`, while both refuse the tenant; that they are alike is recorded
-    before the target is opened, since it may be another the moment after.
+    What was `compared` under locks that are still held is served at once, else once it is proven. The source
+    is cleared when the target is proven to hold all of its rows, but for what was changed there since.
     """
-    tenant, source = planned.tenant, planned.source.name
+    tenant = planned.tenant
     step("open the target")
-    if _directory(ends.router, OUTCOME, planned) != "moved":
-        _prove(
-            ends, planned, measure, f"shard {source} keeps its own, and nobody is served until both are alike"
-        )
-        ends.router.execute(DECIDED, ("moved", tenant))
+    if not compared:
+        following.unfollow(ends.target, tenant)
+        _prove_served(ends, planned)
     ends.target.execute(OPEN, (tenant,))
     for session in (ends.source, ends.target):
         let_in(session, tenant)
+    step("prove the target")
+    if compared:
+        _prove_served(ends, planned)
     step("clear the source")
+    following.withdraw(ends.source, tenant)
     copying.clear(ends.source, tenant)
-    ends.target.execute("SET pgmnemo.bypass_notice = off")
-    if value(ends.target, "SELECT EXISTS (SELECT FROM pgmnemo.tenant_grant WHERE tenant_id = %s)", tenant):
-        for derive in DERIVE:
-            ends.target.execute(derive, (tenant,))
-    ends.router.execute(OVER, (tenant,))
+    _over(ends, planned)
 
 
-def _copy(ends: Ends, planned: Move, step: Step) -> None:
+def _over(ends: Ends, planned: Move, outcome: str | None = None) -> None:
+    for session in (ends.source, ends.target):
+        following.forget(session, planned.tenant)
+    with ends.router.transaction():
+        if outcome is not None:
+            ends.router.execute(DECIDED, (outcome, planned.tenant))
+        ends.router.execute(OVER, (planned.tenant,))
+
+
+def _carry(ends: Ends, planned: Move, step: Step) -> None:
+    """While the source serves: the target has all that it has, derives what it needs, and is compared."""
     tenant = planned.tenant
     with database_errors("one of the two shards"):
         step("copy")
-        alone(ends.target, tenant)
+        for session in (ends.source, ends.target):
+            following.forget(session, tenant)
         ends.target.execute(CLOSE, (tenant,))
-        since = copying.everything(ends.source, ends.target, tenant)
+        following.publish(ends.source, tenant)
+        following.subscribe(ends, planned)
+        with following.slot(ends.source, planned) as snapshot:
+            copying.everything(ends.source, ends.target, tenant, snapshot)
+        step("derive")  # before what follows: a graph is built under locks that the worker takes otherwise
+        copying.grants(ends.source, ends.target, tenant)
+        copying.ahead(ends.source, ends.target)
+        _derive(ends.target, tenant)
+        step("follow")
+        following.follow(ends.target, tenant)
+        following.caught_up(ends, planned)
+        step("compare")
+        with _at_one_moment(ends, planned):
+            _prove(ends, planned, "nothing was moved")
+
+
+def _hold(ends: Ends, planned: Move, step: Step) -> None:
+    """While writers wait: what they changed since the comparison is there as well, and nobody writes more."""
+    tenant = planned.tenant
+    with database_errors("one of the two shards"):
         step("hold the writers")
+        alone(ends.target, tenant)
         alone(ends.source, tenant)
         step("copy the rest")
-        copying.rest(ends.source, ends.target, tenant, since)
-        step("compare")
-        _prove(ends, planned, copying.content, "nothing was moved")
+        following.caught_up(ends, planned, PATIENCE)
+        copying.grants(ends.source, ends.target, tenant)
+        copying.ahead(ends.source, ends.target)
+        ends.target.execute(CLOSE, (tenant,))  # on disk, and with it all that was taken over before
+        _prove(ends, planned, "nothing was moved", of=_changed(ends.source, tenant))
         step("close the source")
         ends.source.execute(CLOSE, (tenant,))
+        following.unfollow(ends.target, tenant)  # from here on nothing that befalls the source's rows follows
+
+
+def _derive(target: Session, tenant: UUID) -> None:
+    target.execute("SET pgmnemo.bypass_notice = off")
+    if value(target, GRANTED, tenant):
+        for derive in DERIVE:
+            target.execute(derive, (tenant,))
+
+
+@contextmanager
+def _at_one_moment(ends: Ends, planned: Move) -> Iterator[None]:
+    """Both ends see the tenant as it was at one moment, for which writers wait; later changes are noted."""
+    alone(ends.source, planned.tenant)
+    ends.source.execute(FORGOTTEN, (planned.tenant,))
+    following.caught_up(ends, planned, PATIENCE)
+    with ExitStack() as stack:
+        for session in (ends.source, ends.target):
+            stack.enter_context(_still(session))
+        let_in(ends.source, planned.tenant)
+        yield
+
+
+@contextmanager
+def _still(session: Session) -> Iterator[None]:
+    """A transaction that sees what is there now, to its end."""
+    with session.transaction():
+        session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        session.execute("SELECT 1")
+        yield
+
+
+def _changed(session: Session, tenant: UUID) -> list[int]:
+    """The lessons that were noted; 0 among them where the tenant's vectors became another embedder's."""
+    return [number for (number,) in session.execute(CHANGED, (tenant,)).fetchall()]
 
 
 def _switch(router: Session, planned: Move) -> None:
+    given = {
+        "tenant": planned.tenant, "source": planned.source.name, "target": planned.target.name,
+        "began": planned.began_at,
+    }  # fmt: skip
     with database_errors("the router"), router.transaction():
         for statement in SWITCH:
-            router.execute(statement.encode(), {"tenant": planned.tenant, "target": planned.target.name})
+            if router.execute(statement.encode(), given).rowcount != 1:
+                raise DatabaseError(f"another command has ended the move of tenant {planned.tenant}")
 
 
-def _prove(ends: Ends, planned: Move, measure: Measure, otherwise: str) -> None:
+def _prove_served(ends: Ends, planned: Move) -> None:
+    """Once and for all: the target holds the source's rows, but for what its own writers changed since."""
+    if _directory(ends.router, OUTCOME, planned) == "moved":
+        return
+    with _still(ends.target):
+        changed = _changed(ends.target, planned.tenant)
+        _prove(
+            ends,
+            planned,
+            f"shard {planned.source.name} keeps its own, and they are compared again",
+            but=changed,
+        )
+    ends.router.execute(DECIDED, ("moved", planned.tenant))
+
+
+def _prove(
+    ends: Ends, planned: Move, otherwise: str, *, of: Sequence[int] | None = None, but: Sequence[int] = ()
+) -> None:
     """Raise unless the target holds what the source holds."""
-    here, there = (measure(session, planned.tenant) for session in (ends.source, ends.target))
+    here, there = ends.both(lambda session: copying.content(session, planned.tenant, of=of, but=but))
     for what, counted in here.items():
         if there[what] != counted:
             raise DatabaseError(
-                f"{there[what][0]} of {counted[0]} {what}s of tenant {planned.tenant} arrived on shard "
-                f"{planned.target.name}, and not all alike; {otherwise}"
+                f"{there[what][0]} of {counted[0]} {'' if of is None else 'changed '}{what}s of tenant "
+                f"{planned.tenant} arrived on shard {planned.target.name}, and not all alike; {otherwise}"
             )
-
-
-def _counts(session: Session, tenant: UUID) -> copying.Content:
-    return copying.content(session, tenant, sums=False)
-
-
-def _alone_content(session: Session, tenant: UUID) -> copying.Content:
-    alone(session, tenant)
-    return copying.content(session, tenant)
 
 
 def _directory(router: Session, query: str, planned: Move) -> str | None:
@@ -236,16 +339,11 @@ def _or_recover(true: str, why: BaseException | None = None) -> Iterator[None]:
 
 
 def _record(router: Session, planned: Move) -> Move:
-    try:
-        began = value(
-            router,
-            "INSERT INTO directory.move (tenant_id, source, target) VALUES (%s, %s, %s) RETURNING began_at",
-            planned.tenant, planned.source.name, planned.target.name,
-        )  # fmt: skip
-    except errors.UniqueViolation:
-        raise DatabaseError(
-            f"an earlier move of tenant {planned.tenant} was cut short; run python -m shards recover first"
-        ) from None
+    began = value(
+        router,
+        "INSERT INTO directory.move (tenant_id, source, target) VALUES (%s, %s, %s) RETURNING began_at",
+        planned.tenant, planned.source.name, planned.target.name,
+    )  # fmt: skip
     return replace(planned, began_at=began)
 
 
@@ -262,6 +360,7 @@ def _check(ends: Ends, planned: Move) -> None:
             f"the shards have pgmnemo {versions[0]}, and a move needs {SINCE}; "
             "run ALTER EXTENSION pgmnemo UPDATE on each"
         )
+    following.check(ends, planned)
     needed = int(value(ends.source, BYTES) * value(ends.source, SHARE, tenant))
     held = value(ends.target, BYTES)
     if target.capacity is not None and held + needed > target.capacity:
@@ -269,8 +368,7 @@ def _check(ends: Ends, planned: Move) -> None:
             f"shard {target.name} is full: it holds {held:,} of {target.capacity:,} bytes, and the tenant "
             f"needs about {needed:,}; name another shard or raise its capacity in directory.shard"
         )
-    unfinished = value(ends.router, "SELECT EXISTS (SELECT FROM directory.move WHERE tenant_id = %s)", tenant)
-    if not unfinished and value(ends.target, HOLDS, tenant, tenant, tenant):
+    if value(ends.target, HOLDS, tenant, tenant, tenant):
         raise DatabaseError(
             f"shard {target.name} holds rows of tenant {tenant}, which the directory places on "
             f"{source.name}; look whose they are, and take them away there"

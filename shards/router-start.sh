@@ -7,9 +7,9 @@ secret=/var/lib/postgresql/shards.pass
 umask 077
 printf '*:*:*:*:%s\n' "${PGMNEMO_SHARD_SECRET:?set PGMNEMO_SHARD_SECRET}" >"$secret"
 if [ ! -s "$data/PG_VERSION" ]; then
-  printf '%s' "${PGMNEMO_PASSWORD:?set PGMNEMO_PASSWORD}" >/tmp/operator.pass
-  initdb -D "$data" -U pgmnemo --pwfile=/tmp/operator.pass --auth=scram-sha-256 --encoding=UTF8 --locale=C.UTF-8
-  rm /tmp/operator.pass
+  printf '%s' "${PGMNEMO_PASSWORD:?set PGMNEMO_PASSWORD}" >/var/lib/postgresql/operator.pass
+  initdb -D "$data" -U pgmnemo --pwfile=/var/lib/postgresql/operator.pass --auth=scram-sha-256 --encoding=UTF8 --locale=C.UTF-8
+  rm /var/lib/postgresql/operator.pass
   echo "host all all all scram-sha-256" >>"$data/pg_hba.conf"
   # Before anyone can reach it over TCP.
   PGPASSWORD="$PGMNEMO_PASSWORD" pg_ctl -D "$data" -w -o "-c listen_addresses=''" start

@@ -5,6 +5,7 @@ from __future__ import annotations
 from psycopg.conninfo import conninfo_to_dict
 
 from pgmnemo.errors import DatabaseError
+from pgmnemo.server.connections import database_errors
 from pgmnemo.server.server_checks import Session
 from shards.installing import open_operator
 
@@ -21,13 +22,13 @@ def state(router: Session) -> list[Row]:
     rows = []
     for name, operator, placed, capacity, new in router.execute(PLACES).fetchall():
         most = "-" if capacity is None else f"{capacity / 1e6:,.0f}"
-        rows.append((name, *_asked(operator, placed), most, "yes" if new else "no"))
+        rows.append((name, *_asked(name, operator, placed), most, "yes" if new else "no"))
     return rows
 
 
-def _asked(operator: str, placed: int) -> tuple[str, str, str, str]:
+def _asked(name: str, operator: str, placed: int) -> tuple[str, str, str, str]:
     try:
-        with open_operator(conninfo_to_dict(operator)) as shard:
+        with open_operator(conninfo_to_dict(operator)) as shard, database_errors(f"shard {name}"):
             row = shard.execute("SELECT version, tenants, bytes FROM pgmnemo_shard.state()").fetchall()[0]
     except DatabaseError:
         return "down", str(placed), "-", "-"

@@ -1,26 +1,34 @@
-"""Moves tenants under writers, kills movers and routers, and counts what was lost: nothing, or it fails.
+"""Moves tenants under writers, kills whoever takes part, at every step, and counts what was lost.
 
 Every writer keeps what was acknowledged to it, and asks for it again while the moves go on. A mover is a
-command of its own (`python -m shards move`), killed by SIGKILL at a random moment of a random step; `recover`
-follows. The router is killed at the switch, when nobody but itself knows whether it has committed; every
-other time its mover is killed with it.
+process of its own, which tells each step before it takes it. At one of them, within some milliseconds, the
+mover is killed by SIGKILL, or the router, the source or the target with all its processes, or one connection
+of the mover. The servers write to disk as they do by default. Then `recover` ends the move. At the end all
+that is stored is compared with all that was acknowledged.
 """
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import random
-import subprocess
-import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import islice, product
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Event, Lock, Thread
 from uuid import UUID, uuid4
 
+import psutil
 import psycopg
 from psycopg import errors
+from psycopg.types.json import Jsonb
 
 from pgmnemo.calls import (
     Answer,
@@ -34,28 +42,37 @@ from pgmnemo.calls import (
     recall,
     store,
 )
-from pgmnemo.errors import CheckError, DatabaseError
+from pgmnemo.errors import CheckError, DatabaseError, PgmnemoError
 from pgmnemo.server.connections import connect
 from pgmnemo.server.server_checks import Session, value
-from shards import local, moving
+from shards import following, local, moving
 from shards.installing import open_operator
 from shards.local import Local
 
-STEPS = (
-    "copy", "hold the writers", "copy the rest", "compare", "close the source", "switch", "open the target",
-    "clear the source",
-)  # fmt: skip
+STEPS = moving.STEPS[:-1]
+VICTIMS = ("mover", "router", "source", "target", "connection")
+SHARDS = ("shard1", "shard2", "shard3")
 PROJECT = UUID(int=1)
-LOGIN = "tortured"
+LOGIN, MOVER = "tortured", "mover"
 TENANTS, WRITERS, BEFORE = 6, 4, 40
+MOST_KEYS = 60  # of a writer in a tenant: so a long run stays a run of moves
+LARGE = "ALTER ROLE {} SET pgmnemo.exact_scan_limit = 100"  # so that tenants have graphs
 FOUND = ("external_id", "content", "lesson_id")
 PLACE = "SELECT shard FROM directory.tenant WHERE tenant_id = %s"
+CUT = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{MOVER}'"
 HELD = ("external_id", "content", "id")
+LEFT = "SELECT tenant_id::text FROM pgmnemo_shard.mark"
 MOST_TRIES = 5000
-PAUSE = 0.02  # seconds between two calls of a writer, so that the machine has time for the moves
-AT_THE_SWITCH = (0.008, 0.04)  # seconds within which a router has switched: a quiet machine's, a busy one's
-LONGEST_AWAY = 60.0  # seconds that a killed router takes to come back
+PAUSE = 0.05  # seconds between two calls of a writer, so that the machine has time for the moves
+WITHIN = (
+    0.0,
+    0.008,
+    0.04,
+)  # seconds after a step was told: at once, and a switch of a quiet or a busy machine
+LONGEST_AWAY = 600.0  # seconds that a killed server takes to come back, on a machine that has much to do
 SETTLED = 0.2  # seconds after which a call that was cut off is at work on its shard no more
+AS_OF = datetime(2026, 1, 1, tzinfo=UTC)
+FORKS = multiprocessing.get_context("forkserver")
 
 
 @dataclass
@@ -64,17 +81,16 @@ class Tally:
 
     calls: int = 0
     repeated: int = 0  # calls that met a retryable error
-    most: int = 0  # such errors of one call, where no mover had been killed
+    most: int = 0  # such errors of one call, where nothing had been killed
     longest: float = 0.0  # seconds that one call took, where nothing had been killed
     longest_killed: float = 0.0
-    cut: int = 0  # calls that the router did not answer, since it was killed
+    cut: int = 0  # calls without an answer, since a server was killed
     moved: int = 0
-    killed: int = 0
-    undone: int = 0
-    finished: int = 0
-    routers: int = 0  # killed
-    committed: int = 0  # of them when they had committed the switch
-    recovered: int = 0  # of these moves by `recover`; the others their movers ended
+    gave_up: int = 0  # moves that lost their patience before anybody was killed
+    killed: Counter[tuple[str, str]] = field(default_factory=Counter)  # by victim and step
+    finished: Counter[tuple[str, str]] = field(default_factory=Counter)  # of them those that ended as moved
+    recovered: int = 0  # moves that `recover` or the next move ended; the others their movers did
+    compared: int = 0  # answers before and after a move
     seconds: float = 0.0  # of the moves, without up and down
     wrong: list[str] = field(default_factory=list)
     lock: Lock = field(default_factory=Lock)
@@ -116,7 +132,7 @@ class Writer(Thread):
 
     def one(self, tenant: UUID, known: Known) -> None:
         draw, keys = self.chance.random(), list(known.text)
-        if draw < 0.5 or len(keys) < 3:
+        if (draw < 0.5 and len(keys) < MOST_KEYS) or len(keys) < 3:
             self.made += 1
             self.store(tenant, known, f"{self.name}n{self.made}", 1)
         elif draw < 0.65:
@@ -135,7 +151,12 @@ class Writer(Thread):
 
     def store(self, tenant: UUID, known: Known, key: str, version: int) -> None:
         text = f"{key} is a lesson of version {version}"
-        self.call(tenant, store(tenant, PROJECT, key, text, commit_sha="c0ffee"))
+        vector = [1.0, version / 10, len(known.text) / 100]
+        call = store(
+            tenant, PROJECT, key, text, commit_sha="c0ffee", embedding=vector,
+            metadata=Jsonb({"version": version}), passages=[key, f"version {version}"],
+        )  # fmt: skip
+        self.call(tenant, call)
         known.text[key] = text
 
     def look(self, tenant: UUID, known: Known, key: str) -> None:
@@ -148,7 +169,7 @@ class Writer(Thread):
             self.wrong(f"{key} of {tenant} has another id than before")
 
     def call(self, tenant: UUID, call: Call[Answer]) -> Answer:
-        """One acknowledged call; repeated while the tenant is on its way, or the router away."""
+        """One acknowledged call; repeated while the tenant is on its way, or a server away."""
         began, tries, cut, killed = time.perf_counter(), 0, False, tenant in self.broken
         while True:
             try:
@@ -160,7 +181,10 @@ class Writer(Thread):
                     raise
                 if tries > 1:
                     time.sleep(0.01)
-            except psycopg.OperationalError:
+            except (psycopg.OperationalError, errors.InternalError_) as error:
+                lost = isinstance(error, psycopg.OperationalError) or "onnect" in str(error)
+                if not lost or time.perf_counter() > began + LONGEST_AWAY:
+                    raise
                 cut = killed = True
                 self.reconnect()
         if cut:
@@ -170,8 +194,9 @@ class Writer(Thread):
 
     def reconnect(self) -> None:
         deadline = time.monotonic() + LONGEST_AWAY
+        self.client.close()
         while True:
-            time.sleep(0.02)
+            time.sleep(0.05)
             try:
                 self.client = connect(self.conninfo)
                 return
@@ -196,11 +221,12 @@ class Writer(Thread):
 
 
 def torture(folder: Path, moves: int, killed: int, seed: int, routers: int = 0) -> Tally:
-    """`moves` moves under writers on a cluster of its own in `folder`; so many movers and routers are killed.
+    """`moves` moves under writers on a cluster of its own in `folder`.
 
-    Where routers are, the servers write to disk as they do by default; else they do not, which is faster.
+    In `killed` of them one of VICTIMS is killed at one of STEPS, all of which take turns; in `routers` others
+    the router at the switch, every other time with its mover.
     """
-    site = local.up(folder, 3, volatile=not routers)
+    site = local.up(folder, 3)
     try:
         return _torture(site, moves, killed, routers, random.Random(seed))
     finally:
@@ -210,8 +236,12 @@ def torture(folder: Path, moves: int, killed: int, seed: int, routers: int = 0) 
 def _torture(site: Local, moves: int, killed: int, routers: int, chance: random.Random) -> Tally:
     tally, broken, end = Tally(), set[UUID](), Event()
     tenants = [uuid4() for _ in range(TENANTS)]
+    for name in (*SHARDS, "router"):
+        with open_operator(site.conninfo(name)) as session:
+            session.execute(LARGE.format("CURRENT_USER").encode())
     with open_operator(site.conninfo()) as router:
         router.execute("SELECT pgmnemo.create_login(%s)", (LOGIN,))
+        router.execute(LARGE.format(LOGIN).encode())
         for tenant in tenants:
             execute(router, grant_tenant(tenant, LOGIN))
     writers = [Writer(place, tenants, site, tally, broken, end) for place in range(WRITERS)]
@@ -219,16 +249,29 @@ def _torture(site: Local, moves: int, killed: int, routers: int, chance: random.
         for tenant in tenants:
             for n in range(BEFORE // WRITERS):
                 writer.store(tenant, writer.known[tenant], f"{writer.name}b{n}", 1)
+    FORKS.set_forkserver_preload([__name__])
     with _running(writers, end):
         began = time.perf_counter()
-        fatal = chance.sample(range(moves), killed + routers)
-        doomed = dict.fromkeys(fatal[:killed], "mover") | dict.fromkeys(fatal[killed:], "router")
-        for number in range(moves):
-            _move(site, chance, chance.choice(tenants), doomed.get(number, ""), tally, broken)
+        for victim, step in _plan(moves, killed, routers, chance):
+            _move(site, chance, tenants, victim, step, tally, broken)
         tally.seconds = time.perf_counter() - began
     with open_operator(site.conninfo()) as router:
+        moving.recover(router)
         _compare(site, router, tenants, writers, tally)
+        for tenant in tenants:
+            _same_answers(site, router, tenant, writers, tally)
     return tally
+
+
+def _plan(moves: int, killed: int, routers: int, chance: random.Random) -> list[tuple[str, str]]:
+    """Whom to kill in each move, and at which step; nobody in some."""
+    everyone = list(product(VICTIMS, STEPS))
+    chance.shuffle(everyone)
+    fatal = [everyone[n % len(everyone)] for n in range(killed)]
+    fatal += [("router", "switch"), ("router and mover", "switch")] * (routers // 2)
+    fatal += [("router", "switch")] * (routers % 2) + [("", "done")] * (moves - killed - routers)
+    chance.shuffle(fatal)
+    return fatal
 
 
 @contextmanager
@@ -243,69 +286,119 @@ def _running(writers: list[Writer], end: Event) -> Iterator[None]:
             writer.join()
 
 
+def mover(conninfo: dict[str, str], tenant: UUID, target: str, told: Connection) -> None:
+    """The process of a mover."""
+    os.environ["PGAPPNAME"] = MOVER
+    with suppress(BrokenPipeError):
+        try:
+            with open_operator(conninfo) as router:
+                moving.move(router, tenant, target, told.send)
+        except (PgmnemoError, psycopg.Error) as error:
+            told.send(f"failed: {error}")
+
+
 def _move(
-    site: Local, chance: random.Random, tenant: UUID, doomed: str, tally: Tally, broken: set[UUID]
-) -> None:
-    """One move; `doomed`: whether its mover or the router is killed meanwhile, or neither."""
+    site: Local, chance: random.Random, tenants: list[UUID], victim: str, step: str, tally: Tally,
+    broken: set[UUID],
+) -> None:  # fmt: skip
+    """One move; `victim` is killed when it comes to `step`."""
+    tenant = chance.choice(tenants)
     with open_operator(site.conninfo()) as router:
-        here = value(router, PLACE, tenant)
-    target = chance.choice([name for name in ("shard1", "shard2", "shard3") if name != here])
-    command = [sys.executable, "-m", "shards", "move", str(tenant), target, "--folder", str(site.folder)]
-    mover = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if not doomed:
-        told = mover.communicate()[1]
-        if mover.returncode:
-            tally.wrong.append(f"a move failed: {told.strip().splitlines()[-1]}")
-        tally.moved += not mover.returncode
-        return
-    if doomed == "mover":
-        _until(mover, chance.choice(STEPS))
-        time.sleep(chance.random() * 0.02)
-        broken.add(tenant)
-        mover.kill()
+        source = value(router, PLACE, tenant)
+    target = chance.choice([name for name in SHARDS if name != source])
+    hit = {tenant} if victim in ("mover", "connection") else set(tenants) if victim else set()
+    broken |= hit
+    heard, told = FORKS.Pipe(duplex=False)
+    process = FORKS.Process(target=mover, args=(site.conninfo(), tenant, target, told), daemon=True)
+    process.start()
+    told.close()
+    if victim:
+        servers = {"router": "router", "router and mover": "router", "source": source, "target": target}
+        last = _kill(site, chance, process, heard, servers, victim, step)
     else:
-        broken.add(tenant)
-        _kill_router(site, mover, chance)
-    mover.communicate()
+        last = _until(heard, step)
+    process.join(2 * LONGEST_AWAY)
     with open_operator(site.conninfo()) as router:
+        left = bool(value(router, "SELECT count(*) FROM directory.move"))
         outcomes = [outcome for _, outcome in moving.recover(router, tenant)]
         switched = value(router, PLACE, tenant) == target
     with tally.lock:
-        if doomed == "mover":
-            tally.killed += 1
-            tally.undone += not switched
-            tally.finished += switched
-        else:
-            tally.routers += 1
-            tally.committed += switched
-            tally.recovered += len(outcomes)
+        gave_up = last != step
+        if gave_up and "nothing was moved" not in last:
+            tally.wrong.append(f"a move ended before {step}: {last}")
+        tally.gave_up += gave_up
+        tally.moved += not victim and not gave_up
+        if victim and not gave_up:
+            tally.killed[victim, step] += 1
+            tally.finished[victim, step] += switched
+        tally.recovered += left
         tally.wrong += [
             f"a move that was cut short was left {found}"
             for found in outcomes
             if found not in ("moved", "undone")
         ]
     time.sleep(0.05)
-    broken.discard(tenant)
+    broken -= hit
 
 
-def _until(mover: subprocess.Popen[str], step: str) -> None:
-    """Wait until the mover says that it takes this step."""
-    assert mover.stderr is not None
-    for line in mover.stderr:
-        if line.strip() == step:
-            break
+def _until(heard: Connection, step: str) -> str:
+    """Wait until the mover says that it takes this step, or it is gone; its last word."""
+    word = ""
+    with suppress(EOFError):
+        while word != step:
+            word = heard.recv()
+    return word
 
 
-def _kill_router(site: Local, mover: subprocess.Popen[str], chance: random.Random) -> None:
-    """Within some milliseconds of the switch; every other time with the mover. It is up again afterwards."""
-    _until(mover, "copy")
-    victims = local.processes(site, "router")  # to find them takes longer than to switch
-    _until(mover, "switch")
-    time.sleep(chance.random() * chance.choice(AT_THE_SWITCH))
-    local.kill(site, "router", victims)
-    if chance.random() < 0.5:
-        mover.kill()
-    local.start(site, "router")
+def _kill(
+    site: Local, chance: random.Random, process: BaseProcess, heard: Connection, servers: dict[str, str],
+    victim: str, step: str,
+) -> str:  # fmt: skip
+    """Some milliseconds after the step was told, which is returned; a server is up again afterwards."""
+    server = servers.get(victim)
+    last = _until(heard, "copy")
+    victims = local.processes(site, server) if server else []  # to find them takes longer than to switch
+    with open_operator(
+        site.conninfo(chance.choice(["router", servers["source"], servers["target"]]))
+    ) as other:
+        last = _until(heard, step) if step != "copy" else last
+        time.sleep(chance.random() * chance.choice(WITHIN))
+        if server:
+            local.kill(site, server, victims)
+        elif victim == "connection":
+            other.execute(CUT.encode())
+        if "mover" in victim:
+            process.kill()
+    if server:
+        _gone(site, server)
+        _start(site, server)
+    return last
+
+
+def _start(site: Local, server: str) -> None:
+    deadline = time.monotonic() + LONGEST_AWAY
+    while True:
+        try:
+            return local.start(site, server)
+        except DatabaseError:  # its recovery took longer than a start may
+            if time.monotonic() > deadline:
+                raise
+
+
+def _gone(site: Local, server: str) -> None:
+    """End the processes of a killed server that came since they were listed, before it is started again."""
+    data = str((site.folder / server / "data").resolve())
+    while left := [process for process in psutil.process_iter() if _folder(process) == data]:
+        for process in left:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        psutil.wait_procs(left, timeout=5)
+
+
+def _folder(process: psutil.Process) -> str:
+    with suppress(psutil.Error):
+        return str(process.cwd())
+    return ""
 
 
 def _compare(site: Local, router: Session, tenants: list[UUID], writers: list[Writer], tally: Tally) -> None:
@@ -335,36 +428,69 @@ def _compare(site: Local, router: Session, tenants: list[UUID], writers: list[Wr
             tally.wrong += [f"check: {row}" for row in execute(client, check(tenant))]
     places: dict[int, str] = {}
     owners = dict(router.execute("SELECT tenant_id, shard FROM directory.tenant").fetchall())
-    for name in ("shard1", "shard2", "shard3"):
+    for name in SHARDS:
         with open_operator(site.conninfo(name)) as shard:
             for number, tenant in shard.execute("SELECT id, tenant_id FROM pgmnemo.lesson").fetchall():
                 if owners[tenant] != name:
                     tally.wrong.append(f"lesson {number} of {tenant} lies on {name}, not on {owners[tenant]}")
                 if places.setdefault(number, name) != name:
                     tally.wrong.append(f"lesson {number} lies on {places[number]} and {name}")
+            for query in (following.LEFT, LEFT):
+                tally.wrong += [f"{row[0]} is left on {name}" for row in shard.execute(query.encode())]
     tally.wrong += [
         f"move of {row[0]} is left" for row in router.execute("SELECT tenant_id FROM directory.move")
     ]
 
 
+def _same_answers(site: Local, router: Session, tenant: UUID, writers: list[Writer], tally: Tally) -> None:
+    """One more move, before and after which the same is answered."""
+    keys = [key for writer in writers for key in islice(writer.known[tenant].text, 5)]
+    here = value(router, PLACE, tenant)
+
+    def answers() -> list[object]:
+        with connect({**site.conninfo(), "user": LOGIN}) as client:
+            vector = [1.0, 0.3, 0.1]
+            asked = [
+                recall(tenant, embedding=vector, query_text=f"{key} version 2", k=20, as_of=AS_OF)
+                for key in keys
+            ]
+            return [execute(client, call) for call in asked]
+
+    before = answers()
+    moving.move(router, tenant, next(name for name in SHARDS if name != here))
+    tally.compared += len(keys)
+    if answers() != before:
+        tally.wrong.append(f"tenant {tenant} answers otherwise after a move")
+
+
 def report(tally: Tally) -> str:
     """The figures; CheckError where anything is wrong."""
     if tally.wrong:
-        raise CheckError(f"{len(tally.wrong)} things are wrong, the first: {tally.wrong[0]}")
+        first = "; ".join(sorted(set(tally.wrong), key=tally.wrong.index)[:5])
+        raise CheckError(f"{len(tally.wrong)} things are wrong, the first: {first}")
+    kills = sum(tally.killed.values())
+    switches = sum(count for (_, step), count in tally.killed.items() if step == "switch")
     lines = [
-        f"{tally.moved} moves done, {tally.killed} movers killed ({tally.undone} undone, "
-        f"{tally.finished} finished by recover)",
-        f"{tally.calls:,} acknowledged calls, {tally.repeated} of them repeated; at most {tally.most} "
-        "retryable error a call where nothing was killed",
-        f"longest call {tally.longest * 1000:,.0f} ms; of a tenant whose mover or router was killed "
+        f"{tally.moved} moves done, {tally.gave_up} given up for want of time, {kills} killed ({switches} at "
+        f"the switch): {sum(tally.finished.values())} of these ended as moved, the others undone; "
+        f"{tally.recovered} by recover, the rest by their movers",
+        f"{tally.calls:,} acknowledged calls, {tally.repeated} of them repeated for a move, {tally.cut} for "
+        f"a killed server; at most {tally.most} retryable error a call where nothing was killed",
+        f"longest call {tally.longest * 1000:,.0f} ms; of a tenant whose mover or server was killed "
         f"{tally.longest_killed * 1000:,.0f} ms",
-        f"nothing lost, doubled, stale or on two shards; check is clean; {tally.seconds:,.0f} s",
+        f"nothing lost, doubled, stale or on two shards, no slot left; check is clean; {tally.compared} "
+        f"answers as before a move; {tally.seconds:,.0f} s",
     ]
-    if tally.routers:
-        lines.insert(
-            1,
-            f"{tally.routers} routers killed at the switch, {tally.committed} of which had committed it "
-            f"({tally.routers - tally.recovered} moves ended by their movers, {tally.recovered} by recover); "
-            f"{tally.cut} calls cut off and repeated",
-        )
-    return "\n".join(lines)
+    return "\n".join([*lines, *(_table(tally) if kills else ())])
+
+
+def _table(tally: Tally) -> list[str]:
+    """Kills of each victim at each step, and in brackets those whose move ended as moved."""
+    victims = [
+        victim for victim in (*VICTIMS, "router and mover") if any(v == victim for v, _ in tally.killed)
+    ]
+    rows = [["", *victims]]
+    for step in STEPS:
+        keys = [(victim, step) for victim in victims]
+        rows.append([step, *(f"{tally.killed[key]} ({tally.finished[key]})" for key in keys)])
+    return ["", *("| " + " | ".join(row) + " |" for row in [rows[0], ["---"] * len(rows[0]), *rows[1:]])]

@@ -39,7 +39,7 @@ SELECT t.typname, array_agg(quote_ident(a.attname) ORDER BY a.attnum),
        array_agg(format_type(a.atttypid, NULL) ORDER BY a.attnum)
   FROM pg_type t JOIN pg_class c ON c.oid = t.typrelid AND c.relkind = 'c'
   JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
- WHERE t.typnamespace = 'pgmnemo'::regnamespace AND t.typname = 'lesson_input'
+ WHERE t.typnamespace = 'pgmnemo'::regnamespace AND t.typname = coalesce(%s, t.typname)
  GROUP BY 1
 """
 SETTINGS = "SELECT name FROM pgmnemo._setting_catalogue() WHERE name <> 'tenant_id' ORDER BY 1"
@@ -79,11 +79,11 @@ def _verb(
     return Verb(name, writes, many, given, tuple(defaults), returned, comment)
 
 
-def composites(connection: Session) -> dict[str, Columns]:
-    """The composite types that a caller builds, with their attributes."""
+def composites(connection: Session, name: str | None = None) -> dict[str, Columns]:
+    """The composite types of the schema, all or that one, with their attributes."""
     return {
-        name: tuple(zip(names, types, strict=True))
-        for name, names, types in connection.execute(COMPOSITES).fetchall()
+        found: tuple(zip(names, types, strict=True))
+        for found, names, types in connection.execute(COMPOSITES, (name,)).fetchall()
     }
 
 

@@ -14,7 +14,7 @@ import pytest
 from psycopg import errors
 
 from pgmnemo.errors import DatabaseError, PgmnemoError, UsageError
-from shards import cli, copying, ends, moving
+from shards import cli, copying, ends, following, moving, torture
 from tests.shards.conftest import PROJECT, Connection, Site, recovered, store, where
 
 KILLED = """
@@ -51,6 +51,7 @@ SELECT count(*) FROM pgmnemo.store_set(%s, array(
                NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, n)::pgmnemo.lesson_input
       FROM generate_series(1, %s) n))
 """
+NUMBERS = "SELECT number FROM pgmnemo.supersession WHERE tenant_id = %s ORDER BY recorded_at"
 HELD = """
 SELECT id, external_id, content, metadata, stored_at, active
   FROM pgmnemo.lesson WHERE tenant_id = %s ORDER BY 1
@@ -77,11 +78,13 @@ def filled(site: Site, shard: str = "shard1") -> tuple[UUID, Connection]:
 
 
 def nowhere_else(site: Site, tenant: UUID) -> None:
-    """Rows and grants of the tenant lie on its shard alone, and nobody's graph elsewhere."""
+    """Rows and grants of the tenant lie on its shard alone, nobody's graph elsewhere, of moves nothing."""
     for name in {"shard1", "shard2", "shard3"} - {where(site, tenant)}:
         for (table,) in site.rows(name, OF_TENANTS):
             assert site.rows(name, f"SELECT count(*) FROM {table} WHERE tenant_id = %s", tenant) == [(0,)]
         assert site.rows(name, GRAPHS) == []
+    for name in ("shard1", "shard2", "shard3"):
+        assert site.rows(name, f"{following.LEFT} UNION {torture.LEFT}") == []
 
 
 def untouched(site: Site, tenant: UUID, client: Connection) -> None:
@@ -115,16 +118,21 @@ def test_rows_keep_their_ids_and_answers_stay(site: Site) -> None:
     assert outcomes == [("moved",), ("moved",)]
 
 
-def test_what_changes_during_the_copy_arrives_too(site: Site) -> None:
-    tenant, client = filled(site)
+@pytest.mark.parametrize("when", ["follow", "derive", "compare", "hold the writers"])
+def test_what_changes_meanwhile_arrives_too_and_nothing_of_others(site: Site, when: str) -> None:
+    (tenant, client), other = filled(site), site.tenant("shard1")
 
     def meanwhile(step: str) -> None:
-        if step == "hold the writers":  # all is copied, and writers are not held yet
+        if step == when:  # all is copied, and writers are not held yet
             store(client, tenant, "new")
             store(client, tenant, "k5", "The otter has taken the place of the heron.")
             client.execute("SELECT pgmnemo.forget(%s, %s, 'k6', true)", (tenant, PROJECT))
             client.execute("SELECT pgmnemo.unlink(%s, %s, 'k1', 'k2', 'follows')", (tenant, PROJECT))
             client.execute("SELECT pgmnemo.link(%s, %s, 'k7', 'new', 'follows')", (tenant, PROJECT))
+            client.execute("SELECT pgmnemo.supersede(%s, %s, 'k7', 'k8')", (tenant, PROJECT))
+            described = "SELECT pgmnemo.store(%s, %s, 'k9', 'A heron.', metadata => '{\"lang\": \"en\"}')"
+            client.execute(described, (tenant, PROJECT))
+            store(client, other, "of another")
         elif step == "copy the rest":
             held.extend(site.rows("shard1", HELD, tenant))
 
@@ -132,8 +140,14 @@ def test_what_changes_during_the_copy_arrives_too(site: Site) -> None:
     moving.move(site.router, tenant, "shard3", meanwhile)
     assert {row[1] for row in held} >= {"new", "german"}
     assert site.rows("shard3", HELD, tenant) == held
+    assert site.rows("shard3", HELD, other) == []
     assert len(client.execute("SELECT * FROM pgmnemo.list_edges(%s)", (tenant,)).fetchall()) == 1
     assert client.execute("SELECT * FROM pgmnemo.check(%s)", (tenant,)).fetchall() == []
+    client.execute("SELECT pgmnemo.undo_supersede(%s, %s, 'k7')", (tenant, PROJECT))
+    client.execute("SELECT pgmnemo.supersede(%s, %s, 'k7', 'k9')", (tenant, PROJECT))
+    numbers = site.rows("shard3", NUMBERS, tenant)
+    assert numbers == sorted(numbers)
+    assert len(numbers) == 2
 
 
 def test_vectors_of_an_embedder_that_changes_meanwhile_arrive_as_they_are(site: Site) -> None:
@@ -170,10 +184,12 @@ def test_vectors_of_an_embedder_that_changes_meanwhile_arrive_as_they_are(site: 
 
 def test_a_large_tenant_gets_its_graph_and_its_pieces_anew(site: Site) -> None:
     tenant = site.tenant("shard1")
-    with site.connect("postgres", "shard1") as shard:
-        shard.execute("SET pgmnemo.exact_scan_limit = 100")
-        assert shard.execute(LARGE, (tenant, PROJECT, 4_200)).fetchall() == [(4_200,)]
-        shard.execute("SELECT pgmnemo.index(%s), pgmnemo.compact(%s)", (tenant, tenant))
+    limit = "ALTER ROLE postgres {} pgmnemo.exact_scan_limit"
+    for shard in ("shard1", "shard2", "shard3"):
+        site.run(shard, f"{limit.format('SET')} = 100")
+    with site.connect("postgres", "shard1") as shard1:
+        assert shard1.execute(LARGE, (tenant, PROJECT, 4_200)).fetchall() == [(4_200,)]
+        shard1.execute("SELECT pgmnemo.index(%s), pgmnemo.compact(%s)", (tenant, tenant))
     held = (
         "SELECT (SELECT count(*) FROM pgmnemo.piece WHERE tenant_id = v.tenant_id) > 0, "
         "(SELECT count(*) FROM pgmnemo.vector_graph WHERE tenant_id = v.tenant_id), count(*) "
@@ -186,16 +202,25 @@ def test_a_large_tenant_gets_its_graph_and_its_pieces_anew(site: Site) -> None:
         (tenant,),
     )
     answer = client.execute(*question).fetchall()
-    site.run("shard2", "ALTER ROLE postgres SET pgmnemo.exact_scan_limit = 100")
+
+    def meanwhile(step: str) -> None:
+        if step == "compare":  # the graph is made
+            again = "SELECT pgmnemo.store(%s, %s, 'k2', 'The heron number 2', '{1,2,3}')"
+            client.execute(again, (tenant, PROJECT))
+            client.execute("SELECT pgmnemo.forget(%s, %s, 'k3', true)", (tenant, PROJECT))
+
     try:
         moving.move(site.router, tenant, "shard2")
+        assert site.rows("shard2", held, tenant) == [(True, 1, 4_200)]
+        assert client.execute(*question).fetchall() == answer
+        nowhere_else(site, tenant)
+        assert store(client, tenant, "k1", "changed") == "unembedded"
+        moving.move(site.router, tenant, "shard3", meanwhile)
     finally:
-        site.run("shard2", "ALTER ROLE postgres RESET pgmnemo.exact_scan_limit")
-    assert site.rows("shard2", held, tenant) == [(True, 1, 4_200)]
-    assert client.execute(*question).fetchall() == answer
-    nowhere_else(site, tenant)
-    assert store(client, tenant, "k1", "changed") == "unembedded"
-    moving.move(site.router, tenant, "shard3")
+        for shard in ("shard1", "shard2", "shard3"):
+            site.run(shard, limit.format("RESET"))
+    assert site.rows("shard3", held, tenant) == [(True, 1, 4_197)]
+    assert client.execute("SELECT * FROM pgmnemo.check(%s)", (tenant,)).fetchall() == []
     nowhere_else(site, tenant)
     client.execute("SELECT pgmnemo.forget_all(%s)", (tenant,))
 
@@ -227,9 +252,7 @@ def test_a_writer_meets_one_retryable_error_at_most(site: Site) -> None:
     assert set(done) <= {row[1] for row in site.rows("shard1", HELD, tenant)}
 
 
-@pytest.mark.parametrize(
-    "step", ["copy", "close the source", "switch", "open the target", "clear the source", "done"]
-)
+@pytest.mark.parametrize("step", moving.STEPS)
 def test_a_mover_that_is_killed_leaves_what_recover_undoes_or_finishes(site: Site, step: str) -> None:
     tenant, client = filled(site)
     before = site.rows("shard1", HELD, tenant)
@@ -238,9 +261,9 @@ def test_a_mover_that_is_killed_leaves_what_recover_undoes_or_finishes(site: Sit
         [sys.executable, "-c", KILLED, *arguments], capture_output=True, text=True, check=False
     )
     assert mover.returncode == -9, mover.stderr
-    late = step in ("open the target", "clear the source", "done")
+    late = step in moving.STEPS[8:]
     if step in ("switch", "open the target"):  # both ends are closed: nobody is served, nothing lost
-        with pytest.raises(errors.SerializationFailure, match="has moved to another shard"):
+        with pytest.raises(errors.SerializationFailure, match="is on its way to another shard"):
             store(client, tenant, "meanwhile")
     else:
         assert store(client, tenant, "meanwhile") == "inserted"
@@ -256,13 +279,47 @@ def test_a_mover_that_is_killed_leaves_what_recover_undoes_or_finishes(site: Sit
     assert where(site, tenant) == "shard3"
 
 
-def test_after_a_killed_mover_a_new_move_asks_for_recovery(site: Site) -> None:
+def test_the_next_move_ends_one_whose_mover_is_gone(site: Site) -> None:
     tenant, _ = filled(site)
-    record = "INSERT INTO directory.move (tenant_id, source, target) VALUES (%s, 'shard1', 'shard2')"
-    site.run("router", record, tenant)
-    with pytest.raises(DatabaseError, match="was cut short; run python -m shards recover first"):
+
+    def gone(step: str) -> None:
+        if step == "switch":
+            raise SystemExit  # nothing is undone
+
+    with pytest.raises(SystemExit):
+        moving.move(site.router, tenant, "shard2", gone)
+    moving.move(site.router, tenant, "shard3")
+    outcomes = "SELECT target, outcome FROM directory.moved WHERE tenant_id = %s ORDER BY ended_at"
+    assert site.rows("router", outcomes, tenant) == [("shard2", "undone"), ("shard3", "moved")]
+    nowhere_else(site, tenant)
+
+
+def test_what_a_move_left_that_no_directory_knows_is_ended(site: Site) -> None:
+    name = following.named(uuid4())
+    site.run("shard1", f"CREATE PUBLICATION {name} FOR TABLE pgmnemo.lesson")
+    site.rows("shard1", "SELECT pg_create_logical_replication_slot(%s, 'pgoutput')::text", name)
+    connection = f"CONNECTION '{site.cluster.operator('shard1')}' PUBLICATION {name}"
+    site.run(
+        "shard2", f"CREATE SUBSCRIPTION {name} {connection} WITH (create_slot = false, copy_data = false)"
+    )
+    assert recovered(site) == []
+    assert [site.rows(shard, following.LEFT) for shard in ("shard1", "shard2")] == [[], []]
+
+
+def test_between_shards_that_cannot_replicate(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    tenant, client = filled(site)
+    with monkeypatch.context() as replica:
+        replica.setattr(following, "LEVEL", "SELECT 'replica'")
+        with pytest.raises(
+            DatabaseError, match="shard1 runs with wal_level = replica, and a move needs logical"
+        ):
+            moving.move(site.router, tenant, "shard2")
+    address = "UPDATE directory.shard SET address = %s WHERE name = 'shard1'"
+    site.run("router", address, "host=/nowhere dbname=pgmnemo")
+    with pytest.raises(DatabaseError, match="the server of shard shard2 cannot reach shard shard1 at"):
         moving.move(site.router, tenant, "shard2")
-    assert [outcome for _, outcome in moving.recover(site.router, tenant)] == ["undone"]
+    site.run("router", address, site.cluster.address("shard1"))
+    untouched(site, tenant, client)
 
 
 def test_two_moves_of_one_tenant_at_once(site: Site) -> None:
@@ -335,8 +392,9 @@ def test_what_the_target_does_not_hold_is_not_taken_away(
         told = capsys.readouterr().out
     assert "12 of 13 lessons" in told
     assert site.rows("shard1", HELD, tenant) == before
-    with pytest.raises(errors.SerializationFailure, match="was cut short"):
-        store(client, tenant, "after")
+    if step == "recover":  # nobody is served until both are alike
+        with pytest.raises(errors.SerializationFailure, match="was cut short"):
+            store(client, tenant, "after")
     site.run("router", "UPDATE directory.tenant SET shard = 'shard1' WHERE tenant_id = %s", tenant)
     site.run("router", "UPDATE directory.move SET state = 'copying' WHERE tenant_id = %s", tenant)
     assert recovered(site) == ["undone"]
@@ -422,10 +480,10 @@ def test_a_call_that_does_not_end_stops_the_move_not_the_tenant(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenant, client = filled(site)
-    monkeypatch.setattr(ends, "PATIENCE", "200ms")
+    monkeypatch.setattr(ends, "PATIENCE", 0.2)
     slow = site.connect("postgres", "shard1")
     with slow.transaction():
         slow.execute("SELECT pgmnemo_shard._enter(%s)", (tenant,))
-        with pytest.raises(PgmnemoError, match=r"did not end within 200ms; nothing was moved"):
+        with pytest.raises(PgmnemoError, match=r"did not end within 0.2 s; nothing was moved"):
             moving.move(site.router, tenant, "shard2")
     untouched(site, tenant, client)

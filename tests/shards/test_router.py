@@ -34,8 +34,8 @@ def test_every_verb_with_a_tenant_has_a_function_of_the_same_name_and_arguments(
             "router",
             "SELECT p.proname, array(SELECT quote_ident(a) FROM unnest(p.proargnames[:p.pronargs]) AS a) "
             "FROM pg_proc p "
-            "JOIN pg_language l ON l.oid = p.prolang WHERE p.pronamespace = 'pgmnemo'::regnamespace "
-            "AND l.lanname = 'plproxy' AND 'settings' = ANY (p.proargnames)",
+            "WHERE p.pronamespace = 'pgmnemo'::regnamespace AND NOT starts_with(p.proname, '_') "
+            "AND 'settings' = ANY (p.proargnames)",
         )
     )
     staleness = {"recall": ["staleness"]}
@@ -149,7 +149,7 @@ def test_the_directory_and_the_operators_verbs_are_the_operators(site: Site) -> 
         "SELECT pgmnemo.upkeep()",
         "SELECT pgmnemo._beat('host=elsewhere')",
         "SELECT pgmnemo._room('host=elsewhere')",
-        "SELECT plproxy.get_cluster_partitions('shards')",
+        "SELECT pgmnemo._holds('host=elsewhere', NULL)",
         "CREATE FUNCTION pg_temp.f() RETURNS int LANGUAGE plproxy AS 'CONNECT ''host=x''; SELECT 1;'",
     ):
         with pytest.raises(errors.InsufficientPrivilege):
@@ -181,3 +181,52 @@ def test_a_directory_that_names_no_shard_says_so(site: Site) -> None:
             operator.execute(RECALL, (tenant, "heron"))
         with pytest.raises(errors.UndefinedObject, match="names no shard"), operator.transaction():
             operator.execute("SELECT pgmnemo.grant_tenant(%s, 'alice')", (uuid4(),))
+
+
+def test_what_writes_is_refused_in_a_read_only_transaction(site: Site) -> None:
+    tenant, client, operator = site.tenant(), site.connect("alice"), site.router
+    store(client, tenant, "kept")
+    for session, statement in (
+        (client, "SELECT pgmnemo.store(%(t)s, %(t)s, 'lost', 'x')"),
+        (client, "SELECT pgmnemo.forget_all(%(t)s)"),
+        (operator, "SELECT pgmnemo.grant_tenant(%(t)s, 'alice')"),
+        (operator, "SELECT pgmnemo.revoke_tenant(%(t)s, 'alice')"),
+        (operator, "SELECT pgmnemo.create_login('eve')"),
+    ):
+        with session.transaction(force_rollback=True):
+            session.execute("SET TRANSACTION READ ONLY")
+            assert client.execute(RECALL, (tenant, "heron")).fetchall() == [("kept",)]
+            with pytest.raises(errors.ReadOnlySqlTransaction, match="in a read-only transaction"):
+                session.execute(statement.encode(), {"t": tenant})
+    assert client.execute(RECALL, (tenant, "heron")).fetchall() == [("kept",)]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "store('{t}', '{t}', '', 'text')", "recall('{t}', query_text => 'x', k => 0)", "check('{other}')",
+        "link('{t}', '{t}', 'a', 'b', 'follows')",
+    ],
+)  # fmt: skip
+def test_an_error_is_the_shards_own_word_for_word(site: Site, call: str) -> None:
+    statement = f"SELECT pgmnemo.{call.format(t=site.tenant('shard1'), other=uuid4())}".encode()
+    told = []
+    for server in ("router", "shard1"):
+        with pytest.raises(psycopg.Error) as caught:
+            site.connect("alice", server).execute(statement)
+        found = caught.value.diag
+        told.append((found.sqlstate, found.message_primary, found.message_detail, found.message_hint))
+    assert told[0] == told[1]
+
+
+def test_a_login_that_reaches_a_shard_directly_gets_not_even_a_lock(site: Site) -> None:
+    tenant = site.tenant("shard1")
+    site.tenant(login="bob")
+    locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+    for login, held in (("alice", 1), ("bob", 0)):
+        client = site.connect(login, "shard1")
+        with client.transaction(force_rollback=True):
+            client.execute("SELECT pgmnemo_shard._enter(%s)", (tenant,))
+            assert client.execute(locks).fetchall() == [(held,)]
+            with pytest.raises(errors.InsufficientPrivilege):
+                client.execute("TABLE pgmnemo_shard.identity")

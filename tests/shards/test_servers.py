@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
 
 import psutil
 import psycopg
@@ -97,25 +98,50 @@ def test_a_tenant_that_just_came_is_read_from_the_primary(pair: Site) -> None:
         assert client.execute(AGED, (tenant, "1 hour")).fetchall() == [("moved",)]
 
 
-def test_a_shard_that_is_down_is_named_and_the_others_serve(pair: Site) -> None:
+def test_a_shard_that_is_down_is_named_and_the_others_serve(
+    pair: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
     here, there = pair.tenant("shard2"), pair.tenant("shard1")
-    client = pair.connect("alice")
+    client, other = pair.connect("alice"), pair.connect("alice")
     store(client, here, "here")
     store(client, there, "there")
+    store(other, there, "there")
     caught_up(pair)
+    given = ("--folder", str(pair.cluster.folder))
     local.stop(pair.cluster, "shard1")
     try:
-        with pytest.raises(psycopg.Error, match="connection to server"):
-            store(pair.connect("alice"), there, "lost")
+        for session in (other, pair.connect("alice")):  # one that was connected, one that was not
+            with pytest.raises(psycopg.OperationalError, match="shard shard1") as caught:
+                store(session, there, "lost")
+            assert caught.value.sqlstate in ("08001", "08006", "57P01")
+        assert caught.value.sqlstate == "08001"
+        assert "Nothing was done" in str(caught.value.diag.message_hint)
         assert store(client, here, "more") == "inserted"
         assert ("shard1", "down") in [row[:2] for row in state(pair.router)]
+        listed = pair.rows(
+            "router", "SELECT shard, version IS NULL, problem IS NULL FROM pgmnemo.list_shards()"
+        )
+        assert listed == [("shard1", True, False), ("shard2", False, True)]
+        assert pair.rows("router", "SELECT count(*) > 0 FROM pgmnemo.list_grants()") == [(True,)]
+        assert pair.rows("router", "SELECT * FROM pgmnemo.upkeep()") == [(None,), (0,)]
         with pytest.raises(DatabaseError, match="shard shard1 is down"):
             moving.move(pair.router, here, "shard1")
+        for words, sentence in (
+            ("login dora", "shard shard1 does not answer and lacks the login dora"),
+            (f"grant {uuid4()} dora", "may hold tenant"),
+            (f"grant {there} dora", "shard shard1 does not answer"),
+        ):
+            assert cli.main([*words.split(), *given]) == 3
+            told = capsys.readouterr().err
+            assert sentence in told
+            assert "router" not in told
         pair.run("router", "UPDATE directory.tenant SET moved_at = NULL")
         assert pair.connect("alice").execute(AGED, (there, "1 hour")).fetchall() == [("there",)]
     finally:
         local.start(pair.cluster, "shard1")
     assert store(pair.connect("alice"), there, "again") == "inserted"
+    assert cli.main(["grant", str(there), "dora", *given]) == 0, capsys.readouterr().err
+    assert store(pair.connect("dora"), there, "hers") == "inserted"
 
 
 def test_a_shard_is_added_with_the_logins_that_there_are(pair: Site) -> None:
@@ -129,6 +155,76 @@ def test_a_shard_is_added_with_the_logins_that_there_are(pair: Site) -> None:
         local.add(pair.cluster, "shard3")
     with pytest.raises(UsageError, match="there is no shard 'shard9' to make a replica of"):
         local.add_replica(pair.cluster, "shard9")
+
+
+def test_a_standby_of_the_router_answers_recalls_and_takes_over(pair: Site) -> None:
+    tenant = pair.tenant("shard2")
+    store(pair.connect("alice"), tenant, "seen")
+    pair.cluster = local.add_replica(pair.cluster, "router")
+    standby = pair.connect("alice", "router-replica1")
+    for staleness in (None, "1 hour"):
+        assert standby.execute(AGED, (tenant, staleness)).fetchall() == [("seen",)]
+    with pytest.raises(errors.ReadOnlySqlTransaction, match="cannot execute") as caught:
+        store(standby, tenant, "lost")
+    assert "target_session_attrs=read-write" in str(caught.value.diag.message_hint)
+    ports = ",".join(str(pair.cluster.ports[name]) for name in ("router", "router-replica1"))
+    both = {
+        **pair.cluster.conninfo(),
+        "host": f"{pair.cluster.sockets},{pair.cluster.sockets}",
+        "port": ports,
+    }
+    local.stop(pair.cluster, "router")
+    try:
+        assert pair.rows("router-replica1", "SELECT pg_promote()") == [(True,)]
+        given = {
+            "user": "alice",
+            "target_session_attrs": "read-write",
+            "options": "-c pgmnemo.gate_strict=off",
+        }
+        with psycopg.connect(**{**both, **given}, autocommit=True) as client:
+            assert store(client, tenant, "after") == "inserted"
+    finally:
+        local.start(pair.cluster, "router")
+
+
+def test_a_replica_takes_over_for_a_shard_that_is_lost(
+    pair: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tenant, given = pair.tenant("shard1"), ("--folder", str(pair.cluster.folder))
+    store(pair.connect("alice"), tenant, "before")
+    caught_up(pair)
+    assert cli.main(["failover", "shard2", *given]) == 2
+    assert "no replica of shard shard2" in capsys.readouterr().err
+    assert cli.main(["failover", "shard1", *given]) == 2
+    assert "shard shard1 answers" in capsys.readouterr().err
+    local.stop(pair.cluster, "shard1")
+    assert cli.main(["failover", "shard1", *given]) == 0, capsys.readouterr().err
+    assert f"{REPLICA} is shard shard1 now" in capsys.readouterr().out
+    client = pair.connect("alice")
+    assert store(client, tenant, "after") == "inserted"
+    assert client.execute(AGED, (tenant, None)).fetchall() == [("after",), ("before",)]
+    moving.move(pair.router, tenant, "shard2")
+    assert client.execute(AGED, (tenant, None)).fetchall() == [("after",), ("before",)]
+
+
+def test_nothing_is_run_from_a_folder_of_somebody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plproxy: None
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    planted = local.default_folder()
+    assert planted == tmp_path / "pgmnemo" / "shards"
+    planted.mkdir(parents=True, mode=0o777)
+    planted.chmod(0o777)
+    (planted / local.FILE).write_text('{"ports": {"router": 5432}}')
+    with pytest.raises(UsageError, match="you alone can enter"):
+        local.find(planted)
+    assert cli.main(["down"]) == 2
+    planted.chmod(0o700)
+    link = tmp_path / "link"
+    link.symlink_to(planted)
+    with pytest.raises(UsageError, match="you alone can enter"):
+        local.find(link)
+    assert local.find(planted).ports == {"router": 5432}
 
 
 def test_without_plproxy_the_package_is_named(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.shards.conftest import Site, recovered, where
 from tests.shards.cutting import linked
 from tests.shards.test_lost_answers import filled, whole
 
-WRITES = "COMMIT|INSERT|UPDATE|DELETE|pg_advisory"
+WRITES = "COMMIT|INSERT|UPDATE|DELETE|CREATE|ALTER|pg_advisory"
 OPERATOR = "UPDATE directory.shard SET operator = %s WHERE name = %s"
 
 

@@ -29,14 +29,16 @@ PLACES = {A: "shard1", B: "shard1", C: "shard2"}
 GRANTS = ((A, "alice"), (B, "bob"), (A, "dual"), (B, "dual"), (C, "crew"), (A, "newcomer"), (A, "revenant"))
 OF_THE_ROUTER = {
     "lesson": "tenant", "passage": "shard", "posting": "move", "lesson_edge": "moved", "tenant": "replica",
-    "tenant_grant": "beat", "caller_key": "version",
+    "tenant_grant": "beat", "caller_key": "number",
 }  # fmt: skip
 TABLE = re.compile(r"\bpgmnemo\.([a-z_]+)\b(?!\()")
 HELPERS = (
     "_place('{t}')", "_place('{t}', '1 hour')", "_beat('host=/ dbname=x')", "_room('host=/ dbname=x')",
     "_grant_tenant('{t}', '{r}')", "grant_tenant('{t}', '{r}')", "revoke_tenant('{t}', 'bob')",
-    "place_tenant('{t}', 'shard2')", "_on_shards()", "list_shards()", "list_grants()", "_create_login('x')",
-    "create_login('x')", "upkeep()", "open_staging('{t}')",
+    "place_tenant('{t}', 'shard2')", "list_shards()", "list_grants()", "create_login('x')", "upkeep()",
+    "open_staging('{t}')", "_state('host=/ dbname=x')", "_holds('host=/ dbname=x', '{t}')",
+    "_grants('host=/ dbname=x')", "_make_login('host=/ dbname=x', '{r}')", "_revoke_tenant('{t}', 'bob')",
+    "_shard('{t}')", "_to_check('{t}', NULL)", "_to_forget_all('{t}', NULL, NULL)",
 )  # fmt: skip
 FORGED = (
     '{{"acting_tenant": "{t}"}}', '{{"tenant_id": "{t}"}}', '{{"caller": "(bob,x)"}}',

@@ -1,0 +1,79 @@
+"""Libpq's words for a server, and passwords: read where nobody else sees them, kept as SCRAM verifiers."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from pgmnemo.errors import UsageError, os_errors
+from pgmnemo.server.server_checks import Session
+
+SECRET = "PGMNEMO_SHARD_SECRET"
+PATIENCE = "5"  # seconds that the router waits for a shard to let it in, unless the address says otherwise
+PASSWORDS = ("password", "sslpassword")
+PASSFILE = "write it to a passfile (~/.pgpass, or what PGPASSFILE names) that only its user can read"
+
+
+def read(text: str, what: str) -> dict[str, Any]:
+    """An address as libpq's parameters; UsageError, which does not repeat it, where it cannot be read."""
+    try:
+        return conninfo_to_dict(text)
+    except ProgrammingError:
+        raise UsageError(f"{what} cannot be read: write libpq's words, as host=… dbname=…") from None
+
+
+def of_router(text: str, what: str = "--address") -> str:
+    """A shard's address as the router uses it, for whoever calls."""
+    given = read(text, what)
+    if "user" in given:
+        raise UsageError(f"{what} names a user, but the router logs in as whoever calls; leave it out")
+    _without_password(given, what)
+    return make_conninfo("", **{"connect_timeout": PATIENCE, **given})
+
+
+def of_operator(text: str, what: str = "--operator") -> str:
+    """A shard's address as the operator uses it, which the directory keeps."""
+    given = read(text, what)
+    _without_password(given, what)
+    return make_conninfo("", **given)
+
+
+def typed(text: str, what: str) -> dict[str, Any]:
+    """An address from a command line, where everyone who may list processes can read it."""
+    given = read(text, what)
+    if any(word in given for word in PASSWORDS):
+        raise UsageError(f"{what} has a password in it, which every list of processes shows; {PASSFILE}")
+    return given
+
+
+def _without_password(given: dict[str, Any], what: str) -> None:
+    if any(word in given for word in PASSWORDS):
+        raise UsageError(f"{what} has a password in it, which the directory would keep in clear; {PASSFILE}")
+
+
+def secret(file: Path | None) -> str | None:
+    """The password of the logins on a shard, from a file (`-`: standard input), else the environment."""
+    if file is None:
+        return os.environ.get(SECRET) or None
+    if str(file) == "-":
+        text = sys.stdin.readline()
+    else:
+        with os_errors(f"{file} cannot be read ({{why}})", UsageError):
+            if file.stat().st_mode & 0o077:
+                raise UsageError(f"{file} can be read by others; run chmod 600 {file}")
+            text = file.read_text(encoding="utf-8")
+    if not (text := text.rstrip("\r\n")):
+        raise UsageError(f"{file} holds no password; write it on one line")
+    return text
+
+
+def verifier(session: Session, password: str | None) -> str | None:
+    """What a server keeps of a password; made here, so that no statement and no log has it in clear."""
+    if password is None:
+        return None
+    return session.pgconn.encrypt_password(password.encode(), b"", b"scram-sha-256").decode()

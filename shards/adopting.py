@@ -1,0 +1,234 @@
+"""Takes over what is there: a database that has tenants, and the shards of a directory that was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from psycopg import errors, sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.server.connections import database_errors, place
+from pgmnemo.server.server_checks import Session, value
+from shards import addresses
+from shards.addresses import verifier
+from shards.installing import (
+    HAS_DOORS,
+    NewShard,
+    at_shard,
+    check_new,
+    install_shard,
+    next_number,
+    open_operator,
+    prepared,
+    register,
+)
+from shards.names import ROUTER_ROLE
+
+HELD = "SELECT tenant_id FROM pgmnemo.tenant_grant UNION SELECT tenant_id FROM pgmnemo.lesson"
+KNOWN = "SELECT tenant_id, shard FROM directory.tenant WHERE tenant_id = ANY (%s) ORDER BY 1 LIMIT 1"
+LEARN = "INSERT INTO directory.tenant (tenant_id, shard) SELECT unnest(%s::uuid[]), %s"
+BLOCKS = """
+SELECT block, max(id) FROM (SELECT id >> 40 AS block, id FROM pgmnemo.lesson
+                            UNION ALL SELECT last_value >> 40, last_value FROM pgmnemo.lesson_id_seq) AS given
+ GROUP BY block
+"""
+BLOCK = "SELECT last_value >> 40 FROM pgmnemo.lesson_id_seq"
+RAISE = "SELECT setval('pgmnemo.lesson_id_seq', %s) FROM pgmnemo.lesson_id_seq WHERE last_value < %s"
+LOGINS = """
+SELECT rolname, rolpassword FROM pg_authid WHERE rolcanlogin AND NOT rolsuper AND rolname <> %s ORDER BY 1
+"""
+IDENTITY = "SELECT name, address, capacity FROM pgmnemo_shard.identity"
+SHOWN = 3  # tenants that a sentence names
+
+
+def adopt(router: Session, new: NewShard, version: str) -> list[str]:
+    """Make a database that has tenants a shard; what its operator must know.
+
+    The directory learns the shard, all its tenants and its logins, with their passwords, in one transaction.
+    Its lessons keep their ids, and no shard in whose block some of these lie gives them again.
+    """
+    check_new(router, new.name)
+    with open_operator(new.conninfo) as shard, database_errors(f"the database at {place(new.conninfo)}"):
+        if value(shard, "SELECT to_regclass('pgmnemo.lesson') IS NULL"):
+            raise UsageError(
+                f"the database at {place(new.conninfo)} has no pgmnemo; python -m shards add makes it a shard"
+            )
+        _check_unknown(router, new.name, _held(shard))
+        blocks: dict[int, int] = dict(shard.execute(BLOCKS).fetchall())
+        own = value(shard, BLOCK)
+    highest = max(blocks)
+    number = next_number(router, highest if highest == own else highest + 1)
+    install_shard(new, number, version, again=True)
+    told = prepared(router, new)
+    with at_shard(new.name, new.operator) as shard:
+        _keep_free(router, dict(shard.execute(BLOCKS).fetchall()))
+        tenants, logins = _held(shard), shard.execute(LOGINS, (ROUTER_ROLE,)).fetchall()
+        known = _learn(router, new, number, tenants, dict(logins))
+        if (made := verifier(shard, new.secret)) is not None:
+            for login, _ in logins:
+                shard.execute(_role("ALTER ROLE {} PASSWORD {}", login, made))
+    for login, _ in logins:
+        router.execute("SELECT pgmnemo.create_login(%s)", (login,))  # on the other shards
+    told.append(f"the directory knows {len(tenants)} tenants of shard {new.name} now")
+    if known:
+        told.append(
+            f"these logins were on the router already and keep their passwords there: {', '.join(known)}"
+        )
+    return told
+
+
+def _held(shard: Session) -> list[UUID]:
+    return [tenant for (tenant,) in shard.execute(HELD).fetchall()]
+
+
+def _check_unknown(router: Session, name: str, tenants: list[UUID]) -> None:
+    found = router.execute(KNOWN, (tenants,)).fetchone()
+    if found is not None:
+        raise DatabaseError(
+            f"tenant {found[0]} lies on shard {found[1]}, and the database of {name} holds it too; nothing "
+            "was taken over: see which one shall have it, and delete its rows and grants on the other"
+        )
+
+
+def _keep_free(router: Session, blocks: Mapping[int, int]) -> None:
+    """No shard gives an id that a lesson has which comes from its block."""
+    rows = router.execute("SELECT name, number, operator FROM directory.shard").fetchall()
+    for name, number, operator in rows:
+        if number in blocks:
+            with (
+                open_operator(conninfo_to_dict(operator)) as shard,
+                database_errors(f"shard {name}"),
+                shard.transaction(),
+            ):
+                shard.execute("SET LOCAL lock_timeout = '10s'")
+                shard.execute("LOCK TABLE pgmnemo.lesson IN SHARE MODE")  # nobody draws an id meanwhile
+                shard.execute(RAISE, (blocks[number], blocks[number]))
+
+
+def _learn(
+    router: Session, new: NewShard, number: int, tenants: list[UUID], logins: Mapping[str, str | None]
+) -> list[str]:
+    """One transaction of the router; the logins that it had already."""
+    try:
+        with router.transaction():
+            register(router, new, number)
+            router.execute(LEARN, (tenants, new.name))
+            return _make_logins(router, logins)
+    except errors.UniqueViolation:
+        _check_unknown(router, new.name, tenants)
+        raise
+
+
+def _make_logins(router: Session, logins: Mapping[str, str | None]) -> list[str]:
+    known = {name for (name,) in router.execute("SELECT rolname FROM pg_roles").fetchall()}
+    for login, kept in logins.items():
+        if login not in known:
+            router.execute(_role("CREATE ROLE {} LOGIN PASSWORD {}", login, kept))
+    return sorted(known & logins.keys())
+
+
+def _role(statement: str, login: str, kept: str | None) -> sql.Composed:
+    return sql.SQL(statement).format(sql.Identifier(login), sql.Literal(kept))
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A shard that has a tenant, with so many lessons; `closed`: its doors refuse the tenant."""
+
+    shard: str
+    lessons: int
+    closed: bool
+
+    def __str__(self) -> str:
+        return f"{self.shard} ({self.lessons} lessons{', closed there' if self.closed else ''})"
+
+
+def rebuild(router: Session, operators: Sequence[str], keep: Mapping[UUID, str]) -> list[str]:
+    """Fill an empty directory from its shards, in one transaction; what the operator must know.
+
+    `keep` says of tenants that two shards hold on which they are served; `recover` takes the other away.
+    """
+    if value(router, "SELECT EXISTS (SELECT FROM directory.shard)"):
+        raise UsageError("the directory names shards already; only an empty one can be rebuilt")
+    found: dict[str, NewShard] = {}
+    holders: dict[UUID, list[Holder]] = {}
+    logins: dict[str, None] = {}
+    numbers: dict[str, int] = {}
+    for words in operators:
+        shard, number, held, roles = _asked(words)
+        if shard.name in found:
+            raise UsageError(f"shard {shard.name} is named twice; name each shard once")
+        found[shard.name], numbers[shard.name] = shard, number
+        logins |= roles
+        for tenant, holder in held.items():
+            holders.setdefault(tenant, []).append(holder)
+    placed = {tenant: _settled(tenant, has, keep.get(tenant)) for tenant, has in holders.items()}
+    with router.transaction():
+        for name, shard in found.items():
+            register(router, shard, numbers[name])
+        for name in found:
+            router.execute(LEARN, ([tenant for tenant, at in placed.items() if at == name], name))
+        for tenant, has in holders.items():
+            for other in has:
+                if other.shard != placed[tenant]:
+                    router.execute(
+                        "INSERT INTO directory.move (tenant_id, source, target) VALUES (%s, %s, %s)",
+                        (tenant, placed[tenant], other.shard),
+                    )
+        known = _make_logins(router, dict.fromkeys(logins))
+    for tenant, at in placed.items():
+        if all(holder.closed for holder in holders[tenant] if holder.shard == at):
+            with open_operator(found[at].conninfo) as shard_session, database_errors(f"shard {at}"):
+                shard_session.execute("DELETE FROM pgmnemo_shard.away WHERE tenant_id = %s", (tenant,))
+    return _told(found, placed, holders, sorted(logins.keys() - set(known)))
+
+
+def _asked(words: str) -> tuple[NewShard, int, dict[UUID, Holder], dict[str, None]]:
+    """A shard, its number, the tenants that it has, and its logins."""
+    operator = addresses.of_operator(words, "the address of a shard")
+    given = conninfo_to_dict(operator)
+    where = place(given)
+    with open_operator(given) as session, database_errors(f"the database at {where}"):
+        if not value(session, HAS_DOORS):
+            raise UsageError(f"the database at {where} is no shard; python -m shards import takes it over")
+        name, address, capacity = session.execute(IDENTITY).fetchall()[0]
+        rows = session.execute("SELECT tenant_id, lessons, closed FROM pgmnemo_shard.tenants()").fetchall()
+        logins = dict.fromkeys(login for login, _ in session.execute(LOGINS, (ROUTER_ROLE,)).fetchall())
+        number = int(value(session, BLOCK))
+    if address is None:
+        address = make_conninfo("", **{word: one for word, one in given.items() if word != "user"})
+    held = {tenant: Holder(name, lessons, closed) for tenant, lessons, closed in rows}
+    return NewShard(name, address, operator, capacity), number, held, logins
+
+
+def _settled(tenant: UUID, holders: Sequence[Holder], kept: str | None) -> str:
+    """The shard that shall serve a tenant; DatabaseError where two hold it and nobody says which."""
+    if len(holders) == 1:
+        return holders[0].shard
+    names = [holder.shard for holder in holders]
+    if kept is None:
+        raise DatabaseError(
+            f"tenant {tenant} lies on {' and on '.join(map(str, holders))}; see which one is whole, and "
+            f"say so by --keep {tenant}={names[0]} (then recover deletes the others)"
+        )
+    if kept not in names or len(holders) > 2:
+        raise UsageError(
+            f"--keep {tenant}={kept} settles nothing: it lies on {' and on '.join(map(str, holders))}"
+        )
+    return kept
+
+
+def _told(
+    found: Mapping[str, NewShard], placed: Mapping[UUID, str], holders: Mapping[UUID, list[Holder]],
+    made: Sequence[str],
+) -> list[str]:  # fmt: skip
+    told = [f"the directory knows {len(placed)} tenants on {len(found)} shards"]
+    if made:
+        told.append(f"these logins were made anew on the router, without a password: {', '.join(made)}")
+    if any(len(has) > 1 for has in holders.values()):
+        told.append("tenants are held twice still: run python -m shards recover")
+    told.append("replicas are to be named again: python -m shards replica")
+    return told

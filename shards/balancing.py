@@ -1,0 +1,153 @@
+"""Moves of many tenants: a shard that is to be empty, or shards that are to hold alike; within a budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.server.server_checks import Session
+from shards import moving
+from shards.directory import shard_named
+from shards.installing import at_shard
+
+SHARDS = "SELECT name, operator, capacity, open FROM directory.shard ORDER BY number"
+PLACED = "SELECT tenant_id FROM directory.tenant WHERE shard = %s ORDER BY tenant_id"
+HELD = "SELECT tenant_id, bytes FROM pgmnemo_shard.tenants()"
+CLOSED = "UPDATE directory.shard SET open = false WHERE name = %s"
+ALIKE = 0.1  # of the mean: shards that differ by less are left as they are
+MEGABYTE = 1_000_000
+
+
+@dataclass(slots=True)
+class Load:
+    """A shard, with the bytes of each tenant that the directory places there, as planned so far."""
+
+    name: str
+    capacity: int | None
+    open: bool
+    tenants: dict[UUID, int]
+
+    @property
+    def bytes(self) -> int:
+        return sum(self.tenants.values())
+
+    def has_room(self, size: int) -> bool:
+        return self.capacity is None or self.bytes + size <= self.capacity
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A move that is to be, and about how many bytes go."""
+
+    tenant: UUID
+    bytes: int
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When to stop: after so many moves, bytes or seconds; a move that began is ended."""
+
+    most: int | None = None
+    bytes: int | None = None
+    seconds: float | None = None
+
+    def within(self, plan: Sequence[Planned]) -> Iterator[Planned]:
+        """Those of the plan that are begun."""
+        began, moved = time.monotonic(), 0
+        for number, planned in enumerate(plan):
+            if (
+                (self.most is not None and number >= self.most)
+                or (self.bytes is not None and moved + planned.bytes > self.bytes)
+                or (self.seconds is not None and time.monotonic() - began >= self.seconds)
+            ):
+                return
+            moved += planned.bytes
+            yield planned
+
+
+def loads(router: Session) -> list[Load]:
+    """Every shard that answers."""
+    found = []
+    for name, operator, capacity, new in router.execute(SHARDS).fetchall():
+        placed = [tenant for (tenant,) in router.execute(PLACED, (name,)).fetchall()]
+        try:
+            with at_shard(name, operator) as shard:
+                held: Mapping[UUID, int] = dict(shard.execute(HELD).fetchall())
+        except DatabaseError:
+            continue
+        found.append(Load(name, capacity, new, {tenant: held.get(tenant, 0) for tenant in placed}))
+    return found
+
+
+def drained(router: Session, name: str) -> list[Planned]:
+    """Moves that leave a shard empty, each to the open shard with the fewest bytes, the largest first."""
+    shard_named(router, name)
+    known = {load.name: load for load in loads(router)}
+    if name not in known:
+        raise DatabaseError(f"shard {name} does not answer; its tenants can be moved when it is back")
+    source = known.pop(name)
+    others = [load for load in known.values() if load.open]
+    plan = []
+    for tenant, size in sorted(source.tenants.items(), key=lambda one: -one[1]):
+        target = min(
+            (load for load in others if load.has_room(size)), key=lambda load: load.bytes, default=None
+        )
+        if target is None:
+            raise UsageError(
+                f"no other shard takes new tenants and has room for {size / MEGABYTE:,.1f} MB; add one with "
+                "python -m shards add"
+            )
+        target.tenants[tenant] = size
+        plan.append(Planned(tenant, size, name, target.name))
+    return plan
+
+
+def levelled(router: Session) -> list[Planned]:
+    """Moves after which the open shards hold about alike."""
+    open_ = [load for load in loads(router) if load.open]
+    plan: list[Planned] = []
+    while len(open_) > 1:
+        full, empty = (pick(open_, key=lambda load: load.bytes) for pick in (max, min))
+        gap = full.bytes - empty.bytes
+        if gap <= ALIKE * sum(load.bytes for load in open_) / len(open_):
+            break
+        fitting = [
+            (abs(gap - 2 * size), tenant)
+            for tenant, size in full.tenants.items()
+            if 0 < size < gap and empty.has_room(size)
+        ]
+        if not fitting:
+            break
+        tenant = min(fitting)[1]
+        size = empty.tenants[tenant] = full.tenants.pop(tenant)
+        plan.append(Planned(tenant, size, full.name, empty.name))
+    return plan
+
+
+def close(router: Session, name: str) -> None:
+    """No new tenant is placed there any more."""
+    router.execute(CLOSED, (name,))
+
+
+def carried_out(
+    router: Session, plan: Sequence[Planned], budget: Budget, say: Callable[[str], None]
+) -> tuple[int, list[str]]:
+    """The moves that the budget allows: how many were made, and a sentence for each that was not."""
+    done, failed = 0, []
+    for planned in budget.within(plan):
+        try:
+            moving.move(router, planned.tenant, planned.target)
+        except DatabaseError as error:
+            failed.append(f"tenant {planned.tenant} stays on {planned.source}: {error}")
+            continue
+        done += 1
+        say(
+            f"{planned.tenant} moved from {planned.source} to {planned.target}, "
+            f"{planned.bytes / MEGABYTE:,.1f} MB"
+        )
+    return done, failed

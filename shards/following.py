@@ -1,0 +1,219 @@
+"""Logical replication of one tenant: what the source sends, and the target takes over.
+
+A publication names the tenant in a row filter of each table, whose keys all begin with the tenant. The slot
+exports the snapshot at which it begins, in which the rows are copied; so the subscription takes up where the
+copy ended. It applies as the operator (`run_as_owner`), since it may act for no tenant; what it takes is the
+publication's alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from uuid import UUID
+
+from psycopg import errors, pq, sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from pgmnemo.errors import DatabaseError
+from pgmnemo.server.connections import connect
+from pgmnemo.server.server_checks import Session, value
+from shards.copying import LESSON, columns
+from shards.directory import Move, moves, shards
+from shards.ends import ON_SHARD, PATIENCE, AtWorkError, Ends, conninfo, mine
+from shards.installing import open_operator
+
+PREFIX = "pgmnemo_move_"
+MARKS = "pgmnemo_shard.mark"
+LEVEL = "SELECT current_setting('wal_level')"
+TRIGGERS = (
+    "SELECT array_agg(DISTINCT tgname::text) FROM pg_trigger WHERE starts_with(tgname, 'pgmnemo_shard_')"
+)
+NEEDED = {f"pgmnemo_shard_{name}" for name in ("note", "applied", "other", "left", "gone")}
+SLOT_PATIENCE = "60s"  # that a slot waits for transactions that run on the source
+STARTS = 60.0  # seconds that a subscription may be without a worker
+FAILURES = 5  # that a worker may have: the server starts it again, and some pass, as a deadlock does
+PAUSE, LONGEST_PAUSE = 0.003, 0.1  # seconds between two looks at the target, and where nobody is held up
+MARK = f"""
+INSERT INTO {MARKS} AS m VALUES (%s, %s, %s, 1)
+ON CONFLICT (tenant_id) DO UPDATE SET number = m.number + 1 RETURNING number
+"""
+ARRIVED = f"""
+SELECT coalesce((SELECT m.number >= %s FROM {MARKS} m WHERE m.tenant_id = %s), false),
+       EXISTS (SELECT FROM pg_stat_subscription s WHERE s.subname = %s AND s.pid IS NOT NULL),
+       coalesce((SELECT t.apply_error_count FROM pg_stat_subscription_stats t WHERE t.subname = %s), 0)
+"""
+SUBSCRIBED = """
+SELECT EXISTS (SELECT FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid
+                WHERE d.datname = current_database() AND s.subname = %s)
+"""
+UNSUBSCRIBE = """
+ALTER SUBSCRIPTION {0} DISABLE; ALTER SUBSCRIPTION {0} SET (slot_name = NONE); DROP SUBSCRIPTION {0}
+"""  # of one transaction, as sent at once
+SENDERS = """
+SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+ WHERE application_name = %s AND backend_type = 'walsender'
+"""
+SLOT = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"
+FORGET = f"DELETE FROM {MARKS} WHERE tenant_id = %s"
+STALE = f"""
+DELETE FROM pgmnemo_shard.changed c WHERE NOT EXISTS (SELECT FROM {MARKS} m WHERE m.tenant_id = c.tenant_id)
+"""
+LEFT = f"""
+SELECT pubname::text FROM pg_publication WHERE starts_with(pubname, '{PREFIX}')
+UNION SELECT slot_name::text FROM pg_replication_slots
+ WHERE starts_with(slot_name, '{PREFIX}') AND database = current_database()
+UNION SELECT subname::text FROM pg_subscription s JOIN pg_database d ON d.oid = s.subdbid
+ WHERE starts_with(subname, '{PREFIX}') AND d.datname = current_database()
+"""
+
+
+def named(tenant: UUID) -> str:
+    """The name of a move's publication, slot and subscription."""
+    return PREFIX + tenant.hex
+
+
+def check(ends: Ends, planned: Move) -> None:
+    """Raise where the source sends nothing that could be followed, or a shard would not take notice of it."""
+    level = value(ends.source, LEVEL)
+    if level != "logical":
+        raise DatabaseError(
+            f"shard {planned.source.name} runs with wal_level = {level}, and a move needs logical; "
+            "set it in its postgresql.conf and restart it"
+        )
+    for shard, session in ((planned.source, ends.source), (planned.target, ends.target)):
+        if NEEDED - set(value(session, TRIGGERS) or ()):
+            raise DatabaseError(
+                f"shard {shard.name} lacks triggers that a move needs; run python -m shards upgrade"
+            )
+
+
+def publish(source: Session, tenant: UUID) -> None:
+    """Publish the tenant's rows, and the marks of its move."""
+    known = columns(source)
+    parts = [
+        sql.SQL("{} ({})").format(
+            sql.Identifier("pgmnemo", table), sql.SQL(", ").join(map(sql.Identifier, known[table]))
+        )
+        for table in LESSON
+    ]
+    which = sql.SQL(" WHERE (tenant_id = {})").format(tenant)
+    statement = sql.SQL("CREATE PUBLICATION {} FOR TABLE {} WITH (publish = 'insert, update, delete')")
+    tables = sql.SQL(", ").join(part + which for part in (*parts, sql.SQL(MARKS)))
+    source.execute(statement.format(sql.Identifier(named(tenant)), tables))
+
+
+def subscribe(ends: Ends, planned: Move) -> None:
+    """A subscription that does not follow yet: that the target reaches the source is seen before the copy."""
+    reached = make_conninfo(planned.source.address, user=ends.source.info.user)
+    statement = sql.SQL(
+        "CREATE SUBSCRIPTION {0} CONNECTION {1} PUBLICATION {0} WITH (enabled = false, create_slot = false, "
+        "slot_name = {0}, copy_data = false, binary = true, streaming = off, run_as_owner = true)"
+    )
+    try:
+        ends.target.execute(statement.format(sql.Identifier(named(planned.tenant)), reached))
+    except (errors.ConnectionException, errors.ConnectionFailure) as error:
+        told = (error.diag.message_primary or str(error)).splitlines()[-1]
+        where = {key: given for key, given in conninfo_to_dict(reached).items() if key != "passfile"}
+        raise DatabaseError(
+            f"the server of shard {planned.target.name} cannot reach shard {planned.source.name} at "
+            f"{make_conninfo('', **where)!r} ({told}): let it in there (pg_hba.conf, a password file)"
+        ) from None
+
+
+@contextmanager
+def slot(source: Session, planned: Move) -> Iterator[str]:
+    """The slot from which the target follows; within the block, the name of the snapshot where it begins."""
+    name = named(planned.tenant)
+    sender = {**conninfo(source), "replication": "database", "application_name": name}
+    begin = f"CREATE_REPLICATION_SLOT \"{name}\" LOGICAL pgoutput (SNAPSHOT 'export')"
+    with connect(sender, f"lock_timeout={SLOT_PATIENCE}", "client_connection_check_interval=1s") as session:
+        made = session.pgconn.exec_(begin.encode())
+        if made.status != pq.ExecStatus.TUPLES_OK:
+            raise DatabaseError(
+                f"shard {planned.source.name} gives no replication slot "
+                f"({made.get_error_message().strip().splitlines()[0]}); end what runs there for long, or "
+                "raise max_replication_slots and max_wal_senders, and move again"
+            )
+        yield (made.get_value(0, 2) or b"").decode()
+
+
+def follow(target: Session, tenant: UUID) -> None:
+    """Take over what has changed on the source since the copy, and what changes from now on."""
+    target.execute(sql.SQL("ALTER SUBSCRIPTION {} ENABLE").format(sql.Identifier(named(tenant))))
+
+
+def caught_up(ends: Ends, planned: Move, patience: float | None = None) -> None:
+    """Return once the target has all that was committed on the source before now.
+
+    Raises DatabaseError where it does not within `patience` seconds (None: as long as it takes over at all).
+    """
+    tenant, here, there = planned.tenant, planned.source.name, planned.target.name
+    asked = (value(ends.source, MARK, tenant, here, there), tenant, *(named(tenant),) * 2)
+    began = works = time.monotonic()
+    pause = PAUSE
+    while True:
+        arrived, at_work, failures = ends.target.execute(ARRIVED, asked).fetchall()[0]
+        now = time.monotonic()
+        works = now if at_work else works
+        if arrived:
+            return
+        if failures > FAILURES or now > works + STARTS:
+            raise DatabaseError(
+                f"shard {there} does not follow shard {here}; nothing was moved: its server's log says why, "
+                "or raise max_logical_replication_workers there"
+            )
+        if patience is not None and now > began + patience:
+            raise DatabaseError(
+                f"shard {there} was still behind shard {here} after {patience:g} s; nothing was moved: "
+                "try again when less is written"
+            )
+        time.sleep(pause)
+        if patience is None:
+            ends.source.execute("SELECT 1")  # else its loss would not be heard of
+            pause = min(1.5 * pause, LONGEST_PAUSE)
+
+
+def unfollow(target: Session, tenant: UUID) -> None:
+    """End the subscription, with its worker, before this returns. The source is not asked."""
+    if value(target, SUBSCRIBED, named(tenant)):
+        target.execute(sql.SQL(UNSUBSCRIBE).format(sql.Identifier(named(tenant))))
+
+
+def withdraw(source: Session, tenant: UUID) -> None:
+    """End slot and publication, whoever still uses them: the source keeps no log for the move any more."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        source.execute(SENDERS, (named(tenant),))
+        try:
+            source.execute(SLOT, (named(tenant),))
+            break
+        except errors.ObjectInUse:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+    source.execute(sql.SQL("DROP PUBLICATION IF EXISTS {}").format(sql.Identifier(named(tenant))))
+
+
+def forget(session: Session, tenant: UUID) -> None:
+    """End the marks of a move, and notes without one: a call under way may note after the mark has gone."""
+    session.execute(FORGET.encode(), (tenant,))
+    session.execute(STALE.encode())
+
+
+def sweep(router: Session) -> None:
+    """End slots, publications and subscriptions of moves that the directory does not know.
+
+    A slot keeps its server's log. What is there is listed before the directory is asked, which knows a move
+    before any of them is made.
+    """
+    for shard in shards(router).values():
+        with suppress(DatabaseError), open_operator(conninfo_to_dict(shard.operator)) as session:
+            left = [name for (name,) in session.execute(LEFT.encode()).fetchall()]
+            for tenant in {UUID(name.removeprefix(PREFIX)) for name in left} - {
+                m.tenant for m in moves(router)
+            }:
+                with suppress(AtWorkError), mine(session, tenant, on=ON_SHARD):
+                    unfollow(session, tenant)
+                    withdraw(session, tenant)

@@ -1,0 +1,78 @@
+"""What the commands share: the program, where the router is, and a session on it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import psycopg
+from cyclopts import App, Parameter
+
+from pgmnemo.errors import DatabaseError
+from pgmnemo.server.connections import database_errors, place
+from pgmnemo.server.server_checks import Session, value
+from pgmnemo.terminal import Plain
+from shards import addresses, installing, local
+from shards.directory import shards
+
+PROGRAM = "python -m shards"
+ROUTER = "PGMNEMO_ROUTER"
+Folder = Annotated[
+    Path | None, Parameter(help="folder of the local cluster; else pgmnemo/shards in XDG_STATE_HOME")
+]
+Router = Annotated[
+    str | None, Parameter(help="libpq's words for a router elsewhere; else PGMNEMO_ROUTER, else local")
+]
+
+app = App(
+    name=PROGRAM,
+    help="Tenants of pgmnemo over several PostgreSQL servers, behind one router (PL/Proxy).",
+    help_format="plaintext",
+    version_flags=(),
+    default_parameter=Parameter(negative=()),
+    suppress_keyboard_interrupt=False,
+    console=Plain(),
+)
+
+
+def elsewhere(router: str | None, folder: Path | None = None) -> dict[str, Any] | None:
+    """A router that is named, by --router or where no folder is by the environment."""
+    if router is not None:
+        return addresses.typed(router, "--router")
+    given = os.environ.get(ROUTER) if folder is None else None
+    return addresses.read(given, ROUTER) if given else None
+
+
+@contextmanager
+def at_router(folder: Path | None, router: str | None) -> Iterator[Session]:
+    """The router as the operator: elsewhere, or of the local cluster."""
+    conninfo = elsewhere(router, folder) or local.find(folder or local.default_folder()).conninfo()
+    where = place(conninfo)
+    with (
+        installing.open_operator(conninfo) as session,
+        database_errors(f"the router at {where}"),
+        _of_shards(),
+    ):
+        if not value(session, installing.HAS_DIRECTORY):
+            raise DatabaseError(f"the database at {where} is no router: it has no directory")
+        if not shards(session):
+            print(f"the directory at {where} names no shard yet", file=sys.stderr)
+        yield session
+
+
+@contextmanager
+def _of_shards() -> Iterator[None]:
+    """What the router says of a shard that does not answer is not the router's own fault."""
+    try:
+        yield
+    except psycopg.OperationalError as error:
+        if error.sqlstate is None or not error.diag.message_primary:
+            raise
+        detail = f" ({error.diag.message_detail})" if error.diag.message_detail else ""
+        raise DatabaseError(
+            f"{error.diag.message_primary}{detail}; {error.diag.message_hint or 'try again'}"
+        ) from None

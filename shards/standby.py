@@ -1,0 +1,103 @@
+"""What is done where servers are doubled: a replica takes over for its shard, backups meet at one point."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.server.connections import database_errors
+from pgmnemo.server.server_checks import Session, value
+from shards.directory import shard_named, shards
+from shards.installing import at_shard, open_operator
+
+REPLICAS = "SELECT name, address FROM directory.replica WHERE shard = %s ORDER BY name"
+RECEIVED = """
+SELECT CASE WHEN pg_is_in_recovery()
+            THEN greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) - '0/0'::pg_lsn
+            ELSE 'Infinity' END
+"""
+PROMOTED = "SELECT CASE WHEN pg_is_in_recovery() THEN pg_promote(true, 60) ELSE true END"
+PLACES = ("host", "hostaddr", "port", "dbname", "service")
+TAKES_OVER = (
+    "UPDATE directory.shard SET address = %(address)s, operator = %(operator)s WHERE name = %(shard)s",
+    "DELETE FROM directory.replica WHERE shard = %(shard)s",
+    "DELETE FROM directory.beat WHERE shard = %(shard)s",
+)
+STILL = """
+SET LOCAL lock_timeout = '10s';
+LOCK TABLE directory.shard, directory.tenant, directory.move, directory.moved IN EXCLUSIVE MODE
+"""
+POINT = "SELECT pg_create_restore_point(%s)::text"
+
+
+def fail_over(router: Session, name: str) -> tuple[str, list[str]]:
+    """Promote the replica of a shard that has received most, and send calls there.
+
+    Its name, and those of the shard's other replicas, which follow nobody any more. Refused while the shard
+    answers, since two primaries would both take writes.
+    """
+    shard = shard_named(router, name)
+    replicas: dict[str, str] = dict(router.execute(REPLICAS, (name,)).fetchall())
+    if not replicas:
+        raise UsageError(f"the directory names no replica of shard {name}, so none can take over")
+    if _answers(shard.operator):
+        raise UsageError(
+            f"shard {name} answers; stop its server and see that it stays down, for two would take writes"
+        )
+    chosen, operator = _furthest(name, shard.operator, replicas)
+    with at_shard(chosen, operator) as session:
+        if not value(session, PROMOTED):
+            raise DatabaseError(f"{chosen} was not promoted within 60 s; see its log and run this again")
+        session.execute("UPDATE pgmnemo_shard.identity SET address = %s", (replicas[chosen],))
+    with router.transaction():
+        for statement in TAKES_OVER:
+            given = {"shard": name, "address": replicas[chosen], "operator": operator}
+            router.execute(statement.encode(), given)
+    return chosen, [other for other in replicas if other != chosen]
+
+
+def _answers(operator: str) -> bool:
+    try:
+        open_operator({"connect_timeout": "5", **conninfo_to_dict(operator)}).close()
+    except DatabaseError:
+        return False
+    return True
+
+
+def _furthest(shard: str, operator: str, replicas: dict[str, str]) -> tuple[str, str]:
+    """The replica that has received most, with its address as an operator uses it."""
+    own = {word: one for word, one in conninfo_to_dict(operator).items() if word not in PLACES}
+    found = []
+    for name, address in replicas.items():
+        words = make_conninfo("", **{**conninfo_to_dict(address), **own})
+        try:
+            with at_shard(name, words) as session:
+                found.append((value(session, RECEIVED), name, words))
+        except DatabaseError:
+            continue
+    if not found:
+        raise DatabaseError(f"no replica of shard {shard} answers: {', '.join(replicas)}")
+    return max(found)[1:]
+
+
+def mark(router: Session, name: str) -> None:
+    """A restore point of this name on every shard, then on the router, while the directory is at rest.
+
+    Whoever restores all of them to it finds each tenant on the shard that the directory names: a move that is
+    on its way then is undone or finished by `recover`.
+    """
+    with ExitStack() as stack:
+        opened = [
+            stack.enter_context(at_shard(shard.name, shard.operator)) for shard in shards(router).values()
+        ]
+        stack.enter_context(database_errors("the router"))
+        stack.enter_context(router.transaction())
+        try:
+            router.execute(STILL)
+        except errors.LockNotAvailable:
+            raise DatabaseError("the directory was in use for 10 s; run this again") from None
+        for session in (*opened, router):
+            value(session, POINT, name)

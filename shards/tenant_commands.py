@@ -1,0 +1,132 @@
+"""The commands on tenants and logins."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+from uuid import UUID
+
+from cyclopts import Parameter
+
+from pgmnemo.errors import DatabaseError, UsageError
+from pgmnemo.server.server_checks import Session, value
+from pgmnemo.terminal import console, grid
+from shards import balancing, moving
+from shards.balancing import MEGABYTE, Budget, Planned
+from shards.options import Folder, Router, app, at_router
+
+DryRun = Annotated[bool, Parameter(help="only show the moves that would be made")]
+Most = Annotated[int | None, Parameter(help="end after so many moves")]
+Megabytes = Annotated[float | None, Parameter(name="--mb", help="end before more than so many MB have gone")]
+Seconds = Annotated[float | None, Parameter(help="begin no move after so many seconds")]
+
+
+@app.command
+def login(name: str, *, folder: Folder = None, router: Router = None) -> None:
+    """Make a login on the router and on every shard."""
+    missing: list[str] = []
+    with at_router(folder, router) as session:
+        session.add_notice_handler(lambda told: missing.append(str(told.message_primary)))
+        session.execute("SET client_min_messages = warning")
+        session.execute("SELECT pgmnemo.create_login(%s)", (name,))
+    if missing:
+        raise DatabaseError(f"{'; '.join(missing)}; run this again when it is back (a grant does it, too)")
+
+
+@app.command
+def grant(
+    tenant: UUID, login: str, *, shard: str | None = None, folder: Folder = None, router: Router = None
+) -> None:
+    """Let a login reach a tenant, which is placed on a shard if it is new.
+
+    Parameters
+    ----------
+    shard
+        where a new tenant is placed; else on the shard that holds it, else the open one with fewest tenants
+    """
+    with at_router(folder, router) as session:
+        where = value(session, "SELECT pgmnemo.place_tenant(%s, %s)", tenant, shard)
+        session.execute("SELECT pgmnemo.grant_tenant(%s, %s)", (tenant, login))
+        print(f"tenant {tenant} lies on {where}")
+
+
+@app.command
+def revoke(tenant: UUID, login: str, *, folder: Folder = None, router: Router = None) -> None:
+    """Take back what `grant` gave; the tenant's lessons stay."""
+    with at_router(folder, router) as session:
+        if not value(session, "SELECT pgmnemo.revoke_tenant(%s, %s)", tenant, login):
+            raise UsageError(f"login {login} has no grant for tenant {tenant}, so there is none to take back")
+        print(f"login {login} reaches tenant {tenant} no more")
+
+
+@app.command
+def move(tenant: UUID, shard: str, *, folder: Folder = None, router: Router = None) -> None:
+    """Move a tenant to another shard while it is read and written."""
+    with at_router(folder, router) as session:
+        done = moving.move(session, tenant, shard, lambda step: print(step, file=sys.stderr))
+        print(f"tenant {tenant} moved from {done.source.name} to {done.target.name}")
+
+
+@app.command
+def recover(*, tenant: UUID | None = None, folder: Folder = None, router: Router = None) -> None:
+    """Undo or finish the moves whose commands are gone."""
+    with at_router(folder, router) as session:
+        outcomes = moving.recover(session, tenant)
+        for left, outcome in outcomes:
+            print(f"move of {left.tenant} from {left.source.name} to {left.target.name}: {outcome}")
+        if not outcomes:
+            print("no move was left")
+        if any(outcome not in moving.OUTCOMES for _, outcome in outcomes):
+            raise DatabaseError(
+                "not every move could be ended; mend what is named above and run recover again"
+            )
+
+
+@app.command
+def drain(
+    shard: str, *, dry_run: DryRun = False, most: Most = None, mb: Megabytes = None, seconds: Seconds = None,
+    folder: Folder = None, router: Router = None,
+) -> None:  # fmt: skip
+    """Move every tenant away from a shard, which takes no new ones from now on."""
+    with at_router(folder, router) as session:
+        if not dry_run:
+            balancing.close(session, shard)
+        _carry_out(session, balancing.drained(session, shard), dry_run, _budget(most, mb, seconds))
+
+
+@app.command
+def rebalance(
+    *, dry_run: DryRun = False, most: Most = None, mb: Megabytes = None, seconds: Seconds = None,
+    folder: Folder = None, router: Router = None,
+) -> None:  # fmt: skip
+    """Move tenants until the shards that take new ones hold about the same number of bytes."""
+    with at_router(folder, router) as session:
+        _carry_out(session, balancing.levelled(session), dry_run, _budget(most, mb, seconds))
+
+
+def _budget(most: int | None, mb: float | None, seconds: float | None) -> Budget:
+    for name, given in (("most", most), ("mb", mb), ("seconds", seconds)):
+        if given is not None and given <= 0:
+            raise UsageError(f"--{name} is {given}, but must be above 0; leave it out for no limit")
+    return Budget(most, None if mb is None else int(mb * MEGABYTE), seconds)
+
+
+def _carry_out(session: Session, plan: Sequence[Planned], dry_run: bool, budget: Budget) -> None:
+    if not plan:
+        print("nothing is to be moved")
+        return
+    if dry_run:
+        table = grid("moves")
+        for column in ("tenant", "MB", "from", "to"):
+            table.add_column(column, justify="right" if column == "MB" else "left")
+        for planned in budget.within(plan):
+            table.add_row(
+                str(planned.tenant), f"{planned.bytes / MEGABYTE:,.1f}", planned.source, planned.target
+            )
+        console(100).print(table)
+        return
+    done, failed = balancing.carried_out(session, plan, budget, lambda line: print(line, flush=True))
+    print(f"{done} of {len(plan)} planned moves were made")
+    if failed:
+        raise DatabaseError(f"{'; '.join(failed)}; mend what is named and run this again")
