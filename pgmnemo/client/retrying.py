@@ -48,18 +48,28 @@ class Attempts:
         self._clock, self._chance, self._where = clock, chance, where
         self._end = clock() + patience
         self._limit = FIRST
+        self.unsure = False  # whether a try before may have been done, its answer lost
 
-    def pause(self, error: psycopg.Error, repeatable: bool, *, anew: bool = True) -> float:
+    def pause(self, error: psycopg.Error, repeatable: bool, *, anew: bool = True, sent: bool = True) -> float:
         """Seconds to wait before the call is sent again; raises the client's error where it is not.
 
-        `anew` is False on a connection that cannot be made anew, or in a transaction of the caller's.
+        `anew` is False on a connection that cannot be made anew, or in a transaction of the caller's; `sent`
+        where there was none to send it over.
         """
         wait = self._chance() * self._limit
         self._limit = min(self._limit * 2, LONGEST)
         again = anew and (error.sqlstate in UNDONE or (repeatable and is_lost(error)))
         if not again or self._clock() + wait > self._end:
-            raise told(error, repeatable, self._where) from None
+            raise self._told(error, repeatable) from None
+        self.unsure = self.unsure or (sent and is_lost(error))
         return wait
+
+    def _told(self, error: psycopg.Error, repeatable: bool) -> PgmnemoError:
+        """The client's error: none says that nothing was done where a try before may have been."""
+        made = told(error, repeatable, self._where)
+        if self.unsure and isinstance(made, DatabaseError) and not isinstance(made, LostError):
+            return LostError(f"{made}; an earlier try may have been done: try again", error.sqlstate)
+        return made
 
 
 def is_readable(descriptor: int) -> bool:

@@ -103,8 +103,10 @@ class AsyncChannel:
     def _unreached(self, attempts: Attempts, error: Unreached) -> float:
         """The pause before the next try to connect; the sentence of a refused connection at the end."""
         try:
-            return attempts.pause(error.cause, repeatable=True)
+            return attempts.pause(error.cause, repeatable=True, sent=False)
         except Exception:
+            if attempts.unsure:
+                raise
             raise refusal(error.cause, getattr(self.source, "conninfo", {}), self._mend) from None
 
     async def stage(
