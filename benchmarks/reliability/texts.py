@@ -1,0 +1,41 @@
+"""Texts, vectors and moments that follow from a name, so that two processes make the same."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+PROJECT = "p"
+WORDS = [
+    "river", "harbour", "lantern", "teacher", "garden", "violin", "winter", "market", "letter", "mountain",
+    "kitchen", "engine", "painter", "bridge", "forest", "captain", "running", "quietly", "children",
+    "written", "bicycle", "museum", "orchard", "thunder",
+]  # fmt: skip
+DAY = datetime(2026, 1, 1, tzinfo=UTC)
+LATER = DAY + timedelta(days=120)  # than every moment
+DIMENSIONS = 64
+LIMIT, EXACT = 100, 1_000_000  # vectors that are read exactly; a tenant of more has a graph
+HOLDS, ENDED, FORGOTTEN = "holds", "ended", "forgotten"
+State = tuple[str, str]  # a lesson's text, and one of these
+
+
+def text_of(token: str, version: int = 1) -> str:
+    """A text that no other token or version has."""
+    chance = random.Random(f"{token} {version}")
+    return " ".join([*chance.choices(WORDS, weights=range(1, len(WORDS) + 1), k=9), token, f"v{version}"])
+
+
+def signs(texts: Sequence[str]) -> NDArray[np.float32]:
+    """An embedder whose vectors are kept to the last bit."""
+    seeds = (crc32(text.encode()) for text in texts)
+    rows = [np.random.default_rng(seed).choice([-1, 1], DIMENSIONS) for seed in seeds]
+    return np.array(rows, dtype=np.float32)
+
+
+def moment(token: str) -> datetime:
+    return DAY + timedelta(hours=crc32(token.encode()) % 2000)
