@@ -172,7 +172,7 @@ def own(folder: Path) -> None:
 
 
 @contextmanager
-def bed(place: str = "/tmp", **given: Any) -> Iterator[Bed]:
+def bed(place: str | None = None, **given: Any) -> Iterator[Bed]:
     """A server for the length of the block, in a folder of `place`."""
     with TemporaryDirectory(prefix="pgmnemo-bed-", dir=place) as name:
         Path(name).chmod(0o755)

@@ -1,6 +1,6 @@
 """Faults at random moments of each kind of work: what is lost or wrong, and how soon is a recall answered?
 
-    python benchmarks/reliability/faults.py [--each 6] [--others 4] [--seed 1] [--folder /tmp]
+    python benchmarks/reliability/faults.py [--each 6] [--others 4] [--seed 1] [--folder FOLDER]
 
 A process works on a tenant (work.py) and says what was asked and answered. At a moment that is uniform over
 the stage's length something is killed by SIGKILL (`server`: all its processes; `backend`: the one at work;
@@ -32,6 +32,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from benchmarks.reliability import backups, work
 from benchmarks.reliability.bed import (
@@ -270,7 +271,7 @@ def fault(site: Site, kind: str, stage: str, case: Case, before: Known | None) -
     """One fault and what it did; None where the work was over before."""
     if stage == "upgrade":
         site.bed.databases.copy(OLDER, UPGRADED)
-        case.known = deepcopy(before)
+        case.known = deepcopy(before or Known())
     if stage not in site.took:
         site.took[stage] = site.whole(stage, case)
         return None
@@ -385,10 +386,12 @@ def mounted(folder: Path, **megabytes: int) -> Iterator[Path]:
 
 
 @contextmanager
-def ground(family: str, folder: Path, place: str) -> Iterator[tuple[Bed, dict[str, Path]]]:
+def ground(family: str, folder: Path, place: str | None) -> Iterator[tuple[Bed, dict[str, Path]]]:
     """The server of a family of kinds, and what their scenes have besides."""
     with ExitStack() as stack:
-        space, more, given = "", {}, {}
+        space = ""
+        more: dict[str, Path] = {}
+        given: dict[str, Any] = {}
         if family == "disks":
             more["mounts"] = stack.enter_context(mounted(folder, data=200, wal=80))
             given["wal"] = folder / "wal" / "kept"
@@ -426,7 +429,7 @@ def possible(kinds: Sequence[str]) -> list[str]:
     return [kind for kind in kinds if not missing.get(family_of(kind))]
 
 
-def run(cells: Cells, seed: int, place: str = "/tmp") -> list[Outcome]:
+def run(cells: Cells, seed: int, place: str | None = None) -> list[Outcome]:
     """All faults, each family on a server of its own; Ctrl-C ends them."""
     found: list[Outcome] = []
     with suppress(KeyboardInterrupt), fresh_server() as fresh:
@@ -474,7 +477,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--each", type=int, default=6, help="kills of each kind in each stage")
     parser.add_argument("--others", type=int, default=4, help="other faults of each kind in each stage")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--folder", default="/tmp", help="where the server's folder is made")
+    parser.add_argument("--folder", help="where the server makes its own, else among temporary ones")
     parser.add_argument("--only", nargs="*", default=list(CELLS), choices=list(CELLS), metavar="KIND")
     every = [*STAGES, "upgrade", "backup"]
     parser.add_argument("--stages", nargs="*", default=every, choices=every, metavar="STAGE")

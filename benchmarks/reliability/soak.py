@@ -308,7 +308,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, most in (("seconds", 3600.0), ("pause", 0.1), ("writers", 16), ("readers", 8), ("tenants", 50)):
         parser.add_argument(f"--{name}", type=type(most), default=most)
     parser.add_argument("--large", type=int, default=LARGE, help="lessons of the first tenant")
-    parser.add_argument("--folder", default="/tmp", help="where the server's folder is made")
+    parser.add_argument("--folder", help="where the server makes its own, else among temporary ones")
     parser.add_argument("--stock", action="store_true", help="autovacuum as PostgreSQL has it")
     given = parser.parse_args(arguments)
     with bed(given.folder, settings={**SERVER, **({} if given.stock else AUTOVACUUM)}) as made:

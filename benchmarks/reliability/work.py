@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -73,8 +74,9 @@ class Work:
         return [f"{self.run}n{n}" for n in range(self.made - count, self.made)]
 
     def add_many(self, keys: Sequence[str], version: int = 1) -> None:
-        items = [Item(text_of(key, version), key, topic=self.run, at=moment(key)) for key in keys]
-        ask({item.key: (item.text, HOLDS) for item in items}, lambda: self.scope.add_many(items))
+        texts = {key: text_of(key, version) for key in keys}
+        items = [Item(text, key, topic=self.run, at=moment(key)) for key, text in texts.items()]
+        ask({key: (text, HOLDS) for key, text in texts.items()}, lambda: self.scope.add_many(items))
 
     def add(self, key: str, version: int = 1) -> None:
         text = text_of(key, version)
@@ -112,9 +114,9 @@ def supersede(work: Work) -> None:
     work.add_many(keys)
     began()
     for old, new in zip(keys[::2], keys[1::2], strict=True):
-        ask({old: (text_of(old), ENDED)}, lambda old=old, new=new: work.scope.supersede(old, new, at=LATER))
+        ask({old: (text_of(old), ENDED)}, partial(work.scope.supersede, old, new, at=LATER))
     for old in keys[:10:2]:
-        ask({old: (text_of(old), HOLDS)}, lambda old=old: work.scope.undo_supersede(old))
+        ask({old: (text_of(old), HOLDS)}, partial(work.scope.undo_supersede, old))
 
 
 def forget(work: Work) -> None:
@@ -122,9 +124,9 @@ def forget(work: Work) -> None:
     work.add_many(keys)
     began()
     for key in keys[:10]:
-        ask({key: None}, lambda key=key: work.scope.forget(key, hard=True))
+        ask({key: None}, partial(work.scope.forget, key, hard=True))
     for key in keys[10:20]:
-        ask({key: (text_of(key), FORGOTTEN)}, lambda key=key: work.scope.forget(key))
+        ask({key: (text_of(key), FORGOTTEN)}, partial(work.scope.forget, key))
     for key in keys[10:15]:
         work.add(key)
     rest = dict.fromkeys(keys[10:])
