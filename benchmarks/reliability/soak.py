@@ -202,7 +202,7 @@ def filled(databases: Databases, memories: Sequence[Memory], given: argparse.Nam
         scope, asked = (memory.tenant(name).project("p") for memory in memories)
         tenant = Tenant(name, scope, asked)
         person = Person(number, tenants, Tally(), Event(), 0)
-        count = given.large if number == 0 else SMALL
+        count = given.large if number == 0 else given.small
         keys = [f"w{n % given.writers}k{n}" for n in range(count)]
         tenant.texts = {key: person.text(tenant, key) for key in keys}
         scope.add_many(Item(text or "", key) for key, text in tenant.texts.items())
@@ -220,10 +220,10 @@ def sizes(databases: Databases) -> dict[str, int]:
         return dict(root.execute(SIZES).fetchall())
 
 
-def keeping(databases: Databases, end: Event) -> int:
+def keeping(databases: Databases, end: Event, limit: int) -> int:
     """The scheduler; how often it called."""
     times = 0
-    with databases.connect(KEEPER) as keeper:
+    with databases.connect(KEEPER, options=f"-c pgmnemo.exact_scan_limit={limit}") as keeper:
         while not end.wait(EVERY):
             keeper.execute("SELECT pgmnemo.upkeep()")
             times += 1
@@ -246,10 +246,10 @@ def last_look(tenants: Sequence[Tenant], tally: Tally) -> None:
 
 
 def soak(databases: Databases, given: argparse.Namespace) -> tuple[Tally, list[dict[str, int]], int]:
-    dsn = databases.dsn(AGENT)
+    dsn, settings = databases.dsn(AGENT), {"exact_scan_limit": given.limit}
     with (
-        Memory.open(dsn, embedder=vectors, connections=given.writers) as written,
-        Memory.open(dsn, embedder=vectors, connections=given.readers) as read,
+        Memory.open(dsn, embedder=vectors, settings=settings, connections=given.writers) as written,
+        Memory.open(dsn, embedder=vectors, settings=settings, connections=given.readers) as read,
         ThreadPoolExecutor(given.writers + given.readers + 1) as pool,
     ):
         tenants = filled(databases, (written, read), given)
@@ -258,7 +258,7 @@ def soak(databases: Databases, given: argparse.Namespace) -> tuple[Tally, list[d
         numbers = [*range(given.writers), *range(given.readers)]
         people = [kind(n, tenants, tally, end, given.pause) for kind, n in zip(kinds, numbers, strict=True)]
         running = [pool.submit(one.run) for one in people]
-        scheduler = pool.submit(keeping, databases, end)
+        scheduler = pool.submit(keeping, databases, end, given.limit)
         try:
             for part in (0.1, 0.9):
                 time.sleep(part * given.seconds)
@@ -308,6 +308,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, most in (("seconds", 3600.0), ("pause", 0.1), ("writers", 16), ("readers", 8), ("tenants", 50)):
         parser.add_argument(f"--{name}", type=type(most), default=most)
     parser.add_argument("--large", type=int, default=LARGE, help="lessons of the first tenant")
+    parser.add_argument("--small", type=int, default=SMALL, help="of each other one")
+    parser.add_argument("--limit", type=int, default=10_000, help="pgmnemo.exact_scan_limit")
     parser.add_argument("--folder", help="where the server makes its own, else among temporary ones")
     parser.add_argument("--stock", action="store_true", help="autovacuum as PostgreSQL has it")
     given = parser.parse_args(arguments)
