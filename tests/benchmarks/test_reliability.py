@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from benchmarks.reliability import faults, soak
@@ -9,6 +11,7 @@ from benchmarks.reliability.bed import fresh_server
 from benchmarks.reliability.known import Known, judge, opened
 from benchmarks.reliability.texts import HOLDS, PROJECT, moment, text_of
 from pgmnemo import Item
+from pgmnemo.places import SQL_FOLDER
 
 SHORT = [("server", "store", 1), ("link", "store", 1), ("backend", "merge", 1), ("client", "merge", 1),
          ("upkeep", "upgrade", 1)]  # fmt: skip
@@ -58,3 +61,8 @@ def test_writers_and_readers_of_some_tenants(capsys: pytest.CaptureFixture[str])
     assert "0 lost, 0 wrong, 0 leaked; " in printed
     for row in ("add", "forget", "supersede", "recall", "relations", "WAL", "dead rows"):
         assert f"| {row} | " in printed
+
+
+def test_a_soak_runs_with_the_settings_that_are_recommended() -> None:
+    [block] = re.findall(r"```ini\n(.+?)```", (SQL_FOLDER / "README.md").read_text(encoding="utf-8"), re.S)
+    assert dict(line.split(" = ") for line in block.splitlines()) == soak.AUTOVACUUM
