@@ -113,7 +113,7 @@ def doubled(path: Path, chance: Random) -> None:
     def change(text: str) -> str:
         lines = text.split("\n")
         at, other = chance.randrange(len(lines)), chance.randrange(len(lines))
-        ways = (
+        ways: tuple[list[str], ...] = (
             [*lines[:at], *lines[at + 1 :]],
             [*lines[:at], lines[at], *lines[at:]],
             [*lines[:at], lines[other], *lines[at:]],
