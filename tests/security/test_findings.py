@@ -480,7 +480,7 @@ def test_d14_no_stranger_asks_the_keyword_leg(site: Site) -> None:
 def test_what_cannot_be_closed_is_said() -> None:
     said = " ".join((SQL_FOLDER / "README.md").read_text("utf-8").split())
     for phrase in (
-        "restore as a superuser", "totals of whole tables", "ALTER ROLE alice SET pgmnemo.gate_strict",
+        "totals of whole tables", "ALTER ROLE alice SET pgmnemo.gate_strict",
         "DROP EXTENSION leaves the schema", "need CASCADE", "calls in flight", "SERIALIZABLE",
         "with his own rights", "idle in a transaction", "GRANT … ON ALL TABLES IN SCHEMA pgmnemo",
         "SET LOCAL pgmnemo.tenant_id", "a column of type pgmnemo.lesson_input",
