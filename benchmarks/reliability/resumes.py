@@ -177,6 +177,7 @@ def kill(name: str, kills: int, chance: Random, base: Path) -> Killed:
         if not stage.made and not stage.start(wait=None):
             killed.faults.append("did not end")
         killed.done += 1
+        print(f"{name}: {killed.places.total()} kills, {killed.done} runs", file=sys.stderr, flush=True)
         killed.faults += _compared(whole, stage)
         if not killed.faults:
             shutil.rmtree(stage.base)

@@ -10,7 +10,7 @@ import pytest
 from runner.places import ROOT
 
 SHORT = {
-    "inputs": ("--some", "80", "--seed", "7"),
+    "inputs": ("--some", "50", "--seed", "7"),
     "resumes": ("--kills", "2", "--only", "sample, more systems"),
 }
 
