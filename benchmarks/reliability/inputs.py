@@ -300,8 +300,9 @@ def main() -> int:
                 print(f"{len(outcomes)} of {len(chosen)}", file=sys.stderr, flush=True)
             if fault := outcomes[-1].fault:
                 print(fault, file=sys.stderr, flush=True)
-        left = [one.pid for one in psutil.process_iter(["cmdline"]) if any(
+        there = [one for one in psutil.process_iter(["cmdline"]) if any(
             f"{made.base}/case-" in word for word in one.info["cmdline"] or ())]  # fmt: skip
+        _, left = psutil.wait_procs(there, timeout=PATIENCE)  # the last server may be ending still
     print(report(outcomes))
     print(f"{len(outcomes):,} cases, seed {given.seed}; processes left: {len(left)}")
     return int(any(one.fault for one in outcomes) or bool(left))
