@@ -192,6 +192,7 @@ def _in_fork(run: Callable[[], int], place: Path, stdin: Path | None) -> NoRetur
         os.environ |= {"HOME": str(place / "home"), "TMPDIR": str(place / "tmp"), "PYTHONHASHSEED": "42"}
         for name in [name for name in os.environ if name.startswith(("XDG_", "PGMNEMO_"))]:
             del os.environ[name]
+        os.environ["PGMNEMO_PORT"] = "1"  # where no compose service answers
         tempfile.tempdir = None
         os.chdir(place)
         code = run()

@@ -90,7 +90,8 @@ class Stage:
         resume = ("--resume", str(self.partial)) if self.partial else ()
         output = ("--output", str(self.results), "--cache", str(self.base / "cache"))
         command = [sys.executable, "-m", "runner", *self.words, "--quiet", *output, *resume]
-        environ = {**os.environ, "TMPDIR": str(self.temporary), "XDG_CACHE_HOME": str(self.base / "own")}
+        own = {"TMPDIR": str(self.temporary), "XDG_CACHE_HOME": str(self.base / "own")}
+        environ = {**os.environ, **own, "PGMNEMO_PORT": "1"}  # where no compose service answers
         with (self.base / "said").open("wb") as said:
             process = subprocess.Popen(command, env=environ, stdout=said, stderr=said)
             try:
