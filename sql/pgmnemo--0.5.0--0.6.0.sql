@@ -248,6 +248,27 @@ COMMENT ON COLUMN pgmnemo.piece_term.held_at IS 'the places themselves, ascendin
 COMMENT ON COLUMN pgmnemo.piece_term.repeaters IS 'likewise, whether it holds it more than once; NULL: repeated_at says it, or none does';
 COMMENT ON COLUMN pgmnemo.piece_term.repeated_at IS 'those places themselves, ascending, where they are few';
 COMMENT ON COLUMN pgmnemo.piece_term.frequencies IS 'how often each of the repeaters holds it, in the order of their places';
+-- What the last call of pgmnemo.upkeep left. One row from the beginning: of two calls at once the later leaves it alone,
+-- and does not wait.
+CREATE TABLE pgmnemo.upkeep_run (
+    began           timestamptz,
+    seconds         float8  NOT NULL,
+    merged          timestamptz,
+    vectors_waiting bigint  NOT NULL,
+    blocks_waiting  bigint  NOT NULL,
+    "left"          bigint  NOT NULL,
+    skipped         integer NOT NULL
+);
+INSERT INTO pgmnemo.upkeep_run VALUES (NULL, 0, NULL, 0, 0, 0, 0);
+
+COMMENT ON TABLE pgmnemo.upkeep_run IS 'one row: what the last call of pgmnemo.upkeep left; pgmnemo.health shows it';
+COMMENT ON COLUMN pgmnemo.upkeep_run.began IS 'when it began; NULL where there was none';
+COMMENT ON COLUMN pgmnemo.upkeep_run.seconds IS 'how long it took';
+COMMENT ON COLUMN pgmnemo.upkeep_run.merged IS 'when a call last brought vectors into an HNSW index or compacted a tenant';
+COMMENT ON COLUMN pgmnemo.upkeep_run.vectors_waiting IS 'vectors of large tenants that were outside their HNSW index';
+COMMENT ON COLUMN pgmnemo.upkeep_run.blocks_waiting IS 'small blocks of lessons that single writes had left and no compaction had merged';
+COMMENT ON COLUMN pgmnemo.upkeep_run."left" IS 'what it returned: of these vectors and blocks those that are due';
+COMMENT ON COLUMN pgmnemo.upkeep_run.skipped IS 'tenants that were due and stayed as they were: their writers held them, or a WARNING in the log says why';
 CREATE OR REPLACE FUNCTION pgmnemo._setting_catalogue()
 RETURNS TABLE (name text, initial text, kind text, low float8, high float8, choices text[], meaning text)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -2159,6 +2180,22 @@ AS $$
 BEGIN
     RETURN ARRAY(SELECT unnest(p.lesson_ids) FROM pgmnemo.posting p
                   WHERE p.tenant_id = tenant AND p.lexeme = '' AND p.lesson_count < 0);
+END
+$$;
+-- Whether so many small blocks of lessons, each with one for every lexeme of its lessons, are worth a compaction: one
+-- for every fourth lesson, but a hundred at least, for few are soon read, and five hundred at most.
+CREATE OR REPLACE FUNCTION pgmnemo._worth_compacting(tenant uuid, loose bigint)
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF loose <= 100 OR loose > 500 THEN
+        RETURN loose > 500;
+    END IF;
+    RETURN 4 * loose > (SELECT coalesce(sum(p.lesson_count), 0) FROM pgmnemo.posting p
+                         WHERE p.tenant_id = tenant AND p.lexeme = '' AND p.lesson_count > 0)
+                       + (SELECT coalesce(sum(c.lesson_count), 0) FROM pgmnemo.piece c WHERE c.tenant_id = tenant);
 END
 $$;
 -- What the policy of a graph goes by. It names the graph and no tenant, for any login may read policies; nobody but
@@ -4589,13 +4626,18 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 SET lock_timeout = 100
 AS $$
+#variable_conflict use_variable
 DECLARE
     all_of_them constant bigint := 2000000000;
     tail_most constant bigint := pgmnemo._tail_most((pgmnemo._settings()).exact_scan_limit);
-    loose_most constant integer := 500;  -- small blocks of lessons, each with one for every lexeme of its lessons
     enough constant timestamptz := clock_timestamp() + interval '10 seconds';
+    began constant timestamptz := clock_timestamp();
     budget bigint := upkeep.most;
     "left" bigint := 0;
+    vectors bigint := 0;
+    blocks bigint := 0;
+    merges integer := 0;
+    skipped integer := 0;
     waiting bigint;
     entered bigint;
     one record;
@@ -4611,8 +4653,8 @@ BEGIN
             CONTINUE;
         END IF;
         waiting := pgmnemo._tail(one.tenant_id, one.generation, all_of_them);
+        entered := 0;
         IF waiting > tail_most OR NOT pgmnemo._graph_stands(one.name) THEN
-            entered := 0;
             IF budget > 0 AND clock_timestamp() < enough THEN
                 BEGIN
                     entered := coalesce(pgmnemo._enter_graph(one.tenant_id, one.generation, budget), 0);
@@ -4626,18 +4668,26 @@ BEGIN
                 END;
             END IF;
             "left" := "left" + waiting - entered;
+            merges := merges + (entered > 0)::integer;
+            skipped := skipped + (entered = 0 AND waiting > 0)::integer;
         END IF;
+        vectors := vectors + waiting - entered;
     END LOOP;
     FOR one IN SELECT g.tenant_id FROM pgmnemo.tenant_grant g GROUP BY g.tenant_id ORDER BY random() LOOP
         PERFORM set_config('pgmnemo.acting_tenant', one.tenant_id::text, true);
         waiting := pgmnemo._loose_blocks(one.tenant_id);
-        IF waiting > loose_most THEN
+        blocks := blocks + waiting;
+        IF pgmnemo._worth_compacting(one.tenant_id, waiting) THEN
             "left" := "left" + waiting;
+            skipped := skipped + 1;
             IF budget > 0 AND clock_timestamp() < enough THEN
                 BEGIN
                     IF pgmnemo._try_lock_tenant(one.tenant_id) THEN
                         PERFORM pgmnemo._compact(one.tenant_id);
                         "left" := "left" - waiting;
+                        blocks := blocks - waiting;
+                        merges := merges + 1;
+                        skipped := skipped - 1;
                     END IF;
                 EXCEPTION WHEN OTHERS THEN
                     RAISE WARNING 'the postings of tenant % stay as they are: %',
@@ -4653,12 +4703,17 @@ BEGIN
     PERFORM pgmnemo._close_type(c.relname) FROM pg_class c
       WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'v')
         AND has_type_privilege('public', c.reltype, 'USAGE');
+    UPDATE pgmnemo.upkeep_run u
+       SET began = began, seconds = extract(epoch FROM clock_timestamp() - began),
+           merged = CASE WHEN merges > 0 THEN clock_timestamp() ELSE u.merged END,
+           vectors_waiting = vectors, blocks_waiting = blocks, "left" = "left", skipped = skipped
+     WHERE u.ctid IN (SELECT r.ctid FROM pgmnemo.upkeep_run r FOR UPDATE SKIP LOCKED);
     RETURN "left";
 END
 $$;
 
 REVOKE ALL ON FUNCTION pgmnemo.upkeep(integer) FROM PUBLIC;
-COMMENT ON FUNCTION pgmnemo.upkeep(integer) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, at most so many together (1 to 1,000,000), compacts tenants with more than 500 small blocks of lessons (pgmnemo.compact) but those whose writers are at work, begins nothing after ten seconds, and drops indexes that no tenant has any more. Returns how many such vectors and blocks are left: call again until it is 0. Only the extension''s owner may';
+COMMENT ON FUNCTION pgmnemo.upkeep(integer) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, at most so many together (1 to 1,000,000), compacts tenants with small blocks of lessons for a quarter of their lessons, but 100 to 500 (pgmnemo.compact), unless their writers are at work, begins nothing after ten seconds, and drops indexes that no tenant has any more. Returns how many such vectors and blocks are left: call again until it is 0. Only the extension''s owner may';
 CREATE OR REPLACE FUNCTION pgmnemo.version()
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -4679,6 +4734,28 @@ SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
  WHERE c.tenant IS NOT NULL;
 
 COMMENT ON VIEW pgmnemo.vectors IS 'the vectors of lessons and passages of the tenant that pgmnemo.tenant_id names, read only; nothing without a grant of it';
+-- Reads with its owner's rights what a role in pg_monitor may know: figures alone, of no tenant, and no text.
+CREATE VIEW pgmnemo.health AS
+SELECT pgmnemo.version() AS version, u.began AS upkeep_began, u.seconds AS upkeep_seconds, u.merged AS last_merge,
+       u.vectors_waiting, u.blocks_waiting, u."left" AS upkeep_left, u.skipped AS tenants_skipped,
+       (SELECT count(DISTINCT g.tenant_id) FROM pgmnemo.tenant_grant g) AS tenants,
+       (SELECT count(*) FROM pgmnemo.vector_graph) AS graphs,
+       (SELECT count(*) FROM pgmnemo.vector_graph g
+         WHERE NOT EXISTS (SELECT FROM pg_class c
+                            WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relname = g.name AND c.relkind = 'r'))
+           AS graphs_missing,
+       s.lessons, s.live_rows, s.dead_rows, s.bytes, s.graph_bytes, s.last_vacuum
+  FROM pgmnemo.upkeep_run u
+ CROSS JOIN (
+        SELECT (sum(t.n_live_tup) FILTER (WHERE t.relname = 'lesson'))::bigint AS lessons,
+               sum(t.n_live_tup)::bigint AS live_rows, sum(t.n_dead_tup)::bigint AS dead_rows,
+               sum(pg_total_relation_size(t.relid))::bigint AS bytes,
+               coalesce(sum(pg_total_relation_size(t.relid)) FILTER (WHERE t.relname ~ '^graph_\d+$'), 0)::bigint
+               AS graph_bytes,
+               min(greatest(t.last_vacuum, t.last_autovacuum)) FILTER (WHERE t.n_dead_tup > 1000) AS last_vacuum
+          FROM pg_stat_user_tables t WHERE t.schemaname = 'pgmnemo') s;
+
+COMMENT ON VIEW pgmnemo.health IS 'one row for monitoring, for members of pg_monitor: what the last upkeep left, how many tenants and HNSW indexes there are, rows and bytes of all tables as PostgreSQL''s statistics estimate them';
 COMMENT ON TYPE pgmnemo.question IS 'held: active lessons in scope; terms: lexemes of the question that occur, rarest first, and for each a tsquery, its idf, its scale (pgmnemo._impact), the most that it can add to a BM25 in scope (units of 2^-40) of a lesson that no piece holds, the lessons in scope that hold it, how many of those are in postings, and the most that it can add to one that a piece holds (0: none does); flat, per_token, pivot: see pgmnemo._impact; direction: the embedding at unit length, of as many dimensions as the tenant''s; generation: which vectors it is compared with, and graph: which table holds them as a graph (NULL: none); since, until: the intervals that it names; ideal: see pgmnemo._fit; share: what fitting these intervals counts for';
 COMMENT ON TABLE pgmnemo.embedding_space IS 'of which dimension a tenant''s vectors are, and which of them serve; written by the verbs';
 COMMENT ON COLUMN pgmnemo.embedding_space.tenant_id IS 'the tenant';
@@ -4737,6 +4814,14 @@ COMMENT ON COLUMN pgmnemo.posting.lesson_ids IS 'lesson.id of 1 to 128 active le
 COMMENT ON COLUMN pgmnemo.posting.lesson_count IS 'how many they are; negative: so many fewer than pieces say';
 COMMENT ON COLUMN pgmnemo.posting.token_total IS 'sum of token_counts, with the sign of lesson_count';
 COMMENT ON COLUMN pgmnemo.posting.first_id IS 'lesson_ids[1], with the sign of lesson_count: no two blocks of a list begin alike';
+COMMENT ON TABLE pgmnemo.upkeep_run IS 'one row: what the last call of pgmnemo.upkeep left; pgmnemo.health shows it';
+COMMENT ON COLUMN pgmnemo.upkeep_run.began IS 'when it began; NULL where there was none';
+COMMENT ON COLUMN pgmnemo.upkeep_run.seconds IS 'how long it took';
+COMMENT ON COLUMN pgmnemo.upkeep_run.merged IS 'when a call last brought vectors into an HNSW index or compacted a tenant';
+COMMENT ON COLUMN pgmnemo.upkeep_run.vectors_waiting IS 'vectors of large tenants that were outside their HNSW index';
+COMMENT ON COLUMN pgmnemo.upkeep_run.blocks_waiting IS 'small blocks of lessons that single writes had left and no compaction had merged';
+COMMENT ON COLUMN pgmnemo.upkeep_run."left" IS 'what it returned: of these vectors and blocks those that are due';
+COMMENT ON COLUMN pgmnemo.upkeep_run.skipped IS 'tenants that were due and stayed as they were: their writers held them, or a WARNING in the log says why';
 COMMENT ON TABLE pgmnemo.vector_graph IS 'the tenants whose vectors are more than pgmnemo.exact_scan_limit, and where each one''s HNSW index is';
 COMMENT ON COLUMN pgmnemo.vector_graph.tenant_id IS 'the tenant';
 COMMENT ON COLUMN pgmnemo.vector_graph.generation IS 'pgmnemo.lesson_vector.generation of what it holds';
@@ -4808,6 +4893,7 @@ GRANT USAGE ON SCHEMA pgmnemo TO PUBLIC;
 GRANT SELECT ON
     pgmnemo.calling, pgmnemo.lessons, pgmnemo.passages, pgmnemo.vectors, pgmnemo.edges, pgmnemo.postings
     TO PUBLIC;
+GRANT SELECT ON pgmnemo.health TO pg_monitor;
 -- Run with the rights of whoever calls, before or beside a verb, and read no table.
 GRANT EXECUTE ON FUNCTION
     pgmnemo._caller, pgmnemo._session_tenant,

@@ -563,6 +563,27 @@ COMMENT ON COLUMN pgmnemo.tenant_grant.tenant_id IS 'the tenant';
 COMMENT ON COLUMN pgmnemo.tenant_grant.grantee IS 'the role that reaches it, and so do the members that inherit from it';
 COMMENT ON COLUMN pgmnemo.tenant_grant.granted_at IS 'when it was granted';
 COMMENT ON COLUMN pgmnemo.tenant_grant.granted_by IS 'the role that granted it';
+-- What the last call of pgmnemo.upkeep left. One row from the beginning: of two calls at once the later leaves it alone,
+-- and does not wait.
+CREATE TABLE pgmnemo.upkeep_run (
+    began           timestamptz,
+    seconds         float8  NOT NULL,
+    merged          timestamptz,
+    vectors_waiting bigint  NOT NULL,
+    blocks_waiting  bigint  NOT NULL,
+    "left"          bigint  NOT NULL,
+    skipped         integer NOT NULL
+);
+INSERT INTO pgmnemo.upkeep_run VALUES (NULL, 0, NULL, 0, 0, 0, 0);
+
+COMMENT ON TABLE pgmnemo.upkeep_run IS 'one row: what the last call of pgmnemo.upkeep left; pgmnemo.health shows it';
+COMMENT ON COLUMN pgmnemo.upkeep_run.began IS 'when it began; NULL where there was none';
+COMMENT ON COLUMN pgmnemo.upkeep_run.seconds IS 'how long it took';
+COMMENT ON COLUMN pgmnemo.upkeep_run.merged IS 'when a call last brought vectors into an HNSW index or compacted a tenant';
+COMMENT ON COLUMN pgmnemo.upkeep_run.vectors_waiting IS 'vectors of large tenants that were outside their HNSW index';
+COMMENT ON COLUMN pgmnemo.upkeep_run.blocks_waiting IS 'small blocks of lessons that single writes had left and no compaction had merged';
+COMMENT ON COLUMN pgmnemo.upkeep_run."left" IS 'what it returned: of these vectors and blocks those that are due';
+COMMENT ON COLUMN pgmnemo.upkeep_run.skipped IS 'tenants that were due and stayed as they were: their writers held them, or a WARNING in the log says why';
 -- Which tenants have an HNSW index, each of its own vectors alone: a search passes whatever is in one, and PostgreSQL
 -- counts for everybody the rows and pages that a call met. The graph is a table, a copy of the tenant's rows of
 -- pgmnemo.lesson_vector that are marked as indexed; it may be dropped at any time, and whoever merges makes it anew.
@@ -3841,6 +3862,22 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION pgmnemo._words_shared IS 'lexemes that both have / lexemes that either has, from 0 to 1; NULL where neither has any';
+-- Whether so many small blocks of lessons, each with one for every lexeme of its lessons, are worth a compaction: one
+-- for every fourth lesson, but a hundred at least, for few are soon read, and five hundred at most.
+CREATE FUNCTION pgmnemo._worth_compacting(tenant uuid, loose bigint)
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF loose <= 100 OR loose > 500 THEN
+        RETURN loose > 500;
+    END IF;
+    RETURN 4 * loose > (SELECT coalesce(sum(p.lesson_count), 0) FROM pgmnemo.posting p
+                         WHERE p.tenant_id = tenant AND p.lexeme = '' AND p.lesson_count > 0)
+                       + (SELECT coalesce(sum(c.lesson_count), 0) FROM pgmnemo.piece c WHERE c.tenant_id = tenant);
+END
+$$;
 -- What the policy of a graph goes by. It names the graph and no tenant, for any login may read policies; nobody but
 -- the extension's owner may call it (pgmnemo._acting_tenant).
 CREATE FUNCTION pgmnemo._acting_graph(graph name)
@@ -8253,13 +8290,18 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 SET lock_timeout = 100
 AS $$
+#variable_conflict use_variable
 DECLARE
     all_of_them constant bigint := 2000000000;
     tail_most constant bigint := pgmnemo._tail_most((pgmnemo._settings()).exact_scan_limit);
-    loose_most constant integer := 500;  -- small blocks of lessons, each with one for every lexeme of its lessons
     enough constant timestamptz := clock_timestamp() + interval '10 seconds';
+    began constant timestamptz := clock_timestamp();
     budget bigint := upkeep.most;
     "left" bigint := 0;
+    vectors bigint := 0;
+    blocks bigint := 0;
+    merges integer := 0;
+    skipped integer := 0;
     waiting bigint;
     entered bigint;
     one record;
@@ -8275,8 +8317,8 @@ BEGIN
             CONTINUE;
         END IF;
         waiting := pgmnemo._tail(one.tenant_id, one.generation, all_of_them);
+        entered := 0;
         IF waiting > tail_most OR NOT pgmnemo._graph_stands(one.name) THEN
-            entered := 0;
             IF budget > 0 AND clock_timestamp() < enough THEN
                 BEGIN
                     entered := coalesce(pgmnemo._enter_graph(one.tenant_id, one.generation, budget), 0);
@@ -8290,18 +8332,26 @@ BEGIN
                 END;
             END IF;
             "left" := "left" + waiting - entered;
+            merges := merges + (entered > 0)::integer;
+            skipped := skipped + (entered = 0 AND waiting > 0)::integer;
         END IF;
+        vectors := vectors + waiting - entered;
     END LOOP;
     FOR one IN SELECT g.tenant_id FROM pgmnemo.tenant_grant g GROUP BY g.tenant_id ORDER BY random() LOOP
         PERFORM set_config('pgmnemo.acting_tenant', one.tenant_id::text, true);
         waiting := pgmnemo._loose_blocks(one.tenant_id);
-        IF waiting > loose_most THEN
+        blocks := blocks + waiting;
+        IF pgmnemo._worth_compacting(one.tenant_id, waiting) THEN
             "left" := "left" + waiting;
+            skipped := skipped + 1;
             IF budget > 0 AND clock_timestamp() < enough THEN
                 BEGIN
                     IF pgmnemo._try_lock_tenant(one.tenant_id) THEN
                         PERFORM pgmnemo._compact(one.tenant_id);
                         "left" := "left" - waiting;
+                        blocks := blocks - waiting;
+                        merges := merges + 1;
+                        skipped := skipped - 1;
                     END IF;
                 EXCEPTION WHEN OTHERS THEN
                     RAISE WARNING 'the postings of tenant % stay as they are: %',
@@ -8317,12 +8367,17 @@ BEGIN
     PERFORM pgmnemo._close_type(c.relname) FROM pg_class c
       WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'v')
         AND has_type_privilege('public', c.reltype, 'USAGE');
+    UPDATE pgmnemo.upkeep_run u
+       SET began = began, seconds = extract(epoch FROM clock_timestamp() - began),
+           merged = CASE WHEN merges > 0 THEN clock_timestamp() ELSE u.merged END,
+           vectors_waiting = vectors, blocks_waiting = blocks, "left" = "left", skipped = skipped
+     WHERE u.ctid IN (SELECT r.ctid FROM pgmnemo.upkeep_run r FOR UPDATE SKIP LOCKED);
     RETURN "left";
 END
 $$;
 
 REVOKE ALL ON FUNCTION pgmnemo.upkeep(integer) FROM PUBLIC;
-COMMENT ON FUNCTION pgmnemo.upkeep(integer) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, at most so many together (1 to 1,000,000), compacts tenants with more than 500 small blocks of lessons (pgmnemo.compact) but those whose writers are at work, begins nothing after ten seconds, and drops indexes that no tenant has any more. Returns how many such vectors and blocks are left: call again until it is 0. Only the extension''s owner may';
+COMMENT ON FUNCTION pgmnemo.upkeep(integer) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, at most so many together (1 to 1,000,000), compacts tenants with small blocks of lessons for a quarter of their lessons, but 100 to 500 (pgmnemo.compact), unless their writers are at work, begins nothing after ten seconds, and drops indexes that no tenant has any more. Returns how many such vectors and blocks are left: call again until it is 0. Only the extension''s owner may';
 CREATE FUNCTION pgmnemo.version()
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -8347,6 +8402,28 @@ SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c CROSS JOI
  WHERE c.tenant IS NOT NULL;
 
 COMMENT ON VIEW pgmnemo.edges IS 'the links of the tenant that pgmnemo.tenant_id names, read only; nothing without a grant of it';
+-- Reads with its owner's rights what a role in pg_monitor may know: figures alone, of no tenant, and no text.
+CREATE VIEW pgmnemo.health AS
+SELECT pgmnemo.version() AS version, u.began AS upkeep_began, u.seconds AS upkeep_seconds, u.merged AS last_merge,
+       u.vectors_waiting, u.blocks_waiting, u."left" AS upkeep_left, u.skipped AS tenants_skipped,
+       (SELECT count(DISTINCT g.tenant_id) FROM pgmnemo.tenant_grant g) AS tenants,
+       (SELECT count(*) FROM pgmnemo.vector_graph) AS graphs,
+       (SELECT count(*) FROM pgmnemo.vector_graph g
+         WHERE NOT EXISTS (SELECT FROM pg_class c
+                            WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relname = g.name AND c.relkind = 'r'))
+           AS graphs_missing,
+       s.lessons, s.live_rows, s.dead_rows, s.bytes, s.graph_bytes, s.last_vacuum
+  FROM pgmnemo.upkeep_run u
+ CROSS JOIN (
+        SELECT (sum(t.n_live_tup) FILTER (WHERE t.relname = 'lesson'))::bigint AS lessons,
+               sum(t.n_live_tup)::bigint AS live_rows, sum(t.n_dead_tup)::bigint AS dead_rows,
+               sum(pg_total_relation_size(t.relid))::bigint AS bytes,
+               coalesce(sum(pg_total_relation_size(t.relid)) FILTER (WHERE t.relname ~ '^graph_\d+$'), 0)::bigint
+               AS graph_bytes,
+               min(greatest(t.last_vacuum, t.last_autovacuum)) FILTER (WHERE t.n_dead_tup > 1000) AS last_vacuum
+          FROM pg_stat_user_tables t WHERE t.schemaname = 'pgmnemo') s;
+
+COMMENT ON VIEW pgmnemo.health IS 'one row for monitoring, for members of pg_monitor: what the last upkeep left, how many tenants and HNSW indexes there are, rows and bytes of all tables as PostgreSQL''s statistics estimate them';
 -- Behind a function, so that no plan of a reader's own counts other tenants' rows.
 CREATE VIEW pgmnemo.lessons AS
 SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
@@ -8464,6 +8541,7 @@ GRANT USAGE ON SCHEMA pgmnemo TO PUBLIC;
 GRANT SELECT ON
     pgmnemo.calling, pgmnemo.lessons, pgmnemo.passages, pgmnemo.vectors, pgmnemo.edges, pgmnemo.postings
     TO PUBLIC;
+GRANT SELECT ON pgmnemo.health TO pg_monitor;
 -- Run with the rights of whoever calls, before or beside a verb, and read no table.
 GRANT EXECUTE ON FUNCTION
     pgmnemo._caller, pgmnemo._session_tenant,

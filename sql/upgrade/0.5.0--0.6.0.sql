@@ -94,9 +94,11 @@ ALTER TABLE pgmnemo.lesson ENABLE ALWAYS TRIGGER lesson_before_insert, ENABLE AL
 @file tables/piece_lesson.sql
 @file tables/piece_project.sql
 @file tables/piece_term.sql
+@file tables/upkeep_run.sql
 @changed
 @file views/passages.sql
 @file views/vectors.sql
+@file views/health.sql
 @comments
 -- It shows the columns that the table had when it was made.
 CREATE OR REPLACE VIEW pgmnemo.postings AS

@@ -241,9 +241,10 @@ def test_what_everybody_may_call(owner: psycopg.Connection[Any]) -> None:
 
 
 def test_nobody_has_a_right_on_a_table_a_sequence_or_a_type(owner: psycopg.Connection[Any]) -> None:
-    """What everybody may do: read the views, and go into the schema."""
+    """What everybody may do: read the views, and go into the schema. One view is for who watches the server."""
     rights = (
-        "SELECT c.relkind::text, c.relname, a.privilege_type FROM pg_class c, "
+        "SELECT c.relkind::text, c.relname, concat(a.privilege_type, nullif(' by ' || grantee::regrole, ' by -')) "
+        "FROM pg_class c, "
         "aclexplode(coalesce(relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's' ELSE 'r' END::\"char\", "
         "relowner))) a "
         "WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind IN ('r', 'v', 'S') AND grantee <> relowner "
@@ -254,6 +255,7 @@ def test_nobody_has_a_right_on_a_table_a_sequence_or_a_type(owner: psycopg.Conne
         "UNION ALL SELECT 'n', nspname, a.privilege_type FROM pg_namespace, aclexplode(nspacl) a "
         "WHERE nspname = 'pgmnemo' AND grantee <> nspowner ORDER BY 1, 2, 3"
     )
-    views = ("calling", "edges", "lessons", "passages", "postings", "vectors")
+    views = ("calling", "edges", "health", "lessons", "passages", "postings", "vectors")
+    may = {"health": "SELECT by pg_monitor"}
     assert owner.execute(rights).fetchall() == [
-        ("n", "pgmnemo", "USAGE"), *(("v", view, "SELECT") for view in views)]  # fmt: skip
+        ("n", "pgmnemo", "USAGE"), *(("v", view, may.get(view, "SELECT")) for view in views)]  # fmt: skip

@@ -8,13 +8,18 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 SET lock_timeout = 100
 AS $$
+#variable_conflict use_variable
 DECLARE
     all_of_them constant bigint := 2000000000;
     tail_most constant bigint := pgmnemo._tail_most((pgmnemo._settings()).exact_scan_limit);
-    loose_most constant integer := 500;  -- small blocks of lessons, each with one for every lexeme of its lessons
     enough constant timestamptz := clock_timestamp() + interval '10 seconds';
+    began constant timestamptz := clock_timestamp();
     budget bigint := upkeep.most;
     "left" bigint := 0;
+    vectors bigint := 0;
+    blocks bigint := 0;
+    merges integer := 0;
+    skipped integer := 0;
     waiting bigint;
     entered bigint;
     one record;
@@ -30,8 +35,8 @@ BEGIN
             CONTINUE;
         END IF;
         waiting := pgmnemo._tail(one.tenant_id, one.generation, all_of_them);
+        entered := 0;
         IF waiting > tail_most OR NOT pgmnemo._graph_stands(one.name) THEN
-            entered := 0;
             IF budget > 0 AND clock_timestamp() < enough THEN
                 BEGIN
                     entered := coalesce(pgmnemo._enter_graph(one.tenant_id, one.generation, budget), 0);
@@ -45,18 +50,26 @@ BEGIN
                 END;
             END IF;
             "left" := "left" + waiting - entered;
+            merges := merges + (entered > 0)::integer;
+            skipped := skipped + (entered = 0 AND waiting > 0)::integer;
         END IF;
+        vectors := vectors + waiting - entered;
     END LOOP;
     FOR one IN SELECT g.tenant_id FROM pgmnemo.tenant_grant g GROUP BY g.tenant_id ORDER BY random() LOOP
         PERFORM set_config('pgmnemo.acting_tenant', one.tenant_id::text, true);
         waiting := pgmnemo._loose_blocks(one.tenant_id);
-        IF waiting > loose_most THEN
+        blocks := blocks + waiting;
+        IF pgmnemo._worth_compacting(one.tenant_id, waiting) THEN
             "left" := "left" + waiting;
+            skipped := skipped + 1;
             IF budget > 0 AND clock_timestamp() < enough THEN
                 BEGIN
                     IF pgmnemo._try_lock_tenant(one.tenant_id) THEN
                         PERFORM pgmnemo._compact(one.tenant_id);
                         "left" := "left" - waiting;
+                        blocks := blocks - waiting;
+                        merges := merges + 1;
+                        skipped := skipped - 1;
                     END IF;
                 EXCEPTION WHEN OTHERS THEN
                     RAISE WARNING 'the postings of tenant % stay as they are: %',
@@ -72,9 +85,14 @@ BEGIN
     PERFORM pgmnemo._close_type(c.relname) FROM pg_class c
       WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'v')
         AND has_type_privilege('public', c.reltype, 'USAGE');
+    UPDATE pgmnemo.upkeep_run u
+       SET began = began, seconds = extract(epoch FROM clock_timestamp() - began),
+           merged = CASE WHEN merges > 0 THEN clock_timestamp() ELSE u.merged END,
+           vectors_waiting = vectors, blocks_waiting = blocks, "left" = "left", skipped = skipped
+     WHERE u.ctid IN (SELECT r.ctid FROM pgmnemo.upkeep_run r FOR UPDATE SKIP LOCKED);
     RETURN "left";
 END
 $$;
 
 REVOKE ALL ON FUNCTION pgmnemo.upkeep(integer) FROM PUBLIC;
-COMMENT ON FUNCTION pgmnemo.upkeep(integer) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, at most so many together (1 to 1,000,000), compacts tenants with more than 500 small blocks of lessons (pgmnemo.compact) but those whose writers are at work, begins nothing after ten seconds, and drops indexes that no tenant has any more. Returns how many such vectors and blocks are left: call again until it is 0. Only the extension''s owner may';
+COMMENT ON FUNCTION pgmnemo.upkeep(integer) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, at most so many together (1 to 1,000,000), compacts tenants with small blocks of lessons for a quarter of their lessons, but 100 to 500 (pgmnemo.compact), unless their writers are at work, begins nothing after ten seconds, and drops indexes that no tenant has any more. Returns how many such vectors and blocks are left: call again until it is 0. Only the extension''s owner may';

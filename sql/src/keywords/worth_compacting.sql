@@ -1,0 +1,16 @@
+-- Whether so many small blocks of lessons, each with one for every lexeme of its lessons, are worth a compaction: one
+-- for every fourth lesson, but a hundred at least, for few are soon read, and five hundred at most.
+CREATE FUNCTION pgmnemo._worth_compacting(tenant uuid, loose bigint)
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF loose <= 100 OR loose > 500 THEN
+        RETURN loose > 500;
+    END IF;
+    RETURN 4 * loose > (SELECT coalesce(sum(p.lesson_count), 0) FROM pgmnemo.posting p
+                         WHERE p.tenant_id = tenant AND p.lexeme = '' AND p.lesson_count > 0)
+                       + (SELECT coalesce(sum(c.lesson_count), 0) FROM pgmnemo.piece c WHERE c.tenant_id = tenant);
+END
+$$;

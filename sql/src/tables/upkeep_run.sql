@@ -1,0 +1,21 @@
+-- What the last call of pgmnemo.upkeep left. One row from the beginning: of two calls at once the later leaves it alone,
+-- and does not wait.
+CREATE TABLE pgmnemo.upkeep_run (
+    began           timestamptz,
+    seconds         float8  NOT NULL,
+    merged          timestamptz,
+    vectors_waiting bigint  NOT NULL,
+    blocks_waiting  bigint  NOT NULL,
+    "left"          bigint  NOT NULL,
+    skipped         integer NOT NULL
+);
+INSERT INTO pgmnemo.upkeep_run VALUES (NULL, 0, NULL, 0, 0, 0, 0);
+
+COMMENT ON TABLE pgmnemo.upkeep_run IS 'one row: what the last call of pgmnemo.upkeep left; pgmnemo.health shows it';
+COMMENT ON COLUMN pgmnemo.upkeep_run.began IS 'when it began; NULL where there was none';
+COMMENT ON COLUMN pgmnemo.upkeep_run.seconds IS 'how long it took';
+COMMENT ON COLUMN pgmnemo.upkeep_run.merged IS 'when a call last brought vectors into an HNSW index or compacted a tenant';
+COMMENT ON COLUMN pgmnemo.upkeep_run.vectors_waiting IS 'vectors of large tenants that were outside their HNSW index';
+COMMENT ON COLUMN pgmnemo.upkeep_run.blocks_waiting IS 'small blocks of lessons that single writes had left and no compaction had merged';
+COMMENT ON COLUMN pgmnemo.upkeep_run."left" IS 'what it returned: of these vectors and blocks those that are due';
+COMMENT ON COLUMN pgmnemo.upkeep_run.skipped IS 'tenants that were due and stayed as they were: their writers held them, or a WARNING in the log says why';
