@@ -248,8 +248,8 @@ COMMENT ON COLUMN pgmnemo.piece_term.held_at IS 'the places themselves, ascendin
 COMMENT ON COLUMN pgmnemo.piece_term.repeaters IS 'likewise, whether it holds it more than once; NULL: repeated_at says it, or none does';
 COMMENT ON COLUMN pgmnemo.piece_term.repeated_at IS 'those places themselves, ascending, where they are few';
 COMMENT ON COLUMN pgmnemo.piece_term.frequencies IS 'how often each of the repeaters holds it, in the order of their places';
--- What the last call of pgmnemo.upkeep left. One row from the beginning: of two calls at once the later leaves it alone,
--- and does not wait.
+-- What the last call of pgmnemo.upkeep left. One row from the beginning: of two calls at once the later leaves it as it
+-- is, and does not wait.
 CREATE TABLE pgmnemo.upkeep_run (
     began           timestamptz,
     seconds         float8  NOT NULL,
@@ -4850,6 +4850,23 @@ SELECT pg_catalog.pg_extension_config_dump('pgmnemo.embedding_space', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_vector', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.vector_graph', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.graph_seq', '');
+-- Where lessons change all day a fifth of dead rows, at which PostgreSQL begins, is much to read. What somebody has set
+-- on a table stays.
+DO $$
+DECLARE
+    item record;
+BEGIN
+    FOR item IN
+        SELECT c.oid::regclass AS name FROM pg_catalog.pg_class c
+         WHERE c.relnamespace = 'pgmnemo'::regnamespace
+           AND c.relname IN ('lesson', 'lesson_entry', 'lesson_vector', 'passage', 'piece_term', 'posting')
+           AND NOT EXISTS (SELECT FROM unnest(c.reloptions) o WHERE starts_with(o, 'autovacuum_'))
+    LOOP
+        EXECUTE format('ALTER TABLE %s SET (autovacuum_vacuum_scale_factor = 0.05, '
+                       'autovacuum_analyze_scale_factor = 0.05)', item.name);
+    END LOOP;
+END
+$$;
 -- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
 -- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
 -- privileges of the owner gave to others goes as well.

@@ -563,8 +563,8 @@ COMMENT ON COLUMN pgmnemo.tenant_grant.tenant_id IS 'the tenant';
 COMMENT ON COLUMN pgmnemo.tenant_grant.grantee IS 'the role that reaches it, and so do the members that inherit from it';
 COMMENT ON COLUMN pgmnemo.tenant_grant.granted_at IS 'when it was granted';
 COMMENT ON COLUMN pgmnemo.tenant_grant.granted_by IS 'the role that granted it';
--- What the last call of pgmnemo.upkeep left. One row from the beginning: of two calls at once the later leaves it alone,
--- and does not wait.
+-- What the last call of pgmnemo.upkeep left. One row from the beginning: of two calls at once the later leaves it as it
+-- is, and does not wait.
 CREATE TABLE pgmnemo.upkeep_run (
     began           timestamptz,
     seconds         float8  NOT NULL,
@@ -8452,6 +8452,23 @@ SELECT t.* FROM (SELECT pgmnemo.current_tenant() AS tenant OFFSET 0) c
  WHERE c.tenant IS NOT NULL;
 
 COMMENT ON VIEW pgmnemo.vectors IS 'the vectors of lessons and passages of the tenant that pgmnemo.tenant_id names, read only; nothing without a grant of it';
+-- Where lessons change all day a fifth of dead rows, at which PostgreSQL begins, is much to read. What somebody has set
+-- on a table stays.
+DO $$
+DECLARE
+    item record;
+BEGIN
+    FOR item IN
+        SELECT c.oid::regclass AS name FROM pg_catalog.pg_class c
+         WHERE c.relnamespace = 'pgmnemo'::regnamespace
+           AND c.relname IN ('lesson', 'lesson_entry', 'lesson_vector', 'passage', 'piece_term', 'posting')
+           AND NOT EXISTS (SELECT FROM unnest(c.reloptions) o WHERE starts_with(o, 'autovacuum_'))
+    LOOP
+        EXECUTE format('ALTER TABLE %s SET (autovacuum_vacuum_scale_factor = 0.05, '
+                       'autovacuum_analyze_scale_factor = 0.05)', item.name);
+    END LOOP;
+END
+$$;
 -- What pg_dump takes along: grants of roles that exist, and what lessons are. Postings are not dumped: the triggers
 -- build them anew from the lessons. Graphs are tables of no extension: a dump has them as they are.
 SELECT pg_catalog.pg_extension_config_dump(

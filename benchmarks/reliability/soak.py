@@ -44,10 +44,7 @@ GRAPH_SHARE = 0.2  # of the calls that go to the first tenant
 EVERY = 60.0  # seconds between two calls of upkeep
 MOST = 1.3  # what is at the end, to what was after the first tenth
 # What sql/README.md recommends.
-AUTOVACUUM = {
-    "autovacuum_naptime": "15s", "autovacuum_vacuum_scale_factor": "0.05",
-    "autovacuum_analyze_scale_factor": "0.05", "autovacuum_vacuum_cost_limit": "2000",
-}  # fmt: skip
+AUTOVACUUM = {"autovacuum_naptime": "15s", "autovacuum_vacuum_cost_limit": "2000"}
 SERVER = {
     **DURABLE,
     "shared_buffers": "256MB", "checkpoint_timeout": "5min", "min_wal_size": "80MB", "max_wal_size": "512MB",

@@ -122,6 +122,7 @@ SELECT pg_catalog.pg_extension_config_dump('pgmnemo.embedding_space', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.lesson_vector', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.vector_graph', '');
 SELECT pg_catalog.pg_extension_config_dump('pgmnemo.graph_seq', '');
+@file rights/autovacuum.sql
 @file rights/rights.sql
 
 SELECT set_config('role', current_setting('pgmnemo.upgrading_role'), true), set_config('pgmnemo.upgrading_role', '', true);

@@ -181,6 +181,41 @@ def test_an_older_snapshot_neither_seals_nor_changes_what_was_changed_or_sealed(
         assert tenant.rows("SELECT * FROM pgmnemo.check(%s)", tenant.id) == []
 
 
+def test_upkeep_compacts_a_small_tenant_too(tenant: Any, owner: Any) -> None:
+    """One of some hundred lessons was never compacted, and grew with every change."""
+    blocks = "SELECT count(*) FROM pgmnemo.posting WHERE tenant_id = %s"
+    tenant.store_many({f"l{n}": "river bridge" for n in range(300)})
+    tenant.rows("SELECT pgmnemo.compact(%s)", tenant.id)
+    for n, due in ((76, False), (103, True)):
+        for key in range(n):
+            tenant.store(f"l{key}", f"river {'lantern' if due else 'boat'}")
+        before = tenant.look(blocks, tenant.id)
+        owner.execute("SELECT pgmnemo.upkeep(100000)")
+        assert (tenant.look(blocks, tenant.id) < before) == due
+    assert tenant.rows("SELECT * FROM pgmnemo.check(%s)", tenant.id) == []
+
+
+def test_health_says_what_upkeep_left(tenant: Any, owner: Any) -> None:
+    for n in range(110):
+        tenant.store(f"l{n}", "river bridge")
+    health = (
+        "SELECT upkeep_left, tenants_skipped, blocks_waiting, last_merge, upkeep_began FROM pgmnemo.health"
+    )
+    with tenant.client.transaction():
+        tenant.store("l0", "river lantern")
+        owner.execute("SELECT pgmnemo.upkeep()")
+        *held, merged, began = owner.execute(health).fetchone()
+    assert held[0] >= 109
+    assert held[1] >= 1
+    while owner.execute("SELECT pgmnemo.upkeep()").fetchone()[0]:
+        pass
+    *left, merged_now, began_now = owner.execute(health).fetchone()
+    assert left[:2] == [0, 0]
+    assert left[2] <= held[2] - 109
+    assert merged_now > began > (merged or began_now.min.replace(tzinfo=began.tzinfo))
+    assert began_now > began
+
+
 def test_upkeep_compacts_whose_writers_rest(tenant: Any, owner: Any) -> None:
     for n in range(502):  # beyond the one that a project has
         tenant.store(f"l{n}", "river bridge")

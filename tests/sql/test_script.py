@@ -54,6 +54,7 @@ SPLICED = {
         "format('DELETE FROM pgmnemo.%I WHERE lesson_id = $1 AND number = $2', graph)"],
     "guard/schema_rights.sql": [
         "format('REVOKE CREATE ON SCHEMA pgmnemo FROM %I CASCADE', pg_get_userbyid(other));"],
+    "rights/autovacuum.sql": ["format('ALTER TABLE %s SET (autovacuum_vacuum_scale_factor = 0.05, '",],
     "rights/rights.sql": ["format('REVOKE ALL ON %s FROM %s CASCADE', item.name, item.holder);",
                           "format('ALTER FUNCTION %s SET debug_print_plan = off', item.name);",
                           "format('ALTER FUNCTION %s SET standard_conforming_strings = on', item.name);"],

@@ -292,6 +292,17 @@ def test_a_release_is_installed_as_it_was_by_its_own_script(
     assert objects_sha256(installed) == RELEASES[version].get("objects_sha256")
 
 
+def test_what_somebody_has_set_for_autovacuum_stays(make_database: Callable[..., Connection]) -> None:
+    upgraded = make_database("0.5.0")
+    upgraded.execute("ALTER TABLE pgmnemo.lesson SET (autovacuum_vacuum_scale_factor = 0.5)")
+    upgrade(upgraded)
+    found = dict(upgraded.execute(
+        "SELECT relname, reloptions FROM pg_class WHERE relnamespace = 'pgmnemo'::regnamespace "
+        "AND relname IN ('lesson', 'posting')"))  # fmt: skip
+    ours = ["autovacuum_vacuum_scale_factor=0.05", "autovacuum_analyze_scale_factor=0.05"]
+    assert found == {"lesson": ["autovacuum_vacuum_scale_factor=0.5"], "posting": ours}
+
+
 @OLDER
 def test_the_catalogue_is_that_of_the_full_script(
     make_database: Callable[..., Connection], older: str

@@ -1,5 +1,5 @@
--- What the last call of pgmnemo.upkeep left. One row from the beginning: of two calls at once the later leaves it alone,
--- and does not wait.
+-- What the last call of pgmnemo.upkeep left. One row from the beginning: of two calls at once the later leaves it as it
+-- is, and does not wait.
 CREATE TABLE pgmnemo.upkeep_run (
     began           timestamptz,
     seconds         float8  NOT NULL,
