@@ -242,10 +242,10 @@ def test_what_everybody_may_call(owner: psycopg.Connection[Any]) -> None:
 
 
 def test_nobody_has_a_right_on_a_table_a_sequence_or_a_type(owner: psycopg.Connection[Any]) -> None:
-    """What everybody may do: read the views, and go into the schema. One view is for who watches the server."""
+    """What everybody may do: read the views, and go into the schema. One view is for monitoring."""
     rights = (
-        "SELECT c.relkind::text, c.relname, concat(a.privilege_type, nullif(' by ' || grantee::regrole, ' by -')) "
-        "FROM pg_class c, "
+        "SELECT c.relkind::text, c.relname, "
+        "concat(a.privilege_type, nullif(' by ' || grantee::regrole, ' by -')) FROM pg_class c, "
         "aclexplode(coalesce(relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's' ELSE 'r' END::\"char\", "
         "relowner))) a "
         "WHERE relnamespace = 'pgmnemo'::regnamespace AND relkind IN ('r', 'v', 'S') AND grantee <> relowner "
