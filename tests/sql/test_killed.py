@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from threading import Timer
 from time import perf_counter, sleep
 from typing import Any
@@ -151,7 +151,11 @@ def killed(own: Any, tenant: Tenant, call: str, after: float) -> bool:
             happened = True
             owner.execute("SELECT pg_sleep(10)")
         except psycopg.OperationalError:
-            return happened
+            pass
+        else:
+            raise AssertionError("nobody was killed")
         finally:
             timer.join()
-    raise AssertionError("nobody was killed")
+    with suppress(psycopg.OperationalError):  # until the server has seen it, and has ended all the others
+        tenant.client.execute("SELECT pg_sleep(60)")
+    return happened
