@@ -34,6 +34,8 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import psutil
+
 from benchmarks.reliability import backups, work
 from benchmarks.reliability.bed import (
     AGENT,
@@ -173,7 +175,11 @@ def backend(scene: Scene) -> None:
 
 
 def client(scene: Scene) -> None:
-    scene.worker.process.kill()
+    """The program and its own: pg_basebackup's other half would hold its connection open for ever."""
+    process = psutil.Process(scene.worker.process.pid)
+    with suppress(psutil.NoSuchProcess):
+        for one in (process, *process.children()):
+            one.kill()
 
 
 def upkeep(scene: Scene) -> None:
