@@ -176,8 +176,8 @@ def backend(scene: Scene) -> None:
 
 def client(scene: Scene) -> None:
     """The program and its own: pg_basebackup's other half would hold its connection open for ever."""
-    process = psutil.Process(scene.worker.process.pid)
     with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(scene.worker.process.pid)
         for one in (process, *process.children()):
             one.kill()
 
