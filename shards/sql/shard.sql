@@ -50,13 +50,27 @@ CREATE FUNCTION pgmnemo_shard._key(tenant uuid) RETURNS bigint LANGUAGE sql STAB
 SET search_path = pg_catalog, pg_temp
 AS $$ SELECT hashtextextended(tenant::text, i.seed) FROM pgmnemo_shard.identity i $$;
 
--- Takes the tenant's lock with the others, for whom a grant reaches or the operator: nobody else gets even a lock here.
+-- Takes the tenant's lock with the others, for whom a grant reaches or the operator. Nobody else gets even a lock, so he
+-- is refused here: the verb might see a grant that has come since, and would write past a move. Grants and `away` are
+-- read in one snapshot: where the tenant has left, so have its grants, and its callers are to call again.
 CREATE FUNCTION pgmnemo_shard._share(tenant uuid) RETURNS void LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    may boolean;
+    away boolean;
 BEGIN
-    IF pgmnemo._reaches(session_user, tenant) OR (SELECT r.rolsuper FROM pg_roles r WHERE r.rolname = session_user) THEN
+    SELECT r.rolsuper OR pgmnemo._reaches(r.rolname, tenant),
+           EXISTS (SELECT FROM pgmnemo_shard.away a WHERE a.tenant_id = tenant) INTO may, away
+      FROM pg_roles r WHERE r.rolname = session_user;
+    IF may OR tenant IS NULL THEN  -- the verb says what is wrong with NULL, which locks nothing
         PERFORM pg_advisory_xact_lock_shared(pgmnemo_shard._key(tenant));
+    ELSIF away THEN
+        PERFORM pgmnemo_shard._refuse(tenant);
+    ELSE
+        RAISE EXCEPTION 'role % has no grant for tenant %', quote_ident(session_user), quote_literal(tenant)
+        USING ERRCODE = 'insufficient_privilege',
+              HINT = 'The owner of the extension grants it with pgmnemo.grant_tenant(tenant, role).';
     END IF;
 END
 $$;
