@@ -78,7 +78,7 @@ def down(*, folder: Folder = None) -> None:
 
 @app.command
 def status(*, folder: Folder = None, router: Router = None) -> None:
-    """The shards as the directory names them and as they answer, and the moves that are not done."""
+    """The shards as the directory names them and as they answer; what `recover` does is done, too."""
     with at_router(folder, router) as session:
         table = grid("shards")
         for column in ("shard", "pgmnemo", "placed", "held", "MB", "capacity MB", "takes new tenants"):
@@ -86,8 +86,7 @@ def status(*, folder: Folder = None, router: Router = None) -> None:
         for row in state(session):
             table.add_row(*row)
         console(100).print(table)
-        for left in session.execute("SELECT tenant_id, source, target, state FROM directory.move").fetchall():
-            print("move of {} from {} to {}: {}".format(*left))
+        tenant_commands.recovered(session)
 
 
 @app.command

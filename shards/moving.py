@@ -62,10 +62,11 @@ INSERT INTO directory.moved (tenant_id, source, target, outcome, began_at)
 SELECT tenant_id, source, target, %s, began_at FROM directory.move WHERE tenant_id = %s
 """
 OVER = "DELETE FROM directory.move WHERE tenant_id = %s"
+STANDBY = "SELECT pg_is_in_recovery()"  # which may not know yet what was decided
 GRANTED = "SELECT EXISTS (SELECT FROM pgmnemo.tenant_grant WHERE tenant_id = %s)"
 DERIVE = ("SELECT pgmnemo.index(%s)", "SELECT pgmnemo.compact(%s)")  # what is not carried, of a large tenant
 SINCE = "0.6.0"  # from when on vectors lie where they are carried from
-OUTCOMES = ("moved", "undone", "at work")
+OUTCOMES = {"moved", "undone", "at work"}
 Step = Callable[[str], None]
 
 
@@ -99,9 +100,13 @@ def move(router: Session, tenant: UUID, target: str, step: Step = lambda name: N
 def recover(router: Session, tenant: UUID | None = None) -> list[tuple[Move, str]]:
     """Undo or finish what movers that are gone left; of each what became of it: one of OUTCOMES.
 
-    Or a sentence, where it can be neither yet; the others are ended all the same.
+    Or a sentence, where it can be neither yet; the others are ended all the same. Whose mover lives is left
+    alone: he holds the tenant's locks on all three servers.
     """
-    ended = [(left, _recover(router, left)) for left in moves(router) if tenant in (None, left.tenant)]
+    left = [one for one in moves(router) if tenant in (None, one.tenant)]
+    if value(router, STANDBY):
+        return [(one, "left to the primary, since this router is a standby") for one in left]
+    ended = [(one, _recover(router, one)) for one in left]
     if tenant is None:
         following.sweep(router)
     return ended

@@ -72,15 +72,21 @@ def move(tenant: UUID, shard: str, *, folder: Folder = None, router: Router = No
 def recover(*, tenant: UUID | None = None, folder: Folder = None, router: Router = None) -> None:
     """Undo or finish the moves whose commands are gone."""
     with at_router(folder, router) as session:
-        outcomes = moving.recover(session, tenant)
-        for left, outcome in outcomes:
-            print(f"move of {left.tenant} from {left.source.name} to {left.target.name}: {outcome}")
+        outcomes = recovered(session, tenant)
         if not outcomes:
             print("no move was left")
-        if any(outcome not in moving.OUTCOMES for _, outcome in outcomes):
+        if not moving.OUTCOMES.issuperset(outcomes):
             raise DatabaseError(
                 "not every move could be ended; mend what is named above and run recover again"
             )
+
+
+def recovered(session: Session, tenant: UUID | None = None) -> list[str]:
+    """What became of moves that are not done, which is printed as well."""
+    outcomes = moving.recover(session, tenant)
+    for left, outcome in outcomes:
+        print(f"move of {left.tenant} from {left.source.name} to {left.target.name}: {outcome}")
+    return [outcome for _, outcome in outcomes]
 
 
 @app.command

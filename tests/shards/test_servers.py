@@ -157,10 +157,16 @@ def test_a_shard_is_added_with_the_logins_that_there_are(pair: Site) -> None:
         local.add_replica(pair.cluster, "shard9")
 
 
-def test_a_standby_of_the_router_answers_recalls_and_takes_over(pair: Site) -> None:
+def test_a_standby_of_the_router_answers_recalls_and_takes_over(
+    pair: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
     tenant = pair.tenant("shard2")
     store(pair.connect("alice"), tenant, "seen")
+    pair.run("router", "INSERT INTO directory.move VALUES (%s, 'shard2', 'shard1')", tenant)
     pair.cluster = local.add_replica(pair.cluster, "router")
+    assert cli.main(["status", "--router", pair.cluster.operator("router-replica1")]) == 0
+    assert "left to the primary" in capsys.readouterr().out  # who may have decided otherwise since
+    pair.run("router", "DELETE FROM directory.move")
     standby = pair.connect("alice", "router-replica1")
     for staleness in (None, "1 hour"):
         assert standby.execute(AGED, (tenant, staleness)).fetchall() == [("seen",)]
