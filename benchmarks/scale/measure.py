@@ -53,10 +53,10 @@ def vector() -> list[float]:
     return [CHANCE.gauss(0, 1) for _ in range(384)]
 
 
-def ms(seconds: Sequence[float]) -> dict[str, float]:
-    """p50 and p95 in milliseconds, and n."""
-    cuts = quantiles(seconds, n=100, method="inclusive")
-    return {"n": len(seconds), "p50": round(cuts[49] * 1000, 3), "p95": round(cuts[94] * 1000, 3)}
+def ms(taken: Sequence[float]) -> dict[str, float]:
+    """p50, p95 and n of milliseconds."""
+    cuts = quantiles(taken, n=100, method="inclusive")
+    return {"n": len(taken), "p50": round(cuts[49], 3), "p95": round(cuts[94], 3)}
 
 
 def ask(client: Session, tenant: UUID, question: tuple[list[float], str]) -> None:
@@ -69,9 +69,10 @@ def ask(client: Session, tenant: UUID, question: tuple[list[float], str]) -> Non
 
 
 def timed(call: Callable[[], object]) -> float:
+    """Milliseconds that a call takes."""
     began = time.perf_counter()
     call()
-    return time.perf_counter() - began
+    return (time.perf_counter() - began) * 1000
 
 
 class Bench:
@@ -123,10 +124,10 @@ class Bench:
             CHANCE.shuffle(sides)
             for side, server in sides:
                 client = self.clients[server]
-                seconds = timed(lambda c=client, t=tenant, q=question: ask(c, t, q))
+                took = timed(lambda c=client, t=tenant, q=question: ask(c, t, q))
                 if number >= 20:
-                    taken[side].append(seconds)
-        return {side: ms(seconds) for side, seconds in taken.items()}
+                    taken[side].append(took)
+        return {side: ms(each) for side, each in taken.items()}
 
     def stores(self, shards: int) -> dict[str, Any]:
         taken: dict[str, list[float]] = {"direct": [], "routed": []}
@@ -137,7 +138,7 @@ class Bench:
             for side, server in sides:
                 key = f"{side}{shards}-{number}"
                 taken[side].append(timed(lambda s=server, t=tenant, k=key: self.store(s, t, k)))
-        return {side: ms(seconds) for side, seconds in taken.items()}
+        return {side: ms(each) for side, each in taken.items()}
 
     def throughput(self) -> dict[str, float]:
         """Recalls a second of CLIENTS clients, direct and routed in turns."""
@@ -161,7 +162,7 @@ class Bench:
         places = {tenant: self.place(tenant) for tenant in self.tenants}
         questions = [(vector(), text()[:60]) for _ in range(50)]
 
-        def ask(routed: bool) -> int:
+        def answered(routed: bool) -> int:
             chance, done = random.Random(), 0
             clients = {name: self.client(name) for name in ({"router"} if routed else set(places.values()))}
             deadline = time.perf_counter() + SECONDS
@@ -176,7 +177,7 @@ class Bench:
 
         with ThreadPoolExecutor(CLIENTS) as pool:
             return {
-                side: round(sum(pool.map(ask, [side == "routed"] * CLIENTS)) / SECONDS, 1)
+                side: round(sum(pool.map(answered, [side == "routed"] * CLIENTS)) / SECONDS, 1)
                 for side in ("direct", "routed")
             }
 

@@ -13,13 +13,11 @@ import json
 import os
 import random
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
-from statistics import quantiles
 from typing import Any
 from uuid import UUID, uuid4
 
+from benchmarks.scale.measure import ms, timed
 from pgmnemo.calls import execute, grant_tenant, recall, store
 from pgmnemo.server.connections import connect
 from pgmnemo.server.releases import default_version
@@ -42,20 +40,8 @@ SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c WHERE c.relnamespace =
 CHANCE = random.Random(42)
 
 
-def timed(call: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    call()
-    return (time.perf_counter() - began) * 1000
-
-
 def every(operator: Session, verb: str) -> float:
     return timed(lambda: operator.execute(f"SELECT * FROM pgmnemo.{verb}()".encode()).fetchall())
-
-
-def ms(taken: list[float]) -> dict[str, float]:
-    """p50, p95 and n of milliseconds."""
-    cuts = quantiles(taken, n=100, method="inclusive")
-    return {"n": len(taken), "p50": round(cuts[49], 2), "p95": round(cuts[94], 2)}
 
 
 def filled(operator: Session, client: Session, tenants: list[UUID]) -> dict[str, Any]:
