@@ -38,7 +38,6 @@ SELECT count(*) FROM pgmnemo.store_set(%s, array(
                NULL, NULL, NULL, NULL, NULL, NULL, 'c0ffee', NULL, NULL, NULL, NULL, n)::pgmnemo.lesson_input
       FROM generate_series(%s::integer, %s::integer) n))
 """
-DERIVE = ("SELECT pgmnemo.index(%s)", "SELECT pgmnemo.compact(%s)")
 
 
 @dataclass
@@ -96,7 +95,7 @@ def filled(site: Local, router: Session, lessons: int) -> UUID:
     with open_operator(site.conninfo("shard1")) as shard:
         for first in range(1, lessons + 1, AT_ONCE):
             shard.execute(LOAD, (tenant, PROJECT, first, min(first + AT_ONCE - 1, lessons)))
-        for derive in DERIVE:
+        for derive in moving.DERIVE:
             shard.execute(derive.encode(), (tenant,))
     return tenant
 

@@ -26,15 +26,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Event
 from typing import Any
-from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks.reliability.bed import AGENT, DURABLE, KEEPER, MEMORY, Databases, bed
-from benchmarks.reliability.texts import WORDS
+from benchmarks.reliability.texts import WORDS, signs
 from pgmnemo import Item, Memory
 from pgmnemo.calls import check, index, plain
 from pgmnemo.errors import PgmnemoError
@@ -56,14 +55,6 @@ SELECT CASE WHEN relname ~ '^graph_' THEN 'graph' ELSE 'relations' END,
  UNION ALL SELECT 'WAL', sum(size)::bigint FROM pg_ls_waldir()
  UNION ALL SELECT 'dead rows', sum(n_dead_tup)::bigint FROM pg_stat_user_tables WHERE schemaname = 'pgmnemo'
 """
-
-
-def vectors(texts: Sequence[str]) -> NDArray[np.float32]:
-    """An embedder: vectors of signs by a hash of the text."""
-    seeds = (crc32(text.encode()) for text in texts)
-    return np.array(
-        [np.random.default_rng(one).choice([-1, 1], DIMENSIONS) for one in seeds], dtype=np.float32
-    )
 
 
 @dataclass
@@ -244,6 +235,7 @@ def last_look(tenants: Sequence[Tenant], tally: Tally) -> None:
 
 def soak(databases: Databases, given: argparse.Namespace) -> tuple[Tally, list[dict[str, int]], int]:
     dsn, settings = databases.dsn(AGENT), {"exact_scan_limit": given.limit}
+    vectors = partial(signs, dimensions=DIMENSIONS)
     with (
         Memory.open(dsn, embedder=vectors, settings=settings, connections=given.writers) as written,
         Memory.open(dsn, embedder=vectors, settings=settings, connections=given.readers) as read,

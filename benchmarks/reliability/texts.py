@@ -30,10 +30,10 @@ def text_of(token: str, version: int = 1) -> str:
     return " ".join([*chance.choices(WORDS, weights=range(1, len(WORDS) + 1), k=9), token, f"v{version}"])
 
 
-def signs(texts: Sequence[str]) -> NDArray[np.float32]:
+def signs(texts: Sequence[str], dimensions: int = DIMENSIONS) -> NDArray[np.float32]:
     """An embedder whose vectors are kept to the last bit."""
     seeds = (crc32(text.encode()) for text in texts)
-    rows = [np.random.default_rng(seed).choice([-1, 1], DIMENSIONS) for seed in seeds]
+    rows = [np.random.default_rng(seed).choice([-1, 1], dimensions) for seed in seeds]
     return np.array(rows, dtype=np.float32)
 
 
