@@ -1,5 +1,5 @@
 """What tests of several folders use: a command in a process of its own, a register of cases, rankings,
-one check of a run, the current release."""
+one check of a run, waiting, the current release."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,6 +60,14 @@ def readable() -> Iterator[Path]:
     folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder)
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Wait for what must come; a machine may be busy."""
+    deadline = time.monotonic() + 240
+    while not condition():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.05)
 
 
 def kept_runs(suite: str = "*") -> list[Path]:

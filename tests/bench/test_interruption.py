@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 
 from pgmnemo.server.bench_database import database_name
 from runner.systems import absent, kind_of
-from tests.helping import CURRENT
+from tests.helping import CURRENT, until
 
 RAW = "raw_retrievals.jsonl"
 BENCH = database_name(CURRENT)
@@ -85,13 +84,9 @@ def servers(folder: Path) -> list[psutil.Process]:
         word.startswith(str(folder)) for word in one.info["cmdline"] or ())]  # fmt: skip
 
 
-def nothing_lives_in(folder: Path, patience: float = 15.0) -> None:
+def nothing_lives_in(folder: Path) -> None:
     """A run that ends itself has tidied up; after SIGKILL a watchdog does, a moment later."""
-    deadline = time.monotonic() + patience
-    while (servers(folder) or any(folder.iterdir())) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not servers(folder)
-    assert not list(folder.iterdir())
+    until(lambda: not servers(folder) and not any(folder.iterdir()))
 
 
 def test_a_killed_run_leaves_rows_that_the_next_one_takes_away(
@@ -105,17 +100,14 @@ def test_a_killed_run_leaves_rows_that_the_next_one_takes_away(
 
     def cleared() -> bool:
         """After a run, which takes the rows away once the server has noticed the death of whose they are."""
-        deadline = time.monotonic() + 20
-        while (bench().code or stored()) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        return stored() == 0
+        return bench().code == 0 and stored() == 0
 
-    assert cleared()  # of what other killed runs have left
+    until(cleared)  # of what other killed runs have left
     process = start(*words, pause="bm25, pool")
     process.kill()
     process.communicate()
     assert stored() == 39
-    assert cleared()
+    until(cleared)
 
 
 def test_two_runs_at_once_have_a_server_and_a_folder_each(

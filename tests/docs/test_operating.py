@@ -6,7 +6,6 @@ import json
 import os
 import pwd
 import re
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from pgmnemo.server import server_files
 from pgmnemo.server.server_files import EMBEDDED, PIXELTABLE, installation, stage_extension, stage_server
 from pgmnemo.server.server_process import SERVER_USER, SETTINGS, SUPERUSER, ServerProcess, give_to_server
 from tests.docs.test_pages import Reader, blocks
+from tests.helping import until
 from tests.pgmnemo.local.serving import new_base
 from tests.security.attacked import OURS, PROJECT, ROLES, A, B, Server, Site, vector
 
@@ -145,13 +145,6 @@ def fill(server: Server) -> None:
                 )  # fmt: skip
             client.execute("SELECT pgmnemo.link(%s, %s, 'other', 'kept', 'follows', 0.5)", (tenant, PROJECT))
             client.execute(SUPERSEDE, (tenant, PROJECT))
-
-
-def until(ready: Any) -> None:
-    deadline = time.monotonic() + 30
-    while not ready():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from runner.systems.asking import Judge, answers
 from runner.systems.controls import ExactCosine
 from runner.systems.peers import ENVIRONMENTS, Environment
 from runner.systems.piped import WORKERS, Piped, Worker
-from tests.helping import ranked
+from tests.helping import ranked, until
 
 INSTALL = "python -m runner peers install"
 
@@ -314,10 +314,8 @@ print(worker.pid, flush=True)
 os.kill(os.getpid(), 9)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
-    pid, until = int(done.stdout), time.monotonic() + 10
-    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    pid = int(done.stdout)
+    until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
 
 @pytest.fixture(scope="module")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pgmnemo.client.rendering import FIRST, about_tokens
+from tests.helping import until
 from tests.pgmnemo.hooks.conftest import PATIENCE, SETTINGS, Agent
 
 TURNS = (
@@ -17,14 +17,6 @@ TURNS = (
     ("The engine is a Volvo from 1998.", "Then its filter is a 3840525."),
     ("Never push to main on a Friday.", "I will not."), ("What is left to do?", "Only the sails."),
 )  # fmt: skip
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Wait for what goes on behind a hook."""
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.1)
 
 
 def test_what_was_said_is_recalled_and_nothing_is_there_twice(agent: Agent) -> None:

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +21,7 @@ from pgmnemo.server import open_database, opening, server_files
 from pgmnemo.server.opening import embedded_server
 from pgmnemo.server.server_checks import check_server
 from pgmnemo.server.server_process import SETTINGS, ServerProcess, give_to_server
+from tests.helping import until
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -96,13 +96,6 @@ def processes_of(folder: Path) -> list[psutil.Process]:
     return found
 
 
-def until(condition: Callable[[], bool], limit: float = 10.0) -> bool:
-    deadline = time.monotonic() + limit
-    while time.monotonic() < deadline and not condition():
-        time.sleep(0.05)
-    return condition()
-
-
 @pytest.mark.parametrize("postgres", [16, 18])
 def test_it_offers_the_extension_to_an_ordinary_role(
     postgres: int, stub: Path, nowhere: dict[str, str]
@@ -141,8 +134,8 @@ def test_a_run_that_is_killed_leaves_nothing(
     assert processes_of(data)
     run.send_signal(getattr(signal, name))
     run.wait(10)
-    assert until(lambda: not any(path for path in base.iterdir() if path.name.startswith("pgmnemo-pg")))
-    assert until(lambda: not processes_of(data))
+    until(lambda: not any(path for path in base.iterdir() if path.name.startswith("pgmnemo-pg")))
+    until(lambda: not processes_of(data))
 
 
 def test_the_next_start_sweeps_what_a_crash_left(
@@ -159,7 +152,7 @@ def test_the_next_start_sweeps_what_a_crash_left(
     assert processes_of(data)
     with embedded_server(stub, "0.2.1"):
         assert not data.parent.exists()
-        assert until(lambda: not processes_of(data))
+        until(lambda: not processes_of(data))
 
 
 def test_a_long_temporary_folder_gets_a_short_socket(

@@ -24,6 +24,7 @@ from pgmnemo import Memory
 from pgmnemo.cli.commands import main
 from pgmnemo.client.naming import tenant_id
 from pgmnemo.serving.tokens import Tokens
+from tests.helping import until
 from tests.pgmnemo.client.driving import Place
 from tests.pgmnemo.local.serving import new_base
 
@@ -91,13 +92,6 @@ def running(
         with suppress(ProcessLookupError):
             process.kill()
         process.wait()
-
-
-def until(held: Any) -> None:
-    end = time.monotonic() + SOON
-    while not held():
-        assert time.monotonic() < end, "it never came"
-        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
