@@ -98,11 +98,7 @@ def _keep_free(router: Session, blocks: Mapping[int, int]) -> None:
     rows = router.execute("SELECT name, number, operator FROM directory.shard").fetchall()
     for name, number, operator in rows:
         if number in blocks:
-            with (
-                open_operator(conninfo_to_dict(operator)) as shard,
-                database_errors(f"shard {name}"),
-                shard.transaction(),
-            ):
+            with at_shard(name, operator) as shard, shard.transaction():
                 shard.execute("SET LOCAL lock_timeout = '10s'")
                 shard.execute("LOCK TABLE pgmnemo.lesson IN SHARE MODE")  # nobody draws an id meanwhile
                 shard.execute(RAISE, (blocks[number], blocks[number]))
@@ -181,8 +177,8 @@ def rebuild(router: Session, operators: Sequence[str], keep: Mapping[UUID, str])
         known = _make_logins(router, dict.fromkeys(logins))
     for tenant, at in placed.items():
         if all(holder.closed for holder in holders[tenant] if holder.shard == at):
-            with open_operator(found[at].conninfo) as shard_session, database_errors(f"shard {at}"):
-                shard_session.execute("DELETE FROM pgmnemo_shard.away WHERE tenant_id = %s", (tenant,))
+            with at_shard(at, found[at].operator) as session:
+                session.execute("DELETE FROM pgmnemo_shard.away WHERE tenant_id = %s", (tenant,))
     return _told(found, placed, holders, sorted(logins.keys() - set(known)))
 
 

@@ -12,12 +12,11 @@ from uuid import UUID
 
 import psycopg
 from psycopg import errors
-from psycopg.conninfo import conninfo_to_dict
 
 from pgmnemo.errors import DatabaseError
 from pgmnemo.server.server_checks import Session, value
-from shards.directory import Move, Shard
-from shards.installing import open_operator
+from shards.directory import Move
+from shards.installing import open_operator, open_shard
 
 PATIENCE = 10.0  # seconds that a move waits for the tenant's writers to pause, all tries together
 TRY = 0.3  # seconds of one try, since writers who come meanwhile wait behind it
@@ -75,7 +74,10 @@ def opened(router: Session, planned: Move, *, patient: bool = False) -> Iterator
     A move takes away what it has copied, so each step is on disk before the next, whatever the default there.
     """
     with ExitStack() as stack:
-        source, target = (stack.enter_context(_session(shard)) for shard in (planned.source, planned.target))
+        source, target = (
+            stack.enter_context(open_shard(shard.name, shard.operator))
+            for shard in (planned.source, planned.target)
+        )
         for session in (source, target):
             session.execute(NOTICED)
             stack.enter_context(mine(session, planned.tenant, AGAIN if patient else 0.0, on=ON_SHARD))
@@ -129,16 +131,6 @@ def alone(session: Session, tenant: UUID) -> None:
 def let_in(session: Session, tenant: UUID) -> None:
     """The end of `alone`."""
     session.execute(LET_IN, (tenant,))
-
-
-@contextmanager
-def _session(shard: Shard) -> Iterator[Session]:
-    try:
-        session = open_operator(conninfo_to_dict(shard.operator))
-    except DatabaseError as error:
-        raise DatabaseError(f"shard {shard.name} is down: {error}") from None
-    with session:
-        yield session
 
 
 def _again(lost: Session) -> Session:

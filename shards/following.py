@@ -22,7 +22,7 @@ from pgmnemo.server.server_checks import Session, value
 from shards.copying import LESSON, columns
 from shards.directory import Move, moves, shards
 from shards.ends import ON_SHARD, PATIENCE, AtWorkError, Ends, conninfo, mine
-from shards.installing import open_operator
+from shards.installing import open_shard
 
 PREFIX = "pgmnemo_move_"
 MARKS = "pgmnemo_shard.mark"
@@ -209,7 +209,7 @@ def sweep(router: Session) -> None:
     before any of them is made.
     """
     for shard in shards(router).values():
-        with suppress(DatabaseError), open_operator(conninfo_to_dict(shard.operator)) as session:
+        with suppress(DatabaseError), open_shard(shard.name, shard.operator) as session:
             left = [name for (name,) in session.execute(LEFT.encode()).fetchall()]
             for tenant in {UUID(name.removeprefix(PREFIX)) for name in left} - {
                 m.tenant for m in moves(router)

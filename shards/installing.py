@@ -291,12 +291,16 @@ def _filled(file: str, extension: Session, given: Mapping[str, object]) -> str:
     return text.replace("{router}", ROUTER_ROLE)
 
 
-@contextmanager
-def at_shard(name: str, operator: str) -> Iterator[Session]:
-    """A shard as its operator; what goes wrong there names it."""
+def open_shard(name: str, operator: str) -> Session:
+    """A connection to a shard as its operator; where there is none, the error names it."""
     try:
-        session = open_operator(conninfo_to_dict(operator))
+        return open_operator(conninfo_to_dict(operator))
     except DatabaseError as error:
         raise DatabaseError(f"shard {name} is down: {error}") from None
-    with session, database_errors(f"shard {name}"):
+
+
+@contextmanager
+def at_shard(name: str, operator: str) -> Iterator[Session]:
+    """The same for a block; what goes wrong there names it, too."""
+    with open_shard(name, operator) as session, database_errors(f"shard {name}"):
         yield session

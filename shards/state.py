@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from psycopg.conninfo import conninfo_to_dict
-
 from pgmnemo.errors import DatabaseError
-from pgmnemo.server.connections import database_errors
 from pgmnemo.server.server_checks import Session
-from shards.installing import open_operator
+from shards.installing import at_shard
 
 PLACES = """
 SELECT s.name, s.operator, (SELECT count(*) FROM directory.tenant t WHERE t.shard = s.name),
@@ -28,7 +25,7 @@ def state(router: Session) -> list[Row]:
 
 def _asked(name: str, operator: str, placed: int) -> tuple[str, str, str, str]:
     try:
-        with open_operator(conninfo_to_dict(operator)) as shard, database_errors(f"shard {name}"):
+        with at_shard(name, operator) as shard:
             row = shard.execute("SELECT version, tenants, bytes FROM pgmnemo_shard.state()").fetchall()[0]
     except DatabaseError:
         return "down", str(placed), "-", "-"
