@@ -29,31 +29,27 @@ def read(text: str, what: str) -> dict[str, Any]:
 
 def of_router(text: str, what: str = "--address") -> str:
     """A shard's address as the router uses it, for whoever calls."""
-    given = read(text, what)
+    given = _without_password(text, what)
     if "user" in given:
         raise UsageError(f"{what} names a user, but the router logs in as whoever calls; leave it out")
-    _without_password(given, what)
     return make_conninfo("", **{"connect_timeout": PATIENCE, **given})
 
 
 def of_operator(text: str, what: str = "--operator") -> str:
     """A shard's address as the operator uses it, which the directory keeps."""
-    given = read(text, what)
-    _without_password(given, what)
-    return make_conninfo("", **given)
+    return make_conninfo("", **_without_password(text, what))
 
 
 def typed(text: str, what: str) -> dict[str, Any]:
     """An address from a command line, where everyone who may list processes can read it."""
+    return _without_password(text, what, "every list of processes shows")
+
+
+def _without_password(text: str, what: str, who: str = "the directory would keep in clear") -> dict[str, Any]:
     given = read(text, what)
     if any(word in given for word in PASSWORDS):
-        raise UsageError(f"{what} has a password in it, which every list of processes shows; {PASSFILE}")
+        raise UsageError(f"{what} has a password in it, which {who}; {PASSFILE}")
     return given
-
-
-def _without_password(given: dict[str, Any], what: str) -> None:
-    if any(word in given for word in PASSWORDS):
-        raise UsageError(f"{what} has a password in it, which the directory would keep in clear; {PASSFILE}")
 
 
 def secret(file: Path | None) -> str | None:
