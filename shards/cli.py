@@ -28,6 +28,13 @@ from shards.torture import report
 from shards.torture import torture as tormented
 from shards.tour import tour as walk
 
+ADDRESS = Parameter(help="libpq's words for the server as the router reaches it, without user and password")
+Address = Annotated[str | None, ADDRESS]
+Operator = Annotated[
+    str | None,
+    Parameter(help="the same as this command reaches it, with the operator's user; else --address"),
+]
+Capacity = Annotated[int | None, Parameter(help="bytes that it may hold before it takes no other tenant")]
 SecretFile = Annotated[
     Path | None,
     Parameter(
@@ -78,7 +85,7 @@ def down(*, folder: Folder = None) -> None:
 
 @app.command
 def status(*, folder: Folder = None, router: Router = None) -> None:
-    """The shards as the directory names them and as they answer; what `recover` does is done, too."""
+    """The shards as the directory names them and as they answer; moves are ended as by `recover`."""
     with at_router(folder, router) as session:
         table = grid("shards")
         for column in ("shard", "pgmnemo", "placed", "held", "MB", "capacity MB", "takes new tenants"):
@@ -91,20 +98,10 @@ def status(*, folder: Folder = None, router: Router = None) -> None:
 
 @app.command
 def add(
-    name: str, *, address: str | None = None, operator: str | None = None, capacity: int | None = None,
+    name: str, *, address: Address = None, operator: Operator = None, capacity: Capacity = None,
     secret_file: SecretFile = None, secret: InClear = None, folder: Folder = None, router: Router = None,
 ) -> None:  # fmt: skip
-    """Add a shard: a new server of the local cluster, or with --address an empty database that is there.
-
-    Parameters
-    ----------
-    address
-        libpq's words for the shard as the router reaches it, without user and password
-    operator
-        the same as this command reaches it, with the operator's user; else --address
-    capacity
-        bytes that it may hold before it takes no other tenant
-    """
+    """Add a shard: a new server of the local cluster, or with --address an empty database that is there."""
     if address is None:
         local.add(local.find(folder or local.default_folder()), name, capacity)
     else:
@@ -115,21 +112,12 @@ def add(
 
 @app.command(name="import")
 def import_(
-    name: str, *, address: str, operator: str | None = None, capacity: int | None = None,
+    name: str, *, address: Annotated[str, ADDRESS], operator: Operator = None, capacity: Capacity = None,
     secret_file: SecretFile = None, secret: InClear = None, folder: Folder = None, router: Router = None,
 ) -> None:  # fmt: skip
     """Take over a database that has tenants: it becomes a shard, and the directory learns them at once.
 
     Its logins come to the router with the passwords that they have.
-
-    Parameters
-    ----------
-    address
-        libpq's words for the database as the router reaches it, without user and password
-    operator
-        the same as this command reaches it, with the operator's user; else --address
-    capacity
-        bytes that it may hold before it takes no other tenant
     """
     _join(_new(name, address, operator, capacity, secret_file, secret), folder, router, adopting.adopt)
 
@@ -152,9 +140,7 @@ def rebuild(
         cluster = local.find(folder or local.default_folder())
         shard = [cluster.operator(name) for name in cluster.shards]
     conninfo = elsewhere(router, folder) or local.find(folder or local.default_folder()).conninfo()
-    first = addresses.read(
-        addresses.of_operator(shard[0], "the address of a shard"), "the address of a shard"
-    )
+    first = addresses.typed(shard[0], "the address of a shard")
     installing.install_router_for(conninfo, first, default_version())
     with at_router(folder, router) as session:
         for line in adopting.rebuild(session, shard, dict(map(_kept, keep or []))):
@@ -171,15 +157,10 @@ def upgrade(*, folder: Folder = None, router: Router = None) -> None:
 
 
 @app.command
-def replica(shard: str, *, address: str | None = None, folder: Folder = None, router: Router = None) -> None:
+def replica(shard: str, *, address: Address = None, folder: Folder = None, router: Router = None) -> None:
     """Add a streaming replica of a shard: a new server here, or with --address one that streams.
 
     A replica of the local cluster's `router` answers recalls, and takes over by pg_promote().
-
-    Parameters
-    ----------
-    address
-        libpq's words for the replica as the router reaches it, without user and password
     """
     if address is None:
         cluster = local.add_replica(local.find(folder or local.default_folder()), shard)
