@@ -41,7 +41,12 @@ LOGINS = """
 SELECT rolname, rolpassword FROM pg_authid WHERE rolcanlogin AND NOT rolsuper AND rolname <> %s ORDER BY 1
 """
 IDENTITY = "SELECT name, address, capacity FROM pgmnemo_shard.identity"
-SHOWN = 3  # tenants that a sentence names
+HOLDS = """
+SELECT t.tenant_id, t.lessons, t.closed,
+       EXISTS (SELECT FROM pgmnemo_shard.mark m WHERE m.tenant_id = t.tenant_id AND m.target = %s)
+  FROM pgmnemo_shard.tenants() t
+"""
+HALF = "INSERT INTO directory.move (tenant_id, source, target, state) VALUES (%s, %s, %s, %s)"
 
 
 def adopt(router: Session, new: NewShard, version: str) -> list[str]:
@@ -132,11 +137,14 @@ def _role(statement: str, login: str, kept: str | None) -> sql.Composed:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A shard that has a tenant, with so many lessons; `closed`: its doors refuse the tenant."""
+    """A shard that has a tenant, with so many lessons; `closed`: its doors refuse the tenant; `came`: by a
+    move that is not done.
+    """
 
     shard: str
     lessons: int
     closed: bool
+    came: bool
 
     def __str__(self) -> str:
         return f"{self.shard} ({self.lessons} lessons{', closed there' if self.closed else ''})"
@@ -145,7 +153,8 @@ class Holder:
 def rebuild(router: Session, operators: Sequence[str], keep: Mapping[UUID, str]) -> list[str]:
     """Fill an empty directory from its shards, in one transaction; what the operator must know.
 
-    `keep` says of tenants that two shards hold on which they are served; `recover` takes the other away.
+    `keep` says of tenants that two shards hold on which they are served; `recover` takes the other away, and
+    proves before that the one that is kept holds all of it where a move came to there.
     """
     if value(router, "SELECT EXISTS (SELECT FROM directory.shard)"):
         raise UsageError("the directory names shards already; only an empty one can be rebuilt")
@@ -168,12 +177,10 @@ def rebuild(router: Session, operators: Sequence[str], keep: Mapping[UUID, str])
         for name in found:
             router.execute(LEARN, ([tenant for tenant, at in placed.items() if at == name], name))
         for tenant, has in holders.items():
-            for other in has:
-                if other.shard != placed[tenant]:
-                    router.execute(
-                        "INSERT INTO directory.move (tenant_id, source, target) VALUES (%s, %s, %s)",
-                        (tenant, placed[tenant], other.shard),
-                    )
+            if len(has) > 1:
+                kept, other = sorted(has, key=lambda holder: holder.shard != placed[tenant])
+                ends = (other, kept, "switched") if kept.came else (kept, other, "copying")
+                router.execute(HALF, (tenant, ends[0].shard, ends[1].shard, ends[2]))
         known = _make_logins(router, dict.fromkeys(logins))
     for tenant, at in placed.items():
         if all(holder.closed for holder in holders[tenant] if holder.shard == at):
@@ -191,12 +198,12 @@ def _asked(words: str) -> tuple[NewShard, int, dict[UUID, Holder], dict[str, Non
         if not value(session, HAS_DOORS):
             raise UsageError(f"the database at {where} is no shard; python -m shards import takes it over")
         name, address, capacity = session.execute(IDENTITY).fetchall()[0]
-        rows = session.execute("SELECT tenant_id, lessons, closed FROM pgmnemo_shard.tenants()").fetchall()
+        rows = session.execute(HOLDS, (name,)).fetchall()
         logins = dict.fromkeys(login for login, _ in session.execute(LOGINS, (ROUTER_ROLE,)).fetchall())
         number = int(value(session, BLOCK))
     if address is None:
         address = make_conninfo("", **{word: one for word, one in given.items() if word != "user"})
-    held = {tenant: Holder(name, lessons, closed) for tenant, lessons, closed in rows}
+    held = {tenant: Holder(name, *told) for tenant, *told in rows}
     return NewShard(name, address, operator, capacity), number, held, logins
 
 

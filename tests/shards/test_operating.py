@@ -22,9 +22,10 @@ from pgmnemo.server.releases import default_version
 from pgmnemo.server.server_files import installation
 from pgmnemo.server.server_process import give_to_server
 from runner.places import ROOT
-from shards import cli, local, upgrading
+from shards import cli, local, moving, upgrading
 from shards.debian import router_home
 from shards.installing import make_database
+from tests.helping import until
 from tests.shards.conftest import Connection, Site, cluster_of, fill, store, where
 
 README = (ROOT / "shards" / "README.md").read_text(encoding="utf-8")
@@ -114,9 +115,17 @@ def test_a_tenant_that_a_shard_holds_is_found_there_and_placed_nowhere_else(
 def test_a_lost_directory_is_rebuilt_from_the_shards(
     pair: Site, run: Run, old: tuple[str, UUID, UUID]
 ) -> None:
-    tenant, twice = pair.tenant("shard1"), pair.tenant("shard2")
-    for one in (tenant, twice):
+    tenant, twice, half = pair.tenant("shard1"), pair.tenant("shard2"), pair.tenant("shard1")
+    for one in (tenant, twice, half):
         fill(pair.connect("alice"), one, 3)
+
+    def gone(step: str) -> None:
+        if step == "prove the target":
+            raise SystemExit
+
+    with pytest.raises(SystemExit):
+        moving.move(pair.router, half, "shard2", gone)
+    store(pair.connect("alice"), half, "k4")
     with psycopg.connect(**pair.cluster.conninfo(dbname="postgres"), autocommit=True) as server:
         server.execute("DROP DATABASE pgmnemo WITH (FORCE)")
     make_database(pair.cluster.conninfo(dbname="postgres"))
@@ -125,15 +134,19 @@ def test_a_lost_directory_is_rebuilt_from_the_shards(
     with pair.connect("postgres", "shard1") as other:  # as a half move of before has left it
         other.execute("INSERT INTO pgmnemo_shard.away VALUES (%s)", (twice,))
         other.execute("SELECT pgmnemo.grant_tenant(%s, 'alice')", (twice,))
+    shards += ["--keep", f"{half}=shard2"]
     told = run("rebuild", *shards, code=3)
     assert f"tenant {twice} lies on shard1 (0 lessons, closed there) and on shard2 (3 lessons)" in told
     assert "on 3 shards" in run("rebuild", *shards, "--keep", f"{twice}=shard2")
-    assert "undone" in run("recover")
+    told = run("recover")
+    assert f"move of {twice} from shard2 to shard1: undone" in told
+    assert f"move of {half} from shard1 to shard2: moved" in told  # which proves first that it is all there
     numbers = [number for (number,) in pair.rows("router", "SELECT number FROM directory.shard ORDER BY 1")]
     assert numbers == [0, 1, 2]
-    for one in (tenant, twice):
-        assert len(keys(pair.connect("alice"), one)) == 3
-    assert pair.rows("shard1", "SELECT pgmnemo_shard.holds(%s)", twice) == [(False,)]
+    for one, count in ((tenant, 3), (twice, 3), (half, 4)):
+        assert len(keys(pair.connect("alice"), one)) == count
+    for one in (twice, half):
+        assert pair.rows("shard1", "SELECT pgmnemo_shard.holds(%s)", one) == [(False,)]
     assert "only an empty one" in run("rebuild", *shards, code=2)
 
 
@@ -203,11 +216,10 @@ def test_backups_of_all_servers_are_restored_to_one_point(pair: Site, run: Run, 
     for tenant in tenants:
         store(pair.connect("alice"), tenant, "after")
     run("move", str(tenants[0]), "shard2")
+    there = "SELECT coalesce(last_archived_wal >= %s, false) FROM pg_stat_archiver"
     for name in names:
         ((last,),) = pair.rows(name, "SELECT pg_walfile_name(pg_switch_wal())")
-        there = "SELECT coalesce(last_archived_wal >= %s, false) FROM pg_stat_archiver"
-        while pair.rows(name, there, last) != [(True,)]:
-            time.sleep(0.05)
+        until(lambda name=name, last=last: pair.rows(name, there, last) == [(True,)])
     for name in names:
         local.stop(pair.cluster, name)
         told = settings.replace("/archive/shard1", f"{archive}/{name}")
