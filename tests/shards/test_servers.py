@@ -18,6 +18,7 @@ from pgmnemo.errors import DatabaseError, PgmnemoError, UsageError
 from shards import cli, local, moving
 from shards.debian import router_home
 from shards.state import state
+from tests.helping import until
 from tests.shards.conftest import Site, cluster_of, short_folder, store
 
 REPLICA = "shard1-replica1"
@@ -53,8 +54,7 @@ def caught_up(site: Site) -> None:
     """Wait until the replica has what the primary has."""
     ((wanted,),) = site.rows("shard1", "SELECT pg_current_wal_insert_lsn()::text")
     behind = "SELECT pg_last_wal_replay_lsn() < %s::pg_lsn"
-    while site.rows(REPLICA, behind, wanted) != [(False,)]:
-        time.sleep(0.05)
+    until(lambda: site.rows(REPLICA, behind, wanted) == [(False,)])
 
 
 def test_a_replica_answers_those_who_allow_some_staleness(pair: Site) -> None:
