@@ -47,6 +47,7 @@ SELECT p.oid::regprocedure::text FROM pg_proc p
 """
 OBJECT = re.compile(r"^CREATE (SCHEMA|SEQUENCE|INDEX|(?:UNLOGGED )?TABLE) (?!IF NOT)", re.MULTILINE)
 CODE = re.compile(r"^CREATE (FUNCTION|TRIGGER) ", re.MULTILINE)
+SILENT = "connection_exception OR internal_error OR admin_shutdown OR crash_shutdown OR cannot_connect_now"
 NEXT = """
 SELECT setval('directory.number', greatest(nextval('directory.number'), %s,
                                            (SELECT max(number) + 1 FROM directory.shard)))
@@ -288,7 +289,7 @@ def _filled(file: str, extension: Session, given: Mapping[str, object]) -> str:
     text = CODE.sub(r"CREATE OR REPLACE \1 ", OBJECT.sub(r"CREATE \1 IF NOT EXISTS ", text))
     for key, literal in {"names": "{" + ",".join(settings(extension)) + "}", **given}.items():
         text = text.replace("{" + key + "}", sql.Literal(literal).as_string(extension))
-    return text.replace("{router}", ROUTER_ROLE)
+    return text.replace("{router}", ROUTER_ROLE).replace("{silent}", SILENT)
 
 
 def open_shard(name: str, operator: str) -> Session:

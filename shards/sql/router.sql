@@ -216,6 +216,9 @@ END
 $$;
 
 -- One shard at a time is asked by what follows, so that one that is down is a row or a warning, and no error.
+CREATE FUNCTION pgmnemo._shards() RETURNS TABLE (name text, address text) LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$ SELECT s.name, s.address || ' connect_timeout=2' FROM directory.shard s ORDER BY s.number $$;
 CREATE FUNCTION pgmnemo._state(address text)
 RETURNS TABLE (shard text, version text, tenants bigint, bytes bigint, away bigint)
 LANGUAGE plproxy AS $$ CONNECT address; SELECT * FROM pgmnemo_shard.state(); $$;
@@ -230,7 +233,8 @@ CREATE FUNCTION pgmnemo._upkeep(address text, most integer) RETURNS bigint LANGU
 AS $$ CONNECT address; SELECT pgmnemo.upkeep(most); $$;
 CREATE FUNCTION pgmnemo._make_login(address text, login text) RETURNS boolean LANGUAGE plproxy
 AS $$ CONNECT address; SELECT pgmnemo_shard.create_login(login); $$;
-REVOKE ALL ON FUNCTION pgmnemo._state, pgmnemo._room, pgmnemo._holds, pgmnemo._grants, pgmnemo._upkeep, pgmnemo._make_login FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgmnemo._state, pgmnemo._room, pgmnemo._holds, pgmnemo._grants, pgmnemo._upkeep, pgmnemo._make_login,
+    pgmnemo._shards FROM PUBLIC;
 
 -- Where a new tenant goes: the shard that holds it already, though the directory does not know, else the open one with
 -- the fewest tenants that has room, the lowest number first.
@@ -249,12 +253,12 @@ BEGIN
     ELSIF found = coalesce(shard, found) THEN
         RETURN found;
     ELSIF found IS NULL THEN
-        FOR candidate IN SELECT s.name, s.address FROM directory.shard s ORDER BY s.number LOOP
+        FOR candidate IN SELECT * FROM pgmnemo._shards() LOOP
             BEGIN
-                IF pgmnemo._holds(candidate.address || ' connect_timeout=2', tenant) THEN
+                IF pgmnemo._holds(candidate.address, tenant) THEN
                     holders := holders || candidate.name;
                 END IF;
-            EXCEPTION WHEN connection_exception OR internal_error OR admin_shutdown OR crash_shutdown OR cannot_connect_now THEN
+            EXCEPTION WHEN {silent} THEN
                 silent := silent || candidate.name;
             END;
         END LOOP;
@@ -358,10 +362,10 @@ AS $$
 DECLARE
     one record;
 BEGIN
-    FOR one IN SELECT s.name, s.address FROM directory.shard s ORDER BY s.number LOOP
+    FOR one IN SELECT * FROM pgmnemo._shards() LOOP
         BEGIN
-            RETURN QUERY SELECT * FROM pgmnemo._grants(one.address || ' connect_timeout=2');
-        EXCEPTION WHEN connection_exception OR internal_error OR admin_shutdown OR crash_shutdown OR cannot_connect_now THEN
+            RETURN QUERY SELECT * FROM pgmnemo._grants(one.address);
+        EXCEPTION WHEN {silent} THEN
             RAISE WARNING 'shard % does not answer: its grants are missing here', one.name;
         END;
     END LOOP;
@@ -376,10 +380,10 @@ DECLARE
     one record;
 BEGIN
     PERFORM pgmnemo._writing('upkeep');
-    FOR one IN SELECT s.name, s.address FROM directory.shard s ORDER BY s.number LOOP
+    FOR one IN SELECT * FROM pgmnemo._shards() LOOP
         BEGIN
-            RETURN NEXT pgmnemo._upkeep(one.address || ' connect_timeout=2', most);
-        EXCEPTION WHEN connection_exception OR internal_error OR admin_shutdown OR crash_shutdown OR cannot_connect_now THEN
+            RETURN NEXT pgmnemo._upkeep(one.address, most);
+        EXCEPTION WHEN {silent} THEN
             RAISE WARNING 'shard % does not answer: its upkeep is to be called again', one.name;
             RETURN NEXT NULL::bigint;
         END;
@@ -398,10 +402,10 @@ BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = login) THEN
         EXECUTE format('CREATE ROLE %I LOGIN', login);
     END IF;
-    FOR one IN SELECT s.name, s.address FROM directory.shard s ORDER BY s.number LOOP
+    FOR one IN SELECT * FROM pgmnemo._shards() LOOP
         BEGIN
-            PERFORM pgmnemo._make_login(one.address || ' connect_timeout=2', login);
-        EXCEPTION WHEN connection_exception OR internal_error OR admin_shutdown OR crash_shutdown OR cannot_connect_now THEN
+            PERFORM pgmnemo._make_login(one.address, login);
+        EXCEPTION WHEN {silent} THEN
             RAISE WARNING 'shard % does not answer and lacks the login %', one.name, quote_ident(login)
             USING HINT = 'Call again when it is back; a grant makes it there, too.';
         END;
