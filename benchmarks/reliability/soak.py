@@ -24,7 +24,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Event
@@ -122,7 +122,7 @@ class Writer(Person):
     """Keeps as many lessons as there were."""
 
     def one(self, tenant: Tenant) -> None:
-        own = [key for key in tenant.texts if key.startswith(f"w{self.number}k")]
+        own = [key for key in list(tenant.texts) if key.startswith(f"w{self.number}k")]
         key, draw = self.chance.choice(own), self.chance.random()
         if draw < 0.5:
             self.store(tenant, key)
@@ -250,7 +250,7 @@ def soak(databases: Databases, given: argparse.Namespace) -> tuple[Tally, list[d
         scheduler = pool.submit(keeping, databases, end, given.limit)
         try:
             for part in (0.1, 0.9):
-                time.sleep(part * given.seconds)
+                wait(running, part * given.seconds, FIRST_EXCEPTION)
                 measured.append(sizes(databases))
         finally:
             end.set()
