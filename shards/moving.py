@@ -22,7 +22,7 @@ from pgmnemo.server.connections import database_errors
 from pgmnemo.server.server_checks import Session, value
 from shards import copying, following
 from shards.directory import Move, moves, shard_named, shard_of
-from shards.ends import PATIENCE, AtWorkError, Ends, alone, let_in, mine, opened, reached
+from shards.ends import AtWorkError, Ends, alone, let_in, mine, opened, reached
 
 STEPS = (
     "copy", "derive", "follow", "compare", "hold the writers", "copy the rest", "close the source", "switch",
@@ -67,6 +67,7 @@ GRANTED = "SELECT EXISTS (SELECT FROM pgmnemo.tenant_grant WHERE tenant_id = %s)
 DERIVE = ("SELECT pgmnemo.index(%s)", "SELECT pgmnemo.compact(%s)")  # what is not carried, of a large tenant
 SINCE = "0.6.0"  # from when on vectors lie where they are carried from
 OUTCOMES = {"moved", "undone", "at work"}
+HOLDS = (0.4, 0.4, 0.8, 1.6, 3.2, 6.4)  # seconds that writers wait in each try for what is on its way
 Step = Callable[[str], None]
 
 
@@ -244,7 +245,7 @@ def _hold(ends: Ends, planned: Move, step: Step) -> None:
         alone(ends.target, tenant)
         alone(ends.source, tenant)
         step("copy the rest")
-        following.caught_up(ends, planned, PATIENCE)
+        _arrived(ends, planned, ends.target, ends.source)
         copying.grants(ends.source, ends.target, tenant)
         copying.ahead(ends.source, ends.target)
         ends.target.execute(CLOSE, (tenant,))  # on disk, and with it all that was taken over before
@@ -265,13 +266,29 @@ def _derive(target: Session, tenant: UUID) -> None:
 def _at_one_moment(ends: Ends, planned: Move) -> Iterator[None]:
     """Both ends see the tenant as it was at one moment, for which writers wait; later changes are noted."""
     alone(ends.source, planned.tenant)
+    _arrived(ends, planned, ends.source)
     ends.source.execute(FORGOTTEN, (planned.tenant,))
-    following.caught_up(ends, planned, PATIENCE)
     with ExitStack() as stack:
         for session in (ends.source, ends.target):
             stack.enter_context(_still(session))
         let_in(ends.source, planned.tenant)
         yield
+
+
+def _arrived(ends: Ends, planned: Move, *held: Session) -> None:
+    """Wait until the target has everything; writers, whom `held` keep out, are let in between the tries."""
+    for patience in HOLDS:
+        if following.caught_up(ends, planned, patience):
+            return
+        for session in held:
+            let_in(session, planned.tenant)
+        following.caught_up(ends, planned)
+        for session in held:
+            alone(session, planned.tenant)
+    raise DatabaseError(
+        f"shard {planned.target.name} was still behind shard {planned.source.name} after its writers had "
+        f"waited for {HOLDS[-1]:g} s; nothing was moved: try again when less is written"
+    )
 
 
 @contextmanager
