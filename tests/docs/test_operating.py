@@ -6,6 +6,8 @@ import json
 import os
 import pwd
 import re
+import shutil
+import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -55,6 +57,7 @@ SELECT sequencename, last_value FROM pg_sequences
  WHERE schemaname = 'pgmnemo' AND sequencename <> 'revocation_seq' ORDER BY 1
 """
 UNDO = "SELECT pgmnemo.undo_supersede(%s, %s, 'former')"
+REQUIRED = "PGMNEMO_REQUIRE_PROMTOOL"  # set in CI: there a missing promtool is a failure
 EXPRESSION = re.compile(r"\b(pgmnemo_\w+)(?:\{([^}]*)\})?")
 MATCHER = re.compile(r'(\w+)=(~?)"([^"]*)"')
 
@@ -221,6 +224,18 @@ def test_the_monitors_login_may_ask_all_that_dashboard_and_alerts_show(operator:
     assert all(rule["annotations"].keys() == {"summary", "why", "mend"} for rule in group["rules"])
     assert unmet([*shown, *(rule["expr"] for rule in group["rules"])], found) == []
     assert {name for text in shown for name, _ in EXPRESSION.findall(text)} == {*found}
+
+
+def test_each_alert_fires_when_it_should_and_only_then() -> None:
+    found = shutil.which("promtool")
+    if found is None:
+        sentence = "no promtool: install Debian's package prometheus"
+        if os.environ.get(REQUIRED) == "1":
+            pytest.fail(sentence)
+        pytest.skip(sentence)
+    command = [found, "test", "rules", Path(__file__).with_name("alerts_test.yml")]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stdout + told.stderr
 
 
 def test_dumps_come_back_whole_whoever_makes_them(operator: Operator) -> None:
