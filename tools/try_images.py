@@ -185,6 +185,7 @@ def try_router(images: Images) -> None:
     outer = {"PGMNEMO_PASSWORD": PASSWORD, "PGMNEMO_SHARD_SECRET": SECRET}
     place = {
         "PGPASSWORD": SECRET,
+        "PGMNEMO_SHARD_SECRET": SECRET,
         "PGMNEMO_ROUTER": f"host=127.0.0.1 port={router} dbname=pgmnemo user=pgmnemo password={PASSWORD}",
     }
     address = f"host=127.0.0.1 port={shard} dbname=pgmnemo"
@@ -196,7 +197,7 @@ def try_router(images: Images) -> None:
         connected(shard, SECRET),
         connected(router, PASSWORD) as login,
     ):
-        add = ("add", "shard1", "--address", address, "--operator", operator, "--secret", SECRET)
+        add = ("add", "shard1", "--address", address, "--operator", operator)
         for words in (add, ("login", "alice"), ("grant", TENANT, "alice")):
             timed(f"shards {words[0]}", *shards, *words, **place)
         login.execute("ALTER ROLE alice PASSWORD 'hers'")
