@@ -40,13 +40,15 @@ RUN mkdir -p /etc/postgresql-common/createcluster.d /docker-entrypoint-initdb.d 
  && apt-get -o Acquire::Check-Valid-Until=false update \\
  && apt-get install -y --no-install-recommends postgresql-18 postgresql-18-pgvector
 COPY --chmod=755 entrypoint.sh /usr/local/bin/
+ENV LANG=C.UTF-8
 ENV PATH=/usr/lib/postgresql/18/bin:/usr/local/bin:/usr/bin:/bin PGDATA=/var/lib/postgresql/18/docker
 ENTRYPOINT ["entrypoint.sh"]
 """
 ENTRYPOINT = """#!/bin/sh
 set -eu
 if [ "$(id -u)" = 0 ]; then
-  install -d -o postgres -g postgres "$PGDATA" /var/run/postgresql
+  install -d -o postgres -g postgres -m 700 "$PGDATA"
+  install -d -o postgres -g postgres /var/run/postgresql
   exec setpriv --reuid=postgres --regid=postgres --init-groups "$0" "$@"
 fi
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
