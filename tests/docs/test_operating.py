@@ -233,7 +233,7 @@ def test_each_alert_fires_when_it_should_and_only_then() -> None:
         if os.environ.get(REQUIRED) == "1":
             pytest.fail(sentence)
         pytest.skip(sentence)
-    command = [found, "test", "rules", Path(__file__).with_name("alerts_test.yml")]
+    command = [found, "test", "rules", str(Path(__file__).with_name("alerts_test.yml"))]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stdout + told.stderr
 
