@@ -67,7 +67,7 @@ GRANTED = "SELECT EXISTS (SELECT FROM pgmnemo.tenant_grant WHERE tenant_id = %s)
 DERIVE = ("SELECT pgmnemo.index(%s)", "SELECT pgmnemo.compact(%s)")  # what is not carried, of a large tenant
 SINCE = "0.6.0"  # from when on vectors lie where they are carried from
 OUTCOMES = {"moved", "undone", "at work"}
-HOLDS = (0.4, 0.4, 0.8, 1.6, 3.2, 6.4)  # seconds that writers wait in each try for what is on its way
+TRIES = (0.4, 0.4, 0.8, 1.6, 3.2, 6.4)  # seconds that writers wait in each try for what is on its way
 Step = Callable[[str], None]
 
 
@@ -277,7 +277,7 @@ def _at_one_moment(ends: Ends, planned: Move) -> Iterator[None]:
 
 def _arrived(ends: Ends, planned: Move, *held: Session) -> None:
     """Wait until the target has everything; writers, whom `held` keep out, are let in between the tries."""
-    for patience in HOLDS:
+    for patience in TRIES:
         if following.caught_up(ends, planned, patience):
             return
         for session in held:
@@ -287,7 +287,7 @@ def _arrived(ends: Ends, planned: Move, *held: Session) -> None:
             alone(session, planned.tenant)
     raise DatabaseError(
         f"shard {planned.target.name} was still behind shard {planned.source.name} after its writers had "
-        f"waited for {HOLDS[-1]:g} s; nothing was moved: try again when less is written"
+        f"waited for {TRIES[-1]:g} s; nothing was moved: try again when less is written"
     )
 
 
