@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 
 import psutil
 
@@ -56,29 +57,34 @@ def reachable(path: Path) -> bool:
 
 @contextmanager
 def leased(base: Path, mode: int = 0o700) -> Iterator[Path]:
-    """A new folder under `base` that is ours until the end of the block, and is deleted then."""
+    """A new folder under `base` that is ours until the end of the block, and is deleted then.
+
+    A server whose data lie in it is stopped before where we are killed; see `_watched`.
+    """
+    end = token_hex(4)
+    made, folder = base / f"pgmnemo-new-{end}", base / f"{PREFIX}-{os.getuid()}-{os.getpid()}-{end}"
     told = f"no temporary folder can be made in {base}: {{why}}; free some space or set TMPDIR"
-    with os_errors(told, DatabaseError):
-        made = Path(tempfile.mkdtemp(prefix="pgmnemo-new-", dir=base))
-    lock = os.open(made / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    folder = made
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        made.chmod(mode)
-        # Only now does it bear a name that a sweep looks for: no sweep ever sees it without its lock.
-        suffix = made.name.rpartition("-")[2]
-        folder = made.rename(base / f"{PREFIX}-{os.getuid()}-{os.getpid()}-{suffix}")
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
+    with _watched(folder, made):
+        with os_errors(told, DatabaseError):
+            made.mkdir(mode=0o700)
+        lock = os.open(made / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            made.chmod(mode)
+            # Only now does it bear a name that a sweep looks for: no sweep ever sees it without its lock.
+            made.rename(folder)
+            yield folder
+        finally:
+            for place in (made, folder):
+                shutil.rmtree(place, ignore_errors=True)
+            os.close(lock)
 
 
 @contextmanager
-def watched(*folders: Path) -> Iterator[None]:
+def _watched(*folders: Path) -> Iterator[None]:
     """A shell that outlives a killed runner just long enough to delete its folders.
 
-    A server that runs in the first of them is stopped before.
+    It is there before they are made and until they are gone, so that no moment of a kill leaves one.
     """
     shell = shutil.which("sh") or "/bin/sh"
     watchdog = subprocess.Popen(

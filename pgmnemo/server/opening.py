@@ -19,7 +19,7 @@ from pgmnemo.progress import QUIET, Progress
 from pgmnemo.server.bench_database import checked, prepared
 from pgmnemo.server.connections import Database, database_errors
 from pgmnemo.server.discovery import Server, find_server
-from pgmnemo.server.folders import DATA, candidates, leased, open_to_others, sweep, watched
+from pgmnemo.server.folders import DATA, candidates, leased, open_to_others, sweep
 from pgmnemo.server.releases import release_fingerprint
 from pgmnemo.server.server_files import (
     PIXELTABLE,
@@ -54,7 +54,6 @@ def embedded_server(
     original = installation(postgres, bundle)
     with ExitStack() as stack:
         folder, sockets = _folders(stack)
-        stack.enter_context(watched(folder, sockets))
         told = f"the embedded PostgreSQL cannot be laid out in {folder.parent}: {{why}}"
         with os_errors(f"{told}; free some space or set TMPDIR", DatabaseError):
             home, extra = stage(original, sql, folder, postgres, bundle)

@@ -15,7 +15,7 @@ from types import ModuleType
 
 from pgmnemo.errors import UsageError
 from pgmnemo.registry import Parts
-from pgmnemo.server.folders import leased, watched
+from pgmnemo.server.folders import leased
 from runner.errors import SystemAbsent, SystemFault
 from runner.naming import Name
 from runner.systems.asking import PATIENCE, faults, within
@@ -105,7 +105,7 @@ def open_system(name: str, place: Place) -> Iterator[System]:
     settings = {**place.settings, **dict(parts.settings)}
     if lacking := absent(kind, place.environ):
         raise SystemAbsent(f"{name} is {lacking}")
-    with leased(place.folder) as held, watched(held), _whole(name, kind):
+    with leased(place.folder) as held, _whole(name, kind):
         own = held / FILES
         own.mkdir()
         with faults(name):

@@ -36,6 +36,15 @@ with embedded_server(Path(sys.argv[2]), "0.2.1") as conninfo:
     time.sleep(60)
 """
 
+# A run that is about to delete its folder.
+LEAVING = """
+import shutil, sys, time
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+from pgmnemo.server.opening import embedded_server
+with embedded_server(Path(sys.argv[2]), "0.2.1"):
+    shutil.rmtree = lambda *_, **__: (print("deleting", flush=True), time.sleep(60))
+"""
 
 # The same as an ordinary user. Interpreter and packages may lie where `nobody` cannot look, so they are
 # imported before the change, and the server's installation is copied to where it can.
@@ -71,8 +80,8 @@ def base(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def start_run(base: Path, stub: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     runs = []
 
-    def start(*prefix: str) -> subprocess.Popen[str]:
-        command = [*prefix, sys.executable, "-c", RUN, str(ROOT), str(stub)]
+    def start(*prefix: str, program: str = RUN) -> subprocess.Popen[str]:
+        command = [*prefix, sys.executable, "-c", program, str(ROOT), str(stub)]
         runs.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True))
         return runs[-1]
 
@@ -136,6 +145,18 @@ def test_a_run_that_is_killed_leaves_nothing(
     run.wait(10)
     until(lambda: not any(path for path in base.iterdir() if path.name.startswith("pgmnemo-pg")))
     until(lambda: not processes_of(data))
+
+
+def test_a_run_that_is_killed_while_it_deletes_its_folder_leaves_nothing(
+    base: Path, start_run: Callable[..., subprocess.Popen[str]]
+) -> None:
+    run = start_run(program=LEAVING)
+    assert run.stdout is not None
+    assert run.stdout.readline() == "deleting\n"
+    assert list(base.iterdir())
+    run.kill()
+    run.wait(10)
+    assert until(lambda: not list(base.iterdir()))
 
 
 def test_the_next_start_sweeps_what_a_crash_left(
