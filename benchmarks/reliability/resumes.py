@@ -2,10 +2,11 @@
 
     python -m benchmarks.reliability.resumes [--kills N] [--seed S]
 
-A run is the command as a user calls it; SIGKILL ends it, and `--resume` goes on. What is done at last is held
-against a run that nobody killed: the raw rankings, figures, what was asked and reranked to the byte, and of
-run.json, report.md and the timings all but what tells of time. Of a killed run no server and no temporary
-file is left. Prints a row a command and a column a place where it was killed; ends with 1 for a difference.
+A run is the command as a user calls it; SIGKILL ends it, and `--resume` goes on; one that was done when it
+was killed is logged by `history add` and not begun again. What is done at last is held against a run that
+nobody killed: the raw rankings, figures, what was asked and reranked to the byte, and of run.json, report.md
+and the timings all but what tells of time. Of a killed run no server and no temporary file is left. Prints a
+row a command and a column a place where it was killed; ends with 1 for a difference.
 """
 
 from __future__ import annotations
@@ -99,9 +100,16 @@ class Stage:
             except subprocess.TimeoutExpired:
                 process.kill()
                 code = process.wait()
-        if code not in (0, -9):
-            raise AssertionError(f"{' '.join(command)}: {code}: {(self.base / 'said').read_text()}")
-        return code == 0
+        said = (self.base / "said").read_text()
+        if code not in (0, -9) and not (code == 2 and self.made and "is finished" in said):
+            raise AssertionError(f"{' '.join(command)}: {code}: {said}")
+        return code != -9
+
+    def log(self) -> None:
+        """Append the entry of the run, which is done, if a kill came before that."""
+        history = ("--history", str(self.results / "HISTORY.md"))
+        command = [sys.executable, "-m", "runner", "history", "add", str(self.made), *history]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     @property
     def place(self) -> str:
@@ -175,8 +183,12 @@ def kill(name: str, kills: int, chance: Random, base: Path) -> Killed:
             killed.places[stage.place] += 1
             if left := stage.left():
                 killed.faults.append(left)
+            if stage.made:
+                break
         if not stage.made and not stage.start(wait=None):
             killed.faults.append("did not end")
+        if stage.made:
+            stage.log()
         killed.done += 1
         print(f"{name}: {killed.places.total()} kills, {killed.done} runs", file=sys.stderr, flush=True)
         killed.faults += _compared(whole, stage)

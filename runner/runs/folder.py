@@ -2,7 +2,8 @@
 
 A run works in `<base>/.<name>.partial/`, which is renamed to `<base>/<name>/` at the end. Who holds the
 partial folder holds the name: mkdir makes it for one process alone, and it is locked while a run works.
-plan.json says what an interrupted run was about, so that only the same run can go on in its folder.
+plan.json says what an interrupted run was about, so that only the same run can go on in its folder; it goes
+once the manifest is written, so a folder with that and no plan is of a run that lacks its name alone.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 from pgmnemo.errors import OutputError, UsageError
 from runner.protocol.editions.edition import SchemaPins
 from runner.runs.canonical import pretty
-from runner.runs.manifest import write_manifest
+from runner.runs.manifest import MANIFEST, write_manifest
 from runner.runs.packing import pack
 from runner.runs.run import Run
 from runner.runs.storage import DOCUMENT, read_regular, reported, sync_folder, write_file
@@ -172,9 +173,13 @@ class RunFolder:
         Raises OutputError when the disk is full or the name was taken by hand meanwhile.
         """
         with reported(self.path):
+            write_manifest(self.path, schemas, without=PLAN)
             (self.path / PLAN).unlink(missing_ok=True)
-            write_manifest(self.path, schemas)
             sync_folder(self.path)
+        return self.named()
+
+    def named(self) -> Path:
+        """Give the folder, which has all that a run leaves, its name; OutputError as `finish` raises it."""
         if self.target.exists():
             raise OutputError(f"{self.target} appeared meanwhile: move it away, then --resume {self.path}")
         with reported(self.target):
@@ -218,19 +223,35 @@ def _reserve(base: Path, name: str) -> Path | None:
 def partial_folder(place: Path) -> Path:
     """The folder of the interrupted run that `place` is, or holds alone; UsageError if there is none."""
     place = place.expanduser().absolute()
+    if (done := _finished(place)) is not None:
+        raise UsageError(
+            f"--resume: the run in {done} is finished; `history add` logs it where HISTORY.md has no entry "
+            "of it, and without --resume a new one starts"
+        )
     if not place.is_dir():
         raise UsageError(f"--resume: there is no folder {place}; name the .partial folder of the run")
     if place.name.endswith(PARTIAL):
         return place
-    if (place / "manifest.json").exists():
-        raise UsageError(f"--resume: the run in {place} is finished; start a new one without --resume")
     found = sorted(path for path in place.glob(f".*{PARTIAL}") if path.is_dir())
     if not found:
         raise UsageError(f"--resume: {place} holds no run that was interrupted")
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
         raise UsageError(f"--resume: {place} holds several interrupted runs, name one of them: {names}")
-    return found[0]
+    return partial_folder(found[0])
+
+
+def _finished(place: Path) -> Path | None:
+    """The finished run that `place` is, or was until it got its name, which a kill may have forestalled."""
+    if not place.name.endswith(PARTIAL):
+        return place if (place / MANIFEST).exists() else None
+    name = place.name.removeprefix(".").removesuffix(PARTIAL)
+    if (place / MANIFEST).exists() and not (place / PLAN).exists():
+        with RunFolder(place, name) as folder:
+            return folder.named()
+    if place.exists():
+        return None
+    return next((base / name for base in both(place.parent) if (base / name / MANIFEST).exists()), None)
 
 
 def _held(path: Path) -> bool:

@@ -36,10 +36,10 @@ def pinned(name: str) -> bool:
     return name not in (MANIFEST, *DERIVED, SIGNATURE) and not RERUN.fullmatch(name)
 
 
-def write_manifest(folder: Path, schemas: SchemaPins) -> None:
-    """List every file of `folder` that is pinned, in order of name."""
+def write_manifest(folder: Path, schemas: SchemaPins, *, without: str = "") -> None:
+    """List every file of `folder` that is pinned, in order of name, but for one that will go."""
     present = (path for path in folder.iterdir() if path.is_file() and pinned(path.name))
-    files = sorted(path for path in present if path.suffix != ".draft")
+    files = sorted(path for path in present if path.suffix != ".draft" and path.name != without)
     named = {
         RAW: schemas.raw,
         TIMINGS: schemas.timings,

@@ -111,6 +111,31 @@ def test_resume_refuses_what_it_cannot_go_on_with(tmp_path: Path) -> None:
         RunFolder.resume(tmp_path)
 
 
+@pytest.mark.parametrize("name", [".run.partial", "."])
+@pytest.mark.parametrize("moment", ["the plan is gone", "the run has its name"])
+def test_a_run_that_was_killed_when_it_was_done_is_not_begun_again(
+    moment: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with RunFolder.start(tmp_path, "run") as folder:
+        pin_plan(folder.path, {}, "08:00")
+        (folder.path / "raw").touch()
+        with monkeypatch.context() as patch:
+            if moment == "the plan is gone":
+                patch.setattr(RunFolder, "named", killed)
+            else:
+                patch.setattr("runner.runs.folder.sync_folder", lambda path: path == tmp_path and killed())
+            with pytest.raises(KeyboardInterrupt):
+                folder.finish(SCHEMAS)
+    told = "is finished" if folder.path.exists() or name != "." else "no run that was interrupted"
+    with pytest.raises(UsageError, match=told):
+        RunFolder.resume(tmp_path / name)
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["manifest.json", "raw"]
+    assert not list(tmp_path.glob(".*"))
+
+
 def test_a_run_at_work_cannot_be_resumed_by_another(tmp_path: Path) -> None:
     with RunFolder.start(tmp_path, "run") as folder, pytest.raises(UsageError, match="still working"):
         RunFolder.resume(folder.path)
