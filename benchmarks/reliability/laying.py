@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from pgmnemo.embedders.minilm_int8 import PACKAGE
+from pgmnemo.models.runtime import package_folder
 from pgmnemo.server.releases import default_version
 from pgmnemo.serving.tokens import Tokens
 from runner.cli import main
@@ -48,6 +50,12 @@ def text(name: str, content: str | bytes) -> Lay:
 def document(name: str, value: Any) -> Lay:
     """A file of JSON."""
     return text(name, json.dumps(value))
+
+
+def graph(folder: Path) -> None:
+    """The graph of a model, where its package is installed."""
+    if (package := package_folder(PACKAGE)) is not None:
+        (folder / "model" / "model.onnx").symlink_to(package / "model.onnx")
 
 
 def every(*lays: Lay) -> Lay:

@@ -32,6 +32,9 @@ ANSWER = (
     "answer {in}/done --data {in}/locomo.json --reader-url http://127.0.0.1:1/v1 --reader-model m "
     "--max-failures 0 --limit 1 --quiet --output {out}/new"
 )
+TOKENIZER = {"version": "1.0", "model": {"type": "WordLevel", "vocab": {"?": 0}, "unk_token": "?"}}
+CLASSIFIER = {"architectures": ["BertForSequenceClassification"], "id2label": {"0": "it fits"},
+              "max_position_embeddings": 512}  # fmt: skip
 IMPORT = "import {file} --memory {memory} --tenant {name} --embedder none --quiet"
 
 
@@ -170,6 +173,14 @@ def others() -> Iterator[Reader]:
     model = every(config, text("model/model.safetensors", b"\x02\0\0\0\0\0\0\0{}"))
     words = "sample --embedder bge-m3 --model {in}/model --system sqlite-hybrid --quiet --output {out}/new"
     yield Reader("sample --model", "model/config.json", model, words)
+    words = (
+        "sample --embedder minilm-onnx --model {in}/model --system sqlite-hybrid --quiet --output {out}/new"
+    )
+    tokenizer = document("model/tokenizer.json", TOKENIZER)
+    yield Reader("sample --model", "model/tokenizer.json", every(tokenizer, laying.graph), words)
+    classifier = document("model/config.json", CLASSIFIER)
+    words = f"sample --rerank onnx --rerank-model {{in}}/model {RUN}"
+    yield Reader("sample --rerank-model", "model/config.json", every(classifier, laying.graph), words)
     figures = ROOT / "benchmarks" / "performance" / "v0.6.0_20261127_100000_384d" / "performance.json"
     made = text("run/performance.json", figures.read_bytes())
     yield Reader("perf plot", "run/performance.json", made, "perf plot {in}/run --output {out}/new")

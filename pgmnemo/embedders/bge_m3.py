@@ -9,7 +9,7 @@ import numpy as np
 
 from pgmnemo.embedders import Embedder, EmbedderOptions
 from pgmnemo.models.hub import HubModel
-from pgmnemo.models.runtime import demand, device, library, silence
+from pgmnemo.models.runtime import demand, device, library, loading, silence
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
 
@@ -62,6 +62,7 @@ class BgeM3(Embedder):
         demand("FlagEmbedding", WHO)
         with silence():
             folder = self._folder or BGE_M3.fetch(WHO, progress)
+        with loading(folder):
             library("transformers", WHO)
             flag_embedding = library("FlagEmbedding", WHO)
             self._model = flag_embedding.BGEM3FlagModel(

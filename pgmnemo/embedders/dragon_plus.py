@@ -11,7 +11,7 @@ import numpy as np
 from pgmnemo.embedders import Embedder, EmbedderOptions
 from pgmnemo.errors import EmbedderError
 from pgmnemo.models.hub import HubModel
-from pgmnemo.models.runtime import demand, device, library, silence
+from pgmnemo.models.runtime import demand, device, library, loading, silence
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
 
@@ -73,11 +73,12 @@ class DragonPlus(Embedder):
             folders = {half: folder or half.fetch(WHO, progress) for half, folder in self._folders.items()}
             transformers = library("transformers", WHO)
             place, loaded = device(WHO), {}
-            for half, folder in folders.items():
+        for half, folder in folders.items():
+            with loading(folder):
                 tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
                 model = transformers.AutoModel.from_pretrained(str(folder), local_files_only=True)
                 loaded[half] = tokenizer, model.to(place).float().eval()
-            self._encoders = loaded
+        self._encoders = loaded
 
     def rows(self, texts: Sequence[str]) -> Matrix:
         return self._rows(CONTEXT, texts)

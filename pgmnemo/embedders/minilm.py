@@ -11,7 +11,7 @@ import numpy as np
 from pgmnemo.embedders import Embedder, EmbedderOptions
 from pgmnemo.errors import EmbedderError, UsageError
 from pgmnemo.models.hub import file_sha256
-from pgmnemo.models.runtime import demand, device, library, package_folder, silence
+from pgmnemo.models.runtime import demand, device, library, loading, package_folder, silence
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
 
@@ -50,8 +50,9 @@ class MiniLM(Embedder):
         """Load the model; EmbedderError if a library or the package is missing."""
         if self._model is not None:
             return
-        with silence():
-            self.to_download()
+        self.to_download()
+        assert self._folder is not None, "a missing package was said"
+        with loading(self._folder):
             library("transformers", WHO)
             transformer = library("sentence_transformers", WHO).SentenceTransformer
             self._model = transformer(str(self._folder), device=device(WHO), local_files_only=True)

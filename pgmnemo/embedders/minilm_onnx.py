@@ -25,7 +25,7 @@ from pgmnemo.embedders.minilm import (
 from pgmnemo.embedders.pooled import Pooled
 from pgmnemo.errors import os_errors
 from pgmnemo.models.hub import file_sha256
-from pgmnemo.models.runtime import INPUTS, ONNX, Graph, demand, library, silence
+from pgmnemo.models.runtime import INPUTS, ONNX, Graph, demand, library, loading, silence
 from pgmnemo.models.store import cache_dir
 from pgmnemo.progress import Progress
 
@@ -92,7 +92,8 @@ def _export(folder: Path, graph: Path) -> None:
     """Write the encoder in `folder` as one ONNX file, which stands there whole or not at all."""
     with silence():
         torch, transformers = library("torch", WHO), library("transformers", WHO)
-        model = transformers.AutoModel.from_pretrained(str(folder), local_files_only=True).eval()
+        with loading(folder):
+            model = transformers.AutoModel.from_pretrained(str(folder), local_files_only=True).eval()
         ids = torch.tensor([[101, 7592, 2088, 102], [101, 2460, 102, 0]])
         given = (ids, (ids > 0).long(), torch.zeros_like(ids))
         free = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}

@@ -150,9 +150,9 @@ def configuration(folder: Path) -> Mapping[str, Any]:
     try:
         read = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise _no_configuration(folder, repr(error)) from None
+        raise no_configuration(folder, repr(error)) from None
     if not isinstance(read, dict):
-        raise _no_configuration(folder, "it holds no object")
+        raise no_configuration(folder, "it holds no object")
     return read
 
 
@@ -162,7 +162,7 @@ def folder_width(folder: Path, max_tokens: int) -> int:
     try:
         width, most = int(config["hidden_size"]), positions(config)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise _no_configuration(folder, repr(error)) from None
+        raise no_configuration(folder, repr(error)) from None
     if max_tokens > most:
         raise ModelError(
             f"the model in {folder} takes {most} tokens, not {max_tokens}; set max_tokens to {most}"
@@ -176,7 +176,8 @@ def positions(config: Mapping[str, Any]) -> int:
     return held - 2 if "roberta" in str(config.get("model_type")) else held
 
 
-def _no_configuration(folder: Path, why: str) -> ModelError:
+def no_configuration(folder: Path, why: str) -> ModelError:
+    """The error for a config.json that is none."""
     return ModelError(
         f"{folder / 'config.json'} is not a model configuration ({why}); give the folder with the model"
     )

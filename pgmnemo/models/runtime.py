@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgmnemo.errors import ModelError, os_errors
+from pgmnemo.errors import ModelError, PgmnemoError, os_errors
 
 # Read by the libraries when they are first imported. Threads that spin while they wait make a model up to
 # ten times slower beside any other busy process; asleep, they cost nothing measurable.
@@ -48,6 +48,22 @@ def silence() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+@contextmanager
+def loading(
+    folder: Path, what: str = "a model", mend: str = "fetch it again, or name another"
+) -> Iterator[None]:
+    """A library loads `folder` inside the block, in silence; ModelError where that is not `what`."""
+    try:
+        with silence():
+            yield
+    except PgmnemoError:
+        raise
+    except Exception as error:  # whatever a model library throws at damaged files
+        raise ModelError(
+            f"{folder} cannot be loaded as {what} ({type(error).__name__}: {first_line(error)}); {mend}"
+        ) from error
 
 
 def library(name: str, who: str, extra: str = "embed") -> ModuleType:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from pgmnemo.errors import ModelError, UsageError
-from pgmnemo.models.hub import WEIGHTS, HubModel, configuration, folder_revision, positions
-from pgmnemo.models.runtime import INPUTS, ONNX, Graph, demand, device, first_line, library, silence
+from pgmnemo.models.hub import WEIGHTS, HubModel, configuration, folder_revision, no_configuration, positions
+from pgmnemo.models.runtime import INPUTS, ONNX, Graph, demand, device, library, loading, silence
 from pgmnemo.progress import QUIET, Progress
 from runner.stages.rerankers import RerankOptions
 from runner.stages.rerankers.scoring import Scoring
@@ -61,15 +61,8 @@ class Local(Scoring):
                 assert self._snapshot is not None
                 self._folder = self._snapshot.fetch(self.who, progress)
                 self._identify(self._folder)
-            try:
-                self.open(self._folder)
-            except ModelError:
-                raise
-            except Exception as error:  # whatever a model library throws
-                raise ModelError(
-                    f"{self._folder} cannot be loaded as a cross-encoder ({type(error).__name__}: "
-                    f"{first_line(error)}); take another model"
-                ) from error
+        with loading(self._folder, "a cross-encoder", MEND):
+            self.open(self._folder)
 
     def open(self, folder: Path) -> None:
         """Bring the model in a folder into memory."""
@@ -78,8 +71,12 @@ class Local(Scoring):
     def _identify(self, folder: Path) -> None:
         """The digest of its files as its revision; ModelError where it is no cross-encoder."""
         digest, config = folder_revision(folder, weights=self.weights), configuration(folder)
-        kinds = config.get("architectures") or ["no architecture"]
-        labels = len(config["id2label"]) if "id2label" in config else config.get("num_labels", 2)
+        try:
+            kinds = [*(config.get("architectures") or ["no architecture"])]
+            labels = len(config["id2label"]) if "id2label" in config else config.get("num_labels", 2)
+            most = positions(config) if "max_position_embeddings" in config else TOKENS
+        except (TypeError, ValueError, OverflowError) as error:
+            raise no_configuration(folder, repr(error)) from None
         if not any(str(kind).endswith(ONE) for kind in kinds):
             raise ModelError(
                 f"{folder} is no cross-encoder but a {kinds[0]}: its architecture would end in {ONE}; take "
@@ -90,7 +87,6 @@ class Local(Scoring):
                 f"{folder} sorts into {labels} labels, and a reranker has one; take another model"
             )
         commit = f"{folder.name}, " if self._snapshot else ""
-        most = positions(config) if "max_position_embeddings" in config else TOKENS
         self.identity = replace(self.identity, revision=f"{commit}{digest}", max_tokens=min(TOKENS, most))
 
 

@@ -137,6 +137,20 @@ def test_folders_that_cannot_serve_are_refused(
         build("dragon-plus", uneven)
 
 
+@pytest.mark.parametrize("name", ["bge-m3", "dragon-plus"])
+@pytest.mark.parametrize("file", ["tokenizer_config.json", "special_tokens_map.json", "pytorch_model.bin"])
+def test_a_damaged_file_of_a_model_is_one_sentence(
+    name: str, file: str, tiny_xlm_roberta: Path, tiny_dragon: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("FlagEmbedding" if name == "bge-m3" else "transformers")
+    folder = copied(tiny_xlm_roberta if name == "bge-m3" else tiny_dragon, tmp_path / "damaged")
+    for path in folder.rglob(file):
+        path.write_bytes(path.read_bytes()[:20])
+    embedder = EMBEDDERS[name](EmbedderOptions(model=str(folder)))
+    with pytest.raises(ModelError, match=r"damaged.* cannot be loaded as a model \(.*\); fetch it again"):
+        embedder.load()
+
+
 @pytest.fixture
 def hub_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty hub cache, and a hub that answers nowhere."""

@@ -61,6 +61,17 @@ def test_what_is_no_cross_encoder_is_refused(
         RERANKERS[name](options(rerank_model=str(tiny(tmp_path / "model", kind, labels))))
 
 
+@pytest.mark.parametrize("changed", [{"architectures": 7}, {"id2label": 7}, {"max_position_embeddings": "x"}])
+def test_a_damaged_configuration_is_one_sentence(
+    changed: dict[str, object], cross_encoder: Path, tmp_path: Path, options: Options
+) -> None:
+    folder = Path(shutil.copytree(cross_encoder, tmp_path / "damaged"))
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, **changed}))
+    with pytest.raises(ModelError, match="is not a model configuration"):
+        RERANKERS["cross-encoder"](options(rerank_model=str(folder)))
+
+
 def test_damaged_weights_are_one_sentence(cross_encoder: Path, tmp_path: Path, options: Options) -> None:
     folder = Path(shutil.copytree(cross_encoder, tmp_path / "damaged"))
     (folder / "model.safetensors").write_bytes(b"\xff" * 64)
