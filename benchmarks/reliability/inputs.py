@@ -44,6 +44,7 @@ SEED, MEMORY = 42, 2 << 30  # bytes of address space
 SECONDS, PATIENCE = 30, 180.0  # of the processor; until a command is taken to wait for ever
 SENTENCE = re.compile(r"(error|wrong use|blocked|refused|failed): \S[^\n]{8,1500}")
 CODES = (0, 1, 2, 3, 4)
+COMPILED = "torchinductor_"  # torch's own cache of what it compiles
 PROGRAMS: dict[str, Callable[[Sequence[str]], int]] = {"runner": runner.main, "mnemo": mnemo.main}
 HOLD = """
 import sys
@@ -226,7 +227,7 @@ def fault_of(reader: Reader, ended: Ended) -> str:
 
 def _left(reader: Reader, ended: Ended, inside: Path, before: object, out: Path, tmp: Path) -> str:
     """What a command left that ended with an error, or in the folder of temporary files."""
-    if left := [path.name for path in tmp.iterdir()]:
+    if left := [path.name for path in tmp.iterdir() if not path.name.startswith(COMPILED)]:
         return f"left {', '.join(left)} among temporary files"
     if ended.code == 0:
         return ""
