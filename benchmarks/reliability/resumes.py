@@ -75,6 +75,7 @@ class Stage:
         self.base.chmod(0o755)  # as root a server runs as another user
         self.temporary.mkdir(mode=0o777)
         self.temporary.chmod(0o777)
+        self.began = 0.0
 
     @property
     def partial(self) -> Path | None:
@@ -86,15 +87,22 @@ class Stage:
         """The folder of the run that is done."""
         return next(self.results.glob("v*"), None)
 
-    def start(self, *, wait: float | None) -> bool:
-        """Begin the run, or go on with it; kill it after so many seconds. Whether it was done before."""
+    def start(self, *, wait: float | None, at_work: bool = True) -> bool:
+        """Begin the run, or go on with it; kill it after so many seconds. Whether it was done before.
+
+        They count from the start of the command, or `at_work`, from the first ranking that it writes.
+        """
         resume = ("--resume", str(self.partial)) if self.partial else ()
         output = ("--output", str(self.results), "--cache", str(self.base / "cache"))
         command = [sys.executable, "-m", "runner", *self.words, "--quiet", *output, *resume]
         own = {"TMPDIR": str(self.temporary), "XDG_CACHE_HOME": str(self.base / "own")}
         environ = {**os.environ, **own, "PGMNEMO_PORT": "1"}  # where no compose service answers
+        before = self.rankings
         with (self.base / "said").open("wb") as said:
             process = subprocess.Popen(command, env=environ, stdout=said, stderr=said)
+            while at_work and self.rankings <= before and process.poll() is None:
+                time.sleep(0.002)
+            self.began = time.monotonic()
             try:
                 code = process.wait(wait)
             except subprocess.TimeoutExpired:
@@ -110,6 +118,12 @@ class Stage:
         history = ("--history", str(self.results / "HISTORY.md"))
         command = [sys.executable, "-m", "runner", "history", "add", str(self.made), *history]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+    @property
+    def rankings(self) -> int:
+        """The bytes that they take in the folder of the run that is not done."""
+        raw = self.partial and self.partial / RAW
+        return raw.stat().st_size if raw and raw.exists() else 0
 
     @property
     def place(self) -> str:
@@ -169,16 +183,20 @@ def asked(lines: bytes) -> list[str]:
 
 
 def kill(name: str, kills: int, chance: Random, base: Path) -> Killed:
-    """Kill a run so often: each is made to its end, killed one to four times meanwhile."""
+    """Kill a run so often: each is made to its end, killed one to four times meanwhile.
+
+    Every other kill comes once rankings are written: until then most of the time passes.
+    """
     killed, words = Killed(), RUNS[name]
     whole = Stage(words, base)
     began = time.monotonic()
     whole.start(wait=None)
-    lasted = time.monotonic() - began
+    lasted, worked = time.monotonic() - began, time.monotonic() - whole.began
     while killed.places.total() < kills:
         stage = Stage(words, base)
         for _ in range(chance.randint(1, 4)):
-            if stage.start(wait=chance.uniform(0, lasted)):
+            at_work = whole.made is not None and killed.places.total() % 2 == 1
+            if stage.start(wait=chance.uniform(0, worked if at_work else lasted), at_work=at_work):
                 break
             killed.places[stage.place] += 1
             if left := stage.left():
