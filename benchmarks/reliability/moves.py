@@ -46,9 +46,9 @@ class Waits:
 
     calls: list[tuple[float, float]] = field(default_factory=list)
 
-    def longest(self, began: float, ended: float) -> float:
-        """Of the calls under way between these moments."""
-        return max((b - a for a, b in self.calls if b > began and a < ended), default=0.0)
+    def longest(self, began: float, ended: float) -> tuple[float, float]:
+        """Of the calls under way between these moments: how long, and when it was acknowledged."""
+        return max(((b - a, b) for a, b in self.calls if b > began and a < ended), default=(0.0, 0.0))
 
 
 def write(site: Local, tenant: UUID, place: int, waits: Waits, end: Event) -> None:
@@ -108,9 +108,9 @@ def measure(lessons: int, moves: int) -> None:
                 tenant = filled(site, router, lessons)
                 print(
                     f"{lessons:,} lessons, {WRITERS} writers\n\n"
-                    "| move | s | held s | longest wait s | before it s |"
+                    "| move | s | held s | longest wait s | in | before it s |"
                 )
-                print("|--:|--:|--:|--:|--:|", flush=True)
+                print("|--:|--:|--:|--:|---|--:|", flush=True)
                 with writing(site, tenant) as waits:
                     longest = [_move(router, tenant, number, waits) for number in range(moves)]
         finally:
@@ -128,11 +128,12 @@ def _move(router: Session, tenant: UUID, number: int, waits: Waits) -> float:
     target = f"shard{2 - number % 2}"
     moving.move(router, tenant, target, lambda step: steps.update({step: time.perf_counter()}))
     time.sleep(0.5)
-    longest = waits.longest(steps["copy"], steps["done"])
+    longest, when = waits.longest(steps["copy"], steps["done"])
+    during = max((step for step in steps if steps[step] < when), key=steps.__getitem__, default="copy")
     print(
         f"| {number + 1} | {steps['done'] - steps['copy']:.1f} "
-        f"| {steps['prove the target'] - steps['hold the writers']:.2f} | {longest:.2f} "
-        f"| {waits.longest(quiet, steps['copy']):.2f} |",
+        f"| {steps['prove the target'] - steps['hold the writers']:.2f} | {longest:.2f} | {during} "
+        f"| {waits.longest(quiet, steps['copy'])[0]:.2f} |",
         flush=True,
     )
     return longest
