@@ -146,7 +146,8 @@ class Scene:
         with self.bed.databases.connect(name="postgres") as root:
             row = root.execute(query, (application,)).fetchone()
         if row is not None:
-            os.kill(row[0], signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it is over by now
+                os.kill(row[0], signal.SIGKILL)
         return row is not None
 
     def fill(self, name: str) -> None:
