@@ -296,9 +296,8 @@ def _start(local: Local, name: str, home: Path, extra: Mapping[str, str], *, ini
 
 def _check_folder(folder: Path) -> None:
     if folder.exists():
-        raise UsageError(
-            f"{folder} is there already: end it with python -m shards down, or name another by --folder"
-        )
+        mend = "end it with python -m shards down, or " if (folder / FILE).exists() else ""
+        raise UsageError(f"{folder} is there already: {mend}name another by --folder")
     longest = len(os.fsencode(folder / "sockets" / ".s.PGSQL.55555"))
     if longest > SOCKET_PATH_LIMIT:
         raise UsageError(
