@@ -179,6 +179,7 @@ def client(scene: Scene) -> None:
     """The program and its own: pg_basebackup's other half would hold its connection open for ever."""
     with suppress(psutil.NoSuchProcess):
         process = psutil.Process(scene.worker.process.pid)
+        process.suspend()  # it starts no more
         for one in (process, *process.children()):
             one.kill()
 
