@@ -21,6 +21,7 @@ import time
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -122,8 +123,10 @@ class Stage:
     @property
     def rankings(self) -> int:
         """The bytes that they take in the folder of the run that is not done."""
-        raw = self.partial and self.partial / RAW
-        return raw.stat().st_size if raw and raw.exists() else 0
+        partial = self.partial
+        with suppress(FileNotFoundError):  # the run ends meanwhile
+            return (partial / RAW).stat().st_size if partial else 0
+        return 0
 
     @property
     def place(self) -> str:
