@@ -153,10 +153,14 @@ def compact(work: Work) -> None:
 def graph(work: Work) -> None:
     """The graph is given up as `repair` would, and built again."""
     work.add_many(work.new(100))
-    with work.owner() as owner, owner.transaction():
-        owner.execute("SELECT set_config('pgmnemo.acting_tenant', %s, true)", (str(work.tenant),))
-        owner.execute("UPDATE pgmnemo.lesson_vector SET indexed = false")
-        owner.execute("SELECT pgmnemo._give_up_graphs(%s)", (work.tenant,))
+
+    def give_up() -> None:
+        with work.owner() as owner, owner.transaction():
+            owner.execute("SELECT set_config('pgmnemo.acting_tenant', %s, true)", (str(work.tenant),))
+            owner.execute("UPDATE pgmnemo.lesson_vector SET indexed = false")
+            owner.execute("SELECT pgmnemo._give_up_graphs(%s)", (work.tenant,))
+
+    ask({}, give_up)
     began()
     work.send(calls.index(work.tenant))
 
