@@ -41,7 +41,6 @@ from pgmnemo.errors import PgmnemoError
 LARGE, SMALL, DIMENSIONS = 11_000, 200, 384  # lessons of the first tenant and of each other one
 GRAPH_SHARE = 0.2  # of the calls that go to the first tenant
 EVERY = 60.0  # seconds between two calls of upkeep
-MOST = 1.3  # what is at the end, to what was after the first tenth
 # What sql/README.md recommends.
 AUTOVACUUM = {"autovacuum_naptime": "15s", "autovacuum_vacuum_cost_limit": "2000"}
 SERVER = {
