@@ -7,11 +7,12 @@ seconds on average between two calls. Each lesson belongs to one writer, who cha
 another (the first is forgotten for good), supersedes it, or forgets and restores it, so that a tenant always
 has as many; the first has more than `exact_scan_limit`, and so a graph. A reader asks for a lesson by its
 text and looks whether the answer holds it as it was acknowledged, nothing that was forgotten, and nothing of
-another tenant. `upkeep()` is called every minute, as sql/README.md says, and autovacuum is set as it
+another tenant. `upkeep_each` is called every minute, as sql/README.md says, and autovacuum is set as it
 recommends (--stock: as PostgreSQL has it). At the end every lesson is read, and every tenant checked.
 
 Prints what was lost, wrong and leaked, latencies of the first and the last tenth, and sizes when loaded,
-after the first tenth and at the end. Ends with 1 where anything was lost, wrong or leaked.
+after the first tenth and at the end; --plot FILE.svg draws both minute by minute. Ends with 1 where anything
+was lost, wrong or leaked.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -37,6 +39,7 @@ from benchmarks.reliability.texts import WORDS, signs
 from pgmnemo import Item, Memory
 from pgmnemo.calls import check, index, plain
 from pgmnemo.errors import PgmnemoError
+from runner.commands.perf.plots import STYLE, logarithmic
 
 LARGE, SMALL, DIMENSIONS = 11_000, 200, 384  # lessons of the first tenant and of each other one
 GRAPH_SHARE = 0.2  # of the calls that go to the first tenant
@@ -81,6 +84,7 @@ class Tally:
     wrong: list[str] = field(default_factory=list)
     leaked: list[str] = field(default_factory=list)
     calls: list[tuple[str, float, float]] = field(default_factory=list)
+    sizes: list[tuple[float, dict[str, int]]] = field(default_factory=list)  # every minute
 
     def timed(self, verb: str, do: Callable[[], Any]) -> Any:
         began = time.monotonic()
@@ -207,12 +211,13 @@ def sizes(databases: Databases) -> dict[str, int]:
         return dict(root.execute(SIZES).fetchall())
 
 
-def keeping(databases: Databases, end: Event, limit: int) -> int:
+def keeping(databases: Databases, end: Event, limit: int, tally: Tally) -> int:
     """The scheduler; how often it called."""
     times = 0
     with databases.connect(KEEPER, options=f"-c pgmnemo.exact_scan_limit={limit}") as keeper:
         while not end.wait(EVERY):
-            keeper.execute("SELECT pgmnemo.upkeep()")
+            keeper.execute("CALL pgmnemo.upkeep_each()")
+            tally.sizes.append((time.monotonic() - tally.began, sizes(databases)))
             times += 1
     return times
 
@@ -246,7 +251,7 @@ def soak(databases: Databases, given: argparse.Namespace) -> tuple[Tally, list[d
         numbers = [*range(given.writers), *range(given.readers)]
         people = [kind(n, tenants, tally, end, given.pause) for kind, n in zip(kinds, numbers, strict=True)]
         running = [pool.submit(one.run) for one in people]
-        scheduler = pool.submit(keeping, databases, end, given.limit)
+        scheduler = pool.submit(keeping, databases, end, given.limit, tally)
         try:
             for part in (0.1, 0.9):
                 wait(running, part * given.seconds, FIRST_EXCEPTION)
@@ -288,6 +293,35 @@ def report(tally: Tally, measured: Sequence[Mapping[str, int]], seconds: float) 
         yield f"| {name} | {' | '.join(cells)} | {three[2] / max(three[1], 1):.2f} |"
 
 
+def plot(path: Path, tally: Tally) -> None:
+    """What calls took within each minute, and what was on disk after it."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    minutes = defaultdict(list)
+    for verb, moment, took in tally.calls:
+        minutes["recall" if verb == "recall" else "write", int(moment // EVERY)].append(took * 1000)
+    with rc_context(STYLE):
+        figure = Figure(figsize=(7.2, 4.8), layout="constrained")
+        waits, bytes_ = figure.subplots(2, sharex=True)
+        for kind, colour in (("write", "#2f7de1"), ("recall", "#d1591f")):
+            at = sorted(minute for one, minute in minutes if one == kind)
+            for share, style in ((50, "-"), (95, "--"), (99, ":")):
+                values = [np.percentile(minutes[kind, minute], share) for minute in at]
+                waits.plot(at, values, style, color=colour, label=f"{kind}, p{share}")
+        for name, colour in (("relations", "#2f7de1"), ("graph", "#2b8f48"), ("WAL", "#a260d8")):
+            points = [(moment / EVERY, one.get(name, 0) / 1e6) for moment, one in tally.sizes]
+            bytes_.plot(*zip(*points, strict=True), color=colour, label=name)
+        logarithmic(waits, "y", "ms")
+        bytes_.set(xlabel="minute", ylabel="MB", ylim=(0, None))
+        for axes in (waits, bytes_):
+            axes.grid(True, linewidth=0.5)
+            axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+        figure.savefig(
+            path, transparent=True, metadata={"Date": None, "Title": "An hour of writers and readers"}
+        )
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """1 where anything was lost, wrong or another tenant's."""
     parser = argparse.ArgumentParser(
@@ -299,11 +333,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--small", type=int, default=SMALL, help="of each other one")
     parser.add_argument("--limit", type=int, default=10_000, help="pgmnemo.exact_scan_limit")
     parser.add_argument("--folder", help="where the server makes its own, else among temporary ones")
+    parser.add_argument("--plot", type=Path, help="an SVG of both, of a run of two minutes at least")
     parser.add_argument("--stock", action="store_true", help="autovacuum as PostgreSQL has it")
     given = parser.parse_args(arguments)
     with bed(given.folder, settings={**SERVER, **({} if given.stock else AUTOVACUUM)}) as made:
         made.databases.install(MEMORY)
         tally, measured, times = soak(made.databases, given)
+    if given.plot and tally.sizes:
+        plot(given.plot, tally)
     print(*report(tally, measured, given.seconds), sep="\n")
     for name in ("lost", "wrong", "leaked"):
         for sentence in getattr(tally, name)[:5]:

@@ -195,6 +195,31 @@ def test_upkeep_compacts_a_small_tenant_too(tenant: Any, owner: Any) -> None:
     assert tenant.rows("SELECT * FROM pgmnemo.check(%s)", tenant.id) == []
 
 
+def test_each_tenant_is_kept_up_in_its_own_transaction(tenant: Any, make_tenant: Any, owner: Any) -> None:
+    """One transaction held what it changed of all tenants to its end. Whatever path the caller has set."""
+    both = (tenant, make_tenant())
+    for one in both:
+        for n in range(110):
+            one.store(f"l{n}", "river bridge")
+    owner.execute("CREATE SCHEMA planted")
+    try:
+        owner.execute(
+            "CREATE FUNCTION planted.clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql "
+            "AS $$ BEGIN RAISE 'planted'; END $$"
+        )
+        owner.execute("SET search_path = planted, pg_catalog")
+        assert owner.execute("CALL pgmnemo.upkeep_each()").fetchone() == (0,)
+    finally:
+        owner.execute("RESET search_path")
+        owner.execute("DROP SCHEMA planted CASCADE")
+    blocks = "SELECT count(*), min(xmin::text), max(xmin::text) FROM pgmnemo.posting WHERE tenant_id = %s"
+    (few, first, last), (more, other, _) = (one.look(blocks, one.id)[0] for one in both)
+    assert (few, more) == (3, 3)
+    assert first == last != other
+    health = owner.execute("SELECT upkeep_left, last_merge > upkeep_began FROM pgmnemo.health").fetchone()
+    assert health == (0, True)
+
+
 def test_health_says_what_upkeep_left(tenant: Any, owner: Any) -> None:
     for n in range(110):
         tenant.store(f"l{n}", "river bridge")

@@ -15,8 +15,8 @@ from runner.protocol.suites import SUITES
 
 SQL = Path(__file__).resolve().parents[2] / "sql" / "src"
 VERB = re.compile(
-    r"CREATE FUNCTION pgmnemo\.(?P<name>[a-z]\w*)\s*\((?P<arguments>.*?)\n?\)\s*"
-    r"RETURNS (?P<answer>.+?)\s*\nLANGUAGE",
+    r"CREATE (?P<kind>FUNCTION|PROCEDURE) pgmnemo\.(?P<name>[a-z]\w*)\s*\((?P<arguments>.*?)\n?\)\s*"
+    r"(?P<answer>RETURNS .+?\s*\n)?LANGUAGE",
     re.DOTALL,
 )
 TOLD = re.compile(r"COMMENT ON (?P<kind>[A-Z]+) pgmnemo\.(?P<name>[\w.]+)[^']*? IS '(?P<words>(?:[^']|'')*)'")
@@ -70,8 +70,9 @@ def verbs() -> str:
         text = path.read_text(encoding="utf-8")
         told = _comments(text)
         for found in VERB.finditer(text):
-            form = f"{found['name']}({_arguments(found['arguments'])})\nRETURNS {found['answer']}"
-            words = _prose(told.get(f"FUNCTION {found['name']}", ""))
+            answer = (found["answer"] or "").rstrip()
+            form = f"{found['name']}({_arguments(found['arguments'])})\n{answer}".rstrip()
+            words = _prose(told.get(f"{found['kind']} {found['name']}", ""))
             parts.append(f"## {found['name']}\n\n```sql\n{form.replace(SCHEMA, '')}\n```\n\n{words}\n")
     views = [_comments(path.read_text(encoding="utf-8")) for path in sorted((SQL / "views").glob("*.sql"))]
     rows = [(name.split()[1], words) for told in views for name, words in told.items() if "VIEW" in name]

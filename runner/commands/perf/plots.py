@@ -68,7 +68,7 @@ def recall_over_latency(document: Json, folder: Path) -> str:
         for system in document["systems"]:
             line = [(point["p50_ms"], point["recall"]) for point in _vector_reads(system)]
             _line(axes, system["name"], system["title"], line)
-        _logarithmic(axes, "x", "p50 of the vector leg, ms")
+        logarithmic(axes, "x", "p50 of the vector leg, ms")
         axes.set_ylabel(f"recall@{k} against the exact neighbours")
 
     words = [f"{memories:,} memories, one tenant, one client", *ahead_in_recall(document)]
@@ -132,8 +132,8 @@ def _grown(frame: pd.DataFrame, one: Growth, axes: Any) -> None:
     for name, rows in frame.groupby("name", sort=False):
         points = rows[["memories", one.column]].dropna().itertuples(index=False, name=None)
         _line(axes, name, rows["title"].iloc[-1], list(points))
-    _logarithmic(axes, "x", "memories")
-    _logarithmic(axes, "y", f"{one.axis}, {one.unit}")
+    logarithmic(axes, "x", "memories")
+    logarithmic(axes, "y", f"{one.axis}, {one.unit}")
     sizes = sorted(frame["memories"].unique())
     axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
 
@@ -146,7 +146,7 @@ def _line(axes: Any, name: str, title: str, points: Sequence[tuple[float, float]
         )
 
 
-def _logarithmic(axes: Any, which: str, words: str) -> None:
+def logarithmic(axes: Any, which: str, words: str) -> None:
     """A logarithmic axis that says so, its ticks as plain numbers."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 

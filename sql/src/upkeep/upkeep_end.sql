@@ -1,0 +1,22 @@
+-- How a run ends: what no tenant has any more goes, and what it left is written down and returned.
+CREATE FUNCTION pgmnemo._upkeep_end(run pgmnemo.upkeep_run)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 100
+AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM pgmnemo._drop_unnamed();
+    -- a dump, and so pg_upgrade, leaves these open
+    PERFORM pgmnemo._close_type(c.relname) FROM pg_class c
+      WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'v')
+        AND has_type_privilege('public', c.reltype, 'USAGE');
+    UPDATE pgmnemo.upkeep_run u
+       SET began = run.began, seconds = extract(epoch FROM clock_timestamp() - run.began),
+           merged = coalesce(run.merged, u.merged), vectors_waiting = run.vectors_waiting,
+           blocks_waiting = run.blocks_waiting, "left" = run."left", skipped = run.skipped
+     WHERE u.ctid IN (SELECT r.ctid FROM pgmnemo.upkeep_run r FOR UPDATE SKIP LOCKED);
+    RETURN run."left";
+END
+$$;

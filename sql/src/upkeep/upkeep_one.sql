@@ -1,0 +1,57 @@
+-- Adds a row of pgmnemo._upkeep_waiting to what the run counts and, where it is due and `most` is above 0, mends it:
+-- brings so many vectors into a graph, or compacts the postings. What its writers hold or what is spoilt stays.
+CREATE FUNCTION pgmnemo._upkeep_one(
+    run        pgmnemo.upkeep_run,
+    tenant     uuid,
+    generation smallint,
+    waiting    bigint,
+    due        boolean,
+    most       bigint
+)
+RETURNS pgmnemo.upkeep_run
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 100
+AS $$
+#variable_conflict use_variable
+DECLARE
+    fewer bigint := 0;
+BEGIN
+    IF due AND most > 0 THEN
+        BEGIN
+            PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
+            IF generation IS NULL THEN
+                IF pgmnemo._try_lock_tenant(tenant) THEN
+                    PERFORM pgmnemo._compact(tenant);
+                    fewer := waiting;
+                END IF;
+            ELSIF pgmnemo._dimensions_of(tenant, generation) IS NULL THEN
+                PERFORM pgmnemo._drop_generation(tenant, generation) WHERE pgmnemo._try_lock_tenant(tenant);
+            ELSE
+                fewer := coalesce(pgmnemo._enter_graph(tenant, generation, most), 0);
+            END IF;
+            PERFORM pgmnemo._leave();
+        EXCEPTION
+            WHEN lock_not_available THEN
+                NULL;
+            WHEN OTHERS THEN
+                RAISE WARNING '% of tenant % stays as it is: %',
+                              CASE WHEN generation IS NULL THEN 'the index of words' ELSE 'the graph' END,
+                              quote_literal(tenant), SQLERRM;
+        END;
+    END IF;
+    IF generation IS NULL THEN
+        run.blocks_waiting := run.blocks_waiting + waiting - fewer;
+    ELSE
+        run.vectors_waiting := run.vectors_waiting + waiting - fewer;
+    END IF;
+    IF due THEN
+        run."left" := run."left" + waiting - fewer;
+        run.skipped := run.skipped + (fewer = 0 AND waiting > 0)::integer;
+    END IF;
+    IF fewer > 0 THEN
+        run.merged := clock_timestamp();
+    END IF;
+    RETURN run;
+END
+$$;

@@ -1,0 +1,38 @@
+-- What waits for each graph and in each tenant's postings (generation NULL), and whether it is due. The policies show
+-- rows of the acting tenant alone, so it acts for one after another, in no order: a large one must not keep the others
+-- waiting. Of one tenant a graph that is to be made comes first, as in pgmnemo.index. It locks nothing.
+CREATE FUNCTION pgmnemo._upkeep_waiting()
+RETURNS TABLE (tenant uuid, generation smallint, waiting bigint, due boolean)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_variable
+DECLARE
+    all_of_them constant bigint := 2000000000;
+    tail_most constant bigint := pgmnemo._tail_most((pgmnemo._settings()).exact_scan_limit);
+    graph name;
+BEGIN
+    FOR tenant, generation, graph IN
+        SELECT g.tenant_id, g.generation, g.name FROM pgmnemo.vector_graph g
+         WHERE pgmnemo._graphs_sound()
+         ORDER BY md5(g.tenant_id::text || now()), pgmnemo._graph_stands(g.name)
+    LOOP
+        PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
+        waiting := 0;
+        due := true;
+        IF pgmnemo._dimensions_of(tenant, generation) IS NOT NULL THEN  -- else of an embedder that was changed
+            waiting := pgmnemo._tail(tenant, generation, all_of_them);
+            due := waiting > tail_most OR NOT pgmnemo._graph_stands(graph);
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+    generation := NULL;
+    FOR tenant IN SELECT g.tenant_id FROM pgmnemo.tenant_grant g GROUP BY g.tenant_id ORDER BY random() LOOP
+        PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
+        waiting := pgmnemo._loose_blocks(tenant);
+        due := pgmnemo._worth_compacting(tenant, waiting);
+        RETURN NEXT;
+    END LOOP;
+    PERFORM pgmnemo._leave();
+END
+$$;
