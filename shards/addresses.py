@@ -14,7 +14,9 @@ from pgmnemo.errors import UsageError, os_errors
 from pgmnemo.server.server_checks import Session
 
 SECRET = "PGMNEMO_SHARD_SECRET"
-PATIENCE = "5"  # seconds that the router waits for a shard to let it in, unless the address says otherwise
+PATIENCE = (
+    "5"  # seconds that router and commands wait for a shard to let them in; an address may say otherwise
+)
 PASSWORDS = ("password", "sslpassword")
 PASSFILE = "write it to a passfile (~/.pgpass, or what PGPASSFILE names) that only its user can read"
 

@@ -18,7 +18,7 @@ from pgmnemo.server.connections import connect, database_errors, place
 from pgmnemo.server.extension import install, installed
 from pgmnemo.server.releases import release_fingerprint
 from pgmnemo.server.server_checks import Session, check_available, check_server, value
-from shards.addresses import verifier
+from shards.addresses import PATIENCE, verifier
 from shards.doors import door
 from shards.names import DATABASE, ROUTER_ROLE, SQL, STRIDE
 from shards.routes import arguments, composite, inner, route, row
@@ -76,7 +76,7 @@ class NewShard:
 
 def open_operator(conninfo: Conninfo) -> Session:
     """A connection as the operator, who is a superuser on the router and on every shard."""
-    session = connect(conninfo, mend="start it, or correct its address")
+    session = connect({"connect_timeout": PATIENCE, **conninfo}, mend="start it, or correct its address")
     if not value(session, "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"):
         login = session.info.user
         session.close()

@@ -61,7 +61,7 @@ def fail_over(router: Session, name: str) -> tuple[str, list[str]]:
 
 def _answers(operator: str) -> bool:
     try:
-        open_operator({"connect_timeout": "5", **conninfo_to_dict(operator)}).close()
+        open_operator(conninfo_to_dict(operator)).close()
     except DatabaseError:
         return False
     return True

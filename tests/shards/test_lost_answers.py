@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from uuid import UUID
 
 import pytest
 
 from pgmnemo.errors import DatabaseError
-from shards import ends, moving
+from shards import ends, installing, moving
 from shards.installing import open_operator
 from tests.shards.conftest import PROJECT, Site, fill, recovered
 from tests.shards.cutting import Link, linked
@@ -39,6 +40,14 @@ def whole(site: Site, tenant: UUID, where: str) -> None:
     query = "SELECT pgmnemo.store(%s, %s, 'k1', 'The heron has flown.')"
     assert client.execute(query, (tenant, PROJECT)).fetchall() == [("updated",)]
     assert site.rows("router", "SELECT * FROM directory.move") == []
+
+
+def test_a_command_waits_some_seconds_for_a_server_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installing, "PATIENCE", "2")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = {"host": "127.0.0.1", "port": silent.getsockname()[1], "user": "x", "dbname": "x"}
+        with pytest.raises(DatabaseError, match=r"127\.0\.0\.1:\d+/x"):
+            open_operator(address)
 
 
 @pytest.mark.parametrize("last", [False, True], ids=["router answers again", "router gone"])
