@@ -21,7 +21,8 @@ LAYERS = [line.split()[0] for line in (SQL / "src" / "LAYERS").read_text(encodin
 FILES = sorted((SQL / "src").glob("*/*.sql"))
 BARE = {"guard", "rights"}  # layers whose files make no object of the schema
 OBJECT = re.compile(
-    r"^CREATE (?:UNIQUE )?(FUNCTION|PROCEDURE|TABLE|TYPE|INDEX|VIEW|SEQUENCE) (?:pgmnemo\.)?(\w+)", re.MULTILINE
+    r"^CREATE (?:UNIQUE )?(FUNCTION|PROCEDURE|TABLE|TYPE|INDEX|VIEW|SEQUENCE) (?:pgmnemo\.)?(\w+)",
+    re.MULTILINE,
 )
 LONGEST = 120
 ENTERS = ("PERFORM pgmnemo._enter(tenant, caller);", "tenant := pgmnemo._entered(tenant, caller);")
