@@ -30,7 +30,7 @@ from tests.sql.test_managed import STUB
 from tests.sql.test_upgrade import catalogue
 
 OF_AN_EXTENSION = {"members", "dumped", "first rights"}
-FORMER = "0.5.0"
+FORMER = "0.6.0"
 KEPT = (
     "CREATE SCHEMA kept", "ALTER EXTENSION vector SET SCHEMA kept", "GRANT USAGE ON SCHEMA kept TO PUBLIC",
 )  # fmt: skip
@@ -284,7 +284,7 @@ def test_an_update_that_others_hold_up_gives_up_and_changes_nothing(
     former(memory, "one")
     with memory.connect("one") as root:
         with root.transaction():
-            root.execute("LOCK pgmnemo.passage IN ACCESS SHARE MODE")
+            root.execute("LOCK pgmnemo.tenant_grant IN ACCESS SHARE MODE")
             assert "took too long: canceling statement due to lock timeout" in refusal(
                 lambda: into(memory, "one")
             )
