@@ -1,13 +1,13 @@
 # make bench               set up and run the sample; SUITE=locomo, VERSION=, EMBEDDER=, ARGS= change the run
 # make test                set up and run the tests but those below; ARGS= goes to pytest, JUNIT=FILE is written
 # make postgres16          set up and ask PostgreSQL 16 what 18 is asked of the extension; ON16= names other tests
-# make attack              set up and attack the extension: every finding, a battery of attempts, PgBouncer
+# make attack              set up and attack the extension: every finding, a battery of attempts, PgBouncer; faults
 # make shards              set up and try the shards at length: walls, same answers, moves under writers
 # make client              set up and try the client: its shells, folders, importers and the command mnemo
 # make doors               set up and try the doors: LangGraph, LangChain, LlamaIndex, Hermes, Anthropic's memory tool,
 #                          MCP, HTTP and its page, hooks, examples, and the blocks of docs/
 # make forge               set up and verify every committed run, change runs field by field, forge runs by class: fails
-#                          where `verify` finds fewer; tries intervals on made-up data
+#                          where `verify` finds fewer; tries intervals on made-up data, and the command perf
 # make upgrade             set up and upgrade the extension from every release, with data and under load
 # make postgres17          set up and ask PostgreSQL 17 with pgvector 0.8.0, which npm brings: needs node and npm
 # make lint                ruff, mypy, the layers of pyproject.toml, the limits of tools/code_lines.py, and that
@@ -33,11 +33,12 @@ UNASYNCD := .venv-sync/bin/unasyncd
 UV       := .venv-lock/bin/uv
 TELL     := $(if $(JUNIT),--junitxml=$(JUNIT))
 CLAIMS   := tests/verify/test_results.py tests/verify/test_mutations.py tests/verify/forge \
-            tests/protocol/statistics/test_coverage.py
+            tests/protocol/statistics/test_coverage.py tests/commands/perf/test_command.py
+FAULTS   := $(addprefix tests/benchmarks/test_,reliability.py runner_reliability.py)
 CLIENT   := $(addprefix tests/pgmnemo/,client local cli importers)
 MCP      := tests/pgmnemo/mcp
 DOORS    := $(addprefix tests/pgmnemo/,adapters mcp serving hooks) tests/examples tests/docs
-ELSEWHERE := $(CLIENT) $(DOORS) tests/security tests/shards/slow tests/postgres17 tests/sql/test_upgrade.py $(CLAIMS)
+ELSEWHERE := $(CLIENT) $(DOORS) tests/security tests/shards/slow tests/postgres17 tests/sql/test_upgrade.py $(CLAIMS) $(FAULTS)
 GET      := -m pip install --disable-pip-version-check --no-input --no-compile
 PIP      := $(BIN)/python $(GET) -c constraints.txt
 LOCKED   := --no-deps --require-hashes -r
@@ -56,7 +57,7 @@ postgres16: $(VENV)/.test-ready
 	PGMNEMO_POSTGRES=16 $(BIN)/python -m pytest -n 2 --dist loadfile $(ON16) $(TELL) $(ARGS)
 
 attack: $(VENV)/.test-ready
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests/security $(TELL) $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/security $(FAULTS) $(TELL) $(ARGS)
 
 client: $(VENV)/.test-ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(CLIENT) $(TELL) $(ARGS)
