@@ -11,13 +11,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from uuid import UUID
 
 from psycopg import errors, pq, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pgmnemo.errors import DatabaseError
-from pgmnemo.server.connections import connect
+from pgmnemo.server.connections import connect, database_errors
 from pgmnemo.server.server_checks import Session, value
 from shards.copying import LESSON, columns
 from shards.directory import Move, moves, shards
@@ -204,11 +205,16 @@ def sweep(router: Session) -> None:
     before any of them is made.
     """
     for shard in shards(router).values():
-        with suppress(DatabaseError), open_shard(shard.name, shard.operator) as session:
-            left = [name for (name,) in session.execute(LEFT.encode()).fetchall()]
-            for tenant in {UUID(name.removeprefix(PREFIX)) for name in left} - {
-                m.tenant for m in moves(router)
-            }:
-                with suppress(AtWorkError), mine(session, tenant, on=ON_SHARD):
+        try:
+            session = open_shard(shard.name, shard.operator)
+        except DatabaseError:  # it is down
+            continue
+        told = partial(database_errors, f"shard {shard.name}")
+        with session:
+            with told():
+                left = [name for (name,) in session.execute(LEFT.encode()).fetchall()]
+            known = {move.tenant for move in moves(router)}
+            for tenant in {UUID(name.removeprefix(PREFIX)) for name in left} - known:
+                with told(), suppress(AtWorkError), mine(session, tenant, on=ON_SHARD):
                     unfollow(session, tenant)
                     withdraw(session, tenant)
