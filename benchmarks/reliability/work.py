@@ -195,7 +195,7 @@ def upkeep(keeper: str) -> None:
         try:
             with psycopg.connect(keeper, autocommit=True) as owner:
                 while True:
-                    owner.execute("SELECT pgmnemo.upkeep(50)")
+                    owner.execute("CALL pgmnemo.upkeep_each(50)")
         except psycopg.Error:  # the server is away, or an update is under way
             time.sleep(0.05)
 
