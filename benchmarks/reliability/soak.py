@@ -294,18 +294,19 @@ def report(tally: Tally, measured: Sequence[Mapping[str, int]], seconds: float) 
 
 
 def plot(path: Path, tally: Tally) -> None:
-    """What calls took within each minute, and what was on disk after it."""
+    """What calls took within each whole minute, and what was on disk after it."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     minutes = defaultdict(list)
     for verb, moment, took in tally.calls:
         minutes["recall" if verb == "recall" else "write", int(moment // EVERY)].append(took * 1000)
+    whole = max(moment for _, moment, _ in tally.calls) // EVERY
     with rc_context(STYLE):
         figure = Figure(figsize=(7.2, 4.8), layout="constrained")
         waits, bytes_ = figure.subplots(2, sharex=True)
         for kind, colour in (("write", "#2f7de1"), ("recall", "#d1591f")):
-            at = sorted(minute for one, minute in minutes if one == kind)
+            at = sorted(minute for one, minute in minutes if one == kind and minute < whole)
             for share, style in ((50, "-"), (95, "--"), (99, ":")):
                 values = [np.percentile(minutes[kind, minute], share) for minute in at]
                 waits.plot(at, values, style, color=colour, label=f"{kind}, p{share}")
