@@ -37,6 +37,7 @@ LESSON = {  # the tables that hold a tenant, and in each the lesson to which a r
 GRANTS = "tenant_grant"
 DELETE = "DELETE FROM pgmnemo.{} WHERE tenant_id = %s"
 DERIVED = ("posting", "piece_term", "piece_project", "piece_lesson", "piece", "lesson_entry")
+TRIGGERED = {"lesson": ("posting", "lesson_entry")}  # what a table's triggers fill
 LAST = ("lesson", "embedding_space", "tenant", GRANTS, "vector_graph")
 CLEAR = (  # what is derived first, as a whole: lessons take theirs out one by one
     "SELECT pgmnemo._lock_tenant(%s)",
@@ -82,11 +83,18 @@ def columns(session: Session) -> dict[str, dict[str, str | None]]:
 
 
 def everything(source: Session, target: Session, tenant: UUID, snapshot: str) -> None:
-    """Carry the tenant as it is in a snapshot that was exported on the source."""
+    """Carry the tenant as it is in a snapshot that was exported on the source.
+
+    The target's planner is told of the rows at once: an autovacuum that finds them uncommitted notes that
+    their tables are empty, and then each row's foreign key is looked for among all. From what is analyzed
+    here it stays away until the end.
+    """
     with inside(source, tenant, snapshot), inside(target, tenant):
         known = columns(source)
         for table in LESSON:
             _carry(source, target, table, list(known[table]), tenant)
+            for filled in (table, *TRIGGERED.get(table, ())):
+                target.execute(sql.SQL("ANALYZE {}").format(sql.Identifier("pgmnemo", filled)))
 
 
 def grants(source: Session, target: Session, tenant: UUID) -> None:
