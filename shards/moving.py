@@ -68,6 +68,8 @@ GRANTED = "SELECT EXISTS (SELECT FROM pgmnemo.tenant_grant WHERE tenant_id = %s)
 DERIVE = ("SELECT pgmnemo.index(%s)", "SELECT pgmnemo.compact(%s)")  # what is not carried, of a large tenant
 SINCE = "0.6.0"  # from when on vectors lie where they are carried from
 OUTCOMES = {"moved", "undone", "at work"}
+LESSONS = "SELECT count(*) FROM pgmnemo.lesson WHERE tenant_id = %s"
+AT_EASE = 25_000  # lessons for which the first calls have the new shard's processors to themselves for a second
 TRIES = (0.4, 0.4, 0.8, 1.6, 3.2, 6.4)  # seconds that writers wait in each try for what is on its way
 ROUNDS, NEAR = 20, 0.3  # without a wait, until one takes so many seconds
 Step = Callable[[str], None]
@@ -187,7 +189,8 @@ def finish(ends: Ends, planned: Move, step: Step = lambda name: None, *, compare
     """After the switch: the target serves, and the source holds nothing of the tenant.
 
     What was `compared` under locks that are still held is served at once, else once it is proven. The source
-    is cleared when the target is proven to hold all of its rows, but for what was changed there since.
+    is cleared when the target is proven to hold all of its rows, but for what was changed there since. The
+    proof takes both shards' processors: whoever waited to be let in comes first.
     """
     tenant = planned.tenant
     step("open the target")
@@ -199,6 +202,7 @@ def finish(ends: Ends, planned: Move, step: Step = lambda name: None, *, compare
         let_in(session, tenant)
     step("prove the target")
     if compared:
+        time.sleep(min(1.0, value(ends.target, LESSONS, tenant) / AT_EASE))
         _prove_served(ends, planned)
     step("clear the source")
     following.withdraw(ends.source, tenant)
