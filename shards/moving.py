@@ -69,7 +69,7 @@ DERIVE = ("SELECT pgmnemo.index(%s)", "SELECT pgmnemo.compact(%s)")  # what is n
 SINCE = "0.6.0"  # from when on vectors lie where they are carried from
 OUTCOMES = {"moved", "undone", "at work"}
 LESSONS = "SELECT count(*) FROM pgmnemo.lesson WHERE tenant_id = %s"
-AT_EASE = 25_000  # lessons for which the first calls have the new shard's processors to themselves for a second
+AT_EASE = 25_000  # lessons, for which first calls have the new shard's processors alone for a second
 TRIES = (0.4, 0.4, 0.8, 1.6, 3.2, 6.4)  # seconds that writers wait in each try for what is on its way
 ROUNDS, NEAR = 20, 0.3  # without a wait, until one takes so many seconds
 Step = Callable[[str], None]
