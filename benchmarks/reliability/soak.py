@@ -84,7 +84,7 @@ class Tally:
     wrong: list[str] = field(default_factory=list)
     leaked: list[str] = field(default_factory=list)
     calls: list[tuple[str, float, float]] = field(default_factory=list)
-    sizes: list[tuple[float, dict[str, int]]] = field(default_factory=list)  # every minute
+    sizes: list[tuple[float, dict[str, int]]] = field(default_factory=list)  # after each call of upkeep
 
     def timed(self, verb: str, do: Callable[[], Any]) -> Any:
         began = time.monotonic()
@@ -211,15 +211,12 @@ def sizes(databases: Databases) -> dict[str, int]:
         return dict(root.execute(SIZES).fetchall())
 
 
-def keeping(databases: Databases, end: Event, limit: int, tally: Tally) -> int:
-    """The scheduler; how often it called."""
-    times = 0
+def keeping(databases: Databases, end: Event, limit: int, tally: Tally) -> None:
+    """The scheduler; the sizes after each of its calls go into the tally."""
     with databases.connect(KEEPER, options=f"-c pgmnemo.exact_scan_limit={limit}") as keeper:
         while not end.wait(EVERY):
             keeper.execute("CALL pgmnemo.upkeep_each()")
             tally.sizes.append((time.monotonic() - tally.began, sizes(databases)))
-            times += 1
-    return times
 
 
 def last_look(tenants: Sequence[Tenant], tally: Tally) -> None:
@@ -237,7 +234,7 @@ def last_look(tenants: Sequence[Tenant], tally: Tally) -> None:
         ]
 
 
-def soak(databases: Databases, given: argparse.Namespace) -> tuple[Tally, list[dict[str, int]], int]:
+def soak(databases: Databases, given: argparse.Namespace) -> tuple[Tally, list[dict[str, int]]]:
     dsn, settings = databases.dsn(AGENT), {"exact_scan_limit": given.limit}
     vectors = partial(signs, dimensions=DIMENSIONS)
     with (
@@ -261,7 +258,8 @@ def soak(databases: Databases, given: argparse.Namespace) -> tuple[Tally, list[d
         for one in running:
             one.result()
         last_look(tenants, tally)
-        return tally, measured, scheduler.result()
+        scheduler.result()
+        return tally, measured
 
 
 def report(tally: Tally, measured: Sequence[Mapping[str, int]], seconds: float) -> Iterator[str]:
@@ -339,7 +337,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     with bed(given.folder, settings={**SERVER, **({} if given.stock else AUTOVACUUM)}) as made:
         made.databases.install(MEMORY)
-        tally, measured, times = soak(made.databases, given)
+        tally, measured = soak(made.databases, given)
     if given.plot and tally.sizes:
         plot(given.plot, tally)
     print(*report(tally, measured, given.seconds), sep="\n")
@@ -349,7 +347,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(
         f"\n{len(tally.lost)} lost, {len(tally.wrong)} wrong, {len(tally.leaked)} leaked; "
         f"{len(tally.calls):,} calls in {given.seconds:,.0f} s, {given.writers} writers, "
-        f"{given.readers} readers, {given.tenants} tenants, upkeep {times} times; "
+        f"{given.readers} readers, {given.tenants} tenants, upkeep {len(tally.sizes)} times; "
         f"autovacuum {'stock' if given.stock else 'as recommended'}; "
         f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {platform.machine()}"
     )
