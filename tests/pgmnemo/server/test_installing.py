@@ -30,7 +30,7 @@ from tests.sql.test_managed import STUB
 from tests.sql.test_upgrade import catalogue
 
 OF_AN_EXTENSION = {"members", "dumped", "first rights"}
-FORMER = "0.6.0"
+FORMER = "0.6.1"
 KEPT = (
     "CREATE SCHEMA kept", "ALTER EXTENSION vector SET SCHEMA kept", "GRANT USAGE ON SCHEMA kept TO PUBLIC",
 )  # fmt: skip
@@ -89,7 +89,7 @@ def test_plain_sql_makes_what_the_extension_makes_new_or_updated(
     for name in ("two", "three"):
         assert objects(memory, name) == extension, name
         with memory.connect(name) as root:
-            assert fingerprint(root) == release_fingerprint(SQL_FOLDER, OURS)
+            assert release_fingerprint(SQL_FOLDER, OURS) in (fingerprint(root), None)  # None: in development
             assert root.execute("SELECT pgmnemo.version()").fetchone() == (OURS,)
     with memory.connect("three", "alice") as alice:
         found = alice.execute(
@@ -202,10 +202,6 @@ THERE = {
         ("CREATE SCHEMA pgmnemo", VERSION.format("99.0.0"), VERB),
         "has pgmnemo 99.0.0, which is newer than this package",
     ),
-    "something of the same name and version": (
-        ("CREATE SCHEMA pgmnemo", VERSION.format(OURS), VERB),
-        f"a patched copy of {OURS}; nothing was changed there",
-    ),
     "no right to create": (
         ("ALTER DATABASE one OWNER TO postgres",),
         "run GRANT CREATE ON DATABASE one TO keeper",
@@ -218,6 +214,13 @@ THERE = {
     ),
     "no writing": (("ALTER ROLE keeper SET default_transaction_read_only = on",), "is read-only"),
 }
+
+
+if release_fingerprint(SQL_FOLDER, OURS):  # of a version in development no fingerprint is known
+    THERE["something of the same name and version"] = (
+        ("CREATE SCHEMA pgmnemo", VERSION.format(OURS), VERB),
+        f"a patched copy of {OURS}; nothing was changed there",
+    )
 
 
 @pytest.mark.parametrize("what", THERE)

@@ -5988,6 +5988,123 @@ AS $$
     SELECT l.project_id, l.id, l.external_id FROM pgmnemo.lesson l
      WHERE l.tenant_id = tenant AND l.metadata <> '{}' AND pgmnemo._holds_unprintable(l.metadata)
 $$;
+-- How a run ends: what no tenant has any more goes, and what it left is written down and returned.
+CREATE FUNCTION pgmnemo._upkeep_end(run pgmnemo.upkeep_run)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 100
+AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM pgmnemo._drop_unnamed();
+    -- a dump, and so pg_upgrade, leaves these open
+    PERFORM pgmnemo._close_type(c.relname) FROM pg_class c
+      WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'v')
+        AND has_type_privilege('public', c.reltype, 'USAGE');
+    UPDATE pgmnemo.upkeep_run u
+       SET began = run.began, seconds = extract(epoch FROM clock_timestamp() - run.began),
+           merged = coalesce(run.merged, u.merged), vectors_waiting = run.vectors_waiting,
+           blocks_waiting = run.blocks_waiting, "left" = run."left", skipped = run.skipped
+     WHERE u.ctid IN (SELECT r.ctid FROM pgmnemo.upkeep_run r FOR UPDATE SKIP LOCKED);
+    RETURN run."left";
+END
+$$;
+-- Adds a row of pgmnemo._upkeep_waiting to what the run counts and, where it is due and `most` is above 0, mends it:
+-- brings so many vectors into a graph, or compacts the postings. What its writers hold or what is spoilt stays.
+CREATE FUNCTION pgmnemo._upkeep_one(
+    run        pgmnemo.upkeep_run,
+    tenant     uuid,
+    generation smallint,
+    waiting    bigint,
+    due        boolean,
+    most       bigint
+)
+RETURNS pgmnemo.upkeep_run
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 100
+AS $$
+#variable_conflict use_variable
+DECLARE
+    fewer bigint := 0;
+BEGIN
+    IF due AND most > 0 THEN
+        BEGIN
+            PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
+            IF generation IS NULL THEN
+                IF pgmnemo._try_lock_tenant(tenant) THEN
+                    PERFORM pgmnemo._compact(tenant);
+                    fewer := waiting;
+                END IF;
+            ELSIF pgmnemo._dimensions_of(tenant, generation) IS NULL THEN
+                PERFORM pgmnemo._drop_generation(tenant, generation) WHERE pgmnemo._try_lock_tenant(tenant);
+            ELSE
+                fewer := coalesce(pgmnemo._enter_graph(tenant, generation, most), 0);
+            END IF;
+            PERFORM pgmnemo._leave();
+        EXCEPTION
+            WHEN lock_not_available THEN
+                NULL;
+            WHEN OTHERS THEN
+                RAISE WARNING '% of tenant % stays as it is: %',
+                              CASE WHEN generation IS NULL THEN 'the index of words' ELSE 'the graph' END,
+                              quote_literal(tenant), SQLERRM;
+        END;
+    END IF;
+    IF generation IS NULL THEN
+        run.blocks_waiting := run.blocks_waiting + waiting - fewer;
+    ELSE
+        run.vectors_waiting := run.vectors_waiting + waiting - fewer;
+    END IF;
+    IF due THEN
+        run."left" := run."left" + waiting - fewer;
+        run.skipped := run.skipped + (fewer = 0 AND waiting > 0)::integer;
+    END IF;
+    IF fewer > 0 THEN
+        run.merged := clock_timestamp();
+    END IF;
+    RETURN run;
+END
+$$;
+-- What waits for each graph and in each tenant's postings (generation NULL), and whether it is due. The policies show
+-- rows of the acting tenant alone, so it acts for one after another, in no order: a large one must not keep the others
+-- waiting. Of one tenant a graph that is to be made comes first, as in pgmnemo.index. It locks nothing.
+CREATE FUNCTION pgmnemo._upkeep_waiting()
+RETURNS TABLE (tenant uuid, generation smallint, waiting bigint, due boolean)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_variable
+DECLARE
+    all_of_them constant bigint := 2000000000;
+    tail_most constant bigint := pgmnemo._tail_most((pgmnemo._settings()).exact_scan_limit);
+    graph name;
+BEGIN
+    FOR tenant, generation, graph IN
+        SELECT g.tenant_id, g.generation, g.name FROM pgmnemo.vector_graph g
+         WHERE pgmnemo._graphs_sound()
+         ORDER BY md5(g.tenant_id::text || now()), pgmnemo._graph_stands(g.name)
+    LOOP
+        PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
+        waiting := 0;
+        due := true;
+        IF pgmnemo._dimensions_of(tenant, generation) IS NOT NULL THEN  -- else of an embedder that was changed
+            waiting := pgmnemo._tail(tenant, generation, all_of_them);
+            due := waiting > tail_most OR NOT pgmnemo._graph_stands(graph);
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+    generation := NULL;
+    FOR tenant IN SELECT g.tenant_id FROM pgmnemo.tenant_grant g GROUP BY g.tenant_id ORDER BY random() LOOP
+        PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
+        waiting := pgmnemo._loose_blocks(tenant);
+        due := pgmnemo._worth_compacting(tenant, waiting);
+        RETURN NEXT;
+    END LOOP;
+    PERFORM pgmnemo._leave();
+END
+$$;
 -- Whose relevance a candidate's context is.
 CREATE FUNCTION pgmnemo._context_seed(candidates pgmnemo.candidate[], own pgmnemo.candidate,
                                       s pgmnemo.settings)
@@ -8280,108 +8397,61 @@ END
 $$;
 
 COMMENT ON FUNCTION pgmnemo.update IS 'changes what is given of one lesson and leaves its text, vectors and passages; NULL: stays as it is. metadata replaces what is there, patch is an object that is merged into it key by key (||): one of them. clear names what shall have no value afterwards, among role, topic, importance (3 then), metadata ({}), occurred_at, expires_at, commit_sha, artifact_hash, verified_at and position. A softly forgotten lesson stays forgotten. Returns updated or unchanged; a key without a lesson is the error no_data_found. tenant NULL: the session''s';
--- With the rights of whoever calls, who is the extension's owner or a superuser. The policies show rows of the acting
--- tenant alone, so it acts for one after another, in no order: a large one must not keep the others waiting, nor one
--- whose writers hold a lock or whose rows are spoilt. Of one tenant a graph that is to be made comes first, as in
--- pgmnemo.index.
+-- With the rights of whoever calls, who is the extension's owner or a superuser.
 CREATE FUNCTION pgmnemo.upkeep(most integer DEFAULT 1000)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
-SET lock_timeout = 100
 AS $$
-#variable_conflict use_variable
 DECLARE
-    all_of_them constant bigint := 2000000000;
-    tail_most constant bigint := pgmnemo._tail_most((pgmnemo._settings()).exact_scan_limit);
     enough constant timestamptz := clock_timestamp() + interval '10 seconds';
-    began constant timestamptz := clock_timestamp();
-    budget bigint := upkeep.most;
-    "left" bigint := 0;
-    vectors bigint := 0;
-    blocks bigint := 0;
-    merges integer := 0;
-    skipped integer := 0;
-    waiting bigint;
-    entered bigint;
+    budget bigint := most;
+    run pgmnemo.upkeep_run := ROW(clock_timestamp(), 0, NULL, 0, 0, 0, 0);
     one record;
 BEGIN
-    PERFORM pgmnemo._check_most(upkeep.most, 1000000);
-    FOR one IN SELECT g.tenant_id, g.generation, g.name FROM pgmnemo.vector_graph g
-                WHERE pgmnemo._graphs_sound()
-                ORDER BY md5(g.tenant_id::text || now()), pgmnemo._graph_stands(g.name) LOOP
-        PERFORM set_config('pgmnemo.acting_tenant', one.tenant_id::text, true);
-        IF pgmnemo._dimensions_of(one.tenant_id, one.generation) IS NULL THEN  -- of an embedder that was changed
-            PERFORM pgmnemo._drop_generation(one.tenant_id, one.generation)
-              WHERE pgmnemo._try_lock_tenant(one.tenant_id);
-            CONTINUE;
-        END IF;
-        waiting := pgmnemo._tail(one.tenant_id, one.generation, all_of_them);
-        entered := 0;
-        IF waiting > tail_most OR NOT pgmnemo._graph_stands(one.name) THEN
-            IF budget > 0 AND clock_timestamp() < enough THEN
-                BEGIN
-                    entered := coalesce(pgmnemo._enter_graph(one.tenant_id, one.generation, budget), 0);
-                    budget := budget - entered;
-                EXCEPTION
-                    WHEN lock_not_available THEN
-                        budget := budget - waiting;
-                    WHEN OTHERS THEN
-                        RAISE WARNING 'the graph of tenant % stays as it is: %', quote_literal(one.tenant_id), SQLERRM;
-                        budget := budget - waiting;
-                END;
-            END IF;
-            "left" := "left" + waiting - entered;
-            merges := merges + (entered > 0)::integer;
-            skipped := skipped + (entered = 0 AND waiting > 0)::integer;
-        END IF;
-        vectors := vectors + waiting - entered;
-    END LOOP;
-    FOR one IN SELECT g.tenant_id FROM pgmnemo.tenant_grant g GROUP BY g.tenant_id ORDER BY random() LOOP
-        PERFORM set_config('pgmnemo.acting_tenant', one.tenant_id::text, true);
-        waiting := pgmnemo._loose_blocks(one.tenant_id);
-        blocks := blocks + waiting;
-        IF pgmnemo._worth_compacting(one.tenant_id, waiting) THEN
-            "left" := "left" + waiting;
-            skipped := skipped + 1;
-            IF budget > 0 AND clock_timestamp() < enough THEN
-                BEGIN
-                    IF pgmnemo._try_lock_tenant(one.tenant_id) THEN
-                        PERFORM pgmnemo._compact(one.tenant_id);
-                        "left" := "left" - waiting;
-                        blocks := blocks - waiting;
-                        merges := merges + 1;
-                        skipped := skipped - 1;
-                    END IF;
-                EXCEPTION WHEN OTHERS THEN
-                    RAISE WARNING 'the postings of tenant % stay as they are: %',
-                                  quote_literal(one.tenant_id), SQLERRM;
-                END;
-                budget := budget - waiting;
-            END IF;
+    PERFORM pgmnemo._check_most(most, 1000000);
+    FOR one IN SELECT * FROM pgmnemo._upkeep_waiting() LOOP
+        run := pgmnemo._upkeep_one(run, one.tenant, one.generation, one.waiting, one.due,
+                                   CASE WHEN clock_timestamp() < enough THEN budget ELSE 0 END);
+        IF one.due THEN
+            budget := budget - one.waiting;
         END IF;
     END LOOP;
-    PERFORM pgmnemo._leave();
-    PERFORM pgmnemo._drop_unnamed();
-    -- a dump, and so pg_upgrade, leaves these open
-    PERFORM pgmnemo._close_type(c.relname) FROM pg_class c
-      WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'v')
-        AND has_type_privilege('public', c.reltype, 'USAGE');
-    UPDATE pgmnemo.upkeep_run u
-       SET began = began, seconds = extract(epoch FROM clock_timestamp() - began),
-           merged = CASE WHEN merges > 0 THEN clock_timestamp() ELSE u.merged END,
-           vectors_waiting = vectors, blocks_waiting = blocks, "left" = "left", skipped = skipped
-     WHERE u.ctid IN (SELECT r.ctid FROM pgmnemo.upkeep_run r FOR UPDATE SKIP LOCKED);
-    RETURN "left";
+    RETURN pgmnemo._upkeep_end(run);
 END
 $$;
 
 REVOKE ALL ON FUNCTION pgmnemo.upkeep(integer) FROM PUBLIC;
-COMMENT ON FUNCTION pgmnemo.upkeep(integer) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, at most so many together (1 to 1,000,000), compacts tenants with small blocks of lessons for a quarter of their lessons, but 100 to 500 (pgmnemo.compact), unless their writers are at work, begins nothing after ten seconds, and drops indexes that no tenant has any more. Returns how many such vectors and blocks are left: call again until it is 0. Only the extension''s owner may';
+COMMENT ON FUNCTION pgmnemo.upkeep(integer) IS 'what pgmnemo.upkeep_each does, in one transaction: what it changes it holds to its end. Of vectors and small blocks at most so many together (1 to 1,000,000), and it begins nothing after ten seconds. Returns how many are left: call again until it is 0. Only the extension''s owner may';
+-- As pgmnemo.upkeep, but what it holds of a tenant it gives back before it turns to the next. A procedure that commits
+-- has no settings of its own: what is called before the first SET names its schema.
+CREATE PROCEDURE pgmnemo.upkeep_each(most integer DEFAULT 1000, INOUT "left" bigint DEFAULT NULL)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    run pgmnemo.upkeep_run;
+    one record;
+BEGIN
+    SET LOCAL search_path = pg_catalog, pg_temp;
+    PERFORM pgmnemo._check_most(most, 1000000);
+    run := ROW(clock_timestamp(), 0, NULL, 0, 0, 0, 0);
+    FOR one IN SELECT * FROM pgmnemo._upkeep_waiting() LOOP
+        run := pgmnemo._upkeep_one(run, one.tenant, one.generation, one.waiting, one.due, most);
+        IF one.due THEN
+            COMMIT;
+            SET LOCAL search_path = pg_catalog, pg_temp;
+        END IF;
+    END LOOP;
+    "left" := pgmnemo._upkeep_end(run);
+END
+$$;
+
+REVOKE ALL ON PROCEDURE pgmnemo.upkeep_each(integer, bigint) FROM PUBLIC;
+COMMENT ON PROCEDURE pgmnemo.upkeep_each(integer, bigint) IS 'for a scheduler, say every minute: of tenants with an HNSW index and more than 1,000 vectors outside it brings some in, of each at most so many (1 to 1,000,000), compacts tenants with small blocks of lessons for a quarter of their lessons, but 100 to 500 (pgmnemo.compact), unless their writers are at work, each in a transaction of its own, and drops indexes that no tenant has any more. "left" is how many such vectors and blocks are left. Only the extension''s owner may, and not within a transaction';
 CREATE FUNCTION pgmnemo.version()
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT '0.6.0' $$;
+AS $$ SELECT '1.0.0' $$;
 
 COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
 -- Within a verb current_user is the extension's owner. A view reads its tables with its owner's rights, but

@@ -1,0 +1,72 @@
+\echo Use "ALTER EXTENSION pgmnemo UPDATE" to load this file. \quit
+-- How a database that holds 0.6.1 becomes what the full script makes, in the one transaction of ALTER EXTENSION.
+-- `make script` puts parts of src/ in place of the lines that begin with @ (assemble.py).
+SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+-- New objects belong to the extension's owner, whoever upgrades.
+SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
+       set_config('role', pg_get_userbyid(e.extowner), true)
+  FROM pg_extension e WHERE e.extname = 'pgmnemo';
+-- No verb runs while functions change.
+LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
+
+CREATE OR REPLACE FUNCTION pgmnemo.version()
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT '1.0.0' $$;
+
+COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
+-- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
+-- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
+-- privileges of the owner gave to others goes as well.
+DO $$
+DECLARE
+    item record;
+BEGIN
+    FOR item IN
+        WITH object AS (
+            SELECT format('%s pgmnemo.%I', CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, c.relname) AS name,
+                   c.relowner AS owner, c.relacl AS rights
+              FROM pg_catalog.pg_class c WHERE c.relnamespace = 'pgmnemo'::regnamespace AND c.relkind IN ('r', 'S', 'v')
+             UNION ALL
+            SELECT format('FUNCTION %s', p.oid::regprocedure), p.proowner, p.proacl
+              FROM pg_catalog.pg_proc p WHERE p.pronamespace = 'pgmnemo'::regnamespace AND starts_with(p.proname, '_')
+             UNION ALL
+            SELECT format('TYPE %s', t.oid::regtype), t.typowner, t.typacl
+              FROM pg_catalog.pg_type t WHERE t.typnamespace = 'pgmnemo'::regnamespace AND t.typtype = 'c'
+        )
+        SELECT o.name, 'PUBLIC' AS holder FROM object o
+         UNION
+        SELECT o.name, quote_ident(pg_get_userbyid(a.grantee))
+          FROM object o CROSS JOIN LATERAL aclexplode(o.rights) a
+         WHERE a.grantee NOT IN (0, o.owner)
+    LOOP
+        EXECUTE format('REVOKE ALL ON %s FROM %s CASCADE', item.name, item.holder);
+    END LOOP;
+    -- The plans within verbs hold estimates, which come of all tenants' rows: no caller is to have them printed. And
+    -- bodies are read as they are written, whatever a caller has set.
+    FOR item IN
+        SELECT p.oid::regprocedure AS name FROM pg_catalog.pg_proc p
+         WHERE p.pronamespace = 'pgmnemo'::regnamespace AND p.prosecdef
+    LOOP
+        EXECUTE format('ALTER FUNCTION %s SET debug_print_plan = off', item.name);
+        EXECUTE format('ALTER FUNCTION %s SET standard_conforming_strings = on', item.name);
+    END LOOP;
+END
+$$;
+-- What a role may do is decided by its grants of tenants: without one, every verb refuses.
+GRANT USAGE ON SCHEMA pgmnemo TO PUBLIC;
+GRANT SELECT ON
+    pgmnemo.calling, pgmnemo.lessons, pgmnemo.passages, pgmnemo.vectors, pgmnemo.edges, pgmnemo.postings
+    TO PUBLIC;
+GRANT SELECT ON pgmnemo.health TO pg_monitor;
+-- Run with the rights of whoever calls, before or beside a verb, and read no table.
+GRANT EXECUTE ON FUNCTION
+    pgmnemo._caller, pgmnemo._session_tenant,
+    pgmnemo._setting_catalogue, pgmnemo._setting_range, pgmnemo._setting_valid, pgmnemo._stored_settings,
+    pgmnemo._config,
+    pgmnemo._form_roots, pgmnemo._times, pgmnemo._time_patterns, pgmnemo._time_span,
+    pgmnemo._calendar_span, pgmnemo._month,
+    pgmnemo._small_number
+    TO PUBLIC;
+
+SELECT set_config('role', current_setting('pgmnemo.upgrading_role'), true), set_config('pgmnemo.upgrading_role', '', true);
