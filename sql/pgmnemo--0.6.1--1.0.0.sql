@@ -9,12 +9,1121 @@ SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
 -- No verb runs while functions change.
 LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 
+-- These have other arguments. All others are replaced in place, so that rights which were granted on them stay.
+DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append;
+ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
+-- Tells which configurations the lessons of a tenant were cut by, a probe for each.
+CREATE INDEX lesson_config ON pgmnemo.lesson (tenant_id, text_config COLLATE "C");
+CREATE OR REPLACE FUNCTION pgmnemo._setting_catalogue()
+RETURNS TABLE (name text, initial text, kind text, low float8, high float8, choices text[], meaning text)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+VALUES
+    ('tenant_id', NULL, 'uuid', NULL::float8, NULL::float8, NULL::text[],
+     'tenant that this session works for; needs a grant (pgmnemo.grant_tenant)'),
+    ('embedder', NULL, 'name', NULL, NULL, NULL,
+     'what makes the vectors that this session gives: refused where another made the tenant''s (pgmnemo.set_embedder)'),
+    ('gate_strict', 'enforce', 'choice', NULL, NULL, '{enforce,warn,off}'::text[],
+     'a lesson without commit_sha and artifact_hash: enforce refuses it and hides it from recall, '
+     'warn stores it with a warning, off stores it silently'),
+    ('text_config', 'auto', 'text search configuration', NULL, NULL, NULL,
+     'how lessons are cut into lexemes that are written without a language; auto: by the language of the text, '
+     'english where nothing tells it'),
+    ('statistics_scope', 'both', 'choice', NULL, NULL, '{tenant,project,both}',
+     'where BM25 counts how rare a term is: in the tenant, in the project asked, or the mean of both'),
+    ('bm25_k1', '0.9', 'number', 0, 10, NULL, 'BM25: how slowly repetitions of a term saturate'),
+    ('bm25_b', '0.4', 'number', 0, 1, NULL, 'BM25: how much a long lesson is held against it'),
+    ('length_pivot', '70', 'whole number', 1, 100000, NULL,
+     'words up to which a text counts as short: what stands in a longer one counts for less'),
+    ('bm25_weight', '1', 'number', 0, 100, NULL, 'score of one unit of BM25'),
+    ('passage_terms_weight', '0.75', 'number', 0, 100, NULL,
+     'score of one unit of the terms that stand together in the best passage'),
+    ('passage_term_bonus', '1.5', 'number', 0, 100, NULL,
+     'what a term counts there besides its inverse document frequency'),
+    ('passage_cosine_weight', '15', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the best passage'),
+    ('pair_cosine_weight', '8', 'number', 0, 1000, NULL,
+     'score of a mean cosine similarity of 1 of the two best passages'),
+    ('cosine_weight', '8', 'number', 0, 1000, NULL, 'score of a cosine similarity of 1 of the lesson as a whole'),
+    ('temporal_weight', '10', 'number', 0, 1000, NULL, 'score of a lesson of just the time that the question names'),
+    ('context_weight', '1', 'number', 0, 100, NULL,
+     'share of the relevance of the most relevant lesson of the same project and moment that a lesson gains'),
+    ('assistant_weight', '0.8', 'number', 0, 1, NULL,
+     'share of its relevance that a lesson of role assistant counts with'),
+    ('neighbours_weight', '0.2', 'number', 0, 100, NULL,
+     'share of the relevance of the lessons before and after that a lesson gains'),
+    ('neighbours_half_length', '20', 'number', 0.001, 100000, NULL,
+     'words between two neighbours at which half of that share passes'),
+    ('neighbours_seeds', '5', 'whole number', 0, 100, NULL,
+     'most relevant candidates whose neighbours become candidates'),
+    ('recency_weight', '0.10', 'number', 0, 1, NULL, 'score of a lesson of age 0'),
+    ('importance_weight', '0.10', 'number', 0, 100, NULL, 'score that importance 5 gains and importance 1 loses'),
+    ('graph_weight', '1', 'number', 0, 100, NULL, 'score of one unit of relevance that flows in from linked lessons'),
+    ('recency_half_life', '30', 'number', 0.001, 36500, NULL, 'age in days at which recency is one half'),
+    ('graph_depth', '2', 'whole number', 0, 4, NULL, 'edges that graph proximity follows at most'),
+    ('graph_seeds', '10', 'whole number', 1, 100, NULL, 'most relevant candidates from which graph proximity starts'),
+    ('pool_depth', '50', 'whole number', 1, 10000, NULL, 'candidates taken from each leg; at least k are'),
+    ('exact_scan_limit', '10000', 'whole number', 0, 10000000, NULL,
+     'vectors up to which they are scanned exactly; a tenant that has more gets a graph'),
+    ('vector_recall', '0.95', 'number', 0.5, 0.999, NULL,
+     'part of the nearest vectors that the search of a graph shall find'),
+    ('ef_search', '0', 'whole number', 0, 1000, NULL,
+     'hnsw.ef_search while a graph is searched; 0: as many as vector_recall needs in a graph of its size'),
+    ('bypass_notice', 'on', 'choice', NULL, NULL, '{on,off}',
+     'whether each call by a role that no row-level security binds says so')
+$$;
+CREATE OR REPLACE FUNCTION pgmnemo._setting_valid(value text, kind text, low float8, high float8, choices text[])
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT CASE
+        WHEN choices IS NOT NULL THEN value = ANY (choices)
+        WHEN kind = 'uuid' THEN value IS NULL OR pg_input_is_valid(value, 'uuid')
+        WHEN kind = 'name' THEN true
+        WHEN low IS NULL THEN value = 'auto' OR pgmnemo._config(value) IS NOT NULL
+        WHEN NOT pg_input_is_valid(value, 'float8') THEN false
+        WHEN kind = 'whole number' AND value !~ '^ *[0-9]+ *$' THEN false
+        ELSE value::float8 BETWEEN low AND high
+    END
+$$;
+-- Spells words so that the stemmers of every supported PostgreSQL give the same stem: those of 18 know more endings
+-- (german -erin, -eln, -system, ae, oe and ue for umlauts; swedish -ost; romanian letters with a comma below; english
+-- added, erred and few more, which 18 stems well, so that 16 and 17 get the form with -s).
+CREATE OR REPLACE FUNCTION pgmnemo._even_stems(config regconfig, words text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF config = 'pg_catalog.english'::regconfig THEN
+        IF current_setting('server_version_num')::integer < 180000 THEN
+            words := regexp_replace(words, '\m(add|ebb|egg|err|off)(?:ed|ings?)\M', '\1s', 'gi');
+        END IF;
+    ELSIF config = 'pg_catalog.german'::regconfig THEN
+        words := replace(replace(replace(lower(words), 'system', 'syst'), 'ae', 'a'), 'oe', 'o');
+        words := regexp_replace(words, '(?<![aeiouq])ue', 'u', 'g');
+        words := regexp_replace(regexp_replace(words, 'erin(?:nen)?\M', 'er', 'g'), 'lns?\M', 'l', 'g');
+    ELSIF config = 'pg_catalog.swedish'::regconfig THEN
+        words := regexp_replace(words, '(\u00F6s)t', '\1', 'gi');
+    ELSIF config = 'pg_catalog.italian'::regconfig THEN
+        words := regexp_replace(words, '\mdivano\M', 'divan', 'gi');
+    ELSIF config = 'pg_catalog.romanian'::regconfig THEN
+        words := regexp_replace(regexp_replace(words, '[\u0219\u0218]', chr(351), 'g'), '[\u021A\u021B]', chr(355), 'g');
+    END IF;
+    RETURN words;
+END
+$$;
+-- Lexemes without the accents of Latin letters: people ask for cafe and mean café. Letters of other scripts keep their
+-- marks. A tsvector is read from its text, which joins lexemes that become one.
+CREATE OR REPLACE FUNCTION pgmnemo._folded(lexemes text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF getdatabaseencoding() <> 'UTF8' OR lexemes !~ '[\u00C0-\u024F\u1E00-\u1EFF]' THEN
+        RETURN lexemes;
+    END IF;
+    lexemes := normalize(regexp_replace(normalize(lexemes, NFD), '([A-Za-z])[\u0300-\u036F]+', '\1', 'g'), NFC);
+    lexemes := regexp_replace(regexp_replace(lexemes, '\u00DF', 'ss', 'g'), '[\u00E6\u00C6]', 'ae', 'g');
+    lexemes := regexp_replace(regexp_replace(lexemes, '[\u0153\u0152]', 'oe', 'g'), '[\u00F8\u00D8]', 'o', 'g');
+    lexemes := regexp_replace(regexp_replace(lexemes, '[\u0142\u0141]', 'l', 'g'), '[\u0111\u0110]', 'd', 'g');
+    RETURN regexp_replace(lexemes, '\u0131', 'i', 'g');
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._folded(text) IS 'lexemes without the accents of Latin letters; in a database of another encoding than UTF8 as they are';
+-- The text search configuration of a language: `auto` as it is, a configuration by its own name, a code of ISO 639
+-- (de, pt-BR) by the configuration of PostgreSQL, and any other code of two or three letters, for which PostgreSQL has
+-- no stemmer (zh, ja, th, ko, pl), as simple. NULL: no such language.
+CREATE OR REPLACE FUNCTION pgmnemo._language_config(language text)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    code constant text := lower(split_part(replace(language, '_', '-'), '-', 1)) COLLATE "C";
+    known constant text := '{"ar":"arabic","hy":"armenian","eu":"basque","ca":"catalan","da":"danish","nl":"dutch",'
+        '"en":"english","fi":"finnish","fr":"french","de":"german","el":"greek","hi":"hindi","hu":"hungarian",'
+        '"id":"indonesian","ga":"irish","it":"italian","lt":"lithuanian","ne":"nepali","no":"norwegian",'
+        '"nb":"norwegian","nn":"norwegian","pt":"portuguese","ro":"romanian","ru":"russian","sr":"serbian",'
+        '"es":"spanish","sv":"swedish","ta":"tamil","tr":"turkish","yi":"yiddish"}';
+BEGIN
+    IF language = 'auto' THEN
+        RETURN 'auto';
+    ELSIF pgmnemo._config(language) IS NOT NULL THEN
+        RETURN pgmnemo._config(language);
+    ELSIF language ~ '^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$' THEN
+        RETURN coalesce(known::jsonb ->> code, 'simple');
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._language_config(text) IS 'the text search configuration of a language: auto, a configuration''s name, or a code of ISO 639; a code without a stemmer is simple; NULL: no such language';
+-- How every text is cut: lessons, passages and questions alike. The forms leave the vector and return under their
+-- roots, so that a root has as many positions as it and its forms had. Positions themselves mean nothing to us.
+-- Joining two vectors moves the second behind the first, and positions end at 16,383: a text whose own could come
+-- there is rewritten whole instead. A lexeme gets one position at most from each byte.
+CREATE OR REPLACE FUNCTION pgmnemo._lexemes(config regconfig, words text)
+RETURNS tsvector
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    prepared text := pgmnemo._prepared(words);
+    cut tsvector;
+    rest tsvector;
+    moved tsvector;
+    found text[];
+    form text;
+    rewritten text;
+BEGIN
+    IF config <> 'pg_catalog.english'::regconfig OR current_setting('server_version_num')::integer < 180000 THEN
+        prepared := pgmnemo._even_stems(config, prepared);
+    END IF;
+    cut := to_tsvector(config, prepared);
+    IF words ~ '[a-z0-9,;] [A-Z][a-z]|[A-Z]{2}' THEN
+        cut := cut || pgmnemo._stop_names(config, words);
+    END IF;
+    IF octet_length(prepared) <> length(prepared) THEN
+        cut := pgmnemo._folded(cut::text)::tsvector;
+    END IF;
+    IF config <> 'pg_catalog.english'::regconfig THEN
+        RETURN cut;
+    END IF;
+    moved := setweight(cut, 'A', pgmnemo._forms());
+    rest := ts_filter(moved, '{d}');
+    moved := ts_filter(moved, '{a}');
+    found := tsvector_to_array(moved);
+    IF found = '{}' THEN
+        RETURN cut;
+    ELSIF octet_length(words) > 8191 AND pgmnemo._last_position(cut) > 8191 THEN
+        moved := cut;
+        rest := '';
+    END IF;
+    -- a blank stands before each lexeme and never within one, and a quote within one is doubled
+    rewritten := ' ' || setweight(moved, 'D')::text;
+    FOREACH form IN ARRAY found LOOP
+        rewritten := replace(rewritten, ' ''' || form || ''':', ' ''' || (pgmnemo._form_roots() ->> form) || ''':');
+    END LOOP;
+    RETURN rewritten::tsvector || rest;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._lexemes(regconfig, text) IS 'to_tsvector(config, pgmnemo._prepared(words)) without accents of Latin letters, with stop words that are written as names; for pg_catalog.english, irregular forms and a few everyday words counted as their root (went as go, children as child, two as 2)';
+-- A text as the parser of text search shall read it, whatever the language. NFKC; soft hyphens, zero-width
+-- characters and marks of direction go; runs of scripts that put no blanks between words become overlapping pairs of
+-- characters, each with its combining marks (Han, kana, Hangul, Thai, Lao, Khmer, Myanmar, Tai, Yi, Javanese). In a
+-- database of another encoding than UTF8 the text stays as it is.
+CREATE OR REPLACE FUNCTION pgmnemo._plain_text(words text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    base  constant text := '\u0E01-\u0E30\u0E32\u0E33\u0E40-\u0E46\u0E81-\u0EB0\u0EB2\u0EB3\u0EBD-\u0EC6\u0EDC-\u0EDF'
+                           '\u1000-\u102A\u103F\u1050-\u1055\u105A-\u105D\u1061\u1065\u1066\u106E-\u1070\u1075-\u1081'
+                           '\u108E\u1780-\u17B3\u1950-\u19DF\u1A20-\u1A54\uA984-\uA9B2\uA9E0-\uA9E4\uA9E6-\uA9EF'
+                           '\uAA60-\uAA76\uAA80-\uAAAF\u2E80-\u2FDF\u3005-\u3007\u3021-\u3029\u3041-\u3096'
+                           '\u309D-\u309F\u30A1-\u30FA\u30FC-\u312F\u31A0-\u31BF\u31F0-\u31FF\u3400-\u4DBF'
+                           '\u4E00-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\U00020000-\U000323AF';
+    mark  constant text := '\u0E31\u0E34-\u0E3A\u0E47-\u0E4E\u0EB1\u0EB4-\u0EBC\u0EC8-\u0ECE\u102B-\u103E'
+                           '\u1056-\u1059\u105E-\u1060\u1062-\u1064\u1067-\u106D\u1071-\u1074\u1082-\u108D\u108F'
+                           '\u109A-\u109D\u17B4-\u17D3\u17DD\u1A55-\u1A7F\uA9B3-\uA9C0\u3099\u309A';
+    one   constant text := '[' || base || '][' || mark || ']*';
+    -- a pair, and the single character after the last pair of a run, which the pairs that begin one later end with
+    pair  constant text := '(' || one || one || ')(?:' || one || '(?![' || base || mark || ']))?|';
+    shifted text;
+BEGIN
+    IF getdatabaseencoding() <> 'UTF8' THEN
+        RETURN words;
+    ELSIF words IS NOT NFKC NORMALIZED THEN
+        -- blanks within an amount, and the sign of a trade mark, which would become letters of the word before it
+        words := regexp_replace(words, '([0-9])[\u00A0\u2009\u202F](?=[0-9]{3})', '\1,', 'g');
+        words := normalize(regexp_replace(words, '[\u2120\u2122]', ' ', 'g'), NFKC);
+    END IF;
+    words := regexp_replace(words, '[\u00AD\u034F\u061C\u115F\u1160\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F'
+                                   '\uFE00-\uFE0F\uFEFF]', '', 'g');
+    IF words !~ ('[' || base || ']') THEN
+        RETURN words;
+    END IF;
+    shifted := regexp_replace(words, '[^' || base || mark || ']+', ' ', 'g');
+    shifted := regexp_replace(shifted, '(?<![' || base || mark || '])' || one, '', 'g');
+    RETURN regexp_replace(words, pair || '(' || one || ')', ' \1\2 ', 'g')
+           || ' ' || regexp_replace(shifted, pair || one, ' \1 ', 'g');
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._plain_text(text) IS 'a text for the parser of text search: NFKC, without invisible characters, runs of scripts without blanks cut into overlapping pairs of characters';
+-- A text before a configuration cuts it, the same for every language. Most texts pass three cheap tests. The parser
+-- takes the square of a long run without blanks, and of unclosed comments, so both are broken up.
+CREATE OR REPLACE FUNCTION pgmnemo._prepared(words text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF octet_length(words) <> length(words) THEN
+        words := pgmnemo._plain_text(words);
+    END IF;
+    IF words ~ '[0-9A-Za-z\u00C0-\u1FFF][_./@=#+,&][0-9A-Za-z\u00C0-\u1FFF]|[0-9][A-Za-z-]|[A-Za-z-][0-9]|[a-z][A-Z]' THEN
+        words := words || E'\n' || pgmnemo._token_parts(words);
+    END IF;
+    IF octet_length(words) > 250 AND words ~ '\S{250}|<!' THEN
+        words := regexp_replace(replace(words, '<!', ' '), '(\S{250})', '\1 ', 'g');
+    END IF;
+    RETURN words;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._prepared(text) IS 'a text as it goes to the parser: pgmnemo._plain_text, then pgmnemo._token_parts behind it, and a blank after every 250 characters without any';
+-- The lexemes of a question under each of these configurations, and for each the number of the word that it is a form
+-- of: a word stands at one place, whatever cuts the text. A word that one of them drops as a stop word is dropped: a
+-- lesson that another language was taken for would else be found by every "the". A question that consists of stop
+-- words is asked by these as they are.
+CREATE OR REPLACE FUNCTION pgmnemo._question_words(words text, configs regconfig[], OUT lexemes text[], OUT numbers integer[])
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    prepared text;
+    names text[];
+BEGIN
+    IF cardinality(configs) = 1 THEN
+        lexemes := tsvector_to_array(pgmnemo._lexemes(configs[1], words));
+    ELSE
+        prepared := pgmnemo._prepared(words);
+        WITH form AS MATERIALIZED (
+            SELECT u.config, v.lexeme, p.place
+              FROM unnest(configs) AS u (config)
+             CROSS JOIN LATERAL unnest(to_tsvector(u.config, pgmnemo._even_stems(u.config, prepared))) v
+             CROSS JOIN LATERAL unnest(v.positions) AS p (place)
+        ), word AS (
+            SELECT pgmnemo._folded(CASE WHEN f.config = 'pg_catalog.english'::regconfig
+                                        THEN coalesce(pgmnemo._form_roots() ->> f.lexeme, f.lexeme)
+                                        ELSE f.lexeme END) AS lexeme, min(f.place) AS place
+              FROM form f
+             WHERE f.place IN (SELECT k.place FROM form k GROUP BY k.place
+                               HAVING count(DISTINCT k.config) = cardinality(configs))
+             GROUP BY 1
+        )
+        SELECT coalesce(array_agg(w.lexeme ORDER BY w.lexeme COLLATE "C"), '{}'),
+               coalesce(array_agg(w.place ORDER BY w.lexeme COLLATE "C"), '{}') INTO lexemes, numbers
+          FROM word w;
+        names := ARRAY(SELECT DISTINCT n FROM unnest(configs) AS u (config)
+                        CROSS JOIN LATERAL unnest(tsvector_to_array(pgmnemo._stop_names(u.config, words))) n
+                        WHERE n <> ALL (lexemes) ORDER BY n);
+        lexemes := lexemes || names;
+        numbers := numbers || ARRAY(SELECT -n FROM generate_series(1, cardinality(names)) n);
+    END IF;
+    IF lexemes = '{}' THEN
+        numbers := NULL;
+        lexemes := tsvector_to_array(pgmnemo._folded(to_tsvector('pg_catalog.simple', pgmnemo._prepared(words))::text)
+                                     ::tsvector);
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._question_words(text, regconfig[]) IS 'lexemes: those of a question under all these configurations; numbers: for each the number of the word that it is a form of, NULL: each is a word of its own';
+-- The configuration of the language that a text is in. A script tells most; among languages that share one the stop
+-- words that PostgreSQL ships decide: the text is cut under each of them, and the one that drops most words has it,
+-- if it drops two at least and more than `fallback` does. `fallback` where nothing decides.
+CREATE OR REPLACE FUNCTION pgmnemo._recognized_config(words text, fallback regconfig)
+RETURNS regconfig
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    sample constant text := left(words, 1000);
+    configs text[] := '{english,german,french,spanish,portuguese,italian,dutch,swedish,danish,norwegian,finnish,'
+                      'hungarian,turkish}';
+    -- frequent stop words that are no English words: without one of them no language but `fallback` is tried
+    telling constant tsquery := (
+        'der | das | und | ist | nicht | ich | ein | eine | einen | einem | mit | auf | wie | wer | '
+        'zu | den | dem | des | sich | von | wir | im | aus | bei | nach | wurde | hat | welche | '
+        'welchen | welcher | wann | wo | durch | zur | zum | haben | sind | kann | mein | meine | '
+        'als | auch | le | la | les | de | est | et | un | une | je | que | qui | dans | pour | pas '
+        '| du | il | elle | vous | nous | au | aux | sur | mon | ma | el | los | las | en | es | y | '
+        'por | con | una | se | mi | su | al | o | os | em | um | uma | da | dos | com | eu | meu | '
+        'minha | lo | di | che | per | non | del | della | sono | ho | mio | het | een | van | dat | '
+        'niet | ik | op | met | zijn | heb | och | att | det | som | jag | inte | av | har | og | er '
+        '| jeg | ikke | til | af | med | ja | ei | oli | ett | az | hogy | nem | egy | bir | ve | bu '
+        '| ile | ne')::tsquery;
+    cut tsvector;
+    letters integer;
+    tokens integer;
+    dropped integer;
+    most integer := 1;
+    best regconfig := fallback;
+    script record;
+BEGIN
+    IF octet_length(sample) > 1.3 * length(sample) AND getdatabaseencoding() = 'UTF8' THEN
+        letters := length(regexp_replace(sample, '[^[:alpha:]\u0370-\U000323AF]', '', 'g'));
+        FOR script IN SELECT * FROM (VALUES
+            ('[^\u0400-\u052F]', '[\u0402\u0404\u0406-\u040B\u040E\u040F\u0452\u0454\u0456-\u045B\u045E\u045F\u0490\u0491]',
+             'russian'),
+            ('[^\u0600-\u06FF]', '[\u0679-\u06D5]', 'arabic'),
+            ('[^\u0370-\u03FF\u1F00-\u1FFF]', NULL, 'greek'),
+            ('[^\u0531-\u058F]', NULL, 'armenian'), ('[^\u0900-\u097F]', NULL, 'hindi'),
+            ('[^\u0B80-\u0BFF]', NULL, 'tamil'), ('[^\u0590-\u05FF\u0700-\u08FF\u0980-\u0B7F\u0C00-\U000323AF]', NULL, 'simple')
+        ) AS s (others, not_of_it, config) LOOP
+            IF 2 * length(regexp_replace(sample, script.others, '', 'g')) > letters THEN
+                RETURN CASE WHEN sample ~ script.not_of_it THEN 'simple' ELSE script.config END::regconfig;
+            END IF;
+        END LOOP;
+    END IF;
+    cut := to_tsvector('pg_catalog.simple', sample);
+    IF NOT cut @@ telling THEN
+        RETURN fallback;
+    END IF;
+    tokens := pgmnemo._positions(cut);
+    dropped := tokens - pgmnemo._positions(to_tsvector(fallback, sample));
+    most := greatest(most, dropped);
+    FOR place IN 1 .. cardinality(configs) LOOP
+        dropped := tokens - pgmnemo._positions(to_tsvector(configs[place]::regconfig, sample));
+        IF dropped > most THEN
+            most := dropped;
+            best := configs[place]::regconfig;
+        END IF;
+    END LOOP;
+    RETURN best;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._recognized_config(text, regconfig) IS 'the text search configuration of the language that a text seems to be in, of its first 1,000 characters; the second argument where neither script nor stop words tell';
+-- Words of a text that its configuration drops as stop words although they are written as names: in capitals (IT), or
+-- with one within a sentence (The Who). They become lexemes as they are, in lower case.
+CREATE OR REPLACE FUNCTION pgmnemo._stop_names(config regconfig, words text)
+RETURNS tsvector
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT coalesce(string_agg(format('%s:1', n.name), ' '), '')::tsvector
+      FROM (SELECT DISTINCT lower(m[1]) COLLATE "C" AS name
+              FROM regexp_matches(left(words, 10000),
+                                  '((?<![A-Za-z][ -])\m[A-Z]{2,10}\M(?![ -][A-Z]{2})|(?<=[a-z0-9,;] )[A-Z][a-z]{1,9}\M)',
+                                  'g') AS m) n
+     WHERE to_tsvector(config, n.name) = ''
+$$;
+-- The configurations that the lessons of a tenant were cut by, those that are still there; of a tenant without lessons
+-- english.
+CREATE OR REPLACE FUNCTION pgmnemo._tenant_configs(tenant uuid)
+RETURNS regconfig[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+AS $$
+DECLARE
+    most constant integer := 50;
+    configs regconfig[] := '{}';
+    last text := '';
+BEGIN
+    FOR place IN 1 .. most LOOP
+        last := (SELECT l.text_config FROM pgmnemo.lesson l
+                  WHERE l.tenant_id = tenant AND l.text_config COLLATE "C" > last
+                  ORDER BY l.text_config COLLATE "C" LIMIT 1);
+        EXIT WHEN last IS NULL;
+        configs := array_remove(configs || pgmnemo._config(last), NULL);
+    END LOOP;
+    RETURN CASE WHEN configs = '{}' THEN '{pg_catalog.english}' ELSE configs END;
+END
+$$;
+-- The text search configuration that the session sets for what it writes; NULL: auto. Also for a session whose other
+-- settings may be wrong.
+CREATE OR REPLACE FUNCTION pgmnemo._text_config()
+RETURNS regconfig
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    asked text := coalesce(nullif(current_setting('pgmnemo.text_config', true), ''), 'auto');
+    config regconfig;
+BEGIN
+    IF asked = 'auto' THEN
+        RETURN NULL;
+    END IF;
+    config := pgmnemo._config(asked);
+    IF config IS NULL THEN
+        RAISE EXCEPTION 'pgmnemo.text_config is %, but must be a text search configuration', quote_literal(asked)
+        USING ERRCODE = 'invalid_parameter_value',
+              HINT = 'SELECT cfgname FROM pg_ts_config lists them, and auto goes by the text; one outside pg_catalog '
+                     'needs its schema, a temporary one does not do.';
+    END IF;
+    RETURN config;
+END
+$$;
+-- What else compound tokens are asked for by, as words to add to a text: the parts of hosts, addresses, paths,
+-- parameters of URLs, identifiers (snake, kebab and camel case) and tickets; such a token without its separators
+-- (PROJ-137 as PROJ137, get_name as getname); amounts without theirs (1,250.00 as 1250). '' where there are none.
+CREATE OR REPLACE FUNCTION pgmnemo._token_parts(words text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    letter constant text := '[0-9A-Za-z\u00C0-\u1FFF]';
+    amount constant text := '(?<![0-9.,''])(?:([0-9]{1,3}(?:[,.''][0-9]{2,3})*[,.''][0-9]{3})([.,][0-9]{1,2})?'
+                            '|([0-9]+)([.,][0-9]{1,2}))(?![.,'']*[0-9])';
+    amounts text;
+    tokens  text;
+    parts   text;
+    joined  text;
+BEGIN
+    SELECT string_agg(concat_ws(' ', a.whole, CASE WHEN m[2] ~ '[1-9]' THEN a.whole || translate(m[2], ',', '.') END), ' ')
+      INTO amounts
+      FROM regexp_matches(words, amount, 'g') AS m
+     CROSS JOIN LATERAL (SELECT translate(coalesce(m[1], m[3]), ',.''', '')) AS a (whole);
+    SELECT string_agg(m[1], ' ') INTO tokens
+      FROM regexp_matches(regexp_replace(words, amount, ' ', 'g'),
+                          '(' || letter || '+(?:[-_./@:=&?#%+~,;|\\]+' || letter || '+)*)', 'g') AS m
+     WHERE m[1] ~ '[_./@=#+,&]|[0-9][^0-9]|[^0-9][0-9]|[a-z][A-Z]';
+    IF tokens IS NOT NULL THEN
+        parts := regexp_replace(tokens, '[^0-9A-Za-z\u00C0-\u1FFF]+', ' ', 'g');
+        parts := regexp_replace(parts, '([a-z]{2})(?=[A-Z][a-z])|([A-Z]{2})(?=[A-Z][a-z])', '\1\2 ', 'g');
+        parts := regexp_replace(parts, '\m([^0-9 ]+)([0-9]+)\M|\m([0-9]+)([^0-9 ]+)\M', '\1\3 \2\4', 'g');
+        joined := (SELECT string_agg(regexp_replace(m[1], '[-_.]+', '', 'g'), ' ')
+                     FROM regexp_matches(tokens, '(' || letter || '+(?:[-_.]+' || letter || '+)+)', 'g') AS m);
+    END IF;
+    RETURN concat_ws(' ', amounts, parts, joined);
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._token_parts(text) IS 'words to add to a text, so that its compound tokens are found by their parts, joined, and amounts without separators; linear in the text';
+-- The configuration of a text that is written in this language; NULL or auto: the session's, else the text's own.
+CREATE OR REPLACE FUNCTION pgmnemo._written_config(language text, words text)
+RETURNS regconfig
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    config regconfig := CASE WHEN language IS NULL THEN pgmnemo._text_config()
+                             WHEN language <> 'auto'
+                             THEN pgmnemo._config(nullif(pgmnemo._language_config(language), 'auto')) END;
+BEGIN
+    RETURN coalesce(config, pgmnemo._recognized_config(words, 'pg_catalog.english'));
+END
+$$;
+-- A row that stays as its postings know it is left alone; a changed one is taken out as it was and put in as it is.
+-- Passages and vectors follow their lesson into another project, and those of passages go when its text becomes
+-- another, or are cut anew when its language does; a vector that moves leaves the graph and waits for the next merge. The two states are
+-- compared as sets: a join would be planned once, for the first statement's row, and take the square of the next's.
+CREATE OR REPLACE FUNCTION pgmnemo._lesson_after_update()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pgmnemo._remove_postings(g.tenant_id, g.project_id, array_agg(g.id), array_agg(g.lexemes),
+                                     array_agg(g.token_count))
+       FROM (SELECT tenant_id, id, active, project_id, lexemes, token_count FROM gone
+             EXCEPT SELECT tenant_id, id, active, project_id, lexemes, token_count FROM written) g
+      WHERE g.active
+      GROUP BY g.tenant_id, g.project_id;
+    PERFORM pgmnemo._add_postings(w.tenant_id, array_agg(w.id))
+       FROM (SELECT tenant_id, id, active, project_id, lexemes, token_count FROM written
+             EXCEPT SELECT tenant_id, id, active, project_id, lexemes, token_count FROM gone) w
+      WHERE w.active
+      GROUP BY w.tenant_id;
+    DELETE FROM pgmnemo.lesson_entry e
+     USING (SELECT tenant_id, id, metadata FROM gone EXCEPT SELECT tenant_id, id, metadata FROM written) g
+     CROSS JOIN LATERAL pgmnemo._entries(g.metadata) AS was (entry)
+     WHERE e.tenant_id = g.tenant_id AND e.entry = was.entry AND e.lesson_id = g.id;
+    INSERT INTO pgmnemo.lesson_entry
+    SELECT w.tenant_id, e.entry, w.id
+      FROM (SELECT tenant_id, id, metadata FROM written EXCEPT SELECT tenant_id, id, metadata FROM gone) w
+     CROSS JOIN LATERAL pgmnemo._entries(w.metadata) AS e (entry)
+     WHERE w.metadata <> '{}';
+    WITH other AS MATERIALIZED (
+        SELECT tenant_id, id, content FROM written EXCEPT SELECT tenant_id, id, content FROM gone
+    ), texts AS (
+        DELETE FROM pgmnemo.passage p USING other o WHERE p.tenant_id = o.tenant_id AND p.lesson_id = o.id
+    )
+    DELETE FROM pgmnemo.lesson_vector v
+     USING other o WHERE v.tenant_id = o.tenant_id AND v.lesson_id = o.id AND v.number > 0;
+    UPDATE pgmnemo.passage p SET lexemes = pgmnemo._lexemes(pgmnemo._config(w.text_config), p.content)
+      FROM (SELECT tenant_id, id, text_config FROM written EXCEPT SELECT tenant_id, id, text_config FROM gone) w
+     WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id;
+    UPDATE pgmnemo.passage p SET project_id = w.project_id
+      FROM (SELECT tenant_id, id, project_id FROM written EXCEPT SELECT tenant_id, id, project_id FROM gone) w
+     WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id;
+    UPDATE pgmnemo.lesson_vector v SET project_id = w.project_id, indexed = false
+      FROM (SELECT tenant_id, id, project_id FROM written EXCEPT SELECT tenant_id, id, project_id FROM gone) w
+     WHERE v.tenant_id = w.tenant_id AND v.lesson_id = w.id;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER lesson_after_update AFTER UPDATE ON pgmnemo.lesson
+    REFERENCING OLD TABLE AS gone NEW TABLE AS written
+    FOR EACH STATEMENT EXECUTE FUNCTION pgmnemo._lesson_after_update();
+ALTER TABLE pgmnemo.lesson ENABLE ALWAYS TRIGGER lesson_after_update;
+-- Derives what a lesson is found by. A row that brings lexemes along comes from a dump: they are derived anew under its
+-- text_config; where that configuration is no longer there, or no longer takes the text, the dumped ones stay, for
+-- nothing that one tenant did to a configuration must keep the others' lessons from being loaded.
+-- Otherwise text_config is the writer's, NULL of a new lesson without a language.
+CREATE OR REPLACE FUNCTION pgmnemo._lesson_before_write()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    words constant text := concat_ws(E'\n', NEW.topic, NEW.content);
+    config regconfig;
+BEGIN
+    IF TG_OP = 'INSERT' AND NEW.lexemes <> '' AND NEW.text_config IS NOT NULL THEN
+        config := pgmnemo._config(NEW.text_config);
+        IF config IS NULL THEN
+            RETURN NEW;
+        END IF;
+        NEW.text_config := config;
+        BEGIN
+            NEW.lexemes := pgmnemo._lexemes(config, words);
+            NEW.token_count := pgmnemo._positions(NEW.lexemes);
+        EXCEPTION WHEN OTHERS THEN
+            RAISE WARNING 'lesson % keeps its lexemes, for text search configuration % refuses its text: %',
+                  quote_literal(left(NEW.external_id, 100)), NEW.text_config, SQLERRM;
+        END;
+        RETURN NEW;
+    END IF;
+    config := coalesce(pgmnemo._config(NEW.text_config), pgmnemo._written_config(NULL, words));
+    NEW.text_config := config;
+    NEW.lexemes := pgmnemo._lexemes(config, words);
+    NEW.token_count := pgmnemo._positions(NEW.lexemes);
+    RETURN NEW;
+END
+$$;
+
+CREATE OR REPLACE TRIGGER lesson_before_insert BEFORE INSERT ON pgmnemo.lesson
+    FOR EACH ROW EXECUTE FUNCTION pgmnemo._lesson_before_write();
+CREATE OR REPLACE TRIGGER lesson_before_update BEFORE UPDATE OF topic, content, text_config, lexemes, token_count ON pgmnemo.lesson
+    FOR EACH ROW
+    WHEN ((OLD.topic, OLD.content, OLD.text_config, OLD.lexemes, OLD.token_count)
+          IS DISTINCT FROM (NEW.topic, NEW.content, NEW.text_config, NEW.lexemes, NEW.token_count))
+    EXECUTE FUNCTION pgmnemo._lesson_before_write();
+-- Also for who loads with session_replication_role = replica. Not what changes: of that logical replication brings the
+-- lexemes along, cut by a setting that is not known here.
+ALTER TABLE pgmnemo.lesson ENABLE ALWAYS TRIGGER lesson_before_insert;
+-- What keeps a lesson from being stored; NULL: nothing.
+CREATE OR REPLACE FUNCTION pgmnemo._lesson_problem(i pgmnemo.lesson_input)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    farthest constant integer := 1000000000;  -- position, either way
+    size text;
+BEGIN
+    IF i.project_id IS NULL OR coalesce(i.external_id, '') = '' OR i.content IS NULL THEN
+        RETURN 'lacks project_id, external_id or content';
+    ELSIF octet_length(i.external_id) > 1000 THEN
+        RETURN format('has an external_id of %s bytes, but may have 1 to 1000', octet_length(i.external_id));
+    END IF;
+    size := pgmnemo._size_problem(i.content, i.topic, i.role, i.commit_sha, i.artifact_hash, i.metadata, i.passages);
+    RETURN CASE
+        WHEN size IS NOT NULL THEN size
+        WHEN i.content !~ '\S' THEN 'has no text in its content'
+        WHEN CASE WHEN i.metadata <> '{}' THEN pgmnemo._holds_unprintable(i.metadata) END
+        THEN 'has a number in its metadata that is beyond 1e308 or has more than 400 decimals'
+        WHEN i.importance NOT BETWEEN 1 AND 5 THEN 'must have an importance from 1 to 5'
+        WHEN i.language IS NOT NULL AND pgmnemo._language_config(i.language) IS NULL
+        THEN format('has the language %s, which is neither auto, a text search configuration nor a code of ISO 639',
+                    quote_literal(left(i.language, 100)))
+        WHEN i.position NOT BETWEEN -farthest AND farthest
+        THEN format('must have a position from -%s to %s', farthest, farthest)
+        WHEN NOT isfinite(i.occurred_at) THEN 'must have a finite occurred_at'
+        WHEN @extschema:vector@.vector_dims(i.embedding) > 4000
+        THEN 'must have an embedding of at most 4,000 dimensions'
+        WHEN @extschema:vector@.vector_norm(i.embedding) NOT BETWEEN 1e-15 AND 1e15
+        THEN 'must have an embedding with a norm from 1e-15 to 1e15'
+        ELSE pgmnemo._passages_problem(i.passages, i.passage_embeddings) END;
+END
+$$;
+-- These lessons as they are to stand, beside what they were: of one that is there already what the set leaves out
+-- stays, but for what `clear` names. Passages that are given again without their vectors stay with those that they
+-- have.
+CREATE OR REPLACE FUNCTION pgmnemo._merged(tenant uuid, lessons pgmnemo.lesson_input[], clear text[])
+RETURNS TABLE (id bigint, given pgmnemo.lesson_input, was pgmnemo.lesson)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT l.id,
+           ROW(l.project_id, l.external_id, i.content, i.embedding,
+               coalesce(i.role, CASE WHEN 'role' <> ALL (clear) THEN l.role END),
+               coalesce(i.topic, CASE WHEN 'topic' <> ALL (clear) THEN l.topic END),
+               coalesce(i.importance, CASE WHEN 'importance' <> ALL (clear) THEN l.importance END, 3),
+               coalesce(i.metadata, CASE WHEN 'metadata' <> ALL (clear) THEN l.metadata END, '{}'),
+               coalesce(i.occurred_at, CASE WHEN 'occurred_at' <> ALL (clear) THEN l.occurred_at END),
+               coalesce(i.expires_at, CASE WHEN 'expires_at' <> ALL (clear) THEN l.expires_at END),
+               coalesce(i.commit_sha, CASE WHEN 'commit_sha' <> ALL (clear) THEN l.commit_sha END),
+               coalesce(i.artifact_hash, CASE WHEN 'artifact_hash' <> ALL (clear) THEN l.artifact_hash END),
+               coalesce(i.verified_at, CASE WHEN 'verified_at' <> ALL (clear) THEN l.verified_at END),
+               CASE WHEN i.passage_embeddings IS NOT NULL OR i.content <> l.content OR i.passages IS DISTINCT FROM
+                         ARRAY(SELECT p.content FROM pgmnemo.passage p
+                                WHERE p.tenant_id = tenant AND p.lesson_id = l.id ORDER BY p.number)
+                    THEN i.passages END,
+               i.passage_embeddings,
+               coalesce(i.position, CASE WHEN 'position' <> ALL (clear) THEN l.position END),
+               i.language)::pgmnemo.lesson_input,
+           l
+      FROM unnest(lessons) i
+      JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id
+$$;
+-- The one write path. New keys are inserted first and in order, then the lock is taken, then rows are changed: writers
+-- who all keep to this sequence wait for one another but never in a circle. Only a key that is there already is passed
+-- over: an id that is taken, by a sequence that was set back, is an error. What the set leaves out of a lesson that is
+-- there stays (pgmnemo._merged), read anew under the lock.
+CREATE OR REPLACE FUNCTION pgmnemo._store(tenant uuid, lessons pgmnemo.lesson_input[], clear text[] DEFAULT NULL,
+                               only_new boolean DEFAULT false)
+RETURNS TABLE (project_id uuid, external_id text, lesson_id bigint, outcome text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    s pgmnemo.settings := pgmnemo._settings();
+    gone text[] := coalesce(clear, '{}');
+    space pgmnemo.embedding_space;
+    inserted bigint[];
+    changed bigint[];
+    outcomes text[];
+    final pgmnemo.lesson_input[];
+    embedded bigint[];
+BEGIN
+    PERFORM pgmnemo._check_input(lessons);
+    IF clear IS NOT NULL THEN
+        PERFORM pgmnemo._check_clear(clear, '{embedding,passages,role,topic,importance,metadata,occurred_at,expires_at,'
+                                            'commit_sha,artifact_hash,verified_at,position}');
+    END IF;
+    IF s.gate_strict <> 'off' THEN
+        PERFORM pgmnemo._check_provenance(tenant, lessons, gone, s.gate_strict);
+    END IF;
+    space := pgmnemo._space(tenant, lessons);
+
+    WITH fresh AS (
+        INSERT INTO pgmnemo.lesson (
+               tenant_id, project_id, external_id, role, topic, content, importance, metadata, occurred_at, expires_at,
+               commit_sha, artifact_hash, verified_at, position, text_config)
+        SELECT tenant, i.project_id, i.external_id, i.role, i.topic, i.content, coalesce(i.importance, 3::smallint),
+               coalesce(i.metadata, '{}'), i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at,
+               i.position,
+               CASE WHEN i.language IS NOT NULL
+                    THEN pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content))::text END
+          FROM unnest((SELECT lessons)) i  -- a plan for any set
+         ORDER BY i.project_id, i.external_id COLLATE "C"
+            ON CONFLICT (tenant_id, project_id, external_id) DO NOTHING
+        RETURNING id
+    )
+    SELECT coalesce(array_agg(f.id), '{}') INTO inserted FROM fresh f;
+    IF cardinality(inserted) > 0 THEN
+        PERFORM pgmnemo._write_passages(tenant, inserted, lessons, space,
+                                        pgmnemo._awaits_graph(tenant, space.generation, cardinality(inserted)));
+    END IF;
+
+    IF cardinality(inserted) < cardinality(lessons) THEN
+        IF only_new THEN
+            RAISE EXCEPTION 'another writer has just taken the key %', quote_literal(lessons[1].external_id)
+            USING ERRCODE = 'serialization_failure', HINT = 'Repeat the call.';
+        END IF;
+        SELECT array_agg(m.id), array_agg(CASE WHEN (m.was).active THEN 'updated' ELSE 'restored' END)
+          INTO changed, outcomes
+          FROM pgmnemo._merged(tenant, lessons, gone) m
+         WHERE m.id <> ALL (inserted)
+           AND (((m.was).role, (m.was).topic, (m.was).content, (m.was).importance, (m.was).metadata,
+                 (m.was).occurred_at, (m.was).expires_at, (m.was).commit_sha, (m.was).artifact_hash,
+                 (m.was).verified_at, (m.was).position, (m.was).active)
+                IS DISTINCT FROM
+                ((m.given).role, (m.given).topic, (m.given).content, (m.given).importance, (m.given).metadata,
+                 (m.given).occurred_at, (m.given).expires_at, (m.given).commit_sha, (m.given).artifact_hash,
+                 (m.given).verified_at, (m.given).position, true)
+                OR (m.given).language IS NOT NULL
+                   AND (m.was).text_config <> pgmnemo._written_config(
+                        (m.given).language, concat_ws(E'\n', (m.given).topic, (m.given).content))::text
+                OR pgmnemo._passages_differ(tenant, m.id, (m.given).embedding, (m.given).passages,
+                                            (m.given).passage_embeddings, gone, space));
+    END IF;
+    IF changed IS NOT NULL THEN
+        PERFORM pgmnemo._lock_tenant(tenant);
+        embedded := pgmnemo._embedded(tenant, changed);
+        SELECT array_agg(m.given) INTO final
+          FROM pgmnemo._merged(tenant, lessons, gone) m WHERE m.id = ANY (changed);
+        IF cardinality(final) IS DISTINCT FROM cardinality(changed) THEN  -- another session has deleted one: begin anew
+            RETURN QUERY
+            SELECT a.project_id, a.external_id, a.lesson_id,
+                   CASE WHEN a.lesson_id = ANY (inserted) THEN 'inserted' ELSE a.outcome END
+              FROM pgmnemo._store(tenant, lessons, clear) a;
+            RETURN;
+        END IF;
+        PERFORM pgmnemo._clear_passages(tenant, final, gone);
+        UPDATE pgmnemo.lesson l
+           SET role = i.role, topic = i.topic, content = i.content, importance = i.importance, metadata = i.metadata,
+               occurred_at = i.occurred_at, expires_at = i.expires_at, commit_sha = i.commit_sha,
+               artifact_hash = i.artifact_hash, verified_at = i.verified_at, position = i.position, active = true,
+               text_config = CASE WHEN i.language IS NULL AND l.content = i.content THEN l.text_config
+                                  ELSE pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content))::text
+                             END
+          FROM unnest(final) i
+         WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id;
+        PERFORM pgmnemo._write_passages(tenant, changed, final, space);
+        IF 'embedding' <> ALL (gone) AND cardinality(embedded) > 0 THEN
+            embedded := ARRAY(SELECT unnest(embedded) EXCEPT SELECT unnest(pgmnemo._embedded(tenant, changed)));
+            outcomes := ARRAY(SELECT CASE WHEN u.id = ANY (embedded) THEN 'unembedded' ELSE u.outcome END
+                                FROM unnest(changed, outcomes) WITH ORDINALITY AS u (id, outcome, place)
+                               ORDER BY place);
+        END IF;
+    END IF;
+    IF space.generation IS NOT NULL AND cardinality(inserted) + coalesce(cardinality(changed), 0) > 0 THEN
+        PERFORM pgmnemo._share_merging(tenant, space.generation, cardinality(lessons), s.exact_scan_limit);
+    END IF;
+
+    IF cardinality(lessons) = 1 AND cardinality(inserted) = 1 THEN
+        project_id := (lessons[1]).project_id;
+        external_id := (lessons[1]).external_id;
+        lesson_id := inserted[1];
+        outcome := 'inserted';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    -- under REPEATABLE READ a lesson is still seen that another session has deleted, beside the new one of its key
+    RETURN QUERY
+    SELECT i.project_id, i.external_id, l.id, coalesce(w.outcome, 'unchanged')
+      FROM ROWS FROM (unnest(lessons)) WITH ORDINALITY
+           AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at,
+                 expires_at,
+                 commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position, language,
+                 ordinal)
+     CROSS JOIN LATERAL (
+            SELECT max(l.id) AS id FROM pgmnemo.lesson l
+             WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id) l
+      LEFT JOIN (SELECT n, 'inserted' FROM unnest(inserted) n
+                 UNION ALL SELECT * FROM unnest(changed, outcomes)) AS w (id, outcome) ON w.id = l.id
+     ORDER BY i.ordinal;
+END
+$$;
+-- BM25's statistics, the direction and the times of a question. By pgmnemo.statistics_scope a term is as rare as it is
+-- in the tenant, in the scope that is searched, or in the mean of both; what bounds a term, and how many lessons hold
+-- it, counts over the scope.
+CREATE OR REPLACE FUNCTION pgmnemo._ask(scope pgmnemo.scope, words text, embedding @extschema:vector@.vector, moment timestamptz,
+                             s pgmnemo.settings, windows tstzmultirange DEFAULT NULL)
+RETURNS pgmnemo.question
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    most_windows constant integer := 100;
+    most_terms constant integer := 1000;  -- the rarest: each is looked for in every candidate and in its passages
+    asked pgmnemo.question;
+    inside_part float8 := CASE s.statistics_scope WHEN 'tenant' THEN 0 WHEN 'both' THEN 0.5 ELSE 1 END;
+    projects uuid[] := (scope.filter).projects;
+    k1 float8 := s.bm25_k1;
+    idf_sum float8;
+    b float8 := s.bm25_b;
+    numbers integer[];
+    lexemes text[] := '{}';
+    word_count integer;
+    idf_unknown float8;
+BEGIN
+    asked.pivot := s.length_pivot;
+    IF words ~ '\S' THEN
+        SELECT q.lexemes, q.numbers INTO lexemes, numbers
+          FROM pgmnemo._question_words(words, pgmnemo._tenant_configs(scope.tenant)) q;
+    END IF;
+    word_count := cardinality(lexemes);
+    WITH listed AS (
+        SELECT p.lexeme, sum(p.lesson_count) AS lessons, sum(p.token_total) AS tokens,
+               sum(p.lesson_count) FILTER (WHERE i.inside) AS held,
+               sum(p.token_total) FILTER (WHERE i.inside) AS held_tokens,
+               sum(p.lesson_count) FILTER (WHERE i.inside AND p.lesson_count > 0) AS listed,
+               max(p.max_frequency) FILTER (WHERE i.inside AND p.lesson_count > 0) AS frequency,
+               min(p.min_tokens) FILTER (WHERE i.inside AND p.lesson_count > 0) AS shortest
+          FROM pgmnemo.posting p
+         CROSS JOIN LATERAL (
+                SELECT p.project_id BETWEEN scope.first_project AND scope.last_project
+                       AND (projects IS NULL OR p.project_id = ANY (projects))) AS i (inside)
+         WHERE p.tenant_id = scope.tenant AND p.lexeme = ANY (lexemes || ''::text)
+         GROUP BY p.lexeme
+    ), counts AS (
+        SELECT coalesce(l.lexeme, c.lexeme) COLLATE "C" AS lexeme,
+               (coalesce(l.lessons, 0) + coalesce(c.lessons, 0))::float8 AS lessons,
+               (coalesce(l.held, 0) + coalesce(c.held, 0))::bigint AS held,
+               (CASE WHEN inside_part < 1 THEN coalesce(l.tokens, 0) + coalesce(c.tokens, 0)
+                     ELSE coalesce(l.held_tokens, 0) + coalesce(c.held_tokens, 0) END)::float8 AS tokens,
+               coalesce(l.listed, 0) AS listed, l.frequency, l.shortest,
+               c.frequency AS sealed_frequency, c.shortest AS sealed_shortest
+          FROM listed l FULL JOIN pgmnemo._sealed_counts(scope, lexemes) c ON c.lexeme COLLATE "C" = l.lexeme
+    ), everything AS (
+        SELECT c.held, c.lessons, k1 * (1 - b) AS flat,
+               k1 * b / greatest(c.tokens / nullif(CASE WHEN inside_part < 1 THEN c.lessons ELSE c.held END, 0),
+                                 asked.pivot) AS per_token
+          FROM counts c WHERE c.lexeme = ''
+    ), terms AS (
+        SELECT c.*, i.idf, pgmnemo._unit() * i.idf * (k1 + 1) AS scale
+          FROM counts c
+         CROSS JOIN everything e
+         CROSS JOIN LATERAL (SELECT (1 - inside_part) * pgmnemo._idf(e.lessons, c.lessons)
+                                    + inside_part * pgmnemo._idf(e.held, c.held)) AS i (idf)
+         WHERE c.lexeme <> '' AND c.lessons > 0
+    )
+    SELECT e.held, e.flat, e.per_token, u.idf, coalesce(k.idf_sum, 0) + (cardinality(lexemes) - k.known) * u.idf,
+           coalesce(t.found, '{}'), coalesce(t.queries, '{}'), coalesce(t.idfs, '{}'), coalesce(t.scales, '{}'),
+           coalesce(t.peaks, '{}'), coalesce(t.postings, '{}'), coalesce(t.listed, '{}'), coalesce(t.tops, '{}')
+      INTO asked.held, asked.flat, asked.per_token, idf_unknown, idf_sum,
+           asked.terms, asked.queries, asked.idfs, asked.scales, asked.peaks, asked.postings, asked.listed, asked.tops
+      FROM everything e
+     CROSS JOIN LATERAL (SELECT (1 - inside_part) * pgmnemo._idf(e.lessons, 0)
+                                + inside_part * pgmnemo._idf(e.held, 0)) AS u (idf)
+     CROSS JOIN LATERAL (
+            SELECT sum(t.idf ORDER BY t.idf, t.lexeme) AS idf_sum, count(*) AS known FROM terms t) k
+     CROSS JOIN LATERAL (
+            SELECT array_agg(t.lexeme) AS found, array_agg(pgmnemo._term(t.lexeme)) AS queries,
+                   array_agg(t.idf) AS idfs,
+                   array_agg(t.scale) AS scales, array_agg(t.held) AS postings, array_agg(t.listed) AS listed,
+                   array_agg(coalesce(pgmnemo._impact(t.scale, t.frequency, e.flat, e.per_token, t.shortest,
+                                                      asked.pivot) + 1, 0)) AS peaks,
+                   array_agg(coalesce(pgmnemo._impact(t.scale, t.sealed_frequency, e.flat, e.per_token,
+                                                      t.sealed_shortest, asked.pivot) + 1, 0)) AS tops
+              FROM (SELECT * FROM terms WHERE held > 0 ORDER BY idf DESC, lexeme LIMIT most_terms) t) t;
+    asked.held := coalesce(asked.held, 0);
+    asked.terms := coalesce(asked.terms, '{}');
+    asked.direction := @extschema:vector@.l2_normalize(embedding)::@extschema:vector@.halfvec;
+    IF (SELECT count(*) FROM unnest(windows)) > most_windows THEN
+        RAISE EXCEPTION 'windows holds more than % ranges', most_windows
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'Name fewer times.';
+    ELSIF windows IS NOT NULL THEN
+        SELECT array_agg(coalesce(lower(w), '-infinity')), array_agg(coalesce(upper(w), 'infinity'))
+          INTO asked.since, asked.until FROM unnest(windows) w;
+        asked.share := 1;
+    ELSIF words IS NOT NULL AND s.temporal_weight <> 0 THEN
+        SELECT t.since, t.until, t.share INTO asked.since, asked.until, asked.share
+          FROM pgmnemo._times(words, moment) t;
+    END IF;
+    IF numbers IS NOT NULL THEN
+        -- several lexemes are forms of one word, of which the rarest counts
+        SELECT count(*), sum(w.idf ORDER BY w.idf) INTO word_count, idf_sum
+          FROM (SELECT coalesce(max(t.idf), idf_unknown) AS idf
+                  FROM unnest(lexemes, numbers) AS n (lexeme, number)
+                  LEFT JOIN unnest(asked.terms, asked.idfs) AS t (term, idf) ON t.term = n.lexeme
+                 GROUP BY n.number) w;
+    END IF;
+    asked.ideal := pgmnemo._ideal(asked, s, word_count, idf_sum);
+    RETURN asked;
+END
+$$;
+-- The trigger derives lexemes anew under each lesson's own configuration, or that of a new lesson where it is no longer
+-- there. The tenant's postings must be away: the siblings of that trigger would stumble over damaged ones.
+CREATE OR REPLACE FUNCTION pgmnemo._repair_lessons(tenant uuid)
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    UPDATE pgmnemo.lesson l SET lexemes = '', token_count = -1
+     WHERE l.tenant_id = tenant AND l.id IN (SELECT s.lesson_id FROM pgmnemo._stale_lessons(tenant) s)
+$$;
+-- The question's lexemes, rarest first; those that no lesson in scope holds come last.
+CREATE OR REPLACE FUNCTION pgmnemo._explain_terms(l pgmnemo.lesson, words text, asked pgmnemo.question, s pgmnemo.settings)
+RETURNS TABLE (section text, item text, value text, weight float8, contribution float8, note text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'term', q.lexeme, coalesce(cardinality(h.positions), 0)::text, a.idf,
+           CASE WHEN h.lexeme IS NOT NULL
+                THEN (s).bm25_weight
+                     * pgmnemo._impact(a.scale, cardinality(h.positions),
+                                       (asked).flat, (asked).per_token, (l).token_count,
+                                       (asked).pivot)
+                     / pgmnemo._unit()
+                ELSE 0 END,
+           format('in %s of %s lessons', coalesce(a.lessons, 0), (asked).held)
+           || coalesce('; in passage ' || p.numbers, '')
+      FROM unnest((SELECT w.lexemes FROM pgmnemo._question_words(words, pgmnemo._tenant_configs((l).tenant_id)) w))
+           AS q (lexeme)
+      LEFT JOIN unnest((asked).terms, (asked).idfs, (asked).scales, (asked).postings) AS a (lexeme, idf, scale, lessons)
+             ON a.lexeme = q.lexeme
+      LEFT JOIN unnest((l).lexemes) h ON h.lexeme = q.lexeme
+     CROSS JOIN LATERAL (
+            SELECT string_agg(p.number::text, ', ' ORDER BY p.number)
+              FROM pgmnemo.passage p
+             WHERE p.tenant_id = (l).tenant_id AND p.lesson_id = (l).id
+               AND p.lexemes @@ pgmnemo._term(q.lexeme)) AS p (numbers)
+     ORDER BY a.idf DESC NULLS LAST, q.lexeme COLLATE "C"
+$$;
+CREATE OR REPLACE FUNCTION pgmnemo.append(
+    tenant        uuid,
+    project_id    uuid,
+    content       text,
+    embedding     real[]      DEFAULT NULL,
+    role          text        DEFAULT NULL,
+    topic         text        DEFAULT NULL,
+    importance    integer     DEFAULT NULL,
+    metadata      jsonb       DEFAULT NULL,
+    occurred_at   timestamptz DEFAULT NULL,
+    expires_at    timestamptz DEFAULT NULL,
+    commit_sha    text        DEFAULT NULL,
+    artifact_hash text        DEFAULT NULL,
+    verified_at   timestamptz DEFAULT NULL,
+    passages      text[]      DEFAULT NULL,
+    passage_embeddings @extschema:vector@.vector[] DEFAULT NULL,
+    prefix        text        DEFAULT 'turn',
+    apart         boolean     DEFAULT false,
+    language      text        DEFAULT NULL,
+    caller        pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (external_id text, "position" integer, lesson_id bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    one pgmnemo.lesson_input;
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._refuse_lesson(1, NULL, pgmnemo._size_problem(
+        append.content, append.topic, append.role, append.commit_sha, append.artifact_hash, append.metadata,
+        append.passages));
+    one := ROW(
+        append.project_id, NULL, append.content, pgmnemo._embedding(append.embedding), append.role, append.topic,
+        CASE WHEN append.importance BETWEEN 1 AND 5 THEN append.importance
+             WHEN append.importance IS NOT NULL THEN 0 END, append.metadata,
+        append.occurred_at, append.expires_at, append.commit_sha, append.artifact_hash,
+        append.verified_at, append.passages, append.passage_embeddings, NULL, append.language);
+    PERFORM pgmnemo._write_tenant(tenant);
+    SELECT n.key, n.place INTO one.external_id, one.position
+      FROM pgmnemo._next_turn(tenant, append.project_id, append.prefix COLLATE "default", coalesce(apart, false)) n;
+    RETURN QUERY
+    SELECT s.external_id, one.position, s.lesson_id FROM pgmnemo._store(tenant, ARRAY[one], NULL, true) s;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.append IS 'stores a lesson at the end of a project''s conversation, so that no writer need count: its position is the one after the project''s greatest, from 1 on (apart: one place is left free before it, where a session begins), its key prefix/position, or with the next number whose key is not taken; the other arguments are those of pgmnemo.store. Calls for one tenant wait for one another to the end of their transactions; under REPEATABLE READ one that waited is a serialization error to repeat. Returns key, position and id. tenant NULL: the session''s';
+-- Lessons in order of id, so that the work may stop at any time and go on from where it was.
+CREATE OR REPLACE FUNCTION pgmnemo.recut(
+    tenant   uuid,
+    language text    DEFAULT 'auto',
+    after    bigint  DEFAULT 0,
+    most     integer DEFAULT 1000,
+    caller   pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS TABLE (changed integer, next_after bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    ids bigint[];
+    wanted text COLLATE "default" := coalesce(recut.language, 'auto');
+BEGIN
+    tenant := pgmnemo._entered(tenant, caller);
+    PERFORM pgmnemo._check_most(most, 10000);
+    IF pgmnemo._language_config(wanted) IS NULL THEN
+        RAISE EXCEPTION 'language is %, but must be auto, a text search configuration or a code of ISO 639',
+              quote_literal(left(wanted, 100))
+        USING ERRCODE = 'invalid_parameter_value', HINT = 'SELECT cfgname FROM pg_ts_config lists the configurations.';
+    END IF;
+    PERFORM pgmnemo._lock_tenant(tenant);
+    ids := ARRAY(SELECT l.id FROM pgmnemo.lesson l
+                  WHERE l.tenant_id = tenant AND l.id > coalesce(recut.after, 0) ORDER BY l.id LIMIT most);
+    WITH written AS (
+        UPDATE pgmnemo.lesson l SET text_config = c.config
+          FROM (SELECT k.id, pgmnemo._written_config(wanted, concat_ws(E'\n', k.topic, k.content))::text AS config
+                  FROM pgmnemo.lesson k WHERE k.tenant_id = tenant AND k.id = ANY (ids) OFFSET 0) c
+         WHERE l.tenant_id = tenant AND l.id = c.id AND l.text_config <> c.config
+        RETURNING 1
+    )
+    SELECT count(*) INTO changed FROM written;
+    next_after := ids[cardinality(ids)];
+    RETURN NEXT;
+    PERFORM pgmnemo._leave();
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.recut IS 'cuts the next lessons in order of id (after; at most so many, 1 to 10,000) into words anew, by a language: auto recognizes that of each, a text search configuration or a code of ISO 639 is that of all. Returns how many changed, and from where to go on: call again with after => next_after until that is NULL. Waits for the tenant''s writers. tenant NULL: the session''s';
+CREATE OR REPLACE FUNCTION pgmnemo.store(
+    tenant        uuid,
+    project_id    uuid,
+    external_id   text,
+    content       text,
+    embedding     real[]      DEFAULT NULL,
+    role          text        DEFAULT NULL,
+    topic         text        DEFAULT NULL,
+    importance    integer     DEFAULT NULL,
+    metadata      jsonb       DEFAULT NULL,
+    occurred_at   timestamptz DEFAULT NULL,
+    expires_at    timestamptz DEFAULT NULL,
+    commit_sha    text        DEFAULT NULL,
+    artifact_hash text        DEFAULT NULL,
+    verified_at   timestamptz DEFAULT NULL,
+    passages      text[]      DEFAULT NULL,
+    passage_embeddings @extschema:vector@.vector[] DEFAULT NULL,
+    "position"    integer     DEFAULT NULL,
+    clear         text[]      DEFAULT NULL,
+    language      text        DEFAULT NULL,
+    caller        pgmnemo.caller DEFAULT pgmnemo._caller()
+)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    one pgmnemo.lesson_input;
+    outcome text;
+    problem text;
+BEGIN
+    PERFORM pgmnemo._enter(tenant, caller);
+    problem := pgmnemo._size_problem(content, topic, role, commit_sha, artifact_hash, metadata, passages);
+    IF problem IS NOT NULL THEN
+        PERFORM pgmnemo._refuse_lesson(1, external_id, problem);
+    END IF;
+    one := ROW(
+        project_id, external_id, content, pgmnemo._embedding(embedding), role, topic,
+        CASE WHEN importance BETWEEN 1 AND 5 THEN importance WHEN importance IS NOT NULL THEN 0 END, metadata,
+        occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position, language);
+    outcome := (SELECT s.outcome FROM pgmnemo._store(tenant, ARRAY[one], clear) s);
+    PERFORM pgmnemo._leave();
+    RETURN outcome;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.store IS 'stores one lesson as store_set stores a set; returns inserted, unchanged, updated, unembedded or restored. clear names what shall have no value afterwards, among embedding, passages, role, topic, importance, metadata, occurred_at, expires_at, commit_sha, artifact_hash, verified_at and position: what is left out stays. embedding is real[] or vector, passage_embeddings a vector for each of passages: of 1 to 4,000 dimensions, all of a tenant of as many as its first. language: what the text is cut into words by (pgmnemo._language_config): auto, a text search configuration, or a code of ISO 639 such as de; NULL: pgmnemo.text_config';
+CREATE OR REPLACE FUNCTION pgmnemo.store_lesson(
+    project_id    uuid,
+    external_id   text,
+    content       text,
+    embedding     real[]      DEFAULT NULL,
+    role          text        DEFAULT NULL,
+    topic         text        DEFAULT NULL,
+    importance    integer     DEFAULT NULL,
+    metadata      jsonb       DEFAULT NULL,
+    occurred_at   timestamptz DEFAULT NULL,
+    expires_at    timestamptz DEFAULT NULL,
+    commit_sha    text        DEFAULT NULL,
+    artifact_hash text        DEFAULT NULL,
+    verified_at   timestamptz DEFAULT NULL,
+    passages      text[]      DEFAULT NULL,
+    passage_embeddings @extschema:vector@.vector[] DEFAULT NULL,
+    "position"    integer     DEFAULT NULL,
+    clear         text[]      DEFAULT NULL,
+    language      text        DEFAULT NULL
+)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN pgmnemo.store(
+        pgmnemo._session_tenant(), project_id, external_id, content, embedding, role, topic, importance, metadata,
+        occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position,
+        clear, language);
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo.store_lesson IS 'store for the session''s tenant';
 CREATE OR REPLACE FUNCTION pgmnemo.version()
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT '1.0.0' $$;
 
 COMMENT ON FUNCTION pgmnemo.version() IS 'version of the installed script';
+COMMENT ON TYPE pgmnemo.lesson_input IS 'what a writer gives for one lesson: the attributes are columns of pgmnemo.lesson, the texts and vectors of its passages, and the language of its text (auto, a text search configuration or a code of ISO 639; NULL: the session''s pgmnemo.text_config); the first three are required; of a lesson that is there already what is NULL stays; of a new one importance NULL is 3 and metadata NULL {}';
 -- Nobody but the extension's owner reaches a table, a type for columns of his own, or a function that is no verb: no
 -- login can lock rows or tables, ask the planner about them, or make an object that depends on ours. What default
 -- privileges of the owner gave to others goes as well.
@@ -68,5 +1177,23 @@ GRANT EXECUTE ON FUNCTION
     pgmnemo._calendar_span, pgmnemo._month,
     pgmnemo._small_number
     TO PUBLIC;
+
+-- Texts that are cut otherwise now: those with accents, compound tokens, names of stop words, and scripts without
+-- blanks between words. Their language stays; pgmnemo.recut changes it.
+ALTER TABLE pgmnemo.lesson NO FORCE ROW LEVEL SECURITY;
+SELECT set_config('pgmnemo.tenants', coalesce(string_agg(DISTINCT l.tenant_id::text, ','), ''), true) FROM pgmnemo.lesson l;
+ALTER TABLE pgmnemo.lesson FORCE ROW LEVEL SECURITY;
+DO $$
+DECLARE
+    tenant uuid;
+BEGIN
+    FOR tenant IN SELECT t::uuid FROM string_to_table(nullif(current_setting('pgmnemo.tenants'), ''), ',') t LOOP
+        PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
+        PERFORM pgmnemo._repair_lessons(tenant);
+        PERFORM pgmnemo._repair_passages(tenant);
+    END LOOP;
+    PERFORM set_config('pgmnemo.acting_tenant', '', true), set_config('pgmnemo.tenants', '', true);
+END
+$$;
 
 SELECT set_config('role', current_setting('pgmnemo.upgrading_role'), true), set_config('pgmnemo.upgrading_role', '', true);

@@ -8,8 +8,30 @@ SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
 -- No verb runs while functions change.
 LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 
+-- These have other arguments. All others are replaced in place, so that rights which were granted on them stay.
+DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append;
+ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
+@file tables/lesson_config.sql
 @changed
 @comments
 @file rights/rights.sql
+
+-- Texts that are cut otherwise now: those with accents, compound tokens, names of stop words, and scripts without
+-- blanks between words. Their language stays; pgmnemo.recut changes it.
+ALTER TABLE pgmnemo.lesson NO FORCE ROW LEVEL SECURITY;
+SELECT set_config('pgmnemo.tenants', coalesce(string_agg(DISTINCT l.tenant_id::text, ','), ''), true) FROM pgmnemo.lesson l;
+ALTER TABLE pgmnemo.lesson FORCE ROW LEVEL SECURITY;
+DO $$
+DECLARE
+    tenant uuid;
+BEGIN
+    FOR tenant IN SELECT t::uuid FROM string_to_table(nullif(current_setting('pgmnemo.tenants'), ''), ',') t LOOP
+        PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
+        PERFORM pgmnemo._repair_lessons(tenant);
+        PERFORM pgmnemo._repair_passages(tenant);
+    END LOOP;
+    PERFORM set_config('pgmnemo.acting_tenant', '', true), set_config('pgmnemo.tenants', '', true);
+END
+$$;
 
 SELECT set_config('role', current_setting('pgmnemo.upgrading_role'), true), set_config('pgmnemo.upgrading_role', '', true);

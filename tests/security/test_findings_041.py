@@ -275,7 +275,7 @@ def test_n4_toasted_values_are_measured_as_what_they_are(make_site: Callable[...
     alice.execute(f"SELECT pgmnemo.store('{A}', '{PROJECT}', 'x', 'word')")
     lesson = site.rows("SELECT id FROM pgmnemo.lesson")[0][0]
     store = f"pgmnemo.store('{A}', '{PROJECT}', 'x', "
-    one = "NULL::vector, NULL, NULL, 3::smallint, {}, NULL, NULL, NULL, NULL, NULL, {}, NULL, NULL"
+    one = "NULL::vector, NULL, NULL, 3::smallint, {}, NULL, NULL, NULL, NULL, NULL, {}, NULL, NULL, NULL"
     for call in (
         f"{store} k.content)",
         f"{store} 'x', metadata => k.metadata)",
@@ -288,7 +288,7 @@ def test_n4_toasted_values_are_measured_as_what_they_are(make_site: Callable[...
 
 
 def test_n4_a_set_has_ten_thousand_lessons_at_most(site: Site) -> None:
-    one = f"ROW('{PROJECT}', 'x' || n, 'a'{', NULL' * 13})::pgmnemo.lesson_input"
+    one = f"ROW('{PROJECT}', 'x' || n, 'a'{', NULL' * 14})::pgmnemo.lesson_input"
     call = f"SELECT pgmnemo.store_set('{A}', (SELECT array_agg({one}) FROM generate_series(1, 10001) n))"
     site.holds([state for state in [sent(site.connect("alice", A), call)] if state != "22023"])
 
@@ -323,7 +323,7 @@ def test_n5_a_question_is_read_for_times_no_further_than_is_cheap(site: Site) ->
 
 TINY = """
 SELECT pgmnemo.store_set('{tenant}', (SELECT array_agg(ROW('{project}', 'x' || n, 'a',
-    {vector}, NULL, NULL, 3, '{{}}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::pgmnemo.lesson_input)
+    {vector}, NULL, NULL, 3, '{{}}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::pgmnemo.lesson_input)
     FROM generate_series({first}, {last}) n))
 """
 

@@ -14,7 +14,7 @@ from tests.security.attacked import OURS, PROJECT, A, B, Connection, Site, attem
 
 SET = """
 SELECT pgmnemo.store_set('{tenant}', (SELECT array_agg(ROW('{project}', '{name}' || n, 'river ' || n,
-    ('[' || n || ',1,2]')::vector, NULL, NULL, 3, '{{}}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+    ('[' || n || ',1,2]')::vector, NULL, NULL, 3, '{{}}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
     )::pgmnemo.lesson_input) FROM generate_series(1, {count}) n))
 """
 
@@ -204,7 +204,7 @@ def test_what_was_taken_back_is_found_at_once(site: Site) -> None:
     words = " ".join(f"w{n}x" for n in range(100))
     alice.execute(
         f"SELECT pgmnemo.store_set('{A}', (SELECT array_agg(ROW('{PROJECT}', 'n' || n, %s, NULL, NULL, NULL, "
-        "3, '{}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::pgmnemo.lesson_input) "
+        "3, '{}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::pgmnemo.lesson_input) "
         "FROM generate_series(1, 3000) n))", (words,))  # fmt: skip
     with site.connect("keeper") as keeper, keeper.transaction():
         keeper.execute("SELECT set_config('pgmnemo.acting_tenant', %s, true)", (str(A),))

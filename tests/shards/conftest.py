@@ -27,7 +27,7 @@ PROJECT = UUID(int=1)
 FILL = """
 SELECT count(*) FROM pgmnemo.store_set(%s, array(
     SELECT ROW(%s::uuid, 'k' || n, 'The heron number ' || n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-               NULL, NULL, ARRAY['heron', 'river'], NULL, n)::pgmnemo.lesson_input
+               NULL, NULL, ARRAY['heron', 'river'], NULL, n, NULL)::pgmnemo.lesson_input
       FROM generate_series(1, %s) n))
 """
 Connection = psycopg.Connection[Any]

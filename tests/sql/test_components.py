@@ -17,7 +17,7 @@ DATED = QUESTION + " Was it on 31 May 2025?"
 SPAN = (datetime(2025, 5, 31, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
 ASKED = (0.6, 0.1, 0.3, 0.5)
 MODES = ("hybrid", "vector", "keyword")
-MANY = " ".join(f"stone{n}" for n in range(150))  # more different words than the pivot
+MANY = " ".join(f"q{a}v{b}z" for a in "bcdfghjklmnprst" for b in "bcdfghjklm")  # more different words than the pivot
 SAME = "lantern " * 150  # as many words, but one and the same
 
 LESSONS = {

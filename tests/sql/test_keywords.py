@@ -79,5 +79,5 @@ def test_the_text_search_configuration_is_a_setting(tenant: Any) -> None:
     tenant.store("a", "the running")
     assert tenant.recall("the")[0]["bm25"] > 0
     tenant.set(text_config="english")
-    assert tenant.recall("the run")[0]["bm25"] == 0
+    assert tenant.recall("the run")[0]["bm25"] > 0  # a question is cut as the lessons are
     assert tenant.value("SELECT text_config FROM pgmnemo.lessons") == "simple"

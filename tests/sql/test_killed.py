@@ -30,7 +30,7 @@ ANEW = "UPDATE pgmnemo.lesson_vector SET indexed = false; SELECT pgmnemo._give_u
 LOAD = """
 SELECT count(*) FROM pgmnemo.store_set('{t}', ARRAY(
     SELECT ROW('{p}', 'load' || g, 'river ' || g, array_fill(g::real, '{{64}}'), NULL, NULL, NULL, NULL, NULL,
-               NULL, NULL, NULL, NULL, NULL, NULL, NULL)::pgmnemo.lesson_input
+               NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::pgmnemo.lesson_input
       FROM generate_series({n}, {n} + 1200) g))
 """
 CALLS = {  # what gives it work, past the verbs, and what is killed

@@ -37,7 +37,7 @@ def test_a_set_tells_outcomes_in_the_order_given(tenant: Any) -> None:
     tenant.store("d", "gone")
     tenant.value("SELECT pgmnemo.forget_lesson(%s, 'd')", tenant.project)
     lessons = "ARRAY[" + ", ".join(
-        f"ROW('{tenant.project}', '{name}', '{text}'{', NULL' * 13})::pgmnemo.lesson_input"
+        f"ROW('{tenant.project}', '{name}', '{text}'{', NULL' * 14})::pgmnemo.lesson_input"
         for name, text in (("d", "gone"), ("c", "new"), ("a", "new"), ("b", "same"))
     ) + "]"  # fmt: skip
     rows = tenant.rows(
@@ -146,7 +146,7 @@ def test_writers_of_the_same_keys_neither_fail_nor_deadlock(tenant: Any) -> None
         names = [f"l{n}" for n in range(60)]
         random.Random(number).shuffle(names)
         told = []
-        row = "ROW(%s::uuid, n, %s" + ", NULL" * 13 + ")::pgmnemo.lesson_input"
+        row = "ROW(%s::uuid, n, %s" + ", NULL" * 14 + ")::pgmnemo.lesson_input"
         query = (
             "SELECT external_id, outcome, lesson_id "
             f"FROM pgmnemo.store_lessons(ARRAY(SELECT {row} FROM unnest(%s::text[]) n))"

@@ -14,7 +14,8 @@ AS $$
                 ELSE 0 END,
            format('in %s of %s lessons', coalesce(a.lessons, 0), (asked).held)
            || coalesce('; in passage ' || p.numbers, '')
-      FROM unnest(tsvector_to_array(pgmnemo._lexemes(pgmnemo._text_config(), words))) AS q (lexeme)
+      FROM unnest((SELECT w.lexemes FROM pgmnemo._question_words(words, pgmnemo._tenant_configs((l).tenant_id)) w))
+           AS q (lexeme)
       LEFT JOIN unnest((asked).terms, (asked).idfs, (asked).scales, (asked).postings) AS a (lexeme, idf, scale, lessons)
              ON a.lexeme = q.lexeme
       LEFT JOIN unnest((l).lexemes) h ON h.lexeme = q.lexeme

@@ -16,9 +16,17 @@ DECLARE
     k1 float8 := s.bm25_k1;
     idf_sum float8;
     b float8 := s.bm25_b;
-    lexemes text[] := coalesce(tsvector_to_array(pgmnemo._lexemes(pgmnemo._text_config(), words)), '{}');
+    numbers integer[];
+    lexemes text[] := '{}';
+    word_count integer;
+    idf_unknown float8;
 BEGIN
     asked.pivot := s.length_pivot;
+    IF words ~ '\S' THEN
+        SELECT q.lexemes, q.numbers INTO lexemes, numbers
+          FROM pgmnemo._question_words(words, pgmnemo._tenant_configs(scope.tenant)) q;
+    END IF;
+    word_count := cardinality(lexemes);
     WITH listed AS (
         SELECT p.lexeme, sum(p.lesson_count) AS lessons, sum(p.token_total) AS tokens,
                sum(p.lesson_count) FILTER (WHERE i.inside) AS held,
@@ -54,15 +62,14 @@ BEGIN
                                     + inside_part * pgmnemo._idf(e.held, c.held)) AS i (idf)
          WHERE c.lexeme <> '' AND c.lessons > 0
     )
-    SELECT e.held, e.flat, e.per_token,
-           coalesce(k.idf_sum, 0) + (cardinality(lexemes) - k.known)
-                                    * ((1 - inside_part) * pgmnemo._idf(e.lessons, 0)
-                                       + inside_part * pgmnemo._idf(e.held, 0)),
+    SELECT e.held, e.flat, e.per_token, u.idf, coalesce(k.idf_sum, 0) + (cardinality(lexemes) - k.known) * u.idf,
            coalesce(t.found, '{}'), coalesce(t.queries, '{}'), coalesce(t.idfs, '{}'), coalesce(t.scales, '{}'),
            coalesce(t.peaks, '{}'), coalesce(t.postings, '{}'), coalesce(t.listed, '{}'), coalesce(t.tops, '{}')
-      INTO asked.held, asked.flat, asked.per_token, idf_sum,
+      INTO asked.held, asked.flat, asked.per_token, idf_unknown, idf_sum,
            asked.terms, asked.queries, asked.idfs, asked.scales, asked.peaks, asked.postings, asked.listed, asked.tops
       FROM everything e
+     CROSS JOIN LATERAL (SELECT (1 - inside_part) * pgmnemo._idf(e.lessons, 0)
+                                + inside_part * pgmnemo._idf(e.held, 0)) AS u (idf)
      CROSS JOIN LATERAL (
             SELECT sum(t.idf ORDER BY t.idf, t.lexeme) AS idf_sum, count(*) AS known FROM terms t) k
      CROSS JOIN LATERAL (
@@ -88,7 +95,15 @@ BEGIN
         SELECT t.since, t.until, t.share INTO asked.since, asked.until, asked.share
           FROM pgmnemo._times(words, moment) t;
     END IF;
-    asked.ideal := pgmnemo._ideal(asked, s, cardinality(lexemes), idf_sum);
+    IF numbers IS NOT NULL THEN
+        -- several lexemes are forms of one word, of which the rarest counts
+        SELECT count(*), sum(w.idf ORDER BY w.idf) INTO word_count, idf_sum
+          FROM (SELECT coalesce(max(t.idf), idf_unknown) AS idf
+                  FROM unnest(lexemes, numbers) AS n (lexeme, number)
+                  LEFT JOIN unnest(asked.terms, asked.idfs) AS t (term, idf) ON t.term = n.lexeme
+                 GROUP BY n.number) w;
+    END IF;
+    asked.ideal := pgmnemo._ideal(asked, s, word_count, idf_sum);
     RETURN asked;
 END
 $$;

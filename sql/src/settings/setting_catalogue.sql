@@ -10,8 +10,9 @@ VALUES
     ('gate_strict', 'enforce', 'choice', NULL, NULL, '{enforce,warn,off}'::text[],
      'a lesson without commit_sha and artifact_hash: enforce refuses it and hides it from recall, '
      'warn stores it with a warning, off stores it silently'),
-    ('text_config', 'english', 'text search configuration', NULL, NULL, NULL,
-     'how lessons written and questions asked from now on are cut into lexemes'),
+    ('text_config', 'auto', 'text search configuration', NULL, NULL, NULL,
+     'how lessons are cut into lexemes that are written without a language; auto: by the language of the text, '
+     'english where nothing tells it'),
     ('statistics_scope', 'both', 'choice', NULL, NULL, '{tenant,project,both}',
      'where BM25 counts how rare a term is: in the tenant, in the project asked, or the mean of both'),
     ('bm25_k1', '0.9', 'number', 0, 10, NULL, 'BM25: how slowly repetitions of a term saturate'),

@@ -16,6 +16,7 @@ CREATE FUNCTION pgmnemo.append(
     passage_embeddings @extschema:vector@.vector[] DEFAULT NULL,
     prefix        text        DEFAULT 'turn',
     apart         boolean     DEFAULT false,
+    language      text        DEFAULT NULL,
     caller        pgmnemo.caller DEFAULT pgmnemo._caller()
 )
 RETURNS TABLE (external_id text, "position" integer, lesson_id bigint)
@@ -35,7 +36,7 @@ BEGIN
         CASE WHEN append.importance BETWEEN 1 AND 5 THEN append.importance
              WHEN append.importance IS NOT NULL THEN 0 END, append.metadata,
         append.occurred_at, append.expires_at, append.commit_sha, append.artifact_hash,
-        append.verified_at, append.passages, append.passage_embeddings, NULL);
+        append.verified_at, append.passages, append.passage_embeddings, NULL, append.language);
     PERFORM pgmnemo._write_tenant(tenant);
     SELECT n.key, n.place INTO one.external_id, one.position
       FROM pgmnemo._next_turn(tenant, append.project_id, append.prefix COLLATE "default", coalesce(apart, false)) n;

@@ -15,7 +15,8 @@ CREATE FUNCTION pgmnemo.store_lesson(
     passages      text[]      DEFAULT NULL,
     passage_embeddings @extschema:vector@.vector[] DEFAULT NULL,
     "position"    integer     DEFAULT NULL,
-    clear         text[]      DEFAULT NULL
+    clear         text[]      DEFAULT NULL,
+    language      text        DEFAULT NULL
 )
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -25,7 +26,7 @@ BEGIN
     RETURN pgmnemo.store(
         pgmnemo._session_tenant(), project_id, external_id, content, embedding, role, topic, importance, metadata,
         occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position,
-        clear);
+        clear, language);
 END
 $$;
 

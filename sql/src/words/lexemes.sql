@@ -8,13 +8,24 @@ LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    cut tsvector := to_tsvector(config, words);
+    prepared text := pgmnemo._prepared(words);
+    cut tsvector;
     rest tsvector;
     moved tsvector;
     found text[];
     form text;
     rewritten text;
 BEGIN
+    IF config <> 'pg_catalog.english'::regconfig OR current_setting('server_version_num')::integer < 180000 THEN
+        prepared := pgmnemo._even_stems(config, prepared);
+    END IF;
+    cut := to_tsvector(config, prepared);
+    IF words ~ '[a-z0-9,;] [A-Z][a-z]|[A-Z]{2}' THEN
+        cut := cut || pgmnemo._stop_names(config, words);
+    END IF;
+    IF octet_length(prepared) <> length(prepared) THEN
+        cut := pgmnemo._folded(cut::text)::tsvector;
+    END IF;
     IF config <> 'pg_catalog.english'::regconfig THEN
         RETURN cut;
     END IF;
@@ -37,4 +48,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._lexemes(regconfig, text) IS 'to_tsvector(config, words); for pg_catalog.english, irregular forms and a few everyday words counted as their root (went as go, children as child, two as 2)';
+COMMENT ON FUNCTION pgmnemo._lexemes(regconfig, text) IS 'to_tsvector(config, pgmnemo._prepared(words)) without accents of Latin letters, with stop words that are written as names; for pg_catalog.english, irregular forms and a few everyday words counted as their root (went as go, children as child, two as 2)';

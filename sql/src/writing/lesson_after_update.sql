@@ -1,6 +1,6 @@
 -- A row that stays as its postings know it is left alone; a changed one is taken out as it was and put in as it is.
 -- Passages and vectors follow their lesson into another project, and those of passages go when its text becomes
--- another; a vector that moves leaves the graph and waits for the next merge. The two states are
+-- another, or are cut anew when its language does; a vector that moves leaves the graph and waits for the next merge. The two states are
 -- compared as sets: a join would be planned once, for the first statement's row, and take the square of the next's.
 CREATE FUNCTION pgmnemo._lesson_after_update()
 RETURNS trigger
@@ -35,6 +35,9 @@ BEGIN
     )
     DELETE FROM pgmnemo.lesson_vector v
      USING other o WHERE v.tenant_id = o.tenant_id AND v.lesson_id = o.id AND v.number > 0;
+    UPDATE pgmnemo.passage p SET lexemes = pgmnemo._lexemes(pgmnemo._config(w.text_config), p.content)
+      FROM (SELECT tenant_id, id, text_config FROM written EXCEPT SELECT tenant_id, id, text_config FROM gone) w
+     WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id;
     UPDATE pgmnemo.passage p SET project_id = w.project_id
       FROM (SELECT tenant_id, id, project_id FROM written EXCEPT SELECT tenant_id, id, project_id FROM gone) w
      WHERE p.tenant_id = w.tenant_id AND p.lesson_id = w.id;

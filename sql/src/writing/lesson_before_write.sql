@@ -1,25 +1,24 @@
--- Derives what a lesson is found by. A restored dump brings its text_config along, so that its lexemes come out as
--- they were; where that configuration is no longer there, or no longer takes the text, the dumped ones stay: nothing
--- that one tenant did to a configuration must keep the others' lessons from being loaded.
+-- Derives what a lesson is found by. A row that brings lexemes along comes from a dump: they are derived anew under its
+-- text_config; where that configuration is no longer there, or no longer takes the text, the dumped ones stay, for
+-- nothing that one tenant did to a configuration must keep the others' lessons from being loaded.
+-- Otherwise text_config is the writer's, NULL of a new lesson without a language.
 CREATE FUNCTION pgmnemo._lesson_before_write()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    words constant text := concat_ws(E'\n', NEW.topic, NEW.content);
     config regconfig;
 BEGIN
-    IF TG_OP = 'UPDATE' OR NEW.text_config IS NULL THEN
-        config := pgmnemo._text_config();
-        NEW.text_config := config;
-    ELSE
+    IF TG_OP = 'INSERT' AND NEW.lexemes <> '' AND NEW.text_config IS NOT NULL THEN
         config := pgmnemo._config(NEW.text_config);
         IF config IS NULL THEN
             RETURN NEW;
         END IF;
         NEW.text_config := config;
         BEGIN
-            NEW.lexemes := pgmnemo._lexemes(config, concat_ws(E'\n', NEW.topic, NEW.content));
+            NEW.lexemes := pgmnemo._lexemes(config, words);
             NEW.token_count := pgmnemo._positions(NEW.lexemes);
         EXCEPTION WHEN OTHERS THEN
             RAISE WARNING 'lesson % keeps its lexemes, for text search configuration % refuses its text: %',
@@ -27,7 +26,9 @@ BEGIN
         END;
         RETURN NEW;
     END IF;
-    NEW.lexemes := pgmnemo._lexemes(config, concat_ws(E'\n', NEW.topic, NEW.content));
+    config := coalesce(pgmnemo._config(NEW.text_config), pgmnemo._written_config(NULL, words));
+    NEW.text_config := config;
+    NEW.lexemes := pgmnemo._lexemes(config, words);
     NEW.token_count := pgmnemo._positions(NEW.lexemes);
     RETURN NEW;
 END

@@ -20,6 +20,9 @@ BEGIN
         WHEN CASE WHEN i.metadata <> '{}' THEN pgmnemo._holds_unprintable(i.metadata) END
         THEN 'has a number in its metadata that is beyond 1e308 or has more than 400 decimals'
         WHEN i.importance NOT BETWEEN 1 AND 5 THEN 'must have an importance from 1 to 5'
+        WHEN i.language IS NOT NULL AND pgmnemo._language_config(i.language) IS NULL
+        THEN format('has the language %s, which is neither auto, a text search configuration nor a code of ISO 639',
+                    quote_literal(left(i.language, 100)))
         WHEN i.position NOT BETWEEN -farthest AND farthest
         THEN format('must have a position from -%s to %s', farthest, farthest)
         WHEN NOT isfinite(i.occurred_at) THEN 'must have a finite occurred_at'

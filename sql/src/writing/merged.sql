@@ -22,7 +22,8 @@ AS $$
                                 WHERE p.tenant_id = tenant AND p.lesson_id = l.id ORDER BY p.number)
                     THEN i.passages END,
                i.passage_embeddings,
-               coalesce(i.position, CASE WHEN 'position' <> ALL (clear) THEN l.position END))::pgmnemo.lesson_input,
+               coalesce(i.position, CASE WHEN 'position' <> ALL (clear) THEN l.position END),
+               i.language)::pgmnemo.lesson_input,
            l
       FROM unnest(lessons) i
       JOIN pgmnemo.lesson l ON l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id

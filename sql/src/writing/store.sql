@@ -32,10 +32,12 @@ BEGIN
     WITH fresh AS (
         INSERT INTO pgmnemo.lesson (
                tenant_id, project_id, external_id, role, topic, content, importance, metadata, occurred_at, expires_at,
-               commit_sha, artifact_hash, verified_at, position)
+               commit_sha, artifact_hash, verified_at, position, text_config)
         SELECT tenant, i.project_id, i.external_id, i.role, i.topic, i.content, coalesce(i.importance, 3::smallint),
                coalesce(i.metadata, '{}'), i.occurred_at, i.expires_at, i.commit_sha, i.artifact_hash, i.verified_at,
-               i.position
+               i.position,
+               CASE WHEN i.language IS NOT NULL
+                    THEN pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content))::text END
           FROM unnest((SELECT lessons)) i  -- a plan for any set
          ORDER BY i.project_id, i.external_id COLLATE "C"
             ON CONFLICT (tenant_id, project_id, external_id) DO NOTHING
@@ -63,6 +65,9 @@ BEGIN
                 ((m.given).role, (m.given).topic, (m.given).content, (m.given).importance, (m.given).metadata,
                  (m.given).occurred_at, (m.given).expires_at, (m.given).commit_sha, (m.given).artifact_hash,
                  (m.given).verified_at, (m.given).position, true)
+                OR (m.given).language IS NOT NULL
+                   AND (m.was).text_config <> pgmnemo._written_config(
+                        (m.given).language, concat_ws(E'\n', (m.given).topic, (m.given).content))::text
                 OR pgmnemo._passages_differ(tenant, m.id, (m.given).embedding, (m.given).passages,
                                             (m.given).passage_embeddings, gone, space));
     END IF;
@@ -82,7 +87,10 @@ BEGIN
         UPDATE pgmnemo.lesson l
            SET role = i.role, topic = i.topic, content = i.content, importance = i.importance, metadata = i.metadata,
                occurred_at = i.occurred_at, expires_at = i.expires_at, commit_sha = i.commit_sha,
-               artifact_hash = i.artifact_hash, verified_at = i.verified_at, position = i.position, active = true
+               artifact_hash = i.artifact_hash, verified_at = i.verified_at, position = i.position, active = true,
+               text_config = CASE WHEN i.language IS NULL AND l.content = i.content THEN l.text_config
+                                  ELSE pgmnemo._written_config(i.language, concat_ws(E'\n', i.topic, i.content))::text
+                             END
           FROM unnest(final) i
          WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id;
         PERFORM pgmnemo._write_passages(tenant, changed, final, space);
@@ -111,7 +119,8 @@ BEGIN
       FROM ROWS FROM (unnest(lessons)) WITH ORDINALITY
            AS i (project_id, external_id, content, embedding, role, topic, importance, metadata, occurred_at,
                  expires_at,
-                 commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position, ordinal)
+                 commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position, language,
+                 ordinal)
      CROSS JOIN LATERAL (
             SELECT max(l.id) AS id FROM pgmnemo.lesson l
              WHERE l.tenant_id = tenant AND l.project_id = i.project_id AND l.external_id = i.external_id) l

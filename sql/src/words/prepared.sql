@@ -1,0 +1,22 @@
+-- A text before a configuration cuts it, the same for every language. Most texts pass three cheap tests. The parser
+-- takes the square of a long run without blanks, and of unclosed comments, so both are broken up.
+CREATE FUNCTION pgmnemo._prepared(words text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF octet_length(words) <> length(words) THEN
+        words := pgmnemo._plain_text(words);
+    END IF;
+    IF words ~ '[0-9A-Za-z\u00C0-\u1FFF][_./@=#+,&][0-9A-Za-z\u00C0-\u1FFF]|[0-9][A-Za-z-]|[A-Za-z-][0-9]|[a-z][A-Z]' THEN
+        words := words || E'\n' || pgmnemo._token_parts(words);
+    END IF;
+    IF octet_length(words) > 250 AND words ~ '\S{250}|<!' THEN
+        words := regexp_replace(replace(words, '<!', ' '), '(\S{250})', '\1 ', 'g');
+    END IF;
+    RETURN words;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._prepared(text) IS 'a text as it goes to the parser: pgmnemo._plain_text, then pgmnemo._token_parts behind it, and a blank after every 250 characters without any';

@@ -1,0 +1,66 @@
+-- The configuration of the language that a text is in. A script tells most; among languages that share one the stop
+-- words that PostgreSQL ships decide: the text is cut under each of them, and the one that drops most words has it,
+-- if it drops two at least and more than `fallback` does. `fallback` where nothing decides.
+CREATE FUNCTION pgmnemo._recognized_config(words text, fallback regconfig)
+RETURNS regconfig
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    sample constant text := left(words, 1000);
+    configs text[] := '{english,german,french,spanish,portuguese,italian,dutch,swedish,danish,norwegian,finnish,'
+                      'hungarian,turkish}';
+    -- frequent stop words that are no English words: without one of them no language but `fallback` is tried
+    telling constant tsquery := (
+        'der | das | und | ist | nicht | ich | ein | eine | einen | einem | mit | auf | wie | wer | '
+        'zu | den | dem | des | sich | von | wir | im | aus | bei | nach | wurde | hat | welche | '
+        'welchen | welcher | wann | wo | durch | zur | zum | haben | sind | kann | mein | meine | '
+        'als | auch | le | la | les | de | est | et | un | une | je | que | qui | dans | pour | pas '
+        '| du | il | elle | vous | nous | au | aux | sur | mon | ma | el | los | las | en | es | y | '
+        'por | con | una | se | mi | su | al | o | os | em | um | uma | da | dos | com | eu | meu | '
+        'minha | lo | di | che | per | non | del | della | sono | ho | mio | het | een | van | dat | '
+        'niet | ik | op | met | zijn | heb | och | att | det | som | jag | inte | av | har | og | er '
+        '| jeg | ikke | til | af | med | ja | ei | oli | ett | az | hogy | nem | egy | bir | ve | bu '
+        '| ile | ne')::tsquery;
+    cut tsvector;
+    letters integer;
+    tokens integer;
+    dropped integer;
+    most integer := 1;
+    best regconfig := fallback;
+    script record;
+BEGIN
+    IF octet_length(sample) > 1.3 * length(sample) AND getdatabaseencoding() = 'UTF8' THEN
+        letters := length(regexp_replace(sample, '[^[:alpha:]\u0370-\U000323AF]', '', 'g'));
+        FOR script IN SELECT * FROM (VALUES
+            ('[^\u0400-\u052F]', '[\u0402\u0404\u0406-\u040B\u040E\u040F\u0452\u0454\u0456-\u045B\u045E\u045F\u0490\u0491]',
+             'russian'),
+            ('[^\u0600-\u06FF]', '[\u0679-\u06D5]', 'arabic'),
+            ('[^\u0370-\u03FF\u1F00-\u1FFF]', NULL, 'greek'),
+            ('[^\u0531-\u058F]', NULL, 'armenian'), ('[^\u0900-\u097F]', NULL, 'hindi'),
+            ('[^\u0B80-\u0BFF]', NULL, 'tamil'), ('[^\u0590-\u05FF\u0700-\u08FF\u0980-\u0B7F\u0C00-\U000323AF]', NULL, 'simple')
+        ) AS s (others, not_of_it, config) LOOP
+            IF 2 * length(regexp_replace(sample, script.others, '', 'g')) > letters THEN
+                RETURN CASE WHEN sample ~ script.not_of_it THEN 'simple' ELSE script.config END::regconfig;
+            END IF;
+        END LOOP;
+    END IF;
+    cut := to_tsvector('pg_catalog.simple', sample);
+    IF NOT cut @@ telling THEN
+        RETURN fallback;
+    END IF;
+    tokens := pgmnemo._positions(cut);
+    dropped := tokens - pgmnemo._positions(to_tsvector(fallback, sample));
+    most := greatest(most, dropped);
+    FOR place IN 1 .. cardinality(configs) LOOP
+        dropped := tokens - pgmnemo._positions(to_tsvector(configs[place]::regconfig, sample));
+        IF dropped > most THEN
+            most := dropped;
+            best := configs[place]::regconfig;
+        END IF;
+    END LOOP;
+    RETURN best;
+END
+$$;
+
+COMMENT ON FUNCTION pgmnemo._recognized_config(text, regconfig) IS 'the text search configuration of the language that a text seems to be in, of its first 1,000 characters; the second argument where neither script nor stop words tell';
