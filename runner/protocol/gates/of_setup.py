@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pgmnemo.records import DatabaseFacts, EmbedderIdentity
+from pgmnemo.server.releases import default_version
 from runner.protocol.editions import EmbedderPins
 from runner.protocol.gates.gate import Facts, Finding, Gate, not_yet
 from runner.records import Status
@@ -27,6 +28,11 @@ def version(facts: Facts) -> Finding:
     release = (wanted, facts.fingerprint, None)
     if facts.fingerprint and (database.pgmnemo, database.fingerprint, facts.changed) == release:
         return Finding(Status.PASSED, expected, found, _where(database))
+    if facts.fingerprint is None and database.pgmnemo == wanted == default_version():
+        return Finding(
+            Status.DEVIATION, expected, f"{found}: {wanted} is in development", _where(database),
+            "measure a release, or publish no number of this run",
+        )  # fmt: skip
     fault, resolve = _fault(facts, database, wanted)
     return Finding(Status.FAILED, expected, f"{found}: {fault}", _where(database), resolve)
 
