@@ -104,6 +104,7 @@ def store(
     passage_embeddings: Sequence[object] | str | None = None,
     position: int | None = None,
     clear: Sequence[str] | None = None,
+    language: str | None = None,
 ) -> Call[str]:
     """Store one lesson under its key: `inserted`, `updated`, `unchanged`, `restored` or `unembedded`.
 
@@ -276,6 +277,7 @@ def append(
     passage_embeddings: Sequence[object] | str | None = None,
     prefix: str | None = None,
     apart: bool | None = None,
+    language: str | None = None,
 ) -> Call[tuple[str, int, int]]:
     """Store one lesson after the project's last: its key, position and id."""
     return _call("append", _row, locals())

@@ -197,11 +197,13 @@ class Stored(Told):
         key: its name in the project
         commit_sha: the commit that it comes from
         artifact_hash: the hash of what it comes from
+        language: of its text, such as de, or auto
     """
 
     key: str | None = None
     commit_sha: str | None = None
     artifact_hash: str | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,6 +59,7 @@ class Item:
     passages: Sequence[str] | None = None
     vector: Sequence[float] | None = None
     passage_vectors: Sequence[Sequence[float]] | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,7 @@ class Lesson:
     position: int | None
     active: bool
     superseded_at: datetime | None
+    language: str
     id: int
 
     def holds(self) -> bool:

@@ -36,7 +36,8 @@ MOMENT = "CASE WHEN {0} IS NOT NULL THEN least(greatest({0}, '0001-01-02Z'), '99
 LESSON = (
     "external_id", "content", "project_id", "role", "topic", "importance", "metadata",
     MOMENT.format("occurred_at"), "stored_at", MOMENT.format("expires_at"), "commit_sha", "artifact_hash",
-    MOMENT.format("verified_at"), '"position"', "active", MOMENT.format("superseded_at"), "id",
+    MOMENT.format("verified_at"), '"position"', "active", MOMENT.format("superseded_at"),
+    "text_config", "id",
 )  # fmt: skip
 COMPONENTS = tuple(PARTS)
 HIT = (

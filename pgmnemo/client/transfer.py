@@ -76,6 +76,7 @@ class LessonLine(_Record, frozen=True, tag="lesson", kw_only=True):
     verified_at: Time | None = None
     position: int | None = None
     active: bool = True
+    language: str | None = None
     passages: tuple[str, ...] = ()
     vector: bytes | None = None
     passage_vectors: tuple[bytes, ...] | None = None

@@ -133,6 +133,7 @@ def lesson_line(lesson: Lesson, parts: Sequence[Part], width: int | None) -> Les
         importance=lesson.importance, metadata=lesson.metadata, at=lesson.at, stored_at=lesson.stored_at,
         expires_at=lesson.expires_at, commit_sha=lesson.commit_sha, artifact_hash=lesson.artifact_hash,
         verified_at=lesson.verified_at, position=lesson.position, active=lesson.active,
+        language=lesson.language,
         passages=tuple(text for text, _ in passages), vector=_packed(whole, width),
         passage_vectors=vectors if vectors and len(vectors) == len(passages) else None,
     )  # fmt: skip
@@ -227,7 +228,7 @@ def item(line: LessonLine, form: Form | None) -> Item:
         text=line.text, key=line.key, role=line.role, topic=line.topic, importance=line.importance,
         metadata=line.metadata, at=line.at, expires_at=line.expires_at, commit_sha=line.commit_sha,
         artifact_hash=line.artifact_hash, verified_at=line.verified_at, position=line.position,
-        passages=None if cut else line.passages,
+        passages=None if cut else line.passages, language=line.language,
         vector=_unpacked(line.vector, form) if line.vector and form else None,
         passage_vectors=[_unpacked(one, form) for one in parts] if parts and form else None,
     )  # fmt: skip

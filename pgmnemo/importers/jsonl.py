@@ -23,6 +23,7 @@ from pgmnemo.importers.sources import LINES, objects, sources
 
 GIVEN = (
     "role", "importance", "at", "expires_at", "commit_sha", "artifact_hash", "verified_at", "position",
+    "language",
 )  # fmt: skip
 OWN = {"project", *(one.name for one in fields(Item))}
 

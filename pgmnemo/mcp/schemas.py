@@ -93,6 +93,9 @@ class Remember(Asked, kw_only=True, frozen=True):
     metadata: Annotated[
         dict[str, str | int | float | bool] | None, says("what else is known of it, by name")
     ] = None
+    language: Annotated[
+        Word | None, says("the code of the text's language, such as de; left out, it is recognized")
+    ] = None
     fact: Annotated[
         FactTold | None, says("the same as subject, relation and object, for what may change")
     ] = None

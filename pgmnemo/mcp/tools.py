@@ -99,7 +99,9 @@ async def remember(scope: AsyncScope, asked: of.Remember) -> Answer:
     """
     also = {name: getattr(asked, name) for name in ("role", "topic", "importance", "expires_at")}
     if asked.fact is None:
-        added = await scope.add(asked.text, key=asked.key, at=asked.at, metadata=asked.metadata, **also)
+        added = await scope.add(
+            asked.text, key=asked.key, at=asked.at, metadata=asked.metadata, language=asked.language, **also
+        )
         told = f"{added.outcome} {added.key}" if added.key else "nothing stored: this is what context gave"
         return of.Remembered(added.key, added.outcome), told
     if asked.key is not None:

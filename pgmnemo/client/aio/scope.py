@@ -88,6 +88,7 @@ class AsyncScope:
         vector: Sequence[float] | None = None,
         passage_vectors: Sequence[Sequence[float]] | None = None,
         clear: Sequence[str] | None = None,
+        language: str | None = None,
         now: datetime | None = None,
     ) -> Added:
         """Store a text, or a conversation as one lesson, and say what became of it.
@@ -95,6 +96,8 @@ class AsyncScope:
         With a `key` it is stored under that one: again, it is `unchanged` or `updated`, what is left out
         stays, and `clear` names what shall have no value. Without one, a text that somebody says (`role`)
         comes after the project's last one, as a turn of its conversation; any other gets a key of its own.
+        `language` is what its words are cut by: a code such as `de`, a text search configuration of
+        PostgreSQL, or `auto`, which recognizes it (None: the setting text_config, which is auto).
         `at` is when it happened (`now` stands for it, and of a turn without either the present). A block of
         `context` is taken out of a text, and without a key a text that repeats a lesson of one, and that no
         user says, is not stored again: an `echo`.
@@ -104,7 +107,7 @@ class AsyncScope:
         """
         item = Item(
             text, key, role, topic, importance, metadata, at or now, expires_at, commit_sha, artifact_hash,
-            verified_at, position, passages, vector, passage_vectors,
+            verified_at, position, passages, vector, passage_vectors, language,
         )  # fmt: skip
         with self._span("upsert_memory" if key else "create_memory") as span:
             added = await self._add(item, clear)
@@ -123,6 +126,7 @@ class AsyncScope:
             item = replace(item, at=datetime.now(UTC))
         [(whole, vectors)] = await self._embedded([item])
         given = {**requests.fields(item, whole.at), **staging.sent(whole, vectors, self._oid, self._width)}
+        given |= self._memory._language(item)
         if spoken:
             given.pop("position")
             return await self._call(requests.append(self.tenant_id, project, whole.text, **given))
@@ -172,10 +176,14 @@ class AsyncScope:
             staging.row(project, item, whole, vectors, self._oid, self._width)
             for item, (whole, vectors) in zip(told, await self._embedded(told, maker), strict=True)
         ]
+        languages = [self._memory._language(item) for item in items]
+        columns = {**staging.COLUMNS, "language": ""} if any(languages) else staging.COLUMNS
+        if any(languages):
+            rows = [(*row, said.get("language")) for row, said in zip(rows, languages, strict=True)]
         await self._memory._enter(self.tenant_id)
         opening = calls.open_staging(self.tenant_id)
         by = self._memory._maker(self.tenant_id)
-        return await self._memory._channel.stage(opening, staging.COLUMNS, rows, by)  # type: ignore[no-any-return]
+        return await self._memory._channel.stage(opening, columns, rows, by)  # type: ignore[no-any-return]
 
     async def _embedded(
         self, items: Sequence[Item], maker: Remembered | None = None

@@ -186,4 +186,5 @@ def _moved(lesson: Lesson, path: str) -> Item:
     return Item(
         lesson.text, path, lesson.role, lesson.topic, lesson.importance, lesson.metadata, lesson.at,
         lesson.expires_at, lesson.commit_sha, lesson.artifact_hash, lesson.verified_at, lesson.position,
+        language=lesson.language,
     )  # fmt: skip

@@ -16,12 +16,14 @@ from pgmnemo.client import embedding as embedders
 from pgmnemo.client import naming, requests, staging
 from pgmnemo.client.embedding import Embedding, Remembered
 from pgmnemo.client.opening import resolve
+from pgmnemo.client.records import Item
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.client.tracing import Tracing
-from pgmnemo.errors import HiddenError, PgmnemoError
+from pgmnemo.errors import HiddenError, PgmnemoError, UsageError
 from pgmnemo.places import release
 from pgmnemo.progress import QUIET, Progress
 
+LANGUAGES = "1.0.0"  # from which on a lesson is written in a language
 NAMES = "0.6.0"  # from which on the extension notes embedders, and keeps vectors as they are
 FORMER_WIDTH = 1024  # to which they were filled up before
 
@@ -123,6 +125,14 @@ class Memory:
         """The setting that tells the extension whose vectors these are, should others change a tenant's."""
         held = self._remembered.get(tenant) if self._names else None
         return {} if held is None else {"embedder": staging.name_of(held, self._kept.get(tenant))}
+
+    def _language(self, item: Item) -> dict[str, str]:
+        """Return the argument that names an item's language, nothing without one; UsageError before 1.0.0."""
+        if item.language is None:
+            return {}
+        if release(self.version) < release(LANGUAGES):
+            raise UsageError(f"{self.place} has pgmnemo {self.version}, and language= needs 1.0.0; update it")
+        return {"language": item.language}
 
     def _enter(self, tenant: UUID) -> None:
         """In a folder, whoever opens it may work for every tenant; the grant is made when it is needed."""
