@@ -112,8 +112,8 @@ BEGIN
     RETURN words;
 END
 $$;
--- Lexemes without the accents of Latin letters: people ask for cafe and mean café. Letters of other scripts keep their
--- marks. A tsvector is read from its text, which joins lexemes that become one.
+-- Words without the accents of Latin letters, for people type cafe and mean it with its accent. Letters of other
+-- scripts keep their marks. Of a tsvector as text: reading it joins lexemes that become one.
 CREATE OR REPLACE FUNCTION pgmnemo._folded(lexemes text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -171,6 +171,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     prepared text := pgmnemo._prepared(words);
+    accents boolean;
     cut tsvector;
     rest tsvector;
     moved tsvector;
@@ -178,6 +179,12 @@ DECLARE
     form text;
     rewritten text;
 BEGIN
+    accents := octet_length(prepared) <> length(prepared);
+    IF accents AND config IN ('pg_catalog.english'::regconfig, 'pg_catalog.simple'::regconfig) THEN
+        -- these know no accents
+        prepared := pgmnemo._folded(prepared);
+        accents := false;
+    END IF;
     IF config <> 'pg_catalog.english'::regconfig OR current_setting('server_version_num')::integer < 180000 THEN
         prepared := pgmnemo._even_stems(config, prepared);
     END IF;
@@ -185,7 +192,7 @@ BEGIN
     IF words ~ '[a-z0-9,;] [A-Z][a-z]|[A-Z]{2}' THEN
         cut := cut || pgmnemo._stop_names(config, words);
     END IF;
-    IF octet_length(prepared) <> length(prepared) THEN
+    IF accents THEN
         cut := pgmnemo._folded(cut::text)::tsvector;
     END IF;
     IF config <> 'pg_catalog.english'::regconfig THEN
@@ -266,7 +273,7 @@ BEGIN
     IF octet_length(words) <> length(words) THEN
         words := pgmnemo._plain_text(words);
     END IF;
-    IF words ~ '[0-9A-Za-z\u00C0-\u1FFF][_./@=#+,&][0-9A-Za-z\u00C0-\u1FFF]|[0-9][A-Za-z-]|[A-Za-z-][0-9]|[a-z][A-Z]' THEN
+    IF words ~ '[0-9A-Za-z\u00C0-\u1FFF][_./@=#+,&][0-9A-Za-z\u00C0-\u1FFF]|[0-9][A-Za-z-]|[A-Za-z-][0-9]|[a-z][A-Z]|[0-9]''[0-9]' THEN
         words := words || E'\n' || pgmnemo._token_parts(words);
     END IF;
     IF octet_length(words) > 250 AND words ~ '\S{250}|<!' THEN
@@ -287,16 +294,20 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     prepared text;
+    folded text;
     names text[];
 BEGIN
     IF cardinality(configs) = 1 THEN
         lexemes := tsvector_to_array(pgmnemo._lexemes(configs[1], words));
     ELSE
         prepared := pgmnemo._prepared(words);
+        folded := pgmnemo._folded(prepared);
         WITH form AS MATERIALIZED (
             SELECT u.config, v.lexeme, p.place
               FROM unnest(configs) AS u (config)
-             CROSS JOIN LATERAL unnest(to_tsvector(u.config, pgmnemo._even_stems(u.config, prepared))) v
+             CROSS JOIN LATERAL unnest(to_tsvector(u.config, pgmnemo._even_stems(u.config,
+                    CASE WHEN u.config IN ('pg_catalog.english'::regconfig, 'pg_catalog.simple'::regconfig)
+                         THEN folded ELSE prepared END))) v
              CROSS JOIN LATERAL unnest(v.positions) AS p (place)
         ), word AS (
             SELECT pgmnemo._folded(CASE WHEN f.config = 'pg_catalog.english'::regconfig

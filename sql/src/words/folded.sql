@@ -1,5 +1,5 @@
--- Lexemes without the accents of Latin letters: people ask for cafe and mean café. Letters of other scripts keep their
--- marks. A tsvector is read from its text, which joins lexemes that become one.
+-- Words without the accents of Latin letters, for people type cafe and mean it with its accent. Letters of other
+-- scripts keep their marks. Of a tsvector as text: reading it joins lexemes that become one.
 CREATE FUNCTION pgmnemo._folded(lexemes text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE

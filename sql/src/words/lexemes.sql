@@ -9,6 +9,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     prepared text := pgmnemo._prepared(words);
+    accents boolean;
     cut tsvector;
     rest tsvector;
     moved tsvector;
@@ -16,6 +17,12 @@ DECLARE
     form text;
     rewritten text;
 BEGIN
+    accents := octet_length(prepared) <> length(prepared);
+    IF accents AND config IN ('pg_catalog.english'::regconfig, 'pg_catalog.simple'::regconfig) THEN
+        -- these know no accents
+        prepared := pgmnemo._folded(prepared);
+        accents := false;
+    END IF;
     IF config <> 'pg_catalog.english'::regconfig OR current_setting('server_version_num')::integer < 180000 THEN
         prepared := pgmnemo._even_stems(config, prepared);
     END IF;
@@ -23,7 +30,7 @@ BEGIN
     IF words ~ '[a-z0-9,;] [A-Z][a-z]|[A-Z]{2}' THEN
         cut := cut || pgmnemo._stop_names(config, words);
     END IF;
-    IF octet_length(prepared) <> length(prepared) THEN
+    IF accents THEN
         cut := pgmnemo._folded(cut::text)::tsvector;
     END IF;
     IF config <> 'pg_catalog.english'::regconfig THEN

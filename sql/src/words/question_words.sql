@@ -8,16 +8,20 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     prepared text;
+    folded text;
     names text[];
 BEGIN
     IF cardinality(configs) = 1 THEN
         lexemes := tsvector_to_array(pgmnemo._lexemes(configs[1], words));
     ELSE
         prepared := pgmnemo._prepared(words);
+        folded := pgmnemo._folded(prepared);
         WITH form AS MATERIALIZED (
             SELECT u.config, v.lexeme, p.place
               FROM unnest(configs) AS u (config)
-             CROSS JOIN LATERAL unnest(to_tsvector(u.config, pgmnemo._even_stems(u.config, prepared))) v
+             CROSS JOIN LATERAL unnest(to_tsvector(u.config, pgmnemo._even_stems(u.config,
+                    CASE WHEN u.config IN ('pg_catalog.english'::regconfig, 'pg_catalog.simple'::regconfig)
+                         THEN folded ELSE prepared END))) v
              CROSS JOIN LATERAL unnest(v.positions) AS p (place)
         ), word AS (
             SELECT pgmnemo._folded(CASE WHEN f.config = 'pg_catalog.english'::regconfig

@@ -1,0 +1,122 @@
+"""Texts of every script, and tokens in the forms that people ask for, are found by their words."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+import pytest
+
+LONG = 100_000  # bytes
+
+
+def lexemes(owner: Any, text: str, config: str = "english") -> set[str]:
+    query = "SELECT tsvector_to_array(pgmnemo._lexemes(%s::regconfig, %s))"
+    return set(owner.execute(query, (config, text)).fetchone()[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("我去学校", {"我去", "去学", "学校"}),
+        ("我去学", {"我去", "去学"}),
+        ("我", {"我"}),
+        ("iPhone手机A座", {"iphon", "手机", "座"}),
+        ("東京タワーへ", {"東京", "京タ", "タワ", "ワー", "ーへ"}),
+        ("한국어를 배워", {"한국", "국어", "어를", "배워"}),
+        ("ผมอยู่", {"ผม", "มอ", "อยู่"}),
+        ("ភាសា", {"ភាសា"}),
+        ("ລາວ", {"ລາ", "າວ"}),
+        ("မြန်မာ", {"မြန်", "န်မာ"}),
+    ],
+)
+def test_runs_of_scripts_without_blanks_become_pairs_of_characters(
+    owner: Any, text: str, words: set[str]
+) -> None:
+    assert lexemes(owner, text) == words
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("café crème", unicodedata.normalize("NFD", "café crème")),
+        ("café crème", "cafe creme"),
+        ("Łódź Ørsted straße", "lodz orsted strasse"),
+        ("ﬁnal ﬂight", "final flight"),
+        ("１２３ＡＢＣ", "123ABC"),
+        ("soft\u00adhyphen", "softhyphen"),
+        ("zero\u200bwidth\u200dword\ufeff", "zerowidthword"),
+        ("ｶﾞﾗｽ", "ガラス"),
+    ],
+)
+def test_forms_of_one_text_have_the_same_lexemes(owner: Any, one: str, other: str) -> None:
+    assert lexemes(owner, one) == lexemes(owner, other)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("PROJ-137 is late", ["137", "ticket 137", "proj 137", "PROJ137", "proj-137"]),
+        ("it cost 1,250.00 EUR", ["1250", "1250.00", "1,250"]),
+        ("it cost 1.250,50 EUR", ["1250", "1250.50"]),
+        ("it cost 1'250 CHF", ["1250"]),
+        ("it cost 1\u202f250 EUR", ["1250"]),
+        ("ticket 2026-0137", ["0137", "2026-0137", "20260137"]),
+        ("host db-01.example.com", ["db-01.example.com", "example", "db-01"]),
+        ("mail jo.smith@example.com", ["jo.smith@example.com", "smith", "example.com"]),
+        ("see https://x.io/a?ticket=QX-7781&y=2", ["QX-7781", "7781", "qx7781"]),
+        ("call get_user_name()", ["get_user_name", "getUserName", "user name"]),
+        ("call getUserName()", ["getUserName", "user name"]),
+        ("edit /var/log/app_error.log", ["/var/log/app_error.log", "app_error", "log"]),
+        ("an iPhone15 case", ["iphone 15", "iphone15"]),
+        ("the host 10.0.0.17 is down", ["10.0.0.17"]),
+        ("Saw The Who live", ["The Who", "the who"]),
+        ("IT has moved to the third floor", ["IT", "it"]),
+    ],
+)
+def test_a_token_is_found_in_the_forms_that_people_ask_for(tenant: Any, text: str, asked: list[str]) -> None:
+    tenant.store("it", text)
+    for number in range(5):
+        tenant.store(f"other{number}", f"Nothing of note happened on day {number + 50}.")
+    for question in asked:
+        [first, *_] = tenant.recall(question, mode="keyword")
+        assert (first["external_id"], first["bm25"] > 0) == ("it", True), question
+
+
+def test_each_of_many_tickets_is_found_in_each_form(tenant: Any) -> None:
+    tenant.store_many({f"n{n}": f"PROJ-{n}: the build of branch {n % 7} was repaired" for n in range(100, 400)})
+    for form in ("PROJ-{}", "ticket {}", "proj {}", "PROJ{}", "What became of proj-{}?"):
+        found = [tenant.ids(form.format(n), mode="keyword", k=1) for n in range(100, 400, 30)]
+        assert found == [[f"n{n}"] for n in range(100, 400, 30)], form
+
+
+# Stems that PostgreSQL 16 and 18 give otherwise, each beside what both must give here.
+STEMS = {
+    "english": ("added adding erred ebbing egged", {"add", "er" + "r", "ebb", "egg"}),
+    "german": ("Abbrecherinnen Abbrecherin", {"abbrech"}),
+    "swedish": ("röst", {"ros"}),
+    "italian": ("divano", {"divan"}),
+    "romanian": ("aberație aberaţie", {"aber"}),
+}
+
+
+@pytest.mark.parametrize("config", STEMS)
+def test_stems_do_not_depend_on_the_version_of_postgresql(owner: Any, config: str) -> None:
+    text, stems = STEMS[config]
+    assert lexemes(owner, text, config) == stems
+
+
+@pytest.mark.parametrize(
+    "unit", ["a_", "a-1-", "<!--", "<a ", "http://", "1,000.", "aB", "x1-", "&#1", "我", "😀", "\u0301", "/a"]
+)
+def test_a_long_text_of_any_kind_is_cut_in_bounded_time(owner: Any, unit: str) -> None:
+    """40 kB of some of these took PostgreSQL's parser half a minute."""
+    with owner.transaction():
+        owner.execute("SET LOCAL statement_timeout = '10s'")
+        lexemes(owner, unit * (LONG // len(unit.encode())))
+
+
+def test_a_blank_question_asks_nothing(tenant: Any) -> None:
+    tenant.store("a", "the river")
+    for blank in (" ", "\t\n", "\u3000", "\u200b", "\u00a0"):
+        assert [row["fit"] for row in tenant.recall(blank, mode="keyword")] == [0.0], repr(blank)
