@@ -25,7 +25,7 @@ from pgmnemo.errors import UsageError
 if TYPE_CHECKING:
     from pgmnemo.embedders import Embedder, EmbedderOptions
 
-LONGEST_PREFIX = 100  # characters of the prefixes that a tenant's note quotes; longer ones are hashed
+LONGEST_PREFIX = 100  # characters of prefixes that a tenant's note quotes; it holds a hash of longer prefixes
 FORMS = (
     "a name, an Embedder, a function from texts to vectors, a pair of such functions (questions, documents), "
     "an object with embed_documents and embed_query, or None"
@@ -45,7 +45,7 @@ class Functions:
 
 
 def is_coroutine_function(called: object) -> bool:
-    """Return whether an answer of `called` is to be awaited."""
+    """Return whether the caller must await what `called` returns."""
     inner = getattr(type(called), "__call__", None)  # noqa: B004
     return inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(inner)
 
@@ -61,14 +61,16 @@ def registered(text: str) -> tuple[Embedder, str]:
     embedder = EMBEDDERS[name](options)
     identity = embedder.identity
     model = identity.model
-    if options.model is not None and name != "endpoint":  # a folder, whose weights may be others
+    if (
+        options.model is not None and name != "endpoint"
+    ):  # a folder, and its weights may differ from the pinned weights
         usual = EMBEDDERS[name](replace(options, model=None)).identity.revision
         model += "" if identity.revision == usual else f", {identity.revision}"
     return embedder, remembered_model(model, identity.query_prefix, identity.document_prefix)
 
 
 def parse(text: str) -> tuple[str, EmbedderOptions]:
-    """Split `NAME option=value …`; UsageError for an option that does not exist, or a number that is none."""
+    """Split `NAME option=value …`; UsageError for an unknown option or a value that is not a number."""
     from pgmnemo.embedders import EmbedderOptions
 
     try:
@@ -174,13 +176,13 @@ def remembered_model(model: str, query_prefix: str, document_prefix: str) -> str
 
 
 def _text(given: Any, name: str) -> str:
-    """Return an attribute that is a text; empty where there is none."""
+    """Return an attribute if it is a text, else an empty text."""
     value = getattr(given, name, None)
     return value if isinstance(value, str) else ""
 
 
 def _number(given: Any, name: str) -> int | None:
-    """Return an attribute that is a positive whole number; None where there is none."""
+    """Return an attribute if it is a positive whole number, else None."""
     value = getattr(given, name, None)
     whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
     return value if whole else None

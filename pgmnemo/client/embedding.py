@@ -95,7 +95,7 @@ class Embedding:
 def embedding_of(given: Any) -> Embedding | None:
     """Return what `embedder=` names, in any of the forms of `embedder_forms`.
 
-    UsageError for what is none of them, EmbedderError where the packages of a registered one are missing.
+    UsageError for any other object, EmbedderError where the packages of a registered one are missing.
     """
     if given is None:
         return None

@@ -1,4 +1,4 @@
-"""Models that are converted once into the user's cache: a folder that is whole, or made anew."""
+"""A folder of the user's cache for each converted model, checked by hash and replaced when damaged."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ DIGESTS = "sha256.json"  # of the other files of the folder; written last
 def converted(folder: Path, make: Callable[[Path], None]) -> Path:
     """Return `folder` with the files that `make` writes into the folder that it is given.
 
-    Where a file of an earlier call is missing or was changed, all are made anew. Another process sees the
-    whole folder or none. OutputError where the disk refuses it.
+    Where a file is missing or has another hash than after the last call, `make` runs again. Another process
+    sees the complete folder or no folder. OutputError if the folder cannot be written.
     """
     if _whole(folder):
         return folder
