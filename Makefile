@@ -113,7 +113,7 @@ $(VENV)/.test-ready: $(SETTINGS) locks/test.txt | $(BIN)/python
 	@echo 'Installing the packages of both pyproject.toml into $(VENV), some minutes the first time' >&2
 	$(WHEEL)
 	$(BIN)/python $(GET) $(LOCKED) locks/test.txt
-	$(PIP) --no-build-isolation -e '.[onnx,local]' -e 'runner[perf,test]'
+	$(PIP) --no-build-isolation -e '.[onnx,local,multilingual]' -e 'runner[perf,test]'
 	@touch $@
 
 # In an environment of its own: it wants an older rich than ours.

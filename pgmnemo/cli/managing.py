@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -39,7 +40,8 @@ WHOLE = Whole()
 
 def init(
     folder: str | None = None, /, *, dsn: str | None = None, grant: Names = None, role: str | None = None,
-    way: Literal["extension", "pg_tle", "plain"] | None = None, json: Json = False, quiet: Quiet = False,
+    way: Literal["extension", "pg_tle", "plain"] | None = None, embedder: str | None = None,
+    json: Json = False, quiet: Quiet = False,
 ) -> None:  # fmt: skip
     """Make a memory in a folder, or install pgmnemo into a database.
 
@@ -55,17 +57,25 @@ def init(
         grant: tenant that --role may work for there; may be repeated
         role: a role of the database; else the one that logs in
         way: this way of installing and no other
+        embedder: what makes your vectors there, such as
+            multilingual-e5-small-4bit or "endpoint model=M
+            endpoint_url=URL"; its model is fetched now
     """
     if dsn is not None:
         if folder is not None:
             raise UsageError("init takes a folder or --dsn, not both")
+        if embedder is not None:
+            raise UsageError("--embedder is for a folder; for a database, give it to mnemo reembed")
         _install(dsn, grant or [], role, way, json, quiet)
         return
     if grant or role or way:
         raise UsageError("--grant, --role and --way are for a database; name one by --dsn")
     from pgmnemo.client.opening import resolve
 
-    with opened(folder, quiet, make=True) as here:
+    with opened(folder, quiet, embedder or NONE, make=True) as here:
+        if embedder is not None and embedder != NONE:
+            # loads the model; refused where vectors of another embedder are there already
+            here.tenant(named(os.environ.get("PGMNEMO_TENANT") or ME)).recall("Which model answers?")
         made = here.tenant(ME).stats()
     tell(
         json,
@@ -74,6 +84,9 @@ def init(
     )
     if folder is not None and resolve(None) != Path(folder):
         note(quiet, f"set PGMNEMO_MEMORY={Path(folder).resolve()}, or add --memory {folder} to each command")
+    if embedder not in (None, LOCAL):
+        option = shlex.quote(str(embedder))
+        note(quiet, f"set PGMNEMO_EMBEDDER={option}, or add --embedder {option} to each command")
 
 
 def _install(dsn: str, grant: list[str], role: str | None, way: str | None, json: bool, quiet: bool) -> None:

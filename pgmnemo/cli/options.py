@@ -105,7 +105,8 @@ AllProjects = Annotated[bool, _of_memory("all projects of the tenant")]
 Embedder = Annotated[
     str,
     _of_memory(
-        "what makes vectors of texts: local, minilm, bge-m3, …, or none: words alone", "NAME",
+        "what makes vectors of texts: local, multilingual-e5-small-4bit, …, with options as in "
+        "\"endpoint model=M endpoint_url=URL\", or none: words alone", "NAME",
         "PGMNEMO_EMBEDDER",
     ),
 ]  # fmt: skip

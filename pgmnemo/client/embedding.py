@@ -6,12 +6,12 @@ may be a coroutine function, and a model runs in whatever thread the shell has f
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pgmnemo.client.embedder_forms import functions_of, is_coroutine_function, registered, remembered_model
 from pgmnemo.client.vectors import WIDTH
 from pgmnemo.errors import EmbedderError, UsageError
 
@@ -42,7 +42,11 @@ class Remembered:
 
 @dataclass(slots=True)
 class Embedding:
-    """How a memory embeds. `dimensions` are known once something was embedded, or of a registered one."""
+    """How a memory embeds.
+
+    `dimensions` are known once something was embedded, or of a registered embedder. `max_tokens` are what the
+    embedder reads of a text; None where that is not known.
+    """
 
     name: str
     model: str
@@ -50,12 +54,17 @@ class Embedding:
     queries: Called
     batch: int = BATCH
     dimensions: int | None = None
+    max_tokens: int | None = None
 
     @property
     def asynchronous(self) -> bool:
-        """Whether it is to be awaited."""
-        called = getattr(type(self.documents), "__call__", None)  # noqa: B004
-        return inspect.iscoroutinefunction(self.documents) or inspect.iscoroutinefunction(called)
+        """Whether documents are to be awaited; of questions `asks_asynchronously` says so."""
+        return is_coroutine_function(self.documents)
+
+    @property
+    def asks_asynchronously(self) -> bool:
+        """Whether questions are to be awaited."""
+        return is_coroutine_function(self.queries)
 
     def asks(self, texts: Sequence[str]) -> list[list[str]]:
         """Distinct texts in batches of like length."""
@@ -83,37 +92,37 @@ class Embedding:
         return Remembered(self.name, self.model, self.dimensions)
 
 
-def embedding_of(given: str | Called | Embedder | None) -> Embedding | None:
-    """What `embedder=` names; UsageError for what is none, EmbedderError where its packages are missing."""
+def embedding_of(given: Any) -> Embedding | None:
+    """Return what `embedder=` names, in any of the forms of `embedder_forms`.
+
+    UsageError for any other object, EmbedderError where the packages of a registered one are missing.
+    """
     if given is None:
         return None
     if isinstance(given, str):
-        return _registered(given)
+        name, _, options = given.partition(" ")
+        return _registered(f"{LOCAL_NAME} {options}" if name == LOCAL else given)
     if hasattr(given, "embed_documents") and hasattr(given, "identity"):
-        return _embedder(given)  # type: ignore[arg-type]
-    if callable(given):
-        name = getattr(given, "__qualname__", None) or type(given).__qualname__
-        module = getattr(given, "__module__", None) or type(given).__module__
-        return Embedding(name=name, model=f"{module}.{name}", documents=given, queries=given)
-    raise UsageError(
-        "embedder is a name, an Embedder, a function from texts to vectors or None, not "
-        f"{type(given).__name__}"
+        identity = given.identity
+        prefixes = identity.query_prefix, identity.document_prefix
+        return _embedder(given, remembered_model(identity.model, *prefixes))
+    own = functions_of(given)
+    return Embedding(
+        own.name, own.model, own.documents, own.queries, own.batch_size or BATCH, max_tokens=own.max_tokens
     )
 
 
-def _registered(name: str) -> Embedding:
-    from pgmnemo.embedders import EMBEDDERS, EmbedderOptions
-
-    embedder = EMBEDDERS[LOCAL_NAME if name == LOCAL else name](EmbedderOptions())
+def _registered(text: str) -> Embedding:
+    embedder, model = registered(text)
     embedder.to_download()  # a package that is missing is said now
-    return _embedder(embedder)
+    return _embedder(embedder, model)
 
 
-def _embedder(embedder: Embedder) -> Embedding:
+def _embedder(embedder: Embedder, model: str) -> Embedding:
     identity = embedder.identity
     return Embedding(
-        identity.name, identity.model, embedder.embed_documents, embedder.embed_queries,
-        identity.batch_size, identity.dimensions,
+        identity.name, model, embedder.embed_documents, embedder.embed_queries,
+        identity.batch_size, identity.dimensions, identity.max_tokens or None,
     )  # fmt: skip
 
 

@@ -33,8 +33,8 @@ class EmbedderOptions:
         model: local folder of the embedder's model; for the embedder endpoint, the model's name
         endpoint_url: OpenAI-compatible service of the embedder endpoint
         dimensions: width of the vectors, for the embedders endpoint and hash
-        query_prefix: put before every question before it is embedded
-        document_prefix: put before every text before it is embedded
+        query_prefix: put before every question before it is embedded (default: the model's own)
+        document_prefix: put before every text before it is embedded (default: the model's own)
         batch_size: texts embedded at once (default: the protocol's, or the model's)
         max_tokens: tokens of a text that the embedder reads (default: its own limit)
     """
@@ -42,8 +42,8 @@ class EmbedderOptions:
     model: str | None = None
     endpoint_url: str | None = None
     dimensions: int | None = None
-    query_prefix: str = ""
-    document_prefix: str = ""
+    query_prefix: str | None = None
+    document_prefix: str | None = None
     batch_size: int | None = None
     max_tokens: int | None = None
     usual_tokens: Annotated[int, Parameter(parse=False)] = TOKENS
@@ -70,9 +70,22 @@ class EmbedderOptions:
         return folder
 
     def identity(
-        self, name: str, model: str, revision: str, dimensions: int, *, tokens: int, note: str, batch: int = 0
+        self,
+        name: str,
+        model: str,
+        revision: str,
+        dimensions: int,
+        *,
+        tokens: int,
+        note: str,
+        batch: int = 0,
+        prefixes: tuple[str, str] = ("", ""),
     ) -> EmbedderIdentity:
-        """The identity of an embedder that is set so; `batch` is a model's own size of one."""
+        """Return the identity of an embedder that is set so.
+
+        `batch` and `prefixes` (of a question, of a text) are the model's own, which the user's replace.
+        """
+        query, document = prefixes
         return EmbedderIdentity(
             name=name,
             model=model,
@@ -80,8 +93,8 @@ class EmbedderOptions:
             dimensions=dimensions,
             max_tokens=tokens,
             batch_size=self.batch_size or batch or self.usual_batch,
-            query_prefix=self.query_prefix,
-            document_prefix=self.document_prefix,
+            query_prefix=query if self.query_prefix is None else self.query_prefix,
+            document_prefix=document if self.document_prefix is None else self.document_prefix,
             note=note,
         )
 
@@ -126,6 +139,11 @@ EMBEDDERS: Parts[Callable[[EmbedderOptions], Embedder]] = Parts(
         "minilm": "pgmnemo.embedders.minilm:MiniLM",
         "minilm-int8": "pgmnemo.embedders.minilm_int8:MiniLMInt8",
         "minilm-onnx": "pgmnemo.embedders.minilm_onnx:MiniLMOnnx",
+        "multilingual-e5-small": "pgmnemo.embedders.hub_encoder:MultilingualE5Small",
+        "e5-small-v2": "pgmnemo.embedders.hub_encoder:E5SmallV2",
+        "arctic-embed-s": "pgmnemo.embedders.hub_encoder:ArcticEmbedS",
+        "bge-small-en": "pgmnemo.embedders.hub_encoder:BgeSmallEn",
+        "multilingual-e5-small-4bit": "pgmnemo.embedders.multilingual_e5_4bit:MultilingualE5FourBit",
         "endpoint": "pgmnemo.embedders.endpoint:Endpoint",
         "hash": "pgmnemo.embedders.hashing:FeatureHashing",
     },

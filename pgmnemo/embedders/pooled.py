@@ -22,6 +22,7 @@ class Pooled(Embedder):
     Threads may load and ask it at once: the graph is opened by the first.
     """
 
+    at_once = AT_ONCE  # 1: every text goes through the graph by itself
     _graph: Graph | None = None
 
     def __init__(self) -> None:
@@ -42,10 +43,16 @@ class Pooled(Embedder):
         if not texts:
             return np.empty((0, self.identity.dimensions), dtype=np.float32)
         given = self._graph.read(texts)
-        texts_at_once = max(1, AT_ONCE // given["attention_mask"].shape[1])
+        texts_at_once = max(1, self.at_once // given["attention_mask"].shape[1])
         starts = range(0, len(texts), texts_at_once)
         parts = [{name: of[at : at + texts_at_once] for name, of in given.items()} for at in starts]
-        return unit_rows(np.concatenate([_means(self._graph, part) for part in parts]))
+        return unit_rows(np.concatenate([_means(self._graph, _trimmed(part)) for part in parts]))
+
+
+def _trimmed(columns: Mapping[str, Tokens]) -> dict[str, Tokens]:
+    """The columns without those that are padding in each of the texts."""
+    longest = columns["attention_mask"].sum(axis=1).max()
+    return {name: values[:, :longest] for name, values in columns.items()}
 
 
 def _means(graph: Graph, given: Mapping[str, Tokens]) -> Matrix:

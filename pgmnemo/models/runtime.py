@@ -34,7 +34,7 @@ ENVIRONMENT = {
 }
 
 INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
-ONNX, LOCAL = "onnx", "local"  # the extras that bring it
+ONNX, LOCAL, MULTILINGUAL = "onnx", "local", "multilingual"  # the extras that bring it
 CHECKOUT = ("embed", ONNX)  # extras of a checkout alone
 BERT = Path(__file__).parent / "bert" / "vocab.txt"  # WordPiece of BERT uncased; NOTICE names its source
 

@@ -63,8 +63,10 @@ class AsyncMemory:
 
         place: None is what PGMNEMO_MEMORY names, else a folder among the user's data. A connection or a pool
             stays the caller's; in a transaction of the caller's nothing is tried again.
-        embedder: `local` (MiniLM, int8, in the extra `local`), another name of `pgmnemo.embedders`, a
-            function from texts to as many vectors, or None: words alone.
+        embedder: `local` (MiniLM, int8, in the extra `local`), another name of `pgmnemo.embedders`, with
+            options such as "endpoint model=M endpoint_url=URL", a function from texts to as many vectors, a
+            pair of them (questions, documents), an object with `embed_documents` and `embed_query`
+            (`pgmnemo.client.embedder_forms`), or None: words alone.
         settings: of pgmnemo, such as {"assistant_weight": 1}, for each call of this memory.
         connections: most that are open at once. patience: seconds in which a call is tried again.
         tracer: of OpenTelemetry; `trace_texts` puts questions and answers into its spans.
@@ -151,7 +153,10 @@ class AsyncMemory:
 
         rows: dict[str, Any] = {}
         for batch in own.asks(texts):
-            answer = await ask(own.queries if question else own.documents, batch, own.asynchronous)
+            if question:
+                answer = await ask(own.queries, batch, own.asks_asynchronously)
+            else:
+                answer = await ask(own.documents, batch, own.asynchronous)
             rows.update(own.answered(batch, answer))
         return rows
 

@@ -40,10 +40,9 @@ async def reembed(scope: AsyncScope, embedding: Embedding | None, batch: int, pr
         await memory._rows(["How many numbers?"], by=embedding)
     change = _Change(scope, embedding, batch)
     space = await scope._call(staging.space(tenant))
-    if space is not None and (space.name != change.name or space.next_kept is not None):
-        total = await scope._call(
-            calls.begin_reembedding(tenant, embedding.remembered.dimensions, change.name)
-        )
+    wanted = change.name, embedding.remembered.dimensions
+    if space is not None and ((space.name, space.kept) != wanted or space.next_kept is not None):
+        total = await scope._call(calls.begin_reembedding(tenant, wanted[1], change.name))
         change.bar = progress.track(range(total), "texts")
         try:
             await change.carry_out()

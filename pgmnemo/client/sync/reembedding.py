@@ -41,8 +41,9 @@ def reembed(scope: Scope, embedding: Embedding | None, batch: int, progress: Pro
         memory._rows(["How many numbers?"], by=embedding)
     change = _Change(scope, embedding, batch)
     space = scope._call(staging.space(tenant))
-    if space is not None and (space.name != change.name or space.next_kept is not None):
-        total = scope._call(calls.begin_reembedding(tenant, embedding.remembered.dimensions, change.name))
+    wanted = change.name, embedding.remembered.dimensions
+    if space is not None and ((space.name, space.kept) != wanted or space.next_kept is not None):
+        total = scope._call(calls.begin_reembedding(tenant, wanted[1], change.name))
         change.bar = progress.track(range(total), "texts")
         try:
             change.carry_out()

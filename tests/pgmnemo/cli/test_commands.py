@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -271,6 +272,26 @@ def test_a_memory_is_made(mnemo: Mnemo, room: Path, folder: Path) -> None:
     again = mnemo("init", str(folder), "--json")
     assert again.json["place"] == f"the memory in {folder}"
     assert again.err == ""
+
+
+def test_a_memory_is_made_with_an_embedder_and_its_options(mnemo: Mnemo, room: Path) -> None:
+    new, given = room / "hashed", "hash dimensions=12 query_prefix='q: '"
+    done = mnemo("init", str(new), "--embedder", given)
+    assert done.code == 0
+    assert f"set PGMNEMO_EMBEDDER={shlex.quote(given)}, or add --embedder" in done.err
+    here = ("--memory", str(new))
+    assert mnemo("add", "The kettle leaks.", *here, "--embedder", given).code == 0
+    assert "embedder  hash (12 numbers)" in mnemo("stats", *here).out
+    assert "The kettle leaks." in mnemo("recall", "kettle", *here, "--embedder", given).out
+    refused = mnemo("init", str(new), "--embedder", "hash")
+    assert (refused.code, "their vectors cannot be compared" in refused.err) == (2, True)
+    changed = mnemo("reembed", *here, "--embedder", "hash dimensions=16")
+    assert changed.code == 0
+    assert "embedder  hash (16 numbers)" in mnemo("stats", *here).out
+    unknown = mnemo("recall", "kettle", *here, "--embedder", "hash width=16")
+    assert (unknown.code, "has no option 'width=16'" in unknown.err) == (2, True)
+    dsn = mnemo("init", "--dsn", "postgresql://nowhere", "--embedder", "hash")
+    assert (dsn.code, "--embedder is for a folder" in dsn.err) == (2, True)
 
 
 def test_the_doctor_says_what_is_well_and_what_is_not(mnemo: Mnemo, scope: Any, room: Path) -> None:

@@ -71,6 +71,45 @@ def tiny_xlm_roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder like those of e5-small-v2, arctic-embed-s and bge-small-en: BERT, model.safetensors."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("tiny-bert")
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ":", "?", "query", "passage", *WORDS]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n")
+    transformers.BertTokenizerFast(vocab=str(folder / "vocab.txt"), do_lower_case=True).save_pretrained(
+        folder
+    )
+    config = transformers.BertConfig(
+        vocab_size=len(vocabulary), hidden_size=24, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=48, max_position_embeddings=512,
+    )  # fmt: skip
+    torch.manual_seed(2)
+    transformers.BertModel(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_multilingual(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder like multilingual-e5-small: BERT over XLM-RoBERTa's tokenizer, 512 positions."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("tiny-multilingual-e5")
+    size = _unigram_tokenizer(folder / "tokenizer.json")
+    special = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
+    _write(folder / "tokenizer_config.json", {"tokenizer_class": "XLMRobertaTokenizer", **special})
+    _write(folder / "special_tokens_map.json", {**special, "cls_token": "<s>", "sep_token": "</s>"})
+    config = transformers.BertConfig(
+        vocab_size=size, hidden_size=24, num_hidden_layers=2, num_attention_heads=2, intermediate_size=48,
+        max_position_embeddings=512, pad_token_id=1,
+    )  # fmt: skip
+    torch.manual_seed(3)
+    transformers.BertModel(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def tiny_dragon(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with two BERT encoders like DRAGON+'s, each with a vocab.txt and no tokenizer.json."""
     torch = pytest.importorskip("torch")

@@ -1,0 +1,188 @@
+"""The forms in which `embedder=` is given, each as two functions and the name of what they make.
+
+- `"minilm-int8"` or `"endpoint model=M endpoint_url=URL"`: a registered embedder, with options;
+- a function from texts to as many vectors, for questions and documents alike;
+- a pair of such functions: (questions, documents);
+- an object with `embed_documents(texts)`, and `embed_queries(texts)` or `embed_query(text)`, such as the
+  embeddings of LangChain.
+
+An object may have these attributes, too: `name` and `model`, by which a tenant remembers it, `query_prefix`
+and `document_prefix`, which are put before texts here, `max_tokens`, the tokens that it reads of a text, and
+`batch_size`. Every function may be a coroutine function.
+"""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from pgmnemo.errors import UsageError
+
+if TYPE_CHECKING:
+    from pgmnemo.embedders import Embedder, EmbedderOptions
+
+LONGEST_PREFIX = 100  # characters of prefixes that a tenant's note quotes; it holds a hash of longer prefixes
+FORMS = (
+    "a name, an Embedder, a function from texts to vectors, a pair of such functions (questions, documents), "
+    "an object with embed_documents and embed_query, or None"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """Texts to vectors, for questions and for documents, by the user's own model."""
+
+    name: str
+    model: str
+    documents: Callable[..., Any]
+    queries: Callable[..., Any]
+    batch_size: int | None = None
+    max_tokens: int | None = None
+
+
+def is_coroutine_function(called: object) -> bool:
+    """Return whether the caller must await what `called` returns."""
+    inner = getattr(type(called), "__call__", None)  # noqa: B004
+    return inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(inner)
+
+
+def registered(text: str) -> tuple[Embedder, str]:
+    """Return the embedder of `NAME option=value …`, and its model as a tenant remembers it.
+
+    Options are the fields of EmbedderOptions, quoted as in a shell where they hold blanks.
+    """
+    from pgmnemo.embedders import EMBEDDERS
+
+    name, options = parse(text)
+    embedder = EMBEDDERS[name](options)
+    identity = embedder.identity
+    model = identity.model
+    if (
+        options.model is not None and name != "endpoint"
+    ):  # a folder, and its weights may differ from the pinned weights
+        usual = EMBEDDERS[name](replace(options, model=None)).identity.revision
+        model += "" if identity.revision == usual else f", {identity.revision}"
+    return embedder, remembered_model(model, identity.query_prefix, identity.document_prefix)
+
+
+def parse(text: str) -> tuple[str, EmbedderOptions]:
+    """Split `NAME option=value …`; UsageError for an unknown option or a value that is not a number."""
+    from pgmnemo.embedders import EmbedderOptions
+
+    try:
+        name, *given = shlex.split(text) or [text]
+    except ValueError as error:
+        raise UsageError(
+            f"the embedder {text!r} is no name with options ({str(error).lower()}); write NAME option=value"
+        ) from None
+    known = {one.name: "int" in str(one.type) for one in fields(EmbedderOptions) if "usual" not in one.name}
+    options = dict(_option(pair, known) for pair in given)
+    return name, EmbedderOptions(**options)
+
+
+def _option(pair: str, known: dict[str, bool]) -> tuple[str, Any]:
+    name, equals, value = pair.partition("=")
+    if not equals or name not in known:
+        raise UsageError(
+            f"an embedder has no option {pair!r}; write NAME option=value with the options {', '.join(known)}"
+        )
+    if not known[name]:
+        return name, value
+    if not (value.isascii() and value.isdigit()):
+        raise UsageError(f"the embedder's option {name} is a whole number, not {value!r}")
+    return name, int(value)
+
+
+def functions_of(given: Any) -> Functions:
+    """Return the functions of a function, a pair or an object; UsageError for anything else."""
+    if hasattr(given, "embed_documents"):
+        return _of_object(given)
+    if isinstance(given, tuple) and len(given) == 2 and all(map(callable, given)):
+        queries, documents = given
+        names, places = zip(*map(_place, given), strict=True)
+        return Functions(" + ".join(names), " + ".join(places), documents, queries)
+    if callable(given):
+        return Functions(*_place(given), given, given)
+    raise UsageError(f"embedder is {FORMS}, not {type(given).__name__}")
+
+
+def _place(called: Any) -> tuple[str, str]:
+    """Return the qualified name of a function, and the same with its module."""
+    named = called if hasattr(called, "__qualname__") else type(called)
+    module = getattr(called, "__module__", None) or type(called).__module__
+    return named.__qualname__, f"{module}.{named.__qualname__}"
+
+
+def _of_object(given: Any) -> Functions:
+    kind, place = _place(type(given))
+    before = [_text(given, name) for name in ("query_prefix", "document_prefix")]
+    model = _text(given, "model") or _text(given, "model_name")
+    queries, documents = _queries(given), given.embed_documents
+    return Functions(
+        _text(given, "name") or kind,
+        remembered_model(f"{place}, {model}" if model else place, *before),
+        prefixed(documents, before[1]),
+        prefixed(queries, before[0]),
+        _number(given, "batch_size"),
+        _number(given, "max_tokens"),
+    )
+
+
+def _queries(given: Any) -> Callable[..., Any]:
+    """Return what embeds several questions at once."""
+    if callable(several := getattr(given, "embed_queries", None)):
+        return several  # type: ignore[no-any-return]
+    single = getattr(given, "embed_query", None)
+    if not callable(single):
+        raise UsageError(
+            f"the embedder {type(given).__qualname__} has embed_documents and neither embed_queries nor "
+            f"embed_query; embedder is {FORMS}"
+        )
+    if not is_coroutine_function(single):
+        return lambda texts: [single(text) for text in texts]
+
+    async def each(texts: Sequence[str]) -> list[Any]:
+        return [await single(text) for text in texts]
+
+    return each
+
+
+def prefixed(called: Callable[..., Any], prefix: str) -> Callable[..., Any]:
+    """Return `called` with `prefix` put before every text."""
+    if not prefix:
+        return called
+    if not is_coroutine_function(called):
+        return lambda texts: called([prefix + text for text in texts])
+
+    async def awaited(texts: Sequence[str]) -> Any:
+        return await called([prefix + text for text in texts])
+
+    return awaited
+
+
+def remembered_model(model: str, query_prefix: str, document_prefix: str) -> str:
+    """Return the name of a vector space: vectors under other prefixes cannot be compared."""
+    model = model.replace(" · ", ", ")  # what separates the parts of a tenant's note
+    if not (query_prefix or document_prefix):
+        return model
+    told = f"prefixes {query_prefix!a} and {document_prefix!a}"
+    if len(told) > LONGEST_PREFIX:
+        told = f"prefixes sha256:{sha256(told.encode()).hexdigest()[:16]}"
+    return f"{model}, {told}"
+
+
+def _text(given: Any, name: str) -> str:
+    """Return an attribute if it is a text, else an empty text."""
+    value = getattr(given, name, None)
+    return value if isinstance(value, str) else ""
+
+
+def _number(given: Any, name: str) -> int | None:
+    """Return an attribute if it is a positive whole number, else None."""
+    value = getattr(given, name, None)
+    whole = isinstance(value, int) and not isinstance(value, bool) and value > 0
+    return value if whole else None

@@ -1,0 +1,59 @@
+"""A folder of the user's cache for each converted model, checked by hash and replaced when damaged."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import mkdtemp
+
+from pgmnemo.errors import ModelError, os_errors
+from pgmnemo.models.hub import file_sha256
+
+DIGESTS = "sha256.json"  # of the other files of the folder; written last
+
+
+def converted(folder: Path, make: Callable[[Path], None]) -> Path:
+    """Return `folder` with the files that `make` writes into the folder that it is given.
+
+    Where a file is missing or has another hash than after the last call, `make` runs again. Another process
+    sees the complete folder or no folder. OutputError if the folder cannot be written.
+    """
+    if _whole(folder):
+        return folder
+    with os_errors(f"{folder} cannot be written: {{why}}; free some space, or set PGMNEMO_CACHE_DIR"):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        try:
+            make(made)
+            digests = {path.name: file_sha256(path) for path in made.iterdir()}
+            (made / DIGESTS).write_text(json.dumps(digests, sort_keys=True), encoding="utf-8")
+            _exchange(made, folder)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+    return folder
+
+
+def _whole(folder: Path) -> bool:
+    try:
+        digests = json.loads((folder / DIGESTS).read_text(encoding="utf-8"))
+        return bool(digests) and all(file_sha256(folder / name) == digests[name] for name in digests)
+    except (OSError, ValueError, TypeError, ModelError):
+        return False
+
+
+def _exchange(made: Path, folder: Path) -> None:
+    """Put `made` in the place of a damaged folder, unless another process was first."""
+    if folder.exists():
+        if _whole(folder):
+            return
+        damaged = mkdtemp(prefix=f".{folder.name}-", dir=folder.parent)
+        os.rename(folder, damaged)
+        shutil.rmtree(damaged, ignore_errors=True)
+    try:
+        os.rename(made, folder)
+    except OSError:
+        if not _whole(folder):
+            raise
