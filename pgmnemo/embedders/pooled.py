@@ -8,7 +8,8 @@ from threading import Lock
 
 import numpy as np
 
-from pgmnemo.embedders import Embedder, unit_rows
+from pgmnemo.embedders import Embedder, TokenSpan, unit_rows
+from pgmnemo.embedders.spans import spans_of
 from pgmnemo.models.runtime import Graph, Tokens
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
@@ -46,6 +47,11 @@ class Pooled(Embedder):
         starts = range(0, len(texts), texts_at_once)
         parts = [{name: of[at : at + texts_at_once] for name, of in given.items()} for at in starts]
         return unit_rows(np.concatenate([_means(self._graph, part) for part in parts]))
+
+    def token_spans(self, texts: Sequence[str]) -> list[list[TokenSpan]] | None:
+        self.load()
+        assert self._graph is not None, "loaded just now"
+        return spans_of(self._graph.uncut, texts)
 
 
 def _means(graph: Graph, given: Mapping[str, Tokens]) -> Matrix:
