@@ -16,6 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from pgmnemo.errors import UnknownScriptWarning
 from pgmnemo.passages.estimate import estimated_spans
 from pgmnemo.passages.pieces import LEAST, PART, SPECIAL, USUAL, Meter, pieces
 
@@ -27,10 +28,6 @@ REMEDY = (
     "open the memory with embedder='multilingual-e5-small' (docs/howto/languages.md), and change a tenant "
     "that has vectors by reembed"
 )
-
-
-class UnknownScriptWarning(UserWarning):
-    """A text is in a script that the embedder does not know: it is found by its words alone."""
 
 
 def meter_of(embedding: Embedding | None) -> Meter:

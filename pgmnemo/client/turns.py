@@ -72,9 +72,7 @@ def _line(turn: Turn) -> Line:
 def _whole(text: str, lines: Sequence[Line], chat: bool, at: datetime | None, meter: Meter) -> Written:
     """A lesson with its passages; none of a single line that is read to its end."""
     within = replace(meter, characters=WINDOWS.characters) if chat else meter
-    if "\n" not in text.strip() and within.sizes([text])[0] <= min(
-        within.limit, int(__import__("os").environ.get("AIM", "9999"))
-    ):
+    if "\n" not in text.strip() and within.sizes([text])[0] <= min(within.limit, within.aim):
         return Written(text, (), at)
     passages = passages_within(lines, within)
     return Written(text, passages if len(passages) > 1 or "\n" in text.strip() else (), at)

@@ -1,23 +1,60 @@
-"""Tokens of a text where no tokenizer is at hand: estimated high, for every script."""
+"""Tokens of a text where no tokenizer is at hand, for every script.
+
+The reference is the vocabulary of XLM-RoBERTa: 250,000 pieces of a hundred languages, as many as those of
+current large models. The numbers were fitted on paragraphs of English, German, Chinese, Arabic, Russian and
+Thai, so that they lie above nearly all of them; other scripts have those of the nearest.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
+RUN = re.compile(
+    r"(?P<latin>[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+)|(?P<digits>\d+)|(?P<blanks> {2,}|[^\S ])|(?P<blank> )"
+    r"|(?P<cyrillic>[\u0370-\u058f\u10a0-\u10ff]+)|(?P<arabic>[\u0590-\u08ff]+)|(?P<indic>[\u0900-\u0dff]+)"
+    r"|(?P<thai>[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff]+)|(?P<han>[\u3400-\u9fff\uf900-\ufaff]+)"
+    r"|(?P<kana>[\u3040-\u30ff]+)|(?P<hangul>[\u1100-\u11ff\uac00-\ud7af]+)|(?P<wide>[\U00010000-\U0010ffff])"
+    r"|(?P<other>.)",
+    re.DOTALL,
+)
+COSTS = {  # tokens of a run, and of each character after the first so many
+    "latin": (1.11, 0.28, 5),
+    "digits": (0.9, 0.34, 3),
+    "blanks": (1.0, 0.34, 2),
+    "blank": (0.0, 0.0, 1),
+    "cyrillic": (1.8, 0.04, 4),
+    "arabic": (1.5, 0.33, 4),
+    "indic": (1.6, 0.4, 4),
+    "thai": (2.8, 0.23, 1),
+    "han": (1.2, 0.72, 1),
+    "kana": (1.25, 0.77, 1),
+    "hangul": (1.6, 0.6, 2),
+    "wide": (2.0, 0.0, 1),
+    "other": (1.1, 0.0, 1),
+}
+SPELT, SPELLING = 14, 0.6  # letters of a word after which it is no word, and tokens of each then
+CAPITAL = 0.3  # tokens of each capital within a word
 WORD = re.compile(r"[A-Za-z]+|\d+| {2,}|[^\S ]|[^\sA-Za-z\d]")
 
 
 def about_tokens(text: str) -> int:
-    """Tokens of a text, estimated high: three letters, digits or blanks a token, others one or two each.
+    """Return the tokens of a text, estimated a little high; give `count` a model's own to be exact."""
+    return math.ceil(sum(map(_cost, RUN.finditer(text))))
 
-    The vocabularies of large models need less of English; give `count` the model's own to be exact.
-    """
-    return sum(-(-len(found) // 3) if found.isascii() else 2 * len(found) for found in WORD.findall(text))
+
+def _cost(run: re.Match[str]) -> float:
+    kind, long = run.lastgroup or "other", run.end() - run.start()
+    first, each, free = COSTS[kind]
+    cost = first + each * max(0, long - free)
+    if kind == "latin" and long > 1:
+        cost += SPELLING * max(0, long - SPELT) + CAPITAL * sum(map(str.isupper, run[0][1:]))
+    return cost
 
 
 def estimated_spans(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-    """Return for each text places of characters, as many as its tokens by `about_tokens`."""
+    """Return for each text places of its characters, as many as it has tokens at most."""
     return [_spans(text) for text in texts]
 
 
