@@ -6,6 +6,7 @@ Where nobody says what the turns of a lesson's text are, they are read off it:
 2. Where a line begins with `user:` or `assistant:`, the text is a talk with an assistant: such a line begins
    a turn, which goes on to the next one. The assistant's turns stand in no passage; of the user's, the words
    without `user:` are embedded, the first 700 characters of a passage. Turns without a word are left out.
+   A memory cuts longer passages further instead, so that all of them is embedded (`pieces`).
 3. In any other text each line with a word is a turn, as `Ana: I sold the kite.`, and all of a passage is
    embedded.
 """

@@ -124,5 +124,5 @@ class _Change:
             given = {"after": lesson - 1, "most": 1, "everything": True, "columns": ("content",)}
             content = (ask(calls.list_page(self.tenant, **given)) or [[content]])[0][0]
         cut = passages_of(content) if rows[-1][1] > 0 else ()
-        said = {passage.text: passage.embedded for passage in cut}
-        return [row[2] if row[1] == 0 else said.get(row[2], row[2]) for row in rows]
+        said: dict[str, Any] = {passage.text: passage.embedded for passage in cut}
+        return [row[2] if row[1] == 0 else said.get(row[2]) or row[2] for row in rows]
