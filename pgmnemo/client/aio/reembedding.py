@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import groupby
@@ -16,7 +17,7 @@ from pgmnemo.client.embedding import Embedding
 from pgmnemo.client.records import Item
 from pgmnemo.client.vectors import Vectors
 from pgmnemo.errors import HiddenError, UsageError
-from pgmnemo.passages.windows import passages_of
+from pgmnemo.passages.windows import ROLE, WINDOWS, cut, turns_of
 from pgmnemo.progress import Progress
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ class _Change:
         if number > 0:  # the whole has its vector already
             given = {"after": lesson - 1, "most": 1, "everything": True, "columns": ("content",)}
             content = (await ask(calls.list_page(self.tenant, **given)) or [[content]])[0][0]
-        cut = passages_of(content) if rows[-1][1] > 0 else ()
-        said: dict[str, Any] = {passage.text: passage.embedded for passage in cut}
-        return [row[2] if row[1] == 0 else said.get(row[2]) or row[2] for row in rows]
+        turns, chat = turns_of(content) if rows[-1][1] > 0 else ([], False)
+        said: dict[str, Any] = {passage.text: passage.embedded for passage in cut(turns, WINDOWS)}
+        head = ROLE.pattern if chat else "(?!)"  # who says it, at the head of a piece
+        return [row[2] if row[1] == 0 else said.get(row[2]) or re.sub(f"^{head}", "", row[2]) for row in rows]
