@@ -15,7 +15,6 @@ from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client import embedding as embedders
 from pgmnemo.client import measuring, naming, requests, staging
-from pgmnemo.client.aio.waiting import run
 from pgmnemo.client.embedding import Remembered
 from pgmnemo.client.records import (
     Added,
@@ -182,6 +181,8 @@ class AsyncScope:
         self, items: Sequence[Item], maker: Remembered | None = None
     ) -> list[tuple[Written, staging.OfLesson]]:
         """Each lesson with the vectors of its whole and of its passages, given or made."""
+        from pgmnemo.client.aio.waiting import run
+
         pairs = await run(self._cut, items)
         texts = [text for pair in pairs for text in staging.texts(*pair)]
         rows = await self._memory._rows(texts, wholes={whole.text for _, whole in pairs})

@@ -35,7 +35,6 @@ from pgmnemo.client.records import (
 )
 from pgmnemo.client.rendering import about_tokens, only_blocks, render, without_blocks
 from pgmnemo.client.requests import Asked, cleared, document, filter_of, moment
-from pgmnemo.client.sync.waiting import run
 from pgmnemo.client.turns import LONGEST, Written
 from pgmnemo.client.vectors import Reals
 from pgmnemo.errors import PgmnemoError, StateError, UsageError
@@ -183,6 +182,8 @@ class Scope:
         self, items: Sequence[Item], maker: Remembered | None = None
     ) -> list[tuple[Written, staging.OfLesson]]:
         """Each lesson with the vectors of its whole and of its passages, given or made."""
+        from pgmnemo.client.sync.waiting import run
+
         pairs = run(self._cut, items)
         texts = [text for pair in pairs for text in staging.texts(*pair)]
         rows = self._memory._rows(texts, wholes={whole.text for _, whole in pairs})
