@@ -97,6 +97,10 @@ class OutputError(PgmnemoError):
     code = 3
 
 
+class UnknownScriptWarning(UserWarning):
+    """A text is in a script that the embedder does not know: it is found by its words alone."""
+
+
 @contextmanager
 def os_errors(sentence: str, kind: type[PgmnemoError] = OutputError) -> Iterator[None]:
     """Inside the block, what the operating system refuses becomes a `kind`; `{why}` is its reason."""

@@ -14,6 +14,7 @@ from uuid import uuid4
 from pgmnemo.adapters.documents import BLANK, KEPT, Documents, answered, is_blank, missing, twins
 from pgmnemo.adapters.langchain_filters import conditions
 from pgmnemo.client.aio.scope import AsyncScope
+from pgmnemo.client.measuring import apart
 from pgmnemo.client.records import Hit, Item, Lesson
 from pgmnemo.client.sync.scope import Scope
 from pgmnemo.errors import UsageError
@@ -229,7 +230,8 @@ class PgmnemoVectorStore(VectorStore):
             raise UsageError(
                 "this needs vectors: give the store an embedding, or open the memory with an embedder"
             )
-        return [rows[text] for text in texts]
+        width = self._documents.scope._memory._embedding.dimensions
+        return [apart(text, width) if rows[text] is None else rows[text] for text in texts]
 
     async def _marginal(
         self, vector: Any, found: list[Document], k: int, lambda_mult: float

@@ -14,7 +14,7 @@ from pgmnemo.client.records import Hit, Item, Lesson
 from pgmnemo.client.rendering import without_blocks
 from pgmnemo.client.requests import NUL, levels
 from pgmnemo.client.staging import LONGEST_KEY
-from pgmnemo.client.turns import MOST as MOST_PASSAGES
+from pgmnemo.passages.pieces import MOST as MOST_PASSAGES
 
 ROOT = "langgraph."  # how topics of ours begin; LangGraph lets no namespace begin with this label
 NOT_INDEXED = "(not indexed)"  # the text of what no question shall find

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Literal
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Literal
 
 from cyclopts import App, Group
 
 from pgmnemo.cli.options import SHARED
 from pgmnemo.cli.printing import version
 from pgmnemo.ending import carried_out, ended
+from pgmnemo.errors import UnknownScriptWarning
+from pgmnemo.escaping import plain
 from pgmnemo.terminal import Plain
 
 PROGRAM = "mnemo"
@@ -50,7 +54,22 @@ NO_NAMES = {"list": "list_", "import": "import_"}  # of functions
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is as in `pgmnemo.ending`."""
     tokens = list(sys.argv[1:] if arguments is None else arguments)
-    return ended(lambda: _carry_out(tokens))
+    return ended(lambda: _with_notes(tokens))
+
+
+def _with_notes(tokens: list[str]) -> int:
+    """Carry a command out, with a line on stderr for a text that its embedder does not know."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UnknownScriptWarning)
+        warnings.showwarning = partial(_show, warnings.showwarning)
+        return _carry_out(tokens)
+
+
+def _show(usual: Callable[..., None], message: Warning | str, category: type[Warning], *rest: Any) -> None:
+    if issubclass(category, UnknownScriptWarning):
+        print(f"note: {plain(str(message))}", file=sys.stderr)
+    else:
+        usual(message, category, *rest)
 
 
 def app() -> App:

@@ -7,7 +7,7 @@ may be a coroutine function, and a model runs in whatever thread the shell has f
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,7 +16,7 @@ from pgmnemo.client.vectors import WIDTH
 from pgmnemo.errors import EmbedderError, UsageError
 
 if TYPE_CHECKING:
-    from pgmnemo.embedders import Embedder
+    from pgmnemo.embedders import Embedder, TokenSpan
 
 LOCAL = "local"
 LOCAL_NAME = "minilm-int8"
@@ -29,6 +29,9 @@ class Called(Protocol):
     """Texts to vectors, one for each, all of one width; it may be a coroutine function."""
 
     def __call__(self, texts: Sequence[str], /) -> Any: ...
+
+
+Spans = Callable[[Sequence[str]], "list[list[TokenSpan]]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,9 @@ class Embedding:
     queries: Called
     batch: int = BATCH
     dimensions: int | None = None
-    max_tokens: int | None = None
+    max_tokens: int | None = None  # of a text that it reads, with prefix and special tokens; None: unknown
+    spans: Spans | None = None  # the tokens of texts; None: nobody can tell
+    prefixes: tuple[str, str] = ("", "")
 
     @property
     def asynchronous(self) -> bool:
@@ -122,8 +127,17 @@ def _embedder(embedder: Embedder, model: str) -> Embedding:
     identity = embedder.identity
     return Embedding(
         identity.name, model, embedder.embed_documents, embedder.embed_queries,
-        identity.batch_size, identity.dimensions, identity.max_tokens or None,
+        identity.batch_size, identity.dimensions, identity.max_tokens or None, _spans(embedder),
+        (identity.query_prefix, identity.document_prefix),
     )  # fmt: skip
+
+
+def _spans(embedder: Embedder) -> Spans | None:
+    """The tokens of texts, where a class of embedder has a way of its own to tell."""
+    from pgmnemo.embedders import Embedder
+
+    own = getattr(type(embedder), "token_spans", Embedder.token_spans)
+    return None if own is Embedder.token_spans else embedder.token_spans  # type: ignore[return-value]
 
 
 def checked(answer: Any, count: int, name: str) -> Any:

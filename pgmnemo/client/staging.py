@@ -19,9 +19,10 @@ from pgmnemo.calls import Call, Rows
 from pgmnemo.client import requests
 from pgmnemo.client.embedding import Remembered, given
 from pgmnemo.client.records import Item
-from pgmnemo.client.turns import Written, written
+from pgmnemo.client.turns import ESTIMATED, Written, written
 from pgmnemo.client.vectors import Reals, Vectors
 from pgmnemo.errors import UsageError
+from pgmnemo.passages.pieces import Meter
 from pgmnemo.records import Passage
 
 KEY = "embedder"
@@ -77,9 +78,10 @@ def _keyed(item: Item | str, made: str) -> Item:
     return replace(item, key=made if item.key is None else checked_key(item.key))
 
 
-def whole(item: Item) -> Written:
-    """An item's text with its passages: its own where it has some, else by the protocol's rule."""
-    made = written(item.text, item.at)
+def whole(item: Item, meter: Meter = ESTIMATED) -> Written:
+    """An item's text with its passages: its own where it has some, else by the protocol's rule, and what
+    `meter` reads."""
+    made = written(item.text, item.at, meter)
     if item.passage_vectors is not None and (item.passages is None or item.vector is None):
         raise UsageError("passage_vectors go with passages and with the vector of the whole; give all three")
     if item.passages is None:
@@ -117,7 +119,9 @@ def vectors(
     if own is None or not rows:
         return OfLesson()
     passages = [rows[passage.embedded] for passage in made.passages]
-    return OfLesson(rows[made.text], passages or None, own)
+    whole = rows[made.text]
+    some = any(row is not None for row in passages)
+    return OfLesson(whole, passages if some else None, own if some or whole is not None else None)
 
 
 def sent(made: Written, given: OfLesson, element: int, width: int) -> dict[str, Any]:
@@ -190,6 +194,24 @@ def name_of(own: Remembered, kept: int | None = None) -> str:
     vectors up, it says how many these are."""
     numbers = "" if kept in (None, own.dimensions) else f"{own.dimensions} numbers"
     return " · ".join((own.embedder, own.model, numbers)).rstrip(" ·")
+
+
+BARE = """
+SELECT l.project_id, l.external_id, l.content,
+       ARRAY(SELECT p.content FROM pgmnemo.list_passages(%(tenant)s) p
+              WHERE p.lesson_id = l.id AND p.number > 0 ORDER BY p.number)
+  FROM pgmnemo.list_lessons(%(tenant)s) l
+ WHERE l.active AND l.project_id <> %(reserved)s
+   AND NOT EXISTS (SELECT FROM pgmnemo.list_vectors(%(tenant)s) v WHERE v.lesson_id = l.id)
+   AND EXISTS (SELECT FROM pgmnemo.list_vectors(%(tenant)s))
+ ORDER BY l.project_id, l.id
+"""
+
+
+def bare(tenant: UUID) -> Call[Rows]:
+    """The lessons of a tenant with vectors that have none: project, key, text and passages."""
+    given = {"tenant": tenant, "reserved": reserved(tenant)}
+    return Call(BARE, given, lambda rows: rows)  # type: ignore[arg-type]
 
 
 def space(tenant: UUID) -> Call[Space | None]:

@@ -7,18 +7,20 @@ assistant the passages are of the user's turns, and of each the words alone are 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pgmnemo.client.records import Turn
 from pgmnemo.client.requests import moment
 from pgmnemo.errors import UsageError
-from pgmnemo.passages.windows import WINDOWS, Line, cut, passages_of
+from pgmnemo.passages.estimate import estimated_spans
+from pgmnemo.passages.pieces import USUAL, Meter, passages_within
+from pgmnemo.passages.windows import WINDOWS, Line, turns_of
 from pgmnemo.records import Passage
 
 CHAT = ("user", "assistant")
 LONGEST = 10_000_000  # bytes of a lesson's text that the extension takes
-MOST = 1_000  # passages of a lesson
+ESTIMATED = Meter(estimated_spans, USUAL)  # where no embedder says what it reads
 MONTHS = (  # in English, whatever the program's locale
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
     "November", "December",
@@ -34,11 +36,12 @@ class Written:
     at: datetime | None = None
 
 
-def written(text: str | Turn | Sequence[Turn], at: datetime | None) -> Written:
-    """A text, or turns, as a lesson; UsageError for what is neither, empty or too long."""
+def written(text: str | Turn | Sequence[Turn], at: datetime | None, meter: Meter = ESTIMATED) -> Written:
+    """A text, or turns, as a lesson with passages that `meter` reads; UsageError for what is neither, empty
+    or too long."""
     if isinstance(text, str):
         sized = _sized(text)
-        return _whole(sized, passages_of(sized) if "\n" in sized.strip() else (), at)
+        return _whole(sized, *turns_of(sized), at, meter)
     text = [text] if isinstance(text, Turn) else text
     given = text if isinstance(text, Sequence) else ()
     turns = [turn for turn in given if isinstance(turn, Turn) and isinstance(turn.text, str)]
@@ -47,17 +50,17 @@ def written(text: str | Turn | Sequence[Turn], at: datetime | None) -> Written:
         found = f"{type(text).__name__} of {kinds or 'nothing'}" if given is text else type(text).__name__
         raise UsageError(f"a lesson is a text or a list of at least one Turn of text, not {found}")
     times = [moment(turn.at, "at of a turn") for turn in turns if turn.at is not None]
-    return _conversation(turns, moment(at, "at") or next(iter(times), None))
+    return _conversation(turns, moment(at, "at") or next(iter(times), None), meter)
 
 
-def _conversation(turns: Sequence[Turn], at: datetime | None) -> Written:
+def _conversation(turns: Sequence[Turn], at: datetime | None, meter: Meter) -> Written:
     lines = [_line(turn) for turn in turns if turn.text.strip()]
     if not lines:
         raise UsageError("no turn of the conversation has a word; leave it out")
     head = [f"[{at.day} {MONTHS[at.month - 1]} {at.year}]"] if at else []
     chat = any(turn.role in CHAT for turn in turns)
     text = _sized("\n".join([*head, *(line.line for line in lines)]))
-    return _whole(text, cut(lines, WINDOWS, WINDOWS.characters if chat else None), at)
+    return _whole(text, lines, chat, at, meter)
 
 
 def _line(turn: Turn) -> Line:
@@ -66,9 +69,13 @@ def _line(turn: Turn) -> Line:
     return Line(line, turn.text if turn.role in CHAT else line, turn.role != "assistant")
 
 
-def _whole(text: str, passages: tuple[Passage, ...], at: datetime | None) -> Written:
-    few = len(passages) <= 1 and "\n" not in text.strip()
-    return Written(text, () if few or len(passages) > MOST else passages, at)
+def _whole(text: str, lines: Sequence[Line], chat: bool, at: datetime | None, meter: Meter) -> Written:
+    """A lesson with its passages; none of a single line that is read to its end."""
+    within = replace(meter, characters=WINDOWS.characters) if chat else meter
+    if "\n" not in text.strip() and within.sizes([text])[0] <= min(within.limit, within.aim):
+        return Written(text, (), at)
+    passages = passages_within(lines, within)
+    return Written(text, passages if len(passages) > 1 or "\n" in text.strip() else (), at)
 
 
 def _sized(text: str) -> str:

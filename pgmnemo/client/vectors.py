@@ -47,7 +47,8 @@ def _zeros(width: int) -> Any:
 
 
 class Vectors:
-    """One vector for each passage, or a `single` one; `element` is the oid of pgvector's type."""
+    """One vector for each passage, None of one without; or a `single` one. `element` is the oid of pgvector's
+    type."""
 
     __slots__ = ("element", "rows", "single", "width")
 
@@ -58,6 +59,8 @@ class Vectors:
         """As pgvector sends a vector, or PostgreSQL an array of them."""
         import numpy as np
 
+        if not self.single and any(row is None for row in self.rows):
+            return self._some()
         matrix = np.atleast_2d(np.asarray(self.rows, dtype=np.float32))
         width = max(self.width, matrix.shape[1])
         kind = [("size", ">i4"), ("width", ">i2"), ("unused", ">i2"), ("numbers", ">f4", (width,))]
@@ -66,6 +69,17 @@ class Vectors:
         sent["numbers"][:, : matrix.shape[1]] = matrix
         body = sent.tobytes()
         return body[4:] if self.single else ARRAY.pack(1, 0, self.element, len(matrix), 1) + body
+
+    def _some(self) -> bytes:
+        """The same where a text has no vector: NULL has the length -1 and no body."""
+        parts = [ARRAY.pack(1, 1, self.element, len(self.rows), 1)]
+        for row in self.rows:
+            if row is None:
+                parts.append(struct.pack(">i", -1))
+            else:
+                body = Vectors(row, self.element, self.width, single=True).binary()
+                parts += [struct.pack(">i", len(body)), body]
+        return b"".join(parts)
 
 
 def as_kept(halves: Any) -> Any:

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 import numpy as np
 from cyclopts import Parameter
@@ -99,6 +99,18 @@ class EmbedderOptions:
         )
 
 
+class TokenSpan(NamedTuple):
+    """A token of a text: its first character, the one after its last, and whether the model knows it.
+
+    A token is not known that is the unknown token, or a single letter into which WordPiece spells a longer
+    word out.
+    """
+
+    start: int
+    end: int
+    known: bool
+
+
 class Embedder(Protocol):
     """Texts to vectors.
 
@@ -121,6 +133,13 @@ class Embedder(Protocol):
 
     @abstractmethod
     def rows(self, texts: Sequence[str]) -> Matrix: ...
+
+    def token_spans(self, texts: Sequence[str]) -> list[list[TokenSpan]] | None:
+        """Return the tokens of each text, without special tokens and uncut; None where nobody can tell.
+
+        `identity.max_tokens` counts them with the prefix and the special tokens.
+        """
+        return None
 
     def embed_documents(self, texts: Sequence[str]) -> Matrix:
         """The rows of texts."""

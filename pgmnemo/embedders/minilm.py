@@ -8,10 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from pgmnemo.embedders import Embedder, EmbedderOptions
+from pgmnemo.embedders import Embedder, EmbedderOptions, TokenSpan
+from pgmnemo.embedders.spans import spans_of
 from pgmnemo.errors import EmbedderError, UsageError
 from pgmnemo.models.hub import file_sha256
-from pgmnemo.models.runtime import demand, device, library, loading, package_folder, silence
+from pgmnemo.models.runtime import (
+    BERT,
+    demand,
+    device,
+    library,
+    loading,
+    package_folder,
+    silence,
+    tokenizer_of,
+)
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
 
@@ -30,6 +40,7 @@ class MiniLM(Embedder):
     def __init__(self, options: EmbedderOptions) -> None:
         self._folder = checked_folder(options)
         self._model: Any = None
+        self._uncut: Any = None
         self.identity = options.identity(
             "minilm",
             MODEL,
@@ -70,6 +81,12 @@ class MiniLM(Embedder):
                 show_progress_bar=False,
             )
         return np.asarray(rows, dtype=np.float32)
+
+    def token_spans(self, texts: Sequence[str]) -> list[list[TokenSpan]] | None:
+        if self._uncut is None:
+            readers = library("tokenizers", WHO)
+            self._uncut = tokenizer_of(readers, BERT)  # the vocabulary of the package's own tokenizer
+        return spans_of(self._uncut, texts)
 
 
 def read_tokens(name: str, options: EmbedderOptions) -> int:

@@ -8,7 +8,8 @@ from threading import Lock
 
 import numpy as np
 
-from pgmnemo.embedders import Embedder, unit_rows
+from pgmnemo.embedders import Embedder, TokenSpan, unit_rows
+from pgmnemo.embedders.spans import spans_of
 from pgmnemo.models.runtime import Graph, Tokens
 from pgmnemo.progress import QUIET, Progress
 from pgmnemo.records import Matrix
@@ -53,6 +54,11 @@ def _trimmed(columns: Mapping[str, Tokens]) -> dict[str, Tokens]:
     """The columns without those that are padding in each of the texts."""
     longest = columns["attention_mask"].sum(axis=1).max()
     return {name: values[:, :longest] for name, values in columns.items()}
+
+    def token_spans(self, texts: Sequence[str]) -> list[list[TokenSpan]] | None:
+        self.load()
+        assert self._graph is not None, "loaded just now"
+        return spans_of(self._graph.uncut, texts)
 
 
 def _means(graph: Graph, given: Mapping[str, Tokens]) -> Matrix:

@@ -159,9 +159,12 @@ class Graph:
             ) from error
         readers = library("tokenizers", who, extra)
         try:
-            self._tokenizer = _tokenizer(readers, tokenizer)
+            self._tokenizer = tokenizer_of(readers, tokenizer)
+            self.uncut = tokenizer_of(readers, tokenizer)  # another, for threads share both
         except Exception as error:  # a bare Exception, whatever is wrong with the file
             raise ModelError(f"{tokenizer} is no tokenizer ({first_line(error)}); {mend}") from None
+        self.uncut.no_truncation()
+        self.uncut.no_padding()
         self._tokenizer.enable_truncation(tokens)
         self._tokenizer.enable_padding()
 
@@ -193,8 +196,8 @@ def _checked(graph: Path, digest: str, mend: str) -> bytes:
     return content
 
 
-def _tokenizer(readers: ModuleType, path: Path) -> Any:
-    """The tokenizer of a tokenizer.json, or that of BERT uncased over a vocab.txt."""
+def tokenizer_of(readers: ModuleType, path: Path) -> Any:
+    """Return the tokenizer of a tokenizer.json, or that of BERT uncased over a vocab.txt."""
     if path.suffix == ".json":
         return readers.Tokenizer.from_file(str(path))
     vocabulary = readers.models.WordPiece.read_file(str(path))

@@ -16,13 +16,15 @@ from pgmnemo import calls
 from pgmnemo.calls import execute
 from pgmnemo.embedders import Embedder, pad
 from pgmnemo.embedders.embedding import embed_texts
+from pgmnemo.embedders.spans import KNOWN, known_share
 from pgmnemo.errors import UsageError
-from pgmnemo.passages.windows import passages_of
+from pgmnemo.passages.estimate import estimated_spans
+from pgmnemo.passages.pieces import LEAST, MOST, SPECIAL, USUAL, Meter, passages_within
+from pgmnemo.passages.windows import WINDOWS, turns_of
 from pgmnemo.progress import QUIET, Progress, expected
 from pgmnemo.records import Matrix, Passage
 
 BATCH = 100  # lessons
-MOST = 1_000  # passages that the extension takes of one lesson
 LONG = 10.0  # seconds from which an estimate is worth a line
 WIDTHS = (384, 768, 1024)  # at which vectors are stored
 
@@ -149,7 +151,8 @@ def _batches(held: Held) -> Iterator[dict[int, str]]:
 
 
 def _add(held: Held, batch: Mapping[int, str], embedder: Embedder | None, done: Added) -> Added:
-    cut: Lessons = {lesson: passages_of(content) for lesson, content in batch.items()}
+    meter = _meter(embedder)
+    cut: Lessons = {lesson: _cut(content, meter) for lesson, content in batch.items()}
     wanted = {lesson: found for lesson, found in cut.items() if 0 < len(found) <= MOST}
     vectors = _vectors(wanted, embedder)
     given = _write(held, {lesson: batch[lesson] for lesson in wanted}, wanted, vectors)
@@ -163,6 +166,34 @@ def _add(held: Held, batch: Mapping[int, str], embedder: Embedder | None, done: 
     )
 
 
+def _cut(content: str, meter: Meter) -> tuple[Passage, ...]:
+    turns, chat = turns_of(content)
+    return passages_within(turns, replace(meter, characters=WINDOWS.characters) if chat else meter)
+
+
+def _meter(embedder: Embedder | None) -> Meter:
+    """What an embedder reads of a passage; by estimate where nobody can tell."""
+    spans = embedder.token_spans([embedder.identity.document_prefix]) if embedder is not None else None
+    if embedder is None or spans is None:
+        return Meter(estimated_spans, USUAL)
+    return Meter(
+        lambda texts: [[(one.start, one.end) for one in some] for some in embedder.token_spans(texts) or []],
+        max(LEAST, embedder.identity.max_tokens - SPECIAL - len(spans[0])),
+    )
+
+
+def _known(texts: Mapping[str, str], embedder: Embedder) -> dict[str, str]:
+    """Texts whose script the embedder knows, by what they are of."""
+    spans = embedder.token_spans(list(texts))
+    if spans is None:
+        return dict(texts)
+    return {
+        text: where
+        for (text, where), some in zip(texts.items(), spans, strict=True)
+        if known_share(text, some) >= KNOWN
+    }
+
+
 def _vectors(lessons: Lessons, embedder: Embedder | None) -> dict[str, Matrix] | None:
     """The stored row of each distinct text; None without an embedder."""
     if embedder is None:
@@ -171,7 +202,7 @@ def _vectors(lessons: Lessons, embedder: Embedder | None) -> dict[str, Matrix] |
     for lesson, passages in lessons.items():
         for number, passage in enumerate(passages, start=1):
             places.setdefault(passage.embedded, f"passage {number} of lesson {lesson}")
-    rows = embed_texts(places, embedder)
+    rows = embed_texts(_known(places, embedder), embedder)
     if not rows:
         return {}
     matrix = np.stack(list(rows.values()))
@@ -207,7 +238,7 @@ def _give(
     connection: Connection, lesson: int, passages: tuple[Passage, ...], vectors: Mapping[str, Matrix] | None
 ) -> bool:
     texts = [passage.text for passage in passages]
-    rows = None if vectors is None else [vectors[passage.embedded] for passage in passages]
+    rows = None if vectors is None else [vectors.get(passage.embedded) for passage in passages]
     return execute(connection, calls.add_passages(lesson, texts, rows))
 
 

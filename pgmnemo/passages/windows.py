@@ -6,6 +6,7 @@ Where nobody says what the turns of a lesson's text are, they are read off it:
 2. Where a line begins with `user:` or `assistant:`, the text is a talk with an assistant: such a line begins
    a turn, which goes on to the next one. The assistant's turns stand in no passage; of the user's, the words
    without `user:` are embedded, the first 700 characters of a passage. Turns without a word are left out.
+   A memory cuts longer passages further instead, so that all of them is embedded (`pieces`).
 3. In any other text each line with a word is a turn, as `Ana: I sold the kite.`, and all of a passage is
    embedded.
 """
@@ -112,12 +113,18 @@ ROLE = re.compile(r"(user|assistant): ?")
 
 def passages_of(content: str, rule: Rule = WINDOWS) -> tuple[Passage, ...]:
     """The passages of a lesson's text, in order; none of a text without a word."""
+    turns, chat = turns_of(content)
+    return cut(turns, rule, rule.characters if chat else None)
+
+
+def turns_of(content: str) -> tuple[list[Line], bool]:
+    """Return the turns that are read off a lesson's text, and whether it is a talk with an assistant."""
     lines = content.split("\n")
     if len(lines) > 1 and DATE.fullmatch(lines[0].strip()):
         del lines[0]
     if any(ROLE.match(line) for line in lines):
-        return cut(_messages(lines), rule, rule.characters)
-    return cut([Line(line, line) for line in lines if line.strip()], rule)
+        return _messages(lines), True
+    return [Line(line, line) for line in lines if line.strip()], False
 
 
 def _messages(lines: list[str]) -> list[Line]:

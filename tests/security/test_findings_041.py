@@ -323,7 +323,8 @@ def test_n5_a_question_is_read_for_times_no_further_than_is_cheap(site: Site) ->
 
 TINY = """
 SELECT pgmnemo.store_set('{tenant}', (SELECT array_agg(ROW('{project}', 'x' || n, 'a',
-    {vector}, NULL, NULL, 3, '{{}}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::pgmnemo.lesson_input)
+    {vector}, NULL, NULL, 3, '{{}}',
+    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::pgmnemo.lesson_input)
     FROM generate_series({first}, {last}) n))
 """
 

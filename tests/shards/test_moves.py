@@ -50,7 +50,8 @@ SPACE = "SELECT * FROM pgmnemo.embedding_space WHERE tenant_id = %s"
 LARGE = """
 SELECT count(*) FROM pgmnemo.store_set(%s, array(
     SELECT ROW(%s::uuid, 'k' || n, 'The heron number ' || mod(n, 40), ARRAY[n, 1, 1]::real[]::vector,
-               NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, n, NULL)::pgmnemo.lesson_input
+               NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, n,
+               NULL)::pgmnemo.lesson_input
       FROM generate_series(1, %s) n))
 """
 NUMBERS = "SELECT number FROM pgmnemo.supersession WHERE tenant_id = %s ORDER BY recorded_at"

@@ -17,7 +17,8 @@ DATED = QUESTION + " Was it on 31 May 2025?"
 SPAN = (datetime(2025, 5, 31, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))
 ASKED = (0.6, 0.1, 0.3, 0.5)
 MODES = ("hybrid", "vector", "keyword")
-MANY = " ".join(f"q{a}v{b}z" for a in "bcdfghjklmnprst" for b in "bcdfghjklm")  # more different words than the pivot
+# more different words than the pivot
+MANY = " ".join(f"q{one}v{two}z" for one in "bcdfghjklmnprst" for two in "bcdfghjklm")
 SAME = "lantern " * 150  # as many words, but one and the same
 
 LESSONS = {

@@ -84,7 +84,9 @@ def test_a_token_is_found_in_the_forms_that_people_ask_for(tenant: Any, text: st
 
 
 def test_each_of_many_tickets_is_found_in_each_form(tenant: Any) -> None:
-    tenant.store_many({f"n{n}": f"PROJ-{n}: the build of branch {n % 7} was repaired" for n in range(100, 400)})
+    tenant.store_many(
+        {f"n{n}": f"PROJ-{n}: the build of branch {n % 7} was repaired" for n in range(100, 400)}
+    )
     for form in ("PROJ-{}", "ticket {}", "proj {}", "PROJ{}", "What became of proj-{}?"):
         found = [tenant.ids(form.format(n), mode="keyword", k=1) for n in range(100, 400, 30)]
         assert found == [[f"n{n}"] for n in range(100, 400, 30)], form

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import groupby
@@ -10,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from pgmnemo import calls
 from pgmnemo.calls import Call, Rows
-from pgmnemo.client import staging
+from pgmnemo.client import measuring, staging
 from pgmnemo.client.aio.waiting import AsyncConnection
 from pgmnemo.client.embedding import Embedding
-from pgmnemo.client.turns import written
+from pgmnemo.client.records import Item
 from pgmnemo.client.vectors import Vectors
 from pgmnemo.errors import HiddenError, UsageError
+from pgmnemo.passages.windows import ROLE, WINDOWS, cut, turns_of
 from pgmnemo.progress import Progress
 
 if TYPE_CHECKING:
@@ -55,7 +57,17 @@ async def reembed(scope: AsyncScope, embedding: Embedding | None, batch: int, pr
             pass
     memory._embedding = embedding
     memory._remembered.pop(tenant, None)
-    return change.done
+    return change.done + await _bare(scope, batch)
+
+
+async def _bare(scope: AsyncScope, batch: int) -> int:
+    """Give vectors to lessons that have none, as the former embedder did not know their script; how many."""
+    rows = await scope._call(staging.bare(scope.tenant_id))
+    for start in range(0, len(rows), batch):
+        for project, some in groupby(rows[start : start + batch], itemgetter(0)):
+            items = [Item(text, key, passages=parts or None) for _, key, text, parts in some]
+            await scope._stage(project, items, None)
+    return len(rows)
 
 
 class _Change:
@@ -64,6 +76,7 @@ class _Change:
     def __init__(self, scope: AsyncScope, embedding: Embedding, batch: int) -> None:
         self.scope, self.tenant, self.embedding, self.batch = scope, scope.tenant_id, embedding, batch
         self.name = staging.name_of(embedding.remembered)
+        self.width = embedding.remembered.dimensions
         self.bar: Iterator[Any] = iter(())
         self.done = 0
 
@@ -96,7 +109,9 @@ class _Change:
         texts = [
             text for _, some in groupby(rows, itemgetter(0)) for text in await self._texts(list(some), ask)
         ]
-        made = await self.scope._memory._rows(texts, by=self.embedding)
+        wholes = {text for text, row in zip(texts, rows, strict=True) if row[1] == 0}
+        made = await self.scope._memory._rows(texts, by=self.embedding, wholes=wholes)
+        made = {text: measuring.apart(text, self.width) if row is None else row for text, row in made.items()}
         for start in range(0, len(rows), self.batch):
             ids, numbers, _, marks = map(list, zip(*rows[start : start + self.batch], strict=True))
             vectors = Vectors([made[text] for text in texts[start : start + self.batch]], self.scope._oid)
@@ -111,8 +126,7 @@ class _Change:
         if number > 0:  # the whole has its vector already
             given = {"after": lesson - 1, "most": 1, "everything": True, "columns": ("content",)}
             content = (await ask(calls.list_page(self.tenant, **given)) or [[content]])[0][0]
-        cut = written(content, None).passages if rows[-1][1] > 0 else ()
-        parts = [row for row in rows if row[1] > 0]
-        if all(row[1] <= len(cut) and row[2] == cut[row[1] - 1].text for row in parts):
-            return [cut[row[1] - 1].embedded if row[1] > 0 else row[2] for row in rows]
-        return [row[2] for row in rows]
+        turns, chat = turns_of(content) if rows[-1][1] > 0 else ([], False)
+        said: dict[str, Any] = {passage.text: passage.embedded for passage in cut(turns, WINDOWS)}
+        head = ROLE.pattern if chat else "(?!)"  # who says it, at the head of a piece
+        return [row[2] if row[1] == 0 else said.get(row[2]) or re.sub(f"^{head}", "", row[2]) for row in rows]

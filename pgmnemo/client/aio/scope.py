@@ -14,7 +14,7 @@ from uuid import UUID
 from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client import embedding as embedders
-from pgmnemo.client import naming, requests, staging
+from pgmnemo.client import measuring, naming, requests, staging
 from pgmnemo.client.embedding import Remembered
 from pgmnemo.client.records import (
     Added,
@@ -189,13 +189,23 @@ class AsyncScope:
         self, items: Sequence[Item], maker: Remembered | None = None
     ) -> list[tuple[Written, staging.OfLesson]]:
         """Each lesson with the vectors of its whole and of its passages, given or made."""
-        pairs = [(item, staging.whole(item)) for item in items]
-        rows = await self._memory._rows([text for pair in pairs for text in staging.texts(*pair)])
+        from pgmnemo.client.aio.waiting import run
+
+        pairs = await run(self._cut, items)
+        texts = [text for pair in pairs for text in staging.texts(*pair)]
+        rows = await self._memory._rows(texts, wholes={whole.text for _, whole in pairs})
+        if any(row is None for row in rows.values()):
+            self._memory._warn(self.tenant_id, self._name)
         own = self._memory._embedding.remembered if rows and self._memory._embedding else None
         made = [(whole, staging.vectors(item, whole, rows, own, maker)) for item, whole in pairs]
         for source in {vectors.source for _, vectors in made if vectors.source is not None}:
             await self._memory._fit(self.tenant_id, self._name, source, writing=True)
         return made
+
+    def _cut(self, items: Sequence[Item]) -> list[tuple[Item, Written]]:
+        """Each lesson with its passages, which the memory's embedder reads to their ends."""
+        meter = measuring.meter_of(self._memory._embedding)
+        return [(item, staging.whole(item, meter)) for item in items]
 
     async def update(
         self,
@@ -359,6 +369,9 @@ class AsyncScope:
             assert query is not None
             assert self._memory._embedding is not None
             made = await self._memory._rows([query], question=True)
+            if made[query] is None:
+                self._memory._warn(self.tenant_id, self._name)
+                return None
             rows, own = [made[query]], self._memory._embedding.remembered
         await self._memory._fit(self.tenant_id, self._name, own, writing=False)
         return Reals(rows[0], self._width)
@@ -496,13 +509,13 @@ class AsyncScope:
         object).
         """
         words = text or f"{subject} {relation} {object}"
-        rows = await self._memory._rows([words])
-        if rows and (own := self._memory._embedding) is not None:
+        row = (await self._memory._rows([words])).get(words)
+        if row is not None and (own := self._memory._embedding) is not None:
             await self._memory._fit(self.tenant_id, self._name, own.remembered, writing=True)
         call = requests.fact(
             self.tenant_id, self._project(), subject, relation, object, at=moment(at or now, "at"),
             single=single, reason=reason, source=source, content=text,
-            embedding=Reals(rows[words], self._width) if rows else None,
+            embedding=None if row is None else Reals(row, self._width),
             metadata=document(metadata, "metadata"),
         )  # fmt: skip
         with self._span("upsert_memory"):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Self
@@ -13,7 +13,7 @@ from uuid import UUID
 from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client import embedding as embedders
-from pgmnemo.client import naming, requests, staging
+from pgmnemo.client import measuring, naming, requests, staging
 from pgmnemo.client.embedding import Embedding, Remembered
 from pgmnemo.client.opening import resolve
 from pgmnemo.client.records import Item
@@ -45,6 +45,7 @@ class Memory:
         self._kept: dict[UUID, int] = {}  # numbers of each vector of a tenant
         self._names = release(opened.version) >= release(NAMES)
         self._let_in: set[UUID] = set()
+        self._unread: set[UUID] = set()  # tenants of which it was said that a text has no vector
         self._echoes: OrderedDict[tuple[UUID, str], tuple[UUID, str, str]] = OrderedDict()
 
     @classmethod
@@ -145,21 +146,37 @@ class Memory:
     # Vectors
 
     def _rows(
-        self, texts: Sequence[str], *, question: bool = False, by: Embedding | None = None
+        self,
+        texts: Sequence[str],
+        *,
+        question: bool = False,
+        by: Embedding | None = None,
+        wholes: Collection[str] = (),
     ) -> dict[str, Any]:
-        """The vector of each text, by an embedder or by the memory's own; empty without one."""
-        if (own := by or self._embedding) is None:
-            return {}
-        from pgmnemo.client.sync.waiting import ask
+        """The vector of each text, by an embedder or by the memory's own; empty without one.
 
+        None is that of a text whose script the embedder does not know. Of `wholes` the beginning is embedded,
+        of any other text all of it.
+        """
+        if (own := by or self._embedding) is None or not texts:
+            return {}
+        from pgmnemo.client.sync.waiting import ask, run
+
+        planned = run(partial(measuring.plan, own, texts, wholes, question=question))
         rows: dict[str, Any] = {}
-        for batch in own.asks(texts):
+        for batch in own.asks([part for parts in planned.values() for part in parts]):
             if question:
                 answer = ask(own.queries, batch, own.asks_asynchronously)
             else:
                 answer = ask(own.documents, batch, own.asynchronous)
             rows.update(own.answered(batch, answer))
-        return rows
+        return measuring.together(planned, rows)
+
+    def _warn(self, tenant: UUID, name: str) -> None:
+        """Say once of a tenant that a text has no vector because the embedder does not know its script."""
+        if tenant not in self._unread and self._embedding is not None:
+            self._unread.add(tenant)
+            measuring.warn(self._embedding.name, name)
 
     def _fit(self, tenant: UUID, name: str, own: Remembered, *, writing: bool) -> None:
         """UsageError where a tenant's vectors are another embedder's; the first to write is remembered."""

@@ -28,6 +28,11 @@ SELECT CASE WHEN (SELECT lessons FROM pgmnemo.count(%s, everything => true)) > (
             THEN (SELECT count(*) FROM pgmnemo.list_passages(%s) WHERE embedding IS NOT NULL AND NOT indexed)
             ELSE 0 END
 """
+WITHOUT = """
+SELECT count(*) FROM pgmnemo.list_lessons(%s) l
+ WHERE l.active AND EXISTS (SELECT FROM pgmnemo.list_vectors(%s))
+   AND l.id NOT IN (SELECT v.lesson_id FROM pgmnemo.list_vectors(%s) v)
+"""
 LISTED = "SELECT to_regproc('pgmnemo.list_vectors') IS NOT NULL"  # from 0.6.0 on
 TABLES = """
 SELECT relname::text, n_live_tup, n_dead_tup, coalesce(last_analyze, last_autoanalyze) IS NULL
@@ -75,6 +80,22 @@ def vectors(examined: Examined) -> Iterator[Finding]:
     if outside > most:
         told = f"{outside:,} vectors are outside the HNSW index and read one by one"
         yield Finding("vectors", WARNING, told, f"SELECT pgmnemo.index('{tenant}')")
+
+
+@of_a_tenant
+def meaning(examined: Examined) -> Iterator[Finding]:
+    """Lessons without a vector in a tenant whose other lessons have some."""
+    target, tenant = examined.target, examined.tenant
+    if not target.ask(LISTED):
+        return
+    without = target.ask(WITHOUT, tenant, tenant, tenant)
+    if without:
+        told = (
+            f"{without:,} lessons have no vector, so they are found by their words alone: the embedder does "
+            "not know their script, or they were stored without one"
+        )
+        mend = "reembed by 'multilingual-e5-small', which knows a hundred languages (docs/howto/languages.md)"
+        yield Finding("meaning", WARNING, told, mend)
 
 
 def tables(examined: Examined) -> Iterator[Finding]:

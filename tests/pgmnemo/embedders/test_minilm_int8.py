@@ -18,7 +18,7 @@ from pgmnemo.embedders.dragon_plus import VOCABULARY
 from pgmnemo.embedders.minilm_int8 import PACKAGE, SHA256, MiniLMInt8
 from pgmnemo.errors import ModelError
 from pgmnemo.models.hub import file_sha256
-from pgmnemo.models.runtime import BERT, Graph, _tokenizer, package_folder
+from pgmnemo.models.runtime import BERT, Graph, package_folder, tokenizer_of
 from pgmnemo.progress import Progress
 from runner.records import Corpus
 
@@ -89,7 +89,7 @@ def test_the_shipped_vocabulary_reads_every_text_as_the_float_model_does(
 ) -> None:
     import tokenizers
 
-    own, theirs = _tokenizer(tokenizers, BERT), _tokenizer(tokenizers, _float_tokenizer())
+    own, theirs = tokenizer_of(tokenizers, BERT), tokenizer_of(tokenizers, _float_tokenizer())
     theirs.no_padding()
     theirs.no_truncation()
     points = [chr(point) for point in range(0x33480) if not 0xD800 <= point < 0xE000]  # what has letters

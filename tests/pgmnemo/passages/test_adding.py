@@ -148,14 +148,14 @@ def test_an_interruption_keeps_whole_batches_and_the_next_call_goes_on(
     monkeypatch.setattr(adding, "BATCH", 2)
     lessons.store(*(f"lesson {number}" for number in range(7)))
     calls = iter([False, False, False, True])
-    cut = adding.passages_of
+    cut = adding._cut
 
-    def interrupted(content: str) -> Any:
+    def interrupted(content: str, meter: Any) -> Any:
         if next(calls, False):
             raise KeyboardInterrupt
-        return cut(content)
+        return cut(content, meter)
 
-    monkeypatch.setattr(adding, "passages_of", interrupted)
+    monkeypatch.setattr(adding, "_cut", interrupted)
     assert lessons.add()[0] == 130
     assert lessons.texts() == {"0": ["lesson 0"], "1": ["lesson 1"]}
     assert lessons.add()[1].startswith(given(5, 5))
@@ -166,19 +166,19 @@ def test_a_lesson_that_is_written_meanwhile_is_left_to_the_next_call(
     lessons: Lessons, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lessons.store("one", "two")
-    cut = adding.passages_of
+    cut = adding._cut
 
-    def slow(content: str) -> Any:
+    def slow(content: str, meter: Any) -> Any:
         if content == "two":
             lessons.store("one, corrected", "two")
-        return cut(content)
+        return cut(content, meter)
 
-    monkeypatch.setattr(adding, "passages_of", slow)
+    monkeypatch.setattr(adding, "_cut", slow)
     code, out, _ = lessons.add()
     assert code == 0
     assert given(1, 1) in out
     assert "lessons that somebody else wrote meanwhile: 1; run the command once more" in out
-    monkeypatch.setattr(adding, "passages_of", cut)
+    monkeypatch.setattr(adding, "_cut", cut)
     assert lessons.add()[1].startswith(given(1, 1))
     assert lessons.texts() == {"0": ["one, corrected"], "1": ["two"]}
 

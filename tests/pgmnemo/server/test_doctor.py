@@ -136,6 +136,16 @@ def test_what_slows_a_recall_down_is_told(memory: Server, monkeypatch: pytest.Mo
     assert mends["tables"].startswith("VACUUM (ANALYZE) pgmnemo.")
 
 
+def test_lessons_without_a_vector_beside_others_with_vectors_are_told(memory: Server) -> None:
+    with memory.connect(NAME) as root:
+        vector = "[" + ",".join(["1", *["0"] * 1023]) + "]"
+        root.execute(EMBEDDED, (A, PROJECT, "embedded", vector))
+    [found] = [one for one in wrong(examined(memory, tenant=A)) if one.what == "meaning"]
+    assert found.state == WARNING
+    assert "found by their words alone" in found.told
+    assert "multilingual-e5-small" in found.mend
+
+
 def test_too_much_to_look_at_ends_nothing_else(memory: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upkeep, "PROBLEMS", "SELECT pg_sleep(60), %s")
     monkeypatch.setattr(

@@ -1,0 +1,104 @@
+"""What a memory's embedder reads of a text, and what it cannot read at all.
+
+- A text most of whose letters the embedder does not know (`known_share` below KNOWN) gets no vector: such
+  vectors are the same for unrelated texts.
+- A text that is longer than what the embedder reads, and is no whole lesson, gets the mean of the unit
+  vectors of its pieces, divided by its length: a question, a passage of the caller's, one on `reembed`.
+- A lesson's own vector is of its beginning; the rest has passages.
+- An embedder that cannot tell its tokens, as a function or an endpoint, knows all that it is given, and reads
+  it to the end; lessons are cut for it by an estimate.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from pgmnemo.errors import UnknownScriptWarning
+from pgmnemo.passages.estimate import estimated_spans
+from pgmnemo.passages.pieces import LEAST, PART, SPECIAL, USUAL, Meter, pieces
+
+if TYPE_CHECKING:
+    from pgmnemo.client.embedding import Embedding
+
+QUESTION = 16  # pieces of a question that are embedded at most: some 4,000 tokens
+REMEDY = (
+    "open the memory with embedder='multilingual-e5-small' (docs/howto/languages.md), and change a tenant "
+    "that has vectors by reembed"
+)
+
+
+def meter_of(embedding: Embedding | None) -> Meter:
+    """Return what a memory's embedder reads; for one that cannot tell, and for none, an estimate."""
+    if embedding is None or embedding.spans is None or not embedding.max_tokens:
+        return Meter(estimated_spans, (embedding.max_tokens if embedding else None) or USUAL)
+    spans = embedding.spans
+    room = SPECIAL + max(map(len, spans(list(embedding.prefixes))))
+    return Meter(
+        lambda texts: [[(one.start, one.end) for one in some] for some in spans(texts)],
+        max(LEAST, embedding.max_tokens - room),
+    )
+
+
+def plan(
+    embedding: Embedding, texts: Sequence[str], wholes: Collection[str], *, question: bool = False
+) -> dict[str, list[str]]:
+    """Return for each distinct text what is embedded of it: itself, its pieces, or nothing.
+
+    Of `wholes`, the texts of lessons, the embedder reads the beginning.
+    """
+    distinct = list(dict.fromkeys(texts))
+    if embedding.spans is None or not embedding.max_tokens:
+        return {text: [text] for text in distinct}
+    from pgmnemo.embedders.spans import KNOWN, known_share
+
+    meter, most = meter_of(embedding), QUESTION if question else None
+    found: dict[str, list[str]] = {}
+    for text, spans in zip(distinct, embedding.spans([text[:PART] for text in distinct]), strict=True):
+        if known_share(text, spans) < KNOWN:
+            found[text] = []
+        elif text in wholes or (len(text) <= PART and len(spans) <= meter.limit):
+            found[text] = [text]
+        else:
+            found[text] = pieces(text, meter)[:most]
+    return found
+
+
+def together(planned: Mapping[str, list[str]], rows: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the vector of each text from those of its pieces; None of a text that is not embedded."""
+    return {text: _mean([rows[part] for part in parts]) for text, parts in planned.items()}
+
+
+def _mean(rows: list[Any]) -> Any:
+    if len(rows) <= 1:
+        return rows[0] if rows else None
+    import numpy as np
+
+    units = [row / np.linalg.norm(row) for row in rows]
+    mean = np.mean(units, axis=0)
+    length = np.linalg.norm(mean)
+    return mean / length if length > 1e-6 else units[0]
+
+
+def apart(text: str, width: int) -> Any:
+    """Return a direction that no other text has, so that its cosine to any vector is about 0.
+
+    For a text with a vector of a former embedder whose script the new one does not know: the extension takes
+    a vector for each.
+    """
+    import numpy as np
+
+    seed = int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "little")
+    return np.random.default_rng(seed).standard_normal(width).astype(np.float32)
+
+
+def warn(name: str, tenant: str) -> None:
+    """Say that a tenant has a text without a vector."""
+    warnings.warn(
+        f"a text of the tenant {tenant} is in a script that {name} does not know: it has no vector and is "
+        f"found by its words alone; {REMEDY}",
+        UnknownScriptWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,187 @@
+"""Passages of a text of any length: the windows of `windows`, cut further where an embedder reads no more.
+
+1. A window of lines that the embedder reads to its end is a passage as it is.
+2. A longer one, and a single line of more than AIM tokens, is cut after sentences, and a sentence that the
+   embedder does not read to its end at blanks, else after a token. Short parts are put together again, up to
+   AIM tokens. So every part of a text has a vector.
+3. A text of more passages than a lesson may have (1,000, and 20 MB) is cut into at most 1,000 pieces of like
+   size, which do not overlap. An embedder does not read such a piece to its end; its words are found all the
+   same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from pgmnemo.passages.sentences import chunks, sentences, whole_character
+from pgmnemo.passages.windows import WINDOWS, Line, windows
+from pgmnemo.records import Passage
+
+MOST = 1_000  # passages that the extension takes of one lesson
+BYTES = 20_000_000  # of all passages of a lesson
+FEW = 900  # pieces that are aimed at where there would be more: the last characters need some more
+LONG = 1_000_000  # characters from which on nobody counts tokens
+AIM = 48  # tokens of a piece that is put together: a fact among more of them is not found by its meaning
+USUAL = 256  # tokens of a piece, by estimate, for an embedder that cannot tell
+SPECIAL = 2  # tokens that an embedder sets around a text
+LEAST = 16  # tokens of a piece, however little an embedder reads
+PART = 20_000  # characters whose tokens are in memory together
+
+Spans = list[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """What an embedder reads of a text: `limit` tokens, where `spans` gives first character and end of each.
+
+    `characters`: a further limit, None where there is none. Of short parts as many go together as have at
+    most `aim` tokens.
+    """
+
+    spans: Callable[[Sequence[str]], list[Spans]]
+    limit: int
+    characters: int | None = None
+    aim: int = AIM
+
+    def sizes(self, texts: Sequence[str]) -> list[int]:
+        """Return the tokens of each text; of one of too many characters more than the limit."""
+        counted = [text for text in texts if not self._far(text)]
+        found = iter(map(len, self.spans(counted) if counted else []))
+        return [self.limit + 1 if self._far(text) else next(found) for text in texts]
+
+    def _far(self, text: str) -> bool:
+        return len(text) > (self.characters or PART)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a turn: its text, what of it is embedded, and how many tokens that has."""
+
+    text: str
+    words: str
+    size: int
+
+
+def passages_within(lines: Sequence[Line], meter: Meter) -> tuple[Passage, ...]:
+    """Return the passages of a text's turns, in order, each of which `meter` reads to its end."""
+    long = sum(len(line.line) for line in lines) > LONG
+    found = () if long else tuple(islice(_within(lines, meter), MOST + 1))
+    if long or len(found) > MOST or _bytes(found) > BYTES:
+        return tuple(_few(lines))
+    return found
+
+
+def pieces(text: str, meter: Meter) -> list[str]:
+    """Cut a text into parts that `meter` reads to their ends, in order; [text] where it reads all of it."""
+    if meter.sizes([text])[0] <= meter.limit:
+        return [text]
+    large = replace(meter, aim=meter.limit)
+    return [passage.embedded for passage in _packed(_cut(text, text, large), large)] or [text]
+
+
+def _within(lines: Sequence[Line], meter: Meter) -> Iterator[Passage]:
+    """Windows that fit, and the pieces of those that do not; a piece of two windows once."""
+    some = list(windows(lines, WINDOWS))
+    said = ["\n".join(line.words for line in window) for window in some]
+    cut: dict[Line, list[_Part]] = {}
+    seen: set[Passage] = set()
+    for window, words, size in zip(some, said, meter.sizes(said), strict=True):
+        if size <= (meter.limit if len(lines) > 1 else min(meter.limit, meter.aim)):
+            yield Passage("\n".join(line.line for line in window), words)
+            continue
+        for line in window:
+            if line not in cut:
+                cut[line] = _cut(line.line + "\n", line.words + "\n", meter)
+        new = [
+            one for one in _packed([part for line in window for part in cut[line]], meter) if one not in seen
+        ]
+        seen.update(new)
+        yield from new
+
+
+def _cut(text: str, words: str, meter: Meter) -> list[_Part]:
+    """Parts of `words` that fit; what `text` has before them goes with the first."""
+    said = sentences(words)
+    parts: list[tuple[str, int]] = []
+    for sentence, size in zip(said, meter.sizes(said), strict=True):
+        if size <= meter.limit:
+            parts.append((sentence, size))
+        else:
+            parts += [one for chunk in chunks(sentence, PART) for one in _by_tokens(chunk, meter)]
+    head = text[: len(text) - len(words)] if text.endswith(words) else ""
+    return [_Part(head * (number == 0) + part, part, size) for number, (part, size) in enumerate(parts)]
+
+
+def _by_tokens(text: str, meter: Meter) -> Iterator[tuple[str, int]]:
+    """Cut a text after as many tokens as fit, with their number: after the last blank of the second half of
+    them, else after a token."""
+    [spans] = meter.spans([text])
+    most, start, first = meter.characters or len(text), 0, 0
+    while first < len(spans):
+        last = min(first + meter.limit, len(spans))
+        while last - first > 1 and spans[last - 1][1] - start > most:
+            last = first + (last - first) // 2
+        if last < len(spans):
+            blanks = (at for at in range(last, first + (last - first) // 2, -1) if _blank(spans, at))
+            last = next(blanks, last)
+        end = whole_character(text, spans[last][0]) if last < len(spans) else len(text)
+        if end <= start:  # a character of more tokens than are read
+            end = spans[last][0]
+        while last < len(spans) and spans[last - 1][0] >= end and last - first > 1:
+            last -= 1
+        if start < end:
+            yield text[start:end], last - first
+        start, first = max(start, end), last
+    if not spans:
+        yield text, 0
+
+
+def _blank(spans: Spans, at: int) -> bool:
+    """Whether something that is no token, such as a blank, is before a token."""
+    return at < len(spans) and spans[at][0] > spans[at - 1][1]
+
+
+def _packed(parts: Sequence[_Part], meter: Meter) -> Iterator[Passage]:
+    """Consecutive parts together as far as they fit."""
+    most, kept, size, long = min(meter.limit, meter.aim), list[_Part](), 0, 0
+    for part in parts:
+        wide = long + len(part.words) > (meter.characters or PART) + 1
+        if kept and (size + part.size > most or wide):
+            yield from _passage(kept)
+            kept, size, long = [], 0, 0
+        kept.append(part)
+        size, long = size + part.size, long + len(part.words)
+    yield from _passage(kept)
+
+
+def _passage(parts: Sequence[_Part]) -> Iterator[Passage]:
+    text = "".join(part.text for part in parts).strip()
+    words = "".join(part.words for part in parts).strip()
+    if words:
+        yield Passage(text, words)
+
+
+def _few(lines: Sequence[Line]) -> Iterator[Passage]:
+    """At most MOST pieces of like size, cut after sentences where some are."""
+    said = [line for line in lines if line.person] or list(lines[:1])
+    size = -(-sum(len(line.line) + 1 for line in said) // FEW)
+    sized = Meter(lambda texts: [[(0, 0)] * len(text) for text in texts], size, aim=size)
+    parts = [
+        _Part(piece, piece, len(piece))
+        for line in said
+        for sentence in sentences(line.line + "\n")
+        for piece in chunks(sentence, size)
+    ]
+    found = list(_packed(parts, sized))
+    return iter(found if len(found) <= MOST else _packed(_plain(said, size), sized))
+
+
+def _plain(lines: Sequence[Line], size: int) -> list[_Part]:
+    text = "\n".join(line.line for line in lines)
+    return [_Part(piece, piece, size) for piece in chunks(text, size)]
+
+
+def _bytes(passages: Sequence[Passage]) -> int:
+    return sum(len(passage.text.encode("utf-8", "surrogatepass")) for passage in passages)
