@@ -35,7 +35,7 @@ OF_SESSION = {
 ONE_SPELLING = {
     "get", "list", "count", "update", "append", "sweep", "forget_matching", "similar_pairs", "supersede",
     "undo_supersede", "timeline", "assert_fact", "facts", "end_fact", "embedder", "set_embedder",
-    "begin_reembedding", "reembedding_due", "reembed", "finish_reembedding", "cancel_reembedding",
+    "begin_reembedding", "recut", "reembedding_due", "reembed", "finish_reembedding", "cancel_reembedding",
 }  # fmt: skip
 # What does more when it is done twice, or says another number.
 ONCE = {"append", "forget_matching", "forget_all", "sweep", "store_staged"}
@@ -382,6 +382,13 @@ def explain(
 def sweep(tenant: UUID | None, before: datetime | None = None, most: int | None = None) -> Call[int]:
     """Delete lessons that have expired; how many."""
     return _call("sweep", _value, locals())
+
+
+def recut(
+    tenant: UUID | None, language: str | None = None, *, after: int | None = None, most: int | None = None
+) -> Call[tuple[int, int | None]]:
+    """Cut the next lessons into words anew: how many changed, and the `after` of the next call."""
+    return _call("recut", _row, locals())
 
 
 def similar_pairs(

@@ -802,7 +802,8 @@ BEGIN
     ELSIF config = 'pg_catalog.italian'::regconfig THEN
         words := regexp_replace(words, '\mdivano\M', 'divan', 'gi');
     ELSIF config = 'pg_catalog.romanian'::regconfig THEN
-        words := regexp_replace(regexp_replace(words, '[\u0219\u0218]', chr(351), 'g'), '[\u021A\u021B]', chr(355), 'g');
+        words := regexp_replace(words, '[\u0218\u0219]', chr(351), 'g');
+        words := regexp_replace(words, '[\u021A\u021B]', chr(355), 'g');
     END IF;
     RETURN words;
 END
@@ -913,7 +914,8 @@ CREATE FUNCTION pgmnemo._last_position(cut tsvector)
 RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT rtrim(split_part(ts_filter(cut || 'end:1A', '{a}')::text, ':', 2), 'A')::integer - 1 $$;
--- How every text is cut: lessons, passages and questions alike. The forms leave the vector and return under their
+-- How every text is cut: lessons, passages and questions alike. A text with more different words than a vector of
+-- lexemes holds is cut as far as its first 80,000 characters. The forms leave the vector and return under their
 -- roots, so that a root has as many positions as it and its forms had. Positions themselves mean nothing to us.
 -- Joining two vectors moves the second behind the first, and positions end at 16,383: a text whose own could come
 -- there is rewritten whole instead. A lexeme gets one position at most from each byte.
@@ -941,7 +943,15 @@ BEGIN
     IF config <> 'pg_catalog.english'::regconfig OR current_setting('server_version_num')::integer < 180000 THEN
         prepared := pgmnemo._even_stems(config, prepared);
     END IF;
-    cut := to_tsvector(config, prepared);
+    IF octet_length(prepared) <= 250000 THEN
+        cut := to_tsvector(config, prepared);
+    ELSE
+        BEGIN
+            cut := to_tsvector(config, prepared);
+        EXCEPTION WHEN program_limit_exceeded THEN
+            cut := to_tsvector(config, left(prepared, 80000));  -- a vector of lexemes holds 1 MB
+        END;
+    END IF;
     IF words ~ '[a-z0-9,;] [A-Z][a-z]|[A-Z]{2}' THEN
         cut := cut || pgmnemo._stop_names(config, words);
     END IF;
@@ -1036,7 +1046,10 @@ BEGIN
     IF octet_length(words) <> length(words) THEN
         words := pgmnemo._plain_text(words);
     END IF;
-    IF words ~ '[0-9A-Za-z\u00C0-\u1FFF][_./@=#+,&][0-9A-Za-z\u00C0-\u1FFF]|[0-9][A-Za-z-]|[A-Za-z-][0-9]|[a-z][A-Z]|[0-9]''[0-9]' THEN
+    -- of a text that is longer the vector of lexemes could become longer than one can be
+    IF octet_length(words) <= 250000
+       AND words ~ ('[0-9A-Za-z\u00C0-\u1FFF][_./@=#+,&][0-9A-Za-z\u00C0-\u1FFF]|'
+                     '[0-9][A-Za-z-]|[A-Za-z-][0-9]|[a-z][A-Z]|[0-9]''[0-9]') THEN
         words := words || E'\n' || pgmnemo._token_parts(words);
     END IF;
     IF octet_length(words) > 250 AND words ~ '\S{250}|<!' THEN
@@ -8050,8 +8063,8 @@ BEGIN
     )
     SELECT count(*) INTO changed FROM written;
     next_after := ids[cardinality(ids)];
-    RETURN NEXT;
     PERFORM pgmnemo._leave();
+    RETURN NEXT;
 END
 $$;
 
@@ -8396,7 +8409,8 @@ BEGIN
     one := ROW(
         project_id, external_id, content, pgmnemo._embedding(embedding), role, topic,
         CASE WHEN importance BETWEEN 1 AND 5 THEN importance WHEN importance IS NOT NULL THEN 0 END, metadata,
-        occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position, language);
+        occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position,
+        language);
     outcome := (SELECT s.outcome FROM pgmnemo._store(tenant, ARRAY[one], clear) s);
     PERFORM pgmnemo._leave();
     RETURN outcome;

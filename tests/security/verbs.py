@@ -24,7 +24,7 @@ class Verb:
     either: bool = False
 
 
-PLANTED = "ARRAY[ROW('{p}', 'x', 'y', NULL, NULL, NULL, 3, '{{}}'" + ", NULL" * 8 + ")::pgmnemo.lesson_input]"
+PLANTED = "ARRAY[ROW('{p}', 'x', 'y', NULL, NULL, NULL, 3, '{{}}'" + ", NULL" * 9 + ")::pgmnemo.lesson_input]"
 VERBS = (
     Verb("store", "store_lesson", "'{p}', 'x', 'y'"), Verb("store_set", "store_lessons", PLANTED),
     Verb("store_passages", "add_passages", "1, '{{x}}'"),
@@ -42,6 +42,7 @@ VERBS = (
     Verb("list", given="everything => true", either=True), Verb("count", either=True),
     Verb("update", given="'{p}', '{k}', topic => 'x'", either=True),
     Verb("append", given="'{p}', 'z'", either=True), Verb("sweep", either=True),
+    Verb("recut", either=True),
     Verb("similar_pairs", either=True), Verb("forget_matching", given='\'{{"topic": "x"}}\'', either=True),
     Verb("forget", "forget_lesson", "'{p}', '{k}', true"), Verb(None, "forget_project", "'{p}'"),
     Verb("forget_all", "forget_tenant"), Verb("embedder", either=True),

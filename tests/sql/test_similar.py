@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from psycopg import errors
 
-WORDS = [f"w{n}" for n in range(300)]
+WORDS = [f"q{one}{two}z" for one in "abcdefghijklmnopqrst" for two in "abcdefghijklmno"]
 
 
 def pairs(tenant: Any, most: int = 100, **options: object) -> dict[tuple[str, str], tuple[Any, Any]]:
@@ -76,7 +76,9 @@ def test_only_what_a_recall_could_answer_with_is_paired(tenant: Any, make_tenant
 
 def test_texts_of_very_many_words_are_compared_by_vectors_alone(tenant: Any, unit: Any) -> None:
     for key, words in (("a", 2000), ("b", 2000), ("c", 40_000), ("d", 40_000)):
-        tenant.store(key, " ".join(f"word{key > 'b'}{n}" for n in range(words)), embedding=unit(key > "b", 1))
+        named = ("".join(chr(97 + n // 26**place % 26) for place in range(4)) for n in range(words))
+        text = " ".join(f"{'kp'[key > 'b']}{name}z" for name in named)
+        tenant.store(key, text, embedding=unit(key > "b", 1))
     assert pairs(tenant, least_words=0.5).keys() == {("a", "b"), ("c", "d")}
     assert pairs(tenant, least_words=0.5, least_cosine=None).keys() == {("a", "b")}
 

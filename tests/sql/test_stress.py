@@ -157,7 +157,7 @@ CASES = {
         question="Which knots does the sailing course teach?",
         lessons={
             "long": Said(text=f"{chatter(11, 150)} The sailing course will teach five knots. "
-                              + " ".join(f"detail{n}" for n in range(120))),
+                              + " ".join(f"detail{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(120))),
             **plain("The sailing course was fun.", "Which knots do you know?", "Courses teach patience."),
             **crowd(20),
         },

@@ -220,7 +220,7 @@ def test_a_fault_is_found_by_the_check_alone(
     ("change", "sentence"),
     [
         (put("components/neighbours", "active"), "neighbours is active, made again inactive: no positions"),
-        (put("choice/max_chars", 60), "made again v0."),
+        (put("choice/max_chars", 60), "made again v"),
         (put("passages/count", 40), "passages.count is 40, made again 48"),
     ],
 )

@@ -34,8 +34,8 @@ BEGIN
     )
     SELECT count(*) INTO changed FROM written;
     next_after := ids[cardinality(ids)];
-    RETURN NEXT;
     PERFORM pgmnemo._leave();
+    RETURN NEXT;
 END
 $$;
 

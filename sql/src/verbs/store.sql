@@ -37,7 +37,8 @@ BEGIN
     one := ROW(
         project_id, external_id, content, pgmnemo._embedding(embedding), role, topic,
         CASE WHEN importance BETWEEN 1 AND 5 THEN importance WHEN importance IS NOT NULL THEN 0 END, metadata,
-        occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position, language);
+        occurred_at, expires_at, commit_sha, artifact_hash, verified_at, passages, passage_embeddings, position,
+        language);
     outcome := (SELECT s.outcome FROM pgmnemo._store(tenant, ARRAY[one], clear) s);
     PERFORM pgmnemo._leave();
     RETURN outcome;

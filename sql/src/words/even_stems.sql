@@ -20,7 +20,8 @@ BEGIN
     ELSIF config = 'pg_catalog.italian'::regconfig THEN
         words := regexp_replace(words, '\mdivano\M', 'divan', 'gi');
     ELSIF config = 'pg_catalog.romanian'::regconfig THEN
-        words := regexp_replace(regexp_replace(words, '[\u0219\u0218]', chr(351), 'g'), '[\u021A\u021B]', chr(355), 'g');
+        words := regexp_replace(words, '[\u0218\u0219]', chr(351), 'g');
+        words := regexp_replace(words, '[\u021A\u021B]', chr(355), 'g');
     END IF;
     RETURN words;
 END

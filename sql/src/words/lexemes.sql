@@ -1,4 +1,5 @@
--- How every text is cut: lessons, passages and questions alike. The forms leave the vector and return under their
+-- How every text is cut: lessons, passages and questions alike. A text with more different words than a vector of
+-- lexemes holds is cut as far as its first 80,000 characters. The forms leave the vector and return under their
 -- roots, so that a root has as many positions as it and its forms had. Positions themselves mean nothing to us.
 -- Joining two vectors moves the second behind the first, and positions end at 16,383: a text whose own could come
 -- there is rewritten whole instead. A lexeme gets one position at most from each byte.
@@ -26,7 +27,15 @@ BEGIN
     IF config <> 'pg_catalog.english'::regconfig OR current_setting('server_version_num')::integer < 180000 THEN
         prepared := pgmnemo._even_stems(config, prepared);
     END IF;
-    cut := to_tsvector(config, prepared);
+    IF octet_length(prepared) <= 250000 THEN
+        cut := to_tsvector(config, prepared);
+    ELSE
+        BEGIN
+            cut := to_tsvector(config, prepared);
+        EXCEPTION WHEN program_limit_exceeded THEN
+            cut := to_tsvector(config, left(prepared, 80000));  -- a vector of lexemes holds 1 MB
+        END;
+    END IF;
     IF words ~ '[a-z0-9,;] [A-Z][a-z]|[A-Z]{2}' THEN
         cut := cut || pgmnemo._stop_names(config, words);
     END IF;

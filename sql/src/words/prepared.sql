@@ -9,7 +9,10 @@ BEGIN
     IF octet_length(words) <> length(words) THEN
         words := pgmnemo._plain_text(words);
     END IF;
-    IF words ~ '[0-9A-Za-z\u00C0-\u1FFF][_./@=#+,&][0-9A-Za-z\u00C0-\u1FFF]|[0-9][A-Za-z-]|[A-Za-z-][0-9]|[a-z][A-Z]|[0-9]''[0-9]' THEN
+    -- of a text that is longer the vector of lexemes could become longer than one can be
+    IF octet_length(words) <= 250000
+       AND words ~ ('[0-9A-Za-z\u00C0-\u1FFF][_./@=#+,&][0-9A-Za-z\u00C0-\u1FFF]|'
+                     '[0-9][A-Za-z-]|[A-Za-z-][0-9]|[a-z][A-Z]|[0-9]''[0-9]') THEN
         words := words || E'\n' || pgmnemo._token_parts(words);
     END IF;
     IF octet_length(words) > 250 AND words ~ '\S{250}|<!' THEN

@@ -73,13 +73,13 @@ def test_behind_a_pooler_the_server_process_is_another_than_the_connection_says(
         assert opened(client).backend != client.info.backend_pid
 
 
-@pytest.mark.parametrize("version", [NEEDED, OURS, "0.6.9"])
+@pytest.mark.parametrize("version", [NEEDED, OURS, f"{OURS}9"])
 def test_from_the_first_that_is_needed_to_any_patch_of_the_packages_own_every_version_will_do(
     version: str,
 ) -> None:
     for extension, how in ((version, EXTENSION), (None, PLAIN)):
         seen = OURS_SEEN._replace(extension=extension, body=f" SELECT '{version}' ")
-        assert judge(seen, WHERE, "0.6.0") == Opened(version, how, "alice", False, "public", 16390, 7)
+        assert judge(seen, WHERE, OURS) == Opened(version, how, "alice", False, "public", 16390, 7)
 
 
 def test_what_will_not_do_is_said_in_one_sentence_with_what_to_run() -> None:
