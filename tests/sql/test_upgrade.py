@@ -473,3 +473,39 @@ def test_an_upgrade_goes_through_while_others_write_and_read(
     assert set(stored) == held
     assert {key.split()[1] for key in stored if int(key.split()[2]) > 0} == {"0", "1", "2", "3"}
     assert connection.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
+
+
+MIXED = {
+    "chinese": ("我喜欢在公园里喝茶", "喝茶"),
+    "thai": ("การประชุมจะจัดขึ้นในวันอังคาร", "วันอังคาร"),
+    "ticket": ("PROJ-137 is late, and it costs 1,250.00", "ticket 137"),
+    "accents": ("Le café de Zoë", "cafe Zoe"),
+    "name": ("We saw The Who in Leeds", "The Who"),
+    "long": ("我" * 300_000 + "".join(chr(0x4E00 + n) for n in range(20_000)), None),
+}
+
+
+def test_texts_of_other_scripts_are_found_after_an_upgrade(make_database: Callable[..., Connection]) -> None:
+    """0.6.1 stored them and did not find them; what cannot be cut whole stops no upgrade."""
+    connection = make_database("0.6.1")
+    work_for(connection, TENANTS[0])
+    for key, (text, _) in MIXED.items():
+        connection.execute(
+            "SELECT pgmnemo.store_lesson(%s, %s, %s, passages => ARRAY[left(%s, 1000)])",
+            (PROJECTS[0], key, text, text),
+        )
+    ask = "SELECT external_id FROM pgmnemo.recall_lessons(query_text => %s, mode => 'keyword', k => 1)"
+    connection.execute("RESET ROLE")
+    upgrade(connection)
+    work_for(connection, TENANTS[0])
+    assert connection.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
+    for key, (_, asked) in MIXED.items():
+        if asked is not None:
+            assert connection.execute(ask, (asked,)).fetchall() == [(key,)], key
+    after = 0
+    while after is not None:
+        [(_, after)] = connection.execute("SELECT * FROM pgmnemo.recut(NULL, after => %s)", (after,)).fetchall()
+    told = dict(connection.execute("SELECT external_id, text_config FROM pgmnemo.lessons").fetchall())
+    assert told == {"chinese": "simple", "thai": "simple", "long": "simple", "ticket": "english",
+                    "accents": "french", "name": "english"}  # fmt: skip
+    assert connection.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
