@@ -952,7 +952,7 @@ BEGIN
             cut := to_tsvector(config, left(prepared, 80000));  -- a vector of lexemes holds 1 MB
         END;
     END IF;
-    IF words ~ '[a-z0-9,;] [A-Z][a-z]|[A-Z]{2}' THEN
+    IF words ~ '[a-z0-9,;] [A-Z][a-z]{1,4}\M|\m[A-Z]{2,5}\M' THEN
         cut := cut || pgmnemo._stop_names(config, words);
     END IF;
     IF accents THEN
@@ -1179,7 +1179,7 @@ $$;
 
 COMMENT ON FUNCTION pgmnemo._recognized_config(text, regconfig) IS 'the text search configuration of the language that a text seems to be in, of its first 1,000 characters; the second argument where neither script nor stop words tell';
 -- Words of a text that its configuration drops as stop words although they are written as names: in capitals (IT), or
--- with one within a sentence (The Who). They become lexemes as they are, in lower case.
+-- with one within a sentence (The Who), of five letters at most. They become lexemes as they are, in lower case.
 CREATE FUNCTION pgmnemo._stop_names(config regconfig, words text)
 RETURNS tsvector
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -1188,8 +1188,8 @@ AS $$
     SELECT coalesce(string_agg(format('%s:1', n.name), ' '), '')::tsvector
       FROM (SELECT DISTINCT lower(m[1]) COLLATE "C" AS name
               FROM regexp_matches(left(words, 10000),
-                                  '((?<![A-Za-z][ -])\m[A-Z]{2,10}\M(?![ -][A-Z]{2})|(?<=[a-z0-9,;] )[A-Z][a-z]{1,9}\M)',
-                                  'g') AS m) n
+                                  '((?<![A-Za-z][ -])\m[A-Z]{2,5}\M(?![ -][A-Z]{2})|'
+                                  '(?<=[a-z0-9,;] )[A-Z][a-z]{1,4}\M)', 'g') AS m) n
      WHERE to_tsvector(config, n.name) = ''
 $$;
 -- The configurations that the lessons of a tenant were cut by, those that are still there; of a tenant without lessons
@@ -1198,7 +1198,6 @@ CREATE FUNCTION pgmnemo._tenant_configs(tenant uuid)
 RETURNS regconfig[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off
 AS $$
 DECLARE
     most constant integer := 50;

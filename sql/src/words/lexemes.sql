@@ -36,7 +36,7 @@ BEGIN
             cut := to_tsvector(config, left(prepared, 80000));  -- a vector of lexemes holds 1 MB
         END;
     END IF;
-    IF words ~ '[a-z0-9,;] [A-Z][a-z]|[A-Z]{2}' THEN
+    IF words ~ '[a-z0-9,;] [A-Z][a-z]{1,4}\M|\m[A-Z]{2,5}\M' THEN
         cut := cut || pgmnemo._stop_names(config, words);
     END IF;
     IF accents THEN

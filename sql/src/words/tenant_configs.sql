@@ -4,7 +4,6 @@ CREATE FUNCTION pgmnemo._tenant_configs(tenant uuid)
 RETURNS regconfig[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off
 AS $$
 DECLARE
     most constant integer := 50;
