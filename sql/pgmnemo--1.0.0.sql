@@ -1147,12 +1147,12 @@ BEGIN
     IF octet_length(sample) > 1.3 * length(sample) AND getdatabaseencoding() = 'UTF8' THEN
         letters := length(regexp_replace(sample, '[^[:alpha:]\u0370-\U000323AF]', '', 'g'));
         FOR script IN SELECT * FROM (VALUES
-            ('[^\u0400-\u052F]', '[\u0402\u0404\u0406-\u040B\u040E\u040F\u0452\u0454\u0456-\u045B\u045E\u045F\u0490\u0491]',
-             'russian'),
-            ('[^\u0600-\u06FF]', '[\u0679-\u06D5]', 'arabic'),
-            ('[^\u0370-\u03FF\u1F00-\u1FFF]', NULL, 'greek'),
+            ('[^\u0400-\u052F]',
+             '[\u0402\u0404\u0406-\u040B\u040E\u040F\u0452\u0454\u0456-\u045B\u045E\u045F\u0490\u0491]', 'russian'),
+            ('[^\u0600-\u06FF]', '[\u0679-\u06D5]', 'arabic'), ('[^\u0370-\u03FF\u1F00-\u1FFF]', NULL, 'greek'),
             ('[^\u0531-\u058F]', NULL, 'armenian'), ('[^\u0900-\u097F]', NULL, 'hindi'),
-            ('[^\u0B80-\u0BFF]', NULL, 'tamil'), ('[^\u0590-\u05FF\u0700-\u08FF\u0980-\u0B7F\u0C00-\U000323AF]', NULL, 'simple')
+            ('[^\u0B80-\u0BFF]', NULL, 'tamil'),
+            ('[^\u0590-\u05FF\u0700-\u08FF\u0980-\u0B7F\u0C00-\U000323AF]', NULL, 'simple')
         ) AS s (others, not_of_it, config) LOOP
             IF 2 * length(regexp_replace(sample, script.others, '', 'g')) > letters THEN
                 RETURN CASE WHEN sample ~ script.not_of_it THEN 'simple' ELSE script.config END::regconfig;

@@ -106,6 +106,7 @@ def test_nobody_gets_in_without_a_login(backend: TestClient) -> None:
         assert backend.post("/add", json={"text": "x"}, headers={"Authorization": header}).status_code == 401
 
 
+@pytest.mark.filterwarnings("ignore::pgmnemo.errors.UnknownScriptWarning")
 def test_what_is_no_note_is_refused(backend: TestClient) -> None:
     token = logged_in(backend, "acme")
     texts = (b"7", b'" "', b'"a\\u0000b"', b'"\\ud800"', b'"%s"' % (b"x" * 10_001))

@@ -504,7 +504,9 @@ def test_texts_of_other_scripts_are_found_after_an_upgrade(make_database: Callab
             assert connection.execute(ask, (asked,)).fetchall() == [(key,)], key
     after = 0
     while after is not None:
-        [(_, after)] = connection.execute("SELECT * FROM pgmnemo.recut(NULL, after => %s)", (after,)).fetchall()
+        [(_, after)] = connection.execute(
+            "SELECT * FROM pgmnemo.recut(NULL, after => %s)", (after,)
+        ).fetchall()
     told = dict(connection.execute("SELECT external_id, text_config FROM pgmnemo.lessons").fetchall())
     assert told == {"chinese": "simple", "thai": "simple", "long": "simple", "ticket": "english",
                     "accents": "french", "name": "english"}  # fmt: skip
