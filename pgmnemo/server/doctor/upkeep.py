@@ -94,7 +94,7 @@ def meaning(examined: Examined) -> Iterator[Finding]:
             f"{without:,} lessons have no vector, so they are found by their words alone: the embedder does "
             "not know their script, or they were stored without one"
         )
-        mend = "reembed by 'multilingual-e5-small-4bit', which knows a hundred languages (docs/howto/languages.md)"
+        mend = "reembed by 'multilingual-e5-small-4bit', of a hundred languages (docs/howto/languages.md)"
         yield Finding("meaning", WARNING, told, mend)
 
 

@@ -15,8 +15,8 @@ DECLARE
     parts   text;
     joined  text;
 BEGIN
-    SELECT string_agg(concat_ws(' ', a.whole, CASE WHEN m[2] ~ '[1-9]' THEN a.whole || translate(m[2], ',', '.') END), ' ')
-      INTO amounts
+    SELECT string_agg(concat_ws(' ', a.whole, CASE WHEN m[2] ~ '[1-9]' THEN a.whole || translate(m[2], ',', '.') END),
+                      ' ') INTO amounts
       FROM regexp_matches(words, amount, 'g') AS m
      CROSS JOIN LATERAL (SELECT translate(coalesce(m[1], m[3]), ',.''', '')) AS a (whole);
     SELECT string_agg(m[1], ' ') INTO tokens
