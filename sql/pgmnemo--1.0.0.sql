@@ -2569,9 +2569,10 @@ CREATE TRIGGER lesson_after_insert AFTER INSERT ON pgmnemo.lesson
     FOR EACH STATEMENT EXECUTE FUNCTION pgmnemo._lesson_after_insert();
 ALTER TABLE pgmnemo.lesson ENABLE ALWAYS TRIGGER lesson_after_insert;
 -- A row that stays as its postings know it is left alone; a changed one is taken out as it was and put in as it is.
--- Passages and vectors follow their lesson into another project, and those of passages go when its text becomes
--- another, or are cut anew when its language does; a vector that moves leaves the graph and waits for the next merge. The two states are
--- compared as sets: a join would be planned once, for the first statement's row, and take the square of the next's.
+-- Passages and vectors follow their lesson into another project; those of passages go when its text becomes another,
+-- and passages are cut anew when its language does. A vector that moves leaves the graph and waits for the next merge.
+-- The two states are compared as sets: a join would be planned once, for the first statement's row, and take the
+-- square of the next's.
 CREATE FUNCTION pgmnemo._lesson_after_update()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
