@@ -33,7 +33,8 @@ def render(
 ) -> Context:
     """The block of those hits that fit into `most` tokens, best first; empty where none does.
 
-    Dates are those of `zone`, else of UTC. A long lesson is told by its best passage. One that does not fit is left out, and the next is tried.
+    Dates are those of `zone`, else of UTC. A long lesson is told by its best passage. One that
+    does not fit is left out, and the next is tried.
     """
     kept: list[Hit] = []
     notes: list[str] = []

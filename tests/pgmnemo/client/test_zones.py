@@ -53,7 +53,8 @@ def test_a_context_prints_the_dates_of_the_zone(scope: Any) -> None:
 
 
 def test_a_zone_that_is_none_is_wrong_use(shell: Shell, place: Place) -> None:
-    memory = shell.open(place.dsn(), settings={"time_zone": "Nowhere/Land"}).tenant(place.tenant()).project("p")
+    opened = shell.open(place.dsn(), settings={"time_zone": "Nowhere/Land"})
+    memory = opened.tenant(place.tenant()).project("p")
     with pytest.raises(UsageError, match="time_zone is 'Nowhere/Land', but must be a time zone"):
         memory.recall("tea")
 
