@@ -9,7 +9,7 @@ AS $$
 DECLARE
     most_characters constant integer := 10000;
     most_intervals  constant integer := 20;
-    remaining text := lower(left(question, most_characters) COLLATE "C");
+    remaining text := lower(lower(left(question, most_characters) COLLATE "C") COLLATE "default");  -- no Turkish I
     now timestamp := as_of AT TIME ZONE zone;
     loose_share constant float8 := 0.3;  -- what a loose word counts beside a date
     way record;
@@ -22,13 +22,30 @@ BEGIN
     IF remaining !~ '(19|20)[0-9][0-9]|[0-9]-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|'
                     'valentine|'
                     'new year|ago|back|earlier|yesterday|today|last|past|previous|this |recently|lately|other day|'
-                    'on [mtwfs]'
-       OR remaining !~ ('[0-9]{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
-                        'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
-                        'yesterday|'
-                        'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'
-                        '(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))')
+                    'on [mtwfs]|'
+                    'gestern|heute|vor |letzte|vorige|vergang|diese|hier|aujourd|il y a|derni|pass|ayer|hoy|hace |'
+                    'pasad|ltim|cette |[0-9]\.? (de )?[adefmno]|(im|en) [adefmnos]|[\u4e00-\u9fff]'
        OR as_of NOT BETWEEN '1000-01-01 UTC' AND '9999-12-31 UTC' THEN
+        RETURN;
+    END IF;
+    IF remaining ~ '\mhier\M' AND remaining !~ '\m(ich|der|die|das|wir|was|ist|und|wo|wer|nicht)\M'
+       AND remaining ~ '\m(que|qui|quoi|qu|quand|quel|quelle|est|les|le|la|je|j|nous|elle)\M' THEN
+        remaining := regexp_replace(remaining, '(?<!avant-)\mhier\M', 'yesterday', 'g');  -- in German it is "here"
+    END IF;
+    IF remaining ~ ('\m(vorgestern|gestern|heute|avant-hier|aujourd.hui|anteayer|antier|ayer|hoy)\M|[\u4e00-\u9fff]|'
+                    '\m(vor|hace|il y a) [^ ]+ (tag|woche|monat|jahr|jour|semaine|mois|an|d.a|semana|mes|a.o)|'
+                    '\m(letzte|vorige|vergangene|diese)[nrsm]? [^ ]|\mpasad[oa]\M|.ltim[oa]s |'
+                    '(jour|semaine|mois|ann.e|an|di) (derni.re?|pass.e?)\M|derni.re?s (jour|semaine|mois|ann)|'
+                    '\m(cette|ce|est[ea]) (semaine|mois|ann|semana|mes|a)|'
+                    '([0-9](\.|er)? (de )?|\m(im|en) )(j.n|f.[bv]|m.[iry]|a[bpvgo]|jui|jul|jun|ene|sep|'
+                    'o[kc]t|nov|d.[czi])') THEN
+        remaining := pgmnemo._times_in_english(remaining);
+    END IF;
+    IF remaining !~ ('[0-9]{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
+                     'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
+                     'yesterday|'
+                     'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'
+                     '(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))') THEN
         RETURN;
     END IF;
     FOR way IN SELECT * FROM pgmnemo._time_patterns() LOOP
@@ -51,4 +68,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._times(text, timestamptz, text) IS 'the intervals that an English question names, as of a moment, by the days of a zone: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none. share: what the times count for, below 1 where they are told loosely';
+COMMENT ON FUNCTION pgmnemo._times(text, timestamptz, text) IS 'the intervals that a question in English, German, French, Spanish or Chinese names, as of a moment, by the days of a zone: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none. share: what the times count for, below 1 where they are told loosely';
