@@ -12,6 +12,11 @@ DECLARE
     remaining text := lower(lower(left(question, most_characters) COLLATE "C") COLLATE "default");  -- no Turkish I
     now timestamp := as_of AT TIME ZONE zone;
     loose_share constant float8 := 0.3;  -- what a loose word counts beside a date
+    other_words constant text :=  -- looked for in every question, so without a look at where words begin
+        'gestern|heute|vor [^ ]+ [tmwj]|letzte|vorige|vergangen|diese[nrsm]? [wmjqt]|hier|aujourd|il y a|derni|passe|'
+        'pass\u00e9|ayer|hoy|hace |pasad|ltim[oa]s|cette |[0-9][.e]r? [jfmasond]|[0-9] de | im [jfmasond]|'
+        ' en [efmajsond]|[0-9] (mai|juin|juil|avr|ao|d\u00e9c|f\u00e9v|mars)|[\u4e00-\u9fff]';
+    other boolean;
     way record;
     found text[];
     span tsrange;
@@ -19,20 +24,19 @@ BEGIN
     since := '{}';
     until := '{}';
     share := 1;
-    IF remaining !~ '(19|20)[0-9][0-9]|[0-9]-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|'
+    IF remaining !~ ('(19|20)[0-9][0-9]|[0-9]-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|'
                     'valentine|'
                     'new year|ago|back|earlier|yesterday|today|last|past|previous|this |recently|lately|other day|'
-                    'on [mtwfs]|'
-                    'gestern|heute|vor |letzte|vorige|vergang|diese|hier|aujourd|il y a|derni|pass|ayer|hoy|hace |'
-                    'pasad|ltim|cette |[0-9]\.? (de )?[adefmno]|(im|en) [adefmnos]|[\u4e00-\u9fff]'
+                    'on [mtwfs]|' || other_words)
        OR as_of NOT BETWEEN '1000-01-01 UTC' AND '9999-12-31 UTC' THEN
         RETURN;
     END IF;
-    IF remaining ~ '\mhier\M' AND remaining !~ '\m(ich|der|die|das|wir|was|ist|und|wo|wer|nicht)\M'
+    other := remaining ~ other_words;
+    IF other AND remaining ~ '\mhier\M' AND remaining !~ '\m(ich|der|die|das|wir|was|ist|und|wo|wer|nicht)\M'
        AND remaining ~ '\m(que|qui|quoi|qu|quand|quel|quelle|est|les|le|la|je|j|nous|elle)\M' THEN
         remaining := regexp_replace(remaining, '(?<!avant-)\mhier\M', 'yesterday', 'g');  -- in German it is "here"
     END IF;
-    IF remaining ~ ('\m(vorgestern|gestern|heute|avant-hier|aujourd.hui|anteayer|antier|ayer|hoy)\M|[\u4e00-\u9fff]|'
+    IF other AND remaining ~ ('\m(vorgestern|gestern|heute|avant-hier|aujourd.hui|anteayer|antier|ayer|hoy)\M|[\u4e00-\u9fff]|'
                     '\m(vor|hace|il y a) [^ ]+ (tag|woche|monat|jahr|jour|semaine|mois|an|d.a|semana|mes|a.o)|'
                     '\m(letzte|vorige|vergangene|diese)[nrsm]? [^ ]|\mpasad[oa]\M|.ltim[oa]s |'
                     '(jour|semaine|mois|ann.e|an|di) (derni.re?|pass.e?)\M|derni.re?s (jour|semaine|mois|ann)|'
