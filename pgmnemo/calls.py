@@ -58,19 +58,22 @@ class Call(Generic[Answer]):
     decode: Callable[[Rows], Answer]
     repeatable: bool = True
     shape: tuple[str, tuple[str, ...], tuple[str, ...]] = ("", (), ())  # function, arguments, columns
+    settings: tuple[tuple[str, str], ...] = ()  # of pgmnemo, which the call itself brings
 
     def read(self, make: Callable[[Answer], Other]) -> Call[Other]:
         """The same call, whose answer goes through `make`."""
         decode = self.decode
         return Call(
-            self.statement, self.parameters, lambda rows: make(decode(rows)), self.repeatable, self.shape
-        )
+            self.statement, self.parameters, lambda rows: make(decode(rows)), self.repeatable, self.shape,
+            self.settings,
+        )  # fmt: skip
 
     def under(self, settings: Mapping[str, str]) -> Call[Answer]:
         """The same call of a named tenant with settings of pgmnemo that hold for its transaction alone.
 
-        A call that names no tenant stays as it is.
+        Those that the call brings come last. A call that names no tenant stays as it is.
         """
+        settings = {**settings, **dict(self.settings)}
         if not settings or self.shape[1][:1] != ("tenant",):
             return self
         given = tuple(one for name, value in settings.items() for one in (f"pgmnemo.{name}", value))

@@ -198,7 +198,8 @@ CREATE TYPE pgmnemo.settings AS (
     pool_depth            integer,
     exact_scan_limit      integer,
     ef_search             integer,
-    vector_recall         float8
+    vector_recall         float8,
+    time_zone             text
 );
 
 COMMENT ON TYPE pgmnemo.settings IS 'the settings of the same names (pgmnemo.list_settings), checked and typed';
@@ -669,6 +670,8 @@ VALUES
      'part of the nearest vectors that the search of a graph shall find'),
     ('ef_search', '0', 'whole number', 0, 1000, NULL,
      'hnsw.ef_search while a graph is searched; 0: as many as vector_recall needs in a graph of its size'),
+    ('time_zone', 'UTC', 'time zone', NULL, NULL, NULL,
+     'whose days the times of a question count: a name such as Asia/Tokyo, or what it is ahead of UTC, such as +09:00'),
     ('bypass_notice', 'on', 'choice', NULL, NULL, '{on,off}',
      'whether each call by a role that no row-level security binds says so')
 $$;
@@ -690,6 +693,7 @@ AS $$
         WHEN choices IS NOT NULL THEN value = ANY (choices)
         WHEN kind = 'uuid' THEN value IS NULL OR pg_input_is_valid(value, 'uuid')
         WHEN kind = 'name' THEN true
+        WHEN kind = 'time zone' THEN pgmnemo._zone(value) IS NOT NULL
         WHEN low IS NULL THEN value = 'auto' OR pgmnemo._config(value) IS NOT NULL
         WHEN NOT pg_input_is_valid(value, 'float8') THEN false
         WHEN kind = 'whole number' AND value !~ '^ *[0-9]+ *$' THEN false
@@ -752,6 +756,17 @@ BEGIN
         RETURN QUERY SELECT f.name, f.setting FROM pg_file_settings f;
     END IF;
 END
+$$;
+-- As PostgreSQL's AT TIME ZONE takes it, which counts the signs of bare numbers the other way; NULL for what is none.
+CREATE FUNCTION pgmnemo._zone(name text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN name = 'UTC' THEN name
+                WHEN name ~ '^[+-](0[0-9]|1[0-5]):[0-5][0-9]$' THEN translate(name, '+-', '-+')
+                WHEN name ~ '^[A-Za-z][A-Za-z0-9_+/-]{1,63}$'
+                     AND pg_input_is_valid('2000-01-01 00:00 ' || name, 'timestamptz') THEN name END
 $$;
 -- The text search configuration of a name, which may have its schema in front; NULL where there is none. A number is
 -- no name, and what is temporary would be gone before the lessons that were cut by it. Looked up in the catalogue: a
@@ -1359,8 +1374,10 @@ $$;
 COMMENT ON FUNCTION pgmnemo._temporal(timestamptz, timestamptz[], timestamptz[]) IS 'how well a time fits the nearest of these intervals, 0 to 1: 1 within; 0.5 ^ (days / 7) after its end, 0.5 ^ (days / 2) ahead of its start; 0 without an interval or a time';
 -- How a question in English names a time: tried in this order, what matched is taken out of the question.
 -- `names` says what the groups of the pattern hold; MONTH stands for the group of the months' names. What looks
--- ahead (tonight, next week) and what has two readings (5/8/2023, the winter of 2022) is left out: "on Monday" is read
--- where the question asks of the past. What is loose counts only where nothing else is named.
+-- ahead (tonight, next week) and what has two readings (the winter of 2022) is left out: "on Monday" is read where the
+-- question asks of the past. A date in figures is read where it has one reading: dots put the day first, a year ahead
+-- of it the month, and of slashes one part is above 12; of 5/8/2023 the year is left. What is loose counts only where
+-- nothing else is named.
 CREATE FUNCTION pgmnemo._time_patterns()
 RETURNS TABLE (kind text, pattern text, names text[])
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -1371,7 +1388,13 @@ AS $$
                             'november|december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)') || ')',
            p.names::text[]
       FROM (VALUES
-        ('date',    '([0-9]{4})-(0[1-9]|1[0-2])-([0-9][0-9])\M',                            '{year,month,day}'),
+        ('date',    '([0-9]{4})[-/.](0?[1-9]|1[0-2])[-/.]([0-9]{1,2})\M',                 '{year,month,day}'),
+        ('date',    '([0-9]{4})-(0?[1-9]|1[0-2])\M(?!-)',                             '{year,month}'),
+        ('date',    '([0-9]{1,2})\. ?(0?[1-9]|1[0-2])\. ?([0-9]{4})\M',                   '{day,month,year}'),
+        ('date',    '(1[3-9]|2[0-9]|3[01])/(0?[1-9]|1[0-2])/([0-9]{4})\M',               '{day,month,year}'),
+        ('date',    '(0?[1-9]|1[0-2])/(1[3-9]|2[0-9]|3[01])/([0-9]{4})\M',               '{month,day,year}'),
+        ('week',    '(first|second|third|fourth|last) week (?:of|in) MONTH\M\.?,?(?: (?:of )?([0-9]{4})\M)?',
+                                                                                   '{week,month,year}'),
         ('date',    '([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? MONTH\M\.?,? ?([0-9]{4})?',      '{day,month,year}'),
         ('date',    'MONTH\.? ([0-9]{1,2})(?:st|nd|rd|th)?\M(?:,? ([0-9]{4})\M)?',         '{month,day,year}'),
         ('date',    'MONTH\.?,? (?:of )?([0-9]{4})\M',                                 '{month,year}'),
@@ -1380,16 +1403,17 @@ AS $$
         ('feast',   '(valentine|christmas eve|christmas|halloween|new year''?s eve|new year''?s day)\M(?:''?s? day\M)?'
                     '(?:,? (?:of |in )?([0-9]{4})\M)?',                               '{feast,year}'),
         ('quarter', 'q([1-4])(?: of)? ([0-9]{4})\M',                                   '{quarter,year}'),
-        ('quarter', '(first|second|third|fourth) quarter of ([0-9]{4})\M',             '{quarter,year}'),
+        ('quarter', '(first|second|third|fourth|last) quarter of ([0-9]{4})\M',             '{quarter,year}'),
         ('season',  '(spring|summer|autumn|fall) (?:of |in )?([0-9]{4})\M',            '{season,year}'),
         ('season',  'last (spring|summer|autumn|fall|winter)\M',                   '{season}'),
         ('ago',     '(\w+)(?: of)? (day|week|month|year)s? (?:ago|back|earlier)\M', '{count,unit}'),
         ('near',    '(day before yesterday|yesterday|today|this morning|this afternoon|last night|last weekend)'
                     '\M(?! before| after)', '{day}'),
-        ('past',    '(?:last|past|previous)(?: (\w+))? (day|week|month)s?\M(?! of)', '{count,unit}'),
-        ('past',    '(?:in|over|during|within) the (?:last|past)(?: (\w+))? (year)s?\M', '{count,unit}'),
-        ('span',    '(last|this) (year)\M',                                        '{which,unit}'),
-        ('span',    '(this) (week|month)\M',                                       '{which,unit}'),
+        ('past',    '(?:last|past|previous) (\w+)(?: of)? (day|week|month|quarter|year)s?\M(?! of)', '{count,unit}'),
+        ('past',    '(?:last|past|previous) (day)s?\M(?! of)',                        '{unit}'),
+        ('past',    '(?:(?:in|over|during|within) the (?:last|past)|this past) (week|month|quarter|year)\M',
+                                                                                   '{unit}'),
+        ('span',    '(last|past|previous|this) (week|month|quarter|year)\M(?! of)',    '{which,unit}'),
         ('weekday', '(?:last|this past|past) (monday|tuesday|wednesday|thursday|friday|saturday|sunday)\M',
                                                                                    '{weekday}'),
         ('date',    '(?:(?:in|of|since|by|before|after|during|until|year) )(19[0-9][0-9])\M', '{year}'),
@@ -1399,8 +1423,9 @@ AS $$
         ('loose',   '(recently|lately|the other day)\M',                           '{day}')
       ) AS p (kind, pattern, names)
 $$;
--- The interval of one expression, its words by name, counted from `now` in UTC; NULL for a date that does not exist.
--- A date without a year is the latest that is not after `now`; what is told only roughly is as wide as it is vague.
+-- The interval of one expression, its words by name, counted from `now` in the zone that is asked in; NULL for a date
+-- that does not exist. A date without a year is the latest that is not after `now`; what is told only roughly is as
+-- wide as it is vague.
 CREATE FUNCTION pgmnemo._time_span(kind text, said jsonb, now timestamp)
 RETURNS tsrange
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -1409,7 +1434,8 @@ AS $$
 DECLARE
     today timestamp := date_trunc('day', now);
     unit text := said ->> 'unit';
-    unit_days float8 := CASE unit WHEN 'day' THEN 1 WHEN 'week' THEN 7 WHEN 'month' THEN 30.4 WHEN 'year' THEN 365 END;
+    unit_days float8 := CASE unit WHEN 'day' THEN 1 WHEN 'week' THEN 7 WHEN 'month' THEN 30.4
+                                     WHEN 'quarter' THEN 91.3 WHEN 'year' THEN 365 END;
     many float8 := pgmnemo._small_number(said ->> 'count');
     since timestamp;
     slack interval;
@@ -1429,18 +1455,31 @@ BEGIN
     ELSIF kind = 'quarter' THEN
         RETURN pgmnemo._calendar_span((said ->> 'year')::integer, 3 * q.place::integer - 2, NULL, 3, now)
           FROM unnest('{first,second,third,fourth}'::text[]) WITH ORDINALITY AS q (name, place)
-         WHERE said ->> 'quarter' IN (q.name, q.place::text);
+         WHERE replace(said ->> 'quarter', 'last', 'fourth') IN (q.name, q.place::text);
+    ELSIF kind = 'week' THEN
+        RETURN CASE said ->> 'week'
+               WHEN 'last' THEN tsrange(upper(m.days) - interval '7 days', upper(m.days))
+               ELSE tsrange(lower(m.days) + w.place * interval '7 days',
+                            lower(m.days) + (w.place + 1) * interval '7 days') END
+          FROM pgmnemo._calendar_span((said ->> 'year')::integer, pgmnemo._month(said ->> 'month'), NULL, NULL, now)
+               AS m (days)
+         CROSS JOIN LATERAL (
+                SELECT array_position('{first,second,third,fourth}', said ->> 'week') - 1) AS w (place);
     ELSIF kind = 'ago' THEN
         since := now - many * unit_days * interval '24 hours';
         slack := greatest(0.5, 0.12 * many * unit_days + CASE WHEN unit = 'day' THEN 0 ELSE 2 END)
                  * interval '24 hours';
         RETURN CASE WHEN many IS NOT NULL THEN tsrange(since - slack, since + slack) END;
     ELSIF kind = 'past' THEN
+        IF many IS NULL AND said ? 'count' AND unit IN ('quarter', 'year') THEN
+            RETURN NULL;  -- "the last school year"
+        END IF;
         unit_days := CASE unit WHEN 'month' THEN 31 ELSE unit_days END;
         since := now - (coalesce(many, 1) * unit_days + CASE WHEN unit = 'day' THEN 0 ELSE 3 END) * interval '24 hours';
         RETURN tsrange(since, now + interval '24 hours');
-    ELSIF kind = 'span' AND said ->> 'which' = 'last' THEN
-        RETURN tsrange(date_trunc(unit, now) - ('1 ' || unit)::interval, date_trunc(unit, now));
+    ELSIF kind = 'span' AND said ->> 'which' <> 'this' THEN
+        RETURN tsrange(date_trunc(unit, now) - CASE unit WHEN 'quarter' THEN interval '3 months'
+                                                         ELSE ('1 ' || unit)::interval END, date_trunc(unit, now));
     ELSIF kind = 'span' THEN
         RETURN tsrange(date_trunc(unit, now), today + interval '1 day');
     ELSIF said ? 'weekday' THEN
@@ -1460,20 +1499,136 @@ BEGIN
         ELSE tsrange(today, today + interval '1 day') END;
 END
 $$;
+-- What names a time in German, French, Spanish and Chinese, as English says it: tried in this order on small letters.
+-- First the words of the calendar and the numbers before them, then how they are put together. Another language is
+-- added here, and in the two tests of _times.
+CREATE FUNCTION pgmnemo._time_words()
+RETURNS TABLE (pattern text, says text)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+VALUES
+    ('\m(?:januar|j\u00e4nner|janvier|enero)\M', 'january'),
+    ('\m(?:februar|f\u00e9vrier|fevrier|febrero)\M', 'february'),
+    ('\m(?:m\u00e4rz|maerz|mars|marzo)\M', 'march'),
+    ('\m(?:avril|abril)\M', 'april'),
+    ('\m(?:mai|mayo)\M', 'may'),
+    ('\m(?:juni|juin|junio)\M', 'june'),
+    ('\m(?:juli|juillet|julio)\M', 'july'),
+    ('\m(?:ao\u00fbt|aout|agosto)\M', 'august'),
+    ('\m(?:septembre|septiembre)\M', 'september'),
+    ('\m(?:oktober|octobre|octubre)\M', 'october'),
+    ('\m(?:novembre|noviembre)\M', 'november'),
+    ('\m(?:dezember|d\u00e9cembre|decembre|diciembre)\M', 'december'),
+    ('\m(?:montag|lundi|lunes)\M', 'monday'),
+    ('\m(?:dienstag|mardi|martes)\M', 'tuesday'),
+    ('\m(?:mittwoch|mercredi|mi\u00e9rcoles|miercoles)\M', 'wednesday'),
+    ('\m(?:donnerstag|jeudi|jueves)\M', 'thursday'),
+    ('\m(?:freitag|vendredi|viernes)\M', 'friday'),
+    ('\m(?:samstag|sonnabend|samedi|s\u00e1bado|sabado)\M', 'saturday'),
+    ('\m(?:sonntag|dimanche|domingo)\M', 'sunday'),
+    ('\m(?:tage?n?|jours?|d[\u00edi]as?)\M', 'day'),
+    ('\m(?:wochen?|semaines?|semanas?)\M', 'week'),
+    ('\m(?:monate?[ns]?|mois|mes(?:es)?)\M', 'month'),
+    ('\m(?:quartale?n?|trimestres?)\M', 'quarter'),
+    ('\m(?:jahre?[ns]?|ans?|ann[\u00e9e]es?|a[\u00f1n]os?)\M', 'year'),
+    ('\m(?:eine?[mnr]?|une?|una)(?= (?:derni|day|week|month|quarter|year))', '1'),
+    ('\m(?:zwei|deux|dos)(?= (?:derni|day|week|month|quarter|year))', '2'),
+    ('\m(?:drei|trois|tres)(?= (?:derni|day|week|month|quarter|year))', '3'),
+    ('\m(?:vier|quatre|cuatro)(?= (?:derni|day|week|month|quarter|year))', '4'),
+    ('\m(?:f\u00fcnf|cinq|cinco)(?= (?:derni|day|week|month|quarter|year))', '5'),
+    ('\m(?:sechs|six|seis)(?= (?:derni|day|week|month|quarter|year))', '6'),
+    ('\m(?:sieben|siete|sept)(?= (?:derni|day|week|month|quarter|year))', '7'),
+    ('\m(?:acht|huit|ocho)(?= (?:derni|day|week|month|quarter|year))', '8'),
+    ('\m(?:neun|nueve|neuf)(?= (?:derni|day|week|month|quarter|year))', '9'),
+    ('\m(?:zehn|dix|diez)(?= (?:derni|day|week|month|quarter|year))', '10'),
+    ('\m(?:vorgestern|avant-hier|anteayer|antier|antes de ayer)\M', 'day before yesterday'),
+    ('\m(?:gestern|ayer)\M', 'yesterday'),
+    ('\m(?:heute|aujourd[''\u2019]hui|hoy)\M', 'today'),
+    ('\m(?:vor|hace|il y a) ([0-9]+) (day|week|month|quarter|year)', '\1 \2 ago'),
+    ('\m(?:letzte|vorige|vergangene)[nrsm]? ([0-9]+ )?(day|week|month|quarter|year)', 'last \1\2'),
+    ('\m(?:letzte|vorige|vergangene)[nrsm]? (monday|tuesday|wednesday|thursday|friday|saturday|sunday)', 'last \1'),
+    ('([0-9]+) derni(?:\u00e9|\u00e8|e)re?s (day|week|month|quarter|year)', 'last \1 \2'),
+    ('\m[\u00fau]ltim[oa]s ([0-9]+) (day|week|month|quarter|year)', 'last \1 \2'),
+    ('\m(day|week|month|quarter|year) (?:derni(?:\u00e9|\u00e8|e)re?|pass[\u00e9e]e?|pasad[oa])\M', 'last \1'),
+    ('\m(monday|tuesday|wednesday|thursday|friday|saturday|sunday) (?:dernier|pass[\u00e9e]|pasado)\M', 'last \1'),
+    ('\mpasad[oa] (monday|tuesday|wednesday|thursday|friday|saturday|sunday)', 'last \1'),
+    ('\m(?:diese[nrsm]?|cette|ce|est[ea]) (day|week|month|quarter|year)', 'this \1'),
+    ('\m([0-9]{1,2})(?:\.|er)? (?:de )?(?=january|february|march|april|may|june|july|august|september|'
+     'october|november|december)', '\1 '),
+    ('(january|february|march|april|may|june|july|august|september|october|november|'
+     'december) del? (?=[0-9]{4})', '\1 '),
+    ('\m(?:im|en) (?=january|february|march|april|may|june|july|august|september|october|november|'
+     'december)', 'in '),
+    ('([0-9]{4}) *\u5e74 *([0-9]{1,2}) *\u6708 *([0-9]{1,2}) *[\u65e5\u53f7]', ' \1-\2-\3 '),
+    ('([0-9]{4}) *\u5e74 *([0-9]{1,2}) *\u6708(?:\u4efd)?', ' \1-\2 '),
+    ('([0-9]{4}) *\u5e74', ' \1 '),
+    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e00(?=\u4e2a?(?:\u5929|'
+     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '1'),
+    ('
+     ''(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])[\u4e8c\u4e24](?=\u4e2a?(?:\u5929|'
+     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '2'),
+    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e09(?=\u4e2a?(?:\u5929|'
+     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '3'),
+    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u56db(?=\u4e2a?(?:\u5929|'
+     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '4'),
+    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e94(?=\u4e2a?(?:\u5929|'
+     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '5'),
+    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u516d(?=\u4e2a?(?:\u5929|'
+     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '6'),
+    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e03(?=\u4e2a?(?:\u5929|'
+     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '7'),
+    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u516b(?=\u4e2a?(?:\u5929|'
+     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '8'),
+    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u4e5d(?=\u4e2a?(?:\u5929|'
+     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '9'),
+    ('(?<![\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341])\u5341(?=\u4e2a?(?:\u5929|'
+     '\u65e5|\u5468|\u661f\u671f|\u793c\u62dc|\u6708|\u5e74))', '10'),
+    ('([0-9]+) *\u4e2a?[\u5929\u65e5](?:\u4e4b|\u4ee5)?\u524d', ' \1 day ago '),
+    ('(?:\u8fc7\u53bb|\u6700\u8fd1)\u7684?([0-9]+) *\u4e2a?[\u5929\u65e5]', ' last \1 day '),
+    ('([0-9]+) *\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)(?:\u4e4b|\u4ee5)?\u524d', ' \1 week ago '),
+    ('(?:\u8fc7\u53bb|\u6700\u8fd1)\u7684?([0-9]+) *\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)', ' last \1 week '),
+    ('([0-9]+) *\u4e2a?\u4e2a?\u6708(?:\u4e4b|\u4ee5)?\u524d', ' \1 month ago '),
+    ('(?:\u8fc7\u53bb|\u6700\u8fd1)\u7684?([0-9]+) *\u4e2a?\u4e2a?\u6708', ' last \1 month '),
+    ('([0-9]+) *\u4e2a?\u5e74(?:\u4e4b|\u4ee5)?\u524d', ' \1 year ago '),
+    ('(?:\u8fc7\u53bb|\u6700\u8fd1)\u7684?([0-9]+) *\u4e2a?\u5e74', ' last \1 year '),
+    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e001]', ' last monday '),
+    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e8c2]', ' last tuesday '),
+    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e093]', ' last wednesday '),
+    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u56db4]', ' last thursday '),
+    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u4e945]', ' last friday '),
+    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u516d6]', ' last saturday '),
+    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)[\u65e5\u59297]', ' last sunday '),
+    ('\u4e0a\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)', ' last week '),
+    ('\u4e0a\u4e2a?\u6708', ' last month '),
+    ('\u4e0a\u4e2a?\u5b63\u5ea6', ' last quarter '),
+    ('\u53bb\u5e74', ' last year '),
+    ('\u4eca\u5e74', ' this year '),
+    ('[\u8fd9\u672c]\u4e2a?(?:\u5468|\u661f\u671f|\u793c\u62dc)', ' this week '),
+    ('[\u8fd9\u672c]\u4e2a?\u6708', ' this month '),
+    ('\u4eca[\u5929\u65e5]', ' today '),
+    ('\u6628[\u5929\u65e5]', ' yesterday '),
+    ('(?<!\u5927)\u524d[\u5929\u65e5]', ' day before yesterday ')
+$$;
 -- Two tests, a quick one and a close one, let a question go that names no time. Far from today the
 -- calendar of PostgreSQL would end within the intervals; such a moment has none. Each way of naming a time reads
 -- what is left, so only the beginning of a question is looked at.
-CREATE FUNCTION pgmnemo._times(question text, as_of timestamptz, OUT since timestamptz[], OUT until timestamptz[],
-                               OUT share float8)
+CREATE FUNCTION pgmnemo._times(question text, as_of timestamptz, zone text DEFAULT 'UTC',
+                               OUT since timestamptz[], OUT until timestamptz[], OUT share float8)
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     most_characters constant integer := 10000;
     most_intervals  constant integer := 20;
-    remaining text := lower(left(question, most_characters));
-    now timestamp := as_of AT TIME ZONE 'UTC';
+    remaining text := lower(lower(left(question, most_characters) COLLATE "C") COLLATE "default");  -- no Turkish I
+    now timestamp := as_of AT TIME ZONE zone;
     loose_share constant float8 := 0.3;  -- what a loose word counts beside a date
+    other_words constant text :=  -- looked for in every question, so without a look at where words begin
+        'gestern|heute|vor [^ ]+ [tmwj]|letzte|vorige|vergangen|diese[nrsm]? [wmjqt]|hier|aujourd|il y a|derni|passe|'
+        'pass\u00e9|ayer|hoy|hace |pasad|ltim[oa]s|cette |[0-9][.e]r? [jfmasond]|[0-9] de | im [jfmasond]|'
+        ' en [efmajsond]|[0-9] (mai|juin|juil|avr|ao|d\u00e9c|f\u00e9v|mars)|[\u4e00-\u9fff]';
+    other boolean;
     way record;
     found text[];
     span tsrange;
@@ -1481,16 +1636,33 @@ BEGIN
     since := '{}';
     until := '{}';
     share := 1;
-    IF remaining !~ '(19|20)[0-9][0-9]|[0-9]-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|'
+    IF remaining !~ ('(19|20)[0-9][0-9]|[0-9]-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|'
                     'valentine|'
                     'new year|ago|back|earlier|yesterday|today|last|past|previous|this |recently|lately|other day|'
-                    'on [mtwfs]'
-       OR remaining !~ ('[0-9]{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
-                        'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
-                        'yesterday|'
-                        'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'
-                        '(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))')
+                    'on [mtwfs]|' || other_words)
        OR as_of NOT BETWEEN '1000-01-01 UTC' AND '9999-12-31 UTC' THEN
+        RETURN;
+    END IF;
+    other := remaining ~ other_words;
+    IF other AND remaining ~ '\mhier\M' AND remaining !~ '\m(ich|der|die|das|wir|was|ist|und|wo|wer|nicht)\M'
+       AND remaining ~ '\m(que|qui|quoi|qu|quand|quel|quelle|est|les|le|la|je|j|nous|elle)\M' THEN
+        remaining := regexp_replace(remaining, '(?<!avant-)\mhier\M', 'yesterday', 'g');  -- in German it is "here"
+    END IF;
+    IF other AND remaining ~ ('\m(vorgestern|gestern|heute|avant-hier|aujourd.hui|anteayer|antier|ayer|hoy)\M|'
+                    '[\u4e00-\u9fff]|'
+                    '\m(vor|hace|il y a) [^ ]+ (tag|woche|monat|jahr|jour|semaine|mois|an|d.a|semana|mes|a.o)|'
+                    '\m(letzte|vorige|vergangene|diese)[nrsm]? [^ ]|\mpasad[oa]\M|.ltim[oa]s |'
+                    '(jour|semaine|mois|ann.e|an|di) (derni.re?|pass.e?)\M|derni.re?s (jour|semaine|mois|ann)|'
+                    '\m(cette|ce|est[ea]) (semaine|mois|ann|semana|mes|a)|'
+                    '([0-9](\.|er)? (de )?|\m(im|en) )(j.n|f.[bv]|m.[iry]|a[bpvgo]|jui|jul|jun|ene|sep|'
+                    'o[kc]t|nov|d.[czi])') THEN
+        remaining := pgmnemo._times_in_english(remaining);
+    END IF;
+    IF remaining !~ ('[0-9]{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
+                     'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
+                     'yesterday|'
+                     'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'
+                     '(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))') THEN
         RETURN;
     END IF;
     FOR way IN SELECT * FROM pgmnemo._time_patterns() LOOP
@@ -1501,8 +1673,8 @@ BEGIN
         FOR found IN SELECT regexp_matches(remaining, way.pattern, 'g') LOOP
             span := pgmnemo._time_span(way.kind, jsonb_object(way.names, found[2:]), now);
             IF NOT isempty(span) AND span IS NOT NULL THEN
-                since := since || lower(span) AT TIME ZONE 'UTC';
-                until := until || upper(span) AT TIME ZONE 'UTC';
+                since := since || lower(span) AT TIME ZONE zone;
+                until := until || upper(span) AT TIME ZONE zone;
                 remaining := replace(remaining, found[1], ' ');
                 IF cardinality(since) = most_intervals THEN
                     RETURN;
@@ -1513,7 +1685,22 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none. share: what the times count for, below 1 where they are told loosely';
+COMMENT ON FUNCTION pgmnemo._times(text, timestamptz, text) IS 'the intervals that a question in English, German, French, Spanish or Chinese names, as of a moment, by the days of a zone: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none. share: what the times count for, below 1 where they are told loosely';
+-- A question with the times of other languages put as English says them; good for reading times alone.
+CREATE FUNCTION pgmnemo._times_in_english(question text)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    word record;
+BEGIN
+    FOR word IN SELECT * FROM pgmnemo._time_words() LOOP
+        question := regexp_replace(question, word.pattern, word.says, 'g');
+    END LOOP;
+    RETURN question;
+END
+$$;
 -- The first text in C order that begins otherwise, as near as the encoding lets one say; NULL: there is none. What is
 -- taken too far is sieved by whoever asks.
 CREATE FUNCTION pgmnemo._after_prefix(prefix text)
@@ -3395,7 +3582,7 @@ BEGIN
         asked.share := 1;
     ELSIF words IS NOT NULL AND s.temporal_weight <> 0 THEN
         SELECT t.since, t.until, t.share INTO asked.since, asked.until, asked.share
-          FROM pgmnemo._times(words, moment) t;
+          FROM pgmnemo._times(words, moment, pgmnemo._zone(s.time_zone)) t;
     END IF;
     IF numbers IS NOT NULL THEN
         -- several lexemes are forms of one word, of which the rarest counts
@@ -9089,8 +9276,8 @@ GRANT SELECT ON pgmnemo.health TO pg_monitor;
 GRANT EXECUTE ON FUNCTION
     pgmnemo._caller, pgmnemo._session_tenant,
     pgmnemo._setting_catalogue, pgmnemo._setting_range, pgmnemo._setting_valid, pgmnemo._stored_settings,
-    pgmnemo._config,
+    pgmnemo._config, pgmnemo._zone,
     pgmnemo._form_roots, pgmnemo._times, pgmnemo._time_patterns, pgmnemo._time_span,
     pgmnemo._calendar_span, pgmnemo._month,
-    pgmnemo._small_number
+    pgmnemo._small_number, pgmnemo._time_words, pgmnemo._times_in_english
     TO PUBLIC;

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import UTC, tzinfo
 
 from pgmnemo.client.records import Context, Hit
 from pgmnemo.passages.estimate import about_tokens
@@ -21,16 +22,19 @@ BLOCK = re.compile(rf"^{re.escape(FIRST)}\n(?:(?:\[|> ).*\n|>\n)*{re.escape(LAST
 SHARE = 3  # a lesson longer than this part of the budget is told by its best passage
 
 
-def render(hits: Sequence[Hit], most: int, count: Callable[[str], int] = about_tokens) -> Context:
+def render(
+    hits: Sequence[Hit], most: int, count: Callable[[str], int] = about_tokens, zone: tzinfo | None = None
+) -> Context:
     """The block of those hits that fit into `most` tokens, best first; empty where none does.
 
-    A long lesson is told by its best passage. One that does not fit is left out, and the next is tried.
+    Dates are those of `zone`, else of UTC. A long lesson is told by its best passage. One that
+    does not fit is left out, and the next is tried.
     """
     kept: list[Hit] = []
     notes: list[str] = []
     for hit in hits:
         for told in _tellings(hit, most, count):
-            note = _note(len(notes) + 1, hit, told)
+            note = _note(len(notes) + 1, hit, told, zone or UTC)
             if count(_block([*notes, note])) <= most:
                 kept.append(hit)
                 notes.append(note)
@@ -58,8 +62,8 @@ def _tellings(hit: Hit, most: int, count: Callable[[str], int]) -> list[str]:
     return [hit.text, hit.passage] if whole else [hit.passage]
 
 
-def _note(number: int, hit: Hit, told: str) -> str:
-    when = f"{hit.at:%Y-%m-%d}" if hit.at else ""
+def _note(number: int, hit: Hit, told: str, zone: tzinfo) -> str:
+    when = f"{hit.at.astimezone(zone):%Y-%m-%d}" if hit.at else ""
     source = " · ".join(part for part in (when, _one_line(hit.role or ""), _one_line(hit.key)) if part)
     told = told.replace(LAST, LAST.replace("/", "\\/"))  # for whoever looks for the tag and not for the line
     quoted = "\n".join(f"> {line}".rstrip() for line in told.splitlines() or [""])

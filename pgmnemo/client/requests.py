@@ -7,7 +7,7 @@ import json
 import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
@@ -103,6 +103,21 @@ class Asked:
             "windows": _windows(self.windows),
         }  # fmt: skip
 
+    def dated(self, call: Call[Rows]) -> Call[Rows]:
+        """The call, by the days of the zone of its `now`: a timestamp of PostgreSQL keeps none."""
+        now = self.as_of or self.now
+        zone = None if now is None else zone_of(now)
+        return call if zone is None else replace(call, settings=(("time_zone", zone),))
+
+
+def zone_of(now: datetime) -> str | None:
+    """The name of a time's zone, else what it is ahead of UTC; None for UTC."""
+    name = getattr(now.tzinfo, "key", None)
+    if isinstance(name, str):
+        return None if name == "UTC" else name
+    ahead = now.strftime("%z")
+    return None if ahead[1:5] == "0000" else f"{ahead[:3]}:{ahead[3:5]}"
+
 
 def fields(item: Item, at: datetime | None) -> dict[str, Any]:
     """The columns of a lesson that an item gives, but its text, key and vectors."""
@@ -143,7 +158,7 @@ def recall(
     """The best lessons for a question; their reasons are told by `weights`."""
     given = asked.arguments(query, row)
     call = calls.recall(tenant, project_id=project, floor=asked.floor, columns=HIT, **given)
-    return call.read(lambda rows: [_hit(one, weights) for one in rows])
+    return asked.dated(call).read(lambda rows: [_hit(one, weights) for one in rows])
 
 
 def explain(
@@ -151,7 +166,8 @@ def explain(
 ) -> Call[list[Reason]]:
     """Why a lesson ranks where it does for a question."""
     given = asked.arguments(query, row)
-    return calls.explain(tenant, project, key, **given).read(lambda rows: [Reason(*one) for one in rows])
+    call = calls.explain(tenant, project, key, **given)
+    return asked.dated(call).read(lambda rows: [Reason(*one) for one in rows])
 
 
 def get(tenant: UUID, project: UUID, key: str) -> Call[Lesson | None]:

@@ -9,7 +9,8 @@ SELECT set_config('pgmnemo.upgrading_role', current_setting('role'), true),
 LOCK TABLE pgmnemo.tenant_grant IN ACCESS EXCLUSIVE MODE;
 
 -- These have other arguments. All others are replaced in place, so that rights which were granted on them stay.
-DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append;
+DROP FUNCTION pgmnemo.store, pgmnemo.store_lesson, pgmnemo.append, pgmnemo._times;
+ALTER TYPE pgmnemo.settings ADD ATTRIBUTE time_zone text;
 ALTER TYPE pgmnemo.lesson_input ADD ATTRIBUTE language text;
 @file tables/lesson_config.sql
 @changed

@@ -34,7 +34,21 @@ NAMED = [
     ("What did I buy this morning?", "2024-05-15/2024-05-16"),
     ("Who rang last night?", "2024-05-14T12:00/2024-05-15T12:00"),
     ("Where were we last weekend?", "2024-05-11/2024-05-13"),
-    ("What happened last week?", "2024-05-05T10:00/2024-05-16T10:00"),
+    ("What happened last week?", "2024-05-06/2024-05-13"),
+    ("What broke in the previous month?", "2024-04-01/2024-05-01"),
+    ("What did the past month bring?", "2024-04-01/2024-05-01"),
+    ("turnover of last quarter", "2024-01-01/2024-04-01"),
+    ("turnover of the previous year", "2023-01-01/2024-01-01"),
+    ("turnover of this quarter", "2024-04-01/2024-05-16"),
+    ("turnover over the last week", "2024-05-05T10:00/2024-05-16T10:00"),
+    ("turnover of the past 10 days", "2024-05-05T10:00/2024-05-16T10:00"),
+    ("turnover of the last two years", "2022-05-13T10:00/2024-05-16T10:00"),
+    ("the call of 15.09.2022", "2022-09-15/2022-09-16"), ("the call of 3.5.2023", "2023-05-03/2023-05-04"),
+    ("the call of 2022/09/15", "2022-09-15/2022-09-16"),
+    ("the call of 15/09/2022", "2022-09-15/2022-09-16"),
+    ("the call of 09/15/2022", "2022-09-15/2022-09-16"), ("the call of 5/8/2023", "2023-01-01/2024-01-01"),
+    ("the first week of September", "2023-09-01/2023-09-08"),
+    ("the last week of February 2024", "2024-02-23/2024-03-01"),
     ("What happened in the past two weeks?", "2024-04-28T10:00/2024-05-16T10:00"),
     ("Who came last Tuesday?", "2024-05-14/2024-05-15"),
     ("Who came last Wednesday?", "2024-05-08/2024-05-09"),
@@ -49,7 +63,38 @@ NAMED = [
     ("What changed in 2021?", "2021-01-01/2022-01-01"),
     ("What broke on 31 February 2022?", "2022-02-01/2022-03-01"),
 ]  # fmt: skip
+OTHERS = [
+    ("Was habe ich gestern gekauft?", "2024-05-13T22:00/2024-05-14T22:00"),
+    ("Wer war heute hier?", "2024-05-15/2024-05-16"),
+    ("Was habe ich vor drei Tagen gekauft?", "2024-05-11T22:00/2024-05-12T22:00"),
+    ("Was geschah letzten Monat?", "2024-04-01/2024-05-01"),
+    ("Wer kam letzten Dienstag?", "2024-05-14/2024-05-15"),
+    ("Was war am 15. September 2022?", "2022-09-15/2022-09-16"), ("Was war im März?", "2024-03-01/2024-04-01"),
+    ("in den letzten 10 Tagen", "2024-05-05T10:00/2024-05-16T10:00"),
+    ("Qu'est-ce que j'ai acheté hier ?", "2024-05-13T22:00/2024-05-14T22:00"),
+    ("Qu'avons-nous dit avant-hier ?", "2024-05-12T22:00/2024-05-13T22:00"),
+    ("Qui est venu aujourd'hui ?", "2024-05-15/2024-05-16"),
+    ("Qui est venu la semaine dernière ?", "2024-05-06/2024-05-13"),
+    ("Qui est venu l'année dernière ?", "2023-01-01/2024-01-01"),
+    ("Qui est venu il y a trois jours ?", "2024-05-11T22:00/2024-05-12T22:00"),
+    ("Qui est venu mardi dernier ?", "2024-05-14/2024-05-15"),
+    ("Qui est venu le 3 mai 2023 ?", "2023-05-03/2023-05-04"),
+    ("¿Qué compré ayer?", "2024-05-13T22:00/2024-05-14T22:00"), ("¿Quién vino hoy?", "2024-05-15/2024-05-16"),
+    ("¿Quién vino el mes pasado?", "2024-04-01/2024-05-01"),
+    ("¿Quién vino el año pasado?", "2023-01-01/2024-01-01"),
+    ("¿Quién vino hace tres días?", "2024-05-11T22:00/2024-05-12T22:00"),
+    ("¿Quién vino el martes pasado?", "2024-05-14/2024-05-15"),
+    ("¿Quién vino el 3 de mayo de 2023?", "2023-05-03/2023-05-04"),
+    ("2023年5月8日发生了什么?", "2023-05-08/2023-05-09"), ("2023年5月发生了什么?", "2023-05-01/2023-06-01"),
+    ("去年我去了哪里?", "2023-01-01/2024-01-01"), ("上个月我去了哪里?", "2024-04-01/2024-05-01"),
+    ("我上周做了什么?", "2024-05-06/2024-05-13"), ("上周二谁来了?", "2024-05-14/2024-05-15"),
+    ("我昨天买了什么?", "2024-05-13T22:00/2024-05-14T22:00"),
+    ("我前天买了什么?", "2024-05-12T22:00/2024-05-13T22:00"),
+    ("三天前天气怎么样?", "2024-05-11T22:00/2024-05-12T22:00"),
+]  # fmt: skip
 UNNAMED = [
+    "Was habe ich hier gesehen?", "Was liegt vor dem Haus?", "¿Qué hace Ana?", "我喜欢什么?",
+    "the mayo in the fridge",
     "", "Where does she live?", "May I ask her?", "They march on", "the last of the past glories",
     "a long time ago", "on 5/8/2023x", "the day 99999", "year 0001", "29 February", "in room 1950",
     "last day of the month", "next week", "What do I have on Monday?", "She is here on Mondays",
@@ -80,13 +125,14 @@ def fit(server: Any, happened: datetime | str | None, *intervals: tuple[datetime
 
 
 def test_a_question_names_these_times(server: Any) -> None:
-    for question, intervals in NAMED:
+    for question, intervals in [*NAMED, *OTHERS]:
         wanted = [
             tuple(datetime.fromisoformat(end).replace(tzinfo=UTC) for end in interval.split("/"))
             for interval in intervals.split()
         ]
         assert sorted(times(server, question)) == wanted, question
-        assert sorted(times(server, question.upper())) == wanted, question
+        if question.isascii():  # under the locale C no other letter has a small form
+            assert sorted(times(server, question.upper())) == wanted, question
     for question in UNNAMED:
         assert times(server, question, "2023-05-15") == [], question
 
@@ -96,7 +142,7 @@ def test_a_question_names_these_times(server: Any) -> None:
 )
 def test_no_moment_is_too_far_for_any_expression(server: Any, as_of: str) -> None:
     far = ["999 years ago", "the last 999 months", "9999-12-31, 31 Dec 9999"]
-    for question in [*(named for named, _ in NAMED), *far]:
+    for question in [*(named for named, _ in [*NAMED, *OTHERS]), *far]:
         query = (
             "SELECT cardinality(t.since) - cardinality(t.until) "
             "FROM pgmnemo._times(%s, %s::timestamp AT TIME ZONE 'UTC') t"

@@ -404,8 +404,10 @@ class AsyncScope:
         """
         if max_tokens < 1:
             raise UsageError(f"max_tokens is {max_tokens}, but must be 1 or more")
-        hits = await self._recall(query, vector, Asked.of(locals()))
-        found = render(hits, max_tokens, count)
+        asked = Asked.of(locals())
+        hits = await self._recall(query, vector, asked)
+        present = asked.as_of or asked.now
+        found = render(hits, max_tokens, count, present.tzinfo if present else None)
         self._hand_out(found)
         return found
 

@@ -93,7 +93,7 @@ BEGIN
         asked.share := 1;
     ELSIF words IS NOT NULL AND s.temporal_weight <> 0 THEN
         SELECT t.since, t.until, t.share INTO asked.since, asked.until, asked.share
-          FROM pgmnemo._times(words, moment) t;
+          FROM pgmnemo._times(words, moment, pgmnemo._zone(s.time_zone)) t;
     END IF;
     IF numbers IS NOT NULL THEN
         -- several lexemes are forms of one word, of which the rarest counts

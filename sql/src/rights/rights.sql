@@ -46,8 +46,8 @@ GRANT SELECT ON pgmnemo.health TO pg_monitor;
 GRANT EXECUTE ON FUNCTION
     pgmnemo._caller, pgmnemo._session_tenant,
     pgmnemo._setting_catalogue, pgmnemo._setting_range, pgmnemo._setting_valid, pgmnemo._stored_settings,
-    pgmnemo._config,
+    pgmnemo._config, pgmnemo._zone,
     pgmnemo._form_roots, pgmnemo._times, pgmnemo._time_patterns, pgmnemo._time_span,
     pgmnemo._calendar_span, pgmnemo._month,
-    pgmnemo._small_number
+    pgmnemo._small_number, pgmnemo._time_words, pgmnemo._times_in_english
     TO PUBLIC;

@@ -52,6 +52,8 @@ VALUES
      'part of the nearest vectors that the search of a graph shall find'),
     ('ef_search', '0', 'whole number', 0, 1000, NULL,
      'hnsw.ef_search while a graph is searched; 0: as many as vector_recall needs in a graph of its size'),
+    ('time_zone', 'UTC', 'time zone', NULL, NULL, NULL,
+     'whose days the times of a question count: a name such as Asia/Tokyo, or what it is ahead of UTC, such as +09:00'),
     ('bypass_notice', 'on', 'choice', NULL, NULL, '{on,off}',
      'whether each call by a role that no row-level security binds says so')
 $$;

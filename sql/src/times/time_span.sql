@@ -1,5 +1,6 @@
--- The interval of one expression, its words by name, counted from `now` in UTC; NULL for a date that does not exist.
--- A date without a year is the latest that is not after `now`; what is told only roughly is as wide as it is vague.
+-- The interval of one expression, its words by name, counted from `now` in the zone that is asked in; NULL for a date
+-- that does not exist. A date without a year is the latest that is not after `now`; what is told only roughly is as
+-- wide as it is vague.
 CREATE FUNCTION pgmnemo._time_span(kind text, said jsonb, now timestamp)
 RETURNS tsrange
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -8,7 +9,8 @@ AS $$
 DECLARE
     today timestamp := date_trunc('day', now);
     unit text := said ->> 'unit';
-    unit_days float8 := CASE unit WHEN 'day' THEN 1 WHEN 'week' THEN 7 WHEN 'month' THEN 30.4 WHEN 'year' THEN 365 END;
+    unit_days float8 := CASE unit WHEN 'day' THEN 1 WHEN 'week' THEN 7 WHEN 'month' THEN 30.4
+                                     WHEN 'quarter' THEN 91.3 WHEN 'year' THEN 365 END;
     many float8 := pgmnemo._small_number(said ->> 'count');
     since timestamp;
     slack interval;
@@ -28,18 +30,31 @@ BEGIN
     ELSIF kind = 'quarter' THEN
         RETURN pgmnemo._calendar_span((said ->> 'year')::integer, 3 * q.place::integer - 2, NULL, 3, now)
           FROM unnest('{first,second,third,fourth}'::text[]) WITH ORDINALITY AS q (name, place)
-         WHERE said ->> 'quarter' IN (q.name, q.place::text);
+         WHERE replace(said ->> 'quarter', 'last', 'fourth') IN (q.name, q.place::text);
+    ELSIF kind = 'week' THEN
+        RETURN CASE said ->> 'week'
+               WHEN 'last' THEN tsrange(upper(m.days) - interval '7 days', upper(m.days))
+               ELSE tsrange(lower(m.days) + w.place * interval '7 days',
+                            lower(m.days) + (w.place + 1) * interval '7 days') END
+          FROM pgmnemo._calendar_span((said ->> 'year')::integer, pgmnemo._month(said ->> 'month'), NULL, NULL, now)
+               AS m (days)
+         CROSS JOIN LATERAL (
+                SELECT array_position('{first,second,third,fourth}', said ->> 'week') - 1) AS w (place);
     ELSIF kind = 'ago' THEN
         since := now - many * unit_days * interval '24 hours';
         slack := greatest(0.5, 0.12 * many * unit_days + CASE WHEN unit = 'day' THEN 0 ELSE 2 END)
                  * interval '24 hours';
         RETURN CASE WHEN many IS NOT NULL THEN tsrange(since - slack, since + slack) END;
     ELSIF kind = 'past' THEN
+        IF many IS NULL AND said ? 'count' AND unit IN ('quarter', 'year') THEN
+            RETURN NULL;  -- "the last school year"
+        END IF;
         unit_days := CASE unit WHEN 'month' THEN 31 ELSE unit_days END;
         since := now - (coalesce(many, 1) * unit_days + CASE WHEN unit = 'day' THEN 0 ELSE 3 END) * interval '24 hours';
         RETURN tsrange(since, now + interval '24 hours');
-    ELSIF kind = 'span' AND said ->> 'which' = 'last' THEN
-        RETURN tsrange(date_trunc(unit, now) - ('1 ' || unit)::interval, date_trunc(unit, now));
+    ELSIF kind = 'span' AND said ->> 'which' <> 'this' THEN
+        RETURN tsrange(date_trunc(unit, now) - CASE unit WHEN 'quarter' THEN interval '3 months'
+                                                         ELSE ('1 ' || unit)::interval END, date_trunc(unit, now));
     ELSIF kind = 'span' THEN
         RETURN tsrange(date_trunc(unit, now), today + interval '1 day');
     ELSIF said ? 'weekday' THEN

@@ -1,17 +1,22 @@
 -- Two tests, a quick one and a close one, let a question go that names no time. Far from today the
 -- calendar of PostgreSQL would end within the intervals; such a moment has none. Each way of naming a time reads
 -- what is left, so only the beginning of a question is looked at.
-CREATE FUNCTION pgmnemo._times(question text, as_of timestamptz, OUT since timestamptz[], OUT until timestamptz[],
-                               OUT share float8)
+CREATE FUNCTION pgmnemo._times(question text, as_of timestamptz, zone text DEFAULT 'UTC',
+                               OUT since timestamptz[], OUT until timestamptz[], OUT share float8)
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     most_characters constant integer := 10000;
     most_intervals  constant integer := 20;
-    remaining text := lower(left(question, most_characters));
-    now timestamp := as_of AT TIME ZONE 'UTC';
+    remaining text := lower(lower(left(question, most_characters) COLLATE "C") COLLATE "default");  -- no Turkish I
+    now timestamp := as_of AT TIME ZONE zone;
     loose_share constant float8 := 0.3;  -- what a loose word counts beside a date
+    other_words constant text :=  -- looked for in every question, so without a look at where words begin
+        'gestern|heute|vor [^ ]+ [tmwj]|letzte|vorige|vergangen|diese[nrsm]? [wmjqt]|hier|aujourd|il y a|derni|passe|'
+        'pass\u00e9|ayer|hoy|hace |pasad|ltim[oa]s|cette |[0-9][.e]r? [jfmasond]|[0-9] de | im [jfmasond]|'
+        ' en [efmajsond]|[0-9] (mai|juin|juil|avr|ao|d\u00e9c|f\u00e9v|mars)|[\u4e00-\u9fff]';
+    other boolean;
     way record;
     found text[];
     span tsrange;
@@ -19,16 +24,33 @@ BEGIN
     since := '{}';
     until := '{}';
     share := 1;
-    IF remaining !~ '(19|20)[0-9][0-9]|[0-9]-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|'
+    IF remaining !~ ('(19|20)[0-9][0-9]|[0-9]-|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|'
                     'valentine|'
                     'new year|ago|back|earlier|yesterday|today|last|past|previous|this |recently|lately|other day|'
-                    'on [mtwfs]'
-       OR remaining !~ ('[0-9]{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
-                        'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
-                        'yesterday|'
-                        'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'
-                        '(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))')
+                    'on [mtwfs]|' || other_words)
        OR as_of NOT BETWEEN '1000-01-01 UTC' AND '9999-12-31 UTC' THEN
+        RETURN;
+    END IF;
+    other := remaining ~ other_words;
+    IF other AND remaining ~ '\mhier\M' AND remaining !~ '\m(ich|der|die|das|wir|was|ist|und|wo|wer|nicht)\M'
+       AND remaining ~ '\m(que|qui|quoi|qu|quand|quel|quelle|est|les|le|la|je|j|nous|elle)\M' THEN
+        remaining := regexp_replace(remaining, '(?<!avant-)\mhier\M', 'yesterday', 'g');  -- in German it is "here"
+    END IF;
+    IF other AND remaining ~ ('\m(vorgestern|gestern|heute|avant-hier|aujourd.hui|anteayer|antier|ayer|hoy)\M|'
+                    '[\u4e00-\u9fff]|'
+                    '\m(vor|hace|il y a) [^ ]+ (tag|woche|monat|jahr|jour|semaine|mois|an|d.a|semana|mes|a.o)|'
+                    '\m(letzte|vorige|vergangene|diese)[nrsm]? [^ ]|\mpasad[oa]\M|.ltim[oa]s |'
+                    '(jour|semaine|mois|ann.e|an|di) (derni.re?|pass.e?)\M|derni.re?s (jour|semaine|mois|ann)|'
+                    '\m(cette|ce|est[ea]) (semaine|mois|ann|semana|mes|a)|'
+                    '([0-9](\.|er)? (de )?|\m(im|en) )(j.n|f.[bv]|m.[iry]|a[bpvgo]|jui|jul|jun|ene|sep|'
+                    'o[kc]t|nov|d.[czi])') THEN
+        remaining := pgmnemo._times_in_english(remaining);
+    END IF;
+    IF remaining !~ ('[0-9]{4}|\m(january|february|march|april|may|june|july|august|september|october|november|'
+                     'december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|christmas|halloween|valentine|new year|'
+                     'yesterday|'
+                     'today|recently|lately|the other day|on (mon|tues|wednes|thurs|fri|satur|sun)day|'
+                     '(last|past|previous|this) \w|(day|week|month|year)s? (ago|back|earlier))') THEN
         RETURN;
     END IF;
     FOR way IN SELECT * FROM pgmnemo._time_patterns() LOOP
@@ -39,8 +61,8 @@ BEGIN
         FOR found IN SELECT regexp_matches(remaining, way.pattern, 'g') LOOP
             span := pgmnemo._time_span(way.kind, jsonb_object(way.names, found[2:]), now);
             IF NOT isempty(span) AND span IS NOT NULL THEN
-                since := since || lower(span) AT TIME ZONE 'UTC';
-                until := until || upper(span) AT TIME ZONE 'UTC';
+                since := since || lower(span) AT TIME ZONE zone;
+                until := until || upper(span) AT TIME ZONE zone;
                 remaining := replace(remaining, found[1], ' ');
                 IF cardinality(since) = most_intervals THEN
                     RETURN;
@@ -51,4 +73,4 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pgmnemo._times(text, timestamptz) IS 'the intervals that an English question names, as of a moment and in UTC: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none. share: what the times count for, below 1 where they are told loosely';
+COMMENT ON FUNCTION pgmnemo._times(text, timestamptz, text) IS 'the intervals that a question in English, German, French, Spanish or Chinese names, as of a moment, by the days of a zone: dates, months, quarters, seasons, feasts, "three weeks ago", "yesterday", "last week", "last Tuesday", years, and where nothing else is named "on Tuesday" of the past, "recently", "the other day" (pgmnemo._time_patterns); at most 20, of its first 10,000 characters; both arrays empty if it names none. share: what the times count for, below 1 where they are told loosely';

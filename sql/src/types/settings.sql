@@ -26,7 +26,8 @@ CREATE TYPE pgmnemo.settings AS (
     pool_depth            integer,
     exact_scan_limit      integer,
     ef_search             integer,
-    vector_recall         float8
+    vector_recall         float8,
+    time_zone             text
 );
 
 COMMENT ON TYPE pgmnemo.settings IS 'the settings of the same names (pgmnemo.list_settings), checked and typed';

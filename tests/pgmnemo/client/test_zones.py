@@ -1,0 +1,70 @@
+"""The days that a question names are those of the zone of its `now`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from pgmnemo.client.requests import zone_of
+from pgmnemo.errors import UsageError
+from tests.pgmnemo.client.driving import Place, Shell
+
+TOKYO = ZoneInfo("Asia/Tokyo")
+NOW = datetime(2026, 9, 16, 8, tzinfo=TOKYO)  # in UTC still the 15th
+DENVER = timezone(timedelta(hours=-7))
+
+
+def fits(scope: Any, question: str, now: datetime) -> dict[str, float]:
+    hits = scope.recall(question, now=now, mode="keyword")
+    return {hit.key: hit.components["temporal"] for hit in hits}
+
+
+@pytest.mark.parametrize("zone", [TOKYO, timezone(timedelta(hours=9))], ids=["name", "offset"])
+def test_today_is_that_of_the_zone_of_now(zone: tzinfo, scope: Any) -> None:
+    scope.add("tea with Ada", key="before", at=NOW - timedelta(hours=12))
+    scope.add("tea with Ben", key="after", at=NOW - timedelta(hours=1))
+    found = fits(scope, "Who came to tea today?", NOW.astimezone(zone))
+    assert found["after"] == 1 > found["before"]
+    assert fits(scope, "Who came to tea today?", NOW.astimezone(UTC)) == {"before": 1, "after": 1}
+
+
+def test_a_zone_behind_utc_is_behind(scope: Any) -> None:
+    now = datetime(2026, 9, 15, 20, tzinfo=DENVER)  # in UTC already the 16th
+    scope.add("tea with Ada", key="noon", at=now - timedelta(hours=8))
+    scope.add("tea with Ben", key="eve", at=now - timedelta(hours=21))
+    found = fits(scope, "Who came to tea today?", now)
+    assert found["noon"] == 1 > found["eve"]
+
+
+def test_explain_counts_by_the_same_days(scope: Any) -> None:
+    scope.add("tea with Ada", key="tea", at=NOW)
+    told = [reason for reason in scope.explain("tea", "Who came today?", now=NOW) if reason.section == "time"]
+    assert float(told[0].value) == 1
+
+
+def test_a_context_prints_the_dates_of_the_zone(scope: Any) -> None:
+    scope.add("tea with Ada", key="tea", at=NOW)
+    assert "2026-09-16" in scope.context("tea", now=NOW).text
+    assert "2026-09-15" in scope.context("tea", now=NOW.astimezone(UTC)).text
+    assert "2026-09-15" in scope.context("tea").text
+
+
+def test_a_zone_that_is_none_is_wrong_use(shell: Shell, place: Place) -> None:
+    opened = shell.open(place.dsn(), settings={"time_zone": "Nowhere/Land"})
+    memory = opened.tenant(place.tenant()).project("p")
+    with pytest.raises(UsageError, match="time_zone is 'Nowhere/Land', but must be a time zone"):
+        memory.recall("tea")
+
+
+@pytest.mark.parametrize(
+    ("zone", "name"),
+    [
+        (UTC, None), (ZoneInfo("UTC"), None), (TOKYO, "Asia/Tokyo"), (DENVER, "-07:00"),
+        (timezone(timedelta(hours=5, minutes=45)), "+05:45"),
+    ],
+)  # fmt: skip
+def test_a_zone_goes_by_its_name_or_by_what_it_is_ahead(zone: tzinfo, name: str | None) -> None:
+    assert zone_of(datetime(2026, 9, 16, tzinfo=zone)) == name
