@@ -322,15 +322,15 @@ def test_n5_a_question_is_read_for_times_no_further_than_is_cheap(site: Site) ->
 
 
 TINY = """
-SELECT pgmnemo.store_set('{tenant}', (SELECT array_agg(ROW('{project}', 'x' || n, 'a',
-    {vector}, NULL, NULL, 3, '{{}}',
-    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::pgmnemo.lesson_input)
+SELECT pgmnemo.store_set('{tenant}', (SELECT array_agg(jsonb_populate_record(NULL::pgmnemo.lesson_input,
+    jsonb_build_object('project_id', '{project}', 'external_id', 'x' || n, 'content', 'a',
+                       'embedding', {vector}, 'importance', 3, 'metadata', '{{}}'::jsonb)))
     FROM generate_series({first}, {last}) n))
 """
 
 
 def fill(client: Connection, tenant: UUID, first: int, last: int, embedded: bool) -> None:
-    given = f"'{vector(1)}'::vector" if embedded else "NULL"
+    given = f"'{vector(1)}'::text" if embedded else "NULL"
     client.execute(TINY.format(tenant=tenant, project=PROJECT, vector=given, first=first, last=last))
 
 
@@ -362,7 +362,8 @@ GIVEN = {
     "tenant": f"'{A}'", "project_id": f"'{PROJECT}'", "lesson_id": "1", "hard": "true", "revive": "true",
     "single": "true", "external_id": "'kept'", "source": "'kept'", "old": "'kept'", "target": "'other'",
     "new": "'other'", "kind": "'follows'", "mode": "'hybrid'", "clear": "'topic'",
-    "dimensions": "3", **dict.fromkeys(("lesson_ids", "numbers", "embeddings", "marks"), "'{}'"),
+    "dimensions": "3", "language": "'german'",
+    **dict.fromkeys(("lesson_ids", "numbers", "embeddings", "marks"), "'{}'"),
 }  # fmt: skip
 
 
