@@ -100,6 +100,14 @@ AS $$
                 WHEN name ~ '^[A-Za-z][A-Za-z0-9_+/-]{1,63}$'
                      AND pg_input_is_valid('2000-01-01 00:00 ' || name, 'timestamptz') THEN name END
 $$;
+-- Whether a text has nothing but blanks, controls and invisible characters, whatever the locale takes for a blank.
+CREATE OR REPLACE FUNCTION pgmnemo._blank(words text)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT words !~ ('[^\s\u0001-\u0020\u007F-\u00A0\u00AD\u061C\u1680\u180E\u2000-\u200F\u2028-\u202F'
+                     '\u205F-\u206F\u3000\uFEFF]')
+$$;
 -- Spells words so that the stemmers of every supported PostgreSQL give the same stem: those of 18 know more endings
 -- (german -erin, -eln, -system, ae, oe and ue for umlauts; swedish -ost; romanian letters with a comma below; english
 -- added, erred and few more, which 18 stems well, so that 16 and 17 get the form with -s).
@@ -870,6 +878,25 @@ BEGIN
     RETURN question;
 END
 $$;
+-- A fact as the metadata of its lesson says it, checked.
+CREATE OR REPLACE FUNCTION pgmnemo._fact(subject text, relation text, object text)
+RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    wrong text := (SELECT p.name FROM (VALUES ('subject', subject), ('relation', relation), ('object', object))
+                                      AS p (name, said)
+                    WHERE pgmnemo._blank(p.said) OR octet_length(p.said) > 1000 LIMIT 1);
+BEGIN
+    IF wrong IS NOT NULL THEN
+        RAISE EXCEPTION '% must have 1 to 1000 bytes and not be blank', wrong
+        USING ERRCODE = 'invalid_parameter_value',
+              HINT = 'Name it in a few words; the content of the fact may say more.';
+    END IF;
+    RETURN jsonb_strip_nulls(jsonb_build_object('subject', subject, 'relation', relation, 'object', object));
+END
+$$;
 -- A row that stays as its postings know it is left alone; a changed one is taken out as it was and put in as it is.
 -- Passages and vectors follow their lesson into another project; those of passages go when its text becomes another,
 -- and passages are cut anew when its language does. A vector that moves leaves the graph and waits for the next merge.
@@ -989,7 +1016,7 @@ BEGIN
     size := pgmnemo._size_problem(i.content, i.topic, i.role, i.commit_sha, i.artifact_hash, i.metadata, i.passages);
     RETURN CASE
         WHEN size IS NOT NULL THEN size
-        WHEN i.content !~ '\S' THEN 'has no text in its content'
+        WHEN pgmnemo._blank(i.content) THEN 'has no text in its content'
         WHEN CASE WHEN i.metadata <> '{}' THEN pgmnemo._holds_unprintable(i.metadata) END
         THEN 'has a number in its metadata that is beyond 1e308 or has more than 400 decimals'
         WHEN i.importance NOT BETWEEN 1 AND 5 THEN 'must have an importance from 1 to 5'
@@ -1191,7 +1218,7 @@ DECLARE
     idf_unknown float8;
 BEGIN
     asked.pivot := s.length_pivot;
-    IF words ~ '\S' THEN
+    IF NOT pgmnemo._blank(words) THEN
         SELECT q.lexemes, q.numbers INTO lexemes, numbers
           FROM pgmnemo._question_words(words, pgmnemo._tenant_configs(scope.tenant)) q;
     END IF;

@@ -768,6 +768,14 @@ AS $$
                 WHEN name ~ '^[A-Za-z][A-Za-z0-9_+/-]{1,63}$'
                      AND pg_input_is_valid('2000-01-01 00:00 ' || name, 'timestamptz') THEN name END
 $$;
+-- Whether a text has nothing but blanks, controls and invisible characters, whatever the locale takes for a blank.
+CREATE FUNCTION pgmnemo._blank(words text)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT words !~ ('[^\s\u0001-\u0020\u007F-\u00A0\u00AD\u061C\u1680\u180E\u2000-\u200F\u2028-\u202F'
+                     '\u205F-\u206F\u3000\uFEFF]')
+$$;
 -- The text search configuration of a name, which may have its schema in front; NULL where there is none. A number is
 -- no name, and what is temporary would be gone before the lessons that were cut by it. Looked up in the catalogue: a
 -- cast would be an error where the schema is somebody's own.
@@ -2654,7 +2662,7 @@ AS $$
 DECLARE
     wrong text := (SELECT p.name FROM (VALUES ('subject', subject), ('relation', relation), ('object', object))
                                       AS p (name, said)
-                    WHERE p.said !~ '\S' OR octet_length(p.said) > 1000 LIMIT 1);
+                    WHERE pgmnemo._blank(p.said) OR octet_length(p.said) > 1000 LIMIT 1);
 BEGIN
     IF wrong IS NOT NULL THEN
         RAISE EXCEPTION '% must have 1 to 1000 bytes and not be blank', wrong
@@ -2891,7 +2899,7 @@ BEGIN
     size := pgmnemo._size_problem(i.content, i.topic, i.role, i.commit_sha, i.artifact_hash, i.metadata, i.passages);
     RETURN CASE
         WHEN size IS NOT NULL THEN size
-        WHEN i.content !~ '\S' THEN 'has no text in its content'
+        WHEN pgmnemo._blank(i.content) THEN 'has no text in its content'
         WHEN CASE WHEN i.metadata <> '{}' THEN pgmnemo._holds_unprintable(i.metadata) END
         THEN 'has a number in its metadata that is beyond 1e308 or has more than 400 decimals'
         WHEN i.importance NOT BETWEEN 1 AND 5 THEN 'must have an importance from 1 to 5'
@@ -3511,7 +3519,7 @@ DECLARE
     idf_unknown float8;
 BEGIN
     asked.pivot := s.length_pivot;
-    IF words ~ '\S' THEN
+    IF NOT pgmnemo._blank(words) THEN
         SELECT q.lexemes, q.numbers INTO lexemes, numbers
           FROM pgmnemo._question_words(words, pgmnemo._tenant_configs(scope.tenant)) q;
     END IF;

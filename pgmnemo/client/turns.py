@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from pgmnemo.client.blank import is_blank
 from pgmnemo.client.records import Turn
 from pgmnemo.client.requests import moment
 from pgmnemo.errors import UsageError
@@ -54,7 +55,7 @@ def written(text: str | Turn | Sequence[Turn], at: datetime | None, meter: Meter
 
 
 def _conversation(turns: Sequence[Turn], at: datetime | None, meter: Meter) -> Written:
-    lines = [_line(turn) for turn in turns if turn.text.strip()]
+    lines = [_line(turn) for turn in turns if not is_blank(turn.text)]
     if not lines:
         raise UsageError("no turn of the conversation has a word; leave it out")
     head = [f"[{at.day} {MONTHS[at.month - 1]} {at.year}]"] if at else []
@@ -79,7 +80,7 @@ def _whole(text: str, lines: Sequence[Line], chat: bool, at: datetime | None, me
 
 
 def _sized(text: str) -> str:
-    if not text.strip():
+    if is_blank(text):
         raise UsageError("the text of a lesson is empty; leave the lesson out")
     try:
         size = len(text.encode())

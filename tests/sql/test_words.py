@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
+import psycopg
 import pytest
 
 LONG = 100_000  # bytes
@@ -122,3 +123,9 @@ def test_a_blank_question_asks_nothing(tenant: Any) -> None:
     tenant.store("a", "the river")
     for blank in (" ", "\t\n", "\u3000", "\u200b", "\u00a0"):
         assert [row["fit"] for row in tenant.recall(blank, mode="keyword")] == [0.0], repr(blank)
+
+
+@pytest.mark.parametrize("blank", ["", " \t", "\u3000", "\u200b", "\u00a0\u2003", "\ufeff\u00ad"])
+def test_a_blank_text_is_no_lesson(tenant: Any, blank: str) -> None:
+    with pytest.raises(psycopg.errors.InvalidParameterValue, match="no text in its content"):
+        tenant.store("a", blank)

@@ -16,6 +16,7 @@ from pgmnemo import calls
 from pgmnemo.calls import Answer, Call
 from pgmnemo.client import embedding as embedders
 from pgmnemo.client import measuring, naming, requests, staging
+from pgmnemo.client.blank import is_blank
 from pgmnemo.client.embedding import Remembered
 from pgmnemo.client.records import (
     Added,
@@ -362,7 +363,9 @@ class Scope:
                 f"the question has {len(query):,} characters, and {requests.LONGEST_QUESTION:,} bytes are "
                 "taken at most; ask a shorter one"
             )
-        if mode == "keyword" or (vector is None and (self._memory._embedding is None or not query)):
+        if mode == "keyword" or (
+            vector is None and (self._memory._embedding is None or query is None or is_blank(query))
+        ):
             return None
         if vector is not None:
             rows, own = embedders.given([vector], 1)

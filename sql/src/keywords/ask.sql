@@ -22,7 +22,7 @@ DECLARE
     idf_unknown float8;
 BEGIN
     asked.pivot := s.length_pivot;
-    IF words ~ '\S' THEN
+    IF NOT pgmnemo._blank(words) THEN
         SELECT q.lexemes, q.numbers INTO lexemes, numbers
           FROM pgmnemo._question_words(words, pgmnemo._tenant_configs(scope.tenant)) q;
     END IF;

@@ -7,7 +7,7 @@ AS $$
 DECLARE
     wrong text := (SELECT p.name FROM (VALUES ('subject', subject), ('relation', relation), ('object', object))
                                       AS p (name, said)
-                    WHERE p.said !~ '\S' OR octet_length(p.said) > 1000 LIMIT 1);
+                    WHERE pgmnemo._blank(p.said) OR octet_length(p.said) > 1000 LIMIT 1);
 BEGIN
     IF wrong IS NOT NULL THEN
         RAISE EXCEPTION '% must have 1 to 1000 bytes and not be blank', wrong
