@@ -978,6 +978,9 @@ BEGIN
     IF words ~ '[a-z0-9,;] [A-Z][a-z]{1,4}\M|\m[A-Z]{2,5}\M' THEN
         cut := cut || pgmnemo._stop_names(config, words);
     END IF;
+    IF cut = '' AND words ~ '\S' THEN
+        cut := to_tsvector('pg_catalog.simple', prepared);  -- a text of stop words has these
+    END IF;
     IF accents THEN
         cut := pgmnemo._folded(cut::text)::tsvector;
     END IF;
@@ -1006,8 +1009,8 @@ $$;
 COMMENT ON FUNCTION pgmnemo._lexemes(regconfig, text) IS 'to_tsvector(config, pgmnemo._prepared(words)) without accents of Latin letters, with stop words that are written as names; for pg_catalog.english, irregular forms and a few everyday words counted as their root (went as go, children as child, two as 2)';
 -- A text as the parser of text search shall read it, whatever the language. NFKC; soft hyphens, zero-width
 -- characters and marks of direction go; runs of scripts that put no blanks between words become overlapping pairs of
--- characters, each with its combining marks (Han, kana, Hangul, Thai, Lao, Khmer, Myanmar, Tai, Yi, Javanese). In a
--- database of another encoding than UTF8 the text stays as it is.
+-- characters, each with its combining marks (Han, kana, Hangul, Thai, Lao, Khmer, Myanmar, Tai, Yi, Javanese). A Han
+-- character may be a word, so each is one as well. In a database of another encoding than UTF8 the text stays as it is.
 CREATE FUNCTION pgmnemo._plain_text(words text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -1023,6 +1026,7 @@ DECLARE
     mark  constant text := '\u0E31\u0E34-\u0E3A\u0E47-\u0E4E\u0EB1\u0EB4-\u0EBC\u0EC8-\u0ECE\u102B-\u103E'
                            '\u1056-\u1059\u105E-\u1060\u1062-\u1064\u1067-\u106D\u1071-\u1074\u1082-\u108D\u108F'
                            '\u109A-\u109D\u17B4-\u17D3\u17DD\u1A55-\u1A7F\uA9B3-\uA9C0\u3099\u309A';
+    han   constant text := '\u2E80-\u2FDF\u3005-\u3007\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U000323AF';
     one   constant text := '[' || base || '][' || mark || ']*';
     -- a pair, and the single character after the last pair of a run, which the pairs that begin one later end with
     pair  constant text := '(' || one || one || ')(?:' || one || '(?![' || base || mark || ']))?|';
@@ -1043,7 +1047,8 @@ BEGIN
     shifted := regexp_replace(words, '[^' || base || mark || ']+', ' ', 'g');
     shifted := regexp_replace(shifted, '(?<![' || base || mark || '])' || one, '', 'g');
     RETURN regexp_replace(words, pair || '(' || one || ')', ' \1\2 ', 'g')
-           || ' ' || regexp_replace(shifted, pair || one, ' \1 ', 'g');
+           || ' ' || regexp_replace(shifted, pair || one, ' \1 ', 'g')
+           || ' ' || regexp_replace(regexp_replace(words, '[^' || han || ']+', ' ', 'g'), '(\S)', '\1 ', 'g');
 END
 $$;
 
@@ -1072,7 +1077,7 @@ BEGIN
     -- of a text that is longer the vector of lexemes could become longer than one can be
     IF octet_length(words) <= 250000
        AND words ~ ('[0-9A-Za-z\u00C0-\u1FFF][_./@=#+,&][0-9A-Za-z\u00C0-\u1FFF]|'
-                     '[0-9][A-Za-z-]|[A-Za-z-][0-9]|[a-z][A-Z]|[0-9]''[0-9]') THEN
+                     '[0-9][A-Za-z-]|[A-Za-z-][0-9]|[a-z][A-Z]|[0-9A-Z][''\u2019][0-9A-Z]|[A-Za-z](\+\+|#)') THEN
         words := words || E'\n' || pgmnemo._token_parts(words);
     END IF;
     IF octet_length(words) > 250 AND words ~ '\S{250}|<!' THEN
@@ -1283,20 +1288,23 @@ DECLARE
     parts   text;
     joined  text;
 BEGIN
-    SELECT string_agg(concat_ws(' ', a.whole, CASE WHEN m[2] ~ '[1-9]' THEN a.whole || translate(m[2], ',', '.') END),
-                      ' ') INTO amounts
+    SELECT string_agg(concat_ws(' ', a.whole, translate(concat(m[1], m[3], m[4]), ',.''', '   '),
+                                CASE WHEN m[2] ~ '[1-9]' THEN a.whole || translate(m[2], ',', '.') END), ' ')
+      INTO amounts
       FROM regexp_matches(words, amount, 'g') AS m
      CROSS JOIN LATERAL (SELECT translate(coalesce(m[1], m[3]), ',.''', '')) AS a (whole);
     SELECT string_agg(m[1], ' ') INTO tokens
       FROM regexp_matches(regexp_replace(words, amount, ' ', 'g'),
-                          '(' || letter || '+(?:[-_./@:=&?#%+~,;|\\]+' || letter || '+)*)', 'g') AS m
-     WHERE m[1] ~ '[_./@=#+,&]|[0-9][^0-9]|[^0-9][0-9]|[a-z][A-Z]';
+                          '(' || letter || '+(?:(?:[-_./@:=&?#%+~,;|\\]+|[''\u2019](?=[A-Z]))' || letter || '+)*'
+                          '(?:\+\+|#)?)', 'g') AS m
+     WHERE m[1] ~ '[_./@=#+,&''\u2019]|[0-9][^0-9]|[^0-9][0-9]|[a-z][A-Z]';
     IF tokens IS NOT NULL THEN
+        tokens := replace(regexp_replace(tokens, '#(?= |$)', 'sharp', 'g'), '++', 'plusplus');
         parts := regexp_replace(tokens, '[^0-9A-Za-z\u00C0-\u1FFF]+', ' ', 'g');
         parts := regexp_replace(parts, '([a-z]{2})(?=[A-Z][a-z])|([A-Z]{2})(?=[A-Z][a-z])', '\1\2 ', 'g');
         parts := regexp_replace(parts, '\m([^0-9 ]+)([0-9]+)\M|\m([0-9]+)([^0-9 ]+)\M', '\1\3 \2\4', 'g');
-        joined := (SELECT string_agg(regexp_replace(m[1], '[-_.]+', '', 'g'), ' ')
-                     FROM regexp_matches(tokens, '(' || letter || '+(?:[-_.]+' || letter || '+)+)', 'g') AS m);
+        joined := (SELECT string_agg(regexp_replace(m[1], '[^0-9A-Za-z\u00C0-\u1FFF]+', '', 'g'), ' ')
+                     FROM regexp_matches(tokens, '(' || letter || '+(?:[-_.&''\u2019]+' || letter || '+)+)', 'g') AS m);
     END IF;
     RETURN concat_ws(' ', amounts, parts, joined);
 END

@@ -1,7 +1,7 @@
 -- A text as the parser of text search shall read it, whatever the language. NFKC; soft hyphens, zero-width
 -- characters and marks of direction go; runs of scripts that put no blanks between words become overlapping pairs of
--- characters, each with its combining marks (Han, kana, Hangul, Thai, Lao, Khmer, Myanmar, Tai, Yi, Javanese). In a
--- database of another encoding than UTF8 the text stays as it is.
+-- characters, each with its combining marks (Han, kana, Hangul, Thai, Lao, Khmer, Myanmar, Tai, Yi, Javanese). A Han
+-- character may be a word, so each is one as well. In a database of another encoding than UTF8 the text stays as it is.
 CREATE FUNCTION pgmnemo._plain_text(words text)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -17,6 +17,7 @@ DECLARE
     mark  constant text := '\u0E31\u0E34-\u0E3A\u0E47-\u0E4E\u0EB1\u0EB4-\u0EBC\u0EC8-\u0ECE\u102B-\u103E'
                            '\u1056-\u1059\u105E-\u1060\u1062-\u1064\u1067-\u106D\u1071-\u1074\u1082-\u108D\u108F'
                            '\u109A-\u109D\u17B4-\u17D3\u17DD\u1A55-\u1A7F\uA9B3-\uA9C0\u3099\u309A';
+    han   constant text := '\u2E80-\u2FDF\u3005-\u3007\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U000323AF';
     one   constant text := '[' || base || '][' || mark || ']*';
     -- a pair, and the single character after the last pair of a run, which the pairs that begin one later end with
     pair  constant text := '(' || one || one || ')(?:' || one || '(?![' || base || mark || ']))?|';
@@ -37,7 +38,8 @@ BEGIN
     shifted := regexp_replace(words, '[^' || base || mark || ']+', ' ', 'g');
     shifted := regexp_replace(shifted, '(?<![' || base || mark || '])' || one, '', 'g');
     RETURN regexp_replace(words, pair || '(' || one || ')', ' \1\2 ', 'g')
-           || ' ' || regexp_replace(shifted, pair || one, ' \1 ', 'g');
+           || ' ' || regexp_replace(shifted, pair || one, ' \1 ', 'g')
+           || ' ' || regexp_replace(regexp_replace(words, '[^' || han || ']+', ' ', 'g'), '(\S)', '\1 ', 'g');
 END
 $$;
 

@@ -12,7 +12,7 @@ BEGIN
     -- of a text that is longer the vector of lexemes could become longer than one can be
     IF octet_length(words) <= 250000
        AND words ~ ('[0-9A-Za-z\u00C0-\u1FFF][_./@=#+,&][0-9A-Za-z\u00C0-\u1FFF]|'
-                     '[0-9][A-Za-z-]|[A-Za-z-][0-9]|[a-z][A-Z]|[0-9]''[0-9]') THEN
+                     '[0-9][A-Za-z-]|[A-Za-z-][0-9]|[a-z][A-Z]|[0-9A-Z][''\u2019][0-9A-Z]|[A-Za-z](\+\+|#)') THEN
         words := words || E'\n' || pgmnemo._token_parts(words);
     END IF;
     IF octet_length(words) > 250 AND words ~ '\S{250}|<!' THEN

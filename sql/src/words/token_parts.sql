@@ -15,20 +15,23 @@ DECLARE
     parts   text;
     joined  text;
 BEGIN
-    SELECT string_agg(concat_ws(' ', a.whole, CASE WHEN m[2] ~ '[1-9]' THEN a.whole || translate(m[2], ',', '.') END),
-                      ' ') INTO amounts
+    SELECT string_agg(concat_ws(' ', a.whole, translate(concat(m[1], m[3], m[4]), ',.''', '   '),
+                                CASE WHEN m[2] ~ '[1-9]' THEN a.whole || translate(m[2], ',', '.') END), ' ')
+      INTO amounts
       FROM regexp_matches(words, amount, 'g') AS m
      CROSS JOIN LATERAL (SELECT translate(coalesce(m[1], m[3]), ',.''', '')) AS a (whole);
     SELECT string_agg(m[1], ' ') INTO tokens
       FROM regexp_matches(regexp_replace(words, amount, ' ', 'g'),
-                          '(' || letter || '+(?:[-_./@:=&?#%+~,;|\\]+' || letter || '+)*)', 'g') AS m
-     WHERE m[1] ~ '[_./@=#+,&]|[0-9][^0-9]|[^0-9][0-9]|[a-z][A-Z]';
+                          '(' || letter || '+(?:(?:[-_./@:=&?#%+~,;|\\]+|[''\u2019](?=[A-Z]))' || letter || '+)*'
+                          '(?:\+\+|#)?)', 'g') AS m
+     WHERE m[1] ~ '[_./@=#+,&''\u2019]|[0-9][^0-9]|[^0-9][0-9]|[a-z][A-Z]';
     IF tokens IS NOT NULL THEN
+        tokens := replace(regexp_replace(tokens, '#(?= |$)', 'sharp', 'g'), '++', 'plusplus');
         parts := regexp_replace(tokens, '[^0-9A-Za-z\u00C0-\u1FFF]+', ' ', 'g');
         parts := regexp_replace(parts, '([a-z]{2})(?=[A-Z][a-z])|([A-Z]{2})(?=[A-Z][a-z])', '\1\2 ', 'g');
         parts := regexp_replace(parts, '\m([^0-9 ]+)([0-9]+)\M|\m([0-9]+)([^0-9 ]+)\M', '\1\3 \2\4', 'g');
-        joined := (SELECT string_agg(regexp_replace(m[1], '[-_.]+', '', 'g'), ' ')
-                     FROM regexp_matches(tokens, '(' || letter || '+(?:[-_.]+' || letter || '+)+)', 'g') AS m);
+        joined := (SELECT string_agg(regexp_replace(m[1], '[^0-9A-Za-z\u00C0-\u1FFF]+', '', 'g'), ' ')
+                     FROM regexp_matches(tokens, '(' || letter || '+(?:[-_.&''\u2019]+' || letter || '+)+)', 'g') AS m);
     END IF;
     RETURN concat_ws(' ', amounts, parts, joined);
 END
