@@ -91,8 +91,8 @@ def meaning(examined: Examined) -> Iterator[Finding]:
     without = target.ask(WITHOUT, tenant, tenant, tenant)
     if without:
         told = (
-            f"lessons without a vector: {without:,}; they are found by their words alone, for the embedder does "
-            "not know their script, or they were stored without one"
+            f"lessons without a vector: {without:,}; they are found by their words alone, for the embedder "
+            "does not know their script, or they were stored without one"
         )
         mend = "reembed by 'multilingual-e5-small-4bit', of a hundred languages (docs/howto/languages.md)"
         yield Finding("meaning", WARNING, told, mend)
