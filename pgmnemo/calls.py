@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
-from unicodedata import normalize
 from uuid import UUID
 
 if TYPE_CHECKING:
@@ -45,18 +44,6 @@ CASTS = {
     "embedding": "::real[]", "weight": "::float8", "passages": "::text[]", "clear": "::text[]",
     "lesson_ids": "::bigint[]", "numbers": "::smallint[]", "marks": "::bigint[]",
 }  # fmt: skip
-
-
-# Texts by which something is found again: one form of Unicode for all of them (`composed`).
-NAMES = {
-    "external_id", "source", "target", "old", "new", "kind", "role", "topic", "prefix", "subject", "relation",
-    "object",
-}  # fmt: skip
-
-
-def composed(name: Any) -> Any:
-    """Return a name in Unicode's composed form (NFC), anything but a text as it is."""
-    return normalize("NFC", name) if isinstance(name, str) and not name.isascii() else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -530,10 +517,7 @@ def _call(verb: str, decode: Callable[[Rows], Answer], given: Mapping[str, Any])
     """
     tenant = given.get("tenant")
     function = verb if tenant is not None else OF_SESSION.get(verb, verb)
-    named = {
-        name: composed(value) if name in NAMES else value
-        for name, value in given.items() if value is not None and name != "columns"
-    }  # fmt: skip
+    named = {name: value for name, value in given.items() if value is not None and name != "columns"}
     if tenant is None and verb in ONE_SPELLING:
         named = {"tenant": None, **named}
     shape = (function, tuple(named), tuple(given.get("columns", ("*",))))

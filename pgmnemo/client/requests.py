@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from pgmnemo import calls
-from pgmnemo.calls import Call, Rows, composed
+from pgmnemo.calls import Call, Rows
 from pgmnemo.client.records import (
     PARTS,
     Added,
@@ -122,7 +122,7 @@ def zone_of(now: datetime) -> str | None:
 def fields(item: Item, at: datetime | None) -> dict[str, Any]:
     """The columns of a lesson that an item gives, but its text, key and vectors."""
     return {
-        "role": composed(item.role), "topic": composed(item.topic),
+        "role": item.role, "topic": item.topic,
         "importance": number(item.importance, "importance", 1, 5),
         "metadata": document(item.metadata, "metadata"), "occurred_at": moment(at, "at"),
         "expires_at": moment(item.expires_at, "expires_at"), "commit_sha": item.commit_sha,
@@ -183,7 +183,7 @@ def of_keys(
         f"SELECT {', '.join(columns)} FROM pg_catalog.unnest(%s::text[]) AS k (key), "
         f"LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key) AS f WHERE {where}"
     )
-    return Call(statement, ([composed(key) for key in keys], tenant, project), list)
+    return Call(statement, (list(keys), tenant, project), list)
 
 
 def listed(
@@ -237,9 +237,7 @@ def known(tenant: UUID, project: UUID, keys: Sequence[str]) -> Call[dict[str, st
         "LATERAL pgmnemo.get(%s::uuid, %s::uuid, k.key) AS f"
     )
     return Call(
-        statement,
-        ([composed(key) for key in keys], tenant, project),
-        lambda rows: {key: digest(text) for key, text in rows},
+        statement, (list(keys), tenant, project), lambda rows: {key: digest(text) for key, text in rows}
     )
 
 
@@ -289,9 +287,6 @@ def filter_of(
         raise UsageError(f"filter is a mapping such as {{'topic': 'home'}}, not {type(given).__name__}")
     named = {"since": moment(since, "since"), "until": moment(until, "until"), **more}
     made = {**(given or {}), **{name: value for name, value in named.items() if value is not None}}
-    for name in {"role", "topic", "topic_prefix"} & made.keys():
-        value = made[name]
-        made[name] = [*map(composed, value)] if isinstance(value, list | tuple) else composed(value)
     return document(made, "filter") if made else None
 
 

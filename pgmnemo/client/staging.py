@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from uuid import UUID, uuid4, uuid5
 
 from pgmnemo import calls
-from pgmnemo.calls import Call, Rows, composed
+from pgmnemo.calls import Call, Rows
 from pgmnemo.client import requests
 from pgmnemo.client.embedding import Remembered, given
 from pgmnemo.client.records import Item
@@ -52,7 +52,7 @@ def checked_key(key: str) -> str:
     """A key as it is; UsageError for one that the extension does not take."""
     if not isinstance(key, str) or not 1 <= len(key.encode("utf-8", "surrogatepass")) <= LONGEST_KEY:
         raise UsageError(f"a key is a text of 1 to {LONGEST_KEY:,} bytes, not {str(key)[:40]!r}")
-    return str(composed(key))
+    return key
 
 
 def batches(items: Iterable[Item | str], size: int) -> Iterator[list[Item]]:

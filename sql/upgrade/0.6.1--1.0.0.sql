@@ -28,7 +28,6 @@ DECLARE
 BEGIN
     FOR tenant IN SELECT t::uuid FROM string_to_table(nullif(current_setting('pgmnemo.tenants'), ''), ',') t LOOP
         PERFORM set_config('pgmnemo.acting_tenant', tenant::text, true);
-        PERFORM pgmnemo._compose_names(tenant);
         PERFORM pgmnemo._repair_lessons(tenant);
         PERFORM pgmnemo._repair_passages(tenant);
     END LOOP;

@@ -495,18 +495,9 @@ def test_texts_of_other_scripts_are_found_after_an_upgrade(make_database: Callab
             (PROJECTS[0], key, text, text),
         )
     ask = "SELECT external_id FROM pgmnemo.recall_lessons(query_text => %s, mode => 'keyword', k => 1)"
-    for key in ("caf\u0065\u0301", "two\u00e9", "twoe\u0301"):
-        connection.execute(
-            "SELECT pgmnemo.store_lesson(%s, %s, 'a note', role => %s)", (PROJECTS[1], key, "e\u0301")
-        )
     connection.execute("RESET ROLE")
     upgrade(connection)
     work_for(connection, TENANTS[0])
-    kept = connection.execute(
-        "SELECT external_id, role FROM pgmnemo.lessons WHERE project_id = %s", (PROJECTS[1],)
-    ).fetchall()
-    # two keys that would become one stay apart
-    assert set(kept) == {("caf\u00e9", "\u00e9"), ("two\u00e9", "\u00e9"), ("twoe\u0301", "\u00e9")}
     assert connection.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []
     for key, (_, asked) in MIXED.items():
         if asked is not None:
@@ -517,7 +508,6 @@ def test_texts_of_other_scripts_are_found_after_an_upgrade(make_database: Callab
             "SELECT * FROM pgmnemo.recut(NULL, after => %s)", (after,)
         ).fetchall()
     told = dict(connection.execute("SELECT external_id, text_config FROM pgmnemo.lessons").fetchall())
-    told = {key: config for key, config in told.items() if key in MIXED}
     assert told == {"chinese": "simple", "thai": "simple", "long": "simple", "ticket": "english",
                     "accents": "french", "name": "english"}  # fmt: skip
     assert connection.execute("SELECT * FROM pgmnemo.check_index()").fetchall() == []

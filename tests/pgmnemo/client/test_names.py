@@ -1,30 +1,91 @@
-"""Names of both forms of Unicode are one: keys, roles, topics, subjects and objects of facts."""
+"""Names of tenants and projects become uuids by a rule that any program can follow."""
 
 from __future__ import annotations
 
+from typing import Any
 from unicodedata import normalize
+from uuid import UUID, uuid5
 
-from pgmnemo import Item
-from tests.pgmnemo.client.driving import Place, Shell
+import pytest
 
-ONE = "caf\u00e9"
-OTHER = normalize("NFD", ONE)
+from pgmnemo.client.naming import LONGEST, NAMESPACE, project_id, tenant_id
+from pgmnemo.errors import GrantError, MissingError, RefusedError, UsageError
+from tests.pgmnemo.client.driving import Place
 
-
-def test_a_key_a_role_and_a_topic_of_either_form_are_one(shell: Shell, place: Place) -> None:
-    scope = shell.open(place.dsn(), embedder=None).tenant(place.tenant()).project("p")
-    assert scope.add("a note", key=OTHER, role=OTHER, topic=ONE).outcome == "inserted"
-    assert scope.add("a note", key=ONE, role=ONE, topic=OTHER).outcome == "unchanged"
-    assert scope.add_many([Item("a note", OTHER, role=ONE, topic=ONE)]).outcomes == {"unchanged": 1}
-    for name in (ONE, OTHER):
-        assert scope.get(name).key == ONE
-        assert [hit.key for hit in scope.recall("note", role=name)] == [ONE]
-        assert [one.key for one in scope.list(topic=name)] == [ONE]
-    assert scope.forget(OTHER)
+ADA, BOB = tenant_id("ada"), tenant_id("bob")
 
 
-def test_a_fact_of_either_form_is_one(shell: Shell, place: Place) -> None:
-    scope = shell.open(place.dsn(), embedder=None).tenant(place.tenant()).project("p")
-    scope.fact(ONE, "is in", "Lisbon", single=True)
-    scope.fact(OTHER, "is in", "Porto", single=True)
-    assert [fact.object for fact in scope.facts(ONE)] == ["Porto"]
+def test_names_lead_to_the_uuids_that_they_have_always_led_to() -> None:
+    """Whoever changes the rule loses everybody's memories."""
+    assert UUID("3c2f5ee1-5d0c-5c5f-9a1f-6a3b6e1d7c55") == NAMESPACE
+    assert tenant_id("ada") == UUID("46ca6d74-2a99-5587-b147-b30d68e96f01")
+    assert project_id(ADA, "kitchen") == UUID("fdccb37b-46b6-5623-a0a2-ac5b4730c914")
+
+
+def test_a_name_is_hashed_in_its_namespace() -> None:
+    assert tenant_id("ada") == uuid5(NAMESPACE, "ada")
+    assert project_id(ADA, "kitchen") == uuid5(ADA, "kitchen")
+
+
+def test_projects_of_two_tenants_are_two_even_under_one_name() -> None:
+    assert project_id(ADA, "kitchen") != project_id(BOB, "kitchen")
+
+
+def test_a_uuid_stays_that_uuid() -> None:
+    assert tenant_id(ADA) == project_id(BOB, ADA) == ADA
+
+
+@pytest.mark.parametrize("name", [str(ADA), str(ADA).upper(), ADA.hex, f"{{{ADA}}}", ADA.urn])
+def test_nobody_becomes_another_by_taking_his_uuid_for_a_name(name: str) -> None:
+    assert tenant_id(name) == uuid5(NAMESPACE, name) != ADA
+    assert project_id(BOB, name) == uuid5(BOB, name)
+
+
+def test_a_name_is_the_same_however_it_was_typed() -> None:
+    composed = "Zoë Müller"
+    assert normalize("NFD", composed) != composed
+    assert tenant_id(normalize("NFD", composed)) == tenant_id(f"  {composed}\n") == tenant_id(composed)
+
+
+@pytest.mark.parametrize("one", ["Ada", "ada ", "ada\u200b", "\u0430da", "ada/kitchen", "ﬁ"])
+def test_names_that_differ_are_different(one: str) -> None:
+    other = {"ada ": "Ada", "ﬁ": "fi"}.get(one, "ada")
+    assert tenant_id(one) != tenant_id(other)
+
+
+@pytest.mark.parametrize("name", ["", " \t\n", "a" * (LONGEST + 1), 7, None, b"ada", ["ada"]])
+@pytest.mark.parametrize("kind", ["tenant", "project"])
+def test_what_is_no_name_is_wrong_use(name: Any, kind: str) -> None:
+    with pytest.raises(UsageError, match=f"a {kind} is named by a text of 1 to 1,000 characters"):
+        tenant_id(name) if kind == "tenant" else project_id(ADA, name)
+
+
+@pytest.mark.parametrize("name", ["ada\0", "\ud800"])
+def test_a_name_that_no_database_takes_is_wrong_use(name: str) -> None:
+    with pytest.raises(UsageError, match="no database takes"):
+        tenant_id(name)
+
+
+def test_the_longest_name_is_taken() -> None:
+    assert tenant_id("a" * LONGEST) == uuid5(NAMESPACE, "a" * LONGEST)
+
+
+@pytest.mark.parametrize("by", [str, tenant_id])
+def test_an_error_calls_tenants_and_projects_as_the_caller_does(by: Any, memory: Any, place: Place) -> None:
+    name = by(place.tenant())
+    with pytest.raises(MissingError, match=r"^project 'the kitchen' has no lesson 'nobody'"):
+        memory.tenant(name).project("the kitchen").timeline("nobody")
+    with pytest.raises(RefusedError, match="it has no key 'None'"):
+        memory.tenant(name).recall("x", filter={"None": 1})
+    with pytest.raises(GrantError, match="'bob'"):
+        memory.tenant("bob").count()
+
+
+def test_names_and_uuids_lead_a_memory_to_the_same_lessons(memory: Any, place: Place) -> None:
+    name = place.tenant()
+    memory.tenant(name).project("kitchen").add("The kettle leaks.", key="kettle")
+    by_number = memory.tenant(tenant_id(name)).project(project_id(tenant_id(name), "kitchen"))
+    assert by_number.get("kettle").text == "The kettle leaks."
+    assert memory.tenant(name).project("Kitchen").get("kettle") is None
+    assert memory.tenant(name).project("garden").get("kettle") is None
+    assert by_number.tenant_id == tenant_id(name)
