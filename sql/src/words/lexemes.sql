@@ -39,7 +39,7 @@ BEGIN
     IF words ~ '[a-z0-9,;] [A-Z][a-z]{1,4}\M|\m[A-Z]{2,5}\M' THEN
         cut := cut || pgmnemo._stop_names(config, words);
     END IF;
-    IF cut = '' AND words ~ '\S' THEN
+    IF cut = '' AND octet_length(prepared) <= 1000 THEN
         cut := to_tsvector('pg_catalog.simple', prepared);  -- a text of stop words has these
     END IF;
     IF accents THEN
