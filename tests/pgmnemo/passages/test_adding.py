@@ -18,7 +18,7 @@ from runner.cli import main
 from tests.helping import CURRENT, endings, is_sentence
 
 ROLE = "pgmnemo_runner"
-TEXTS = ("Ana: I sold the kite.\nBo: Good.", "user: Tea?\nassistant: Yes.\nuser: Thanks.", "\u00a0")
+TEXTS = ("Ana: I sold the kite.\nBo: Good.", "user: Tea?\nassistant: Yes.\nuser: Thanks.", "[8 May 2023]\n ")
 
 
 @pytest.fixture(scope="module")
