@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from pgmnemo.errors import UnknownScriptWarning
 from pgmnemo.passages.estimate import estimated_spans
-from pgmnemo.passages.pieces import LEAST, PART, SPECIAL, USUAL, Meter, pieces
+from pgmnemo.passages.pieces import PART, USUAL, Meter, pieces
 
 if TYPE_CHECKING:
     from pgmnemo.client.embedding import Embedding
@@ -34,12 +34,7 @@ def meter_of(embedding: Embedding | None) -> Meter:
     """Return what a memory's embedder reads; for one that cannot tell, and for none, an estimate."""
     if embedding is None or embedding.spans is None or not embedding.max_tokens:
         return Meter(estimated_spans, (embedding.max_tokens if embedding else None) or USUAL)
-    spans = embedding.spans
-    room = SPECIAL + max(map(len, spans(list(embedding.prefixes))))
-    return Meter(
-        lambda texts: [[(one.start, one.end) for one in some] for some in spans(texts)],
-        max(LEAST, embedding.max_tokens - room),
-    )
+    return Meter.of_tokens(embedding.spans, embedding.max_tokens, embedding.prefixes)
 
 
 def plan(

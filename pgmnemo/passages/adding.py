@@ -19,7 +19,7 @@ from pgmnemo.embedders.embedding import embed_texts
 from pgmnemo.embedders.spans import KNOWN, known_share
 from pgmnemo.errors import UsageError
 from pgmnemo.passages.estimate import estimated_spans
-from pgmnemo.passages.pieces import LEAST, MOST, SPECIAL, USUAL, Meter, passages_within
+from pgmnemo.passages.pieces import MOST, USUAL, Meter, passages_within
 from pgmnemo.passages.windows import WINDOWS, turns_of
 from pgmnemo.progress import QUIET, Progress, expected
 from pgmnemo.records import Matrix, Passage
@@ -173,12 +173,11 @@ def _cut(content: str, meter: Meter) -> tuple[Passage, ...]:
 
 def _meter(embedder: Embedder | None) -> Meter:
     """What an embedder reads of a passage; by estimate where nobody can tell."""
-    spans = embedder.token_spans([embedder.identity.document_prefix]) if embedder is not None else None
-    if embedder is None or spans is None:
+    if embedder is None or embedder.token_spans([""]) is None:
         return Meter(estimated_spans, USUAL)
-    return Meter(
-        lambda texts: [[(one.start, one.end) for one in some] for some in embedder.token_spans(texts) or []],
-        max(LEAST, embedder.identity.max_tokens - SPECIAL - len(spans[0])),
+    identity = embedder.identity
+    return Meter.of_tokens(
+        lambda texts: embedder.token_spans(texts) or [], identity.max_tokens, [identity.document_prefix]
     )
 
 

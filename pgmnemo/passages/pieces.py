@@ -14,10 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from pgmnemo.passages.sentences import chunks, sentences, whole_character
 from pgmnemo.passages.windows import WINDOWS, Line, windows
 from pgmnemo.records import Passage
+
+if TYPE_CHECKING:
+    from pgmnemo.embedders import TokenSpan
 
 MOST = 1_000  # passages that the extension takes of one lesson
 BYTES = 20_000_000  # of all passages of a lesson
@@ -44,6 +48,17 @@ class Meter:
     limit: int
     characters: int | None = None
     aim: int = AIM
+
+    @classmethod
+    def of_tokens(
+        cls, spans: Callable[[Sequence[str]], list[list[TokenSpan]]], tokens: int, prefixes: Sequence[str]
+    ) -> Meter:
+        """Return the meter of an embedder that reads `tokens` of a text, its longest prefix among them."""
+        room = SPECIAL + max(map(len, spans(list(prefixes))))
+        return cls(
+            lambda texts: [[(one.start, one.end) for one in some] for some in spans(texts)],
+            max(LEAST, tokens - room),
+        )
 
     def sizes(self, texts: Sequence[str]) -> list[int]:
         """Return the tokens of each text; of one of too many characters more than the limit."""

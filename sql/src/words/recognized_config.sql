@@ -8,8 +8,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     sample constant text := left(words, 1000);
-    configs text[] := '{english,german,french,spanish,portuguese,italian,dutch,swedish,danish,norwegian,finnish,'
-                      'hungarian,turkish}';
+    configs constant regconfig[] := '{english,german,french,spanish,portuguese,italian,dutch,swedish,danish,'
+                                    'norwegian,finnish,hungarian,turkish}';
     -- frequent stop words that are no English words: without one of them no language but `fallback` is tried
     telling constant tsquery := (
         'der | das | und | ist | nicht | ich | ein | eine | einen | einem | mit | auf | wie | wer | '
@@ -28,6 +28,7 @@ DECLARE
     dropped integer;
     most integer := 1;
     best regconfig := fallback;
+    config regconfig;
     script record;
 BEGIN
     IF octet_length(sample) > 1.3 * length(sample) AND getdatabaseencoding() = 'UTF8' THEN
@@ -50,13 +51,12 @@ BEGIN
         RETURN fallback;
     END IF;
     tokens := pgmnemo._positions(cut);
-    dropped := tokens - pgmnemo._positions(to_tsvector(fallback, sample));
-    most := greatest(most, dropped);
-    FOR place IN 1 .. cardinality(configs) LOOP
-        dropped := tokens - pgmnemo._positions(to_tsvector(configs[place]::regconfig, sample));
+    most := greatest(most, tokens - pgmnemo._positions(to_tsvector(fallback, sample)));
+    FOREACH config IN ARRAY array_remove(configs, fallback) LOOP
+        dropped := tokens - pgmnemo._positions(to_tsvector(config, sample));
         IF dropped > most THEN
             most := dropped;
-            best := configs[place]::regconfig;
+            best := config;
         END IF;
     END LOOP;
     RETURN best;
