@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -20,6 +21,8 @@ from pgmnemo.serving.logs import Lines, tell
 WAITING = 2048  # connections that are not taken yet
 HEAD = 32 << 10  # bytes of the lines before a body
 PATIENCE = 30.0  # seconds in which a client sends the head of a request, or reads the last of an answer
+LINGER = 1.0  # seconds in which a client that still sends can read a refusal
+DISCARDED = 8 << 20  # bytes of a refused body that are read so that its client comes to the answer
 
 
 async def serve(app: Any, host: str, port: int, seconds: float) -> None:
@@ -84,12 +87,22 @@ class _Prompt(H11Protocol):
     _look: asyncio.TimerHandle
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
+        super().connection_made(_Lingering(transport, self))
         self._look = self.loop.call_later(PATIENCE, self._ended_if_idle)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._look.cancel()
         super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if not self.transport.lingers:
+            super().data_received(data)
+        elif not self.transport.discards(len(data)):
+            self.transport.pause_reading()
+
+    def eof_received(self) -> None:
+        if self.transport.lingers:
+            self.transport.abort()
 
     def _ended_if_idle(self) -> None:
         done = self.cycle is None or self.cycle.response_complete
@@ -98,3 +111,35 @@ class _Prompt(H11Protocol):
             return
         self._seen = self.cycle
         self._look = self.loop.call_later(PATIENCE, self._ended_if_idle)
+
+
+class _Lingering:
+    """A transport that ends its own side first while a request's body is still coming (RFC 9112, 9.6).
+
+    Closing a socket with unread bytes resets the connection, and the client can lose the answer.
+    """
+
+    lingers = False
+
+    def __init__(self, transport: Any, protocol: H11Protocol) -> None:
+        self._transport, self._protocol, self._discarded = transport, protocol, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def is_closing(self) -> bool:
+        return self.lingers or self._transport.is_closing()
+
+    def close(self) -> None:
+        if self._protocol.conn.their_state is not h11.SEND_BODY or self.is_closing():
+            self._transport.close()
+            return
+        self.lingers = True
+        self._transport.write_eof()
+        self._transport.resume_reading()
+        self._protocol.loop.call_later(LINGER, self._transport.abort)
+
+    def discards(self, length: int) -> bool:
+        """Whether the next part of the body is to be read too."""
+        self._discarded += length
+        return self._discarded < DISCARDED

@@ -136,6 +136,15 @@ def test_a_body_of_a_gigabyte_is_refused_and_never_held(server: Server, how: str
     assert server.post("count", {}).status_code == 200
 
 
+def test_a_client_that_sends_all_before_it_reads_gets_the_refusal(server: Server) -> None:
+    for _ in range(20):
+        with server.connect() as connection:
+            connection.sendall(server.head("add", f"Content-Length: {4 << 20}") + b"x" * (4 << 20))
+            found = connection.recv(1 << 16, socket.MSG_WAITALL)
+        assert b" 413 " in found.splitlines()[0]
+        assert json.loads(found.split(b"\r\n\r\n", 1)[1])["error"]["kind"] == "too long"
+
+
 def test_a_gigabyte_without_a_token_is_not_held_either(server: Server) -> None:
     before = memory(server.process)
     with server.connect() as connection, suppress(ConnectionError):
